@@ -1,0 +1,9 @@
+#include "bind/core.h"
+
+NB_MODULE(_core, m) {
+  m.doc() = "The C++ core of Treeglot.";
+  treeglot::bind_base(m);
+  treeglot::bind_graph(m);
+  treeglot::bind_syntax(m);
+  treeglot::bind_lm(m);
+}

@@ -1,0 +1,13 @@
+// The border to Python: one function per folder, no logic.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace treeglot {
+
+void bind_base(nanobind::module_& m);
+void bind_graph(nanobind::module_& m);
+void bind_syntax(nanobind::module_& m);
+void bind_lm(nanobind::module_& m);
+
+}  // namespace treeglot

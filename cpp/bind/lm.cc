@@ -1,0 +1,9 @@
+#include "bind/core.h"
+
+namespace nb = nanobind;
+
+namespace treeglot {
+
+void bind_lm(nb::module_&) {}
+
+}  // namespace treeglot

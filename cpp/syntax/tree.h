@@ -1,0 +1,56 @@
+// A constituency tree. Nodes are numbered in preorder, the root is 0; leaves are words, every other node has a
+// label and at least one child. A failed parse is the tree without nodes.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/span.h"
+#include "base/strings.h"
+
+namespace treeglot {
+
+class Tree {
+ public:
+  static constexpr std::uint32_t kNone = 0xffffffffu;
+
+  std::size_t size() const { return parents_.size(); }
+  bool empty() const { return parents_.empty(); }
+  std::string_view label(std::uint32_t node) const { return labels_[node]; }  // of a leaf: its word
+  std::uint32_t parent(std::uint32_t node) const { return parents_[node]; }   // kNone for the root
+  std::uint32_t subtree_size(std::uint32_t node) const { return sizes_[node]; }
+  bool is_word(std::uint32_t node) const { return sizes_[node] == 1; }
+  Span span(std::uint32_t node) const { return spans_[node]; }
+
+  // Children of `node`: for (c = first_child(node); c != end(node); c = end(c)).
+  std::uint32_t first_child(std::uint32_t node) const { return node + 1; }
+  std::uint32_t end(std::uint32_t node) const { return node + sizes_[node]; }
+
+  std::size_t words() const { return word_nodes_.size(); }
+  std::uint32_t word_node(std::size_t position) const { return word_nodes_[position]; }
+
+  friend bool operator==(const Tree& a, const Tree& b) { return a.labels_ == b.labels_ && a.sizes_ == b.sizes_; }
+
+ private:
+  friend class TreeBuilder;
+  Strings labels_;
+  std::vector<std::uint32_t> parents_, sizes_, word_nodes_;
+  std::vector<Span> spans_;
+};
+
+// Brackets and words in reading order in, a tree out.
+class TreeBuilder {
+ public:
+  void open(std::string_view label);
+  void word(std::string_view text);
+  void close();
+  std::size_t depth() const { return open_.size(); }
+  Tree finish();  // the tree, and an empty builder; refuses open brackets and a second root
+
+ private:
+  Tree tree_;
+  std::vector<std::uint32_t> open_;
+};
+
+}  // namespace treeglot

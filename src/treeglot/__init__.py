@@ -1,0 +1,7 @@
+"""Treeglot: syntax-based machine translation that can be trained on a laptop, inspected and corrected."""
+
+from treeglot.base.errors import FormatError, TreeglotError, UsageError
+
+__all__ = ["FormatError", "TreeglotError", "UsageError", "__version__"]
+
+__version__ = "0.1.0"

@@ -1,0 +1,1 @@
+"""The C++ core of Treeglot."""

@@ -1,0 +1,1 @@
+"""Errors, files, options: what every other folder uses."""

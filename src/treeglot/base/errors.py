@@ -1,0 +1,33 @@
+"""The errors that Treeglot raises for bad input; the command line shows them without a traceback."""
+
+from __future__ import annotations
+
+
+class TreeglotError(Exception):
+    """Something that the user can mend: bad input, a bad option, a missing file."""
+
+
+class FormatError(TreeglotError, ValueError):
+    """Bad input in a file: the place, what was found and what was wanted.
+
+    >>> error = FormatError("dev.align", 7, "'1:2' is not a link; expected SOURCE-TARGET such as 3-0")
+    >>> print(error)
+    dev.align:7: '1:2' is not a link; expected SOURCE-TARGET such as 3-0
+    >>> error.line
+    7
+    """
+
+    def __init__(self, file: str, line: int, problem: str) -> None:
+        """Lines count from 1; 0 stands for a file without lines (a binary one)."""
+        super().__init__(file, line, problem)
+        self.file = file
+        self.line = line
+        self.problem = problem
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.problem}"
+
+
+class UsageError(TreeglotError):
+    """A command or function was asked for something that does not make sense (exit code 2)."""

@@ -1,0 +1,120 @@
+"""Files: opened by suffix, and written aside until they are complete."""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TypeAlias, cast
+
+from treeglot.base.errors import FormatError
+
+PathLike: TypeAlias = "str | os.PathLike[str]"
+
+CHUNK = 1 << 20
+
+
+def open_binary(path: PathLike) -> IO[bytes]:
+    """Open `path` for reading; `.gz`, `.xz` and `.zst` are decompressed on the way, `-` is standard input."""
+    name = os.fspath(path)
+    if name == "-":
+        return sys.stdin.buffer
+    match Path(name).suffix:
+        case ".gz":
+            return cast("IO[bytes]", gzip.open(name, "rb"))
+        case ".xz":
+            return cast("IO[bytes]", lzma.open(name, "rb"))
+        case ".zst":
+            import zstandard
+
+            return cast("IO[bytes]", zstandard.open(name, "rb"))
+        case _:
+            return open(name, "rb")  # noqa: PTH123 - the caller closes it
+
+
+def read_chunks(path: PathLike, size: int = CHUNK) -> Iterator[bytes]:
+    """The decompressed bytes of `path`, a chunk at a time; damaged compression is a `FormatError`."""
+    import zlib
+
+    name = os.fspath(path)
+    damaged: tuple[type[Exception], ...] = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
+    if name.endswith(".zst"):
+        import zstandard
+
+        damaged = (zstandard.ZstdError, EOFError)
+    with open_binary(path) as stream:
+        while True:
+            try:
+                chunk = stream.read(size)
+            except damaged as error:
+                suffix = Path(name).suffix
+                raise FormatError(name, 0, f"is not a complete {suffix} file ({error})") from error
+            if not chunk:
+                return
+            yield chunk
+
+
+def logical_suffix(path: PathLike) -> str:
+    """The suffix that names the format, compression aside.
+
+    >>> logical_suffix("train.zh.forest.xz")
+    '.forest'
+    """
+    p = Path(os.fspath(path))
+    return Path(p.stem).suffix if p.suffix in {".gz", ".xz", ".zst"} else p.suffix
+
+
+@contextmanager
+def write_binary(path: PathLike) -> Iterator[IO[bytes]]:
+    """Write `path` aside, sync it and rename it: the final name appears only when the block ends without an error.
+
+    Compression is by suffix, with fixed settings, so that the same content gives the same bytes;
+    `-` is standard output.
+    """
+    name = os.fspath(path)
+    if name == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    target = Path(name)
+    descriptor, aside = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    try:
+        os.fchmod(descriptor, 0o666 & ~_umask())
+        with os.fdopen(descriptor, "wb") as raw:
+            with _compressor(raw, target.suffix) as stream:
+                yield stream
+            raw.flush()
+            os.fsync(raw.fileno())
+        os.replace(aside, target)  # noqa: PTH105
+    except BaseException:
+        Path(aside).unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _compressor(raw: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
+    match suffix:
+        case ".gz":
+            with gzip.GzipFile(filename="", fileobj=raw, mode="wb", compresslevel=6, mtime=0) as stream:
+                yield cast("IO[bytes]", stream)
+        case ".xz":
+            with lzma.LZMAFile(raw, "wb", preset=6) as stream:
+                yield cast("IO[bytes]", stream)
+        case ".zst":
+            import zstandard
+
+            with zstandard.ZstdCompressor(level=10).stream_writer(raw, closefd=False) as stream:
+                yield cast("IO[bytes]", stream)
+        case _:
+            yield raw
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,1 @@
+"""The hypergraph and the algorithms over it."""

@@ -1,0 +1,1 @@
+"""Language models over words and over dependencies."""

@@ -1,0 +1,1 @@
+"""A small Chinese-English treebank, generated from a synchronous grammar."""

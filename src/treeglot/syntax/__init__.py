@@ -1,0 +1,1 @@
+"""Trees, forests, dependencies and alignments, and the formats they are kept in."""
