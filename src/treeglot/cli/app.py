@@ -1,0 +1,188 @@
+"""The commands, in the order of the way from text to translation, and how a run of one ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from treeglot.base.errors import TreeglotError, UsageError
+from treeglot.base.options import unknown
+from treeglot.cli.output import SETTINGS, Settings, report_error, set_common
+from treeglot.cli.parameters import DEBUG, QUIET, expand
+
+# Stage → commands. "lm train" is the function lm_train of cli/lm_train.py; it is imported when it is asked for.
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "Start here": ("demo",),
+    "Data": ("sample", "convert", "show"),
+    "Language models": ("lm train", "lm score", "lm info"),
+}
+GROUPS = {
+    "": "Translate with syntax: learn synchronous grammars from parsed, aligned text, and translate with them.",
+    "lm": "Train language models, score text with them, look into them.",
+}
+EPILOG = (
+    "The commands are listed in the order of the way from text to translation. `treeglot COMMAND --help` says more."
+)
+
+
+class CommandGroup(TyperGroup):
+    """The commands whose names begin with `prefix`, each imported only when it is needed."""
+
+    prefix = ""
+
+    def stages(self) -> dict[str, str]:
+        """The next word of each command → its stage."""
+        return {
+            name.removeprefix(self.prefix).split()[0]: stage
+            for stage, names in COMMANDS.items()
+            for name in names
+            if name.startswith(self.prefix) and find_module(name)
+        }
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """In the order of `COMMANDS`, not of the alphabet."""
+        return list(self.stages())
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command or group of that name."""
+        stage = self.stages().get(cmd_name)
+        if stage is None:
+            return None
+        path = self.prefix + cmd_name
+        return build_group(path, stage) if path in GROUPS else build_command(path, stage)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Refuses an unknown command in our words."""
+        if args and not args[0].startswith("-") and args[0] not in self.stages():
+            raise UsageError(unknown("command", args[0], self.stages()))
+        return super().resolve_command(ctx, args)
+
+
+def build_command(path: str, stage: str) -> Any:
+    """The command for "lm train": the function lm_train of cli/lm_train.py."""
+    name = path.replace(" ", "_")
+    function = getattr(import_module(f"treeglot.cli.{name}"), name)
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+    app.command(path.split()[-1], rich_help_panel=stage, no_args_is_help=False)(expand(function))
+    return typer.main.get_command(app)
+
+
+def build_group(path: str, stage: str | None = None) -> Any:
+    """The group of commands that begin with `path`; the empty path is `treeglot` itself."""
+    app = typer.Typer(
+        cls=CommandGroup,
+        name=path.split()[-1] if path else "treeglot",
+        help=GROUPS[path],
+        epilog=None if path else EPILOG,
+        no_args_is_help=False,
+        add_completion=not path,
+        rich_help_panel=stage,
+        pretty_exceptions_enable=False,
+    )
+    app.callback(invoke_without_command=True)(_group if path else _treeglot)
+    group: Any = typer.main.get_command(app)
+    group.prefix = f"{path} " if path else ""
+    return group
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; whatever happens in it ends in an exit code and at most one message."""
+    command = build_group("")
+    if "_TREEGLOT_COMPLETE" in os.environ:
+        command.main(prog_name="treeglot")
+    settings = Settings()
+    SETTINGS.set(settings)
+    # Words that the terminal cannot show come out escaped: showing something must not end in an exception.
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = _invoke(command, sys.argv[1:] if arguments is None else arguments)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        # Nobody reads on, as in `treeglot … | head`: end as a program killed by SIGPIPE does, without a word.
+        # What is left in the buffer goes nowhere, or Python complains when it ends.
+        if sys.stdout is sys.__stdout__:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 141
+    except (KeyboardInterrupt, typer.Abort):
+        print("interrupted", file=sys.stderr)
+        return 130
+    except Exception as error:
+        if settings.debug:
+            import traceback
+
+            traceback.print_exception(error)
+        message, code = describe(error)
+        report_error(message)
+        return code
+
+
+def describe(error: Exception) -> tuple[str, int]:
+    """What to tell the user about `error`, and the exit code: 1 for bad input, 2 for bad usage."""
+    # Typer carries its own click or uses the shared one: this is the usage error of the one it uses.
+    cli_usage_error: Any = typer.BadParameter.__bases__[0]
+    if isinstance(error, cli_usage_error):
+        context = getattr(error, "ctx", None)
+        hint = f" (see {context.command_path} --help)" if context else ""
+        message = str(getattr(error, "format_message", error.__str__)()).rstrip(".")
+        return f"{message[:1].lower()}{message[1:]}{hint}", 2
+    if isinstance(error, UsageError):
+        return str(error), 2
+    if isinstance(error, TreeglotError):
+        return str(error), 1
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror, 1
+    if isinstance(error, MemoryError):
+        return f"not enough memory{f': {error}' if str(error) else ''}", 1
+    return f"{type(error).__name__}: {error}; this is a bug in treeglot: --debug shows where it happened", 1
+
+
+def _invoke(command: Any, arguments: Sequence[str]) -> int:
+    try:
+        with command.make_context("treeglot", list(arguments)) as context:
+            command.invoke(context)
+    except typer.Exit as end:
+        return end.exit_code
+    return 0
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        import treeglot
+
+        print(f"treeglot {treeglot.__version__}")
+        raise typer.Exit
+
+
+def _treeglot(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and end.", callback=_version, is_eager=True)
+    ] = False,
+    quiet: QUIET = False,
+    debug: DEBUG = False,
+) -> None:
+    set_common(quiet, debug)
+    _group(context)
+
+
+def _group(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        text = context.get_help()
+        if text:  # rich prints it by itself
+            print(text)
+
+
+def find_module(path: str) -> bool:
+    """Whether the file of a command is there."""
+    from importlib.util import find_spec
+
+    return find_spec(f"treeglot.cli.{path.replace(' ', '_')}") is not None

@@ -1,0 +1,168 @@
+"""What a command says beside its result: remarks, warnings, progress. All of it goes to standard error."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sized
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import typer
+
+T = TypeVar("T")
+
+LOG_INTERVAL = 5.0  # seconds between two lines of progress in a log
+
+
+@dataclass
+class Settings:
+    """How this run of the command line speaks."""
+
+    quiet: bool = False
+    debug: bool = False
+
+
+SETTINGS: ContextVar[Settings] = ContextVar("settings")  # those of the command that runs
+
+
+def set_common(quiet: bool, debug: bool) -> None:
+    """What `--quiet` and `--debug` do; both may stand before and after the command's name."""
+    settings().quiet |= quiet
+    settings().debug |= debug
+
+
+def settings() -> Settings:
+    """Those of the command that runs; outside of one, the defaults."""
+    return SETTINGS.get(None) or Settings()
+
+
+def report_error(message: str) -> None:
+    """Print `error: message`."""
+    _line("error:", typer.colors.RED, message)
+
+
+def say(message: str) -> None:
+    """A remark on standard error; `--quiet` drops it."""
+    if not settings().quiet:
+        print(message, file=sys.stderr)
+
+
+def warn(message: str) -> None:
+    """A warning on standard error: something was left out or done otherwise. Not dropped by `--quiet`."""
+    _line("warning:", typer.colors.YELLOW, message)
+
+
+class Progress:
+    """The progress of one piece of work: a bar on a terminal, in a log a line every few seconds and one at the end.
+
+        with Progress("counting n-grams", unit="tokens", total=n) as progress:
+            for batch in batches:
+                progress.advance(len(batch))
+
+    `total` may be unknown (None) and may be set later.
+    """
+
+    def __init__(self, what: str, *, unit: str = "", total: float | None = None) -> None:
+        """`what` is being done, to how many of which `unit`."""
+        self.what = what
+        self.unit = unit
+        self.total = total
+        self.done: float = 0
+        self._quiet = settings().quiet
+        self._bar: Any = None
+        self._begin = self._shown = time.monotonic()
+
+    def advance(self, by: float = 1) -> None:
+        """So much more is done."""
+        self.update(self.done + by)
+
+    def update(self, done: float, total: float | None = None) -> None:
+        """So much is done in all."""
+        self.done = done
+        if total is not None:
+            self.total = total
+        if self._quiet:
+            return
+        now = time.monotonic()
+        if self._bar is not None:
+            # Rich draws ten times a second at most; it need not be told more often.
+            if now - self._shown >= 0.05:
+                self._shown = now
+                self._bar.update(0, completed=done, total=self.total)
+        elif now - self._shown >= LOG_INTERVAL:
+            self._shown = now
+            print(self._log_line(now), file=sys.stderr, flush=True)
+
+    def __enter__(self) -> Progress:
+        self._begin = self._shown = time.monotonic()
+        if not self._quiet and is_terminal(sys.stderr):
+            self._bar = _rich_bar(self)
+            self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
+        if self._bar is not None:
+            self._bar.update(0, completed=self.done, total=self.total)
+            self._bar.stop()
+            self._bar = None
+        if not self._quiet and kind is None:
+            seconds = time.monotonic() - self._begin
+            print(f"{self.what}: {self._amount(self.done)} in {seconds:.1f} s", file=sys.stderr, flush=True)
+
+    def _amount(self, number: float) -> str:
+        return f"{number:,.0f} {self.unit}".rstrip()
+
+    def _log_line(self, now: float) -> str:
+        rate = self.done / max(now - self._begin, 1e-9)
+        if self.total:
+            left = (self.total - self.done) / rate if rate else 0.0
+            share = 100 * self.done / self.total
+            return f"{self.what}: {self.done:,.0f} of {self._amount(self.total)} ({share:.0f} %), {left:.0f} s left"
+        return f"{self.what}: {self._amount(self.done)}, {rate:,.0f} per second"
+
+
+def track(items: Iterable[T], what: str, *, unit: str = "", total: int | None = None) -> Iterator[T]:
+    """`items`, with their progress shown."""
+    if total is None and isinstance(items, Sized):
+        total = len(items)
+    with Progress(what, unit=unit, total=total) as progress:
+        for item in items:
+            yield item
+            progress.advance()
+
+
+def is_terminal(stream: Any) -> bool:
+    """Whether `stream` shows bars and colours: a terminal that is not a dumb one."""
+    return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
+
+
+def _line(prefix: str, colour: str, message: str) -> None:
+    if is_terminal(sys.stderr) and "NO_COLOR" not in os.environ:
+        prefix = typer.style(prefix, fg=colour, bold=True)
+    print(prefix, message, file=sys.stderr, flush=True)
+
+
+def _rich_bar(progress: Progress) -> Any:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        SpinnerColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.progress import Progress as RichProgress
+
+    if progress.total is None:
+        columns: list[Any] = [SpinnerColumn(), TextColumn("{task.description}"), TextColumn("{task.completed:,.0f}")]
+        columns += [TextColumn(progress.unit), TimeElapsedColumn()]
+    else:
+        columns = [TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(progress.unit)]
+        columns += [TimeRemainingColumn()]
+    bar = RichProgress(*columns, console=Console(stderr=True), transient=True)
+    bar.add_task(progress.what, total=progress.total)
+    return bar

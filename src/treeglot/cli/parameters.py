@@ -1,0 +1,74 @@
+"""From the signature of a command's function to the parameters that typer sees."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from treeglot.base.errors import TreeglotError, UsageError
+from treeglot.base.options import REQUIRED, options_of
+from treeglot.cli.output import set_common
+
+Function = Callable[..., Any]
+
+QUIET = Annotated[
+    bool,
+    typer.Option("--quiet", "-q", help="No progress, no remarks; errors only."),
+]
+DEBUG = Annotated[
+    bool,
+    typer.Option("--debug", help="Show where in the code an error happened."),
+]
+
+
+def expand(function: Function) -> Function:
+    """`function` with `--quiet` and `--debug` added and its options dataclasses spread into their fields."""
+    hints = get_type_hints(function, include_extras=True)
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, type[Any]] = {}
+    for parameter in inspect.signature(function).parameters.values():
+        kind = hints[parameter.name]
+        if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+            groups[parameter.name] = kind
+            parameters += _fields(kind)
+        else:
+            parameters.append(parameter.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY))
+    parameters += [
+        inspect.Parameter("quiet", inspect.Parameter.KEYWORD_ONLY, annotation=QUIET, default=False),
+        inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, annotation=DEBUG, default=False),
+    ]
+
+    def command(quiet: bool, debug: bool, **values: Any) -> Any:
+        set_common(quiet, debug)
+        for name, kind in groups.items():
+            given = {field.name: values.pop(field.name) for field in dataclasses.fields(kind)}
+            try:
+                values[name] = kind(**given)
+            except TreeglotError:
+                raise
+            except ValueError as error:
+                raise UsageError(str(error)) from error
+        return function(**values)
+
+    command.__name__ = function.__name__
+    command.__doc__ = function.__doc__
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in parameters}
+    return command
+
+
+def _fields(kind: type[Any]) -> list[inspect.Parameter]:
+    panel = (inspect.getdoc(kind) or kind.__name__).splitlines()[0].rstrip(".")
+    return [
+        inspect.Parameter(
+            o.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            annotation=Annotated[o.type, typer.Option(help=o.help, rich_help_panel=panel)],
+            default=inspect.Parameter.empty if o.default is REQUIRED else o.default,
+        )
+        for o in options_of(kind)
+    ]
