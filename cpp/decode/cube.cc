@@ -1,0 +1,259 @@
+#include "decode/cube.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "base/symbols.h"
+
+namespace treeglot {
+
+Scorer::Scorer(std::vector<std::shared_ptr<const StatefulFeature>> features, std::vector<float> weights)
+    : features_(std::move(features)), weights_(std::move(weights)) {
+  constexpr std::size_t kAlign = alignof(std::uint64_t);
+  for (const auto& feature : features_) {
+    offsets_.push_back(state_bytes_);
+    state_bytes_ += (feature->state_bytes() + kAlign - 1) / kAlign * kAlign;
+  }
+}
+
+float Scorer::estimate(const Application& application) const {
+  float sum = 0;
+  for (const auto& feature : features_) sum += feature->estimate(application, weights_);
+  return sum;
+}
+
+Hypergraph graph_of(std::shared_ptr<const SearchForest> forest) {
+  const SearchForest& f = *forest;
+  return Hypergraph(f.first_edge, f.first_tail, f.tails, f.goal, std::move(forest));
+}
+
+namespace {
+
+// The hypotheses of one node of the translation forest: numbers [begin, end) in the search forest, best first.
+struct Group {
+  NodeId begin = 0;
+  NodeId end = 0;
+  std::uint32_t size() const { return end - begin; }
+};
+
+// A point of a cube: an edge, one of its alternatives, one hypothesis for each tail.
+struct Candidate {
+  EdgeId edge;
+  std::uint32_t first_position;  // of 1 + arity coordinates: the alternative, then a rank in each tail's group
+  std::uint32_t last_moved;      // the last coordinate that is not 0: see `push_successors`
+};
+
+struct Queued {
+  double priority;
+  std::uint32_t candidate;
+  // A heap keeps the greatest on top; on equal priority the candidate made first wins, for the same result always.
+  friend bool operator<(const Queued& a, const Queued& b) {
+    return a.priority != b.priority ? a.priority < b.priority : a.candidate > b.candidate;
+  }
+};
+
+struct Found {  // a candidate that has been scored
+  std::uint32_t candidate;
+  std::uint32_t hypothesis;  // number within the node
+  double step;
+  double score;
+};
+
+class CubeSearch {
+ public:
+  CubeSearch(const TranslationForest& forest, const Scorer& scorer, const SearchOptions& options)
+      : forest_(forest), scorer_(scorer), options_(options), groups_(forest.graph.nodes()) {}
+
+  SearchForest run() {
+    for (NodeId node = 0; node < forest_.graph.nodes(); ++node) expand(node);
+    if (forest_.graph.goal() != kNoNode && groups_[forest_.graph.goal()].size() > 0)
+      out_.goal = groups_[forest_.graph.goal()].begin;
+    return std::move(out_);
+  }
+
+ private:
+  void expand(NodeId node) {
+    candidates_.clear();
+    coordinates_.clear();
+    queue_.clear();
+    found_.clear();
+    node_states_.clear();
+    best_.clear();
+    slots_.assign(64, kEmpty);
+
+    for (EdgeId edge = forest_.graph.edges_begin(node); edge < forest_.graph.edges_end(node); ++edge) {
+      const auto tails = forest_.graph.tails(edge);
+      if (forest_.alternatives[edge].empty()) continue;
+      if (std::ranges::any_of(tails, [&](NodeId tail) { return groups_[tail].size() == 0; })) continue;
+      const auto first = static_cast<std::uint32_t>(coordinates_.size());
+      coordinates_.resize(coordinates_.size() + 1 + tails.size(), 0);
+      candidates_.push_back({edge, first, 0});
+      queue_.push_back({priority(candidates_.back()), static_cast<std::uint32_t>(candidates_.size() - 1)});
+    }
+    std::make_heap(queue_.begin(), queue_.end());
+    const std::size_t limit =
+        options_.pop_limit == 0 ? std::numeric_limits<std::size_t>::max() : options_.pop_limit;
+    for (std::size_t pops = 0; pops < limit && !queue_.empty(); ++pops) {
+      std::pop_heap(queue_.begin(), queue_.end());
+      const std::uint32_t candidate = queue_.back().candidate;
+      queue_.pop_back();
+      score(candidate);
+      push_successors(candidate);
+    }
+    keep(node);
+  }
+
+  double priority(const Candidate& c) const {
+    const std::uint32_t* at = coordinates_.data() + c.first_position;
+    double sum = forest_.edge_score[c.edge] + static_cast<double>(forest_.alternatives[c.edge][at[0]].priority());
+    for (const NodeId tail : forest_.graph.tails(c.edge)) sum += out_.score[groups_[tail].begin + *++at];
+    return sum;
+  }
+
+  // Each point of a cube is reached from one other alone (its last coordinate that is not 0, one less), so none is
+  // made twice and no set of points seen is needed (Gesmundo and Henderson 2010).
+  void push_successors(std::uint32_t candidate) {
+    const Candidate from = candidates_[candidate];
+    const auto tails = forest_.graph.tails(from.edge);
+    for (std::uint32_t moved = from.last_moved; moved <= tails.size(); ++moved) {
+      const std::size_t size = moved == 0 ? forest_.alternatives[from.edge].size() : groups_[tails[moved - 1]].size();
+      if (coordinates_[from.first_position + moved] + 1 >= size) continue;
+      const auto first = static_cast<std::uint32_t>(coordinates_.size());
+      coordinates_.resize(first + 1 + tails.size());
+      std::copy_n(coordinates_.begin() + from.first_position, 1 + tails.size(), coordinates_.begin() + first);
+      ++coordinates_[first + moved];
+      candidates_.push_back({from.edge, first, moved});
+      queue_.push_back({priority(candidates_.back()), static_cast<std::uint32_t>(candidates_.size() - 1)});
+      std::push_heap(queue_.begin(), queue_.end());
+    }
+  }
+
+  void score(std::uint32_t candidate) {
+    const Candidate& c = candidates_[candidate];
+    const std::uint32_t* at = coordinates_.data() + c.first_position;
+    const Alternative& rule = forest_.alternatives[c.edge][at[0]];
+    const std::size_t bytes = scorer_.state_bytes();
+    double sum = 0;
+    tail_states_.clear();
+    for (const NodeId tail : forest_.graph.tails(c.edge)) {
+      const NodeId hypothesis = groups_[tail].begin + *++at;
+      sum += out_.score[hypothesis];
+      tail_states_.push_back(states_.data() + hypothesis * bytes);
+    }
+    const std::size_t state_begin = node_states_.size();
+    node_states_.resize(state_begin + bytes);
+    Sink sink(scorer_.weights());
+    scorer_.apply({rule.target, rule.rule, forest_.place[c.edge]}, tail_states_.data(),
+                  node_states_.data() + state_begin, sink);
+    const double step = forest_.edge_score[c.edge] + static_cast<double>(rule.score) + sink.sum();
+    found_.push_back({candidate, recombine(state_begin, sum + step), step, sum + step});
+  }
+
+  // The hypothesis with the state that was just written at the end of node_states_: an old one, or a new one.
+  std::uint32_t recombine(std::size_t state_begin, double score) {
+    const std::size_t bytes = scorer_.state_bytes();
+    const auto view = [&](std::size_t begin) {
+      return std::string_view(reinterpret_cast<const char*>(node_states_.data()) + begin, bytes);
+    };
+    if (best_.size() * 2 >= slots_.size()) grow();
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t slot = hash_bytes(view(state_begin)) & mask;
+    for (; slots_[slot] != kEmpty; slot = (slot + 1) & mask) {
+      const std::uint32_t hypothesis = slots_[slot];
+      if (view(hypothesis * bytes) == view(state_begin)) {
+        node_states_.resize(state_begin);
+        best_[hypothesis] = std::max(best_[hypothesis], score);
+        return hypothesis;
+      }
+    }
+    slots_[slot] = static_cast<std::uint32_t>(best_.size());
+    best_.push_back(score);
+    return slots_[slot];
+  }
+
+  void grow() {
+    const std::size_t bytes = scorer_.state_bytes();
+    slots_.assign(slots_.size() * 4, kEmpty);
+    const std::size_t mask = slots_.size() - 1;
+    for (std::uint32_t hypothesis = 0; hypothesis < best_.size(); ++hypothesis) {
+      const std::string_view state(reinterpret_cast<const char*>(node_states_.data()) + hypothesis * bytes, bytes);
+      std::size_t slot = hash_bytes(state) & mask;
+      while (slots_[slot] != kEmpty) slot = (slot + 1) & mask;
+      slots_[slot] = hypothesis;
+    }
+  }
+
+  // Moves the node's hypotheses into the search forest: best first, those outside the beam dropped.
+  void keep(NodeId node) {
+    order_.resize(best_.size());
+    std::iota(order_.begin(), order_.end(), 0u);
+    std::ranges::stable_sort(order_, [&](std::uint32_t a, std::uint32_t b) { return best_[a] > best_[b]; });
+    std::size_t kept = order_.size();
+    if (options_.beam > 0) kept = std::min<std::size_t>(kept, options_.beam);
+    if (options_.threshold > 0)
+      while (kept > 1 && best_[order_[kept - 1]] < best_[order_[0]] - options_.threshold) --kept;
+
+    const std::size_t bytes = scorer_.state_bytes();
+    const auto begin = static_cast<NodeId>(out_.score.size());
+    rank_.assign(best_.size(), kEmpty);
+    for (std::uint32_t rank = 0; rank < kept; ++rank) {
+      rank_[order_[rank]] = rank;
+      out_.score.push_back(best_[order_[rank]]);
+      const auto state = node_states_.begin() + static_cast<std::ptrdiff_t>(order_[rank] * bytes);
+      states_.insert(states_.end(), state, state + static_cast<std::ptrdiff_t>(bytes));
+    }
+    groups_[node] = {begin, begin + static_cast<NodeId>(kept)};
+
+    std::erase_if(found_, [&](const Found& f) { return rank_[f.hypothesis] == kEmpty; });
+    std::ranges::stable_sort(found_, [&](const Found& a, const Found& b) {
+      const std::uint32_t rank_a = rank_[a.hypothesis], rank_b = rank_[b.hypothesis];
+      return rank_a != rank_b ? rank_a < rank_b : a.score > b.score;
+    });
+    std::size_t next = 0;
+    for (std::uint32_t rank = 0; rank < kept; ++rank) {
+      for (; next < found_.size() && rank_[found_[next].hypothesis] == rank; ++next) add_edge(found_[next]);
+      out_.first_edge.push_back(static_cast<std::uint32_t>(out_.forest_edge.size()));
+    }
+  }
+
+  void add_edge(const Found& f) {
+    const Candidate& c = candidates_[f.candidate];
+    const std::uint32_t* at = coordinates_.data() + c.first_position;
+    out_.forest_edge.push_back(c.edge);
+    out_.alternative.push_back(at[0]);
+    out_.step.push_back(f.step);
+    for (const NodeId tail : forest_.graph.tails(c.edge)) out_.tails.push_back(groups_[tail].begin + *++at);
+    out_.first_tail.push_back(static_cast<std::uint32_t>(out_.tails.size()));
+  }
+
+  static constexpr std::uint32_t kEmpty = 0xffffffffu;
+
+  const TranslationForest& forest_;
+  const Scorer& scorer_;
+  const SearchOptions& options_;
+  SearchForest out_;
+  std::vector<Group> groups_;       // by node of the translation forest
+  std::vector<std::byte> states_;   // by hypothesis
+
+  // Of the node at hand; kept for their memory.
+  std::vector<Candidate> candidates_;
+  std::vector<std::uint32_t> coordinates_;
+  std::vector<Queued> queue_;
+  std::vector<Found> found_;
+  std::vector<std::byte> node_states_;
+  std::vector<double> best_;
+  std::vector<std::uint32_t> slots_, order_, rank_;
+  std::vector<const std::byte*> tail_states_;
+};
+
+}  // namespace
+
+SearchForest search(const TranslationForest& forest, const Scorer& scorer, const SearchOptions& options) {
+  return CubeSearch(forest, scorer, options).run();
+}
+
+}  // namespace treeglot

@@ -1,0 +1,62 @@
+// Cube pruning (Chiang 2007; Huang and Chiang 2007) over a translation forest, with any stateful features.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "decode/feature.h"
+#include "decode/translation_forest.h"
+#include "graph/hypergraph.h"
+
+namespace treeglot {
+
+struct SearchOptions {
+  std::uint32_t pop_limit = 200;  // hypotheses evaluated per node; 0: all of them, the search is exact
+  std::uint32_t beam = 0;         // hypotheses kept per node after recombination; 0: all
+  float threshold = 0;            // those kept score within this of the node's best (natural log); 0: all
+};
+
+// The features of a search with their weights, fixed for its life.
+class Scorer {
+ public:
+  Scorer(std::vector<std::shared_ptr<const StatefulFeature>> features, std::vector<float> weights);
+
+  std::size_t state_bytes() const { return state_bytes_; }
+  std::span<const float> weights() const { return weights_; }
+  // Applies every feature; `out` has state_bytes() bytes, zeroed by the caller.
+  void apply(const Application& application, const std::byte* const* tails, std::byte* out, Sink& sink) const {
+    for (std::size_t f = 0; f < features_.size(); ++f)
+      features_[f]->apply(application, tails, offsets_[f], out, sink);
+  }
+  float estimate(const Application& application) const;
+
+ private:
+  std::vector<std::shared_ptr<const StatefulFeature>> features_;
+  std::vector<std::size_t> offsets_;
+  std::vector<float> weights_;
+  std::size_t state_bytes_ = 0;
+};
+
+// The search forest: its nodes are hypotheses (a node of the translation forest with a state), best first for each node
+// of the translation forest; its edges are rules applied to hypotheses, best first for each hypothesis. The arrays are
+// those of a hypergraph, so k-best lists and output come from the one implementation.
+struct SearchForest {
+  std::vector<std::uint32_t> first_edge = {0}, first_tail = {0};
+  std::vector<NodeId> tails;
+  std::vector<EdgeId> forest_edge;         // by edge: the edge of the translation forest
+  std::vector<std::uint32_t> alternative;  // by edge: and which of its rules
+  std::vector<double> step;                // by edge: what it adds to the sum of its tails' scores
+  std::vector<double> score;               // by hypothesis: that of its best derivation
+  NodeId goal = kNoNode;
+
+  bool found() const { return goal != kNoNode; }
+};
+
+// The hypergraph over a search forest's arrays, without copies.
+Hypergraph graph_of(std::shared_ptr<const SearchForest> forest);
+
+SearchForest search(const TranslationForest& forest, const Scorer& scorer, const SearchOptions& options);
+
+}  // namespace treeglot

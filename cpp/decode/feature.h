@@ -1,0 +1,105 @@
+// Features that need the state of a hypothesis: n-gram and dependency language models, label substitution.
+//
+// Stateless features are folded into a rule's score when weights are set; only what depends on how rules are put
+// together is here. One function scores, into a sink: in the search the sink sums, when a derivation is replayed it
+// also keeps the values apart.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace treeglot {
+
+using FeatureId = std::uint32_t;
+
+struct FeatureValue {
+  FeatureId id;
+  float value;
+};
+
+class Sink {
+ public:
+  explicit Sink(std::span<const float> weights, std::vector<FeatureValue>* kept = nullptr)
+      : weights_(weights), kept_(kept) {}
+
+  void add(FeatureId id, float value) {
+    sum_ += static_cast<double>(weights_[id]) * value;
+    if (kept_ != nullptr) kept_->push_back({id, value});
+  }
+  double sum() const { return sum_; }
+
+ private:
+  std::span<const float> weights_;
+  std::vector<FeatureValue>* kept_;
+  double sum_ = 0;
+};
+
+// A rule as the search sees it. Symbols of the target side: ≥ 0 a target word, −1 − k the k-th tail of the edge.
+struct TargetSide {
+  const std::int32_t* symbols = nullptr;
+  std::uint32_t size = 0;
+
+  const std::int32_t* begin() const { return symbols; }
+  const std::int32_t* end() const { return symbols + size; }
+};
+
+// Where an edge stands in the sentence: the output of one that begins (ends) it has nothing on its left (right).
+enum EdgePlace : std::uint8_t { kInside = 0, kBegins = 1, kEnds = 2 };
+
+struct Application {
+  TargetSide target;
+  std::uint32_t rule;  // for features that look a rule's labels or structure up
+  std::uint8_t place;  // EdgePlace, combined
+};
+
+// The states of an edge's tails, as one feature sees them.
+template <class State>
+class TailStates {
+ public:
+  TailStates(const std::byte* const* tails, std::size_t offset) : tails_(tails), offset_(offset) {}
+  const State& operator[](std::size_t tail) const {
+    return *reinterpret_cast<const State*>(tails_[tail] + offset_);
+  }
+
+ private:
+  const std::byte* const* tails_;
+  std::size_t offset_;
+};
+
+class StatefulFeature {
+ public:
+  virtual ~StatefulFeature() = default;
+  virtual std::size_t state_bytes() const = 0;
+  // Scores one application into the sink and writes the new state (`out` is zeroed). States lie at `offset`.
+  virtual void apply(const Application& application, const std::byte* const* tails, std::size_t offset,
+                     std::byte* out, Sink& sink) const = 0;
+  // What a rule is likely to score before its tails are known; it orders the search, nothing else.
+  virtual float estimate(const Application& application, std::span<const float> weights) const = 0;
+};
+
+// A feature is a class with `score(application, tails, out, sink)` and `expect(application, sink)`. Its state is plain
+// bytes, and the compiler checks that equal states are equal bytes: recombination compares them as such.
+template <class Self, class State>
+class Feature : public StatefulFeature {
+  static_assert(std::is_trivially_copyable_v<State>);
+  static_assert(std::has_unique_object_representations_v<State>, "padding or floats would make equal states differ");
+
+ public:
+  std::size_t state_bytes() const final { return sizeof(State); }
+  void apply(const Application& application, const std::byte* const* tails, std::size_t offset, std::byte* out,
+             Sink& sink) const final {
+    static_cast<const Self*>(this)->score(application, TailStates<State>(tails, offset),
+                                          *reinterpret_cast<State*>(out + offset), sink);
+  }
+  float estimate(const Application& application, std::span<const float> weights) const final {
+    Sink sink(weights);
+    static_cast<const Self*>(this)->expect(application, sink);
+    return static_cast<float>(sink.sum());
+  }
+};
+
+}  // namespace treeglot
