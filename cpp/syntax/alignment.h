@@ -4,6 +4,7 @@
 #include <compare>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace treeglot {
@@ -20,6 +21,8 @@ class Alignment {
 
   std::span<const Link> links() const { return links_; }
   std::size_t size() const { return links_.size(); }
+  bool contains(Link link) const;
+  Alignment transpose() const;  // source and target exchanged
 
   // Refuses a link outside a pair of these lengths: "link 3-9: the target sentence has 7 words".
   void check(std::size_t source_length, std::size_t target_length) const;

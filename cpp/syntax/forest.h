@@ -20,12 +20,15 @@ enum class ScoreKind : std::uint8_t {
 
 // Words are nodes too: word i is a node over [i, i + 1) whose label is the word, with one edge that has no tails and
 // scores 0. So every leaf of a fragment is a node, and words and constituents can be mixed below one head.
-// The goal is TOP. An unparsed sentence is a forest with words and no goal: parsed() is false, its graph has word
-// nodes alone.
+// The tails of an edge cover its head's span from left to right; every node has an edge, so every node has a
+// derivation. Two nodes may have the same label and span (a parser may tell them apart by what it does not print).
+// The goal is TOP, over all words. An unparsed sentence is a forest with words and no goal: parsed() is false, its
+// graph has word nodes alone.
 class ParseForest {
  public:
-  ParseForest(Hypergraph graph, Strings labels, std::vector<Span> spans, std::vector<std::uint32_t> word_nodes,
-              std::vector<double> scores, ScoreKind kind);  // refuses what is not a forest over its words
+  // Refuses what is not a forest over its words. word_nodes: the node of each word.
+  ParseForest(Hypergraph graph, Strings labels, std::vector<Span> spans, std::vector<NodeId> word_nodes,
+              std::vector<double> scores, ScoreKind kind);
 
   const Hypergraph& graph() const { return graph_; }
   std::string_view label(NodeId node) const { return labels_[node]; }
@@ -34,15 +37,23 @@ class ParseForest {
   double score(EdgeId edge) const { return scores_[edge]; }
   std::span<const double> scores() const { return scores_; }
   ScoreKind kind() const { return kind_; }
+  bool parsed() const { return graph_.goal() != kNoNode; }
 
   std::size_t words() const { return word_nodes_.size(); }
   NodeId word_node(std::size_t position) const { return word_nodes_[position]; }
+  std::string_view word(std::size_t position) const { return labels_[word_nodes_[position]]; }
+
+  const Strings& labels() const { return labels_; }
+  std::span<const Span> spans() const { return spans_; }
+  std::span<const NodeId> word_nodes() const { return word_nodes_; }
+
+  friend bool operator==(const ParseForest&, const ParseForest&) = default;
 
  private:
   Hypergraph graph_;
   Strings labels_;
   std::vector<Span> spans_;
-  std::vector<std::uint32_t> word_nodes_;
+  std::vector<NodeId> word_nodes_;
   std::vector<bool> is_word_;
   std::vector<double> scores_;
   ScoreKind kind_;

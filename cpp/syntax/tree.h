@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -14,6 +15,10 @@ namespace treeglot {
 class Tree {
  public:
   static constexpr std::uint32_t kNone = 0xffffffffu;
+
+  Tree() = default;  // the empty tree: no parse
+  // From the labels (a leaf's is its word) and subtree sizes of its nodes in preorder; refuses what is not one tree.
+  Tree(Strings labels, std::vector<std::uint32_t> sizes);
 
   std::size_t size() const { return parents_.size(); }
   bool empty() const { return parents_.empty(); }
@@ -29,6 +34,11 @@ class Tree {
 
   std::size_t words() const { return word_nodes_.size(); }
   std::uint32_t word_node(std::size_t position) const { return word_nodes_[position]; }
+  std::string_view word(std::size_t position) const { return labels_[word_nodes_[position]]; }
+  std::string_view tag(std::size_t position) const { return labels_[parents_[word_nodes_[position]]]; }
+
+  const Strings& labels() const { return labels_; }
+  std::span<const std::uint32_t> sizes() const { return sizes_; }
 
   friend bool operator==(const Tree& a, const Tree& b) { return a.labels_ == b.labels_ && a.sizes_ == b.sizes_; }
 
@@ -39,16 +49,21 @@ class Tree {
   std::vector<Span> spans_;
 };
 
-// Brackets and words in reading order in, a tree out.
+// Brackets and words in reading order in, a tree out. Refuses, by std::invalid_argument, what is not a tree:
+// empty labels and words, a word outside brackets, a bracket without children, a second root.
 class TreeBuilder {
  public:
   void open(std::string_view label);
   void word(std::string_view text);
   void close();
   std::size_t depth() const { return open_.size(); }
-  Tree finish();  // the tree, and an empty builder; refuses open brackets and a second root
+  std::size_t size() const { return tree_.size(); }
+  Tree finish();  // the tree, and an empty builder; refuses open brackets
+  void clear();
 
  private:
+  std::uint32_t add(std::string_view label);
+
   Tree tree_;
   std::vector<std::uint32_t> open_;
 };

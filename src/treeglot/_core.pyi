@@ -1,1 +1,285 @@
 """The C++ core of Treeglot."""
+
+from collections.abc import Iterable, Iterator, Sequence
+import enum
+from typing import Annotated, Any, Final, overload
+
+import numpy
+from numpy.typing import NDArray
+
+
+class Tree:
+    """
+    A constituency tree: a sequence of nodes in preorder; without nodes, a failed parse.
+    """
+
+    @overload
+    def __init__(self) -> None:
+        """The empty tree: no parse."""
+
+    @overload
+    def __init__(self, labels: Sequence[str], sizes: Sequence[int]) -> None:
+        """
+        From the labels (a word's is the word) and subtree sizes of its nodes in preorder.
+        """
+
+    @staticmethod
+    def parse(text: str) -> Tree:
+        """The tree in Penn Treebank brackets: (S (NP I) (VP run))."""
+
+    @staticmethod
+    def from_nested(nested: tuple[Any, ...] | list[Any]) -> Tree:
+        """
+        The tree of nested tuples or lists (label, child, ...); a child is a str (a word) or nested likewise.
+        """
+
+    def to_nested(self) -> object:
+        """The tree as nested tuples (label, child, ...)."""
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+    def __len__(self) -> int: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __getstate__(self) -> tuple[tuple[bytes, bytes], bytes]: ...
+
+    def __setstate__(self, arg: tuple[tuple[bytes, bytes], bytes], /) -> None: ...
+
+    def __getitem__(self, node: int) -> TreeNode:
+        """A handle on a node."""
+
+    @property
+    def root(self) -> TreeNode:
+        """A handle on the root."""
+
+    @property
+    def size(self) -> int:
+        """The number of nodes, words included."""
+
+    def label(self, node: int) -> str:
+        """The label of a node; the word of a leaf."""
+
+    def parent(self, node: int) -> int | None:
+        """The number of a node's parent; None for the root."""
+
+    def children(self, node: int) -> list[int]:
+        """The numbers of a node's children."""
+
+    def span(self, node: int) -> tuple[int, int]:
+        """The words below a node, as (begin, end)."""
+
+    def is_word(self, node: int) -> bool:
+        """Whether a node is a leaf."""
+
+    @property
+    def labels(self) -> list[str]:
+        """The labels of all nodes in preorder."""
+
+    @property
+    def sizes(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]:
+        """The number of nodes in each node's subtree, itself included: a view."""
+
+    @property
+    def words(self) -> list[str]:
+        """The words."""
+
+    @property
+    def tags(self) -> list[str]:
+        """The label of each word's parent."""
+
+class TreeNode:
+    """A node of a tree: a light handle on the tree and the node's number."""
+
+    @property
+    def tree(self) -> Tree:
+        """The tree that the node belongs to."""
+
+    @property
+    def index(self) -> int:
+        """The node's number in preorder."""
+
+    @property
+    def label(self) -> str:
+        """The label; the word of a leaf."""
+
+    @property
+    def is_word(self) -> bool:
+        """Whether it is a leaf."""
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The words below, as (begin, end)."""
+
+    @property
+    def words(self) -> list[str]:
+        """The words below."""
+
+    @property
+    def tags(self) -> list[str]:
+        """The label of each word's parent."""
+
+    @property
+    def parent(self) -> TreeNode | None:
+        """The parent; None for the root."""
+
+    @property
+    def children(self) -> list[TreeNode]:
+        """The children, from left to right."""
+
+    def subtree(self) -> Tree:
+        """The tree below the node, itself the root; a word has none."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+class Dependency:
+    """A head for every word: a position, -1 for a root, -2 for none."""
+
+    def __init__(self, words: Sequence[str], heads: Sequence[int], tags: Sequence[str] | None = None, relations: Sequence[str] | None = None) -> None:
+        """tags and relations are as long as words, or None."""
+
+    ROOT: Final[int] = ...
+    """The head of a root."""
+
+    NO_HEAD: Final[int] = ...
+    """The head of a word that the parser gave none."""
+
+    @property
+    def words(self) -> list[str]:
+        """The words."""
+
+    @property
+    def heads(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', writable=False)]:
+        """The head of every word: a view."""
+
+    @property
+    def tags(self) -> list[str] | None:
+        """The tag of every word, or None."""
+
+    @property
+    def relations(self) -> list[str] | None:
+        """The relation of every word to its head, or None."""
+
+    def __len__(self) -> int: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __getstate__(self) -> tuple[tuple[bytes, bytes], bytes, tuple[bytes, bytes], tuple[bytes, bytes]]: ...
+
+    def __setstate__(self, arg: tuple[tuple[bytes, bytes], bytes, tuple[bytes, bytes], tuple[bytes, bytes]], /) -> None: ...
+
+    def __repr__(self) -> str: ...
+
+class Alignment:
+    """A set of (source, target) links, sorted."""
+
+    def __init__(self, links: Iterable[tuple[int, int]] = ()) -> None:
+        """Positions count from 0; doubles are dropped."""
+
+    @staticmethod
+    def parse(text: str) -> Alignment:
+        """The links of a Pharaoh line: 0-0 1-2."""
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[tuple[int, int]]: ...
+
+    def __contains__(self, link: tuple[int, int]) -> bool: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __getstate__(self) -> bytes: ...
+
+    def __setstate__(self, arg: bytes, /) -> None: ...
+
+    @property
+    def links(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', writable=False)]:
+        """The links as rows (source, target): a view."""
+
+    def transpose(self) -> Alignment:
+        """The alignment with source and target exchanged."""
+
+    def check(self, source_length: int, target_length: int) -> None:
+        """Refuse a link outside a sentence pair of these lengths."""
+
+class ScoreKind(enum.Enum):
+    """What the edge scores of a forest are: natural logarithms all."""
+
+    conditional = 0
+    """log P(tails | head), as a PCFG's"""
+
+    posterior = 1
+    """log of the edge's posterior, as a max-rule parser's"""
+
+    arbitrary = 2
+    """any log score"""
+
+class ParseForest:
+    """
+    A packed parse forest: a hypergraph of labelled spans and words, with edge scores.
+    """
+
+    @property
+    def kind(self) -> ScoreKind:
+        """What the scores are."""
+
+    @property
+    def parsed(self) -> bool:
+        """Whether there is a parse."""
+
+    @property
+    def words(self) -> list[str]:
+        """The words."""
+
+    @property
+    def scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)]:
+        """The score of every edge: a view."""
+
+    @property
+    def spans(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, 2), order='C', writable=False)]:
+        """The span (begin, end) of every node: a view."""
+
+    @property
+    def word_nodes(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]:
+        """The node of every word: a view."""
+
+    @property
+    def labels(self) -> list[str]:
+        """The label of every node; a word's is the word."""
+
+    def label(self, node: int) -> str:
+        """The label of a node; the word of a word node."""
+
+    def span(self, node: int) -> tuple[int, int]:
+        """The words below a node, as (begin, end)."""
+
+    def is_word(self, node: int) -> bool:
+        """Whether a node is a word."""
+
+    def __bool__(self) -> bool: ...
+
+    def __eq__(self, other: object, /) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __getstate__(self) -> tuple[bytes, bytes, bytes, int, tuple[bytes, bytes], bytes, bytes, bytes, ScoreKind]: ...
+
+    def __setstate__(self, arg: tuple[bytes, bytes, bytes, int, tuple[bytes, bytes], bytes, bytes, bytes, ScoreKind], /) -> None: ...
+
+    def __repr__(self) -> str: ...

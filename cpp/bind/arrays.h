@@ -1,0 +1,75 @@
+// Arrays across the border: NumPy views on the core's memory, and bytes for pickles.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <bit>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/strings.h"
+#include "base/symbols.h"
+
+namespace treeglot {
+
+template <class T>
+using View = nanobind::ndarray<nanobind::numpy, const T, nanobind::ndim<1>, nanobind::c_contig>;
+
+// To be returned with rv_policy::reference_internal, which keeps the owner of the memory alive.
+template <class T>
+View<T> view(std::span<const T> values) {
+  return View<T>(values.data(), {values.size()});
+}
+
+template <class T>
+nanobind::bytes to_bytes(std::span<const T> values) {
+  return nanobind::bytes(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+}
+template <class T>
+nanobind::bytes to_bytes(const std::vector<T>& values) {
+  return to_bytes(std::span<const T>(values));
+}
+
+inline std::string_view bytes_view(const nanobind::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
+
+template <class T>
+std::vector<T> from_bytes(const nanobind::bytes& bytes) {
+  if (bytes.size() % sizeof(T) != 0) throw nanobind::value_error("a pickle with an array of the wrong size");
+  std::vector<T> values(bytes.size() / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), bytes.c_str(), bytes.size());
+  return values;
+}
+
+using PickledStrings = std::tuple<nanobind::bytes, nanobind::bytes>;
+
+inline PickledStrings to_pickle(const Strings& strings) {
+  return {nanobind::bytes(strings.bytes().data(), strings.bytes().size()), to_bytes(strings.ends())};
+}
+inline Strings from_pickle(const PickledStrings& state) {
+  return Strings(std::string(bytes_view(std::get<0>(state))), from_bytes<std::uint32_t>(std::get<1>(state)));
+}
+
+template <class T>
+std::uint64_t hash_of(std::span<const T> values, std::uint64_t seed) {
+  return hash_bytes({reinterpret_cast<const char*>(values.data()), values.size_bytes()}, seed);
+}
+inline std::uint64_t hash_of(const Strings& strings, std::uint64_t seed) {
+  return hash_of(std::span<const std::uint32_t>(strings.ends()), hash_bytes(strings.bytes(), seed));
+}
+
+inline nanobind::list to_list(const Strings& strings) {
+  nanobind::list out;
+  for (std::size_t i = 0; i < strings.size(); ++i) out.append(strings[i]);
+  return out;
+}
+inline Strings to_strings(const std::vector<std::string_view>& list) {
+  Strings out;
+  for (const std::string_view text : list) out.append(text);
+  return out;
+}
+
+}  // namespace treeglot
