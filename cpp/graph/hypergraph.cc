@@ -11,6 +11,21 @@ namespace {
 
 std::string text(std::size_t number) { return std::to_string(number); }
 
+void check_goal(std::size_t nodes, NodeId goal) {
+  if (goal >= nodes && goal != kNoNode) {
+    throw std::invalid_argument("the goal is node " + text(goal) + " of a graph with " + text(nodes) + " nodes");
+  }
+}
+
+void check_tail(NodeId head, NodeId tail) {
+  if (tail >= head) {
+    throw std::invalid_argument("edge into node " + text(head) + " has tail " + text(tail) +
+                                ": tails must be built before heads");
+  }
+}
+
+}  // namespace
+
 void check_offsets(const char* name, std::span<const std::uint32_t> offsets, std::size_t total) {
   if (offsets.empty() || offsets.front() != 0)
     throw std::invalid_argument(std::string(name) + " must begin with 0");
@@ -26,24 +41,13 @@ void check_offsets(const char* name, std::span<const std::uint32_t> offsets, std
   }
 }
 
-void check_tail(NodeId head, NodeId tail) {
-  if (tail >= head) {
-    throw std::invalid_argument("edge into node " + text(head) + " has tail " + text(tail) +
-                                ": tails must be built before heads");
-  }
-}
-
-}  // namespace
-
 Hypergraph::Hypergraph(std::span<const std::uint32_t> first_edge, std::span<const std::uint32_t> first_tail,
                        std::span<const NodeId> tails, NodeId goal, std::shared_ptr<const void> owner)
     : first_edge_(first_edge), first_tail_(first_tail), tails_(tails), goal_(goal), owner_(std::move(owner)) {
   if (first_tail.empty()) throw std::invalid_argument("first_tail must begin with 0");
   check_offsets("first_edge", first_edge, first_tail.size() - 1);
   check_offsets("first_tail", first_tail, tails.size());
-  if (goal >= nodes() && goal != kNoNode) {
-    throw std::invalid_argument("the goal is node " + text(goal) + " of a graph with " + text(nodes()) + " nodes");
-  }
+  check_goal(nodes(), goal);
   auto heads = std::make_shared<std::vector<NodeId>>(edges());
   for (NodeId node = 0; node < nodes(); ++node) {
     for (EdgeId edge = edges_begin(node); edge < edges_end(node); ++edge) {
@@ -57,6 +61,13 @@ Hypergraph::Hypergraph(std::span<const std::uint32_t> first_edge, std::span<cons
 bool operator==(const Hypergraph& a, const Hypergraph& b) {
   return a.goal_ == b.goal_ && std::ranges::equal(a.first_edge_, b.first_edge_) &&
          std::ranges::equal(a.first_tail_, b.first_tail_) && std::ranges::equal(a.tails_, b.tails_);
+}
+
+NodeId Builder::add_nodes(std::size_t number) {
+  if (number >= kNoNode - nodes_) throw std::length_error("a hypergraph holds fewer than 2^32 - 1 nodes");
+  const NodeId first = nodes_;
+  nodes_ += static_cast<NodeId>(number);
+  return first;
 }
 
 EdgeId Builder::add_edge(NodeId head, std::span<const NodeId> tails) {
@@ -75,6 +86,7 @@ EdgeId Builder::add_edge(NodeId head, std::span<const NodeId> tails) {
 }
 
 Mapped Builder::freeze(NodeId goal) {
+  check_goal(nodes_, goal);
   struct Arrays {
     std::vector<std::uint32_t> first_edge, first_tail;
     std::vector<NodeId> tails;

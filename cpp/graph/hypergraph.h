@@ -54,6 +54,9 @@ class Hypergraph {
   std::shared_ptr<const void> owner_;
 };
 
+// Refuses offsets that do not begin with 0, decrease, or end with another number than `total`; `name` is for the message.
+void check_offsets(const char* name, std::span<const std::uint32_t> offsets, std::size_t total);
+
 // A graph that a stage made from another, and where its edges came from.
 struct Mapped {
   Hypergraph graph;
@@ -64,7 +67,8 @@ struct Mapped {
 // Nodes and edges in, a frozen hypergraph out. Nodes must come after all their tails; edges may come in any order.
 class Builder {
  public:
-  NodeId add_node() { return nodes_++; }
+  NodeId add_node() { return add_nodes(1); }
+  NodeId add_nodes(std::size_t number);  // the first of them; they are consecutive
   EdgeId add_edge(NodeId head, std::span<const NodeId> tails);
 
   std::size_t nodes() const { return nodes_; }

@@ -5,8 +5,124 @@ import enum
 from typing import Annotated, Any, Final, overload
 
 import numpy
+import numpy.typing
 from numpy.typing import NDArray
 
+
+class Hypergraph:
+    """
+    Nodes in topological order and edges grouped by head; scores and labels are arrays beside it.
+    """
+
+    @staticmethod
+    def from_arrays(first_edge: Sequence[int] | numpy.typing.NDArray[numpy.uint32], first_tail: Sequence[int] | numpy.typing.NDArray[numpy.uint32], tails: Sequence[int] | numpy.typing.NDArray[numpy.uint32], goal: int | None) -> Hypergraph:
+        """
+        A graph on these arrays: contiguous uint32 is not copied but closed to writing, all else is copied.
+        """
+
+    @property
+    def nodes(self) -> int:
+        """The number of nodes."""
+
+    @property
+    def edges(self) -> int:
+        """The number of edges."""
+
+    @property
+    def goal(self) -> int | None:
+        """The goal node; None when there is no derivation to be had."""
+
+    @property
+    def first_edge(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+        """The edges into node v are first_edge[v] … first_edge[v + 1]."""
+
+    @property
+    def first_tail(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+        """The tails of edge e are tails[first_tail[e]:first_tail[e + 1]]."""
+
+    @property
+    def tails(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+        """The tails of all edges, one after another."""
+
+    @property
+    def heads(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+        """The head of every edge."""
+
+    def __eq__(self, other: object, /) -> bool:
+        """The same nodes, edges, order and goal."""
+
+    def __hash__(self) -> int:
+        """A hash of its content: graphs are immutable."""
+
+    def __repr__(self) -> str:
+        """Its size and its goal."""
+
+    def __getstate__(self) -> tuple[object, ...]:
+        """Its arrays and its goal."""
+
+    def __setstate__(self, state: tuple[object, ...]) -> None:
+        """From its arrays and its goal."""
+
+class Mapped:
+    """A graph that a stage made, and where its nodes and edges came from."""
+
+    @property
+    def graph(self) -> Hypergraph:
+        """The new graph."""
+
+    @property
+    def edge_map(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+        """For each edge of the new graph its number in the old one, or NO_EDGE."""
+
+    @property
+    def node_map(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+        """For each node of the new graph its number in the old one, or NO_NODE."""
+
+NO_EDGE: int = 4294967295
+
+NO_NODE: int = 4294967295
+
+class Builder:
+    """Nodes and edges in, a frozen hypergraph out."""
+
+    def __init__(self) -> None: ...
+
+    def add_node(self) -> int:
+        """Add a node after those that are there; its number."""
+
+    def add_nodes(self, number: int) -> int:
+        """Add several nodes; the number of the first."""
+
+    def add_edge(self, head: int, tails: Sequence[int] = ()) -> int:
+        """Add an edge; without tails it derives a leaf. Tails come before heads."""
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes have been added."""
+
+    @property
+    def edges(self) -> int:
+        """How many edges have been added."""
+
+    def freeze(self, goal: int | None) -> Mapped:
+        """
+        The graph, and in its edge_map what add_edge returned; the builder is empty afterwards.
+        """
+
+def graph_topological_order(nodes: int, heads: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_tail: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], tails: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], int]:
+    """The nodes, tails first, and NO_NODE; or nothing and a node on a cycle."""
+
+def graph_assemble(nodes: int, heads: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_tail: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], tails: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], goal: int | None) -> Mapped:
+    """A graph from edges in any order."""
+
+def graph_prune(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], margin: float) -> Mapped:
+    """Drop what the best derivation beats by more than the margin."""
+
+def graph_restrict(graph: Hypergraph, keep: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Mapped:
+    """The derivations that use kept edges alone."""
+
+def graph_unite(graphs: Sequence[Hypergraph]) -> Mapped:
+    """The graphs below one new goal."""
 
 class Tree:
     """

@@ -1,0 +1,118 @@
+// Semirings: what ⊕ and ⊗ mean in a sweep over a hypergraph.
+//
+// A semiring has a Value, zero(), one(), is_zero(), times(), and Sum, an accumulator: sums are collected edge by edge and
+// closed once per node, which saves LogSum a logarithm per edge. zero() annihilates: times(zero(), x) is zero for every x,
+// also where a product has overflowed to infinity.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+namespace treeglot {
+
+inline constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+// ℝ with + and ×: probabilities of small graphs. Weights are finite.
+struct Real {
+  using Value = double;
+  static constexpr Value zero() { return 0.0; }
+  static constexpr Value one() { return 1.0; }
+  static constexpr bool is_zero(Value a) { return a == 0.0; }
+  static constexpr Value times(Value a, Value b) { return a == 0.0 || b == 0.0 ? 0.0 : a * b; }
+
+  class Sum {
+   public:
+    void add(Value a) { sum_ += a; }
+    Value value() const { return sum_; }
+
+   private:
+    Value sum_ = 0.0;
+  };
+};
+
+// How many derivations there are. Doubles: exact up to 2^53, then rounded, then infinity; never wrapped around.
+struct Count : Real {};
+
+// Logarithms of probabilities: log(eᵃ + eᵇ) and a + b. −∞ is zero; +∞ and NaN are no weights.
+struct LogSum {
+  using Value = double;
+  static constexpr Value zero() { return kMinusInfinity; }
+  static constexpr Value one() { return 0.0; }
+  static constexpr bool is_zero(Value a) { return a == kMinusInfinity; }
+  static constexpr Value times(Value a, Value b) { return a + b; }
+
+  // Σ eᵃ as largest · Σ e^(a − largest): one exponential for each term, none for the first, one logarithm at the end.
+  class Sum {
+   public:
+    void add(Value a) {
+      if (a <= largest_) {
+        if (a > kMinusInfinity) sum_ += std::exp(a - largest_);
+      } else {
+        sum_ = sum_ == 0.0 ? 1.0 : 1.0 + sum_ * std::exp(largest_ - a);
+        largest_ = a;
+      }
+    }
+    Value value() const { return sum_ == 1.0 ? largest_ : largest_ + std::log(sum_); }
+
+   private:
+    Value largest_ = kMinusInfinity;
+    double sum_ = 0.0;
+  };
+};
+
+// The best derivation's score: max and +.
+struct Viterbi {
+  using Value = double;
+  static constexpr Value zero() { return kMinusInfinity; }
+  static constexpr Value one() { return 0.0; }
+  static constexpr bool is_zero(Value a) { return a == kMinusInfinity; }
+  static constexpr Value times(Value a, Value b) { return a + b; }
+
+  class Sum {
+   public:
+    void add(Value a) {
+      if (a > best_) best_ = a;
+    }
+    Value value() const { return best_; }
+
+   private:
+    Value best_ = kMinusInfinity;
+  };
+};
+
+// The expectation semiring (Eisner 2002) with the mean in place of the weighted sum, so that nothing underflows:
+// ⟨log p, r̄⟩ stands for ⟨p, p·r̄⟩. Products add both parts; sums add probabilities and average means.
+struct Expectation {
+  struct Value {
+    double log = kMinusInfinity;
+    double mean = 0.0;
+  };
+  static constexpr Value zero() { return {}; }
+  static constexpr Value one() { return {0.0, 0.0}; }
+  static constexpr bool is_zero(Value a) { return a.log == kMinusInfinity; }
+  static constexpr Value times(Value a, Value b) { return {a.log + b.log, a.mean + b.mean}; }
+
+  class Sum {
+   public:
+    void add(Value a) {
+      if (is_zero(a)) return;
+      double share = 1.0;  // of a's probability, relative to the largest so far
+      if (a.log <= largest_) {
+        share = std::exp(a.log - largest_);
+        sum_ += share;
+      } else {
+        sum_ = sum_ == 0.0 ? 1.0 : 1.0 + sum_ * std::exp(largest_ - a.log);
+        largest_ = a.log;
+      }
+      mean_ += (a.mean - mean_) * (share / sum_);
+    }
+    Value value() const { return sum_ == 0.0 ? zero() : Value{largest_ + std::log(sum_), mean_}; }
+
+   private:
+    double largest_ = kMinusInfinity;
+    double sum_ = 0.0;
+    double mean_ = 0.0;
+  };
+};
+
+}  // namespace treeglot
