@@ -400,8 +400,7 @@ Hypergraph own(Sizes first_edge, Sizes first_tail, std::vector<NodeId> tails, No
 
 void bind_forest(nb::module_& m) {
   using Spans = nb::ndarray<nb::numpy, const std::uint32_t, nb::shape<-1, 2>, nb::c_contig>;
-  using State = std::tuple<nb::bytes, nb::bytes, nb::bytes, NodeId, PickledStrings, nb::bytes, nb::bytes, nb::bytes,
-                           ScoreKind>;
+  using State = std::tuple<nb::bytes, nb::bytes, nb::bytes, NodeId, PickledStrings, nb::bytes, nb::bytes, ScoreKind>;
   nb::enum_<ScoreKind>(m, "ScoreKind", "What the edge scores of a forest are: natural logarithms all.")
       .value("conditional", ScoreKind::conditional, "log P(tails | head), as a PCFG's")
       .value("posterior", ScoreKind::posterior, "log of the edge's posterior, as a max-rule parser's")
@@ -409,6 +408,17 @@ void bind_forest(nb::module_& m) {
 
   nb::class_<ParseForest>(m, "ParseForest",
                           "A packed parse forest: a hypergraph of labelled spans and words, with edge scores.")
+      .def(
+          "__init__",
+          [](ParseForest* self, const Hypergraph& graph, const std::vector<std::string_view>& labels,
+             const std::vector<SpanPair>& spans, std::vector<double> scores, ScoreKind kind) {
+            std::vector<Span> converted;
+            for (const auto& [begin, end] : spans) converted.push_back({begin, end});
+            new (self) ParseForest(graph, to_strings(labels), std::move(converted), std::move(scores), kind);
+          },
+          "graph"_a, "labels"_a, "spans"_a, "scores"_a, "kind"_a,
+          "Labels and spans for every node, the words first; a score for every edge.")
+      .def_prop_ro("graph", &ParseForest::graph, nb::rv_policy::reference_internal, "The hypergraph.")
       .def_prop_ro("kind", &ParseForest::kind, "What the scores are.")
       .def_prop_ro("parsed", &ParseForest::parsed, "Whether there is a parse.")
       .def_prop_ro(
@@ -428,9 +438,6 @@ void bind_forest(nb::module_& m) {
             return Spans(reinterpret_cast<const std::uint32_t*>(f.spans().data()), {f.spans().size(), 2});
           },
           nb::rv_policy::reference_internal, "The span (begin, end) of every node: a view.")
-      .def_prop_ro(
-          "word_nodes", [](const ParseForest& f) { return view(f.word_nodes()); }, nb::rv_policy::reference_internal,
-          "The node of every word: a view.")
       .def_prop_ro("labels", [](const ParseForest& f) { return to_list(f.labels()); },
                    nb::sig("def labels(self) -> list[str]"), "The label of every node; a word's is the word.")
       .def("label", [](const ParseForest& f, std::int64_t i) { return f.label(checked(f, i)); }, "node"_a,
@@ -451,15 +458,15 @@ void bind_forest(nb::module_& m) {
            [](const ParseForest& f) {
              const Hypergraph& g = f.graph();
              return State(to_bytes(g.first_edge()), to_bytes(g.first_tail()), to_bytes(g.all_tails()), g.goal(),
-                          to_pickle(f.labels()), to_bytes(f.spans()), to_bytes(f.word_nodes()), to_bytes(f.scores()),
+                          to_pickle(f.labels()), to_bytes(f.spans()), to_bytes(f.scores()),
                           f.kind());
            })
       .def("__setstate__",
            [](ParseForest& self, const State& state) {
-             const auto& [first_edge, first_tail, tails, goal, labels, spans, word_nodes, scores, kind] = state;
+             const auto& [first_edge, first_tail, tails, goal, labels, spans, scores, kind] = state;
              new (&self) ParseForest(own(from_bytes<std::uint32_t>(first_edge), from_bytes<std::uint32_t>(first_tail),
                                          from_bytes<NodeId>(tails), goal),
-                                     from_pickle(labels), from_bytes<Span>(spans), from_bytes<NodeId>(word_nodes),
+                                     from_pickle(labels), from_bytes<Span>(spans),
                                      from_bytes<double>(scores), kind);
            })
       .def("__repr__", [](const ParseForest& f) {

@@ -29,35 +29,28 @@ std::string named(const ParseForest& forest, NodeId node) {
 
 }  // namespace
 
-ParseForest::ParseForest(Hypergraph graph, Strings labels, std::vector<Span> spans, std::vector<NodeId> word_nodes,
-                         std::vector<double> scores, ScoreKind kind)
+ParseForest::ParseForest(Hypergraph graph, Strings labels, std::vector<Span> spans, std::vector<double> scores,
+                         ScoreKind kind)
     : graph_(std::move(graph)),
       labels_(std::move(labels)),
       spans_(std::move(spans)),
-      word_nodes_(std::move(word_nodes)),
-      is_word_(graph_.nodes(), false),
       scores_(std::move(scores)),
       kind_(kind) {
   check_count("labels", labels_.size(), "nodes", graph_.nodes());
   check_count("spans", spans_.size(), "nodes", graph_.nodes());
   check_count("scores", scores_.size(), "edges", graph_.edges());
 
-  for (std::uint32_t position = 0; position < word_nodes_.size(); ++position) {
-    const NodeId node = word_nodes_[position];
-    if (node >= graph_.nodes()) {
-      refuse("word " + std::to_string(position) + " is node " + std::to_string(node) + " of a forest with " +
-             std::to_string(graph_.nodes()) + " nodes");
-    }
-    if (spans_[node] != Span{position, position + 1})
-      refuse("word " + std::to_string(position) + " is " + named(*this, node));
+  for (NodeId node = 0; node < graph_.nodes(); ++node, ++words_) {
     const EdgeId edge = graph_.edges_begin(node);
-    if (graph_.edges_end(node) != edge + 1 || !graph_.tails(edge).empty() || scores_[edge] != 0.0)
+    if (edge == graph_.edges_end(node) || !graph_.tails(edge).empty()) break;
+    if (spans_[node] != Span{node, node + 1})
+      refuse(named(*this, node) + " has an edge without tails; expected word " + std::to_string(node));
+    if (graph_.edges_end(node) != edge + 1 || scores_[edge] != 0.0)
       refuse(named(*this, node) + " is a word: expected one edge, without tails, that scores 0");
-    is_word_[node] = true;
   }
   for (NodeId node = 0; node < graph_.nodes(); ++node) {
     if (labels_[node].empty()) refuse("node " + std::to_string(node) + " has an empty label");
-    if (is_word_[node]) continue;
+    if (is_word(node)) continue;
     if (!parsed()) refuse(named(*this, node) + " in an unparsed forest: expected words alone");
     if (graph_.edges_begin(node) == graph_.edges_end(node)) refuse(named(*this, node) + " has no edges");
     for (EdgeId edge = graph_.edges_begin(node); edge < graph_.edges_end(node); ++edge) {
@@ -70,7 +63,8 @@ ParseForest::ParseForest(Hypergraph graph, Strings labels, std::vector<Span> spa
         }
         at = spans_[tail].end;
       }
-      if (graph_.tails(edge).empty()) refuse(named(*this, node) + " has an edge without tails but is not a word");
+      if (graph_.tails(edge).empty())
+        refuse(named(*this, node) + " has an edge without tails; expected words before all other nodes");
       if (at != spans_[node].end) {
         refuse("the tails of an edge into " + named(*this, node) + " end at " + std::to_string(at));
       }
@@ -78,8 +72,8 @@ ParseForest::ParseForest(Hypergraph graph, Strings labels, std::vector<Span> spa
   }
   if (parsed()) {
     const NodeId goal = graph_.goal();
-    if (is_word_[goal]) refuse("the goal, " + named(*this, goal) + ", is a word");
-    if (spans_[goal] != Span{0, static_cast<std::uint32_t>(word_nodes_.size())})
+    if (is_word(goal)) refuse("the goal, " + named(*this, goal) + ", is a word");
+    if (spans_[goal] != Span{0, static_cast<std::uint32_t>(words_)})
       refuse("the goal, " + named(*this, goal) + ", does not cover the " + std::to_string(words()) + " words");
   }
 }

@@ -18,7 +18,7 @@ enum class ScoreKind : std::uint8_t {
   arbitrary,    // any log score
 };
 
-// Words are nodes too: word i is a node over [i, i + 1) whose label is the word, with one edge that has no tails and
+// Words are nodes too: word i is node i, over [i, i + 1), whose label is the word, with one edge that has no tails and
 // scores 0. So every leaf of a fragment is a node, and words and constituents can be mixed below one head.
 // The tails of an edge cover its head's span from left to right; every node has an edge, so every node has a
 // derivation. Two nodes may have the same label and span (a parser may tell them apart by what it does not print).
@@ -26,26 +26,23 @@ enum class ScoreKind : std::uint8_t {
 // graph has word nodes alone.
 class ParseForest {
  public:
-  // Refuses what is not a forest over its words. word_nodes: the node of each word.
-  ParseForest(Hypergraph graph, Strings labels, std::vector<Span> spans, std::vector<NodeId> word_nodes,
-              std::vector<double> scores, ScoreKind kind);
+  // Refuses what is not a forest over its words.
+  ParseForest(Hypergraph graph, Strings labels, std::vector<Span> spans, std::vector<double> scores, ScoreKind kind);
 
   const Hypergraph& graph() const { return graph_; }
   std::string_view label(NodeId node) const { return labels_[node]; }
   Span span(NodeId node) const { return spans_[node]; }
-  bool is_word(NodeId node) const { return is_word_[node]; }
+  bool is_word(NodeId node) const { return node < words_; }
   double score(EdgeId edge) const { return scores_[edge]; }
   std::span<const double> scores() const { return scores_; }
   ScoreKind kind() const { return kind_; }
   bool parsed() const { return graph_.goal() != kNoNode; }
 
-  std::size_t words() const { return word_nodes_.size(); }
-  NodeId word_node(std::size_t position) const { return word_nodes_[position]; }
-  std::string_view word(std::size_t position) const { return labels_[word_nodes_[position]]; }
+  std::size_t words() const { return words_; }
+  std::string_view word(std::size_t position) const { return labels_[position]; }
 
   const Strings& labels() const { return labels_; }
   std::span<const Span> spans() const { return spans_; }
-  std::span<const NodeId> word_nodes() const { return word_nodes_; }
 
   friend bool operator==(const ParseForest&, const ParseForest&) = default;
 
@@ -53,10 +50,9 @@ class ParseForest {
   Hypergraph graph_;
   Strings labels_;
   std::vector<Span> spans_;
-  std::vector<NodeId> word_nodes_;
-  std::vector<bool> is_word_;
   std::vector<double> scores_;
   ScoreKind kind_;
+  std::size_t words_ = 0;
 };
 
 }  // namespace treeglot

@@ -351,6 +351,15 @@ class ParseForest:
     A packed parse forest: a hypergraph of labelled spans and words, with edge scores.
     """
 
+    def __init__(self, graph: Hypergraph, labels: Sequence[str], spans: Sequence[tuple[int, int]], scores: Sequence[float], kind: ScoreKind) -> None:
+        """
+        Labels and spans for every node, the words first; a score for every edge.
+        """
+
+    @property
+    def graph(self) -> Hypergraph:
+        """The hypergraph."""
+
     @property
     def kind(self) -> ScoreKind:
         """What the scores are."""
@@ -372,10 +381,6 @@ class ParseForest:
         """The span (begin, end) of every node: a view."""
 
     @property
-    def word_nodes(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]:
-        """The node of every word: a view."""
-
-    @property
     def labels(self) -> list[str]:
         """The label of every node; a word's is the word."""
 
@@ -394,8 +399,8 @@ class ParseForest:
 
     def __hash__(self) -> int: ...
 
-    def __getstate__(self) -> tuple[bytes, bytes, bytes, int, tuple[bytes, bytes], bytes, bytes, bytes, ScoreKind]: ...
+    def __getstate__(self) -> tuple[bytes, bytes, bytes, int, tuple[bytes, bytes], bytes, bytes, ScoreKind]: ...
 
-    def __setstate__(self, arg: tuple[bytes, bytes, bytes, int, tuple[bytes, bytes], bytes, bytes, bytes, ScoreKind], /) -> None: ...
+    def __setstate__(self, arg: tuple[bytes, bytes, bytes, int, tuple[bytes, bytes], bytes, bytes, ScoreKind], /) -> None: ...
 
     def __repr__(self) -> str: ...
