@@ -1,3 +1,5 @@
+#include <nanobind/stl/string.h>
+
 #include "bind/core.h"
 
 #include "base/error.h"

@@ -5,5 +5,6 @@ NB_MODULE(_core, m) {
   treeglot::bind_base(m);
   treeglot::bind_graph(m);
   treeglot::bind_syntax(m);
+  treeglot::bind_syntax_dependency(m);
   treeglot::bind_lm(m);
 }

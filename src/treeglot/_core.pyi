@@ -296,6 +296,40 @@ class Dependency:
 
     def __repr__(self) -> str: ...
 
+    @staticmethod
+    def from_brackets(text: str) -> Dependency:
+        """
+        The dependency tree in brackets: (Bush) held ((a) talk) (with (Sharon)).
+        """
+
+    def to_brackets(self) -> str:
+        """
+        In brackets; refuses what is not projective, has a cycle or lacks a head.
+        """
+
+    def roots(self) -> list[int]:
+        """The positions of the roots."""
+
+    def cycle(self) -> list[int]:
+        """
+        The positions of the first cycle, each followed by its head; empty if there is none.
+        """
+
+    def is_tree(self) -> bool:
+        """
+        Whether there is one root, every other word has a head, and there is no cycle.
+        """
+
+    def nonprojective_arcs(self) -> list[int]:
+        """
+        The words whose arc passes over a word that does not descend from their head.
+        """
+
+    def is_projective(self) -> bool:
+        """
+        Whether every word between a word and its head descends from that head; there may be several roots.
+        """
+
 class Alignment:
     """A set of (source, target) links, sorted."""
 
@@ -404,3 +438,38 @@ class ParseForest:
     def __setstate__(self, arg: tuple[bytes, bytes, bytes, int, tuple[bytes, bytes], bytes, bytes, ScoreKind], /) -> None: ...
 
     def __repr__(self) -> str: ...
+
+class HeadTable:
+    """Which child of a constituent is its head."""
+
+    @staticmethod
+    def read(text: str, file: str) -> HeadTable:
+        """A table from its text; `file` is named in errors."""
+
+    def base(self, label: str) -> str:
+        """The label without functional tags, unless the table knows the whole."""
+
+    def head_child(self, label: str, children: Sequence[str]) -> int:
+        """The position of the head among the children's labels."""
+
+    def __getstate__(self) -> tuple[str, str]: ...
+
+    def __setstate__(self, arg: tuple[str, str], /) -> None: ...
+
+    def __repr__(self) -> str: ...
+
+def to_dependencies(trees: Sequence[Tree], heads: HeadTable) -> list[Dependency]:
+    """
+    The dependency trees of constituency trees; the list must not be changed meanwhile.
+    """
+
+def to_dependency(tree: Tree, heads: HeadTable) -> Dependency:
+    """The dependency tree of a constituency tree."""
+
+def structure_roots(dependency: Dependency, begin: int, end: int, strict: bool = False) -> list[int]:
+    """
+    The word that the span is fixed on, the words that float in it, or none.
+    """
+
+def structures(dependency: Dependency, max_length: int, strict: bool = False) -> list[tuple[int, int, list[int]]]:
+    """Begin, end and roots of every well-formed span up to a length."""

@@ -1,0 +1,74 @@
+#include "syntax/dependency_checks.h"
+
+#include <algorithm>
+
+#include "syntax/dependency.h"
+#include "syntax/dependency_order.h"
+
+namespace treeglot {
+
+std::vector<std::uint32_t> roots(Heads heads) {
+  std::vector<std::uint32_t> roots;
+  for (std::uint32_t word = 0; word < heads.size(); ++word) {
+    if (heads[word] == Dependency::kRoot) roots.push_back(word);
+  }
+  return roots;
+}
+
+std::vector<std::vector<std::uint32_t>> cycles(Heads heads) {
+  std::vector<std::vector<std::uint32_t>> cycles;
+  std::vector<std::uint32_t> walk_of(heads.size(), 0);  // the walk that first came by, from 1
+  for (std::uint32_t start = 0; start < heads.size(); ++start) {
+    std::int32_t word = static_cast<std::int32_t>(start);
+    while (word >= 0 && walk_of[static_cast<std::size_t>(word)] == 0) {
+      walk_of[static_cast<std::size_t>(word)] = start + 1;
+      word = heads[static_cast<std::size_t>(word)];
+    }
+    if (word < 0 || walk_of[static_cast<std::size_t>(word)] != start + 1) continue;
+    std::vector<std::uint32_t> cycle;
+    for (auto member = static_cast<std::uint32_t>(word); cycle.empty() || member != cycle.front();) {
+      cycle.push_back(member);
+      member = static_cast<std::uint32_t>(heads[member]);
+    }
+    std::ranges::rotate(cycle, std::ranges::min_element(cycle));
+    cycles.push_back(std::move(cycle));
+  }
+  std::ranges::sort(cycles);
+  return cycles;
+}
+
+bool is_tree(Heads heads) {
+  return std::ranges::count(heads, Dependency::kRoot) == 1 && std::ranges::count(heads, Dependency::kNoHead) == 0 &&
+         cycles(heads).empty();
+}
+
+std::vector<std::uint32_t> nonprojective_arcs(Heads heads) {
+  const auto size = static_cast<std::int64_t>(heads.size());
+  const DependencyOrder order(heads);
+  const auto descends = [&](std::int64_t word, std::int64_t ancestor) {
+    return order.descends(static_cast<std::uint32_t>(word), static_cast<std::uint32_t>(ancestor));
+  };
+  // left[h], right[h]: the nearest words on both sides of h that do not descend from it. Going on from h's neighbour
+  // over runs already known takes constant time a word on average, as on a stack: a run once passed over is inside h's.
+  std::vector<std::int64_t> left(heads.size()), right(heads.size());
+  for (std::int64_t word = 0; word < size; ++word) {
+    std::int64_t other = word - 1;
+    while (other >= 0 && descends(other, word)) other = left[static_cast<std::size_t>(other)];
+    left[static_cast<std::size_t>(word)] = other;
+  }
+  for (std::int64_t word = size; word-- > 0;) {
+    std::int64_t other = word + 1;
+    while (other < size && descends(other, word)) other = right[static_cast<std::size_t>(other)];
+    right[static_cast<std::size_t>(word)] = other;
+  }
+  std::vector<std::uint32_t> arcs;
+  for (std::int64_t word = 0; word < size; ++word) {
+    const std::int64_t head = heads[static_cast<std::size_t>(word)];
+    if (head < 0) continue;
+    const auto at = static_cast<std::size_t>(head);
+    if (word < head ? left[at] > word : right[at] < word) arcs.push_back(static_cast<std::uint32_t>(word));
+  }
+  return arcs;
+}
+
+}  // namespace treeglot

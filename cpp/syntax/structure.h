@@ -1,0 +1,73 @@
+// Dependency structures over spans: fixed, floating or ill-formed (the c2d page, "well-formed dependency fragments").
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/span.h"
+#include "syntax/dependency.h"
+#include "syntax/dependency_checks.h"
+
+namespace treeglot {
+
+struct Structure {
+  enum class Kind : std::uint8_t { ill_formed, fixed, floating };
+
+  Kind kind = Kind::ill_formed;
+  // fixed: the word that it is fixed on; floating: the head, outside the span, of all its roots (kRoot if they are roots
+  // of the sentence); ill-formed: kNoHead.
+  std::int32_t head = Dependency::kNoHead;
+
+  friend bool operator==(Structure, Structure) = default;
+};
+
+// The kinds of all spans up to a length.
+class StructureTable {
+ public:
+  StructureTable(std::size_t words, std::size_t max_length) : max_length_(max_length), cells_(words * max_length) {}
+
+  std::size_t max_length() const { return max_length_; }
+  Structure operator[](Span span) const { return cells_[index(span)]; }
+  Structure& operator[](Span span) { return cells_[index(span)]; }
+
+ private:
+  std::size_t index(Span span) const { return span.begin * max_length_ + span.size() - 1; }
+
+  std::size_t max_length_;
+  std::vector<Structure> cells_;
+};
+
+// Any head array can be asked, tree or not:
+// - the head of a root and a missing head lie outside every span; roots of the sentence have one and the same head,
+//   words whose head is missing have not, so two of these never float together;
+// - a span that holds a whole cycle is ill-formed: its words hang from no root of the span.
+// `strict` asks for the definitions of Shen et al. (2008) instead of those of the c2d page.
+class Structures {
+ public:
+  explicit Structures(Heads heads, bool strict = false);  // O(words)
+
+  std::size_t words() const { return heads_.size(); }
+  Structure of(Span span) const;                     // O(span); refuses a span that is empty or goes too far
+  StructureTable all(std::size_t max_length) const;  // O(words * max_length)
+
+  // The word that the span is fixed on, or the two or more that float in it, or none.
+  std::vector<std::uint32_t> roots(Span span) const { return roots(span, of(span)); }
+
+  struct Rooted {
+    Span span;
+    std::vector<std::uint32_t> roots;
+  };
+  std::vector<Rooted> well_formed(std::size_t max_length) const;  // by begin, then end
+
+ private:
+  struct Tally;
+  Structure decide(const Tally& tally, Span span) const;
+  std::vector<std::uint32_t> roots(Span span, Structure structure) const;
+
+  std::vector<std::int32_t> heads_;
+  bool strict_;
+  std::vector<std::uint32_t> first_, last_;  // by word: the first and last of itself and its dependents
+  std::vector<std::uint32_t> cycle_end_;     // by begin: where the shortest span ends that holds a whole cycle
+};
+
+}  // namespace treeglot

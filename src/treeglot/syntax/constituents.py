@@ -1,0 +1,36 @@
+"""Dependencies from constituents: every word depends on the head word of the smallest constituent it does not head."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from treeglot import _core
+from treeglot._core import Dependency, HeadTable, Tree
+
+__all__ = ["to_dependencies", "to_dependency"]
+
+
+def to_dependency(tree: Tree, heads: HeadTable) -> Dependency:
+    """The dependency tree of a constituency tree: one root, projective, tags from the words' parents.
+
+    Tags lose their functional parts (`NN-SB` is `NN`); the empty tree, a failed parse, gives a `Dependency` without
+    words.
+
+    >>> from treeglot.syntax import heads
+    >>> tree = Tree.parse("(S (NP (NNP Bush)) (VP (VBD held) (NP (DT a) (NN talk)) (PP (IN with) (NP (NNP Sharon)))))")
+    >>> to_dependency(tree, heads.load("english")).to_brackets()
+    '(Bush) held ((a) talk) (with (Sharon))'
+    """
+    return _core.to_dependency(tree, heads)
+
+
+def to_dependencies(trees: Iterable[Tree], heads: HeadTable) -> list[Dependency]:
+    """`to_dependency` of many trees, in the core and without the interpreter lock.
+
+    >>> from treeglot.syntax import heads
+    >>> trees = [Tree.parse("(IP (NP (PN 我)) (VP (VV 来) (AS 了)))"), Tree()]
+    >>> [dependency.to_brackets() for dependency in to_dependencies(trees, heads.load("chinese"))]
+    ['(我) 来 (了)', '']
+    """
+    # A list that nobody else has: the core reads it while other threads run.
+    return _core.to_dependencies(list(trees), heads)
