@@ -11,7 +11,7 @@
 
 namespace treeglot {
 
-Scorer::Scorer(std::vector<std::shared_ptr<const StatefulFeature>> features, std::vector<float> weights)
+Scorer::Scorer(std::vector<std::unique_ptr<StatefulFeature>> features, std::vector<float> weights)
     : features_(std::move(features)), weights_(std::move(weights)) {
   constexpr std::size_t kAlign = alignof(std::uint64_t);
   for (const auto& feature : features_) {

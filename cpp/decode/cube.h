@@ -18,10 +18,14 @@ struct SearchOptions {
   float threshold = 0;            // those kept score within this of the node's best (natural log); 0: all
 };
 
-// The features of a search with their weights, fixed for its life.
+// The stateful features of a search and the weights of all features. A thread has its own.
 class Scorer {
  public:
-  Scorer(std::vector<std::shared_ptr<const StatefulFeature>> features, std::vector<float> weights);
+  Scorer(std::vector<std::unique_ptr<StatefulFeature>> features, std::vector<float> weights);
+
+  void begin_sentence(std::int32_t first, std::span<const std::string> words) {
+    for (const auto& feature : features_) feature->begin_sentence(first, words);
+  }
 
   std::size_t state_bytes() const { return state_bytes_; }
   std::span<const float> weights() const { return weights_; }
@@ -33,7 +37,7 @@ class Scorer {
   float estimate(const Application& application) const;
 
  private:
-  std::vector<std::shared_ptr<const StatefulFeature>> features_;
+  std::vector<std::unique_ptr<StatefulFeature>> features_;
   std::vector<std::size_t> offsets_;
   std::vector<float> weights_;
   std::size_t state_bytes_ = 0;

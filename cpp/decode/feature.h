@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -74,6 +75,8 @@ class StatefulFeature {
  public:
   virtual ~StatefulFeature() = default;
   virtual std::size_t state_bytes() const = 0;
+  // Tells the feature of the words that this sentence adds to the table's: number `first` + i is words[i].
+  virtual void begin_sentence(std::int32_t first, std::span<const std::string> words) = 0;
   // Scores one application into the sink and writes the new state (`out` is zeroed). States lie at `offset`.
   virtual void apply(const Application& application, const std::byte* const* tails, std::size_t offset,
                      std::byte* out, Sink& sink) const = 0;

@@ -1,0 +1,63 @@
+#include "decode/glue.h"
+
+#include <algorithm>
+
+namespace treeglot {
+
+Glue::Glue(const RuleTable& table, const FeatureSpace& space, std::span<const float> weights)
+    : table_(table),
+      space_(space),
+      weights_(weights),
+      first_word_(static_cast<std::int32_t>(table.target_words().size())) {
+  fixed_.push_back(make(LocalKind::first, {-1}, {}));
+  fixed_.push_back(make(LocalKind::glue, {-1, -2}, {{space.glue(), 1.0f}}));
+  fixed_.push_back(make(LocalKind::end, {-1}, {}));
+}
+
+void Glue::begin_sentence() {
+  words_.clear();
+  rules_.erase(rules_.begin() + static_cast<std::ptrdiff_t>(fixed_.size()), rules_.end());
+  alternatives_.clear();
+}
+
+std::int32_t Glue::target_word(std::string_view text) {
+  const Symbol known = table_.target_words().find(text);
+  if (known != Symbols::kNone) return static_cast<std::int32_t>(known);
+  const auto at = std::ranges::find(words_, text);
+  const auto index = static_cast<std::int32_t>(at - words_.begin());
+  if (at == words_.end()) words_.emplace_back(text);
+  return first_word_ + index;
+}
+
+std::string_view Glue::text(std::int32_t word) const {
+  return word < first_word_ ? table_.target_words().text(static_cast<Symbol>(word))
+                            : std::string_view(words_[static_cast<std::size_t>(word - first_word_)]);
+}
+
+std::span<const Alternative> Glue::unknown(std::string_view source_word) {
+  alternatives_.push_back({make(LocalKind::unknown, {target_word(source_word)},
+                                {{space_.word_penalty(), 1.0f}, {space_.unknown(), 1.0f}})});
+  return alternatives_.back();
+}
+
+std::span<const Alternative> Glue::given(std::span<const std::vector<std::int32_t>> translations) {
+  std::vector<Alternative> made;
+  for (const auto& target : translations)
+    made.push_back(make(LocalKind::given, target, {{space_.word_penalty(), static_cast<float>(target.size())}}));
+  std::ranges::stable_sort(made, [](const Alternative& a, const Alternative& b) { return a.score > b.score; });
+  alternatives_.push_back(std::move(made));
+  return alternatives_.back();
+}
+
+Alternative Glue::make(LocalKind kind, std::vector<std::int32_t> target, std::vector<FeatureValue> features) {
+  double score = 0;
+  for (const FeatureValue& f : features) score += double{weights_[f.id]} * f.value;
+  rules_.push_back({kind, std::move(target), std::move(features)});
+  const std::vector<std::int32_t>& kept = rules_.back().target;
+  return {{kept.data(), static_cast<std::uint32_t>(kept.size())},
+          static_cast<std::uint32_t>(rules_.size() - 1) | kLocalRule,
+          static_cast<float>(score),
+          0.0f};
+}
+
+}  // namespace treeglot

@@ -1,0 +1,67 @@
+// What a sentence needs beyond the table's rules: glue, words that pass through, translations that the user gave,
+// the end of the sentence. Once, for all matchers.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "decode/rule_cache.h"
+#include "decode/translation_forest.h"
+
+namespace treeglot {
+
+inline constexpr std::uint32_t kLocalRule = 0x80000000u;  // set in the number of a rule that is not the table's
+
+enum class LocalKind : std::uint8_t {
+  first,    // S → X
+  glue,     // S → S X
+  end,      // goal → S
+  unknown,  // X → f / f: a source word as its own translation
+  given,    // X → f… / e…: what the input's markup says
+};
+
+struct LocalRule {
+  LocalKind kind;
+  std::vector<std::int32_t> target;
+  std::vector<FeatureValue> features;
+};
+
+// The local rules and words of one sentence. Addresses stay as they are until the next sentence.
+class Glue {
+ public:
+  Glue(const RuleTable& table, const FeatureSpace& space, std::span<const float> weights);
+
+  void begin_sentence();  // forgets the words and rules of the last one
+
+  // The number of a target word: the table's, or a new one of this sentence.
+  std::int32_t target_word(std::string_view text);
+  std::int32_t first_word() const { return first_word_; }
+  std::span<const std::string> words() const { return words_; }
+  std::string_view text(std::int32_t word) const;
+
+  std::span<const Alternative> first() const { return {&fixed_[0], 1}; }
+  std::span<const Alternative> glue() const { return {&fixed_[1], 1}; }
+  std::span<const Alternative> end() const { return {&fixed_[2], 1}; }
+  std::span<const Alternative> unknown(std::string_view source_word);
+  std::span<const Alternative> given(std::span<const std::vector<std::int32_t>> translations);
+
+  const LocalRule& rule(std::uint32_t id) const { return rules_[id & ~kLocalRule]; }
+
+ private:
+  Alternative make(LocalKind kind, std::vector<std::int32_t> target, std::vector<FeatureValue> features);
+
+  const RuleTable& table_;
+  const FeatureSpace& space_;
+  std::span<const float> weights_;
+  std::int32_t first_word_;
+  std::vector<std::string> words_;
+  std::deque<LocalRule> rules_;
+  std::vector<Alternative> fixed_;
+  std::deque<std::vector<Alternative>> alternatives_;
+};
+
+}  // namespace treeglot

@@ -1,0 +1,283 @@
+#include "decode/match_chart.h"
+
+#include <algorithm>
+
+namespace treeglot {
+namespace {
+
+// A source side found on a span: where its rules are, and the chart's node for each of its nonterminals.
+struct Match {
+  RuleTable::Node node;
+  std::uint32_t first_tail;
+  std::uint32_t arity;
+};
+
+struct Item {  // what a cell of the chart holds for one label
+  Symbol label;
+  NodeId node;
+};
+
+// Cells are finished for begins from right to left, and ends from left to right: whatever a rule that begins at i can
+// hold after its first symbol has been finished before, and a rule that begins with a nonterminal over [i, j) is
+// followed as soon as that cell is. So partial matches live on the stack alone: no dot chart (Sennrich 2014), and a
+// rule that begins with words costs nothing where those words are not.
+class Chart {
+ public:
+  Chart(const RuleTable& table, const UnaryRules& unary, const ChartOptions& options,
+        std::span<const std::string_view> words, std::span<const Constraint> constraints, RuleCache& cache, Glue& glue)
+      : table_(table), unary_(unary), words_(words), cache_(cache), glue_(glue) {
+    length_ = static_cast<std::uint32_t>(words.size());
+    limit_ = std::max(options.span_limit, 1u);
+    width_ = limit_;
+    for (const Constraint& constraint : constraints) width_ = std::max(width_, constraint.span.size());
+    width_ = std::min(width_, length_);
+    for (const std::string_view word : words) symbols_.push_back(table.source_words().find(word));
+    given_.assign(length_, nullptr);
+    for (const Constraint& constraint : constraints)
+      for (std::uint32_t i = constraint.span.begin; i < constraint.span.end; ++i) given_[i] = &constraint;
+    cells_.resize(static_cast<std::size_t>(length_) * (width_ + 1));
+    matches_.resize(length_ + 1);
+    x_ = label_of(table.labels().find("X"));  // where the table has no X, a label that no rule uses
+  }
+
+  TranslationForest run() {
+    for (std::uint32_t begin = length_; begin-- > 0;) {
+      begin_ = begin;
+      tails_.clear();
+      match_tails_.clear();
+      for (auto& found : matches_) found.clear();
+      if (given_[begin] == nullptr) extend_by_word(RuleTable::kRoot, begin);
+      const std::uint32_t last = std::min(length_, begin + width_);
+      for (std::uint32_t end = begin + 1; end <= last; ++end) {
+        finish_cell(end);
+        if (end < length_) extend_by_cell(RuleTable::kRoot, begin, end);
+      }
+    }
+    add_sentence();
+    return freeze();
+  }
+
+ private:
+  std::vector<Item>& cell(std::uint32_t begin, std::uint32_t end) {
+    return cells_[static_cast<std::size_t>(begin) * (width_ + 1) + (end - begin)];
+  }
+
+  // Follows the trie from `node`, which has matched [begin_, at).
+  void extend(RuleTable::Node node, std::uint32_t at) {
+    // (A source side that is one nonterminal is found here too, after its cell is finished: add_unary uses it.)
+    if (table_.rules_begin(node) != table_.rules_end(node)) {
+      matches_[at].push_back({node, static_cast<std::uint32_t>(match_tails_.size()),
+                              static_cast<std::uint32_t>(tails_.size())});
+      match_tails_.insert(match_tails_.end(), tails_.begin(), tails_.end());
+    }
+    if (at >= length_ || at - begin_ >= limit_ || !table_.has_children(node)) return;
+    extend_by_word(node, at);
+    const auto [first, last] = table_.nonterminal_children(node);
+    if (first == last) return;
+    const std::uint32_t furthest = std::min(length_, begin_ + limit_);
+    for (std::uint32_t end = at + 1; end <= furthest; ++end) extend_by_cell(node, at, end);
+  }
+
+  void extend_by_word(RuleTable::Node node, std::uint32_t at) {
+    if (symbols_[at] == Symbols::kNone || given_[at] != nullptr) return;
+    const RuleTable::Node child = table_.child(node, symbols_[at]);
+    if (child != RuleTable::kNoNode) extend(child, at + 1);
+  }
+
+  void extend_by_cell(RuleTable::Node node, std::uint32_t at, std::uint32_t end) {
+    for (const Item& item : cell(at, end)) {
+      const RuleTable::Node child = table_.child(node, nonterminal(item.label));
+      if (child == RuleTable::kNoNode) continue;
+      tails_.push_back(item.node);
+      extend(child, end);
+      tails_.pop_back();
+    }
+  }
+
+  // Turns the matches on [begin_, end) into edges, one node for each left-hand side.
+  void finish_cell(std::uint32_t end) {
+    const Constraint* given = given_[begin_];
+    if (given != nullptr && given->span == Span{begin_, end}) {
+      const NodeId node = add_node({begin_, end}, x_);
+      cell(begin_, end).push_back({x_, node});
+      add_edge(node, {}, glue_.given(given->translations), kInside);
+      return;
+    }
+    if (end - begin_ > limit_) return;
+    if (unary_.any) add_labels(end);
+    for (const Match& match : matches_[end]) add_match(end, match);
+    if (end == begin_ + 1 && given == nullptr && cell(begin_, end).empty())
+      add_edge(node_for(end, x_), {}, glue_.unknown(words_[begin_]), kInside);
+    if (unary_.any) add_unary(end);
+  }
+
+  void add_match(std::uint32_t end, const Match& match) {
+    const auto tails = std::span<const NodeId>(match_tails_).subspan(match.first_tail, match.arity);
+    for (const RuleCache::Group& group : cache_.at(match.node))
+      add_edge(node_for(end, group.lhs), tails, group.alternatives, kInside);
+  }
+
+  // Makes the nodes that the matches and the unary rules above them will need, in the order of the unary rules.
+  void add_labels(std::uint32_t end) {
+    std::vector<Symbol> labels;
+    const auto note = [&](RuleTable::Node node) {
+      for (const RuleCache::Group& group : cache_.at(node))
+        if (std::ranges::find(labels, group.lhs) == labels.end()) labels.push_back(group.lhs);
+    };
+    for (const Match& match : matches_[end]) note(match.node);
+    if (labels.empty() && end == begin_ + 1) labels.push_back(x_);
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+      const RuleTable::Node node = table_.child(RuleTable::kRoot, nonterminal(labels[i]));
+      if (node != RuleTable::kNoNode) note(node);
+    }
+    const auto rank = [&](Symbol label) { return label < unary_.rank.size() ? unary_.rank[label] : 0; };
+    std::ranges::stable_sort(labels, {}, rank);
+    for (const Symbol label : labels) node_for(end, label);
+  }
+
+  void add_unary(std::uint32_t end) {
+    for (const Item item : cell(begin_, end)) {
+      const RuleTable::Node node = table_.child(RuleTable::kRoot, nonterminal(item.label));
+      if (node == RuleTable::kNoNode) continue;
+      for (const RuleCache::Group& group : cache_.at(node)) {
+        const NodeId head = node_for(end, group.lhs);
+        if (head > item.node) add_edge(head, std::span(&item.node, 1), group.alternatives, kInside);
+      }
+    }
+  }
+
+  NodeId node_for(std::uint32_t end, Symbol label) {
+    for (const Item& item : cell(begin_, end))
+      if (item.label == label) return item.node;
+    const NodeId node = add_node({begin_, end}, label);
+    cell(begin_, end).push_back({label, node});
+    return node;
+  }
+
+  // S → X, S → S X from the left, and the end of the sentence.
+  void add_sentence() {
+    std::vector<NodeId> sentence(length_ + 1, kNoNode);
+    for (std::uint32_t end = 1; end <= length_; ++end) {
+      for (std::uint32_t middle = end - std::min(end, width_); middle < end; ++middle) {
+        if (middle > 0 && sentence[middle] == kNoNode) continue;
+        for (const Item& item : cell(middle, end)) {
+          if (sentence[end] == kNoNode) sentence[end] = add_node({0, end}, kSentence);
+          if (middle == 0) {
+            add_edge(sentence[end], std::span(&item.node, 1), glue_.first(), kBegins);
+          } else {
+            const NodeId tails[] = {sentence[middle], item.node};
+            add_edge(sentence[end], tails, glue_.glue(), kInside);
+          }
+        }
+      }
+    }
+    goal_ = add_node({0, length_}, kSentence);
+    if (sentence[length_] != kNoNode) add_edge(goal_, std::span(&sentence[length_], 1), glue_.end(), kEnds);
+  }
+
+  NodeId add_node(Span span, Symbol label) {
+    out_spans_.push_back(span);
+    out_labels_.push_back(label);
+    return builder_.add_node();
+  }
+  void add_edge(NodeId head, std::span<const NodeId> tails, std::span<const Alternative> alternatives,
+                std::uint8_t place) {
+    builder_.add_edge(head, tails);
+    alternatives_.push_back(alternatives);
+    place_.push_back(place);
+  }
+
+  TranslationForest freeze() {
+    auto [graph, edge_map, node_map] = builder_.freeze(goal_);
+    TranslationForest forest{std::move(graph), {}, {}, {}, std::move(out_spans_), std::move(out_labels_)};
+    for (const EdgeId edge : edge_map) {
+      forest.alternatives.push_back(alternatives_[edge]);
+      forest.place.push_back(place_[edge]);
+    }
+    forest.edge_score.assign(edge_map.size(), 0.0f);
+    return forest;
+  }
+
+  static constexpr Symbol kSentence = Symbols::kNone;  // the label of S: no rule of a table can use it
+
+  const RuleTable& table_;
+  const UnaryRules& unary_;
+  std::span<const std::string_view> words_;
+  RuleCache& cache_;
+  Glue& glue_;
+  std::uint32_t length_ = 0, limit_ = 0, width_ = 0, begin_ = 0;
+  Symbol x_ = 0;
+  std::vector<Symbol> symbols_;              // of the source words, in the table
+  std::vector<const Constraint*> given_;     // by word
+  std::vector<std::vector<Item>> cells_;
+  std::vector<NodeId> tails_;                // of the partial match at hand
+  std::vector<std::vector<Match>> matches_;  // of rules that begin at begin_, by their end
+  std::vector<NodeId> match_tails_;
+
+  Builder builder_;
+  std::vector<std::span<const Alternative>> alternatives_;
+  std::vector<std::uint8_t> place_;
+  std::vector<Span> out_spans_;
+  std::vector<std::uint32_t> out_labels_;
+  NodeId goal_ = kNoNode;
+};
+
+}  // namespace
+
+UnaryRules::UnaryRules(const RuleTable& table) : rank(table.labels().size(), 0) {
+  // Depth-first over "X above Y", on a stack of our own; an edge back into the path would close a circle.
+  struct Arc {
+    Symbol below, above;
+    std::size_t rules;
+  };
+  std::vector<Arc> arcs;
+  const auto [first, last] = table.nonterminal_children(RuleTable::kRoot);
+  for (RuleTable::Node node = first; node < last; ++node) {
+    for (RuleId rule = table.rules_begin(node); rule < table.rules_end(node); ++rule) {
+      const Arc arc = {label_of(table.symbol(node)), table.lhs(rule), 1};
+      if (!arcs.empty() && arcs.back().below == arc.below && arcs.back().above == arc.above) {
+        ++arcs.back().rules;
+      } else {
+        arcs.push_back(arc);
+      }
+    }
+  }
+  any = !arcs.empty();
+  enum : std::uint8_t { kNew, kOnPath, kDone };
+  std::vector<std::uint8_t> mark(rank.size(), kNew);
+  auto next = static_cast<std::uint32_t>(rank.size());
+  for (Symbol start = 0; start < rank.size(); ++start) {
+    if (mark[start] != kNew) continue;
+    struct Frame {
+      Symbol label;
+      std::size_t arc;
+    };
+    std::vector<Frame> path = {{start, 0}};
+    mark[start] = kOnPath;
+    while (!path.empty()) {
+      Frame& top = path.back();
+      while (top.arc < arcs.size() && arcs[top.arc].below != top.label) ++top.arc;
+      if (top.arc == arcs.size()) {
+        mark[top.label] = kDone;
+        rank[top.label] = --next;  // after everything above it: from the highest rank down
+        path.pop_back();
+        continue;
+      }
+      const Arc& arc = arcs[top.arc++];
+      if (mark[arc.above] == kOnPath) left_out += arc.rules;
+      if (mark[arc.above] != kNew) continue;
+      mark[arc.above] = kOnPath;
+      path.push_back({arc.above, 0});
+    }
+  }
+}
+
+ChartMatcher::ChartMatcher(const RuleTable& table, const ChartOptions& options)
+    : table_(table), options_(options), unary_(table) {}
+
+TranslationForest ChartMatcher::match(std::span<const std::string_view> words, std::span<const Constraint> constraints,
+                                      RuleCache& cache, Glue& glue) const {
+  return Chart(table_, unary_, options_, words, constraints, cache, glue).run();
+}
+
+}  // namespace treeglot

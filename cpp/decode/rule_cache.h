@@ -1,0 +1,78 @@
+// A source side's rules as the search wants them: scored with the weights at hand, best first.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "decode/cube.h"
+#include "decode/translation_forest.h"
+#include "rules/table.h"
+
+namespace treeglot {
+
+// Numbers of the features: the table's come first, then these, then those of the stateful features.
+class FeatureSpace {
+ public:
+  explicit FeatureSpace(const RuleTable& table);
+
+  FeatureId word_penalty() const { return first_; }      // target words
+  FeatureId rule_penalty() const { return first_ + 1; }  // rules of the table
+  FeatureId glue() const { return first_ + 2; }          // uses of S → S X
+  FeatureId unknown() const { return first_ + 3; }       // source words that pass through
+
+  FeatureId add(std::string_view name) { return names_.intern(name); }
+  const Symbols& names() const { return names_; }
+
+ private:
+  Symbols names_;
+  FeatureId first_;
+};
+
+// Calls visit(feature, value) for each stateless feature of a table's rule.
+template <class Visit>
+void visit_features(const RuleTable& table, const FeatureSpace& space, RuleId rule, const Visit& visit) {
+  const auto values = table.features(rule);
+  for (std::size_t f = 0; f < values.size(); ++f) visit(static_cast<FeatureId>(f), values[f]);
+  float words = 0;
+  for (const std::int32_t symbol : table.target(rule)) words += symbol >= 0 ? 1.0f : 0.0f;
+  visit(space.word_penalty(), words);
+  visit(space.rule_penalty(), 1.0f);
+}
+
+// Scores are folded into rules when a source side is first met and kept from sentence to sentence; a thread has its
+// own cache. What it holds is bounded, and what it gives does not depend on what it held before.
+class RuleCache {
+ public:
+  // The alternatives of one left-hand side.
+  struct Group {
+    Symbol lhs;
+    std::span<const Alternative> alternatives;
+  };
+
+  // `per_source` alternatives are kept for a source side and left-hand side; 0: all.
+  RuleCache(const RuleTable& table, const FeatureSpace& space, const Scorer& scorer, std::uint32_t per_source)
+      : table_(table), space_(space), scorer_(scorer), per_source_(per_source) {}
+
+  std::span<const Group> at(RuleTable::Node node);  // valid until trim()
+  void trim();                                      // between sentences: forgets everything once there is too much
+
+ private:
+  struct Entry {
+    std::vector<Alternative> alternatives;
+    std::vector<Group> groups;
+  };
+  Entry make(RuleTable::Node node) const;
+
+  const RuleTable& table_;
+  const FeatureSpace& space_;
+  const Scorer& scorer_;
+  std::uint32_t per_source_;
+  std::unordered_map<RuleTable::Node, std::unique_ptr<Entry>> entries_;
+  std::size_t held_ = 0;  // alternatives
+};
+
+}  // namespace treeglot

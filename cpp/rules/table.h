@@ -1,0 +1,141 @@
+// The compiled rule table: every rule of a model, with a trie over the source sides. Read-only, mapped from its file.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/symbols.h"
+
+namespace treeglot {
+
+using RuleId = std::uint32_t;
+
+// A symbol of a source side: a source word's number, or a nonterminal's label with the top bit set (so that the
+// nonterminals follow the words wherever symbols are sorted).
+inline constexpr Symbol kNonterminal = 0x80000000u;
+inline constexpr Symbol nonterminal(Symbol label) { return label | kNonterminal; }
+inline constexpr bool is_nonterminal(Symbol symbol) { return (symbol & kNonterminal) != 0; }
+inline constexpr Symbol label_of(Symbol symbol) { return symbol & ~kNonterminal; }
+
+// The word-for-word correspondence inside a rule: positions in its source and target sides.
+struct RuleLink {
+  std::uint8_t source = 0;
+  std::uint8_t target = 0;
+  friend bool operator==(RuleLink, RuleLink) = default;
+};
+
+struct Rule {
+  Symbol lhs = 0;                    // a label
+  std::vector<Symbol> source;        // words and nonterminals
+  std::vector<std::int32_t> target;  // ≥ 0 a target word, −1 − k the k-th nonterminal of the source side
+  std::vector<float> features;       // one value for each of the table's features
+  std::vector<RuleLink> alignment;
+  friend bool operator==(const Rule&, const Rule&) = default;
+};
+
+// A vocabulary in a file: strings, and a hash over them.
+class MappedSymbols {
+ public:
+  MappedSymbols() = default;
+  MappedSymbols(std::span<const std::uint32_t> ends, std::span<const char> bytes, std::span<const std::uint32_t> slots)
+      : ends_(ends), bytes_(bytes), slots_(slots) {}
+
+  std::size_t size() const { return ends_.size(); }
+  std::string_view text(Symbol symbol) const {
+    const std::uint32_t begin = symbol == 0 ? 0 : ends_[symbol - 1];
+    return {bytes_.data() + begin, ends_[symbol] - begin};
+  }
+  Symbol find(std::string_view text) const;  // or Symbols::kNone
+
+ private:
+  std::span<const std::uint32_t> ends_;
+  std::span<const char> bytes_;
+  std::span<const std::uint32_t> slots_;
+};
+
+class RuleTable {
+ public:
+  using Node = std::uint32_t;  // of the trie
+  static constexpr Node kNoNode = 0xffffffffu;
+  static constexpr Node kRoot = 0;
+
+  std::size_t rules() const { return lhs_.size(); }
+  const MappedSymbols& source_words() const { return source_words_; }
+  const MappedSymbols& target_words() const { return target_words_; }
+  const MappedSymbols& labels() const { return labels_; }
+  const MappedSymbols& feature_names() const { return feature_names_; }
+
+  // The child that `symbol` leads to, or kNoNode.
+  Node child(Node node, Symbol symbol) const;
+  // The children that nonterminals lead to: a range of nodes, whose symbols are symbol(child).
+  std::pair<Node, Node> nonterminal_children(Node node) const;
+  Symbol symbol(Node node) const { return symbol_[node]; }
+  bool has_children(Node node) const { return first_child_[node] != first_child_[node + 1]; }
+
+  // The rules whose source side ends at `node`, those of one left-hand side together.
+  RuleId rules_begin(Node node) const { return first_rule_[node]; }
+  RuleId rules_end(Node node) const { return first_rule_[node + 1]; }
+  std::size_t nodes() const { return symbol_.size(); }
+
+  Symbol lhs(RuleId rule) const { return lhs_[rule]; }
+  std::span<const std::int32_t> target(RuleId rule) const {
+    return target_.subspan(target_ends_[rule], target_ends_[rule + 1] - target_ends_[rule]);
+  }
+  std::span<const float> features(RuleId rule) const {
+    return features_.subspan(rule * feature_names_.size(), feature_names_.size());
+  }
+  std::span<const RuleLink> alignment(RuleId rule) const {
+    return links_.subspan(link_ends_[rule], link_ends_[rule + 1] - link_ends_[rule]);
+  }
+
+  // The whole rule, its source side found by walking up the trie: for output, not for the search.
+  Rule rule(RuleId rule) const;
+
+ private:
+  friend class RuleTableBuilder;
+  friend RuleTable open_rule_table(const std::string& path, bool verify);
+  friend void write_rule_table(const RuleTable& table, const std::string& path);
+
+  Node node_of(RuleId rule) const;
+
+  MappedSymbols source_words_, target_words_, labels_, feature_names_;
+  // The trie, breadth first: the children of a node are consecutive, sorted by symbol.
+  std::span<const std::uint32_t> symbol_, first_child_, first_rule_, parent_;
+  std::span<const Symbol> lhs_;
+  std::span<const std::uint64_t> target_ends_, link_ends_;
+  std::span<const std::int32_t> target_;
+  std::span<const float> features_;
+  std::span<const RuleLink> links_;
+  std::shared_ptr<const void> owner_;
+};
+
+// Rules in any order in, a table in memory out. Rules with the same source and left-hand side keep their order.
+class RuleTableBuilder {
+ public:
+  explicit RuleTableBuilder(std::vector<std::string> feature_names);
+  ~RuleTableBuilder();
+  RuleTableBuilder(RuleTableBuilder&&) noexcept;
+  RuleTableBuilder& operator=(RuleTableBuilder&&) noexcept;
+
+  Symbol source_word(std::string_view text);
+  Symbol target_word(std::string_view text);
+  Symbol label(std::string_view text);
+
+  // Refuses an empty source side, a variable that the source side lacks, one used twice or not at all, a number of
+  // features that is not the table's, values that are not finite, and links outside the rule.
+  void add(Symbol lhs, std::span<const Symbol> source, std::span<const std::int32_t> target,
+           std::span<const float> features, std::span<const RuleLink> alignment);
+
+  RuleTable finish();  // the builder is empty afterwards
+
+ private:
+  struct Content;
+  std::unique_ptr<Content> content_;
+};
+
+}  // namespace treeglot
