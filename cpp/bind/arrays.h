@@ -6,15 +6,25 @@
 
 #include <bit>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/strings.h"
 #include "base/symbols.h"
 
 namespace treeglot {
+
+// An array that comes in: contiguous, of one dimension, read alone. Another type of number is converted (and so copied).
+template <class T>
+using ArrayIn = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+
+// An array that goes out, to be written by its new owner.
+template <class T>
+using Array = nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>;
 
 template <class T>
 using View = nanobind::ndarray<nanobind::numpy, const T, nanobind::ndim<1>, nanobind::c_contig>;
@@ -23,6 +33,29 @@ using View = nanobind::ndarray<nanobind::numpy, const T, nanobind::ndim<1>, nano
 template <class T>
 View<T> view(std::span<const T> values) {
   return View<T>(values.data(), {values.size()});
+}
+
+template <class T>
+std::span<const T> as_span(const ArrayIn<T>& array) {
+  return {array.data(), array.size()};
+}
+
+// A vector becomes an array that owns it.
+template <class T>
+Array<T> as_array(std::vector<T> values) {
+  auto owned = std::make_unique<std::vector<T>>(std::move(values));
+  T* const data = owned->data();
+  const std::size_t size = owned->size();
+  nanobind::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  owned.release();
+  return Array<T>(data, {size}, std::move(owner));
+}
+
+// work() with the GIL released.
+template <class Work>
+auto without_gil(Work&& work) {
+  const nanobind::gil_scoped_release released;
+  return std::forward<Work>(work)();
 }
 
 template <class T>

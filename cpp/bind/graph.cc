@@ -3,17 +3,21 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdio>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
 #include <string>
 
 #include "base/symbols.h"
-#include "bind/numpy.h"
+#include "bind/arrays.h"
 #include "graph/derivation.h"
 #include "graph/hypergraph.h"
 #include "graph/inside_outside.h"
+#include "graph/kbest.h"
 #include "graph/reachability.h"
 #include "graph/rewrite.h"
 #include "graph/topological.h"
@@ -65,9 +69,7 @@ std::string described(const Hypergraph& graph) {
 
 std::uint64_t hashed(const Hypergraph& graph) {
   std::uint64_t hash = graph.goal();
-  for (const auto ids : {graph.first_edge(), graph.first_tail(), graph.all_tails()}) {
-    hash = hash_bytes({reinterpret_cast<const char*>(ids.data()), ids.size_bytes()}, hash);
-  }
+  for (const auto ids : {graph.first_edge(), graph.first_tail(), graph.all_tails()}) hash = hash_of(ids, hash);
   return hash;
 }
 
@@ -83,13 +85,13 @@ void bind_hypergraph(nb::module_& m) {
       .def_prop_ro("nodes", &Hypergraph::nodes, "The number of nodes.")
       .def_prop_ro("edges", &Hypergraph::edges, "The number of edges.")
       .def_prop_ro("goal", &none_or_goal, "The goal node; None when there is no derivation to be had.")
-      .def_prop_ro("first_edge", [](const Hypergraph& g) { return as_view(g.first_edge()); }, kInside,
+      .def_prop_ro("first_edge", [](const Hypergraph& g) { return view(g.first_edge()); }, kInside,
                    "The edges into node v are first_edge[v] … first_edge[v + 1].")
-      .def_prop_ro("first_tail", [](const Hypergraph& g) { return as_view(g.first_tail()); }, kInside,
+      .def_prop_ro("first_tail", [](const Hypergraph& g) { return view(g.first_tail()); }, kInside,
                    "The tails of edge e are tails[first_tail[e]:first_tail[e + 1]].")
-      .def_prop_ro("tails", [](const Hypergraph& g) { return as_view(g.all_tails()); }, kInside,
+      .def_prop_ro("tails", [](const Hypergraph& g) { return view(g.all_tails()); }, kInside,
                    "The tails of all edges, one after another.")
-      .def_prop_ro("heads", [](const Hypergraph& g) { return as_view(g.heads()); }, kInside, "The head of every edge.")
+      .def_prop_ro("heads", [](const Hypergraph& g) { return view(g.heads()); }, kInside, "The head of every edge.")
       .def("__eq__", [](const Hypergraph& a, nb::handle b) {
             return nb::isinstance<Hypergraph>(b) && a == nb::cast<const Hypergraph&>(b);
           }, "other"_a, nb::sig("def __eq__(self, other: object, /) -> bool"), "The same nodes, edges, order and goal.")
@@ -105,9 +107,9 @@ void bind_hypergraph(nb::module_& m) {
 
   nb::class_<Mapped>(m, "Mapped", "A graph that a stage made, and where its nodes and edges came from.")
       .def_ro("graph", &Mapped::graph, "The new graph.")
-      .def_prop_ro("edge_map", [](const Mapped& s) { return as_view(std::span(s.edge_map)); }, kInside,
+      .def_prop_ro("edge_map", [](const Mapped& s) { return view(std::span(s.edge_map)); }, kInside,
                    "For each edge of the new graph its number in the old one, or NO_EDGE.")
-      .def_prop_ro("node_map", [](const Mapped& s) { return as_view(std::span(s.node_map)); }, kInside,
+      .def_prop_ro("node_map", [](const Mapped& s) { return view(std::span(s.node_map)); }, kInside,
                    "For each node of the new graph its number in the old one, or NO_NODE.");
   m.attr("NO_EDGE") = kNoEdge;
   m.attr("NO_NODE") = kNoNode;
@@ -151,10 +153,119 @@ void bind_rewrite(nb::module_& m) {
         }, "graphs"_a, "The graphs below one new goal.");
 }
 
+std::optional<std::span<const double>> given(const std::optional<ArrayIn<double>>& weights) {
+  return weights ? std::optional(as_span(*weights)) : std::nullopt;
+}
+
+void bind_sums(nb::module_& m) {
+  m.def("graph_inside", [](const Hypergraph& graph, const std::optional<ArrayIn<double>>& weights,
+                           std::string_view semiring) {
+          return as_array(without_gil([&] { return inside_in(semiring, graph, given(weights)); }));
+        }, "graph"_a, "weights"_a.none(), "semiring"_a, "The inside value of every node.");
+  m.def("graph_outside", [](const Hypergraph& graph, const std::optional<ArrayIn<double>>& weights,
+                            const ArrayIn<double>& inside, std::string_view semiring) {
+          return as_array(without_gil([&] { return outside_in(semiring, graph, given(weights), as_span(inside)); }));
+        }, "graph"_a, "weights"_a.none(), "inside"_a, "semiring"_a, "The outside value of every node.");
+  m.def("graph_posteriors", [](const Hypergraph& graph, const ArrayIn<double>& scores) {
+          return as_array(without_gil([&] { return posteriors(graph, as_span(scores)); }));
+        }, "graph"_a, "scores"_a, "The logarithm of every edge's posterior.");
+  m.def("graph_expectation", [](const Hypergraph& graph, const ArrayIn<double>& scores, const ArrayIn<double>& values) {
+          return without_gil([&] { return expectation(graph, as_span(scores), as_span(values)); });
+        }, "graph"_a, "scores"_a, "values"_a, "The mean sum of values over derivations.");
+  m.def("graph_derivable", [](const Hypergraph& graph) {
+          return as_array(without_gil([&] { return derivable(graph); }));
+        }, "graph"_a, "1 for nodes with a derivation.");
+  m.def("graph_reachable", [](const Hypergraph& graph) {
+          return as_array(without_gil([&] { return reachable(graph); }));
+        }, "graph"_a, "1 for nodes below the goal.");
+  m.def("graph_useful", [](const Hypergraph& graph) {
+          Useful found = without_gil([&] { return useful(graph); });
+          return std::pair(as_array(std::move(found.nodes)), as_array(std::move(found.edges)));
+        }, "graph"_a, "1 for nodes, and for edges, that are in a derivation of the goal.");
+}
+
+// An enumeration with the arrays that it reads, for one thread at a time.
+class GraphKBest {
+ public:
+  GraphKBest(const Hypergraph& graph, ArrayIn<double> scores, const std::optional<ArrayIn<std::uint32_t>>& first_symbol,
+             const std::optional<ArrayIn<std::int32_t>>& symbols)
+      : scores_(std::move(scores)),
+        first_symbol_(copied(first_symbol)),
+        symbols_(copied(symbols)),
+        kbest_(graph, as_span(scores_),
+               first_symbol ? std::optional(Yields{first_symbol_, symbols_}) : std::nullopt) {}
+
+  std::optional<Derivation> next() {
+    const std::lock_guard lock(mutex_);
+    return kbest_.next();
+  }
+  std::vector<Derivation> take(std::size_t number) {
+    const std::lock_guard lock(mutex_);
+    std::vector<Derivation> taken;
+    while (taken.size() < number) {
+      std::optional<Derivation> derivation = kbest_.next();
+      if (!derivation) break;
+      taken.push_back(std::move(*derivation));
+    }
+    return taken;
+  }
+
+ private:
+  template <class T>
+  static std::vector<T> copied(const std::optional<ArrayIn<T>>& array) {
+    return array ? std::vector<T>(array->data(), array->data() + array->size()) : std::vector<T>();
+  }
+
+  std::mutex mutex_;
+  ArrayIn<double> scores_;
+  std::vector<std::uint32_t> first_symbol_;
+  std::vector<std::int32_t> symbols_;
+  KBest kbest_;
+};
+
+std::string described(const Derivation& derivation) {
+  char score[32];
+  std::snprintf(score, sizeof score, "%.6g", derivation.score);
+  return "Derivation(score=" + std::string(score) + ", edges=" + std::to_string(derivation.edges.size()) + ")";
+}
+
+void bind_derivations(nb::module_& m) {
+  nb::class_<Derivation>(m, "Derivation", "A derivation: its score, and its edges in preorder.")
+      .def_ro("score", &Derivation::score, "The sum of its edges' scores.")
+      .def_prop_ro("edges", [](const Derivation& d) { return view(std::span<const EdgeId>(d.edges)); },
+                   nb::rv_policy::reference_internal, "An edge, then the derivations of its tails from left to right.")
+      .def("__repr__", [](const Derivation& d) { return described(d); }, "Its score and how many edges it has.");
+  nb::class_<GraphKBest>(m, "GraphKBest", "The derivations of the goal from the best down.")
+      .def(nb::init<const Hypergraph&, ArrayIn<double>, const std::optional<ArrayIn<std::uint32_t>>&,
+                    const std::optional<ArrayIn<std::int32_t>>&>(),
+           "graph"_a, "scores"_a, "first_symbol"_a.none(), "symbols"_a.none())
+      .def("next", &GraphKBest::next, nb::call_guard<nb::gil_scoped_release>(), "The next derivation, or None.")
+      .def("take", &GraphKBest::take, "number"_a, nb::call_guard<nb::gil_scoped_release>(), "The next few derivations.");
+  m.def("graph_viterbi", [](const Hypergraph& graph, const ArrayIn<double>& scores) {
+          return without_gil([&] { return viterbi(graph, as_span(scores)); });
+        }, "graph"_a, "scores"_a, "The best derivation of the goal, or None.");
+  m.def("graph_sample", [](const Hypergraph& graph, const ArrayIn<double>& scores, std::size_t number,
+                           std::uint64_t seed) {
+          return without_gil([&] { return sample(graph, as_span(scores), number, seed); });
+        }, "graph"_a, "scores"_a, "number"_a, "seed"_a, "Derivations drawn in proportion to e^score.");
+  m.def("graph_derivation_score", [](const Hypergraph& graph, const ArrayIn<double>& scores,
+                                     const ArrayIn<EdgeId>& edges) {
+          return without_gil([&] { return derivation_score(graph, as_span(scores), as_span(edges)); });
+        }, "graph"_a, "scores"_a, "edges"_a, "The score of a derivation.");
+  m.def("graph_yield", [](const Hypergraph& graph, const ArrayIn<std::uint32_t>& first_symbol,
+                          const ArrayIn<std::int32_t>& symbols, const ArrayIn<EdgeId>& edges) {
+          return as_array(without_gil([&] {
+            return yield_of(graph, {as_span(first_symbol), as_span(symbols)}, as_span(edges));
+          }));
+        }, "graph"_a, "first_symbol"_a, "symbols"_a, "edges"_a, "The terminals of a derivation.");
+}
+
 }  // namespace
 
 void bind_graph(nb::module_& m) {
   bind_hypergraph(m);
+  bind_derivations(m);
+  bind_sums(m);
   bind_rewrite(m);
 }
 

@@ -1,21 +1,51 @@
 #include "graph/derivation.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <stdexcept>
 #include <string>
 
+#include "base/random.h"
 #include "graph/inside_outside.h"
 
 namespace treeglot {
+namespace {
 
-void refuse_long_derivation(double edges) {
+// For every edge of a derivation the number of edges below and including it. Refuses lists that are not a derivation.
+std::vector<std::uint32_t> subderivation_sizes(const Hypergraph& graph, std::span<const EdgeId> edges) {
+  const auto refuse = [&](std::size_t place) {
+    throw std::invalid_argument("the edges are not a derivation in preorder: they go wrong at place " +
+                                std::to_string(place));
+  };
+  if (edges.size() > kLongestDerivation) check_derivation_size(static_cast<double>(edges.size()));
+  std::vector<std::uint32_t> sizes(edges.size(), 1);
+  std::vector<std::uint32_t> open;  // derivations that lie behind this place and have no head yet, the first on top
+  for (std::size_t place = edges.size(); place-- > 0;) {
+    if (edges[place] >= graph.edges()) refuse(place);
+    for (const NodeId tail : graph.tails(edges[place])) {
+      if (open.empty() || graph.head(edges[open.back()]) != tail) refuse(place);
+      sizes[place] += sizes[open.back()];
+      open.pop_back();
+    }
+    open.push_back(static_cast<std::uint32_t>(place));
+  }
+  if (open.size() != 1) refuse(open.empty() ? 0 : sizes[0]);
+  return sizes;
+}
+
+}  // namespace
+
+void check_derivation_size(double edges) {
+  if (edges <= static_cast<double>(kLongestDerivation)) return;
   char text[32];
   std::snprintf(text, sizeof text, "%.3g", edges);
   throw std::length_error("a derivation has " + std::string(text) + " edges; at most 2^28 can be listed");
 }
 
-BestEdges best_edges(const Hypergraph& graph, std::span<const double> scores) {
-  BestEdges best{std::vector<double>(graph.nodes(), kMinusInfinity), std::vector<EdgeId>(graph.nodes(), kNoEdge)};
+BestDerivations best_derivations(const Hypergraph& graph, std::span<const double> scores) {
+  BestDerivations best{std::vector<double>(graph.nodes(), kMinusInfinity), std::vector<EdgeId>(graph.nodes(), kNoEdge),
+                       std::vector<double>(graph.nodes(), 0.0)};
   for (NodeId node = 0; node < graph.nodes(); ++node) {
     for (EdgeId edge = graph.edges_begin(node); edge < graph.edges_end(node); ++edge) {
       const double score = edge_product<Viterbi>(graph, edge, scores[edge], best.score);
@@ -24,6 +54,9 @@ BestEdges best_edges(const Hypergraph& graph, std::span<const double> scores) {
         best.edge[node] = edge;
       }
     }
+    if (best.edge[node] == kNoEdge) continue;
+    best.size[node] = 1.0;
+    for (const NodeId tail : graph.tails(best.edge[node])) best.size[node] += best.size[tail];
   }
   return best;
 }
@@ -31,19 +64,12 @@ BestEdges best_edges(const Hypergraph& graph, std::span<const double> scores) {
 std::optional<Derivation> viterbi(const Hypergraph& graph, std::span<const double> scores) {
   check_scores(graph, scores);
   if (graph.goal() == kNoNode) return std::nullopt;
-  const BestEdges best = best_edges(graph, scores);
+  const BestDerivations best = best_derivations(graph, scores);
   if (best.edge[graph.goal()] == kNoEdge) return std::nullopt;
-
-  std::vector<double> size(graph.goal() + std::size_t{1}, 0.0);
-  for (NodeId node = 0; node <= graph.goal(); ++node) {
-    if (best.edge[node] == kNoEdge) continue;
-    size[node] = 1.0;
-    for (const NodeId tail : graph.tails(best.edge[node])) size[node] += size[tail];
-  }
-  if (size[graph.goal()] > static_cast<double>(kLongestDerivation)) refuse_long_derivation(size[graph.goal()]);
+  check_derivation_size(best.size[graph.goal()]);
 
   Derivation derivation{best.score[graph.goal()], {}};
-  derivation.edges.reserve(static_cast<std::size_t>(size[graph.goal()]));
+  derivation.edges.reserve(static_cast<std::size_t>(best.size[graph.goal()]));
   std::vector<NodeId> open = {graph.goal()};
   while (!open.empty()) {
     const EdgeId edge = best.edge[open.back()];
@@ -53,6 +79,109 @@ std::optional<Derivation> viterbi(const Hypergraph& graph, std::span<const doubl
     open.insert(open.end(), tails.rbegin(), tails.rend());
   }
   return derivation;
+}
+
+std::vector<Derivation> sample(const Hypergraph& graph, std::span<const double> scores, std::size_t number,
+                               std::uint64_t seed) {
+  check_scores(graph, scores);
+  const std::vector<double> inner = inside<LogSum>(graph, scores);
+  if (graph.goal() == kNoNode || LogSum::is_zero(inner[graph.goal()])) {
+    throw std::invalid_argument("the goal has no derivation to sample");
+  }
+  // below[e]: the probability, given its head, of edge e or one before it into the same node.
+  std::vector<double> below(graph.edges(), 0.0);
+  for (NodeId node = 0; node <= graph.goal(); ++node) {
+    if (LogSum::is_zero(inner[node])) continue;
+    double sum = 0.0;
+    for (EdgeId edge = graph.edges_begin(node); edge < graph.edges_end(node); ++edge) {
+      sum += std::exp(edge_product<LogSum>(graph, edge, scores[edge], inner) - inner[node]);
+      below[edge] = sum;
+    }
+  }
+  Random random(seed);
+  std::vector<Derivation> drawn(number);
+  std::vector<NodeId> open;
+  for (Derivation& derivation : drawn) {
+    open = {graph.goal()};
+    while (!open.empty()) {
+      const auto first = below.begin() + graph.edges_begin(open.back());
+      const auto last = below.begin() + graph.edges_end(open.back());
+      open.pop_back();
+      // uniform() < 1, so the product stays below the sum and an edge without probability is never the one.
+      const auto edge = static_cast<EdgeId>(std::upper_bound(first, last, random.uniform() * last[-1]) - below.begin());
+      derivation.edges.push_back(edge);
+      const auto tails = graph.tails(edge);
+      open.insert(open.end(), tails.rbegin(), tails.rend());
+      if (derivation.edges.size() + open.size() > kLongestDerivation) {
+        check_derivation_size(static_cast<double>(derivation.edges.size() + open.size()));
+      }
+    }
+    derivation.score = derivation_score(graph, scores, derivation.edges);
+  }
+  return drawn;
+}
+
+double derivation_score(const Hypergraph& graph, std::span<const double> scores, std::span<const EdgeId> edges) {
+  if (scores.size() != graph.edges()) check_scores(graph, scores);
+  subderivation_sizes(graph, edges);
+  std::vector<double> open;
+  for (std::size_t place = edges.size(); place-- > 0;) {
+    double score = scores[edges[place]];
+    for (std::size_t tail = graph.tails(edges[place]).size(); tail > 0; --tail) {
+      score += open.back();
+      open.pop_back();
+    }
+    open.push_back(score);
+  }
+  return open.back();
+}
+
+void check_yields(const Hypergraph& graph, const Yields& yields) {
+  if (yields.first_symbol.size() != graph.edges() + 1) {
+    throw std::invalid_argument(std::to_string(yields.first_symbol.size()) + " offsets of yields for " +
+                                std::to_string(graph.edges()) + " edges; expected one more than edges");
+  }
+  check_offsets("first_symbol", yields.first_symbol, yields.symbols.size());
+  for (EdgeId edge = 0; edge < graph.edges(); ++edge) {
+    for (const std::int32_t symbol : yields[edge]) {
+      if (symbol < 0 && static_cast<std::size_t>(-1 - symbol) >= graph.tails(edge).size()) {
+        throw std::invalid_argument("the yield of edge " + std::to_string(edge) + " has " + std::to_string(symbol) +
+                                    ", which stands for tail " + std::to_string(-1 - symbol) + " of " +
+                                    std::to_string(graph.tails(edge).size()));
+      }
+    }
+  }
+}
+
+std::vector<std::int32_t> yield_of(const Hypergraph& graph, const Yields& yields, std::span<const EdgeId> edges) {
+  check_yields(graph, yields);
+  const std::vector<std::uint32_t> sizes = subderivation_sizes(graph, edges);
+  struct Open {
+    std::uint32_t place;
+    std::uint32_t next;  // symbol of the edge at `place`
+  };
+  std::vector<std::int32_t> terminals;
+  std::vector<Open> open = {{0, 0}};
+  while (!open.empty()) {
+    Open& top = open.back();
+    const auto symbols = yields[edges[top.place]];
+    if (top.next == symbols.size()) {
+      open.pop_back();
+      continue;
+    }
+    const std::int32_t symbol = symbols[top.next++];
+    if (symbol >= 0) {
+      if (terminals.size() == kLongestDerivation) {
+        throw std::length_error("the yield has more than 2^28 symbols");
+      }
+      terminals.push_back(symbol);
+    } else {
+      std::uint32_t place = top.place + 1;
+      for (std::int32_t tail = -1; tail > symbol; --tail) place += sizes[place];
+      open.push_back({place, 0});
+    }
+  }
+  return terminals;
 }
 
 }  // namespace treeglot

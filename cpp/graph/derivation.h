@@ -1,6 +1,7 @@
-// Derivations, and the best one.
+// Derivations: the best one, random ones, their scores and their yields.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -18,16 +19,41 @@ struct Derivation {
 
 // Sharing lets a small graph have derivations of astronomic size; a longer one is refused, not listed.
 inline constexpr std::size_t kLongestDerivation = std::size_t{1} << 28;
-[[noreturn]] void refuse_long_derivation(double edges);
+void check_derivation_size(double edges);
 
-// The best edge into every node. Of equal ones the first; kNoEdge, and score −∞, where a node has no derivation above −∞.
-struct BestEdges {
+// The best derivation of every node: its first edge (of equal ones the first; kNoEdge, and score −∞, where a node has no
+// derivation above −∞) and how many edges it has.
+struct BestDerivations {
   std::vector<double> score;
   std::vector<EdgeId> edge;
+  std::vector<double> size;
 };
-BestEdges best_edges(const Hypergraph& graph, std::span<const double> scores);
+BestDerivations best_derivations(const Hypergraph& graph, std::span<const double> scores);
 
 // The best derivation of the goal; nothing when there is none above −∞.
 std::optional<Derivation> viterbi(const Hypergraph& graph, std::span<const double> scores);
+
+// `number` derivations of the goal, drawn independently, each with a probability in proportion to e^score. The same seed
+// gives the same derivations. Refuses a goal without derivations.
+std::vector<Derivation> sample(const Hypergraph& graph, std::span<const double> scores, std::size_t number,
+                               std::uint64_t seed);
+
+// The score of a derivation of any node. Refuses edges that are not one.
+double derivation_score(const Hypergraph& graph, std::span<const double> scores, std::span<const EdgeId> edges);
+
+// What edges stand for: symbols[first_symbol[e]] … symbols[first_symbol[e + 1]], a terminal ≥ 0 or −1 − i for the yield
+// of the i-th tail. Tails may come in any order, more than once or not at all.
+struct Yields {
+  std::span<const std::uint32_t> first_symbol;  // edges + 1 offsets
+  std::span<const std::int32_t> symbols;
+
+  std::span<const std::int32_t> operator[](EdgeId edge) const {
+    return symbols.subspan(first_symbol[edge], first_symbol[edge + 1] - first_symbol[edge]);
+  }
+};
+void check_yields(const Hypergraph& graph, const Yields& yields);
+
+// The terminals of a derivation, in order.
+std::vector<std::int32_t> yield_of(const Hypergraph& graph, const Yields& yields, std::span<const EdgeId> edges);
 
 }  // namespace treeglot

@@ -1,22 +1,78 @@
 #include "graph/inside_outside.h"
 
+#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <string>
 
-namespace treeglot {
+#include "base/error.h"
 
-void check_scores(const Hypergraph& graph, std::span<const double> scores) {
-  if (scores.size() != graph.edges()) {
-    throw std::invalid_argument(std::to_string(scores.size()) + " scores for " + std::to_string(graph.edges()) +
+namespace treeglot {
+namespace {
+
+void check_size(const Hypergraph& graph, std::size_t found, const char* what) {
+  if (found != graph.edges()) {
+    throw std::invalid_argument(std::to_string(found) + " " + what + " for " + std::to_string(graph.edges()) +
                                 " edges");
   }
+}
+
+void check_finite(const Hypergraph& graph, std::span<const double> values, const char* one, const char* many) {
+  check_size(graph, values.size(), many);
+  for (std::size_t edge = 0; edge < values.size(); ++edge) {
+    if (!std::isfinite(values[edge])) {
+      throw std::invalid_argument("edge " + std::to_string(edge) + " has " + one + " " +
+                                  (std::isnan(values[edge]) ? "nan" : values[edge] > 0 ? "inf" : "-inf") +
+                                  "; expected a finite number");
+    }
+  }
+}
+
+// Calls use(S(), weight) with the semiring of that name and a weight of every edge.
+template <class Use>
+std::vector<double> in_semiring(std::string_view semiring, const Hypergraph& graph,
+                                std::optional<std::span<const double>> weights, const Use& use) {
+  const auto with = [&]<class S>(S s) {
+    if (!weights) return use(s, [](EdgeId) { return S::one(); });
+    return use(s, [all = *weights](EdgeId edge) { return all[edge]; });
+  };
+  const bool logarithms = semiring == "log" || semiring == "viterbi";
+  if (!logarithms && semiring != "real" && semiring != "count") {
+    throw std::invalid_argument(quoted(semiring) + " is not a semiring; expected 'log', 'viterbi', 'real' or 'count'");
+  }
+  if (weights && logarithms) check_scores(graph, *weights);
+  if (weights && !logarithms) check_finite(graph, *weights, "weight", "weights");
+  if (semiring == "log") return with(LogSum());
+  if (semiring == "viterbi") return with(Viterbi());
+  return semiring == "real" ? with(Real()) : with(Count());
+}
+
+}  // namespace
+
+void check_scores(const Hypergraph& graph, std::span<const double> scores) {
+  check_size(graph, scores.size(), "scores");
   for (std::size_t edge = 0; edge < scores.size(); ++edge) {
     if (!(scores[edge] < std::numeric_limits<double>::infinity())) {
       throw std::invalid_argument("edge " + std::to_string(edge) + " has score " +
                                   (scores[edge] > 0 ? "inf" : "nan") + "; expected a number or -inf");
     }
   }
+}
+
+std::vector<double> inside_in(std::string_view semiring, const Hypergraph& graph,
+                              std::optional<std::span<const double>> weights) {
+  return in_semiring(semiring, graph, weights,
+                     [&]<class S>(S, const auto& weight) { return inside<S>(graph, weight); });
+}
+
+std::vector<double> outside_in(std::string_view semiring, const Hypergraph& graph,
+                               std::optional<std::span<const double>> weights, std::span<const double> inner) {
+  if (inner.size() != graph.nodes()) {
+    throw std::invalid_argument(std::to_string(inner.size()) + " inside values for " + std::to_string(graph.nodes()) +
+                                " nodes");
+  }
+  return in_semiring(semiring, graph, weights,
+                     [&]<class S>(S, const auto& weight) { return outside<S>(graph, weight, inner); });
 }
 
 std::vector<double> posteriors(const Hypergraph& graph, std::span<const double> scores) {
@@ -34,16 +90,7 @@ std::vector<double> posteriors(const Hypergraph& graph, std::span<const double> 
 
 double expectation(const Hypergraph& graph, std::span<const double> scores, std::span<const double> values) {
   check_scores(graph, scores);
-  if (values.size() != graph.edges()) {
-    throw std::invalid_argument(std::to_string(values.size()) + " values for " + std::to_string(graph.edges()) +
-                                " edges");
-  }
-  for (std::size_t edge = 0; edge < values.size(); ++edge) {
-    if (!std::isfinite(values[edge])) {
-      throw std::invalid_argument("edge " + std::to_string(edge) + " has value " + std::to_string(values[edge]) +
-                                  "; expected a finite number");
-    }
-  }
+  check_finite(graph, values, "value", "values");
   if (graph.goal() == kNoNode) return std::numeric_limits<double>::quiet_NaN();
   const auto inner = inside<Expectation>(
       graph, [&](EdgeId edge) { return Expectation::Value{scores[edge], values[edge]}; });

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <concepts>
+#include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "graph/hypergraph.h"
@@ -87,6 +89,13 @@ std::vector<typename S::Value> outside(const Hypergraph& graph, std::span<const 
                                        std::span<const typename S::Value> inside) {
   return outside<S>(graph, [weights](EdgeId edge) { return weights[edge]; }, inside);
 }
+
+// The same with the semiring by name ("log", "viterbi", "real", "count"), for callers that choose while running. Weights
+// are checked; without any, every edge weighs one().
+std::vector<double> inside_in(std::string_view semiring, const Hypergraph& graph,
+                              std::optional<std::span<const double>> weights);
+std::vector<double> outside_in(std::string_view semiring, const Hypergraph& graph,
+                               std::optional<std::span<const double>> weights, std::span<const double> inside);
 
 // Refuses scores that are not one number below +∞ for every edge. −∞ is allowed: an edge that might as well not be there.
 void check_scores(const Hypergraph& graph, std::span<const double> scores);

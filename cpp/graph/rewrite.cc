@@ -68,7 +68,7 @@ Mapped prune(const Hypergraph& graph, std::span<const double> scores, double mar
                                 "; expected 0 or more, in natural logarithms");
   }
   Mask keep(graph.edges(), 0);
-  const BestEdges best = best_edges(graph, scores);
+  const BestDerivations best = best_derivations(graph, scores);
   if (graph.goal() != kNoNode && best.edge[graph.goal()] != kNoEdge) {
     const std::vector<double> outer = outside<Viterbi>(graph, scores, best.score);
     const double total = best.score[graph.goal()];

@@ -33,19 +33,19 @@ class Hypergraph:
         """The goal node; None when there is no derivation to be had."""
 
     @property
-    def first_edge(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+    def first_edge(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]:
         """The edges into node v are first_edge[v] … first_edge[v + 1]."""
 
     @property
-    def first_tail(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+    def first_tail(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]:
         """The tails of edge e are tails[first_tail[e]:first_tail[e + 1]]."""
 
     @property
-    def tails(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+    def tails(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]:
         """The tails of all edges, one after another."""
 
     @property
-    def heads(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+    def heads(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]:
         """The head of every edge."""
 
     def __eq__(self, other: object, /) -> bool:
@@ -71,11 +71,11 @@ class Mapped:
         """The new graph."""
 
     @property
-    def edge_map(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+    def edge_map(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]:
         """For each edge of the new graph its number in the old one, or NO_EDGE."""
 
     @property
-    def node_map(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), writable=False)]:
+    def node_map(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]:
         """For each node of the new graph its number in the old one, or NO_NODE."""
 
 NO_EDGE: int = 4294967295
@@ -108,6 +108,64 @@ class Builder:
         """
         The graph, and in its edge_map what add_edge returned; the builder is empty afterwards.
         """
+
+class Derivation:
+    """A derivation: its score, and its edges in preorder."""
+
+    @property
+    def score(self) -> float:
+        """The sum of its edges' scores."""
+
+    @property
+    def edges(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]:
+        """An edge, then the derivations of its tails from left to right."""
+
+    def __repr__(self) -> str:
+        """Its score and how many edges it has."""
+
+class GraphKBest:
+    """The derivations of the goal from the best down."""
+
+    def __init__(self, graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], first_symbol: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, symbols: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None: ...
+
+    def next(self) -> Derivation | None:
+        """The next derivation, or None."""
+
+    def take(self, number: int) -> list[Derivation]:
+        """The next few derivations."""
+
+def graph_viterbi(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Derivation | None:
+    """The best derivation of the goal, or None."""
+
+def graph_sample(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int, seed: int) -> list[Derivation]:
+    """Derivations drawn in proportion to e^score."""
+
+def graph_derivation_score(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], edges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+    """The score of a derivation."""
+
+def graph_yield(graph: Hypergraph, first_symbol: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], symbols: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], edges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
+    """The terminals of a derivation."""
+
+def graph_inside(graph: Hypergraph, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, semiring: str) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """The inside value of every node."""
+
+def graph_outside(graph: Hypergraph, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, inside: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], semiring: str) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """The outside value of every node."""
+
+def graph_posteriors(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """The logarithm of every edge's posterior."""
+
+def graph_expectation(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+    """The mean sum of values over derivations."""
+
+def graph_derivable(graph: Hypergraph) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+    """1 for nodes with a derivation."""
+
+def graph_reachable(graph: Hypergraph) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+    """1 for nodes below the goal."""
+
+def graph_useful(graph: Hypergraph) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]:
+    """1 for nodes, and for edges, that are in a derivation of the goal."""
 
 def graph_topological_order(nodes: int, heads: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_tail: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], tails: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], int]:
     """The nodes, tails first, and NO_NODE; or nothing and a node on a cycle."""

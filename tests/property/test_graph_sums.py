@@ -1,0 +1,149 @@
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from enumeration import derivations, edges_into, score, tails_of
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import INF, hypergraphs, scored_hypergraphs
+
+from treeglot.graph import (
+    Hypergraph,
+    count,
+    derivable,
+    expectation,
+    inside,
+    outside,
+    posteriors,
+    reachable,
+    restrict,
+    useful,
+)
+
+
+def log_sum(values: list[float]) -> float:
+    largest = max(values, default=-INF)
+    return largest if largest == -INF else largest + math.log(math.fsum(math.exp(v - largest) for v in values))
+
+
+def best(values: list[float]) -> float:
+    return max(values, default=-INF)
+
+
+def close(found: np.ndarray, wanted: list[float]) -> None:
+    assert found.tolist() == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+
+
+LOG_SEMIRINGS: list[tuple[str, Callable[[list[float]], float]]] = [("log", log_sum), ("viterbi", best)]
+
+
+def contexts(graph: Hypergraph, node: int) -> list[list[int]]:
+    """The derivations of the goal with one derivation of `node` cut out, each as the edges that are left."""
+    if graph.goal is None:
+        return []
+    found: list[list[int]] = []
+
+    def descend(above: list[int], v: int) -> None:
+        if v == node:
+            found.append(above)
+        for edge in edges_into(graph, v):
+            tails = tails_of(graph, edge)
+            for place, tail in enumerate(tails):
+                beside: list[list[int]] = [[]]
+                for sibling in tails[:place] + tails[place + 1 :]:
+                    beside = [[*b, *d] for b in beside for d in derivations(graph, sibling)]
+                for b in beside:
+                    descend([*above, edge, *b], tail)
+
+    descend([], graph.goal)
+    return found
+
+
+@given(scored_hypergraphs())
+def test_inside_sums_over_derivations(graph_scores: tuple[Hypergraph, np.ndarray]) -> None:
+    graph, scores = graph_scores
+    all_scores = [[score(graph, scores, d) for d in derivations(graph, v)] for v in range(graph.nodes)]
+    for semiring, add in LOG_SEMIRINGS:
+        close(inside(graph, scores, semiring), [add(s) for s in all_scores])
+    weights = np.exp(scores)
+    products = [[math.prod(weights[list(d)]) for d in derivations(graph, v)] for v in range(graph.nodes)]
+    close(inside(graph, weights, "real"), [math.fsum(p) for p in products])
+    close(inside(graph, semiring="count"), [float(len(p)) for p in products])
+
+
+@given(scored_hypergraphs(max_nodes=6, max_derivations=20))
+def test_outside_sums_over_contexts(graph_scores: tuple[Hypergraph, np.ndarray]) -> None:
+    graph, scores = graph_scores
+    around = [contexts(graph, v) for v in range(graph.nodes)]
+    for semiring, add in LOG_SEMIRINGS:
+        wanted = [add([math.fsum(scores[c]) for c in cs]) for cs in around]
+        close(outside(graph, scores, semiring), wanted)
+        close(outside(graph, scores, semiring, inside=inside(graph, scores, semiring)), wanted)
+    weights = np.exp(scores)
+    close(outside(graph, weights, "real"), [math.fsum(math.prod(weights[c]) for c in cs) for cs in around])
+    close(outside(graph, semiring="count"), [float(len(cs)) for cs in around])
+
+
+@given(scored_hypergraphs())
+def test_posteriors_are_expected_counts(graph_scores: tuple[Hypergraph, np.ndarray]) -> None:
+    graph, scores = graph_scores
+    scored = [(d, score(graph, scores, d)) for d in derivations(graph, graph.goal)]
+    total = log_sum([s for _, s in scored])
+    expected = np.zeros(graph.edges)
+    if total > -INF:
+        for derivation, s in scored:
+            for edge in derivation:
+                expected[edge] += math.exp(s - total)
+    found = posteriors(graph, scores)
+    close(np.exp(found), expected.tolist())
+    assert np.array_equal(found == -INF, expected == 0) or total < -600  # e^-600 and less may vanish in the twin
+
+
+@given(scored_hypergraphs(), st.data())
+def test_expectation_is_the_mean_over_derivations(
+    graph_scores: tuple[Hypergraph, np.ndarray], data: st.DataObject
+) -> None:
+    graph, scores = graph_scores
+    values = data.draw(st.lists(st.floats(-100, 100), min_size=graph.edges, max_size=graph.edges))
+    scored = [(d, score(graph, scores, d)) for d in derivations(graph, graph.goal)]
+    total = log_sum([s for _, s in scored])
+    found = expectation(graph, scores, values)
+    if total == -INF:
+        assert math.isnan(found)
+        return
+    wanted = math.fsum(math.exp(s - total) * math.fsum(values[e] for e in d) for d, s in scored)
+    assert found == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+    finite = posteriors(graph, scores)
+    assert np.exp(finite) @ np.array(values) == pytest.approx(wanted, rel=1e-9, abs=1e-9)
+
+
+@given(scored_hypergraphs(zeros=False), st.floats(-800, 800))
+def test_no_scale_of_probabilities_is_too_small_or_large(
+    graph_scores: tuple[Hypergraph, np.ndarray], shift: float
+) -> None:
+    # Every derivation of a leaf-to-goal chain scales alike when its leaves do: posteriors must not notice.
+    graph, scores = graph_scores
+    into_goal = np.zeros(graph.edges, dtype=bool)
+    if graph.goal is not None:
+        into_goal[graph.first_edge[graph.goal] : graph.first_edge[graph.goal + 1]] = True
+    assert posteriors(graph, scores + shift * into_goal).tolist() == pytest.approx(
+        posteriors(graph, scores).tolist(), abs=1e-9
+    )
+
+
+@given(hypergraphs())
+def test_reachability(graph: Hypergraph) -> None:
+    has = [bool(derivations(graph, v)) for v in range(graph.nodes)]
+    assert derivable(graph).tolist() == has
+    below = set() if graph.goal is None else {graph.goal}
+    for node in range(graph.nodes - 1, -1, -1):
+        if node in below:
+            below.update(tail for edge in edges_into(graph, node) for tail in tails_of(graph, edge))
+    assert reachable(graph).tolist() == [v in below for v in range(graph.nodes)]
+    used = {edge for d in derivations(graph, graph.goal) for edge in d}
+    nodes, edges = useful(graph)
+    assert edges.tolist() == [edge in used for edge in range(graph.edges)]
+    assert set(np.flatnonzero(nodes)) == {int(graph.heads[edge]) for edge in used}
+    assert np.flatnonzero(edges).tolist() == restrict(graph, np.ones(graph.edges, bool)).edge_map.tolist()
+    assert count(graph) == len(derivations(graph, graph.goal))
