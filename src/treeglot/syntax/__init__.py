@@ -3,6 +3,7 @@
 from treeglot._core import Alignment, Dependency, HeadTable, ParseForest, ScoreKind, Tree, TreeNode
 from treeglot.syntax import heads
 from treeglot.syntax.constituents import to_dependencies, to_dependency
+from treeglot.syntax.notebook import attach
 from treeglot.syntax.structure import Structure, structure, structures
 
 __all__ = [
@@ -20,3 +21,5 @@ __all__ = [
     "to_dependencies",
     "to_dependency",
 ]
+
+attach()

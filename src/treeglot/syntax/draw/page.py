@@ -1,0 +1,36 @@
+"""Pages of drawings: HTML that needs nothing from the network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+from treeglot.syntax.draw.shapes import printable
+
+STYLE = """
+body { margin: 2rem auto; max-width: 72rem; padding: 0 1rem; color: #1b1f24; background: #fff; line-height: 1.5;
+  font-family: 'Noto Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', 'Helvetica Neue', Arial, sans-serif; }
+h1 { font-size: 1.4rem; } h2 { font-size: 1rem; color: #57606a; margin: 2rem 0 .5rem; font-weight: 600; }
+.drawing { overflow-x: auto; border: 1px solid #d8dee4; border-radius: 6px; } .drawing svg { display: block; }
+.edge:hover path { stroke-width: 3.5; } .edge:hover circle { r: 5; }
+table.forest { border-collapse: collapse; margin: 1rem 0; font-size: .85rem; }
+table.forest th, table.forest td { text-align: left; padding: .1rem .8rem .1rem 0; border-bottom: 1px solid #eaeef2; }
+table.forest td:nth-child(2) { text-align: right; font-variant-numeric: tabular-nums; color: #6b2f7a; }
+table.forest tr.best { color: #b3261e; font-weight: 600; }
+"""
+
+
+def page(title: str, sections: Iterable[tuple[str, str]]) -> str:
+    """A whole page: for each section a heading and a piece of HTML.
+
+    >>> page("a < b", [("tree 1", "<p>…</p>")]).count("a &lt; b")
+    2
+    """
+    heading = escape(printable(title))
+    parts = [
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{heading}</title>',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        f"<style>{STYLE}</style></head><body><h1>{heading}</h1>",
+    ]
+    parts += [f"<section><h2>{escape(printable(name))}</h2>\n{body}</section>" for name, body in sections]
+    return "\n".join([*parts, "</body></html>", ""])

@@ -1,0 +1,137 @@
+"""What a drawing is made of. A layout places shapes once; the terminal and SVG draw the same shapes.
+
+x is in the units of the layout's `Metric` (columns of a terminal, pixels of a picture), y in rows counted from the top.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Role: TypeAlias = Literal["label", "tag", "word", "relation", "score", "faint", "strong"]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A piece of text; `x` is its middle, or its left or right end."""
+
+    x: float
+    y: float
+    text: str
+    role: Role
+    anchor: Literal["middle", "start", "end"] = "middle"
+    turned: bool = False  # a picture turns it upwards; a terminal cannot
+
+
+@dataclass(frozen=True)
+class Branch:
+    """Lines from a node at (x, y) down to others."""
+
+    x: float
+    y: float
+    ends: tuple[tuple[float, float], ...]
+    role: Role = "faint"
+
+
+@dataclass(frozen=True)
+class Arc:
+    """An arrow over words, from one at `head` to one at `dependent`; `y` is its top, `foot` the row of the words."""
+
+    head: float
+    dependent: float
+    y: float
+    foot: float
+    text: str
+    role: Role = "faint"
+
+
+@dataclass(frozen=True)
+class Fan:
+    """A hyperedge: from a point below a node at (x, y), `shift` to its side, to others. For pictures only."""
+
+    x: float
+    shift: float
+    y: float
+    ends: tuple[tuple[float, float], ...]
+    role: Role
+    name: str
+
+
+@dataclass(frozen=True)
+class Square:
+    """A cell of a matrix, filled or not."""
+
+    x: float
+    y: float
+    filled: bool
+
+
+Shape: TypeAlias = "Text | Branch | Arc | Fan | Square"
+
+
+@dataclass
+class Drawing:
+    """Shapes, and the room that they take."""
+
+    width: float
+    height: float
+    shapes: list[Shape] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How wide text is, and how far apart neighbours stand, where a layout is going to be drawn."""
+
+    measure: Callable[[str], float]
+    gap: float
+    whole: bool  # positions are whole numbers: columns
+
+    def before(self, width: float) -> float:
+        """How far something of that width reaches to the left of its middle."""
+        return float((width - 1) // 2) if self.whole else width / 2
+
+    def snap(self, x: float) -> float:
+        """The nearest position to the left that can be drawn."""
+        return float(x // 1) if self.whole else x
+
+
+def columns(text: str) -> int:
+    """The columns that `text` takes in a terminal: two for a wide character, none for a combining one.
+
+    >>> columns("会谈 e\\u0301")
+    6
+    """
+    return sum(_columns(character) for character in text)
+
+
+def _columns(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def printable(text: str) -> str:
+    """`text` with its control characters escaped: a word of a corpus must not command the terminal.
+
+    >>> printable("a\\x1b[31m")
+    'a\\\\x1b[31m'
+    """
+    return "".join(
+        c.encode("unicode_escape").decode() if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") else c for c in text
+    )
+
+
+def pixels(text: str) -> float:
+    """About how wide `text` is in a sans-serif font of 15 pixels."""
+    return sum(_pixels(character) for character in text)
+
+
+def _pixels(character: str) -> float:
+    wide = _columns(character)
+    if wide != 1:
+        return 15.0 if wide else 0.0
+    if character in "iljtfr.,:;'|!()[]I ":
+        return 5.0
+    return 13.0 if character in "mwMW@%—" else 10.3 if character.isupper() else 8.4

@@ -1,0 +1,145 @@
+"""Shapes drawn as SVG, and pages of drawings as HTML that needs nothing from the network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+from treeglot.syntax.draw.shapes import Arc, Branch, Drawing, Fan, Metric, Role, Square, Text, pixels, printable
+
+PICTURE = Metric(pixels, 18, False)
+
+ROW = 24.0  # pixels
+MARGIN = 16.0
+SIZE = 15
+FONTS = "'Noto Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', 'Helvetica Neue', Arial, sans-serif"
+
+HALO = ' stroke="#ffffff" stroke-width="4" paint-order="stroke"'  # keeps lines away from labels
+
+# Role → fill, weight, size
+INK: dict[Role, tuple[str, str, int]] = {
+    "label": ("#1f4e79", "400", SIZE),
+    "tag": ("#2e6b3e", "400", SIZE - 2),
+    "word": ("#111111", "600", SIZE),
+    "relation": ("#8a5a00", "400", SIZE - 3),
+    "score": ("#6b2f7a", "400", SIZE - 3),
+    "faint": ("#8a919a", "400", SIZE - 3),
+    "strong": ("#b3261e", "600", SIZE),
+}
+
+
+def render(drawing: Drawing, title: str = "") -> str:
+    """The drawing as an SVG document.
+
+    >>> render(Drawing(20, 1, [Text(10, 0, "<s>", "word")])).splitlines()[3]
+    '<text x="26" y="32.8" fill="#111111" font-weight="600" font-size="15" text-anchor="middle">&lt;s&gt;</text>'
+    """
+    width, height = drawing.width + 2 * MARGIN, drawing.height * ROW + 2 * MARGIN
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_n(width)}" height="{_n(height)}" '
+        f'viewBox="0 0 {_n(width)} {_n(height)}" font-family="{FONTS}" role="img">',
+        f"<title>{escape(printable(title))}</title>",
+        '<rect width="100%" height="100%" fill="#ffffff"/>',
+    ]
+    # Lines first: text stands on top of them.
+    for shape in sorted(drawing.shapes, key=lambda s: isinstance(s, Text)):
+        match shape:
+            case Text():
+                parts.append(_text(shape))
+            case Branch():
+                parts += _branch(shape)
+            case Arc():
+                parts += _arc(shape)
+            case Fan():
+                parts.append(_fan(shape))
+            case Square():
+                parts.append(_square(shape))
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def _n(value: float) -> str:
+    """A number as short as a tenth of a pixel allows."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
+def _x(x: float) -> float:
+    return x + MARGIN
+
+
+def _baseline(y: float) -> float:
+    return y * ROW + MARGIN + 0.7 * ROW
+
+
+def _text(text: Text) -> str:
+    x, y = _n(_x(text.x)), _n(_baseline(text.y))
+    turn = f' transform="rotate(-60 {x} {y})"' if text.turned else ""
+    return _written(x, y, text.text, text.role, text.anchor, turn)
+
+
+def _written(x: str, y: str, text: str, role: Role, anchor: str = "middle", extra: str = "") -> str:
+    fill, weight, size = INK[role]
+    return (
+        f'<text x="{x}" y="{y}" fill="{fill}" font-weight="{weight}" font-size="{size}" '
+        f'text-anchor="{anchor}"{HALO if role in ("label", "strong") else ""}{extra}>{escape(printable(text))}</text>'
+    )
+
+
+def _branch(branch: Branch) -> Iterable[str]:
+    """From below the label, along a bar, down to each child; corners are rounded."""
+    x, y = _x(branch.x), _baseline(branch.y) + 5
+    bar = _baseline(branch.y) + 0.55 * ROW
+    stroke = INK[branch.role][0]
+    for end_x, end_y in branch.ends:
+        to, foot = _x(end_x), _baseline(end_y) - SIZE
+        if abs(to - x) < 6:
+            path = f"M{_n(x)} {_n(y)}L{_n(to)} {_n(foot)}"
+        else:
+            bend = min(8.0, abs(to - x)) * (1 if to > x else -1)
+            path = f"M{_n(x)} {_n(y)}V{_n(bar)}H{_n(to - bend)}Q{_n(to)} {_n(bar)} {_n(to)} {_n(bar + 8)}V{_n(foot)}"
+        yield f'<path d="{path}" fill="none" stroke="{stroke}" stroke-width="1.2"/>'
+
+
+def _arc(arc: Arc) -> Iterable[str]:
+    """A curve with an arrow's head at the dependent, and its name on a patch of paper at the top."""
+    head, dependent = _x(arc.head), _x(arc.dependent)
+    top, foot = _baseline(arc.y), _baseline(arc.foot) - SIZE - 3
+    middle = (head + dependent) / 2
+    if arc.head == arc.dependent:
+        path = f"M{_n(head)} {_n(top)}V{_n(foot - 4)}"
+        top += 2
+    else:
+        bend = min(24.0, abs(dependent - head) / 2) * (1 if dependent > head else -1)
+        up, over = f"{_n(head)} {_n(top)}", f"{_n(dependent)} {_n(top)}"
+        path = f"M{_n(head)} {_n(foot)}C{up} {up} {_n(head + bend)} {_n(top)}"
+        path += f"H{_n(dependent - bend)}C{over} {over} {_n(dependent)} {_n(foot - 4)}"
+    stroke = INK[arc.role][0]
+    yield f'<path d="{path}" fill="none" stroke="{stroke}" stroke-width="1.2"/>'
+    tip = f"M{_n(dependent - 3.5)} {_n(foot - 7)}H{_n(dependent + 3.5)}L{_n(dependent)} {_n(foot)}Z"
+    yield f'<path d="{tip}" fill="{stroke}"/>'
+    if arc.text:
+        width = pixels(arc.text) * (SIZE - 3) / SIZE + 6
+        yield f'<rect x="{_n(middle - width / 2)}" y="{_n(top - 8)}" width="{_n(width)}" height="16" fill="#ffffff"/>'
+        yield _written(_n(middle), _n(top + 4), arc.text, "relation")
+
+
+def _fan(fan: Fan) -> str:
+    """A dot below the head, curves from it to the tails; its name shows when the mouse is on it."""
+    x, y = _x(fan.x), _baseline(fan.y) + 5
+    dot_x, dot_y = x + fan.shift, y + 0.6 * ROW
+    stroke, width = INK[fan.role][0], 2 if fan.role == "strong" else 1
+    path = [f"M{_n(x)} {_n(y)}L{_n(dot_x)} {_n(dot_y)}"]
+    for end_x, end_y in fan.ends:
+        to, foot = _x(end_x), _baseline(end_y) - SIZE
+        middle = (dot_y + foot) / 2
+        path.append(f"M{_n(dot_x)} {_n(dot_y)}C{_n(dot_x)} {_n(middle)} {_n(to)} {_n(middle)} {_n(to)} {_n(foot)}")
+    return (
+        f'<g class="edge"><title>{escape(printable(fan.name))}</title>'
+        f'<path d="{"".join(path)}" fill="none" stroke="{stroke}" stroke-width="{width}"/>'
+        f'<circle cx="{_n(dot_x)}" cy="{_n(dot_y)}" r="3" fill="{stroke}"/></g>'
+    )
+
+
+def _square(square: Square) -> str:
+    x, y = _x(square.x), _baseline(square.y) - 0.7 * ROW
+    fill = INK["label"][0] if square.filled else "#f2f4f6"
+    return f'<rect x="{_n(x + 1)}" y="{_n(y + 1)}" width="{_n(ROW - 2)}" height="{_n(ROW - 2)}" rx="3" fill="{fill}"/>'

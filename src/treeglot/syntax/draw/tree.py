@@ -1,0 +1,112 @@
+"""A tree: across, with the words in one row at the bottom, or down, one line a node, when it is too wide for that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from treeglot.syntax.draw.shapes import Branch, Drawing, Metric, Role, Text
+from treeglot.syntax.draw.terminal import Piece
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What a tree looks like, whatever it is a tree of: nodes in preorder, with the sizes of their subtrees."""
+
+    labels: Sequence[str]
+    sizes: Sequence[int]
+
+    def children(self, node: int) -> list[int]:
+        """The children of `node`, from left to right."""
+        found = []
+        child, end = node + 1, node + self.sizes[node]
+        while child < end:
+            found.append(child)
+            child += self.sizes[child]
+        return found
+
+    def is_leaf(self, node: int) -> bool:
+        """Whether nothing is below `node`."""
+        return self.sizes[node] == 1
+
+    def is_tag(self, node: int) -> bool:
+        """Whether one word alone is below `node`."""
+        return self.sizes[node] == 2
+
+    def role(self, node: int) -> Role:
+        """How its label is drawn."""
+        return "word" if self.is_leaf(node) else "tag" if self.is_tag(node) else "label"
+
+
+def depth(outline: Outline) -> int:
+    """The number of levels, words included."""
+    deepest, ends = 0, list[int]()  # where the subtrees end that are open
+    for node, size in enumerate(outline.sizes):
+        while ends and ends[-1] <= node:
+            ends.pop()
+        ends.append(node + size)
+        deepest = max(deepest, len(ends))
+    return deepest
+
+
+def across(outline: Outline, metric: Metric) -> Drawing:
+    """Words in a row, tags in the row above, every other node above its highest child.
+
+    Each subtree has a range of x to itself, so nothing overlaps, and a line to a low child passes only above it.
+    """
+    n = len(outline.labels)
+    if n == 0:
+        return Drawing(0, 0)
+    children = [outline.children(node) for node in range(n)]
+    widths = [metric.measure(label) for label in outline.labels]
+    block = [0.0] * n  # the width of the children side by side
+    levels = [0] * n
+    for node in reversed(range(n)):
+        if not children[node]:
+            continue
+        block[node] = sum(max(block[c], widths[c]) for c in children[node]) + metric.gap * (len(children[node]) - 1)
+        levels[node] = 1 if outline.is_tag(node) else max(2, 1 + max(levels[c] for c in children[node]))
+
+    lefts = [0.0] * n
+    for node in range(n):
+        x = lefts[node] + max(0.0, metric.snap((widths[node] - block[node]) / 2))
+        for child in children[node]:
+            lefts[child] = x
+            x += max(block[child], widths[child]) + metric.gap
+    middles = [0.0] * n
+    for node in reversed(range(n)):
+        left, right = lefts[node], lefts[node] + max(block[node], widths[node])
+        below = children[node]
+        middle = (middles[below[0]] + middles[below[-1]]) / 2 if below else left
+        reach = metric.before(widths[node])
+        middles[node] = metric.snap(min(max(middle, left + reach), right - widths[node] + reach))
+
+    # A level takes two rows, its label and the lines below it; a tag stands right above its word.
+    rows = [0.0, 1.0] + [2.0 * level - 1 for level in range(2, levels[0] + 1)]
+    bottom = rows[levels[0]]
+    drawing = Drawing(max(block[0], widths[0]), bottom + 1)
+    for node in range(n):
+        y = bottom - rows[levels[node]]
+        drawing.shapes.append(Text(middles[node], y, outline.labels[node], outline.role(node)))
+        if children[node] and not outline.is_tag(node):
+            ends = tuple((middles[c], bottom - rows[levels[c]]) for c in children[node])
+            drawing.shapes.append(Branch(middles[node], y, ends))
+    return drawing
+
+
+def down(outline: Outline) -> list[list[Piece]]:
+    """One line for each node, children indented below it; a tag shares the line of its word."""
+    lines: list[list[Piece]] = []
+    stack = [(0, "", "")] if outline.labels else []
+    while stack:
+        node, lead, below = stack.pop()
+        line = [Piece(lead, "faint"), Piece(outline.labels[node], outline.role(node))]
+        children = outline.children(node)
+        if outline.is_tag(node):
+            line += [Piece(" ", "faint"), Piece(outline.labels[children[0]], "word")]
+            children = []
+        lines.append(line)
+        for i, child in reversed(list(enumerate(children))):
+            last = i + 1 == len(children)
+            stack.append((child, below + ("└─ " if last else "├─ "), below + ("   " if last else "│  ")))
+    return lines

@@ -1,0 +1,179 @@
+"""From the syntax types to drawings: in characters, as SVG, as HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+from typing import Literal, TypeAlias
+
+from treeglot._core import Alignment, Dependency, ParseForest, Tree
+from treeglot.base.errors import UsageError
+from treeglot.syntax.draw import alignment, dependency, forest, svg, tree
+from treeglot.syntax.draw.best import best_derivation, best_tree
+from treeglot.syntax.draw.shapes import Drawing, printable
+from treeglot.syntax.draw.terminal import TERMINAL, Piece, Screen, paint
+
+Value: TypeAlias = "Tree | ParseForest | Dependency | Alignment"
+Layout: TypeAlias = Literal["auto", "across", "down"]
+Words: TypeAlias = "Sequence[str] | None"
+
+# The largest that is drawn unless more is asked for: beyond it a drawing takes long and helps nobody.
+TREE_NODES = 2000
+WORDS = 500
+TABLE_EDGES = 200
+PICTURE_EDGES = 400
+LEVELS = 500  # of a tree drawn downwards: its lines grow with every level
+
+
+def to_text(
+    value: Value,
+    screen: Screen | None = None,
+    *,
+    layout: Layout = "auto",
+    limit: int | None = None,
+    source: Words = None,
+    target: Words = None,
+) -> str:
+    """The value drawn in characters.
+
+    `layout` is across the screen, down it, or across when it fits; `source` and `target` are the words of an alignment.
+    What has more nodes, words or edges than `limit` is refused, but the table of a forest is cut and says so.
+
+    >>> print(to_text(Tree.parse("(S (NP (PRP I)) (VP (VBP run)))")))
+       S
+     ┌─┴──┐
+     NP   VP
+     │    │
+    PRP  VBP
+     I   run
+    """
+    screen = screen or Screen()
+    match value:
+        case Tree():
+            lines = _tree_lines(value, screen, layout, limit)
+        case Dependency():
+            arcs = _arcs(value, limit, screen.readable)
+            lines = _fitting(lambda: dependency.across(arcs, TERMINAL), lambda: dependency.down(arcs), screen, layout)
+        case ParseForest():
+            lines = _forest_lines(value, screen, layout, limit)
+        case Alignment():
+            links = _links(value, source, target, limit, screen.readable)
+            wide = layout == "across" or (layout == "auto" and alignment.matrix_width(links) <= screen.width)
+            lines = alignment.matrix(links) if wide else alignment.pairs(links)
+    return "\n".join(screen.line(line) for line in lines)
+
+
+def to_svg(value: Value, *, limit: int | None = None, source: Words = None, target: Words = None) -> str:
+    """The value as an SVG document; what has more nodes, words or edges than `limit` is refused.
+
+    >>> to_svg(Tree.parse("(S (NP (PRP I)) (VP (VBP run)))")).count("<text")
+    7
+    """
+    match value:
+        case Tree():
+            drawing, title = tree.across(_outline(value, limit), svg.PICTURE), " ".join(value.words)
+        case Dependency():
+            drawing, title = dependency.across(_arcs(value, limit), svg.PICTURE), " ".join(value.words)
+        case ParseForest():
+            _refuse("forest", value.graph.edges, "edges", limit, PICTURE_EDGES)
+            drawing, title = forest.picture(_packed(value), svg.PICTURE), " ".join(value.words)
+        case Alignment():
+            drawing, title = alignment.picture(_links(value, source, target, limit), svg.PICTURE), str(value)
+    return svg.render(drawing, title)
+
+
+def to_html(value: Value, *, limit: int | None = None, source: Words = None, target: Words = None) -> str:
+    """The value as a piece of HTML: its picture, and for a forest the table of its edges below."""
+    picture = f'<div class="drawing">{to_svg(value, limit=limit, source=source, target=target)}</div>'
+    if not isinstance(value, ParseForest):
+        return picture
+    packed = _packed(value)
+    rows = []
+    for node in reversed(range(len(value.words), value.graph.nodes)):
+        for i, edge in enumerate(packed.edges_into[node]):
+            mark = ' class="best"' if edge in packed.best else ""
+            name = escape(printable(packed.names[node])) if i == 0 else ""
+            tails = escape(printable(" ".join(packed.names[tail] for tail in packed.tails[edge])))
+            rows.append(f"<tr{mark}><td>{name}</td><td>{packed.scores[edge]:.3f}</td><td>{tails}</td></tr>")
+    head = "<tr><th>node</th><th>score</th><th>tails</th></tr>"
+    return f'{picture}<table class="forest"><thead>{head}</thead><tbody>{"".join(rows)}</tbody></table>'
+
+
+def _tree_lines(value: Tree, screen: Screen, layout: Layout, limit: int | None) -> list[list[Piece]]:
+    if not len(value):
+        return [[Piece("(no parse)", "faint")]]
+    outline = _outline(value, limit, screen.readable)
+
+    def down() -> list[list[Piece]]:
+        _refuse("tree", tree.depth(outline), "levels", None, LEVELS)
+        return tree.down(outline)
+
+    return _fitting(lambda: tree.across(outline, TERMINAL), down, screen, layout)
+
+
+def _forest_lines(value: ParseForest, screen: Screen, layout: Layout, limit: int | None) -> list[list[Piece]]:
+    if not value.parsed:
+        return [[Piece("(no parse)", "faint"), Piece(f" {screen.readable(' '.join(value.words))}", "word")]]
+    packed = _packed(value, screen.readable)
+    lines = forest.table(packed, TABLE_EDGES if limit is None else limit)
+    return [*lines, [], *_tree_lines(best_tree(value), screen, layout, None)]
+
+
+def _fitting(
+    across: Callable[[], Drawing], down: Callable[[], list[list[Piece]]], screen: Screen, layout: Layout
+) -> list[list[Piece]]:
+    if layout == "down":
+        return down()
+    drawing = across()
+    return paint(drawing) if layout == "across" or drawing.width <= screen.width else down()
+
+
+def _same(text: str) -> str:
+    return text
+
+
+def _refuse(what: str, size: int, unit: str, limit: int | None, default: int) -> None:
+    most = default if limit is None else limit
+    if size > most:
+        article = "an" if what[0] in "aeiou" else "a"
+        raise UsageError(f"{article} {what} of {size:,} {unit} is not drawn: the limit is {most:,}")
+
+
+def _outline(value: Tree, limit: int | None, readable: Callable[[str], str] = _same) -> tree.Outline:
+    _refuse("tree", len(value), "nodes", limit, TREE_NODES)
+    return tree.Outline([readable(label) for label in value.labels], value.sizes.tolist())
+
+
+def _arcs(value: Dependency, limit: int | None, readable: Callable[[str], str] = _same) -> dependency.Arcs:
+    _refuse("dependency tree", len(value), "words", limit, WORDS)
+    texts = ([readable(text) for text in column or ()] for column in (value.words, value.tags, value.relations))
+    words, tags, relations = texts
+    return dependency.Arcs(words, value.heads.tolist(), tags, relations)
+
+
+def _packed(value: ParseForest, readable: Callable[[str], str] = _same) -> forest.Packed:
+    graph = value.graph
+    first, tails = graph.first_tail.tolist(), graph.tails.tolist()
+    return forest.Packed(
+        labels=[readable(label) for label in value.labels],
+        spans=[(begin, end) for begin, end in value.spans.tolist()],
+        words=len(value.words),
+        heads=graph.heads.tolist(),
+        tails=[tails[first[edge] : first[edge + 1]] for edge in range(graph.edges)],
+        scores=value.scores.tolist(),
+        best=frozenset(best_derivation(value)),
+    )
+
+
+def _links(
+    value: Alignment, source: Words, target: Words, limit: int | None, readable: Callable[[str], str] = _same
+) -> alignment.Links:
+    """Without words their positions stand for them."""
+    links = [(i, j) for i, j in value.links.tolist()]
+    if source is None:
+        source = [str(i) for i in range(1 + max((i for i, _ in links), default=-1))]
+    if target is None:
+        target = [str(j) for j in range(1 + max((j for _, j in links), default=-1))]
+    value.check(len(source), len(target))
+    _refuse("alignment", max(len(source), len(target)), "words", limit, WORDS)
+    return alignment.Links([readable(word) for word in source], [readable(word) for word in target], links)

@@ -1,0 +1,35 @@
+"""How values show themselves in a notebook."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+from treeglot._core import Alignment, Dependency, ParseForest, Tree
+
+
+def attach() -> None:
+    """Give the types of the core their `_repr_html_` and `_repr_svg_`."""
+    for kind in (Tree, ParseForest, Dependency, Alignment):
+        kind._repr_html_ = _html  # type: ignore[union-attr]
+        kind._repr_svg_ = _svg  # type: ignore[union-attr]
+
+
+def _html(value: Any) -> str:
+    from treeglot.base.errors import UsageError
+    from treeglot.syntax.draw.values import to_html
+
+    try:
+        return to_html(value)
+    except UsageError as error:
+        return f"<pre>{escape(repr(value))}\n{escape(str(error))}</pre>"
+
+
+def _svg(value: Any) -> str | None:
+    from treeglot.base.errors import UsageError
+    from treeglot.syntax.draw.values import to_svg
+
+    try:
+        return to_svg(value)
+    except UsageError:
+        return None  # the HTML says why
