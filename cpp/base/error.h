@@ -28,6 +28,19 @@ class FormatError : public std::runtime_error {
   std::string problem_;
 };
 
+// The system refused a file: `number` is its errno. Python sees the OSError that belongs to it.
+class FileError : public std::runtime_error {
+ public:
+  FileError(std::string file, int number);
+
+  const std::string& file() const { return file_; }
+  int number() const { return number_; }
+
+ private:
+  std::string file_;
+  int number_;
+};
+
 // `text` in single quotes, made printable and cut to a readable length: the "what was found" of a message.
 std::string quoted(std::string_view text);
 

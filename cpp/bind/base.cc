@@ -2,13 +2,19 @@
 
 #include "bind/core.h"
 
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+
+#include <map>
+
 #include "base/error.h"
+#include "base/sections.h"
 
 namespace nb = nanobind;
 
 namespace treeglot {
 
-void bind_base(nb::module_&) {
+void bind_base(nb::module_& m) {
   // The exception classes live in Python; they are looked up when an error happens, not at import.
   nb::register_exception_translator([](const std::exception_ptr& error, void*) {
     try {
@@ -17,8 +23,38 @@ void bind_base(nb::module_&) {
       const nb::object type = nb::module_::import_("treeglot.base.errors").attr("FormatError");
       const nb::object value = type(e.file(), e.line(), e.problem());
       PyErr_SetObject(type.ptr(), value.ptr());
+    } catch (const FileError& e) {
+      errno = e.number();
+      PyErr_SetFromErrnoWithFilename(PyExc_OSError, e.file().c_str());
     }
   });
+
+  m.def(
+      "write_sections",
+      [](const std::string& path, const std::string& kind, std::uint32_t version,
+         const std::map<std::string, nb::bytes>& content) {
+        Sections sections(kind, version);
+        for (const auto& [name, bytes] : content) {
+          const std::span<char> to = sections.add<char>(name, bytes.size());
+          std::copy(bytes.c_str(), bytes.c_str() + bytes.size(), to.begin());
+        }
+        sections.write(path);
+      },
+      nb::arg("path"), nb::arg("kind"), nb::arg("version"), nb::arg("content"),
+      "Write a binary file of named sections: aside, then renamed.");
+  m.def(
+      "read_sections",
+      [](const std::string& path, const std::string& kind, std::uint32_t version, bool verify) {
+        const Sections sections = Sections::open(path, kind, version, verify);
+        std::map<std::string, nb::bytes> content;
+        for (const std::string& name : sections.names()) {
+          const std::span<const char> bytes = sections.array<char>(name);
+          content.emplace(name, nb::bytes(bytes.data(), bytes.size()));
+        }
+        return content;
+      },
+      nb::arg("path"), nb::arg("kind"), nb::arg("version"), nb::arg("verify") = true,
+      "Read a binary file of named sections; one that is damaged or of another kind or version is a FormatError.");
 }
 
 }  // namespace treeglot

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/utf8.h"
+
 namespace treeglot {
 namespace {
 
@@ -10,23 +12,6 @@ namespace {
 constexpr bool has_byte(std::uint64_t word, std::uint64_t byte) {
   const std::uint64_t difference = word ^ (0x0101010101010101u * byte);
   return ((difference - 0x0101010101010101u) & ~difference & 0x8080808080808080u) != 0;
-}
-
-// The length of the UTF-8 character at `at`, by table 3-7 of the Unicode standard; 0 when there is none.
-std::size_t character(const unsigned char* at, std::size_t left) {
-  const unsigned lead = at[0];
-  const auto continued = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
-    return i < left && at[i] >= low && at[i] <= high;
-  };
-  if (lead < 0x80) return 1;
-  if (lead >= 0xc2 && lead <= 0xdf) return continued(1) ? 2 : 0;
-  if (lead >= 0xe0 && lead <= 0xef) {
-    return continued(1, lead == 0xe0 ? 0xa0 : 0x80, lead == 0xed ? 0x9f : 0xbf) && continued(2) ? 3 : 0;
-  }
-  if (lead >= 0xf0 && lead <= 0xf4) {
-    return continued(1, lead == 0xf0 ? 0x90 : 0x80, lead == 0xf4 ? 0x8f : 0xbf) && continued(2) && continued(3) ? 4 : 0;
-  }
-  return 0;
 }
 
 // What is wrong with the bytes of a line, or nothing.
@@ -42,7 +27,7 @@ std::string bad_text(std::string_view line) {
         continue;
       }
     }
-    const std::size_t length = bytes[at] == 0 || bytes[at] == '\r' ? 0 : character(bytes + at, line.size() - at);
+    const std::size_t length = bytes[at] == 0 || bytes[at] == '\r' ? 0 : utf8_character(bytes + at, line.size() - at);
     if (length == 0) {
       const std::string place = " at byte " + std::to_string(at + 1);
       if (bytes[at] == 0) return "a NUL" + place + "; expected text";

@@ -1,6 +1,6 @@
 """The C++ core of Treeglot."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 import enum
 from typing import Annotated, Any, Final, overload
 
@@ -8,6 +8,14 @@ import numpy
 import numpy.typing
 from numpy.typing import NDArray
 
+
+def write_sections(path: str, kind: str, version: int, content: Mapping[str, bytes]) -> None:
+    """Write a binary file of named sections: aside, then renamed."""
+
+def read_sections(path: str, kind: str, version: int, verify: bool = True) -> dict[str, bytes]:
+    """
+    Read a binary file of named sections; one that is damaged or of another kind or version is a FormatError.
+    """
 
 class Hypergraph:
     """

@@ -1,0 +1,92 @@
+#include "base/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+
+#include "base/error.h"
+
+namespace treeglot {
+
+Pages::~Pages() {
+  if (data_ != nullptr) munmap(data_, size_);
+}
+
+Pages Pages::map(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) throw FileError(path, errno);
+  struct stat status;
+  if (fstat(descriptor, &status) != 0 || S_ISDIR(status.st_mode)) {
+    const int error = S_ISDIR(status.st_mode) ? EISDIR : errno;
+    close(descriptor);
+    throw FileError(path, error);
+  }
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (size == 0) {
+    close(descriptor);
+    return {};
+  }
+  void* const data = mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
+  const int error = errno;
+  close(descriptor);
+  if (data == MAP_FAILED) throw FileError(path, error);
+  return Pages(static_cast<std::byte*>(data), size);
+}
+
+Pages Pages::fresh(std::size_t size) {
+  if (size == 0) return {};
+  void* const data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data == MAP_FAILED) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+  madvise(data, size, MADV_HUGEPAGE);  // a wish: where it is not granted, nothing is lost
+#endif
+  return Pages(static_cast<std::byte*>(data), size);
+}
+
+NewFile::NewFile(std::string path) : path_(std::move(path)) {
+  const std::size_t slash = path_.rfind('/');
+  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
+  aside_ = path_.substr(0, name) + "." + path_.substr(name) + ".XXXXXX";
+  descriptor_ = mkstemp(aside_.data());
+  if (descriptor_ < 0) {
+    aside_.clear();
+    fail();
+  }
+  const mode_t mask = umask(0);
+  umask(mask);
+  if (fchmod(descriptor_, 0666 & ~mask) != 0) fail();
+}
+
+NewFile::~NewFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+  if (!aside_.empty()) unlink(aside_.c_str());
+}
+
+void NewFile::write(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    constexpr std::size_t kAtOnce = 1 << 30;  // systems take no more than 2 GB in one call
+    const ssize_t written = ::write(descriptor_, bytes.data(), std::min(bytes.size(), kAtOnce));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail();
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void NewFile::finish() {
+  if (fsync(descriptor_) != 0) fail();
+  const int descriptor = std::exchange(descriptor_, -1);
+  if (close(descriptor) != 0) fail();
+  if (std::rename(aside_.c_str(), path_.c_str()) != 0) fail();
+  aside_.clear();
+}
+
+void NewFile::fail() const { throw FileError(path_, errno); }
+
+}  // namespace treeglot

@@ -1,0 +1,216 @@
+#include "base/sections.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "base/error.h"
+
+namespace treeglot {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "files are little endian");
+
+constexpr char kMagic[8] = {'t', 'r', 'e', 'e', 'g', 'l', 'o', 't'};
+constexpr std::uint32_t kContainerVersion = 1;
+
+struct Header {
+  char magic[8];
+  std::uint32_t container_version;
+  std::uint32_t version;  // of the kind
+  char kind[16];          // zero-padded
+  std::uint64_t file_size;
+  std::uint64_t sections;
+  std::uint64_t zero;
+  std::uint64_t checksum;  // of the header, with 0 in this place, and the table
+};
+
+struct Entry {
+  char name[32];  // zero-padded
+  std::uint64_t offset;
+  std::uint64_t size;
+  std::uint64_t checksum;
+  std::uint64_t zero;
+};
+
+static_assert(sizeof(Header) == Sections::kAlignment && sizeof(Entry) == Sections::kAlignment);
+
+constexpr std::uint64_t aligned(std::uint64_t size) {
+  return (size + Sections::kAlignment - 1) / Sections::kAlignment * Sections::kAlignment;
+}
+
+template <std::size_t N>
+std::string_view text_of(const char (&padded)[N]) {
+  return {padded, static_cast<std::size_t>(std::find(padded, padded + N, '\0') - padded)};
+}
+
+template <std::size_t N>
+void set_text(char (&padded)[N], std::string_view text) {
+  if (text.size() >= N || text.find('\0') != std::string_view::npos)
+    throw std::invalid_argument("the name " + quoted(text) + " is longer than " + std::to_string(N - 1) + " bytes");
+  std::memset(padded, 0, N);
+  std::memcpy(padded, text.data(), text.size());
+}
+
+std::uint64_t header_checksum(Header header, std::span<const std::byte> table) {
+  header.checksum = 0;
+  return checksum(table, checksum(std::as_bytes(std::span(&header, 1))));
+}
+
+// Section bytes end at `size`; the zeros up to the next section are checked with them.
+std::uint64_t section_checksum(std::span<const std::byte> bytes) { return checksum(bytes, bytes.size()); }
+
+}  // namespace
+
+std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t seed) {
+  // Eight lanes, so that the multiplier is never waited for. A step is a bijection of the lane for every word and of the
+  // word for every lane; the shift brings the high bits, which a product never moves down, back into play.
+  constexpr std::size_t kLanes = 8;
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;
+  std::array<std::uint64_t, kLanes> lanes, words;
+  for (std::size_t i = 0; i < kLanes; ++i) lanes[i] = (seed + i + 1) * 0xd6e8feb86659fd93u;
+  const auto step = [](std::uint64_t lane, std::uint64_t word) {
+    lane = (lane ^ word) * kOdd;
+    return lane ^ (lane >> 32);
+  };
+  std::size_t left = bytes.size();
+  const std::byte* at = bytes.data();
+  for (; left >= sizeof words; at += sizeof words, left -= sizeof words) {
+    std::memcpy(words.data(), at, sizeof words);
+    for (std::size_t i = 0; i < kLanes; ++i) lanes[i] = step(lanes[i], words[i]);
+  }
+  if (left > 0) {  // as if zeros followed
+    words.fill(0);
+    std::memcpy(words.data(), at, left);
+    for (std::size_t i = 0; i < kLanes; ++i) lanes[i] = step(lanes[i], words[i]);
+  }
+  std::uint64_t sum = seed;
+  for (const std::uint64_t lane : lanes) sum = step(sum, lane);
+  return step(sum, 0);
+}
+
+Sections::Sections(std::string_view kind, std::uint32_t version) : kind_(kind), version_(version) {}
+
+bool Sections::begins(std::string_view bytes) { return bytes.starts_with(std::string_view(kMagic, sizeof kMagic)); }
+
+Sections Sections::open(const std::string& path, std::string_view kind, std::uint32_t version, bool verify) {
+  Sections opened;
+  opened.file_ = path;
+  opened.pages_.push_back(Pages::map(path));
+  opened.read_table(kind, version, verify);
+  return opened;
+}
+
+void Sections::read_table(std::string_view kind, std::uint32_t version, bool verify) {
+  const std::span<const std::byte> all = pages_.front().bytes();
+  const std::string_view text(reinterpret_cast<const char*>(all.data()), all.size());
+  if (!begins(text)) {
+    if (text.empty()) fail("is empty; expected a compiled file of kind " + quoted(kind));
+    fail("begins with " + quoted(text.substr(0, sizeof kMagic)) + "; expected a compiled file of kind " + quoted(kind));
+  }
+  if (all.size() < sizeof(Header)) fail("is cut short: it ends within its header");
+  Header header;
+  std::memcpy(&header, all.data(), sizeof header);
+  if (header.container_version != kContainerVersion)
+    fail("has version " + std::to_string(header.container_version) + " of the container; expected version " +
+         std::to_string(kContainerVersion));
+  const std::uint64_t room = (all.size() - sizeof header) / sizeof(Entry);
+  if (header.sections <= room && header_checksum(header, all.subspan(sizeof header, header.sections * sizeof(Entry))) !=
+                                     header.checksum)
+    fail("is damaged: the checksum of its header does not fit");
+  if (header.file_size != all.size() || header.sections > room)
+    fail("is " + std::to_string(all.size()) + " bytes long; its header says " + std::to_string(header.file_size) +
+         (all.size() < header.file_size ? ": it is cut short" : ": it is damaged"));
+  kind_ = text_of(header.kind);
+  version_ = header.version;
+  if (kind_ != kind) fail("is a file of kind " + quoted(kind_) + "; expected one of kind " + quoted(kind));
+  if (version_ != version)
+    fail("has version " + std::to_string(version_) + " of the format " + quoted(kind) + "; expected version " +
+         std::to_string(version) + ": compile it again");
+
+  std::uint64_t expected = sizeof header + header.sections * sizeof(Entry);
+  for (std::uint64_t i = 0; i < header.sections; ++i) {
+    Entry entry;
+    std::memcpy(&entry, all.data() + sizeof header + i * sizeof entry, sizeof entry);
+    const std::uint64_t left = all.size() - expected;
+    if (entry.offset != expected || entry.size > left || aligned(entry.size) > left)
+      fail("is damaged: section " + std::to_string(i) + " does not lie where it should");
+    const std::string name(text_of(entry.name));
+    if (verify && section_checksum(all.subspan(expected, aligned(entry.size))) != entry.checksum)
+      fail("is damaged: the checksum of its section " + quoted(name) + " does not fit");
+    sections_.push_back({name, all.subspan(expected, entry.size)});
+    expected += aligned(entry.size);
+  }
+  if (expected != all.size()) fail("is damaged: bytes follow its last section");
+}
+
+void Sections::fail(const std::string& problem) const { throw FormatError(file_, 0, problem); }
+
+const Sections::Section* Sections::find(std::string_view name) const {
+  const auto found = std::find_if(sections_.begin(), sections_.end(), [&](const Section& s) { return s.name == name; });
+  return found == sections_.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> Sections::names() const {
+  std::vector<std::string> out;
+  for (const Section& section : sections_) out.push_back(section.name);
+  return out;
+}
+
+std::span<std::byte> Sections::add_bytes(std::string_view name, std::size_t size) {
+  if (find(name) != nullptr) throw std::invalid_argument("there is a section " + quoted(name) + " already");
+  pages_.push_back(Pages::fresh(aligned(size)));
+  sections_.push_back({std::string(name), pages_.back().bytes().first(size)});
+  return pages_.back().writable().first(size);
+}
+
+std::span<const std::byte> Sections::values(std::string_view name, std::size_t value_size) const {
+  const Section* const section = find(name);
+  if (section == nullptr) fail("has no section " + quoted(name));
+  if (section->bytes.size() % value_size != 0)
+    fail("has " + std::to_string(section->bytes.size()) + " bytes in its section " + quoted(name) +
+         "; expected a multiple of " + std::to_string(value_size));
+  return section->bytes;
+}
+
+std::uint64_t Sections::size() const {
+  std::uint64_t size = sizeof(Header) + sections_.size() * sizeof(Entry);
+  for (const Section& section : sections_) size += aligned(section.bytes.size());
+  return size;
+}
+
+void Sections::write(const std::string& path) const {
+  Header header = {};
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  header.container_version = kContainerVersion;
+  header.version = version_;
+  set_text(header.kind, kind_);
+  header.file_size = size();
+  header.sections = sections_.size();
+  std::vector<Entry> table(sections_.size());
+  std::uint64_t offset = sizeof header + std::span<const Entry>(table).size_bytes();
+  // What lies in memory, mapped or fresh, is padded with zeros there too.
+  const auto padded = [](std::span<const std::byte> bytes) { return std::span(bytes.data(), aligned(bytes.size())); };
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    const std::span<const std::byte> bytes = sections_[i].bytes;
+    table[i] = {};
+    set_text(table[i].name, sections_[i].name);
+    table[i].offset = offset;
+    table[i].size = bytes.size();
+    table[i].checksum = section_checksum(padded(bytes));
+    offset += aligned(bytes.size());
+  }
+  const std::span<const std::byte> table_bytes = std::as_bytes(std::span<const Entry>(table));
+  header.checksum = header_checksum(header, table_bytes);
+
+  NewFile file(path);
+  file.write(std::as_bytes(std::span(&header, 1)));
+  file.write(table_bytes);
+  for (const Section& section : sections_) file.write(padded(section.bytes));
+  file.finish();
+}
+
+}  // namespace treeglot

@@ -1,0 +1,79 @@
+// The container of all binary files: named, aligned, checksummed ranges of bytes, mapped or in memory.
+//
+// A file is, little endian: a header of 64 bytes (Header in sections.cc), a table of 64 bytes per section, then the
+// sections in the order of the table, each from a multiple of 64 bytes on and followed by zeros up to the next.
+// The header's checksum covers header and table, a section's covers it and the zeros after it: no bit of a file
+// is without one. `kind` says what the file is and `version` of its sections' layout.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "base/mapped_file.h"
+
+namespace treeglot {
+
+class Sections {
+ public:
+  static constexpr std::size_t kAlignment = 64;
+
+  // In memory, to be filled by add().
+  Sections(std::string_view kind, std::uint32_t version);
+
+  // Maps a file. One that is cut short, damaged, of another kind or version is a FormatError; `verify` false trusts
+  // the bytes of the sections, and then opening takes the same time whatever the file's size.
+  static Sections open(const std::string& path, std::string_view kind, std::uint32_t version, bool verify = true);
+
+  // Whether a file's first bytes are those of a container.
+  static bool begins(std::string_view bytes);
+
+  // A new section of zeros, to be written to.
+  template <class T>
+  std::span<T> add(std::string_view name, std::size_t count) {
+    static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= kAlignment);
+    return {reinterpret_cast<T*>(add_bytes(name, count * sizeof(T)).data()), count};
+  }
+
+  bool has(std::string_view name) const { return find(name) != nullptr; }
+  // The values of a section; one that is missing or is no whole number of values is a FormatError.
+  template <class T>
+  std::span<const T> array(std::string_view name) const {
+    static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= kAlignment);
+    const std::span<const std::byte> bytes = values(name, sizeof(T));
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+  std::vector<std::string> names() const;
+
+  const std::string& file() const { return file_; }  // empty when in memory
+  [[noreturn]] void fail(const std::string& problem) const;
+  std::uint64_t size() const;  // of the file, in bytes
+
+  void write(const std::string& path) const;
+
+ private:
+  struct Section {
+    std::string name;
+    std::span<const std::byte> bytes;
+  };
+
+  Sections() = default;
+  const Section* find(std::string_view name) const;
+  std::span<std::byte> add_bytes(std::string_view name, std::size_t size);
+  std::span<const std::byte> values(std::string_view name, std::size_t value_size) const;
+  void read_table(std::string_view kind, std::uint32_t version, bool verify);
+
+  std::string file_, kind_;
+  std::uint32_t version_ = 0;
+  std::vector<Pages> pages_;  // the mapped file, or one per section
+  std::vector<Section> sections_;
+};
+
+// 64 bits over any bytes, several GB a second. Every change within 8 bytes changes it for sure.
+std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t seed = 0);
+
+}  // namespace treeglot
