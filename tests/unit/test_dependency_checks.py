@@ -1,8 +1,12 @@
 """Roots, cycles, trees, projectivity, and the bracket notation."""
 
+from pathlib import Path
+
 import pytest
 
 from treeglot.syntax import Dependency
+
+SHARED = Path(__file__).parents[2].parent / "shared/data"
 
 
 def of(*heads: int) -> Dependency:
@@ -131,3 +135,22 @@ def test_long_chains_do_not_overflow() -> None:
         assert dependency.is_projective()
         assert list(Dependency.from_brackets(dependency.to_brackets()).heads) == list(dependency.heads)
     assert len(of(*range(1, size), 0).cycle()) == size
+
+
+@pytest.mark.parametrize(("language", "nonprojective"), [("en", 47), ("zh", 20)])
+def test_gold_trees(language: str, nonprojective: int) -> None:
+    # The numbers are those of trees with crossing arcs, the root to the left of all words: for trees, the same thing.
+    path = SHARED / f"pud/{language}_pud-ud-test.conllu"
+    if not path.exists():
+        pytest.skip(f"{path} is not there")
+    trees = []
+    for block in path.read_text(encoding="utf-8").strip().split("\n\n"):
+        rows = [line.split("\t") for line in block.splitlines() if not line.startswith("#")]
+        rows = [row for row in rows if row[0].isdigit()]
+        trees.append(Dependency([row[1] for row in rows], [int(row[6]) - 1 for row in rows]))
+    assert len(trees) == 1000
+    assert all(tree.is_tree() for tree in trees)
+    assert sum(not tree.is_projective() for tree in trees) == nonprojective
+    for tree in trees:
+        if tree.is_projective():
+            assert list(Dependency.from_brackets(tree.to_brackets()).heads) == list(tree.heads)

@@ -1,0 +1,62 @@
+"""Head finding and dependency structures: trees and spans per second, on one core.
+
+python bench/heads.py TREES [--heads english] [--max-length 10]
+
+TREES has one bracketed tree a line, compressed or not. Reading is not timed.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from treeglot.base.files import read_chunks
+from treeglot.syntax import Tree, heads, structures, to_dependencies
+
+Result = TypeVar("Result")
+
+
+def timed(work: Callable[[], Result], repeat: int = 3) -> tuple[float, Result]:
+    """CPU seconds of the fastest of some runs, and the result."""
+    best = float("inf")
+    for _ in range(repeat):
+        begin = time.process_time()
+        result = work()
+        best = min(best, time.process_time() - begin)
+    return best, result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("trees", type=Path)
+    parser.add_argument("--heads", default="english", help="a head table, by name or path")
+    parser.add_argument("--max-length", type=int, default=10, help="of the spans that are classified")
+    options = parser.parse_args()
+
+    table = heads.load(options.heads)
+    text = b"".join(read_chunks(options.trees)).decode()
+    trees = [Tree.parse(line) for line in text.splitlines() if line.strip()]
+    nodes = sum(map(len, trees))
+
+    seconds, dependencies = timed(lambda: to_dependencies(trees, table))
+    words = sum(map(len, dependencies))
+    print(f"{len(trees)} trees, {nodes} nodes, {words} words")
+    print(f"to_dependencies: {seconds:.3f} s, {len(trees) / seconds:,.0f} trees/s, {nodes / seconds:,.0f} nodes/s")
+
+    spans = sum(
+        min(options.max_length, len(dependency) - begin)
+        for dependency in dependencies
+        for begin in range(len(dependency))
+    )
+    for strict in (False, True):
+        seconds, found = timed(
+            lambda strict=strict: sum(len(structures(d, options.max_length, strict)) for d in dependencies), repeat=1
+        )
+        name = f"structures{', strict' if strict else ''}, up to {options.max_length} words"
+        rate = f"{seconds:.3f} s with their Python values, {spans / seconds:,.0f} spans/s"
+        print(f"{name}: {rate}, {found / spans:.1%} well-formed")
+
+
+if __name__ == "__main__":
+    main()
