@@ -7,4 +7,6 @@ NB_MODULE(_core, m) {
   treeglot::bind_syntax(m);
   treeglot::bind_syntax_dependency(m);
   treeglot::bind_lm(m);
+  treeglot::bind_rules(m);
+  treeglot::bind_decode(m);
 }

@@ -539,3 +539,130 @@ def structure_roots(dependency: Dependency, begin: int, end: int, strict: bool =
 
 def structures(dependency: Dependency, max_length: int, strict: bool = False) -> list[tuple[int, int, list[int]]]:
     """Begin, end and roots of every well-formed span up to a length."""
+
+class RuleTable:
+    """A compiled rule table: rules, and a trie over their source sides."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def source_words(self) -> list[str]:
+        """By number."""
+
+    @property
+    def target_words(self) -> list[str]:
+        """By number."""
+
+    @property
+    def labels(self) -> list[str]:
+        """Nonterminals, by number."""
+
+    @property
+    def features(self) -> list[str]:
+        """Names, in order."""
+
+    def rule(self, rule: int) -> tuple[int, list[int], list[int], list[float], list[tuple[int, int]]]:
+        """
+        Left-hand side, source symbols, target symbols, feature values and links of one rule.
+        """
+
+class RuleTableBuilder:
+    """Rules in any order in, a RuleTable out."""
+
+    def __init__(self, features: Sequence[str]) -> None: ...
+
+    def source_word(self, text: str) -> int:
+        """The number of a source word."""
+
+    def target_word(self, text: str) -> int:
+        """The number of a target word."""
+
+    def label(self, text: str) -> int:
+        """The number of a nonterminal."""
+
+    def add(self, lhs: int, source: Sequence[int], target: Sequence[int], features: Sequence[float], alignment: Sequence[tuple[int, int]]) -> None:
+        """
+        Adds a rule; a nonterminal of the source side is its label with the top bit set, variable k of the target side is -1 - k.
+        """
+
+    def finish(self) -> RuleTable:
+        """The table; the builder is empty afterwards."""
+
+class DerivationStep:
+    """One use of a rule in a derivation."""
+
+    @property
+    def label(self) -> str:
+        """The left-hand side."""
+
+    @property
+    def source(self) -> str:
+        """The source side; nonterminals are printed as [X,1]."""
+
+    @property
+    def target(self) -> str:
+        """The target side."""
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """The source words covered, half open."""
+
+    @property
+    def children(self) -> int:
+        """How many of the steps that follow are directly below it."""
+
+    @property
+    def local(self) -> bool:
+        """Whether the rule is not the table's: glue, an unknown word."""
+
+class Hypothesis:
+    """A translation with its score, features and derivation."""
+
+    @property
+    def score(self) -> float:
+        """The model's score."""
+
+    @property
+    def text(self) -> str:
+        """The words, separated by blanks."""
+
+    @property
+    def features(self) -> list[tuple[int, float]]:
+        """Numbers and values of the features that are not 0."""
+
+    @property
+    def steps(self) -> list[DerivationStep]:
+        """The derivation in preorder."""
+
+class RawTranslation:
+    """What the decoder found for one line."""
+
+    @property
+    def kbest(self) -> list[Hypothesis]:
+        """Best first; empty for an empty line and one that was refused."""
+
+    @property
+    def problem(self) -> str:
+        """Why the line was refused, or nothing."""
+
+    @property
+    def seconds(self) -> float:
+        """CPU time."""
+
+class Decoder:
+    """A rule table, features and weights, ready to translate."""
+
+    def __init__(self, table: RuleTable, weights: Sequence[tuple[str, float]], span_limit: int, pop_limit: int, beam: int, threshold: float, per_source: int, markup: bool) -> None: ...
+
+    @property
+    def features(self) -> list[str]:
+        """Names of the features, by number."""
+
+    @property
+    def unknown_weights(self) -> list[str]:
+        """Names of weights that no feature has."""
+
+    def translate(self, lines: Sequence[str], kbest: int, distinct: bool, threads: int) -> list[RawTranslation]:
+        """
+        Translates lines of tokens; results are in their order, the same for any number of threads.
+        """

@@ -1,0 +1,108 @@
+#include "decode/derivation.h"
+
+#include <algorithm>
+
+namespace treeglot {
+
+Reading::Reading(const RuleTable& table, const FeatureSpace& space, const Scorer& scorer, const Glue& glue,
+                 const TranslationForest& forest, const SearchForest& found, std::span<const std::string_view> words)
+    : table_(table),
+      space_(space),
+      scorer_(scorer),
+      glue_(glue),
+      forest_(forest),
+      found_(found),
+      words_(words) {}
+
+Hypothesis Reading::read(const Derivation& derivation) const {
+  Hypothesis out;
+  out.score = derivation.score;
+
+  // Bottom-up: the steps from last to first, each taking its tails' words and states off a stack.
+  struct Done {
+    std::vector<std::int32_t> words;
+    std::vector<std::byte> state;
+  };
+  std::vector<Done> stack;
+  std::vector<FeatureValue> values;
+  for (auto at = derivation.edges.rbegin(); at != derivation.edges.rend(); ++at) {
+    const EdgeId edge = found_.forest_edge[*at];
+    const Alternative& rule = forest_.alternatives[edge][found_.alternative[*at]];
+    const std::size_t arity = forest_.graph.tails(edge).size();
+    std::vector<Done> tails;
+    for (std::size_t k = 0; k < arity; ++k) {
+      tails.push_back(std::move(stack.back()));
+      stack.pop_back();
+    }
+    Done done;
+    done.state.assign(scorer_.state_bytes(), std::byte{0});
+    std::vector<const std::byte*> states;
+    for (const Done& tail : tails) states.push_back(tail.state.data());
+    Sink sink(scorer_.weights(), &values);
+    scorer_.apply({rule.target, rule.rule, forest_.place[edge]}, states.data(), done.state.data(), sink);
+    if ((rule.rule & kLocalRule) != 0) {
+      for (const FeatureValue& value : glue_.rule(rule.rule).features) values.push_back(value);
+    } else {
+      visit_features(table_, space_, rule.rule, [&](FeatureId f, float value) { values.push_back({f, value}); });
+    }
+    for (const std::int32_t symbol : rule.target) {
+      if (symbol >= 0) {
+        done.words.push_back(symbol);
+      } else {
+        const auto& words = tails[static_cast<std::size_t>(-1 - symbol)].words;
+        done.words.insert(done.words.end(), words.begin(), words.end());
+      }
+    }
+    stack.push_back(std::move(done));
+  }
+  for (const std::int32_t word : stack.back().words) {
+    if (!out.text.empty()) out.text += ' ';
+    out.text += glue_.text(word);
+  }
+
+  std::ranges::stable_sort(values, {}, &FeatureValue::id);
+  for (std::size_t i = 0; i < values.size();) {
+    double sum = 0;
+    const FeatureId id = values[i].id;
+    for (; i < values.size() && values[i].id == id; ++i) sum += values[i].value;
+    if (sum != 0) out.features.push_back({id, static_cast<float>(sum)});
+  }
+  for (const EdgeId edge : derivation.edges) out.steps.push_back(step(edge));
+  return out;
+}
+
+DerivationStep Reading::step(EdgeId edge) const {
+  const EdgeId forest_edge = found_.forest_edge[edge];
+  const Alternative& rule = forest_.alternatives[forest_edge][found_.alternative[edge]];
+  const auto tails = forest_.graph.tails(forest_edge);
+  const NodeId head = forest_.graph.head(forest_edge);
+  const auto label = [&](NodeId node) -> std::string {
+    const Symbol symbol = forest_.labels[node];
+    return symbol < table_.labels().size() ? std::string(table_.labels().text(symbol)) : symbol == Symbols::kNone ? "S" : "X";
+  };
+  const auto variable = [&](std::size_t tail) { return "[" + label(tails[tail]) + "," + std::to_string(tail + 1) + "]"; };
+  const auto append = [](std::string& side, std::string_view symbol) {
+    if (!side.empty()) side += ' ';
+    side += symbol;
+  };
+
+  DerivationStep out;
+  out.label = label(head);
+  out.span = forest_.spans[head];
+  out.children = static_cast<std::uint32_t>(tails.size());
+  out.local = (rule.rule & kLocalRule) != 0;
+  out.rule = out.local ? 0 : rule.rule;
+  // The source side is the input between the tails, which are in source order.
+  std::uint32_t at = out.span.begin;
+  for (std::size_t tail = 0; tail < tails.size(); ++tail) {
+    for (; at < forest_.spans[tails[tail]].begin; ++at) append(out.source, words_[at]);
+    append(out.source, variable(tail));
+    at = forest_.spans[tails[tail]].end;
+  }
+  for (; at < out.span.end; ++at) append(out.source, words_[at]);
+  for (const std::int32_t symbol : rule.target)
+    append(out.target, symbol >= 0 ? std::string(glue_.text(symbol)) : variable(static_cast<std::size_t>(-1 - symbol)));
+  return out;
+}
+
+}  // namespace treeglot

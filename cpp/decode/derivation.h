@@ -1,0 +1,57 @@
+// What a derivation of the search forest says: its words, its features, and the rules that gave them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/span.h"
+#include "decode/cube.h"
+#include "decode/glue.h"
+#include "decode/rule_cache.h"
+#include "decode/translation_forest.h"
+#include "graph/derivation.h"
+#include "rules/table.h"
+
+namespace treeglot {
+
+// One use of a rule, as text: self-contained, so that it outlives the sentence's forests.
+struct DerivationStep {
+  std::string label;   // the left-hand side
+  std::string source;  // the source side, nonterminals as [X,1]
+  std::string target;
+  Span span;           // the source words covered
+  std::uint32_t children = 0;
+  bool local = false;  // not a rule of the table: glue, an unknown word, a translation that was given
+  RuleId rule = 0;     // of the table, when it is not local
+};
+
+struct Hypothesis {
+  double score = 0;
+  std::string text;
+  std::vector<FeatureValue> features;  // those that fired, summed, by number
+  std::vector<DerivationStep> steps;   // in preorder
+};
+
+// Reads derivations of one sentence. Features are replayed: what the search summed is computed again, kept apart.
+class Reading {
+ public:
+  Reading(const RuleTable& table, const FeatureSpace& space, const Scorer& scorer, const Glue& glue,
+          const TranslationForest& forest, const SearchForest& found, std::span<const std::string_view> words);
+
+  Hypothesis read(const Derivation& derivation) const;
+
+ private:
+  DerivationStep step(EdgeId edge) const;
+
+  const RuleTable& table_;
+  const FeatureSpace& space_;
+  const Scorer& scorer_;
+  const Glue& glue_;
+  const TranslationForest& forest_;
+  const SearchForest& found_;
+  std::span<const std::string_view> words_;
+};
+
+}  // namespace treeglot

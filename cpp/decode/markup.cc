@@ -1,0 +1,107 @@
+#include "decode/markup.h"
+
+#include <stdexcept>
+#include <utility>
+
+#include "base/error.h"
+
+namespace treeglot {
+namespace {
+
+void check_characters(std::string_view line) {
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(line[i]);
+    if ((byte < 0x20 && byte != '\t') || byte == 0x7f) {
+      throw std::invalid_argument("a control character at byte " + std::to_string(i + 1) + ", near " +
+                                  quoted(line.substr(i < 10 ? 0 : i - 10, 20)));
+    }
+  }
+}
+
+void append_words(std::string_view text, std::vector<std::string>& words) {
+  std::size_t at = 0;
+  while (true) {
+    at = text.find_first_not_of(" \t", at);
+    if (at == std::string_view::npos) return;
+    const std::size_t end = std::min(text.find_first_of(" \t", at), text.size());
+    words.emplace_back(text.substr(at, end - at));
+    at = end;
+  }
+}
+
+std::string decoded(std::string_view text) {
+  constexpr std::pair<std::string_view, char> kEntities[] = {
+      {"&lt;", '<'}, {"&gt;", '>'}, {"&quot;", '"'}, {"&amp;", '&'}};
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    bool found = false;
+    for (const auto& [entity, character] : kEntities) {
+      if (text.substr(i).starts_with(entity)) {
+        out += character;
+        i += entity.size();
+        found = true;
+        break;
+      }
+    }
+    if (!found) out += text[i++];
+  }
+  return out;
+}
+
+// What <name …> says: its name and its translations.
+struct Tag {
+  std::string_view name;
+  std::vector<std::string> translations;
+};
+
+Tag read_tag(std::string_view inside) {
+  Tag tag;
+  tag.name = inside.substr(0, inside.find_first_of(" \t"));
+  constexpr std::string_view kAttribute = "translation=\"";
+  const std::size_t at = inside.find(kAttribute);
+  const std::size_t end = at == std::string_view::npos ? at : inside.find('"', at + kAttribute.size());
+  if (tag.name.empty() || end == std::string_view::npos) {
+    throw std::invalid_argument("the tag " + quoted("<" + std::string(inside) + ">") +
+                                R"( has no translation; expected <name translation="…">)");
+  }
+  std::string_view value = inside.substr(at + kAttribute.size(), end - at - kAttribute.size());
+  while (true) {
+    const std::size_t bar = value.find("||");
+    tag.translations.push_back(decoded(value.substr(0, bar)));
+    if (bar == std::string_view::npos) return tag;
+    value.remove_prefix(bar + 2);
+  }
+}
+
+}  // namespace
+
+MarkedSentence read_sentence(std::string_view line, bool markup) {
+  check_characters(line);
+  MarkedSentence out;
+  if (!markup) {
+    append_words(line, out.words);
+    return out;
+  }
+  while (true) {
+    const std::size_t open = line.find('<');
+    append_words(decoded(line.substr(0, open)), out.words);
+    if (open == std::string_view::npos) return out;
+    line.remove_prefix(open + 1);
+    const std::size_t close = line.find('>');
+    if (close == std::string_view::npos)
+      throw std::invalid_argument("the tag " + quoted("<" + std::string(line)) + " is not closed by '>'");
+    const Tag tag = read_tag(line.substr(0, close));
+    line.remove_prefix(close + 1);
+    const std::string end_tag = "</" + std::string(tag.name) + ">";
+    const std::size_t end = line.find('<');
+    if (end == std::string_view::npos || !line.substr(end).starts_with(end_tag))
+      throw std::invalid_argument("<" + std::string(tag.name) + "> is not closed; expected " + quoted(end_tag));
+    const auto begin = static_cast<std::uint32_t>(out.words.size());
+    append_words(decoded(line.substr(0, end)), out.words);
+    if (out.words.size() == begin) throw std::invalid_argument("<" + std::string(tag.name) + "> has no words in it");
+    out.parts.push_back({{begin, static_cast<std::uint32_t>(out.words.size())}, tag.translations});
+    line.remove_prefix(end + end_tag.size());
+  }
+}
+
+}  // namespace treeglot
