@@ -6,6 +6,7 @@ NB_MODULE(_core, m) {
   treeglot::bind_graph(m);
   treeglot::bind_syntax(m);
   treeglot::bind_syntax_dependency(m);
+  treeglot::bind_syntax_formats(m);
   treeglot::bind_lm(m);
   treeglot::bind_rules(m);
   treeglot::bind_decode(m);

@@ -93,9 +93,8 @@ void BracketReader::forget() {
   unlabelled_ = wrapped_ = unwrapped_ = complete_ = false;
 }
 
-void BracketReader::recover() {
-  forget();
-  skipping_ = true;
+LineReader::Resume BracketReader::resume(std::string_view line) const {
+  return line.starts_with('(') || std::ranges::all_of(line, is_blank) ? Resume::here : Resume::not_yet;
 }
 
 void BracketReader::opening() {
@@ -143,10 +142,6 @@ void BracketReader::atom(std::string_view text) {
 void BracketReader::read_line(std::string_view line) {
   const bool begins = line.starts_with('(');
   const auto first = std::ranges::find_if_not(line, is_blank);
-  if (skipping_) {
-    skipping_ = !begins && first != line.end();
-    if (skipping_) return;
-  }
   if (began_ == 0) {
     if (first == line.end() || line.starts_with('#')) return;
   } else if (begins) {

@@ -27,13 +27,13 @@ class BracketReader : public Reader<Tree> {
  protected:
   void read_line(std::string_view line) override;
   void end_of_file() override;
-  void recover() override;
+  void forget() override;
+  Resume resume(std::string_view line) const override;
 
  private:
   void opening();
   void closing();
   void atom(std::string_view text);
-  void forget();
 
   TreeBuilder builder_;
   std::string unescaped_;    // a buffer
@@ -42,7 +42,6 @@ class BracketReader : public Reader<Tree> {
   bool wrapped_ = false;     // the outer bracket has no label
   bool unwrapped_ = false;   // and what it holds is complete
   bool complete_ = false;    // the tree has been closed
-  bool skipping_ = false;    // after a bad tree, up to where the next begins
 };
 
 Tree parse_brackets(std::string_view text);       // one tree; refuses with std::invalid_argument

@@ -58,12 +58,19 @@ void LineReader::guarded(Action action) {
       return;
     }
     skip(error);
-    recover();
+    forget();
+    skipping_ = true;
   }
 }
 
 void LineReader::take_line(std::string_view line) {
   ++line_number_;
+  if (skipping_) {
+    const Resume where = resume(line);
+    if (where == Resume::not_yet) return;
+    skipping_ = false;
+    if (where == Resume::after) return;
+  }
   guarded([&] {
     if (line_number_ == 1 && line.starts_with("\xef\xbb\xbf")) fail("begins with a byte order mark; expected text");
     if (const std::string problem = bad_text(line); !problem.empty()) fail(problem);

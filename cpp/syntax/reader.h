@@ -31,7 +31,10 @@ class LineReader {
   // For the formats. A line comes without its newline, checked to be UTF-8 without NUL and CR.
   virtual void read_line(std::string_view line) = 0;
   virtual void end_of_file() {}  // the last chance to give a value or to fail
-  virtual void recover() {}      // after a bad record: forget it, and skip to the next
+  // After a bad record: forget() it, then lines are skipped until resume() says that the next begins.
+  enum class Resume { here, after, not_yet };
+  virtual void forget() {}
+  virtual Resume resume(std::string_view) const { return Resume::here; }
   virtual void give_hole() = 0;
 
   std::size_t line_number() const { return line_number_; }
@@ -58,6 +61,7 @@ class LineReader {
 
   std::string file_;
   bool skip_bad_;
+  bool skipping_ = false;
   bool closed_ = false;
   std::string partial_;  // the beginning of a line whose end has not come yet
   std::size_t line_number_ = 0;

@@ -540,6 +540,169 @@ def structure_roots(dependency: Dependency, begin: int, end: int, strict: bool =
 def structures(dependency: Dependency, max_length: int, strict: bool = False) -> list[tuple[int, int, list[int]]]:
     """Begin, end and roots of every well-formed span up to a length."""
 
+class BracketReader:
+    """Reads Penn Treebank brackets."""
+
+    def __init__(self, file: str, skip_bad: bool = False) -> None: ...
+
+    def feed(self, chunk: bytes) -> list[Tree | None]:
+        """
+        The values that are complete with these bytes; None for a bad record that was skipped.
+        """
+
+    def finish(self) -> list[Tree | None]:
+        """The values that the end of the file completes."""
+
+    @property
+    def skipped(self) -> int:
+        """How many bad records have been skipped."""
+
+    @property
+    def problems(self) -> list[tuple[int, str]]:
+        """Line and problem of the first bad records that were skipped."""
+
+def write_brackets(tree: Tree) -> str:
+    """The tree in brackets; refuses what would be read differently."""
+
+class Conll(enum.Enum):
+    """A version of the CoNLL format."""
+
+    x = 0
+
+    u = 1
+
+class TagColumn(enum.Enum):
+    """Which of CoNLL's two columns of tags is meant."""
+
+    coarse = 3
+
+    fine = 4
+
+class ConllReader:
+    """Reads CoNLL-X or CoNLL-U."""
+
+    def __init__(self, file: str, skip_bad: bool, version: Conll, tags: TagColumn) -> None: ...
+
+    def feed(self, chunk: bytes) -> list[Dependency | None]:
+        """
+        The values that are complete with these bytes; None for a bad record that was skipped.
+        """
+
+    def finish(self) -> list[Dependency | None]:
+        """The values that the end of the file completes."""
+
+    @property
+    def skipped(self) -> int:
+        """How many bad records have been skipped."""
+
+    @property
+    def problems(self) -> list[tuple[int, str]]:
+        """Line and problem of the first bad records that were skipped."""
+
+def write_conll(dependency: Dependency, version: Conll, tags: TagColumn) -> str:
+    """The lines of a sentence; refuses what would be read differently."""
+
+class PharaohReader:
+    """Reads Pharaoh links."""
+
+    def __init__(self, file: str, skip_bad: bool = False) -> None: ...
+
+    def feed(self, chunk: bytes) -> list[Alignment | None]:
+        """
+        The values that are complete with these bytes; None for a bad record that was skipped.
+        """
+
+    def finish(self) -> list[Alignment | None]:
+        """The values that the end of the file completes."""
+
+    @property
+    def skipped(self) -> int:
+        """How many bad records have been skipped."""
+
+    @property
+    def problems(self) -> list[tuple[int, str]]:
+        """Line and problem of the first bad records that were skipped."""
+
+    def expect(self, lengths: Sequence[tuple[int, int]]) -> None:
+        """
+        Check the next lines against the lengths (source, target) of their sentences.
+        """
+
+def write_pharaoh(alignment: Alignment) -> str:
+    """The links as a line."""
+
+class EgretReader:
+    """Reads packed forests as Egret prints them."""
+
+    def __init__(self, file: str, skip_bad: bool = False, keep_suffix: bool = False) -> None: ...
+
+    def feed(self, chunk: bytes) -> list[ParseForest | None]:
+        """
+        The values that are complete with these bytes; None for a bad record that was skipped.
+        """
+
+    def finish(self) -> list[ParseForest | None]:
+        """The values that the end of the file completes."""
+
+    @property
+    def skipped(self) -> int:
+        """How many bad records have been skipped."""
+
+    @property
+    def problems(self) -> list[tuple[int, str]]:
+        """Line and problem of the first bad records that were skipped."""
+
+def write_egret(forest: ParseForest, number: int) -> str:
+    """The record of a forest; refuses what the format cannot hold."""
+
+class ForestJsonReader:
+    """Reads forests from JSON lines."""
+
+    def __init__(self, file: str, skip_bad: bool = False) -> None: ...
+
+    def feed(self, chunk: bytes) -> list[ParseForest | None]:
+        """
+        The values that are complete with these bytes; None for a bad record that was skipped.
+        """
+
+    def finish(self) -> list[ParseForest | None]:
+        """The values that the end of the file completes."""
+
+    @property
+    def skipped(self) -> int:
+        """How many bad records have been skipped."""
+
+    @property
+    def problems(self) -> list[tuple[int, str]]:
+        """Line and problem of the first bad records that were skipped."""
+
+def write_forest_json(forest: ParseForest) -> str:
+    """The forest as a line of JSON."""
+
+class PlainReader:
+    """Reads plain tokenised text."""
+
+    def __init__(self, file: str, skip_bad: bool = False) -> None: ...
+
+    def feed(self, chunk: bytes) -> list[list[str] | None]:
+        """
+        The values that are complete with these bytes; None for a bad record that was skipped.
+        """
+
+    def finish(self) -> list[list[str] | None]:
+        """The values that the end of the file completes."""
+
+    @property
+    def skipped(self) -> int:
+        """How many bad records have been skipped."""
+
+    @property
+    def problems(self) -> list[tuple[int, str]]:
+        """Line and problem of the first bad records that were skipped."""
+
+def write_plain(sentence: Sequence[str]) -> str:
+    """The tokens as a line; refuses what would be read differently."""
+
 class RuleTable:
     """A compiled rule table: rules, and a trie over their source sides."""
 

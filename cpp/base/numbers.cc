@@ -1,0 +1,108 @@
+#include "base/numbers.h"
+
+#include <algorithm>
+#include <charconv>
+#include <clocale>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+namespace treeglot {
+namespace {
+
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                              1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+// The C library's conversion, which wants the locale's decimal point.
+double slow_parse(std::string_view text) {
+  std::string copy;
+  for (const char c : text) {
+    if (c == '.') {
+      copy += std::localeconv()->decimal_point;
+    } else {
+      copy += c;
+    }
+  }
+  return std::strtod(copy.c_str(), nullptr);
+}
+
+}  // namespace
+
+std::optional<double> parse_double(std::string_view text) {
+  std::uint64_t digits = 0;  // the significant ones as an integer, exact while there are at most 19
+  int kept = 0, exponent = 0;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  const bool negative = at != end && *at == '-';
+  at += negative;
+  const auto take = [&](int shift) {
+    const char* const begin = at;
+    for (; at != end && is_digit(*at); ++at) {
+      if (kept < 19) {
+        digits = digits * 10 + static_cast<std::uint64_t>(*at - '0');
+        kept += digits != 0;
+        exponent += shift;
+      } else {
+        ++kept;
+      }
+    }
+    return at != begin;
+  };
+  if (!take(0)) return std::nullopt;
+  if (at != end && *at == '.') {
+    ++at;
+    if (!take(-1)) return std::nullopt;
+  }
+  if (at != end && (*at == 'e' || *at == 'E')) {
+    ++at;
+    const bool below = at != end && *at == '-';
+    if (at != end && (*at == '-' || *at == '+')) ++at;
+    int power = 0;
+    const char* const begin = at;
+    for (; at != end && is_digit(*at); ++at) power = std::min(power * 10 + (*at - '0'), 100000);
+    if (at == begin) return std::nullopt;
+    exponent += below ? -power : power;
+  }
+  if (at != end) return std::nullopt;
+  // Both numbers are exact doubles and one operation rounds once (Clinger 1990); all else is rare.
+  if (kept <= 19 && digits < (std::uint64_t{1} << 53) && exponent >= -22 && exponent <= 22) {
+    const auto number = static_cast<double>(digits);
+    const double value = exponent < 0 ? number / kPowers[-exponent] : number * kPowers[exponent];
+    return negative ? -value : value;
+  }
+  const double value = slow_parse(text);
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+std::optional<std::uint32_t> parse_count(std::string_view text) {
+  std::uint32_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [last, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || last != end || (text.size() > 1 && text[0] == '0')) return std::nullopt;
+  return value;
+}
+
+void append_double(double value, std::string& out) {
+  char buffer[40];
+  if (value == std::trunc(value) && std::abs(value) < 1e15) {
+    const auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, static_cast<std::int64_t>(value));
+    out.append(buffer, end);
+    return;
+  }
+  for (int precision = 15; precision <= 17; ++precision) {
+    const int size = std::snprintf(buffer, sizeof buffer, "%.*g", precision, value);
+    if (precision < 17 && std::strtod(buffer, nullptr) != value) continue;
+    const std::string_view text(buffer, static_cast<std::size_t>(size));
+    const std::string_view point = std::localeconv()->decimal_point;
+    const std::size_t found = text.find(point);
+    out += text.substr(0, found);
+    if (found == std::string_view::npos) return;
+    out += '.';
+    out += text.substr(found + point.size());
+    return;
+  }
+}
+
+}  // namespace treeglot

@@ -1,0 +1,21 @@
+// Numbers as text, the same in every locale and with every standard library (libc++ has no std::from_chars for doubles).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace treeglot {
+
+// The whole of `text` as a decimal number such as 12, -0.5 or 3e-7: no blanks, no +, no nan and no infinity; nothing when
+// it is not one, or is too large. The double nearest to it.
+std::optional<double> parse_double(std::string_view text);
+
+// The whole of `text` as digits without leading zeros; nothing when it is not such, or does not fit.
+std::optional<std::uint32_t> parse_count(std::string_view text);
+
+// The shortest of 15 to 17 digits that parse_double takes back to `value`, which is finite.
+void append_double(double value, std::string& out);
+
+}  // namespace treeglot

@@ -1,0 +1,311 @@
+#include "syntax/egret.h"
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <unordered_set>
+#include <utility>
+
+#include "base/numbers.h"
+#include "base/symbols.h"
+#include "graph/topological.h"
+#include "syntax/brackets.h"
+
+namespace treeglot {
+namespace {
+
+constexpr std::string_view kSuffix = "^g";
+constexpr std::string_view kArrow = "=> ";
+constexpr std::string_view kBar = " ||| ";
+
+struct Printed {
+  std::string_view label;
+  Span span;
+};
+
+// LABEL[FIRST,LAST], or nothing.
+std::optional<Printed> parse_node(std::string_view token) {
+  if (!token.ends_with(']')) return std::nullopt;
+  const std::size_t bracket = token.rfind('[');
+  if (bracket == std::string_view::npos || bracket == 0) return std::nullopt;
+  const std::string_view numbers = token.substr(bracket + 1, token.size() - bracket - 2);
+  const std::size_t comma = numbers.find(',');
+  if (comma == std::string_view::npos) return std::nullopt;
+  const auto first = parse_count(numbers.substr(0, comma)), last = parse_count(numbers.substr(comma + 1));
+  if (!first || !last || *last < *first || *last == 0xffffffffu) return std::nullopt;
+  return Printed{token.substr(0, bracket), {*first, *last + 1}};
+}
+
+}  // namespace
+
+void EgretReader::forget() {
+  expect_ = Expect::header;
+  tokens_.clear();
+  printed_ = labels_ = Strings();
+  std::ranges::fill(slots_, 0u);
+  spans_.clear();
+  lines_.clear();
+  is_head_.clear();
+  is_tail_.clear();
+  heads_.clear();
+  tails_.clear();
+  first_tail_.clear();
+  scores_.clear();
+}
+
+LineReader::Resume EgretReader::resume(std::string_view line) const {
+  return line.starts_with("sentence ") && line.ends_with(" :") ? Resume::here : Resume::not_yet;
+}
+
+void EgretReader::read_line(std::string_view line) {
+  switch (expect_) {
+    case Expect::header:
+      if (!line.empty()) header(line);
+      break;
+    case Expect::words:
+      words(line);
+      break;
+    default:
+      if (line.empty()) return complete();
+      if (resume(line) == Resume::not_yet) return edge(line);
+      skip_or_fail_at(began_, "the forest that begins here has no empty line after it before line " +
+                                  std::to_string(line_number()) + ", where another begins");
+      forget();
+      header(line);
+  }
+}
+
+void EgretReader::header(std::string_view line) {
+  if (resume(line) != Resume::here || !parse_count(line.substr(9, line.size() - 11)))
+    fail(quoted(line) + "; expected a forest that begins with 'sentence 1 :'");
+  began_ = line_number();
+  expect_ = Expect::words;
+}
+
+void EgretReader::words(std::string_view line) {
+  try {
+    tokens_ = split_tokens(line);
+  } catch (const std::invalid_argument& problem) {
+    fail(problem.what());
+  }
+  const auto count = static_cast<std::uint32_t>(tokens_.size());
+  for (std::uint32_t word = 0; word < count; ++word) {
+    unescaped_.clear();
+    unescape_brackets(tokens_[word], unescaped_);
+    tokens_[word] = unescaped_;
+    labels_.append(unescaped_);
+    spans_.push_back({word, word + 1});
+    heads_.push_back(word);
+    scores_.push_back(0.0);
+  }
+  first_tail_.assign(count + std::size_t{1}, 0);
+  expect_ = Expect::edges;
+}
+
+void EgretReader::grow_slots() {
+  slots_.assign(slots_.empty() ? 256 : 2 * slots_.size(), 0);
+  for (std::uint32_t i = 0; i < printed_.size(); ++i) {
+    std::size_t slot = hash_bytes(printed_[i]) & (slots_.size() - 1);
+    while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
+    slots_[slot] = i + 1;
+  }
+}
+
+NodeId EgretReader::node(std::string_view token) {
+  if (2 * (printed_.size() + 1) > slots_.size()) grow_slots();
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t slot = hash_bytes(token) & mask;
+  for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
+    if (printed_[slots_[slot] - 1] == token) return static_cast<NodeId>(tokens_.size() + slots_[slot] - 1);
+  }
+  const std::optional<Printed> printed = parse_node(token);
+  if (!printed) return kNoNode;
+  if (printed->span.end > tokens_.size())
+    fail("the node " + quoted(token) + " in a sentence with " + std::to_string(tokens_.size()) + " words");
+  std::string_view label = printed->label;
+  if (!keep_suffix_ && label.size() > kSuffix.size() && label.ends_with(kSuffix)) label.remove_suffix(kSuffix.size());
+  labels_.append(label);
+  spans_.push_back(printed->span);
+  lines_.push_back(line_number());
+  is_head_.push_back(0);
+  is_tail_.push_back(0);
+  printed_.append(token);
+  slots_[slot] = static_cast<std::uint32_t>(printed_.size());
+  return static_cast<NodeId>(tokens_.size() + printed_.size() - 1);
+}
+
+void EgretReader::edge(std::string_view line) {
+  const std::size_t words = tokens_.size();
+  const std::size_t blank = line.find(' '), bar = line.rfind(kBar);
+  if (blank == std::string_view::npos || !line.substr(blank + 1).starts_with(kArrow) || bar == std::string_view::npos ||
+      bar < blank + 1 + kArrow.size()) {
+    fail(quoted(line) + "; expected an edge such as 'NP[0,1] => DT[0,0] NN[1,1] ||| -0.5', or an empty line");
+  }
+  const std::string_view head_token = line.substr(0, blank), score_token = line.substr(bar + kBar.size());
+  std::string_view rest = line.substr(blank + 1 + kArrow.size(), bar - blank - 1 - kArrow.size());
+  const NodeId head = node(head_token);
+  if (head == kNoNode) fail(quoted(head_token) + " is not a node; expected LABEL[FIRST,LAST] such as NP[0,1]");
+  const std::optional<double> score = parse_double(score_token);
+  if (!score) fail(quoted(score_token) + " is not a score; expected a number such as -0.5");
+
+  const Span span = spans_[head];
+  std::uint32_t at = span.begin;
+  const bool single = rest.find(' ') == std::string_view::npos;
+  for (bool more = true; more;) {
+    const std::size_t end = rest.find(' ');
+    more = end != std::string_view::npos;
+    const std::string_view token = rest.substr(0, end);
+    rest.remove_prefix(more ? end + 1 : rest.size());
+    NodeId tail = node(token);
+    if (tail == kNoNode) {
+      if (!single) fail(quoted(token) + " is not a node; expected LABEL[FIRST,LAST] such as NP[0,1]");
+      unescaped_.clear();
+      unescape_brackets(token, unescaped_);
+      tail = span.begin;
+      if (span.size() != 1 || unescaped_ != tokens_[tail]) {
+        fail("the word " + quoted(unescaped_) + " below " + quoted(head_token) + "; the sentence has " +
+             quoted(tokens_[tail]) + " there" + (span.size() == 1 ? "" : " and more"));
+      }
+    } else {
+      is_tail_[tail - words] = 1;
+    }
+    if (spans_[tail].begin != at) {
+      fail("the tail " + quoted(token) + " of " + quoted(head_token) + " begins at " +
+           std::to_string(spans_[tail].begin) + "; expected " + std::to_string(at));
+    }
+    at = spans_[tail].end;
+    tails_.push_back(tail);
+  }
+  if (at != span.end) {
+    fail("the tails of " + quoted(head_token) + " end at " + std::to_string(at - 1) + "; expected " +
+         std::to_string(span.end - 1));
+  }
+  is_head_[head - words] = 1;
+  heads_.push_back(head);
+  first_tail_.push_back(static_cast<std::uint32_t>(tails_.size()));
+  scores_.push_back(*score);
+}
+
+NodeId EgretReader::goal() {
+  const std::size_t words = tokens_.size();
+  NodeId found = kNoNode;
+  for (NodeId i = 0; i < printed_.size(); ++i) {
+    if (is_tail_[i] || spans_[words + i].size() != words) continue;
+    if (found != kNoNode) {
+      fail_at(began_, "two nodes over the whole sentence that are no tails, " + quoted(printed_[found - words]) +
+                          " and " + quoted(printed_[i]) + "; expected one root");
+    }
+    found = static_cast<NodeId>(words + i);
+  }
+  if (found == kNoNode) fail_at(began_, "no root; expected a node over all words that is no tail");
+  return found;
+}
+
+void EgretReader::complete() {
+  const std::size_t words = tokens_.size();
+  for (std::size_t i = 0; i < printed_.size(); ++i) {
+    if (!is_head_[i]) fail_at(lines_[i], "the tail " + quoted(printed_[i]) + " is never a head");
+  }
+  const LooseEdges edges{words + printed_.size(), heads_, first_tail_, tails_};
+  std::optional<Mapped> mapped;
+  try {
+    mapped = assemble(edges, printed_.empty() ? kNoNode : goal());
+  } catch (const std::invalid_argument&) {
+    const std::size_t i = topological_order(edges).on_cycle - words;
+    fail_at(lines_[i], "the node " + quoted(printed_[i]) + " derives itself through unary edges");
+  }
+  Strings labels;
+  std::vector<Span> spans(edges.nodes);
+  std::vector<double> scores(heads_.size());
+  labels.reserve(labels_.size(), labels_.bytes().size());
+  for (std::size_t i = 0; i < edges.nodes; ++i) {
+    labels.append(labels_[mapped->node_map[i]]);
+    spans[i] = spans_[mapped->node_map[i]];
+  }
+  for (std::size_t i = 0; i < heads_.size(); ++i) scores[i] = scores_[mapped->edge_map[i]];
+  give(ParseForest(std::move(mapped->graph), std::move(labels), std::move(spans), std::move(scores),
+                   ScoreKind::posterior));
+  forget();
+}
+
+void EgretReader::end_of_file() {
+  if (expect_ != Expect::header)
+    fail_at(began_, "the forest that begins here is cut off at the end of the file; expected an empty line after it");
+}
+
+namespace {
+
+void append_node(const ParseForest& forest, NodeId node, std::string& out) {
+  const Span span = forest.span(node);
+  out.append(forest.label(node)).append("[").append(std::to_string(span.begin));
+  out.append(",").append(std::to_string(span.end - 1)).append("]");
+}
+
+void check_writable(const ParseForest& forest) {
+  if (forest.kind() != ScoreKind::posterior)
+    throw std::invalid_argument("a forest whose scores are no posteriors cannot be written in Egret's format");
+  std::unordered_set<std::string> names;
+  std::string name;
+  for (NodeId node = 0; node < forest.graph().nodes(); ++node) {
+    const std::string_view label = forest.label(node);
+    if (forest.is_word(node)) {
+      check_writable_word(label);
+      continue;
+    }
+    const auto refuse = [&](const std::string& why) {
+      throw std::invalid_argument("the label " + quoted(label) + " cannot be written in Egret's format: " + why);
+    };
+    if (const std::size_t bad = label.find_first_of(std::string_view(" \n\r\0", 4)); bad != std::string_view::npos)
+      refuse("it contains " + quoted(label.substr(bad, 1)));
+    if (label.size() > kSuffix.size() && label.ends_with(kSuffix)) refuse("its end ^g would be taken off");
+    name.clear();
+    append_node(forest, node, name);
+    if (!names.insert(name).second)
+      throw std::invalid_argument("two nodes " + quoted(name) + " cannot be written in Egret's format");
+  }
+}
+
+}  // namespace
+
+std::string write_egret(const ParseForest& forest, std::size_t number) {
+  check_writable(forest);
+  const Hypergraph& graph = forest.graph();
+  std::string out = "sentence " + std::to_string(number) + " :\n";
+  for (std::size_t word = 0; word < forest.words(); ++word) {
+    if (word > 0) out += ' ';
+    escape_brackets(forest.word(word), out);
+  }
+  out += '\n';
+  std::vector<std::uint8_t> is_tail(graph.nodes(), 0);
+  for (const NodeId tail : graph.all_tails()) is_tail[tail] = 1;
+  for (auto node = static_cast<NodeId>(forest.words()); node < graph.nodes(); ++node) {
+    if (!is_tail[node] && node != graph.goal() && forest.span(node) == forest.span(graph.goal()))
+      throw std::invalid_argument("a second node over the whole sentence that is no tail, " +
+                                  quoted(forest.label(node)) + ", cannot be written in Egret's format");
+    for (EdgeId edge = graph.edges_begin(node); edge < graph.edges_end(node); ++edge) {
+      append_node(forest, node, out);
+      out += " =>";
+      const auto tails = graph.tails(edge);
+      for (const NodeId tail : tails) {
+        out += ' ';
+        if (!forest.is_word(tail)) {
+          append_node(forest, tail, out);
+          continue;
+        }
+        if (tails.size() > 1) {
+          throw std::invalid_argument("the word " + quoted(forest.label(tail)) +
+                                      " beside other tails cannot be written in Egret's format");
+        }
+        escape_brackets(forest.label(tail), out);
+      }
+      out += kBar;
+      append_double(forest.score(edge), out);
+      out += '\n';
+    }
+  }
+  if (forest.parsed() && is_tail[graph.goal()])
+    throw std::invalid_argument("a goal that is a tail cannot be written in Egret's format");
+  return out + (forest.parsed() ? "\n" : "\n\n");
+}
+
+}  // namespace treeglot

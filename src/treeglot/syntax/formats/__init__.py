@@ -1,0 +1,31 @@
+"""The text formats, one file each, and the functions that read and write them."""
+
+from treeglot.syntax.formats.files import (
+    FORMATS,
+    Records,
+    find_format,
+    read,
+    read_alignments,
+    read_dependencies,
+    read_forests,
+    read_parallel,
+    read_text,
+    read_trees,
+    write,
+)
+from treeglot.syntax.formats.format import Format
+
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Records",
+    "find_format",
+    "read",
+    "read_alignments",
+    "read_dependencies",
+    "read_forests",
+    "read_parallel",
+    "read_text",
+    "read_trees",
+    "write",
+]

@@ -1,0 +1,75 @@
+"""What a format is: a name, the values that it holds, a reader and a writer."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
+
+from treeglot.base.errors import UsageError
+from treeglot.base.options import unknown
+
+T = TypeVar("T")
+
+
+class CoreReader(Protocol[T]):
+    """Takes the bytes of a file in chunks and gives the values that they complete."""
+
+    def feed(self, chunk: bytes) -> list[T | None]:
+        """The values that are complete with these bytes; None for a bad record that was skipped."""
+
+    def finish(self) -> list[T | None]:
+        """The values that the end of the file completes."""
+
+    @property
+    def skipped(self) -> int:
+        """How many bad records have been skipped."""
+
+    @property
+    def problems(self) -> list[tuple[int, str]]:
+        """Line and problem of the first bad records that were skipped."""
+
+
+@dataclass(frozen=True)
+class Format(Generic[T]):
+    """A file format; the keyword parameters of `reader` and `writer` are its options.
+
+    >>> from treeglot.syntax import FORMATS
+    >>> FORMATS["conllu"].read_options
+    ('tags',)
+    """
+
+    name: str
+    summary: str
+    holds: type[T]
+    suffixes: tuple[str, ...]
+    reader: Callable[..., CoreReader[T]]
+    """(file name, skip_bad, **options) → a reader."""
+    writer: Callable[..., Callable[[T], str]]
+    """(**options) → a function from a value to its text, newlines included."""
+
+    @property
+    def read_options(self) -> tuple[str, ...]:
+        """The names of the options that reading takes."""
+        return tuple(inspect.signature(self.reader).parameters)[2:]
+
+    @property
+    def write_options(self) -> tuple[str, ...]:
+        """The names of the options that writing takes."""
+        return tuple(inspect.signature(self.writer).parameters)
+
+    def open_reader(self, file: str, skip_bad: bool, options: dict[str, Any]) -> CoreReader[T]:
+        """A reader of the file called `file` (in messages), with `options` checked."""
+        self._check(options, self.read_options)
+        return self.reader(file, skip_bad, **options)
+
+    def open_writer(self, options: dict[str, Any]) -> Callable[[T], str]:
+        """A function from a value to its text, with `options` checked."""
+        self._check(options, self.write_options)
+        return self.writer(**options)
+
+    def _check(self, options: dict[str, Any], known: tuple[str, ...]) -> None:
+        for name in options:
+            if name not in known:
+                raise UsageError(unknown(f"option of {self.name}", name, known))
