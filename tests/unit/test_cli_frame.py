@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Annotated
 
 import pytest
 import typer
 
+from treeglot import __version__
 from treeglot.base.errors import FormatError, TreeglotError, UsageError
-from treeglot.cli import app, main
+from treeglot.base.options import option
+from treeglot.cli import app, main, output
+from treeglot.cli.output import Progress, say, track, warn
 
 Result = tuple[int, str, str]
 
@@ -21,7 +29,7 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     def run(function, *arguments: str, before: tuple[str, ...] = ()) -> Result:
         module = ModuleType("treeglot.cli.try_it")
         module.try_it = function
-        monkeypatch.setitem(__import__("sys").modules, "treeglot.cli.try_it", module)
+        monkeypatch.setitem(sys.modules, "treeglot.cli.try_it", module)
         monkeypatch.setattr(app, "find_module", lambda path: True)
         monkeypatch.setattr(app, "COMMANDS", {"Tests": ("try_it",)})
         code = main([*before, "try_it", *arguments])
@@ -94,3 +102,123 @@ def test_bad_usage(command, arguments: list[str], start: str) -> None:
     assert (code, out) == (2, "")
     assert message.lower().startswith(start)
     assert message.count("\n") == 1
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The shape of things."""
+
+    width: int = option(3, "how wide")
+    name: str = option("box", "what to call it")
+
+    def __post_init__(self) -> None:
+        if self.width < 0:
+            raise ValueError(f"width is {self.width}; expected 0 or more")
+
+
+def draws(title: Annotated[str, typer.Argument(help="Above it.")], shape: Shape) -> None:
+    """Draw."""
+    print(title, shape)
+
+
+def test_an_options_dataclass_becomes_options(command) -> None:
+    assert command(draws, "T", "--width", "5") == (0, "T Shape(width=5, name='box')\n", "")
+    assert command(draws, "T", "--width", "-1") == (2, "", "error: width is -1; expected 0 or more\n")
+
+
+def test_help_of_an_options_dataclass(command) -> None:
+    code, out, _ = command(draws, "--help")
+    assert code == 0
+    assert re.search(r"The shape of things:\n +--width .*how wide", out)
+
+
+def talks() -> None:
+    """Talk."""
+    say("a remark")
+    warn("two records were left out")
+    with Progress("counting", unit="words", total=3) as progress:
+        progress.advance(2)
+        progress.advance()
+    for _ in track(range(2), "reading", unit="lines"):
+        pass
+    print("the result")
+
+
+def test_what_is_said_in_a_log(command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(output, "LOG_INTERVAL", 0.0)
+    clock = iter(range(100))
+    monkeypatch.setattr(output.time, "monotonic", lambda: float(next(clock)))
+    assert command(talks) == (
+        0,
+        "the result\n",
+        "a remark\n"
+        "warning: two records were left out\n"
+        "counting: 2 of 3 words (67 %), 0 s left\n"
+        "counting: 3 of 3 words (100 %), 0 s left\n"
+        "counting: 3 words in 3.0 s\n"
+        "reading: 1 of 2 lines (50 %), 1 s left\n"
+        "reading: 2 of 2 lines (100 %), 0 s left\n"
+        "reading: 2 lines in 3.0 s\n",
+    )
+
+
+def test_a_log_is_not_flooded(command) -> None:
+    def try_it() -> None:
+        """Count."""
+        for _ in track(range(100_000), "counting"):
+            pass
+
+    code, _, message = command(try_it)
+    assert code == 0
+    assert re.fullmatch(r"counting: 100,000 in \d+\.\d s\n", message)
+
+
+@pytest.mark.parametrize("where", [{"before": ("--quiet",)}, {"after": ("-q",)}])
+def test_quiet(command, where) -> None:
+    arguments = where.pop("after", ())
+    assert command(talks, *arguments, **where) == (0, "the result\n", "warning: two records were left out\n")
+
+
+def treeglot(*arguments: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "treeglot", *arguments], capture_output=True, env={**os.environ, **environment}
+    )
+
+
+def test_version() -> None:
+    done = treeglot("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"treeglot {__version__}\n".encode(), b"")
+
+
+def test_help_lists_the_commands_in_order_and_imports_little() -> None:
+    code = (
+        "import sys; from treeglot.cli import main; main(['--help']);"
+        "print(sorted({'numpy', 'rich', 'pyarrow', 'duckdb'} & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr == "[]\n"
+    listed = re.findall(r"^([A-Z].*):$|^  (\w+(?: \w+)?)  ", done.stdout, re.MULTILINE)
+    shown = [stage or command for stage, command in listed]
+    there = {stage: list(filter(app.find_module, names)) for stage, names in app.COMMANDS.items()}
+    assert shown == [*(text for stage, names in there.items() if names for text in (stage, *names)), "Options"]
+
+
+def test_an_unknown_command_is_answered_with_the_closest() -> None:
+    done = treeglot("dmeo")
+    assert done.returncode == 2
+    assert done.stderr.decode().startswith("error: unknown command 'dmeo'; did you mean 'demo'? known: ")
+
+
+def test_nobody_reads_on() -> None:
+    """As in `treeglot … | head -1`: no message, and the exit code of a program that SIGPIPE ended."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([sys.executable, "-m", "treeglot", "--version"], stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_a_terminal_without_unicode() -> None:
+    done = treeglot("--help", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0
+    assert b"demo" in done.stdout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.options import unknown
+from treeglot.cli import help
 from treeglot.cli.output import SETTINGS, Settings, report_error, set_common
 from treeglot.cli.parameters import DEBUG, QUIET, expand
 
@@ -26,9 +27,6 @@ GROUPS = {
     "": "Translate with syntax: learn synchronous grammars from parsed, aligned text, and translate with them.",
     "lm": "Train language models, score text with them, look into them.",
 }
-EPILOG = (
-    "The commands are listed in the order of the way from text to translation. `treeglot COMMAND --help` says more."
-)
 
 
 class CommandGroup(TyperGroup):
@@ -36,53 +34,65 @@ class CommandGroup(TyperGroup):
 
     prefix = ""
 
-    def stages(self) -> dict[str, str]:
-        """The next word of each command → its stage."""
-        return {
-            name.removeprefix(self.prefix).split()[0]: stage
-            for stage, names in COMMANDS.items()
-            for name in names
-            if name.startswith(self.prefix) and find_module(name)
-        }
+    def names(self) -> dict[str, str]:
+        """The next word of each command that is here → the path so far."""
+        paths = (path for paths in COMMANDS.values() for path in paths if find_module(path))
+        words = (path.removeprefix(self.prefix).split()[0] for path in paths if path.startswith(self.prefix))
+        return {word: self.prefix + word for word in words}
 
     def list_commands(self, ctx: Any) -> list[str]:
         """In the order of `COMMANDS`, not of the alphabet."""
-        return list(self.stages())
+        return list(self.names())
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command or group of that name."""
-        stage = self.stages().get(cmd_name)
-        if stage is None:
+        path = self.names().get(cmd_name)
+        if path is None:
             return None
-        path = self.prefix + cmd_name
-        return build_group(path, stage) if path in GROUPS else build_command(path, stage)
+        return build_group(path) if path in GROUPS else build_command(path)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Refuses an unknown command in our words."""
-        if args and not args[0].startswith("-") and args[0] not in self.stages():
-            raise UsageError(unknown("command", args[0], self.stages()))
+        if args and not args[0].startswith("-") and args[0] not in self.names():
+            raise UsageError(unknown("command", args[0], self.names()))
         return super().resolve_command(ctx, args)
 
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The commands by stage, with their whole names, then the options."""
+        for stage, paths in COMMANDS.items():
+            rows = [(path, summary(path)) for path in paths if path.startswith(self.prefix) and find_module(path)]
+            help.section(formatter, stage, rows)
+        help.parameters(self, ctx, formatter)
 
-def build_command(path: str, stage: str) -> Any:
-    """The command for "lm train": the function lm_train of cli/lm_train.py."""
+
+def load(path: str) -> Callable[..., None]:
+    """The function of a command."""
     name = path.replace(" ", "_")
-    function = getattr(import_module(f"treeglot.cli.{name}"), name)
-    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    app.command(path.split()[-1], rich_help_panel=stage, no_args_is_help=False)(expand(function))
+    function: Callable[..., None] = getattr(import_module(f"treeglot.cli.{name}"), name)
+    return function
+
+
+def summary(path: str) -> str:
+    """The first line of a command's help."""
+    return (load(path).__doc__ or "").splitlines()[0]
+
+
+def build_command(path: str) -> Any:
+    """The command for "lm train": the function lm_train of cli/lm_train.py."""
+    app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    app.command(path.split()[-1], cls=help.PlainCommand, context_settings=help.WIDTH)(expand(load(path)))
     return typer.main.get_command(app)
 
 
-def build_group(path: str, stage: str | None = None) -> Any:
+def build_group(path: str) -> Any:
     """The group of commands that begin with `path`; the empty path is `treeglot` itself."""
     app = typer.Typer(
         cls=CommandGroup,
         name=path.split()[-1] if path else "treeglot",
         help=GROUPS[path],
-        epilog=None if path else EPILOG,
-        no_args_is_help=False,
         add_completion=not path,
-        rich_help_panel=stage,
+        rich_markup_mode=None,
+        context_settings=help.WIDTH,
         pretty_exceptions_enable=False,
     )
     app.callback(invoke_without_command=True)(_group if path else _treeglot)
@@ -176,9 +186,7 @@ def _treeglot(
 
 def _group(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
-        text = context.get_help()
-        if text:  # rich prints it by itself
-            print(text)
+        print(context.get_help())
 
 
 def find_module(path: str) -> bool:

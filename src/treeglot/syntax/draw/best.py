@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from treeglot._core import ParseForest, Tree
-from treeglot.graph import prune
+from treeglot.graph import viterbi
 
 
 def best_derivation(forest: ParseForest) -> list[int]:
     """Its edges in preorder."""
-    graph = forest.graph
-    if graph.goal is None:
-        return []
-    mapped = prune(graph, forest.scores, 0.0)
-    best = mapped.graph
-    edges = []
-    first = best.first_edge.tolist()
-    ft, tails = best.first_tail.tolist(), best.tails.tolist()
-    stack = [best.goal or 0]
-    while stack:
-        e = first[stack.pop()]
-        edges.append(int(mapped.edge_map[e]))
-        stack += reversed(tails[ft[e] : ft[e + 1]])
-    return edges
+    best = viterbi(forest.graph, forest.scores)
+    return [] if best is None else best.edges.tolist()
 
 
 def best_tree(forest: ParseForest) -> Tree:

@@ -1,0 +1,50 @@
+"""Help in plain text: commands by stage, options by panel. (Rich's takes longer to import than a command to run.)"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import typer
+from typer.core import TyperCommand
+
+from treeglot.cli.output import is_terminal
+
+WIDTH = {"max_content_width": 100, "help_option_names": ["--help", "-h"]}
+
+
+def section(formatter: Any, title: str, rows: Iterable[tuple[str, str]]) -> None:
+    """A heading, and below it names with what they mean."""
+    rows = list(rows)
+    if not rows:
+        return
+    with formatter.section(styled(title, bold=True)):
+        formatter.write_dl([(styled(name, fg="cyan"), text) for name, text in rows])
+
+
+def parameters(command: Any, ctx: Any, formatter: Any) -> None:
+    """The arguments and options of a command, each panel in a section of its own, the common ones last."""
+    panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+    for parameter in command.get_params(ctx):
+        record = parameter.get_help_record(ctx)
+        if record is not None:
+            default = "Arguments" if parameter.param_type_name == "argument" else "Options"
+            panel = getattr(parameter, "rich_help_panel", None)
+            panels.setdefault(panel if isinstance(panel, str) else default, []).append(record)
+    for title, rows in panels.items():
+        section(formatter, title, rows)
+
+
+def styled(text: str, **style: Any) -> str:
+    """`text` in colours, where those are seen."""
+    return typer.style(text, **style) if is_terminal(sys.stdout) and "NO_COLOR" not in os.environ else text
+
+
+class PlainCommand(TyperCommand):
+    """A command whose help is plain text."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """By panel."""
+        parameters(self, ctx, formatter)

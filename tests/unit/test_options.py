@@ -1,0 +1,199 @@
+"""Options: what a declaration accepts, and the exact words when it does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import pytest
+
+from treeglot.base.errors import FormatError, TreeglotError, UsageError
+from treeglot.base.options import from_table, load_options, option, options_of, options_table, required
+from treeglot.base.registry import Registry
+
+
+@dataclass(frozen=True)
+class Search:
+    """How a translation forest is searched."""
+
+    pop_limit: int = option(200, "hypotheses popped per node")
+    beam: float = option(12.0, "margin in natural logarithms")
+    exact: bool = option(False, "search without pruning")
+    strategy: Literal["cube", "grow"] = option("cube", "how hypotheses are combined")
+
+    def __post_init__(self) -> None:
+        if self.pop_limit < 1:
+            raise ValueError(f"pop_limit is {self.pop_limit}; expected at least 1")
+
+
+@dataclass(frozen=True)
+class Model:
+    name: str = required("what it is called")
+    file: Path | None = option(None, "where it is kept")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    search: Search = option(Search(), "how to search")
+    systems: tuple[Model, ...] = option((), "what to compare")
+    weights: dict[str, float] | None = option(None, "a weight for each feature")
+    orders: tuple[int, ...] = option((5,), "of the language models")
+    seed: int | None = option(None, "of everything random")
+
+
+def load(tmp_path: Path, text: str) -> Recipe:
+    path = tmp_path / "recipe.toml"
+    path.write_text(text, encoding="utf-8")
+    return load_options(Recipe, path)
+
+
+def test_defaults() -> None:
+    assert from_table(Recipe, {}) == Recipe()
+
+
+def test_everything(tmp_path: Path) -> None:
+    recipe = load(
+        tmp_path,
+        """
+        orders = [3, 4]
+        seed = 7
+        [search]
+        pop_limit = 10
+        beam = 3          # an integer is a number
+        exact = true
+        strategy = "grow"
+        [[systems]]
+        name = "hiero"
+        [[systems]]
+        name = "t2t"
+        file = "a/b.tg"
+        [weights]
+        lm = 0.5
+        words = -1
+        """,
+    )
+    assert recipe == Recipe(
+        Search(10, 3.0, True, "grow"),
+        (Model("hiero"), Model("t2t", Path("a/b.tg"))),
+        {"lm": 0.5, "words": -1.0},
+        (3, 4),
+        7,
+    )
+    assert type(recipe.search.beam) is float
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "problem"),
+    [
+        ("sede = 1", 1, "unknown option 'sede'; did you mean 'seed'? known: orders, search, seed, systems, weights"),
+        (
+            "\n[search]\npoplimit = 1",
+            3,
+            "unknown option of [search] 'poplimit'; did you mean 'pop_limit'? known: beam, exact, pop_limit, strategy",
+        ),
+        ("[search]\nx = 1", 2, "unknown option of [search] 'x'; known: beam, exact, pop_limit, strategy"),
+        ("[search]\n\npop_limit = 'many'", 3, "search.pop_limit is 'many', a string; expected an integer"),
+        ("search.pop_limit = 1.5", 1, "search.pop_limit is 1.5, a number; expected an integer"),
+        ("search.pop_limit = true", 1, "search.pop_limit is true, a truth value; expected an integer"),
+        ("search.beam = false", 1, "search.beam is false, a truth value; expected a number"),
+        ("search.exact = 1", 1, "search.exact is 1, an integer; expected true or false"),
+        ("seed = 2020-01-01", 1, "seed is datetime.date(2020, 1, 1), a date or time; expected an integer"),
+        ("search.strategy = 'cubes'", 1, "search.strategy is 'cubes', a string; expected 'cube' or 'grow'"),
+        ("search = 3", 1, "search is 3, an integer; expected a table"),
+        ("orders = 3", 1, "orders is 3, an integer; expected a list, each an integer"),
+        ("orders = [3, 'x']", 1, "orders[1] is 'x', a string; expected an integer"),
+        ("seed = []", 1, "seed is [], a list; expected an integer"),
+        ("weights = {lm = 'x'}", 1, "weights.lm is 'x', a string; expected a number"),
+        (
+            "[[systems]]\nname='a'\n[[systems]]\nfile = 'x'",
+            3,
+            "option 'name' of [systems[1]] is missing; expected a string: what it is called",
+        ),
+        ("[[systems]]\nname='a'\n[[systems]]\nname = 3", 4, "systems[1].name is 3, an integer; expected a string"),
+        ("[search]\npop_limit = 0", 1, "search: pop_limit is 0; expected at least 1"),
+        ("[search\n", 1, "is not TOML: expected ']' at the end of a table declaration"),
+        ("a = \n", 1, "is not TOML: invalid value"),
+        ("x = '" + "y" * 100 + "'", 1, "unknown option 'x'; known: orders, search, seed, systems, weights"),
+        ("seed = '" + "y" * 100 + "'", 1, "seed is '" + "y" * 56 + "..., a string; expected an integer"),
+    ],
+)  # fmt: skip
+def test_refusals(tmp_path: Path, text: str, line: int, problem: str) -> None:
+    with pytest.raises(FormatError) as caught:
+        load(tmp_path, text)
+    assert (caught.value.file, caught.value.line) == (str(tmp_path / "recipe.toml"), line)
+    assert caught.value.problem == problem
+
+
+def test_not_utf8(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_bytes(b"seed = 1\n# \xff\n")
+    with pytest.raises(FormatError, match=r"recipe.toml:2: byte 0xff is not UTF-8$"):
+        load_options(Recipe, path)
+
+
+def test_without_a_file() -> None:
+    with pytest.raises(UsageError, match=r"^pop_limit is 'x', a string; expected an integer$"):
+        from_table(Search, {"pop_limit": "x"})
+
+
+def test_docs_table() -> None:
+    assert options_table(Search).splitlines()[2:] == [
+        "| `pop_limit` | an integer | 200 | hypotheses popped per node |",
+        "| `beam` | a number | 12.0 | margin in natural logarithms |",
+        "| `exact` | true or false | false | search without pruning |",
+        "| `strategy` | 'cube' or 'grow' | 'cube' | how hypotheses are combined |",
+    ]
+
+
+def test_a_factory_declares_options_too() -> None:
+    class Thing:
+        def __init__(self, size: Annotated[int, "how large"], colour: str = "red") -> None:
+            self.size = size
+
+    size, colour = options_of(Thing)
+    assert (size.name, size.type, size.help) == ("size", int, "how large")
+    assert (colour.name, colour.default) == ("colour", "red")
+    assert from_table(Thing, {"size": 3}).size == 3
+    with pytest.raises(UsageError, match=r"^option 'size' is missing; expected an integer: how large$"):
+        from_table(Thing, {})
+
+
+def registry() -> Registry[Any]:
+    feature: Registry[Any] = Registry("feature")
+
+    @feature("word_penalty")
+    def word_penalty(weight: float = -1.0) -> tuple[str, float]:
+        return "word", weight
+
+    @feature("refuses")
+    def refuses() -> None:
+        raise TreeglotError("no model was given")
+
+    return feature
+
+
+def test_registry() -> None:
+    feature = registry()
+    assert list(feature) == ["word_penalty", "refuses"]
+    assert "word_penalty" in feature and len(feature) == 2
+    assert feature.make("word_penalty", {"weight": 2}) == ("word", 2.0)
+    assert feature.make("word_penalty") == ("word", -1.0)
+    with pytest.raises(ValueError, match=r"^there is a feature 'refuses' already$"):
+        feature("refuses")(print)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("wordpenalty", {}, "unknown feature 'wordpenalty'; did you mean 'word_penalty'? known: refuses, word_penalty"),
+        ("lm", {}, "unknown feature 'lm'; known: refuses, word_penalty"),
+        ("word_penalty", {"wait": 1}, "unknown option of [word_penalty] 'wait'; did you mean 'weight'? known: weight"),
+        ("word_penalty", {"weight": "x"}, "word_penalty.weight is 'x', a string; expected a number"),
+        ("refuses", {}, "refuses: no model was given"),
+    ],
+)  # fmt: skip
+def test_registry_refusals(name: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        registry().make(name, options)
+    assert str(caught.value) == message
