@@ -2,6 +2,10 @@
 
 NB_MODULE(_core, m) {
   m.doc() = "The C++ core of Treeglot.";
+#ifdef NDEBUG
+  // Values that live until the interpreter ends are no fault of a user's; the sanitizer build still reports them.
+  nanobind::set_leak_warnings(false);
+#endif
   treeglot::bind_base(m);
   treeglot::bind_graph(m);
   treeglot::bind_syntax(m);

@@ -27,6 +27,12 @@ using Links = std::vector<std::pair<std::uint8_t, std::uint8_t>>;
 
 void bind_rules(nb::module_& m) {
   nb::class_<RuleTable>(m, "RuleTable", "A compiled rule table: rules, and a trie over their source sides.")
+      .def_static("open", [](const std::string& path, bool verify) { return std::make_shared<RuleTable>(RuleTable::open(path, verify)); },
+                  "path"_a, "verify"_a = true, nb::call_guard<nb::gil_scoped_release>(),
+                  "Maps a file; one that is damaged is a FormatError. Without `verify` its bytes are trusted.")
+      .def("write", &RuleTable::write, "path"_a, nb::call_guard<nb::gil_scoped_release>(),
+           "Writes the table aside, then renames it to `path`.")
+      .def_prop_ro("file_size", &RuleTable::file_size, "In bytes.")
       .def("__len__", &RuleTable::rules)
       .def_prop_ro("source_words", [](const RuleTable& t) { return texts(t.source_words()); }, "By number.")
       .def_prop_ro("target_words", [](const RuleTable& t) { return texts(t.target_words()); }, "By number.")

@@ -10,6 +10,40 @@
 
 namespace treeglot {
 
+namespace {
+
+constexpr std::string_view kKind = "rules";
+constexpr std::uint32_t kVersion = 1;
+
+std::string text(std::size_t number) { return std::to_string(number); }
+
+}  // namespace
+
+MappedSymbols::MappedSymbols(const Sections& sections, const std::string& name)
+    : ends_(sections.array<std::uint64_t>(name + ".ends")),
+      bytes_(sections.array<char>(name + ".bytes")),
+      slots_(sections.array<std::uint32_t>(name + ".slots")) {}
+
+void MappedSymbols::add(Sections& sections, const std::string& name, const Symbols& symbols) {
+  std::size_t size = 4;
+  while (size < symbols.size() * 2) size *= 2;
+  std::size_t length = 0;
+  for (Symbol symbol = 0; symbol < symbols.size(); ++symbol) length += symbols.text(symbol).size();
+  const auto ends = sections.add<std::uint64_t>(name + ".ends", symbols.size());
+  const auto bytes = sections.add<char>(name + ".bytes", length);
+  const auto slots = sections.add<std::uint32_t>(name + ".slots", size);
+  std::ranges::fill(slots, Symbols::kNone);
+  std::size_t at = 0;
+  for (Symbol symbol = 0; symbol < symbols.size(); ++symbol) {
+    const std::string_view word = symbols.text(symbol);
+    std::ranges::copy(word, bytes.begin() + static_cast<std::ptrdiff_t>(at));
+    ends[symbol] = at += word.size();
+    std::size_t slot = hash_bytes(word) & (size - 1);
+    while (slots[slot] != Symbols::kNone) slot = (slot + 1) & (size - 1);
+    slots[slot] = symbol;
+  }
+}
+
 Symbol MappedSymbols::find(std::string_view text) const {
   if (slots_.empty()) return Symbols::kNone;
   const std::size_t mask = slots_.size() - 1;
@@ -54,32 +88,34 @@ Rule RuleTable::rule(RuleId id) const {
   return out;
 }
 
-namespace {
+RuleTable RuleTable::open(const std::string& path, bool verify) {
+  return RuleTable(Sections::open(path, kKind, kVersion, verify));
+}
 
-// The arrays of a vocabulary, as MappedSymbols reads them.
-struct SymbolArrays {
-  std::vector<std::uint32_t> ends, slots;
-  std::vector<char> bytes;
-
-  explicit SymbolArrays(const Symbols& symbols) {
-    std::size_t size = 4;
-    while (size < symbols.size() * 2) size *= 2;
-    slots.assign(size, Symbols::kNone);
-    for (Symbol symbol = 0; symbol < symbols.size(); ++symbol) {
-      const std::string_view text = symbols.text(symbol);
-      bytes.insert(bytes.end(), text.begin(), text.end());
-      ends.push_back(static_cast<std::uint32_t>(bytes.size()));
-      std::size_t slot = hash_bytes(text) & (size - 1);
-      while (slots[slot] != Symbols::kNone) slot = (slot + 1) & (size - 1);
-      slots[slot] = symbol;
-    }
+RuleTable::RuleTable(Sections sections)
+    : sections_(std::make_shared<const Sections>(std::move(sections))),
+      source_words_(*sections_, "source"),
+      target_words_(*sections_, "target"),
+      labels_(*sections_, "labels"),
+      feature_names_(*sections_, "features"),
+      symbol_(sections_->array<std::uint32_t>("trie.symbol")),
+      first_child_(sections_->array<std::uint32_t>("trie.first_child")),
+      first_rule_(sections_->array<std::uint32_t>("trie.first_rule")),
+      parent_(sections_->array<std::uint32_t>("trie.parent")),
+      lhs_(sections_->array<Symbol>("rule.lhs")),
+      target_ends_(sections_->array<std::uint64_t>("rule.target_ends")),
+      link_ends_(sections_->array<std::uint64_t>("rule.link_ends")),
+      target_(sections_->array<std::int32_t>("rule.target")),
+      features_(sections_->array<float>("rule.features")),
+      links_(sections_->array<RuleLink>("rule.links")) {
+  const std::size_t nodes = symbol_.size(), rules = lhs_.size();
+  if (nodes == 0 || parent_.size() != nodes || first_child_.size() != nodes + 1 || first_rule_.size() != nodes + 1 ||
+      first_child_.back() != nodes || first_rule_.back() != rules || target_ends_.size() != rules + 1 ||
+      link_ends_.size() != rules + 1 || target_ends_.back() != target_.size() || link_ends_.back() != links_.size() ||
+      features_.size() != rules * feature_names_.size()) {
+    sections_->fail("is damaged: its sections do not fit together");
   }
-  MappedSymbols view() const { return {ends, bytes, slots}; }
-};
-
-std::string text(std::size_t number) { return std::to_string(number); }
-
-}  // namespace
+}
 
 struct RuleTableBuilder::Content {
   Symbols source_words, target_words, labels, feature_names;
@@ -109,6 +145,15 @@ void RuleTableBuilder::add(Symbol lhs, std::span<const Symbol> source, std::span
                            std::span<const float> features, std::span<const RuleLink> alignment) {
   Content& c = *content_;
   if (source.empty()) throw std::invalid_argument("a rule needs a source side");
+  if (lhs >= c.labels.size()) throw std::invalid_argument("the left-hand side is a label that the table lacks");
+  for (const Symbol symbol : source) {
+    if (is_nonterminal(symbol) ? label_of(symbol) >= c.labels.size() : symbol >= c.source_words.size())
+      throw std::invalid_argument("the source side has a word or label that the table lacks");
+  }
+  if (std::ranges::any_of(target, [&](std::int32_t symbol) {
+        return symbol >= 0 && static_cast<std::size_t>(symbol) >= c.target_words.size();
+      }))
+    throw std::invalid_argument("the target side has a word that the table lacks");
   const auto variables = static_cast<std::size_t>(std::ranges::count_if(source, is_nonterminal));
   std::size_t used = 0;
   for (std::size_t i = 0; i < target.size(); ++i) {
@@ -153,26 +198,9 @@ void RuleTableBuilder::add(Symbol lhs, std::span<const Symbol> source, std::span
 }
 
 RuleTable RuleTableBuilder::finish() {
-  struct Arrays {
-    explicit Arrays(const Content& content)
-        : source_words(content.source_words),
-          target_words(content.target_words),
-          labels(content.labels),
-          feature_names(content.feature_names) {}
-    SymbolArrays source_words, target_words, labels, feature_names;
-    std::vector<std::uint32_t> symbol, first_child, first_rule, parent;
-    std::vector<Symbol> lhs;
-    std::vector<std::uint64_t> target_ends, link_ends;
-    std::vector<std::int32_t> target;
-    std::vector<float> features;
-    std::vector<RuleLink> links;
-  };
   const Content& c = *content_;
   if (c.lhs.size() >= std::numeric_limits<std::uint32_t>::max())
     throw std::length_error("a rule table holds fewer than 2^32 rules");
-  auto arrays = std::make_shared<Arrays>(c);
-  Arrays& a = *arrays;
-
   const auto source_of = [&](RuleId rule) {
     return std::span<const Symbol>(c.source).subspan(c.source_ends[rule], c.source_ends[rule + 1] - c.source_ends[rule]);
   };
@@ -193,22 +221,23 @@ RuleTable RuleTableBuilder::finish() {
   std::vector<Range> level = {{0, static_cast<std::uint32_t>(order.size())}};
   std::vector<RuleId> sorted;  // rules in the order of their nodes
   sorted.reserve(order.size());
-  a.symbol.push_back(0);
-  a.parent.push_back(0);
+  std::vector<std::uint32_t> symbol_of, parent, first_child, first_rule;
+  symbol_of.push_back(0);
+  parent.push_back(0);
   std::size_t first_of_level = 0;
   for (std::size_t depth = 0; !level.empty(); ++depth) {
     std::vector<Range> next;
     for (std::size_t n = 0; n < level.size(); ++n) {
       auto [begin, end] = level[n];
-      a.first_rule.push_back(static_cast<std::uint32_t>(sorted.size()));
+      first_rule.push_back(static_cast<std::uint32_t>(sorted.size()));
       for (; begin < end && source_of(order[begin]).size() == depth; ++begin) sorted.push_back(order[begin]);
-      a.first_child.push_back(static_cast<std::uint32_t>(a.symbol.size()));
+      first_child.push_back(static_cast<std::uint32_t>(symbol_of.size()));
       while (begin < end) {
         const Symbol symbol = source_of(order[begin])[depth];
         std::uint32_t last = begin + 1;
         while (last < end && source_of(order[last])[depth] == symbol) ++last;
-        a.symbol.push_back(symbol);
-        a.parent.push_back(static_cast<std::uint32_t>(first_of_level + n));
+        symbol_of.push_back(symbol);
+        parent.push_back(static_cast<std::uint32_t>(first_of_level + n));
         next.push_back({begin, last});
         begin = last;
       }
@@ -216,44 +245,43 @@ RuleTable RuleTableBuilder::finish() {
     first_of_level += level.size();
     level = std::move(next);
   }
-  a.first_rule.push_back(static_cast<std::uint32_t>(sorted.size()));
-  a.first_child.push_back(static_cast<std::uint32_t>(a.symbol.size()));
+  first_rule.push_back(static_cast<std::uint32_t>(sorted.size()));
+  first_child.push_back(static_cast<std::uint32_t>(symbol_of.size()));
 
+  Sections out(kKind, kVersion);
+  const auto keep = [&](const char* name, const std::vector<std::uint32_t>& values) {
+    std::ranges::copy(values, out.add<std::uint32_t>(name, values.size()).begin());
+  };
+  MappedSymbols::add(out, "source", c.source_words);
+  MappedSymbols::add(out, "target", c.target_words);
+  MappedSymbols::add(out, "labels", c.labels);
+  MappedSymbols::add(out, "features", c.feature_names);
+  keep("trie.symbol", symbol_of);
+  keep("trie.first_child", first_child);
+  keep("trie.first_rule", first_rule);
+  keep("trie.parent", parent);
+
+  // The rules' own arrays, in the order of the trie.
+  const auto lhs = out.add<Symbol>("rule.lhs", sorted.size());
+  const auto target_ends = out.add<std::uint64_t>("rule.target_ends", sorted.size() + 1);
+  const auto link_ends = out.add<std::uint64_t>("rule.link_ends", sorted.size() + 1);
+  const auto target = out.add<std::int32_t>("rule.target", c.target.size());
+  const auto features = out.add<float>("rule.features", c.features.size());
+  const auto links = out.add<RuleLink>("rule.links", c.links.size());
+  const auto move_run = [](const auto& from, std::uint64_t begin, std::uint64_t end, const auto& to, std::uint64_t at) {
+    std::copy_n(from.data() + begin, end - begin, to.data() + at);
+    return at + (end - begin);
+  };
   const std::size_t width = c.feature_names.size();
-  a.lhs.reserve(sorted.size());
-  a.target.reserve(c.target.size());
-  a.features.reserve(c.features.size());
-  a.links.reserve(c.links.size());
-  a.target_ends = {0};
-  a.link_ends = {0};
-  for (const RuleId rule : sorted) {
-    a.lhs.push_back(c.lhs[rule]);
-    const auto at = [](const auto& values, std::uint64_t i) { return values.begin() + static_cast<std::ptrdiff_t>(i); };
-    a.target.insert(a.target.end(), at(c.target, c.target_ends[rule]), at(c.target, c.target_ends[rule + 1]));
-    a.target_ends.push_back(a.target.size());
-    a.features.insert(a.features.end(), at(c.features, rule * width), at(c.features, (rule + 1) * width));
-    a.links.insert(a.links.end(), at(c.links, c.link_ends[rule]), at(c.links, c.link_ends[rule + 1]));
-    a.link_ends.push_back(a.links.size());
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const RuleId rule = sorted[i];
+    lhs[i] = c.lhs[rule];
+    move_run(c.features, rule * width, (rule + 1) * width, features, i * width);
+    target_ends[i + 1] = move_run(c.target, c.target_ends[rule], c.target_ends[rule + 1], target, target_ends[i]);
+    link_ends[i + 1] = move_run(c.links, c.link_ends[rule], c.link_ends[rule + 1], links, link_ends[i]);
   }
-
-  RuleTable table;
-  table.source_words_ = a.source_words.view();
-  table.target_words_ = a.target_words.view();
-  table.labels_ = a.labels.view();
-  table.feature_names_ = a.feature_names.view();
-  table.symbol_ = a.symbol;
-  table.first_child_ = a.first_child;
-  table.first_rule_ = a.first_rule;
-  table.parent_ = a.parent;
-  table.lhs_ = a.lhs;
-  table.target_ends_ = a.target_ends;
-  table.link_ends_ = a.link_ends;
-  table.target_ = a.target;
-  table.features_ = a.features;
-  table.links_ = a.links;
-  table.owner_ = std::move(arrays);
   content_ = std::make_unique<Content>();
-  return table;
+  return RuleTable(std::move(out));
 }
 
 }  // namespace treeglot

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/sections.h"
 #include "base/symbols.h"
 
 namespace treeglot {
@@ -38,22 +39,22 @@ struct Rule {
   friend bool operator==(const Rule&, const Rule&) = default;
 };
 
-// A vocabulary in a file: strings, and a hash over them.
+// A vocabulary in a container: strings, and a hash over them.
 class MappedSymbols {
  public:
   MappedSymbols() = default;
-  MappedSymbols(std::span<const std::uint32_t> ends, std::span<const char> bytes, std::span<const std::uint32_t> slots)
-      : ends_(ends), bytes_(bytes), slots_(slots) {}
+  MappedSymbols(const Sections& sections, const std::string& name);
+  static void add(Sections& sections, const std::string& name, const Symbols& symbols);
 
   std::size_t size() const { return ends_.size(); }
   std::string_view text(Symbol symbol) const {
-    const std::uint32_t begin = symbol == 0 ? 0 : ends_[symbol - 1];
-    return {bytes_.data() + begin, ends_[symbol] - begin};
+    const std::uint64_t begin = symbol == 0 ? 0 : ends_[symbol - 1];
+    return {bytes_.data() + begin, static_cast<std::size_t>(ends_[symbol] - begin)};
   }
   Symbol find(std::string_view text) const;  // or Symbols::kNone
 
  private:
-  std::span<const std::uint32_t> ends_;
+  std::span<const std::uint64_t> ends_;
   std::span<const char> bytes_;
   std::span<const std::uint32_t> slots_;
 };
@@ -63,6 +64,12 @@ class RuleTable {
   using Node = std::uint32_t;  // of the trie
   static constexpr Node kNoNode = 0xffffffffu;
   static constexpr Node kRoot = 0;
+
+  // Maps a file that write() made; a damaged one is a FormatError. `verify` false trusts its bytes, and then opening
+  // takes the same time whatever its size.
+  static RuleTable open(const std::string& path, bool verify = true);
+  void write(const std::string& path) const { sections_->write(path); }
+  std::uint64_t file_size() const { return sections_->size(); }
 
   std::size_t rules() const { return lhs_.size(); }
   const MappedSymbols& source_words() const { return source_words_; }
@@ -98,11 +105,11 @@ class RuleTable {
 
  private:
   friend class RuleTableBuilder;
-  friend RuleTable open_rule_table(const std::string& path, bool verify);
-  friend void write_rule_table(const RuleTable& table, const std::string& path);
+  explicit RuleTable(Sections sections);
 
   Node node_of(RuleId rule) const;
 
+  std::shared_ptr<const Sections> sections_;
   MappedSymbols source_words_, target_words_, labels_, feature_names_;
   // The trie, breadth first: the children of a node are consecutive, sorted by symbol.
   std::span<const std::uint32_t> symbol_, first_child_, first_rule_, parent_;
@@ -111,7 +118,6 @@ class RuleTable {
   std::span<const std::int32_t> target_;
   std::span<const float> features_;
   std::span<const RuleLink> links_;
-  std::shared_ptr<const void> owner_;
 };
 
 // Rules in any order in, a table in memory out. Rules with the same source and left-hand side keep their order.

@@ -706,6 +706,19 @@ def write_plain(sentence: Sequence[str]) -> str:
 class RuleTable:
     """A compiled rule table: rules, and a trie over their source sides."""
 
+    @staticmethod
+    def open(path: str, verify: bool = True) -> RuleTable:
+        """
+        Maps a file; one that is damaged is a FormatError. Without `verify` its bytes are trusted.
+        """
+
+    def write(self, path: str) -> None:
+        """Writes the table aside, then renames it to `path`."""
+
+    @property
+    def file_size(self) -> int:
+        """In bytes."""
+
     def __len__(self) -> int: ...
 
     @property

@@ -1,0 +1,177 @@
+"""The decoder against an enumeration of all derivations, on random small grammars."""
+
+import math
+from collections.abc import Iterator
+from itertools import product
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from treeglot._core import Decoder, RuleTable, RuleTableBuilder
+
+NT = 0x80000000
+SOURCE = ["a", "b", "c", "d"]
+TARGET = ["u", "v", "w"]
+LABELS = ["X", "Y"]
+LIMIT = 3
+WEIGHTS = {"p": 1.0, "word_penalty": -0.3, "rule_penalty": 0.2, "glue": -0.7, "unknown": -1.1}
+
+
+class Rule(NamedTuple):
+    lhs: str
+    source: tuple[str, ...]  # words, or "X", "Y"
+    target: tuple[str, ...]  # words, or "1", "2": the nonterminals in source order
+    score: float
+
+
+class Made(NamedTuple):
+    score: float
+    words: tuple[str, ...]
+
+
+@st.composite
+def rules(draw: st.DrawFn) -> Rule:
+    source = draw(st.lists(st.sampled_from(SOURCE[:3] + LABELS), min_size=1, max_size=3))
+    if all(symbol in LABELS for symbol in source) and len(source) == 1:
+        source.append(draw(st.sampled_from(SOURCE[:3])))  # unary rules have a test of their own
+    variables = [str(k + 1) for k in range(sum(symbol in LABELS for symbol in source))]
+    words = draw(st.lists(st.sampled_from(TARGET), max_size=2))
+    target = draw(st.permutations(variables + words))
+    score = draw(st.integers(-40, 0)) / 8
+    return Rule(draw(st.sampled_from(LABELS)), tuple(source), tuple(target), score)
+
+
+def compiled(grammar: list[Rule]) -> RuleTable:
+    builder = RuleTableBuilder(["p"])
+    for label in LABELS:
+        builder.label(label)
+    for rule in grammar:
+        builder.add(
+            builder.label(rule.lhs),
+            [NT | builder.label(s) if s in LABELS else builder.source_word(s) for s in rule.source],
+            [-int(t) if t.isdigit() else builder.target_word(t) for t in rule.target],
+            [rule.score],
+            [],
+        )
+    return builder.finish()
+
+
+def step(rule: Rule) -> float:
+    words = sum(not t.isdigit() for t in rule.target)
+    return rule.score + WEIGHTS["word_penalty"] * words + WEIGHTS["rule_penalty"]
+
+
+def enumerate_all(grammar: list[Rule], sentence: list[str]) -> list[Made]:
+    """All derivations of the sentence, straight from the definition of the grammar with glue."""
+    length = len(sentence)
+    chart: dict[tuple[str, int, int], list[Made]] = {}
+
+    def matches(symbols: tuple[str, ...], begin: int, end: int) -> Iterator[list[list[Made]]]:
+        """The derivations of the nonterminals, for every way in which `symbols` cover [begin, end)."""
+        if not symbols:
+            if begin == end:
+                yield []
+            return
+        if symbols[0] not in LABELS:
+            if begin < end and sentence[begin] == symbols[0]:
+                yield from matches(symbols[1:], begin + 1, end)
+            return
+        for middle in range(begin + 1, end + 1):
+            below = chart.get((symbols[0], begin, middle), [])
+            if below:
+                for rest in matches(symbols[1:], middle, end):
+                    yield [below, *rest]
+
+    for width in range(1, min(LIMIT, length) + 1):
+        for begin in range(length - width + 1):
+            end = begin + width
+            for rule in grammar:
+                for below in matches(rule.source, begin, end):
+                    for tails in product(*below):
+                        words: list[str] = []
+                        for t in rule.target:
+                            words.extend(tails[int(t) - 1].words if t.isdigit() else [t])
+                        score = step(rule) + sum(tail.score for tail in tails)
+                        chart.setdefault((rule.lhs, begin, end), []).append(Made(score, tuple(words)))
+            if width == 1 and not any((label, begin, end) in chart for label in LABELS):
+                score = WEIGHTS["word_penalty"] + WEIGHTS["unknown"]
+                chart["X", begin, end] = [Made(score, (sentence[begin],))]
+
+    left: list[list[Made]] = [[] for _ in range(length + 1)]
+    for end in range(1, length + 1):
+        for label in LABELS:
+            left[end] += chart.get((label, 0, end), [])
+            for middle in range(1, end):
+                for before, after in product(left[middle], chart.get((label, middle, end), [])):
+                    left[end].append(Made(before.score + after.score + WEIGHTS["glue"], before.words + after.words))
+    return left[length]
+
+
+grammars = st.lists(rules(), min_size=1, max_size=7)
+sentences = st.lists(st.sampled_from(SOURCE), min_size=1, max_size=4)
+
+
+def decoder(grammar: list[Rule], pop_limit: int = 0) -> Decoder:
+    return Decoder(compiled(grammar), list(WEIGHTS.items()), LIMIT, pop_limit, 0, 0.0, 0, False)
+
+
+def total(decoder: Decoder, features: list[tuple[int, float]]) -> float:
+    names = decoder.features
+    return sum(WEIGHTS[names[number]] * value for number, value in features)
+
+
+@settings(max_examples=300)
+@given(grammars, sentences)
+def test_exact_search_finds_every_derivation_in_order(grammar: list[Rule], sentence: list[str]) -> None:
+    expected = enumerate_all(grammar, sentence)
+    if len(expected) > 3000:
+        return
+    exact = decoder(grammar)
+    [found] = exact.translate([" ".join(sentence)], len(expected) + 1, False, 1)
+    assert len(found.kbest) == len(expected)
+    scores = [hypothesis.score for hypothesis in found.kbest]
+    assert scores == sorted(scores, reverse=True)
+    assert scores == pytest.approx(sorted((made.score for made in expected), reverse=True), abs=1e-5)
+    texts = {(" ".join(made.words), round(made.score, 4)) for made in expected}
+    assert {(hypothesis.text, round(hypothesis.score, 4)) for hypothesis in found.kbest} <= texts
+    for hypothesis in found.kbest:
+        assert total(exact, hypothesis.features) == pytest.approx(hypothesis.score, abs=1e-4)
+
+
+@settings(max_examples=100)
+@given(grammars, sentences)
+def test_distinct_texts_are_the_best_of_each(grammar: list[Rule], sentence: list[str]) -> None:
+    expected = enumerate_all(grammar, sentence)
+    if len(expected) > 3000:
+        return
+    best: dict[str, float] = {}
+    for made in expected:
+        text = " ".join(made.words)
+        best[text] = max(best.get(text, -math.inf), made.score)
+    [found] = decoder(grammar).translate([" ".join(sentence)], len(expected) + 1, True, 1)
+    assert {h.text: pytest.approx(h.score, abs=1e-5) for h in found.kbest} == best
+    assert len(found.kbest) == len(best)
+
+
+@settings(max_examples=100)
+@given(grammars, sentences, st.integers(1, 6))
+def test_pruned_search_is_never_above_the_exact_one(grammar: list[Rule], sentence: list[str], pops: int) -> None:
+    line = [" ".join(sentence)]
+    [exact] = decoder(grammar).translate(line, 1, False, 1)
+    [pruned] = decoder(grammar, pops).translate(line, 1, False, 1)
+    [wide] = decoder(grammar, 10**6).translate(line, 1, False, 1)
+    assert pruned.kbest[0].score <= exact.kbest[0].score + 1e-6
+    assert wide.kbest[0].score == exact.kbest[0].score
+
+
+@settings(max_examples=30)
+@given(grammars, st.lists(sentences, max_size=12))
+def test_threads_do_not_matter(grammar: list[Rule], corpus: list[list[str]]) -> None:
+    lines = [" ".join(sentence) for sentence in corpus]
+    one, three = (
+        [[(h.text, h.score, h.features) for h in t.kbest] for t in decoder(grammar, 5).translate(lines, 5, False, n)]
+        for n in (1, 3)
+    )
+    assert one == three
