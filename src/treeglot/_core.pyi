@@ -1,6 +1,12 @@
 """The C++ core of Treeglot."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence
+)
 import enum
 from typing import Annotated, Any, Final, overload
 
@@ -702,6 +708,105 @@ class PlainReader:
 
 def write_plain(sentence: Sequence[str]) -> str:
     """The tokens as a line; refuses what would be read differently."""
+
+class NgramTrainOptions:
+    """How an n-gram model is trained; checked when it is made."""
+
+    def __init__(self, order: int, prune: Sequence[int], memory: int, folder: str, fallback: Sequence[float] | None, threads: int) -> None: ...
+
+class NgramTrainReport:
+    """What training saw and made."""
+
+    @property
+    def sentences(self) -> int:
+        """Lines of the text."""
+
+    @property
+    def tokens(self) -> int:
+        """Words of the text."""
+
+    @property
+    def types(self) -> int:
+        """Different words of the text."""
+
+    @property
+    def counted(self) -> list[int]:
+        """N-grams of each order before pruning."""
+
+    @property
+    def kept(self) -> list[int]:
+        """N-grams of each order in the model."""
+
+    @property
+    def runs(self) -> int:
+        """Sorted runs that went through the disk; 0: all fitted into memory."""
+
+    @property
+    def discounts(self) -> list[tuple[float, float, float]]:
+        """The discounts of each order for the counts 1, 2, and 3 or more."""
+
+    @property
+    def fallbacks(self) -> list[tuple[int, str]]:
+        """
+        The orders whose discounts could not be estimated, each with the reason.
+        """
+
+class EstimatedNgrams:
+    """An estimated model in memory, as plain tables."""
+
+    @property
+    def order(self) -> int:
+        """The highest order."""
+
+    @property
+    def vocabulary(self) -> list[str]:
+        """The words, by number."""
+
+    def words(self, order: int) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', writable=False)]:
+        """The numbers of the words, `order` for each n-gram."""
+
+    def log10_probability(self, order: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', writable=False)]:
+        """The logarithm of the probability of each n-gram."""
+
+    def log10_backoff(self, order: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', writable=False)]:
+        """
+        The logarithm of the back-off weight of each n-gram; empty in the highest order.
+        """
+
+    def write_arpa(self, write: Callable[[bytes], object]) -> None:
+        """Call `write` with the bytes of the ARPA file, block by block."""
+
+class NgramTrainer:
+    """Counts n-grams of sentences and estimates a model from them."""
+
+    def __init__(self, options: NgramTrainOptions) -> None: ...
+
+    @property
+    def sentences(self) -> int:
+        """Sentences so far."""
+
+    @property
+    def tokens(self) -> int:
+        """Words so far."""
+
+    def write_arpa(self, name: str, write: Callable[[bytes], object], progress: Callable[[str, int, int], object] | None) -> NgramTrainReport:
+        """
+        Estimate the model and call `write` with the bytes of the ARPA file, block by block; to be called once.
+        """
+
+    def estimate(self, name: str, progress: Callable[[str, int, int], object] | None) -> tuple[EstimatedNgrams, NgramTrainReport]:
+        """Estimate the model in memory; to be called once."""
+
+class NgramText:
+    """A text that a trainer is fed with, in chunks of any size."""
+
+    def __init__(self, file: str, trainer: NgramTrainer) -> None: ...
+
+    def feed(self, chunk: bytes) -> None:
+        """More of the text."""
+
+    def finish(self) -> None:
+        """The text is at its end."""
 
 class RuleTable:
     """A compiled rule table: rules, and a trie over their source sides."""

@@ -1,0 +1,174 @@
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <system_error>
+
+#include "bind/arrays.h"
+#include "bind/core.h"
+#include "lm/arpa_writer.h"
+#include "lm/estimated_ngrams.h"
+#include "lm/ngram_text.h"
+#include "lm/ngram_train.h"
+
+namespace nb = nanobind;
+
+namespace treeglot {
+namespace {
+
+using WriteCallable = nb::typed<nb::callable, nb::object(nb::bytes)>;
+using ProgressCallable = nb::typed<nb::callable, nb::object(nb::str, nb::int_, nb::int_)>;
+
+// Called with the GIL held, from the thread that called us; they refer to the callables, which outlive the call.
+ArpaWriter::Write to_write(const WriteCallable& write) {
+  return [&write](std::string_view bytes) {
+    const nb::gil_scoped_acquire acquire;
+    const nb::object view = nb::steal(
+        PyMemoryView_FromMemory(const_cast<char*>(bytes.data()), static_cast<Py_ssize_t>(bytes.size()), PyBUF_READ));
+    write(view);
+    view.attr("release")();
+  };
+}
+
+NgramTrainer::Progress to_progress(const std::optional<ProgressCallable>& progress) {
+  return [&progress](std::string_view stage, std::uint64_t done, std::uint64_t total) {
+    const nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (progress) (*progress)(stage, done, total);
+  };
+}
+
+const NgramBatch& order_of(const EstimatedNgrams& model, std::size_t order) {
+  if (order < 1 || order > model.orders.size()) {
+    throw std::invalid_argument("there is no order " + std::to_string(order) + "; expected 1 to " +
+                                std::to_string(model.orders.size()));
+  }
+  return model.orders[order - 1];
+}
+
+}  // namespace
+
+void bind_lm_train(nb::module_& m) {
+  nb::register_exception_translator([](const std::exception_ptr& error, void*) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const std::system_error& e) {
+      PyErr_SetObject(PyExc_OSError, nb::make_tuple(e.code().value(), e.what()).ptr());
+    }
+  });
+
+  nb::class_<NgramTrainOptions>(m, "NgramTrainOptions", "How an n-gram model is trained; checked when it is made.")
+      .def(
+          "__init__",
+          [](NgramTrainOptions* self, int order, std::vector<std::int64_t> prune, std::int64_t memory,
+             std::string folder, std::optional<FallbackDiscounts> fallback, int threads) {
+            NgramTrainOptions options{order, std::move(prune), memory, std::move(folder), fallback, threads};
+            options.check();
+            new (self) NgramTrainOptions(std::move(options));
+          },
+          nb::arg("order"), nb::arg("prune"), nb::arg("memory"), nb::arg("folder"), nb::arg("fallback").none(),
+          nb::arg("threads"));
+
+  nb::class_<NgramTrainReport>(m, "NgramTrainReport", "What training saw and made.")
+      .def_ro("sentences", &NgramTrainReport::sentences, "Lines of the text.")
+      .def_ro("tokens", &NgramTrainReport::tokens, "Words of the text.")
+      .def_ro("types", &NgramTrainReport::types, "Different words of the text.")
+      .def_ro("counted", &NgramTrainReport::counted, "N-grams of each order before pruning.")
+      .def_ro("kept", &NgramTrainReport::kept, "N-grams of each order in the model.")
+      .def_ro("runs", &NgramTrainReport::runs, "Sorted runs that went through the disk; 0: all fitted into memory.")
+      .def_prop_ro(
+          "discounts",
+          [](const NgramTrainReport& report) {
+            std::vector<std::tuple<float, float, float>> out;
+            for (const Discounts& d : report.discounts) out.emplace_back(d.amount[1], d.amount[2], d.amount[3]);
+            return out;
+          },
+          "The discounts of each order for the counts 1, 2, and 3 or more.")
+      .def_prop_ro(
+          "fallbacks",
+          [](const NgramTrainReport& report) {
+            std::vector<std::tuple<unsigned, std::string>> out;
+            for (unsigned i = 0; i < report.discounts.size(); ++i) {
+              if (!report.discounts[i].problem.empty()) out.emplace_back(i + 1, report.discounts[i].problem);
+            }
+            return out;
+          },
+          "The orders whose discounts could not be estimated, each with the reason.");
+
+  nb::class_<EstimatedNgrams>(m, "EstimatedNgrams", "An estimated model in memory, as plain tables.")
+      .def_prop_ro(
+          "order", [](const EstimatedNgrams& model) { return model.orders.size(); }, "The highest order.")
+      .def_prop_ro(
+          "vocabulary",
+          [](const EstimatedNgrams& model) {
+            std::vector<std::string_view> out;
+            for (Symbol word = 0; word < model.vocabulary.size(); ++word) out.push_back(model.vocabulary.text(word));
+            return out;
+          },
+          "The words, by number.")
+      .def(
+          "words", [](const EstimatedNgrams& t, std::size_t order) { return view<Symbol>(order_of(t, order).words); },
+          nb::arg("order"), nb::rv_policy::reference_internal, "The numbers of the words, `order` for each n-gram.")
+      .def(
+          "log10_probability",
+          [](const EstimatedNgrams& t, std::size_t order) { return view<float>(order_of(t, order).log10_probability); },
+          nb::arg("order"), nb::rv_policy::reference_internal, "The logarithm of the probability of each n-gram.")
+      .def(
+          "log10_backoff",
+          [](const EstimatedNgrams& t, std::size_t order) { return view<float>(order_of(t, order).log10_backoff); },
+          nb::arg("order"), nb::rv_policy::reference_internal,
+          "The logarithm of the back-off weight of each n-gram; empty in the highest order.")
+      .def(
+          "write_arpa",
+          [](const EstimatedNgrams& model, const WriteCallable& write) {
+            const auto target = to_write(write);
+            const nb::gil_scoped_release release;
+            ArpaWriter sink(target);
+            model.give(sink);
+          },
+          nb::arg("write"), "Call `write` with the bytes of the ARPA file, block by block.");
+
+  nb::class_<NgramTrainer>(m, "NgramTrainer", "Counts n-grams of sentences and estimates a model from them.")
+      .def(nb::init<NgramTrainOptions>(), nb::arg("options"))
+      .def_prop_ro("sentences", &NgramTrainer::sentences, "Sentences so far.")
+      .def_prop_ro("tokens", &NgramTrainer::tokens, "Words so far.")
+      .def(
+          "write_arpa",
+          [](NgramTrainer& trainer, const std::string& name, const WriteCallable& write,
+             const std::optional<ProgressCallable>& progress) {
+            const auto target = to_write(write);
+            const auto told = to_progress(progress);
+            const nb::gil_scoped_release release;
+            ArpaWriter sink(target);
+            return trainer.finish(name, sink, told);
+          },
+          nb::arg("name"), nb::arg("write"), nb::arg("progress").none(),
+          "Estimate the model and call `write` with the bytes of the ARPA file, block by block; to be called once.")
+      .def(
+          "estimate",
+          [](NgramTrainer& trainer, const std::string& name, const std::optional<ProgressCallable>& progress) {
+            const auto told = to_progress(progress);
+            const nb::gil_scoped_release release;
+            EstimateCollector sink;
+            NgramTrainReport report = trainer.finish(name, sink, told);
+            return std::make_tuple(std::move(sink.estimate), std::move(report));
+          },
+          nb::arg("name"), nb::arg("progress").none(), "Estimate the model in memory; to be called once.");
+
+  nb::class_<NgramText>(m, "NgramText", "A text that a trainer is fed with, in chunks of any size.")
+      .def(nb::init<std::string, NgramTrainer&>(), nb::arg("file"), nb::arg("trainer"), nb::keep_alive<1, 3>())
+      .def(
+          "feed",
+          [](NgramText& text, const nb::bytes& chunk) {
+            const std::string_view bytes = bytes_view(chunk);
+            const nb::gil_scoped_release release;
+            text.feed(bytes);
+          },
+          nb::arg("chunk"), "More of the text.")
+      .def("finish", &NgramText::finish, nb::call_guard<nb::gil_scoped_release>(), "The text is at its end.");
+}
+
+}  // namespace treeglot

@@ -1,0 +1,64 @@
+// Counting on disk: blocks of text become sorted runs of n-grams with their counts, which are merged into one stream.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/symbols.h"
+#include "lm/scratch.h"
+
+namespace treeglot {
+
+// A record is an n-gram of the highest order with its last word first, then its plain count in two words. Where a
+// sentence begins inside of it, the rest is <s>. The words being turned round, records are in the order of their
+// words, and the shorter n-grams that end an n-gram are the beginnings of its record.
+class NgramRuns {
+ public:
+  NgramRuns(unsigned order, std::uint64_t memory, std::string folder);
+
+  // Sorts and counts the n-grams of a block of whole sentences, each from <s> to </s>.
+  void add(std::span<const Symbol> words, std::size_t vocabulary);
+
+  std::size_t size() const { return runs_.size(); }
+  std::size_t width() const { return order_ + 2; }
+
+  // All runs in one stream, equal n-grams added up. To be called once, after the last add().
+  class Stream;
+  std::unique_ptr<Stream> merge();
+
+ private:
+  struct Run {
+    std::uint64_t begin, end;
+  };
+  std::unique_ptr<Stream> open(std::span<const Run> runs) const;
+
+  unsigned order_;
+  std::uint64_t memory_;
+  std::string folder_;
+  ScratchFile file_;
+  std::vector<Run> runs_;
+};
+
+class NgramRuns::Stream {
+ public:
+  Stream(std::vector<ScratchReader> runs, unsigned order);
+
+  const std::uint32_t* get() const { return ended_ ? nullptr : current_.data(); }
+  void advance();
+
+ private:
+  bool before(std::size_t a, std::size_t b) const;
+  void sift_down(std::size_t at);
+
+  std::vector<ScratchReader> runs_;
+  std::vector<std::uint32_t> heap_;  // runs that are not at their end, the one with the least record first
+  unsigned order_;
+  std::vector<std::uint32_t> current_;
+  bool ended_ = false;
+};
+
+}  // namespace treeglot

@@ -1,0 +1,47 @@
+// Where estimates go: an ARPA file, or tables in memory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/symbols.h"
+
+namespace treeglot {
+
+// Some n-grams of one order, in the order of their words read backwards.
+struct NgramBatch {
+  unsigned order = 1;
+  std::vector<Symbol> words;  // `order` for each n-gram
+  std::vector<float> log10_probability;
+  std::vector<float> log10_backoff;  // empty in the highest order
+
+  std::size_t size() const { return log10_probability.size(); }
+};
+
+constexpr std::size_t kBatch = 1 << 14;  // n-grams handed on at a time
+
+// Bytes that nobody has set before they are written.
+struct Rendered {
+  std::unique_ptr<char[]> bytes;
+  std::size_t size = 0;
+
+  std::string_view view() const { return {bytes.get(), size}; }
+};
+
+class NgramSink {
+ public:
+  virtual ~NgramSink() = default;
+  // The vocabulary stays as it is until end().
+  virtual void begin(const Symbols& vocabulary, std::span<const std::uint64_t> sizes) = 0;
+  virtual void begin_order(unsigned) {}
+  // What of the work on a batch needs no order: called from several threads.
+  virtual Rendered render(const NgramBatch&) const { return {}; }
+  // Batches in order, with what render made of them.
+  virtual void take(NgramBatch&& batch, Rendered&& rendered) = 0;
+  virtual void end() {}
+};
+
+}  // namespace treeglot

@@ -1,0 +1,89 @@
+// Training n-gram models: interpolated modified Kneser-Ney as lmplz estimates it (Heafield et al. 2013). Counts are
+// kept in memory as long as they fit; else they go through the disk. Either way, and whatever the number of threads,
+// the result is the same to the byte.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/symbols.h"
+#include "lm/discounts.h"
+#include "lm/ngram_runs.h"
+#include "lm/ngram_sink.h"
+#include "lm/special_words.h"
+
+namespace treeglot {
+
+constexpr int kHighestOrder = 9;
+
+struct NgramTrainOptions {
+  int order = 5;
+  // n-grams that occur so often or less are left out, by order; the last value holds for the orders above it.
+  std::vector<std::int64_t> prune;
+  std::int64_t memory = std::int64_t{2} << 30;  // bytes; about, and not counting the program itself
+  std::string folder = "/tmp";                  // for what does not fit
+  std::optional<FallbackDiscounts> fallback =
+      kFallbackDiscounts;  // none: a discount that cannot be estimated is an error
+  int threads = 1;
+
+  void check() const;                             // throws std::invalid_argument
+  std::vector<std::uint64_t> thresholds() const;  // one for each order
+};
+
+struct NgramTrainReport {
+  std::uint64_t sentences = 0, tokens = 0, types = 0;  // tokens and types without <s>, </s> and <unk>
+  std::vector<std::uint64_t> counted, kept;            // n-grams of each order, before and after pruning
+  std::vector<Discounts> discounts;                    // of each order
+  std::size_t runs = 0;                                // sorted runs that went through the disk
+};
+
+class NgramTrainer {
+ public:
+  // What is being done, and how much of how much is.
+  using Progress = std::function<void(std::string_view stage, std::uint64_t done, std::uint64_t total)>;
+
+  explicit NgramTrainer(NgramTrainOptions options);
+
+  // Sentences, word by word. A number below 3 says that the word is one of the special ones: it has not been added.
+  void begin_sentence() { words_.push_back(kSentenceBegin); }
+  Symbol add_word(std::string_view text) {
+    const Symbol word = vocabulary_.intern(text);
+    if (word >= std::size(kSpecialWords)) {
+      if (words_.size() - sentence_ > longest_) longest_ = words_.size() - sentence_;
+      words_.push_back(word);
+      ++report_.tokens;
+    }
+    return word;
+  }
+  void end_sentence();
+
+  std::uint64_t sentences() const { return report_.sentences; }
+  std::uint64_t tokens() const { return report_.tokens; }
+
+  // Estimates the model and gives it to `sink`; to be called once. `name` is what errors call the text.
+  NgramTrainReport finish(const std::string& name, NgramSink& sink, const Progress& progress);
+
+ private:
+  void spill();
+  void set_discounts(const std::string& name, const std::vector<CountsOfCounts>& counts);
+  void finish_in_memory(const std::string& name, NgramSink& sink, const Progress& progress);
+  void finish_spilled(const std::string& name, NgramSink& sink, const Progress& progress);
+
+  NgramTrainOptions options_;
+  unsigned order_;
+  std::uint64_t memory_;
+  std::vector<std::uint64_t> thresholds_;
+  Symbols vocabulary_;
+  std::vector<Symbol> words_;  // sentences, each from <s> to </s>, that have not been spilled
+  std::size_t sentence_ = 0;   // where the current one begins
+  std::size_t longest_ = 0;    // words in the longest sentence
+  std::unique_ptr<NgramRuns> runs_;
+  NgramTrainReport report_;
+};
+
+}  // namespace treeglot
