@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
   treeglot::bind_syntax(m);
   treeglot::bind_syntax_dependency(m);
   treeglot::bind_syntax_formats(m);
+  treeglot::bind_parse(m);
   treeglot::bind_lm(m);
   treeglot::bind_lm_train(m);
   treeglot::bind_rules(m);
