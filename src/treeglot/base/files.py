@@ -74,15 +74,23 @@ def write_binary(path: PathLike) -> Iterator[IO[bytes]]:
     """Write `path` aside, sync it and rename it: the final name appears only when the block ends without an error.
 
     Compression is by suffix, with fixed settings, so that the same content gives the same bytes;
-    `-` is standard output.
+    `-` is standard output. A symbolic link is followed; a device or a pipe is written as it is.
     """
     name = os.fspath(path)
     if name == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    target = Path(name)
-    descriptor, aside = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    target = Path(name).resolve()
+    if target.exists() and not target.is_file():
+        # Renaming over /dev/null would put a file in its place for everybody.
+        with target.open("wb") as raw, _compressor(raw, target.suffix) as stream:
+            yield stream
+        return
+    try:
+        descriptor, aside = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, name) from error  # the user knows this name, not that aside
     try:
         os.fchmod(descriptor, 0o666 & ~_umask())
         with os.fdopen(descriptor, "wb") as raw:
