@@ -10,6 +10,7 @@
 #include "bind/arrays.h"
 #include "bind/core.h"
 #include "lm/arpa_writer.h"
+#include "lm/dependency_train.h"
 #include "lm/estimated_ngrams.h"
 #include "lm/ngram_text.h"
 #include "lm/ngram_train.h"
@@ -39,6 +40,20 @@ NgramTrainer::Progress to_progress(const std::optional<ProgressCallable>& progre
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
     if (progress) (*progress)(stage, done, total);
   };
+}
+
+std::vector<std::tuple<float, float, float>> amounts(const std::vector<Discounts>& discounts) {
+  std::vector<std::tuple<float, float, float>> out;
+  for (const Discounts& d : discounts) out.emplace_back(d.amount[1], d.amount[2], d.amount[3]);
+  return out;
+}
+
+std::vector<std::tuple<unsigned, std::string>> fallbacks(const std::vector<Discounts>& discounts) {
+  std::vector<std::tuple<unsigned, std::string>> out;
+  for (unsigned i = 0; i < discounts.size(); ++i) {
+    if (!discounts[i].problem.empty()) out.emplace_back(i + 1, discounts[i].problem);
+  }
+  return out;
 }
 
 const NgramBatch& order_of(const EstimatedNgrams& model, std::size_t order) {
@@ -80,22 +95,10 @@ void bind_lm_train(nb::module_& m) {
       .def_ro("kept", &NgramTrainReport::kept, "N-grams of each order in the model.")
       .def_ro("runs", &NgramTrainReport::runs, "Sorted runs that went through the disk; 0: all fitted into memory.")
       .def_prop_ro(
-          "discounts",
-          [](const NgramTrainReport& report) {
-            std::vector<std::tuple<float, float, float>> out;
-            for (const Discounts& d : report.discounts) out.emplace_back(d.amount[1], d.amount[2], d.amount[3]);
-            return out;
-          },
+          "discounts", [](const NgramTrainReport& report) { return amounts(report.discounts); },
           "The discounts of each order for the counts 1, 2, and 3 or more.")
       .def_prop_ro(
-          "fallbacks",
-          [](const NgramTrainReport& report) {
-            std::vector<std::tuple<unsigned, std::string>> out;
-            for (unsigned i = 0; i < report.discounts.size(); ++i) {
-              if (!report.discounts[i].problem.empty()) out.emplace_back(i + 1, report.discounts[i].problem);
-            }
-            return out;
-          },
+          "fallbacks", [](const NgramTrainReport& report) { return fallbacks(report.discounts); },
           "The orders whose discounts could not be estimated, each with the reason.");
 
   nb::class_<EstimatedNgrams>(m, "EstimatedNgrams", "An estimated model in memory, as plain tables.")
@@ -169,6 +172,48 @@ void bind_lm_train(nb::module_& m) {
           },
           nb::arg("chunk"), "More of the text.")
       .def("finish", &NgramText::finish, nb::call_guard<nb::gil_scoped_release>(), "The text is at its end.");
+
+  nb::enum_<DependencyUnit>(m, "DependencyUnit", "What a dependency language model is over.")
+      .value("words", DependencyUnit::words)
+      .value("tags", DependencyUnit::tags);
+
+  nb::class_<WindowModel>(m, "WindowModel", "A model over windows: its n-grams and how they were discounted.")
+      .def_ro("ngrams", &WindowModel::ngrams, "The model.")
+      .def_prop_ro(
+          "discounts", [](const WindowModel& model) { return amounts(model.discounts); },
+          "The discounts of each order for the counts 1, 2, and 3 or more.")
+      .def_prop_ro(
+          "fallbacks", [](const WindowModel& model) { return fallbacks(model.discounts); },
+          "The orders whose discounts could not be estimated, each with the reason.");
+
+  nb::class_<DependencyEstimate>(m, "DependencyEstimate", "A dependency language model: three models over windows.")
+      .def_ro("left", &DependencyEstimate::left, "Over (sibling, head, left child).")
+      .def_ro("right", &DependencyEstimate::right, "Over (sibling, head, right child).")
+      .def_ro("root", &DependencyEstimate::root, "Over roots.");
+
+  nb::class_<DependencyTrainer>(m, "DependencyTrainer", "Counts the events of dependency trees and estimates a model.")
+      .def(nb::init<DependencyUnit, const FallbackDiscounts&>(), nb::arg("unit"), nb::arg("fallback"))
+      .def_prop_ro("sentences", &DependencyTrainer::sentences, "Sentences so far.")
+      .def_prop_ro(
+          "events",
+          [](const DependencyTrainer& trainer) {
+            return std::make_tuple(trainer.events(0), trainer.events(1), trainer.events(2));
+          },
+          "Left children, right children and roots so far.")
+      .def(
+          "add",
+          [](DependencyTrainer& trainer, const nb::typed<nb::list, Dependency>& sentences) {
+            std::vector<const Dependency*> values;
+            for (const nb::handle sentence : sentences) {
+              if (!nb::isinstance<Dependency>(sentence)) throw nb::type_error("expected a list of Dependency values");
+              values.push_back(&nb::cast<const Dependency&>(sentence));
+            }
+            const nb::gil_scoped_release release;
+            for (const Dependency* sentence : values) trainer.add(*sentence);
+          },
+          nb::arg("sentences"), "More sentences; nobody else may change the list.")
+      .def("finish", &DependencyTrainer::finish, nb::call_guard<nb::gil_scoped_release>(),
+           "Estimate the model; to be called once.");
 }
 
 }  // namespace treeglot

@@ -827,6 +827,64 @@ class NgramText:
     def finish(self) -> None:
         """The text is at its end."""
 
+class DependencyUnit(enum.Enum):
+    """What a dependency language model is over."""
+
+    words = 0
+
+    tags = 1
+
+class WindowModel:
+    """A model over windows: its n-grams and how they were discounted."""
+
+    @property
+    def ngrams(self) -> EstimatedNgrams:
+        """The model."""
+
+    @property
+    def discounts(self) -> list[tuple[float, float, float]]:
+        """The discounts of each order for the counts 1, 2, and 3 or more."""
+
+    @property
+    def fallbacks(self) -> list[tuple[int, str]]:
+        """
+        The orders whose discounts could not be estimated, each with the reason.
+        """
+
+class DependencyEstimate:
+    """A dependency language model: three models over windows."""
+
+    @property
+    def left(self) -> WindowModel:
+        """Over (sibling, head, left child)."""
+
+    @property
+    def right(self) -> WindowModel:
+        """Over (sibling, head, right child)."""
+
+    @property
+    def root(self) -> WindowModel:
+        """Over roots."""
+
+class DependencyTrainer:
+    """Counts the events of dependency trees and estimates a model."""
+
+    def __init__(self, unit: DependencyUnit, fallback: Sequence[float]) -> None: ...
+
+    @property
+    def sentences(self) -> int:
+        """Sentences so far."""
+
+    @property
+    def events(self) -> tuple[int, int, int]:
+        """Left children, right children and roots so far."""
+
+    def add(self, sentences: list[Dependency]) -> None:
+        """More sentences; nobody else may change the list."""
+
+    def finish(self) -> DependencyEstimate:
+        """Estimate the model; to be called once."""
+
 class RuleTable:
     """A compiled rule table: rules, and a trie over their source sides."""
 

@@ -1,0 +1,121 @@
+"""The dependency language model against its definition, and as a distribution."""
+
+import math
+import warnings
+from collections import Counter
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kneser_ney import Model, closed_form, conditional
+
+from treeglot.lm import DependencyTraining, DiscountWarning, EstimatedNgrams, train_dependency
+from treeglot.syntax import Dependency
+
+Window = tuple[str, ...]
+FALLBACK = (0.5, 1.0, 1.5)
+WORDS = "abcde"
+
+
+@st.composite
+def sentences(draw: st.DrawFn) -> Dependency:
+    """Arcs of all kinds: several roots, words without heads, cycles, crossing arcs."""
+    words = draw(st.lists(st.sampled_from(WORDS), min_size=1, max_size=7))
+    heads = [
+        draw(st.integers(-2, len(words) - 1).filter(lambda head, i=i: head != i))  # type: ignore[misc]
+        for i in range(len(words))
+    ]
+    return Dependency(words, heads, tags=[word.upper() for word in words])
+
+
+def events(trees: list[Dependency], tags: bool = False) -> tuple[list[Window], list[Window], list[Window]]:
+    """(Sibling, head, child) for left and right children from the nearest outwards, and the roots."""
+    left, right, roots = [], [], []
+    for tree in trees:
+        words = tree.tags if tags else tree.words
+        assert words is not None
+        for h, head in enumerate(words):
+            for children, found in (
+                ([i for i in reversed(range(h)) if tree.heads[i] == h], left),
+                ([i for i in range(h + 1, len(words)) if tree.heads[i] == h], right),
+            ):
+                previous = "<s>"
+                for child in children:
+                    found.append((previous, f"<h>{head}", words[child]))
+                    previous = words[child]
+        roots += [(words[i],) for i in range(len(words)) if tree.heads[i] == Dependency.ROOT]
+    return left, right, roots
+
+
+class SlowWindows:
+    """Interpolated modified Kneser-Ney over windows, from the definition."""
+
+    def __init__(self, windows: list[Window], length: int, predicted: set[str]) -> None:
+        self.uniform = 1 / len(predicted)
+        self.counts: list[Counter[Window]] = [Counter() for _ in range(length + 1)]
+        self.counts[length] = Counter(windows)
+        for k in reversed(range(1, length)):
+            self.counts[k] = Counter(window[1:] for window in self.counts[k + 1])
+        self.discounts = [closed_form(Counter(counts.values())) or FALLBACK for counts in self.counts]
+
+    def probability(self, window: Window) -> float:
+        if not window:
+            return self.uniform
+        counts = self.counts[len(window)]
+        lower = self.probability(window[1:])
+        same = [count for other, count in counts.items() if other[:-1] == window[:-1]]
+        if not same:
+            return lower
+
+        def discount(count: int) -> float:
+            return self.discounts[len(window)][min(count, 3) - 1] if count else 0.0
+
+        own = counts[window] - discount(counts[window])
+        return (own + sum(map(discount, same)) * lower) / sum(same)
+
+
+def as_model(estimate: EstimatedNgrams) -> Model:
+    words = estimate.vocabulary
+    model: Model = []
+    for order in range(1, estimate.order + 1):
+        ngrams = [tuple(words[i] for i in ngram) for ngram in estimate.words(order).reshape(-1, order)]
+        backoffs = estimate.log10_backoff(order) if order < estimate.order else [0.0] * len(ngrams)
+        numbers = zip(map(float, estimate.log10_probability(order)), map(float, backoffs), strict=True)
+        model.append(dict(zip(ngrams, numbers, strict=True)))
+    return model
+
+
+def trained(trees: list[Dependency], unit: str = "words") -> DependencyTraining:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiscountWarning)
+        return train_dependency(trees, unit)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("unit", ["words", "tags"])
+@settings(max_examples=60)
+@given(st.lists(sentences(), min_size=1, max_size=25))
+def test_agrees_with_the_definition(unit: str, trees: list[Dependency]) -> None:
+    training = trained(trees, unit)
+    tags = unit == "tags"
+    vocabulary = {word for tree in trees for word in (tree.tags if tags else tree.words) or []}
+    for model, windows, length in zip(
+        map(as_model, (training.left, training.right, training.root)), events(trees, tags), (3, 3, 1), strict=True
+    ):
+        slow = SlowWindows(windows, length, vocabulary | {"<unk>"})
+        children = sorted(vocabulary | {"<unk>"})
+        siblings = ["<s>", *sorted(vocabulary), "unseen"]
+        heads = [f"<h>{word}" for word in [*sorted(vocabulary), "unseen"]]
+        for context in product(siblings, heads) if length == 3 else [()]:
+            found = [conditional(model, context, child) for child in children]
+            expected = [slow.probability((*context, child)) for child in children]
+            assert found == pytest.approx(expected, rel=1e-5)
+            assert math.fsum(found) == pytest.approx(1, abs=1e-4)
+
+
+@settings(max_examples=30)
+@given(st.lists(sentences(), min_size=1, max_size=5))
+def test_counts_every_arc(trees: list[Dependency]) -> None:
+    training = trained(trees)
+    assert training.sentences == len(trees)
+    assert training.events == tuple(map(len, events(trees)))
