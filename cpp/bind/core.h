@@ -13,6 +13,7 @@ void bind_syntax_formats(nanobind::module_& m);
 void bind_parse(nanobind::module_& m);
 void bind_lm(nanobind::module_& m);
 void bind_lm_train(nanobind::module_& m);
+void bind_evaluate(nanobind::module_& m);
 void bind_rules(nanobind::module_& m);
 void bind_decode(nanobind::module_& m);
 

@@ -885,6 +885,98 @@ class DependencyTrainer:
     def finish(self) -> DependencyEstimate:
         """Estimate the model; to be called once."""
 
+class References:
+    """The references of a corpus, made ready for one metric."""
+
+    @property
+    def sentences(self) -> int:
+        """How many sentences there are."""
+
+    @property
+    def width(self) -> int:
+        """How many statistics a sentence has."""
+
+    def statistics(self, translations: Sequence[str], sentences: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The statistics of translations of these sentences, row by row."""
+
+class Metric:
+    """Statistics of a sentence that add up, and the score of their sum."""
+
+    @property
+    def width(self) -> int:
+        """How many statistics a sentence has."""
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether a better translation has a higher score."""
+
+    def prepare(self, references: Sequence[Sequence[str]]) -> References:
+        """One list of lines for each reference translation."""
+
+    def scores(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The score of every row of statistics."""
+
+class LengthChoice(enum.Enum):
+    """Which reference's length a sentence is held against."""
+
+    closest = 0
+
+    shortest = 1
+
+class Smoothing(enum.Enum):
+    """What BLEU does about n-grams without a match."""
+
+    none = 0
+
+    exponential = 1
+
+    add_one = 2
+
+    add_one_length = 3
+
+class BleuMetric(Metric):
+    """BLEU."""
+
+    def __init__(self, order: int, length: LengthChoice, smoothing: Smoothing, effective_order: bool) -> None: ...
+
+class ChrfMetric(Metric):
+    """chrF and chrF++."""
+
+    def __init__(self, character_order: int, word_order: int, beta: float) -> None: ...
+
+class TerMetric(Metric):
+    """TER."""
+
+    def __init__(self) -> None: ...
+
+class SignTest:
+    """What the sign test found."""
+
+    @property
+    def better(self) -> int:
+        """Sentences whose new translation makes the baseline's score better."""
+
+    @property
+    def worse(self) -> int:
+        """Sentences that make it worse."""
+
+    @property
+    def equal(self) -> int:
+        """Sentences that leave it as it is."""
+
+    @property
+    def p(self) -> float:
+        """How likely so uneven a result is by chance, two-sided."""
+
+def sign_test(metric: Metric, baseline: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], system: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> SignTest:
+    """The sign test of Collins et al. (2005) on rows of statistics."""
+
+def sign_test_p(better: int, worse: int) -> float:
+    """How likely a fair coin is to fall at least as unevenly."""
+
+def paired_bootstrap(metric: Metric, baseline: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], system: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], samples: int, seed: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """Both systems' scores on corpora drawn anew."""
+
 class RuleTable:
     """A compiled rule table: rules, and a trie over their source sides."""
 

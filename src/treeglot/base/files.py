@@ -59,6 +59,22 @@ def read_chunks(path: PathLike, size: int = CHUNK) -> Iterator[bytes]:
             yield chunk
 
 
+def read_lines(path: PathLike) -> list[str]:
+    """The lines of a text file, without their ends; what is not UTF-8 is a `FormatError`.
+
+    Only a line feed ends a line: characters such as U+2028 and U+0085 are part of it.
+    """
+    content = b"".join(read_chunks(path))
+    try:
+        lines = content.decode().split("\n")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise FormatError(os.fspath(path), line, f"byte 0x{content[error.start]:02x} is not UTF-8") from error
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
 def logical_suffix(path: PathLike) -> str:
     """The suffix that names the format, compression aside.
 

@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "Start here": ("demo",),
     "Data": ("sample", "convert", "show"),
     "Language models": ("lm train", "lm score", "lm info"),
+    "Judge": ("score",),
 }
 GROUPS = {
     "": "Translate with syntax: learn synchronous grammars from parsed, aligned text, and translate with them.",

@@ -1,0 +1,187 @@
+"""BLEU, chrF and TER: statistics of sentences that add up, and the score of a sum.
+
+Scores that a user sees go through sacreBLEU (`treeglot.evaluate.report`); these are its numbers from the core, for
+whatever needs many of them: tuning, significance tests.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from treeglot import _core
+from treeglot.base.options import option
+
+Statistics: TypeAlias = npt.NDArray[np.float64]  # a row per sentence
+Length: TypeAlias = Literal["closest", "shortest"]
+Smooth: TypeAlias = Literal["none", "exp", "add-one", "add-one-length"]
+
+_SMOOTHING = {
+    "none": _core.Smoothing.none,
+    "exp": _core.Smoothing.exponential,
+    "add-one": _core.Smoothing.add_one,
+    "add-one-length": _core.Smoothing.add_one_length,
+}
+
+
+@dataclass(frozen=True)
+class Metric(ABC):
+    """What is counted in a sentence and how the sum of all counts is scored."""
+
+    name: ClassVar[str]
+    lowercase: bool = option(False, "compare without regard to case")
+
+    @property
+    @abstractmethod
+    def core(self) -> _core.Metric:
+        """The same, in the core."""
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether a better translation has a higher score."""
+        return self.core.higher_is_better
+
+    def prepare(self, references: Sequence[Sequence[str]]) -> References:
+        """References to be used more than once; one list of sentences for each translation of the whole text."""
+        return References(self, references)
+
+    def statistics(self, translations: Sequence[str], references: Sequence[Sequence[str]]) -> Statistics:
+        """A row of counts for each sentence.
+
+        >>> Ter().statistics(["the cat sat", "a dog"], [["sat the cat", "a dog"], ["the cat sat .", "the dog"]])
+        array([[1. , 3.5],
+               [0. , 2. ]])
+        """
+        return self.prepare(references).statistics(translations)
+
+    def score(self, statistics: npt.ArrayLike) -> float:
+        """The score of a row, or of the sum of many rows.
+
+        >>> rows = Bleu().statistics(["the cat sat on it", "a dog"], [["the cat sat on a mat", "the dog"]])
+        >>> round(Bleu().score(rows), 2)
+        53.29
+        """
+        rows = np.asarray(statistics, dtype=np.float64)
+        return float(self.scores(rows if rows.ndim == 1 else rows.sum(axis=0))[0])
+
+    def scores(self, statistics: npt.ArrayLike) -> npt.NDArray[np.float64]:
+        """The score of every row.
+
+        >>> bleu = Bleu(smooth="add-one")
+        >>> bleu.scores(bleu.statistics(["the cat sat", "a dog"], [["the cat sat", "the dog"]])).round(2)
+        array([100.  ,  70.71])
+        """
+        rows = np.atleast_2d(np.asarray(statistics, dtype=np.float64))
+        if rows.shape[1] != self.core.width:
+            raise ValueError(f"rows of {rows.shape[1]} statistics; {self.name} has {self.core.width}")
+        return self.core.scores(np.ascontiguousarray(rows).ravel())
+
+
+@dataclass(frozen=True)
+class Bleu(Metric):
+    """BLEU (Papineni et al. 2002) of words separated by blanks, the same as sacreBLEU's with `tokenize="none"`.
+
+    The statistics of a sentence are its length, the reference's, the matches for n = 1, 2, …, the n-grams for each.
+
+    Smoothing: `exp` is sacreBLEU's and NIST's for corpora; `add-one` gives every order above 1 one more match and one
+    more n-gram, the usual BLEU+1 of single sentences (Lin and Och 2004); `add-one-length` makes the reference one word
+    longer too, without which tuning towards BLEU+1 ends in short output (Nakov et al. 2012).
+
+    >>> Bleu().statistics(["the cat sat on it"], [["the cat sat on a mat"]])
+    array([[5., 6., 4., 3., 2., 1., 5., 4., 3., 2.]])
+    >>> Bleu(length="shortest").statistics(["a b c"], [["a b c d"], ["a"]])[0, :2]
+    array([3., 1.])
+    """
+
+    name: ClassVar[str] = "BLEU"
+    length: Length = option("closest", "which reference's length counts: the closest or the shortest")
+    smooth: Smooth = option("exp", "what is done about n-grams without a match")
+    order: int = option(4, "the longest n-grams")
+    effective_order: bool = option(False, "leave out orders of which there are no n-grams (for single sentences)")
+
+    def __post_init__(self) -> None:
+        """Refuses what is not a length or a smoothing."""
+        if self.length not in ("closest", "shortest"):
+            raise ValueError(f"length is {self.length!r}; expected 'closest' or 'shortest'")
+        if self.smooth not in _SMOOTHING:
+            raise ValueError(f"smooth is {self.smooth!r}; expected {', '.join(map(repr, _SMOOTHING))}")
+
+    @cached_property
+    def core(self) -> _core.Metric:
+        """The same, in the core."""
+        length = _core.LengthChoice.shortest if self.length == "shortest" else _core.LengthChoice.closest
+        return _core.BleuMetric(self.order, length, _SMOOTHING[self.smooth], self.effective_order)
+
+
+@dataclass(frozen=True)
+class Chrf(Metric):
+    """chrF (Popović 2015), chrF++ with `word_order=2`: the F-score of character n-grams, blanks left out.
+
+    The statistics of a sentence are, for each order, the translation's n-grams, the reference's, the matches.
+
+    >>> Chrf().score(Chrf().statistics(["the cat"], [["the cat"]]))
+    100.0
+    """
+
+    name: ClassVar[str] = "chrF"
+    character_order: int = option(6, "the longest n-grams of characters")
+    word_order: int = option(0, "the longest n-grams of words; 2 for chrF++")
+    beta: float = option(2.0, "how many times recall counts as much as precision")
+
+    @cached_property
+    def core(self) -> _core.Metric:
+        """The same, in the core."""
+        return _core.ChrfMetric(self.character_order, self.word_order, self.beta)
+
+
+@dataclass(frozen=True)
+class Ter(Metric):
+    """TER (Snover et al. 2006): edits per reference word, moves of blocks included; the lower the better.
+
+    The statistics of a sentence are the edits and the mean length of the references.
+    """
+
+    name: ClassVar[str] = "TER"
+    lowercase: bool = option(True, "compare without regard to case, as is usual for TER")
+
+    @cached_property
+    def core(self) -> _core.Metric:
+        """The same, in the core."""
+        return _core.TerMetric()
+
+
+class References:
+    """The references of a text, made ready for a metric once.
+
+    >>> references = Bleu().prepare([["a b", "c d"]])
+    >>> references.statistics(["a", "a b", "c"], sentences=[0, 0, 1])[:, :4]
+    array([[1., 2., 1., 0.],
+           [2., 2., 2., 1.],
+           [1., 2., 1., 0.]])
+    """
+
+    def __init__(self, metric: Metric, references: Sequence[Sequence[str]]) -> None:
+        """One list of sentences for each translation of the whole text."""
+        self.metric = metric
+        self._core = metric.core.prepare([self._lines(lines) for lines in references])
+
+    def __len__(self) -> int:
+        return self._core.sentences
+
+    def statistics(self, translations: Sequence[str], sentences: npt.ArrayLike | None = None) -> Statistics:
+        """A row of counts for each translation, one of the sentence of that number; without numbers, one of each."""
+        if sentences is None:
+            sentences = np.arange(len(self))
+        numbers = np.ascontiguousarray(sentences, dtype=np.uint32)
+        return self._core.statistics(self._lines(translations), numbers).reshape(-1, self._core.width)
+
+    def _lines(self, lines: Sequence[str]) -> Sequence[str]:
+        if isinstance(lines, str):
+            raise TypeError(f"{lines[:20]!r} is one text; expected a list of sentences")
+        return [line.lower() for line in lines] if self.metric.lowercase else lines

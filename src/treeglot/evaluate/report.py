@@ -1,0 +1,244 @@
+"""The scores of systems as a user sees them: sacreBLEU's, with its signatures, and intervals and tests beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from treeglot._core import SignTest
+from treeglot.base.errors import UsageError
+from treeglot.base.options import option, unknown
+from treeglot.evaluate.metrics import Bleu, Chrf, Length, Metric, Statistics, Ter
+from treeglot.evaluate.significance import SAMPLES, SEED, Bootstrap, Interval, paired_bootstrap, sign_test
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.base import Metric as SacreMetric
+
+MetricName: TypeAlias = Literal["bleu", "chrf", "ter"]
+
+
+@dataclass(frozen=True)
+class ScoreOptions:
+    """How systems are scored."""
+
+    lowercase: bool = option(False, "compare without regard to case (TER always does)")
+    length: Length = option("closest", "whose length BLEU's brevity penalty takes: the closest or shortest reference's")
+    tokenize: str = option("none", "sacreBLEU's tokenizer for BLEU (13a, intl, zh, …); none takes words as they are")
+    samples: int = option(SAMPLES, "samples of the bootstrap, for intervals and the paired test")
+    seed: int = option(SEED, "seed of the bootstrap")
+
+    def __post_init__(self) -> None:
+        """Refuses a tokenizer that sacreBLEU does not have and a number of samples below 1."""
+        from sacrebleu.metrics.bleu import BLEU
+
+        if self.tokenize not in BLEU.TOKENIZERS:
+            raise UsageError(unknown("tokenizer", self.tokenize, BLEU.TOKENIZERS))
+        if self.samples < 1:
+            raise UsageError(f"samples is {self.samples}; expected at least 1")
+        if not 0 <= self.seed < 2**64:
+            raise UsageError(f"seed is {self.seed}; expected 0 to 2^64 - 1")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A system's score beside the baseline's."""
+
+    difference: float
+    sign_test: SignTest
+    bootstrap: Bootstrap
+
+
+@dataclass(frozen=True)
+class Score:
+    """One system's score in one metric."""
+
+    name: str  # as sacreBLEU has it: BLEU, chrF2, TER
+    value: float
+    signature: str
+    interval: Interval
+    details: str  # of BLEU: precisions and brevity penalty
+    against: Comparison | None = None
+
+
+@dataclass(frozen=True)
+class LengthBin:
+    """The sentences whose first reference has from `shortest` to `longest` words, and BLEU on them."""
+
+    shortest: int
+    longest: int | None
+    sentences: int
+    bleu: float
+    ratio: float | None  # words of the output per word of the references
+
+
+@dataclass(frozen=True)
+class SystemReport:
+    """One system's scores."""
+
+    system: str
+    scores: tuple[Score, ...]
+    words: int
+    reference_words: int  # as BLEU counts them
+    empty: int  # sentences without a word
+    by_length: tuple[LengthBin, ...]
+
+    @property
+    def ratio(self) -> float | None:
+        """Words of the output per word of the references; None if these are empty."""
+        return _ratio(self.words, self.reference_words)
+
+
+def score_systems(
+    systems: Mapping[str, Sequence[str]],
+    references: Sequence[Sequence[str]],
+    *,
+    baseline: str | None = None,
+    metrics: Sequence[MetricName] = ("bleu", "chrf", "ter"),
+    options: ScoreOptions | None = None,
+    bins: Sequence[int] = (10, 20, 30, 40, 50),
+) -> list[SystemReport]:
+    """The scores of systems by name, each with a line for every sentence; all but `baseline` are tested against it.
+
+    `bins` are the longest sentences of each group in the scores by length.
+
+    >>> systems = {"old": ["a b c d x"], "new": ["a b c d e"]}
+    >>> old, new = score_systems(systems, [["a b c d e"]], baseline="old", metrics=["bleu"])
+    >>> round(new.scores[0].value, 2), round(new.scores[0].against.difference, 2), new.scores[0].signature
+    (100.0, 33.13, 'nrefs:1|case:mixed|eff:no|tok:none|smooth:exp|version:...')
+    """
+    chosen = options or ScoreOptions()
+    _check(systems, references, bins)
+    judges = [_judge(name, chosen) for name in metrics]
+    bleu = next((judge for judge in judges if judge.name == "bleu"), None) or _judge("bleu", chosen)
+    prepared = {judge.name: judge.core.prepare(judge.tokenized(references)) for judge in [*judges, bleu]}
+
+    def statistics(judge: _Judge, lines: Sequence[str]) -> Statistics:
+        return prepared[judge.name].statistics(judge.tokenized([lines])[0])
+
+    base = {j.name: statistics(j, systems[baseline]) for j in judges} if baseline is not None else {}
+    lengths = np.array([len(line.split()) for line in bleu.tokenized(references)[0]])
+    reports = []
+    for system, lines in systems.items():
+        scores = []
+        for judge in judges:
+            rows = statistics(judge, lines)
+            against = base.get(judge.name) if system != baseline else None
+            scores.append(_score(judge, lines, references, rows, against, chosen))
+        rows = statistics(bleu, lines)
+        words, wanted = rows[:, :2].sum(axis=0)
+        empty = int(np.sum(rows[:, 0] == 0))
+        by_length = _by_length(bleu.core, rows, lengths, bins)
+        reports.append(SystemReport(system, tuple(scores), int(words), int(wanted), empty, by_length))
+    return reports
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """A metric, sacreBLEU's and ours."""
+
+    name: str
+    sacre: SacreMetric
+    core: Metric
+
+    def tokenized(self, texts: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+        if self.name != "bleu":
+            return list(texts)
+        return [[self.sacre._preprocess_segment(line) for line in lines] for lines in texts]
+
+
+def _judge(name: str, options: ScoreOptions) -> _Judge:
+    from sacrebleu.metrics.chrf import CHRF
+    from sacrebleu.metrics.ter import TER
+
+    match name:
+        case "bleu":
+            # sacreBLEU's tokenizer lowercases before it tokenizes: nothing is left to do for ours.
+            return _Judge(name, _sacre_bleu(options), Bleu(length=options.length))
+        case "chrf":
+            return _Judge(name, CHRF(lowercase=options.lowercase), Chrf(lowercase=options.lowercase))
+        case "ter":
+            return _Judge(name, TER(), Ter())
+        case _:
+            raise UsageError(unknown("metric", name, ("bleu", "chrf", "ter")))
+
+
+def _sacre_bleu(options: ScoreOptions) -> SacreMetric:
+    from sacrebleu.metrics.bleu import BLEU, BLEUSignature
+
+    class ShortestSignature(BLEUSignature):
+        def __init__(self, args: dict[str, Any]) -> None:
+            super().__init__(args)
+            self._abbr["length"] = "len"
+            self.info["length"] = "shortest"
+
+    class ShortestBLEU(BLEU):
+        """sacreBLEU knows the closest reference length only."""
+
+        _SIGNATURE_TYPE = ShortestSignature
+
+        def _get_closest_ref_len(self, hyp_len: int, ref_lens: list[int]) -> int:
+            return min(ref_lens)
+
+    kind = ShortestBLEU if options.length == "shortest" else BLEU
+    # force: it would warn of text that is tokenized already, which is what it is asked to score here.
+    return kind(lowercase=options.lowercase, tokenize=options.tokenize, force=True)
+
+
+def _score(
+    judge: _Judge,
+    lines: Sequence[str],
+    references: Sequence[Sequence[str]],
+    rows: Statistics,
+    baseline: Statistics | None,
+    options: ScoreOptions,
+) -> Score:
+    result = judge.sacre.corpus_score(lines, references)
+    drawn = {"samples": options.samples, "seed": options.seed}
+    other = rows if baseline is None else baseline
+    bootstrap = paired_bootstrap(judge.core, other, rows, **drawn)
+    against = None
+    if baseline is not None:
+        difference = judge.core.score(rows) - judge.core.score(baseline)
+        against = Comparison(difference, sign_test(judge.core, baseline, rows), bootstrap)
+    signature = str(judge.sacre.get_signature())
+    return Score(result.name, float(result.score), signature, bootstrap.system, result._verbose, against)
+
+
+def _by_length(
+    bleu: Metric, rows: Statistics, lengths: npt.NDArray[np.int64], bins: Sequence[int]
+) -> tuple[LengthBin, ...]:
+    found = []
+    edges = [0, *bins]
+    for shortest, longest in zip(edges, [*bins, None], strict=True):
+        inside = lengths > shortest if shortest else lengths >= 0
+        if longest is not None:
+            inside = inside & (lengths <= longest)
+        if inside.any():
+            words, wanted = rows[inside][:, :2].sum(axis=0)
+            begin = shortest + 1 if shortest else 0
+            found.append(LengthBin(begin, longest, int(inside.sum()), bleu.score(rows[inside]), _ratio(words, wanted)))
+    return tuple(found)
+
+
+def _ratio(words: float, wanted: float) -> float | None:
+    return float(words / wanted) if wanted else None
+
+
+def _check(systems: Mapping[str, Sequence[str]], references: Sequence[Sequence[str]], bins: Sequence[int]) -> None:
+    if not references:
+        raise UsageError("there are no references; expected at least one")
+    if not references[0]:
+        raise UsageError("the references are empty")
+    sentences = len(references[0])
+    for number, reference in enumerate(references[1:], 2):
+        if len(reference) != sentences:
+            raise UsageError(f"reference {number} has {len(reference)} sentences, reference 1 has {sentences}")
+    for system, lines in systems.items():
+        if len(lines) != sentences:
+            raise UsageError(f"{system} has {len(lines)} sentences, the references have {sentences}")
+    if list(bins) != sorted(set(bins)) or any(longest < 1 for longest in bins):
+        raise UsageError(f"bins are {', '.join(map(str, bins))}; expected lengths from 1 up, each above the last")

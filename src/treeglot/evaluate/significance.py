@@ -1,0 +1,107 @@
+"""Is one system better than another, or was it luck? Tests on the statistics of `treeglot.evaluate.metrics`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treeglot import _core
+from treeglot._core import SignTest
+from treeglot.evaluate.metrics import Metric, Statistics
+
+SAMPLES = 1000
+SEED = 1
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Where a number lies in `level` of all samples."""
+
+    low: float
+    high: float
+    level: float
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """What paired bootstrap resampling found (Koehn 2004)."""
+
+    wins: int  # samples on which the system is better than the baseline
+    losses: int
+    ties: int
+    p: float  # the share of samples on which the one that is better on the whole is not
+    baseline: Interval
+    system: Interval
+    difference: Interval
+
+
+def sign_test(metric: Metric, baseline: Statistics, system: Statistics) -> SignTest:
+    """The sign test of Collins et al. (2005), two-sided.
+
+    A sentence counts as better (worse) when the corpus score of the baseline's output gets better (worse) with the
+    system's translation of this one sentence in it.
+
+    >>> from treeglot.evaluate import Bleu
+    >>> bleu = Bleu()
+    >>> references = bleu.prepare([["a b c d e", "f g h i j", "k l m n o"]])
+    >>> baseline = references.statistics(["a b c d x", "f g h i x", "k l m n o"])
+    >>> system = references.statistics(["a b c d e", "f g h i j", "k l m n o"])
+    >>> test = sign_test(bleu, baseline, system)
+    >>> test.better, test.worse, test.equal, test.p
+    (2, 0, 1, 0.5)
+    """
+    return _core.sign_test(metric.core, _rows(baseline), _rows(system))
+
+
+def paired_bootstrap(
+    metric: Metric,
+    baseline: Statistics,
+    system: Statistics,
+    *,
+    samples: int = SAMPLES,
+    seed: int = SEED,
+    level: float = 0.95,
+) -> Bootstrap:
+    """Paired bootstrap resampling (Koehn 2004): both systems' scores on test sets drawn anew, with replacement.
+
+    The same seed gives the same samples on every machine. Intervals are percentiles.
+
+    >>> from treeglot.evaluate import Bleu
+    >>> bleu = Bleu()
+    >>> references = bleu.prepare([["a b c d e", "f g h i j", "k l m n o"]])
+    >>> baseline = references.statistics(["a b c d x", "f g h i x", "k l m n o"])
+    >>> system = references.statistics(["a b c d e", "f g h i j", "k l m n o"])
+    >>> test = paired_bootstrap(bleu, baseline, system)
+    >>> test.wins, test.losses, test.ties, test.p
+    (970, 0, 30, 0.03)
+    """
+    if samples < 1:
+        raise ValueError(f"samples is {samples}; expected at least 1")
+    if not 0 < level < 1:
+        raise ValueError(f"level is {level}; expected a number between 0 and 1")
+    old, new = _core.paired_bootstrap(metric.core, _rows(baseline), _rows(system), samples, seed)
+    sign = 1 if metric.higher_is_better else -1
+    gains = sign * (new - old)
+    wins, losses = int(np.sum(gains > 0)), int(np.sum(gains < 0))
+    ahead = sign * (metric.score(system) - metric.score(baseline)) >= 0
+    return Bootstrap(
+        wins=wins,
+        losses=losses,
+        ties=samples - wins - losses,
+        p=(samples - (wins if ahead else losses)) / samples,
+        baseline=_interval(old, level),
+        system=_interval(new, level),
+        difference=_interval(new - old, level),
+    )
+
+
+def _interval(scores: npt.NDArray[np.float64], level: float) -> Interval:
+    outside = (1 - level) / 2
+    low, high = np.quantile(scores, [outside, 1 - outside])
+    return Interval(float(low), float(high), level)
+
+
+def _rows(statistics: Statistics) -> npt.NDArray[np.float64]:
+    return np.ascontiguousarray(statistics, dtype=np.float64).ravel()

@@ -1,0 +1,119 @@
+"""The tests of significance against slow twins that work on the texts."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from treeglot.evaluate import Bleu, Chrf, Ter, paired_bootstrap, sign_test
+
+METRICS = [Bleu(), Bleu(length="shortest", smooth="none"), Chrf(), Ter()]
+LINES = st.lists(st.sampled_from("abcd"), max_size=8).map(" ".join)
+
+
+@st.composite
+def comparisons(draw: st.DrawFn) -> tuple[list[str], list[str], list[list[str]]]:
+    sentences = draw(st.integers(1, 7))
+    texts = st.lists(LINES, min_size=sentences, max_size=sentences)
+    return draw(texts), draw(texts), draw(st.lists(texts, min_size=1, max_size=3))
+
+
+@given(comparisons(), st.sampled_from(METRICS))
+def test_sign_test_is_that_of_whole_corpora(comparison, metric) -> None:
+    baseline, system, references = comparison
+    score = metric.score(metric.statistics(baseline, references))
+    better = worse = 0
+    for number, line in enumerate(system):
+        swapped = [*baseline[:number], line, *baseline[number + 1 :]]
+        gain = metric.score(metric.statistics(swapped, references)) - score
+        if not metric.higher_is_better:
+            gain = -gain
+        # A sum in another order may differ in the last bit, where lengths are fractions.
+        better += gain > 1e-9
+        worse += gain < -1e-9
+    found = sign_test(metric, metric.statistics(baseline, references), metric.statistics(system, references))
+    assert (found.better, found.worse, found.equal) == (better, worse, len(system) - better - worse)
+    assert found.p == pytest.approx(float(two_sided(better, worse)), rel=1e-9)
+
+
+def two_sided(better: int, worse: int) -> Fraction:
+    n = better + worse
+    return min(Fraction(1), 2 * sum(Fraction(comb(n, k), 2**n) for k in range(min(better, worse) + 1)))
+
+
+@given(st.integers(0, 3000), st.integers(0, 3000))
+@settings(max_examples=30)
+def test_probabilities_of_the_sign_test(better: int, worse: int) -> None:
+    from treeglot import _core
+
+    assert _core.sign_test_p(better, worse) == pytest.approx(float(two_sided(better, worse)), rel=1e-8, abs=1e-300)
+
+
+class SlowRandom:
+    """xoshiro256**, seeded by splitmix64."""
+
+    def __init__(self, seed: int) -> None:
+        self.state = []
+        for _ in range(4):
+            seed = (seed + 0x9E3779B97F4A7C15) % 2**64
+            word = ((seed ^ (seed >> 30)) * 0xBF58476D1CE4E5B9) % 2**64
+            word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) % 2**64
+            self.state.append(word ^ (word >> 31))
+
+    def below(self, n: int) -> int:
+        s = self.state
+        drawn = (_rotated((s[1] * 5) % 2**64, 7) * 9) % 2**64
+        shifted = (s[1] << 17) % 2**64
+        s[2] ^= s[0]
+        s[3] ^= s[1]
+        s[1] ^= s[2]
+        s[0] ^= s[3]
+        s[2] ^= shifted
+        s[3] = _rotated(s[3], 45)
+        return int((drawn >> 11) * 2**-53 * n)
+
+
+def _rotated(word: int, by: int) -> int:
+    return ((word << by) | (word >> (64 - by))) % 2**64
+
+
+@given(comparisons(), st.sampled_from(METRICS), st.integers(0, 2**64 - 1))
+@settings(max_examples=40)
+def test_bootstrap_is_that_of_whole_corpora(comparison, metric, seed: int) -> None:
+    baseline, system, references = comparison
+    samples = 20
+    random = SlowRandom(seed)
+    wins = losses = 0
+    scores = []
+    for _ in range(samples):
+        drawn = [random.below(len(baseline)) for _ in baseline]
+        corpus = [[lines[i] for i in drawn] for lines in references]
+        old, new = (metric.score(metric.statistics([lines[i] for i in drawn], corpus)) for lines in (baseline, system))
+        scores.append(new)
+        gain = new - old if metric.higher_is_better else old - new
+        wins += gain > 0
+        losses += gain < 0
+    rows = metric.statistics(baseline, references), metric.statistics(system, references)
+    found = paired_bootstrap(metric, *rows, samples=samples, seed=seed, level=0.9)
+    assert (found.wins, found.losses, found.ties) == (wins, losses, samples - wins - losses)
+    ahead = metric.score(rows[1]) - metric.score(rows[0])
+    ahead = ahead if metric.higher_is_better else -ahead
+    assert found.p == pytest.approx(1 - (wins if ahead >= 0 else losses) / samples)
+    inside = sum(found.system.low <= score <= found.system.high for score in scores)
+    assert inside >= 0.9 * samples - 1
+    assert min(scores) <= found.system.low <= found.system.high <= max(scores)
+
+
+@given(comparisons(), st.sampled_from(METRICS))
+@settings(max_examples=30)
+def test_a_system_is_not_better_than_itself(comparison, metric) -> None:
+    baseline, _, references = comparison
+    rows = metric.statistics(baseline, references)
+    assert sign_test(metric, rows, rows).p == 1.0
+    found = paired_bootstrap(metric, rows, rows, samples=50)
+    assert (found.wins, found.losses, found.p) == (0, 0, 1.0)
+    assert found.difference.low == found.difference.high == 0.0
