@@ -21,8 +21,8 @@ def hypergraphs(draw: st.DrawFn, max_nodes: int = 9, max_derivations: int = 200,
     for node in range(draw(st.integers(1, max_nodes))):
         builder.add_node()
         total = 0
-        # Leaves are favoured among low nodes, so that most of those above have something to derive them.
-        arities = draw(st.lists(st.sampled_from([0, 1, 1, 2, 2, 3] if node else [0]), max_size=4))
+        dead = draw(st.integers(0, 7)) == 7
+        arities = draw(st.lists(st.sampled_from([0, 1, 2, 2, 3] if node else [0]), min_size=not dead, max_size=4))
         for arity in arities:
             tails = draw(st.lists(st.integers(0, node - 1), min_size=arity, max_size=arity)) if arity else []
             product = int(np.prod([derivations[tail] for tail in tails], dtype=object))

@@ -88,13 +88,15 @@ std::vector<Derivation> sample(const Hypergraph& graph, std::span<const double> 
   if (graph.goal() == kNoNode || LogSum::is_zero(inner[graph.goal()])) {
     throw std::invalid_argument("the goal has no derivation to sample");
   }
+  check_total(inner[graph.goal()]);
   // below[e]: the probability, given its head, of edge e or one before it into the same node.
   std::vector<double> below(graph.edges(), 0.0);
   for (NodeId node = 0; node <= graph.goal(); ++node) {
-    if (LogSum::is_zero(inner[node])) continue;
+    if (!std::isfinite(inner[node])) continue;  // no derivation of a goal that is finite has it
     double sum = 0.0;
     for (EdgeId edge = graph.edges_begin(node); edge < graph.edges_end(node); ++edge) {
-      sum += std::exp(edge_product<LogSum>(graph, edge, scores[edge], inner) - inner[node]);
+      const double score = edge_product<LogSum>(graph, edge, scores[edge], inner);
+      if (score > kMinusInfinity) sum += std::exp(score - inner[node]);
       below[edge] = sum;
     }
   }

@@ -52,7 +52,7 @@ std::vector<double> in_semiring(std::string_view semiring, const Hypergraph& gra
 void check_scores(const Hypergraph& graph, std::span<const double> scores) {
   check_size(graph, scores.size(), "scores");
   for (std::size_t edge = 0; edge < scores.size(); ++edge) {
-    if (!(scores[edge] < std::numeric_limits<double>::infinity())) {
+    if (!(scores[edge] < kInfinity)) {
       throw std::invalid_argument("edge " + std::to_string(edge) + " has score " +
                                   (scores[edge] > 0 ? "inf" : "nan") + "; expected a number or -inf");
     }
@@ -75,15 +75,23 @@ std::vector<double> outside_in(std::string_view semiring, const Hypergraph& grap
                      [&]<class S>(S, const auto& weight) { return outside<S>(graph, weight, inner); });
 }
 
+void check_total(double log_total) {
+  if (log_total == kInfinity) {
+    throw std::invalid_argument("the logarithm of the sum over all derivations overflows: the scores are too large");
+  }
+}
+
 std::vector<double> posteriors(const Hypergraph& graph, std::span<const double> scores) {
   check_scores(graph, scores);
   std::vector<double> posterior(graph.edges(), kMinusInfinity);
   const std::vector<double> inner = inside<LogSum>(graph, scores);
   if (graph.goal() == kNoNode || LogSum::is_zero(inner[graph.goal()])) return posterior;
-  const std::vector<double> outer = outside<LogSum>(graph, scores, inner);
   const double total = inner[graph.goal()];
+  check_total(total);
+  const std::vector<double> outer = outside<LogSum>(graph, scores, inner);
   for (EdgeId edge = 0; edge < graph.edges(); ++edge) {
-    posterior[edge] = outer[graph.head(edge)] + edge_product<LogSum>(graph, edge, scores[edge], inner) - total;
+    const double through = outer[graph.head(edge)] + edge_product<LogSum>(graph, edge, scores[edge], inner);
+    if (through > kMinusInfinity) posterior[edge] = through - total;
   }
   return posterior;
 }
@@ -95,6 +103,7 @@ double expectation(const Hypergraph& graph, std::span<const double> scores, std:
   const auto inner = inside<Expectation>(
       graph, [&](EdgeId edge) { return Expectation::Value{scores[edge], values[edge]}; });
   const Expectation::Value at_goal = inner[graph.goal()];
+  check_total(at_goal.log);
   return Expectation::is_zero(at_goal) ? std::numeric_limits<double>::quiet_NaN() : at_goal.mean;
 }
 

@@ -100,6 +100,9 @@ std::vector<double> outside_in(std::string_view semiring, const Hypergraph& grap
 // Refuses scores that are not one number below +∞ for every edge. −∞ is allowed: an edge that might as well not be there.
 void check_scores(const Hypergraph& graph, std::span<const double> scores);
 
+// Refuses a sum over all derivations that has become +∞: there is nothing left to take shares of.
+void check_total(double log_total);
+
 // The logarithm of every edge's posterior: how often it is expected in a derivation, which is more than once (above 0)
 // for edges into nodes that an edge has twice. All −∞ when the goal has no derivation.
 std::vector<double> posteriors(const Hypergraph& graph, std::span<const double> scores);

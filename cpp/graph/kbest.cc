@@ -1,6 +1,7 @@
 #include "graph/kbest.h"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 #include "graph/inside_outside.h"
@@ -8,7 +9,7 @@
 namespace treeglot {
 namespace {
 
-__extension__ using Wide = unsigned __int128;
+__extension__ typedef unsigned __int128 Wide;
 constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61) - 1;
 constexpr std::uint64_t kBase[2] = {0x0a3c59ac2b7f1d35u, 0x1b873593c3a5c85du};  // any numbers below the prime
 
@@ -36,8 +37,28 @@ void YieldHash::append(const YieldHash& other) {
   }
 }
 
-std::size_t KBest::SeenHash::operator()(const Seen& seen) const {
-  return seen.hash.hash() ^ (std::size_t{seen.node} * 0x9e3779b97f4a7c15u);
+bool DistinctHashes::add(const YieldHash& hash) {
+  constexpr std::size_t kFew = 16;
+  if (hashes_.size() < kFew) {
+    if (std::ranges::find(hashes_, hash) != hashes_.end()) return false;
+    hashes_.push_back(hash);
+    return true;
+  }
+  if (slots_.size() < 2 * (hashes_.size() + 1)) {
+    slots_.assign(std::bit_ceil(4 * hashes_.size()), 0);
+    for (std::uint32_t i = 0; i < hashes_.size(); ++i) slot(hashes_[i]) = i + 1;
+  }
+  std::uint32_t& place = slot(hash);
+  if (place != 0) return false;
+  hashes_.push_back(hash);
+  place = static_cast<std::uint32_t>(hashes_.size());
+  return true;
+}
+
+std::uint32_t& DistinctHashes::slot(const YieldHash& hash) {
+  std::size_t i = hash.bits() & (slots_.size() - 1);
+  while (slots_[i] != 0 && !(hashes_[slots_[i] - 1] == hash)) i = (i + 1) & (slots_.size() - 1);
+  return slots_[i];
 }
 
 KBest::KBest(Hypergraph graph, std::span<const double> scores, std::optional<Yields> yields)
@@ -87,7 +108,7 @@ void KBest::advance(NodeId target) {
     const Item item = state.heap.back();
     state.heap.pop_back();
     set_unexpanded(state, item);
-    if (accept(node, state, item)) waiting_.pop_back();
+    if (accept(state, item)) waiting_.pop_back();
   }
 }
 
@@ -97,10 +118,7 @@ KBest::State& KBest::open(NodeId node) {
     State& state = states_.emplace_back();
     const Item best{best_.score[node], best_.size[node], 0, best_.edge[node]};
     state.items.push_back(best);
-    if (yields_) {
-      state.hashes.push_back(best_hash_[node]);
-      seen_.insert({node, best_hash_[node]});
-    }
+    if (yields_) state.hashes.add(best_hash_[node]);
     set_unexpanded(state, best);
     for (EdgeId edge = graph_.edges_begin(node); edge < graph_.edges_end(node); ++edge) {
       if (edge != best.edge) push(state, edge, 0);
@@ -140,12 +158,8 @@ void KBest::set_unexpanded(State& state, const Item& item) {
   }
 }
 
-bool KBest::accept(NodeId node, State& state, const Item& item) {
-  if (yields_) {
-    const YieldHash hash = hash_of(item);
-    if (!seen_.insert({node, hash}).second) return false;
-    state.hashes.push_back(hash);
-  }
+bool KBest::accept(State& state, const Item& item) {
+  if (yields_ && !state.hashes.add(hash_of(item))) return false;
   state.items.push_back(item);
   return true;
 }

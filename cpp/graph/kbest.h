@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <unordered_set>
 #include <vector>
 
 #include "graph/derivation.h"
@@ -28,11 +27,24 @@ class YieldHash {
   friend bool operator==(const YieldHash& a, const YieldHash& b) {
     return a.value_[0] == b.value_[0] && a.value_[1] == b.value_[1];
   }
-  std::size_t hash() const { return static_cast<std::size_t>(value_[0] ^ (value_[1] << 3)); }
+  std::uint64_t bits() const { return value_[0]; }
 
  private:
   std::uint64_t value_[2] = {0, 0};
   std::uint64_t power_[2] = {1, 1};  // base^length
+};
+
+// Hashes in the order of their addition, each once. Most nodes have few: only a longer list gets an index.
+class DistinctHashes {
+ public:
+  bool add(const YieldHash& hash);  // false if it is there already
+  const YieldHash& operator[](std::size_t i) const { return hashes_[i]; }
+
+ private:
+  std::uint32_t& slot(const YieldHash& hash);  // where it is in slots_, or the empty slot where it belongs
+
+  std::vector<YieldHash> hashes_;
+  std::vector<std::uint32_t> slots_;  // open addressing, a power of two: a place in hashes_ + 1, or 0
 };
 
 class KBest {
@@ -54,25 +66,16 @@ class KBest {
   // What is known of a node beyond its best derivation, which is in best_.
   struct State {
     std::vector<Item> items;         // found, in order; items[0] is the best
-    std::vector<YieldHash> hashes;   // of the items, when yields are asked for
+    DistinctHashes hashes;           // of the items, when yields are asked for
     std::vector<Item> heap;          // found, not yet in order
     std::optional<Item> unexpanded;  // the last that left the heap: its successors are still to come,
     std::uint32_t position = 0;      // those that differ at this tail or a later one
     bool exhausted = false;
   };
-  struct Seen {
-    NodeId node;
-    YieldHash hash;
-    friend bool operator==(const Seen&, const Seen&) = default;
-  };
-  struct SeenHash {
-    std::size_t operator()(const Seen& seen) const;
-  };
-
   void advance(NodeId node);
   State& open(NodeId node);
   std::optional<NodeId> expand(State& state);
-  bool accept(NodeId node, State& state, const Item& item);
+  bool accept(State& state, const Item& item);
   void push(State& state, EdgeId edge, std::size_t ranks);
   void set_unexpanded(State& state, const Item& item);
   bool later(const Item& a, const Item& b) const;
@@ -92,7 +95,6 @@ class KBest {
   std::vector<std::uint32_t> state_of_;   // by node; kNoNode where none was needed yet
   std::vector<State> states_;
   std::vector<std::uint32_t> ranks_;      // begins with as many zeros as an edge has tails, for all that is best throughout
-  std::unordered_set<Seen, SeenHash> seen_;
   std::vector<NodeId> waiting_;           // advance(): each waits for one more derivation of the one above it
   std::uint32_t next_ = 0;
 };

@@ -1,8 +1,8 @@
 // Semirings: what ⊕ and ⊗ mean in a sweep over a hypergraph.
 //
 // A semiring has a Value, zero(), one(), is_zero(), times(), and Sum, an accumulator: sums are collected edge by edge and
-// closed once per node, which saves LogSum a logarithm per edge. zero() annihilates: times(zero(), x) is zero for every x,
-// also where a product has overflowed to infinity.
+// closed once per node, which saves LogSum a logarithm per edge. Zero annihilates, also beside a product that has
+// overflowed to infinity: 0 · ∞ is 0 here, and sums of logarithms leave out −∞ + ∞, which is NaN.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,8 @@
 
 namespace treeglot {
 
-inline constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
+inline constexpr double kMinusInfinity = -kInfinity;
 
 // ℝ with + and ×: probabilities of small graphs. Weights are finite.
 struct Real {
@@ -45,14 +46,14 @@ struct LogSum {
   class Sum {
    public:
     void add(Value a) {
-      if (a <= largest_) {
-        if (a > kMinusInfinity) sum_ += std::exp(a - largest_);
-      } else {
+      if (a > largest_) {
         sum_ = sum_ == 0.0 ? 1.0 : 1.0 + sum_ * std::exp(largest_ - a);
         largest_ = a;
+      } else if (a > kMinusInfinity) {
+        sum_ += std::exp(a - largest_);
       }
     }
-    Value value() const { return sum_ == 1.0 ? largest_ : largest_ + std::log(sum_); }
+    Value value() const { return sum_ == 1.0 || largest_ == kInfinity ? largest_ : largest_ + std::log(sum_); }
 
    private:
     Value largest_ = kMinusInfinity;
@@ -95,18 +96,21 @@ struct Expectation {
   class Sum {
    public:
     void add(Value a) {
-      if (is_zero(a)) return;
       double share = 1.0;  // of a's probability, relative to the largest so far
-      if (a.log <= largest_) {
+      if (a.log > largest_) {
+        sum_ = sum_ == 0.0 ? 1.0 : 1.0 + sum_ * std::exp(largest_ - a.log);
+        largest_ = a.log;
+      } else if (a.log > kMinusInfinity) {
         share = std::exp(a.log - largest_);
         sum_ += share;
       } else {
-        sum_ = sum_ == 0.0 ? 1.0 : 1.0 + sum_ * std::exp(largest_ - a.log);
-        largest_ = a.log;
+        return;
       }
       mean_ += (a.mean - mean_) * (share / sum_);
     }
-    Value value() const { return sum_ == 0.0 ? zero() : Value{largest_ + std::log(sum_), mean_}; }
+    Value value() const {
+      return sum_ == 0.0 || largest_ == kInfinity ? Value{largest_, mean_} : Value{largest_ + std::log(sum_), mean_};
+    }
 
    private:
     double largest_ = kMinusInfinity;

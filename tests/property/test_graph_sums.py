@@ -97,7 +97,8 @@ def test_posteriors_are_expected_counts(graph_scores: tuple[Hypergraph, np.ndarr
                 expected[edge] += math.exp(s - total)
     found = posteriors(graph, scores)
     close(np.exp(found), expected.tolist())
-    assert np.array_equal(found == -INF, expected == 0) or total < -600  # e^-600 and less may vanish in the twin
+    possible = {edge for derivation, s in scored if s > -INF for edge in derivation}
+    assert set(np.flatnonzero(found > -INF)) == possible
 
 
 @given(scored_hypergraphs(), st.data())
@@ -122,7 +123,7 @@ def test_expectation_is_the_mean_over_derivations(
 def test_no_scale_of_probabilities_is_too_small_or_large(
     graph_scores: tuple[Hypergraph, np.ndarray], shift: float
 ) -> None:
-    # Every derivation of a leaf-to-goal chain scales alike when its leaves do: posteriors must not notice.
+    # Every derivation of the goal has one edge into it: what they all have in common must not change posteriors.
     graph, scores = graph_scores
     into_goal = np.zeros(graph.edges, dtype=bool)
     if graph.goal is not None:
