@@ -2,6 +2,7 @@
 
 from treeglot._core import NO_EDGE, NO_NODE, Builder, Derivation, Hypergraph, Mapped
 from treeglot.graph.derivations import KBest, Yields, derivation_score, derivation_yield, kbest, sample, viterbi
+from treeglot.graph.json import LabelledGraph, from_json, to_json
 from treeglot.graph.rewrite import assemble, prune, restrict, topological_order, unite
 from treeglot.graph.sums import count, derivable, expectation, inside, outside, posteriors, reachable, useful
 
@@ -12,6 +13,7 @@ __all__ = [
     "Derivation",
     "Hypergraph",
     "KBest",
+    "LabelledGraph",
     "Mapped",
     "Yields",
     "assemble",
@@ -20,6 +22,7 @@ __all__ = [
     "derivation_score",
     "derivation_yield",
     "expectation",
+    "from_json",
     "inside",
     "kbest",
     "outside",
@@ -28,6 +31,7 @@ __all__ = [
     "reachable",
     "restrict",
     "sample",
+    "to_json",
     "topological_order",
     "unite",
     "useful",
