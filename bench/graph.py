@@ -1,0 +1,88 @@
+"""Graph algorithms over forests with 1e6 edges.
+
+`chart` is what a parser without a grammar makes of a sentence of 181 words: one node per span, one edge per split
+point, and four edges for every word. `random` has 200,000 nodes with five edges of 0 to 3 tails each, anywhere below.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from treeglot import graph as tg
+
+
+def chart(words: int) -> tg.Hypergraph:
+    node = np.zeros((words + 1, words + 1), dtype=np.uint32)
+    first_edge, tails, arities = [0], [], []
+    number = 0
+    for width in range(1, words + 1):
+        for begin in range(words - width + 1):
+            end = begin + width
+            node[begin, end] = number
+            number += 1
+            middles = np.arange(begin + 1, end)
+            tails.append(np.stack([node[begin, middles], node[middles, end]], axis=1).ravel())
+            arities.append(np.full(len(middles), 2) if len(middles) else np.zeros(4, dtype=np.int64))
+            first_edge.append(first_edge[-1] + len(arities[-1]))
+    first_tail = np.concatenate([[0], np.cumsum(np.concatenate(arities))])
+    return tg.Hypergraph.from_arrays(
+        np.array(first_edge, np.uint32), first_tail.astype(np.uint32), np.concatenate(tails), number - 1
+    )
+
+
+def scattered(nodes: int, per_node: int) -> tg.Hypergraph:
+    random = np.random.default_rng(1)
+    arities = random.integers(1, 4, size=(nodes, per_node))
+    arities[: nodes // 3] = 0
+    heads = np.repeat(np.arange(nodes), arities.sum(axis=1))
+    # Half of the tails lie just below their head, so that most nodes are part of some derivation.
+    near = np.maximum(heads - random.integers(1, 50, size=heads.size), 0)
+    far = (random.random(heads.size) * heads).astype(np.int64)
+    tails = np.where(random.random(heads.size) < 0.5, near, far)
+    return tg.Hypergraph.from_arrays(
+        np.arange(0, (nodes + 1) * per_node, per_node, dtype=np.uint32),
+        np.concatenate([[0], np.cumsum(arities)]).astype(np.uint32),
+        tails.astype(np.uint32),
+        nodes - 1,
+    )
+
+
+def milliseconds(work: Callable[[], object], repeats: int) -> float:
+    times = []
+    for _ in range(repeats):
+        begin = time.process_time()
+        work()
+        times.append(time.process_time() - begin)
+    return 1000 * float(np.median(times))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repeats", type=int, default=7, help="the median of so many runs is shown")
+    repeats = parser.parse_args().repeats
+    for name, graph in (("chart", chart(181)), ("random", scattered(200_000, 5))):
+        scores = -3.0 - np.random.default_rng(2).exponential(2.0, graph.edges)
+        used = int(tg.useful(graph)[1].sum())
+        print(f"{name}: {graph.nodes} nodes, {graph.edges} edges ({used} useful), {len(graph.tails)} tails")
+        tails = np.diff(graph.first_tail.astype(np.int64))
+        yields = tg.Yields.of([-1 - i for i in range(n)] or [edge % 50] for edge, n in enumerate(tails.tolist()))
+        works: dict[str, Callable[[], object]] = {
+            "inside + outside, log": lambda g=graph, s=scores: tg.outside(g, s, "log"),
+            "inside + outside, viterbi": lambda g=graph, s=scores: tg.outside(g, s, "viterbi"),
+            "posteriors": lambda g=graph, s=scores: tg.posteriors(g, s),
+            "expectation": lambda g=graph, s=scores: tg.expectation(g, s, s),
+            "viterbi": lambda g=graph, s=scores: tg.viterbi(g, s),
+            "prune, margin 5": lambda g=graph, s=scores: tg.prune(g, s, 5.0),
+            "1000-best": lambda g=graph, s=scores: tg.kbest(g, s, 1_000),
+            "100000-best": lambda g=graph, s=scores: tg.kbest(g, s, 100_000),
+            "1000-best, distinct": lambda g=graph, s=scores, y=yields: tg.kbest(g, s, 1_000, y),
+            "1000 samples": lambda g=graph, s=scores: tg.sample(g, s, 1_000, 1),
+        }
+        for label, work in works.items():
+            print(f"  {label:28} {milliseconds(work, repeats):8.1f} ms")
+
+
+if __name__ == "__main__":
+    main()
