@@ -19,6 +19,8 @@
 #include "syntax/brackets.h"
 #include "syntax/dependency.h"
 #include "syntax/forest.h"
+#include "syntax/forest_stages.h"
+#include "syntax/forest_trees.h"
 #include "syntax/pharaoh.h"
 #include "syntax/tree.h"
 
@@ -446,6 +448,27 @@ void bind_forest(nb::module_& m) {
            "The words below a node, as (begin, end).")
       .def("is_word", [](const ParseForest& f, std::int64_t i) { return f.is_word(checked(f, i)); }, "node"_a,
            "Whether a node is a word.")
+      .def_static("from_tree", &forest_of, "tree"_a, "The forest that has this tree alone.")
+      .def_static(
+          "from_kbest",
+          [](const std::vector<ScoredTree>& trees, std::string_view top) { return forest_of_kbest(trees, top); },
+          "trees"_a, "top"_a = "TOP", nb::call_guard<nb::gil_scoped_release>(),
+          "The forest of a k-best list of (log probability, tree); `top` is put above roots that differ.")
+      .def("viterbi", &viterbi_tree, nb::call_guard<nb::gil_scoped_release>(),
+           "The best tree by the scores as given; without a parse, the empty tree.")
+      .def("kbest", &kbest_trees, "k"_a, nb::call_guard<nb::gil_scoped_release>(),
+           "The k best derivations as (score, tree), the best first.")
+      .def("sample", &sample_trees, "n"_a, "seed"_a, nb::call_guard<nb::gil_scoped_release>(),
+           "Random trees, each drawn with a probability in proportion to e^score.")
+      .def("count", &count_trees, nb::call_guard<nb::gil_scoped_release>(),
+           "How many derivations there are: exact up to 2^53.")
+      .def("prune", nb::overload_cast<const ParseForest&, double>(&prune), "margin"_a,
+           nb::call_guard<nb::gil_scoped_release>(),
+           "Without the edges whose best tree is worse than the best by more than margin, in natural log units.")
+      .def("conditional", &conditional, nb::call_guard<nb::gil_scoped_release>(),
+           "With conditional log probabilities: scores normalised over the edges into each node.")
+      .def_prop_ro_static("TRAINING_MARGIN", [](nb::handle) { return kTrainingMargin; }, "The margin to prune with before training.")
+      .def_prop_ro_static("DECODING_MARGIN", [](nb::handle) { return kDecodingMargin; }, "The margin to prune with before decoding.")
       .def("__bool__", &ParseForest::parsed)
       .def("__eq__",
            [](const ParseForest& a, nb::handle b) {

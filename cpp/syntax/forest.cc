@@ -40,6 +40,7 @@ ParseForest::ParseForest(Hypergraph graph, Strings labels, std::vector<Span> spa
   check_count("spans", spans_.size(), "nodes", graph_.nodes());
   check_count("scores", scores_.size(), "edges", graph_.edges());
 
+  for (double& score : scores_) score += 0.0;  // no −0, so that equal forests have equal bytes
   for (NodeId node = 0; node < graph_.nodes(); ++node, ++words_) {
     const EdgeId edge = graph_.edges_begin(node);
     if (edge == graph_.edges_end(node) || !graph_.tails(edge).empty()) break;

@@ -499,6 +499,44 @@ class ParseForest:
     def is_word(self, node: int) -> bool:
         """Whether a node is a word."""
 
+    @staticmethod
+    def from_tree(tree: Tree) -> ParseForest:
+        """The forest that has this tree alone."""
+
+    @staticmethod
+    def from_kbest(trees: Sequence[tuple[float, Tree]], top: str = 'TOP') -> ParseForest:
+        """
+        The forest of a k-best list of (log probability, tree); `top` is put above roots that differ.
+        """
+
+    def viterbi(self) -> Tree:
+        """The best tree by the scores as given; without a parse, the empty tree."""
+
+    def kbest(self, k: int) -> list[tuple[float, Tree]]:
+        """The k best derivations as (score, tree), the best first."""
+
+    def sample(self, n: int, seed: int) -> list[Tree]:
+        """Random trees, each drawn with a probability in proportion to e^score."""
+
+    def count(self) -> float:
+        """How many derivations there are: exact up to 2^53."""
+
+    def prune(self, margin: float) -> ParseForest:
+        """
+        Without the edges whose best tree is worse than the best by more than margin, in natural log units.
+        """
+
+    def conditional(self) -> ParseForest:
+        """
+        With conditional log probabilities: scores normalised over the edges into each node.
+        """
+
+    TRAINING_MARGIN: Final[float] = ...
+    """The margin to prune with before training."""
+
+    DECODING_MARGIN: Final[float] = ...
+    """The margin to prune with before decoding."""
+
     def __bool__(self) -> bool: ...
 
     def __eq__(self, other: object, /) -> bool: ...

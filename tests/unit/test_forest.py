@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from treeglot import ParseForest
+from treeglot import ParseForest, Tree
 from treeglot.graph import Builder, Hypergraph
 from treeglot.syntax import ScoreKind
 
@@ -150,3 +150,105 @@ def test_counts_must_agree() -> None:
         with pytest.raises(ValueError) as caught:
             ParseForest(graph, labels, spans, scores, kind)
         assert str(caught.value) == message
+
+
+def test_the_best_trees() -> None:
+    value = forest(WORDS, NODES, EDGES, 5)
+    assert str(value.viterbi()) == "(S (NN time) (VBZ flies))"
+    assert [(round(s, 9), str(t)) for s, t in value.kbest(5)] == [
+        (-0.75, "(S (NN time) (VBZ flies))"),
+        (-2.8, "(S (NN time) (NNS flies))"),
+    ]
+    assert value.count() == 2
+    assert {str(t) for t in value.sample(50, seed=1)} == {str(t) for _, t in value.kbest(2)}
+
+
+def test_pruning() -> None:
+    value = forest(WORDS, NODES, EDGES, 5)
+    assert value.prune(2.1) == value
+    assert value.prune(2.0).labels == ["time", "flies", "NN", "VBZ", "S"]
+    assert (ParseForest.TRAINING_MARGIN, ParseForest.DECODING_MARGIN) == (3.0, 10.0)
+    for bad in (-1.0, float("nan")):
+        with pytest.raises(ValueError):
+            value.prune(bad)
+
+
+def test_conditional_scores() -> None:
+    value = forest(WORDS, NODES, EDGES, 5).conditional()
+    assert value.kind == ScoreKind.conditional
+    total = np.exp(-1.5) + np.exp(-0.25)
+    np.testing.assert_allclose(np.exp(value.scores), [1, 1, 1, 1, 1, np.exp(-1.5) / total, np.exp(-0.25) / total])
+
+
+def test_operations_without_a_parse() -> None:
+    value = forest(WORDS, [], [], None)
+    assert value.viterbi() == Tree()
+    assert value.kbest(3) == []
+    assert value.sample(2, seed=0) == [Tree(), Tree()]
+    assert value.count() == 0
+    assert value.prune(1.0) == value
+    assert value.conditional().words == WORDS
+
+
+def test_a_forest_of_the_k_best() -> None:
+    best = [
+        (np.log(0.6), Tree.parse("(S (NP (NN time)) (VP (VBZ flies)))")),
+        (np.log(0.2), Tree.parse("(S (NN time) (VP (VBZ flies)))")),
+    ]
+    value = ParseForest.from_kbest(best)
+    found = {
+        (value.label(int(h)), round(float(np.exp(s)), 9)) for h, s in zip(value.graph.heads, value.scores, strict=True)
+    }
+    assert found == {
+        ("time", 1.0), ("flies", 1.0), ("NN", 1.0), ("VBZ", 1.0), ("VP", 1.0), ("NP", 0.75), ("S", 0.75), ("S", 0.25)
+    }  # fmt: skip
+    assert value.kind == ScoreKind.posterior
+    assert value.viterbi() == best[0][1]
+
+
+def test_chains_that_come_back_become_a_ladder() -> None:
+    value = ParseForest.from_kbest([(0.0, Tree.parse("(X (Y (X a)))")), (0.0, Tree.parse("(Y (X (X a)))"))])
+    assert {str(tree) for _, tree in value.kbest(10)} == {"(TOP (X (Y (X a))))", "(TOP (Y (X (X a))))"}
+    other = ParseForest.from_kbest([(0.0, Tree.parse("(S (X (Y a)))")), (0.0, Tree.parse("(S (Y (X a)))"))])
+    assert {str(tree) for _, tree in other.kbest(10)} == {"(S (X (Y a)))", "(S (Y (X a)))"}
+
+
+@pytest.mark.parametrize(
+    ("best", "message"),
+    [
+        ([], "an empty k-best list; expected at least one tree"),
+        ([(0.0, "(S a)"), (0.0, "(())")], "tree 1 of a k-best list is empty"),
+        ([(0.0, "(S a)"), (0.0, "(S b)")], "tree 1 of a k-best list has other words than the first"),
+        ([(float("-inf"), "(S a)")], "tree 0 of a k-best list has no finite log probability"),
+    ],
+)
+def test_lists_that_make_no_forest(best: list[tuple[float, str]], message: str) -> None:
+    with pytest.raises(ValueError) as caught:
+        ParseForest.from_kbest([(score, Tree.parse(text)) for score, text in best])
+    assert str(caught.value) == message
+
+
+def test_the_empty_tree_makes_no_forest() -> None:
+    with pytest.raises(ValueError, match=r"^the empty tree has no words: there is no forest of it$"):
+        ParseForest.from_tree(Tree())
+
+
+def test_deep_and_large_forests_do_not_overflow_the_stack() -> None:
+    deep = Tree.parse("(X " * 50_000 + "a" + ")" * 50_000)
+    value = ParseForest.from_tree(deep)
+    assert value.viterbi() == deep
+    assert value.kbest(1) == [(0.0, deep)]
+    assert value.sample(1, seed=1) == [deep]
+    assert value.count() == 1
+    assert value.prune(1.0) == value
+    assert pickle.loads(pickle.dumps(value)) == value
+    packed = ParseForest.from_kbest([(-1.0, deep), (-2.0, Tree.parse("(Y a)"))])
+    assert packed.viterbi() == Tree.from_nested(("TOP", ("Y", "a")))  # two edges against 50,001 of a posterior below 1
+
+    n = 250_000
+    wide = ParseForest.from_tree(Tree(["S"] + ["A", "B", "C", "w"] * n, [4 * n + 1] + [4, 3, 2, 1] * n))
+    assert wide.graph.nodes == 4 * n + 1
+    assert wide.viterbi().size == 4 * n + 1
+    assert wide.prune(3.0).count() == 1
+    assert repr(wide) == f"<ParseForest of {n} words, {4 * n + 1} nodes, {4 * n + 1} edges>"
+    assert pickle.loads(pickle.dumps(wide)) == wide
