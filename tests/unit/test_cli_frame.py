@@ -110,6 +110,7 @@ class Shape:
 
     width: int = option(3, "how wide")
     name: str = option("box", "what to call it")
+    holes: tuple[int, ...] = option((), "where they are")
 
     def __post_init__(self) -> None:
         if self.width < 0:
@@ -122,13 +123,18 @@ def draws(title: Annotated[str, typer.Argument(help="Above it.")], shape: Shape)
 
 
 def test_an_options_dataclass_becomes_options(command) -> None:
-    assert command(draws, "T", "--width", "5") == (0, "T Shape(width=5, name='box')\n", "")
+    assert command(draws, "T", "--width", "5", "--holes", "1", "--holes", "2") == (
+        0,
+        "T Shape(width=5, name='box', holes=(1, 2))\n",
+        "",
+    )
     assert command(draws, "T", "--width", "-1") == (2, "", "error: width is -1; expected 0 or more\n")
 
 
 def test_help_of_an_options_dataclass(command) -> None:
     code, out, _ = command(draws, "--help")
     assert code == 0
+    assert out.startswith("Usage: treeglot try_it [OPTIONS] TITLE\n\n  Draw.\n")
     assert re.search(r"The shape of things:\n +--width .*how wide", out)
 
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from treeglot.base.errors import UsageError
+from treeglot.base.errors import TreeglotError
 from treeglot.graph import Builder
 from treeglot.syntax import Alignment, Dependency, ParseForest, ScoreKind, Tree
 from treeglot.syntax.draw import Screen, to_html, to_svg, to_text
@@ -45,7 +45,7 @@ def flat_forest(edges: int) -> ParseForest:
     ],
 )
 def test_too_large(draw, message: str) -> None:
-    with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
+    with pytest.raises(TreeglotError, match=f"^{re.escape(message)}$"):
         draw()
 
 
@@ -56,8 +56,9 @@ def test_deep_trees_are_drawn_without_recursion() -> None:
 
 def test_the_table_of_a_forest_is_cut_and_says_so() -> None:
     lines = to_text(flat_forest(10), limit=4).splitlines()
-    assert lines[4] == "... and 6 more edges"
-    assert lines[0].startswith("X[0,1)#10  0.000 ■  X[0,1)#9")
+    assert lines[0] == "1 words, 11 nodes, 11 edges, 1 tree; arbitrary scores; ■ best tree"
+    assert lines[2] == "X[0,1)#10  0.000 ■  X[0,1)#9"
+    assert lines[6] == "... and 6 more edges"
 
 
 def test_words_cannot_command_the_terminal() -> None:

@@ -48,3 +48,12 @@ class PlainCommand(TyperCommand):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """By panel."""
         parameters(self, ctx, formatter)
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """`[OPTIONS] IN OUT [MORE]...`."""
+        pieces = ["[OPTIONS]"]
+        for parameter in self.get_params(ctx):
+            if parameter.param_type_name == "argument":
+                name = str(parameter.metavar).removesuffix("...") + ("..." if parameter.nargs == -1 else "")
+                pieces.append(name if parameter.required else f"[{name}]")
+        return pieces

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
+from typer.models import ArgumentInfo
 
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.options import REQUIRED, options_of
@@ -32,6 +33,9 @@ def expand(function: Function) -> Function:
     groups: dict[str, type[Any]] = {}
     for parameter in inspect.signature(function).parameters.values():
         kind = hints[parameter.name]
+        for extra in get_args(kind)[1:]:
+            if isinstance(extra, ArgumentInfo):  # FILE, not file: whatever typer's version does by itself
+                extra.metavar = extra.metavar or parameter.name.upper()
         if dataclasses.is_dataclass(kind) and isinstance(kind, type):
             groups[parameter.name] = kind
             parameters += _fields(kind)
@@ -45,7 +49,8 @@ def expand(function: Function) -> Function:
     def command(quiet: bool, debug: bool, **values: Any) -> Any:
         set_common(quiet, debug)
         for name, kind in groups.items():
-            given = {field.name: values.pop(field.name) for field in dataclasses.fields(kind)}
+            given = {name: values.pop(name) for name in (field.name for field in dataclasses.fields(kind))}
+            given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
             try:
                 values[name] = kind(**given)
             except TreeglotError:
@@ -67,8 +72,13 @@ def _fields(kind: type[Any]) -> list[inspect.Parameter]:
         inspect.Parameter(
             o.name,
             inspect.Parameter.KEYWORD_ONLY,
-            annotation=Annotated[o.type, typer.Option(help=o.help, rich_help_panel=panel)],
+            annotation=Annotated[_repeatable(o.type), typer.Option(help=o.help, rich_help_panel=panel)],
             default=inspect.Parameter.empty if o.default is REQUIRED else o.default,
         )
         for o in options_of(kind)
     ]
+
+
+def _repeatable(kind: Any) -> Any:
+    """tuple[int, ...] is a list[int] to typer: an option that may be given several times."""
+    return list[get_args(kind)[0]] if get_origin(kind) is tuple and get_args(kind)[1:] == (...,) else kind  # type: ignore[misc]

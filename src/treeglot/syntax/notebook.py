@@ -16,20 +16,20 @@ def attach() -> None:
 
 
 def _html(value: Any) -> str:
-    from treeglot.base.errors import UsageError
+    from treeglot.base.errors import TreeglotError
     from treeglot.syntax.draw.values import to_html
 
     try:
         return to_html(value)
-    except UsageError as error:
+    except TreeglotError as error:
         return f"<pre>{escape(repr(value))}\n{escape(str(error))}</pre>"
 
 
 def _svg(value: Any) -> str | None:
-    from treeglot.base.errors import UsageError
+    from treeglot.base.errors import TreeglotError
     from treeglot.syntax.draw.values import to_svg
 
     try:
         return to_svg(value)
-    except UsageError:
+    except TreeglotError:
         return None  # the HTML says why

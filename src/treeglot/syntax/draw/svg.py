@@ -14,6 +14,7 @@ MARGIN = 16.0
 SIZE = 15
 FONTS = "'Noto Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', 'Helvetica Neue', Arial, sans-serif"
 
+PALE = "#b8c0c8"
 HALO = ' stroke="#ffffff" stroke-width="4" paint-order="stroke"'  # keeps lines away from labels
 
 # Role → fill, weight, size
@@ -41,8 +42,8 @@ def render(drawing: Drawing, title: str = "") -> str:
         f"<title>{escape(printable(title))}</title>",
         '<rect width="100%" height="100%" fill="#ffffff"/>',
     ]
-    # Lines first: text stands on top of them.
-    for shape in sorted(drawing.shapes, key=lambda s: isinstance(s, Text)):
+    # What matters more is drawn later, and so on top: faint lines, strong lines, text.
+    for shape in sorted(drawing.shapes, key=lambda s: (isinstance(s, Text), isinstance(s, Fan) and s.role == "strong")):
         match shape:
             case Text():
                 parts.append(_text(shape))
@@ -126,7 +127,7 @@ def _fan(fan: Fan) -> str:
     """A dot below the head, curves from it to the tails; its name shows when the mouse is on it."""
     x, y = _x(fan.x), _baseline(fan.y) + 5
     dot_x, dot_y = x + fan.shift, y + 0.6 * ROW
-    stroke, width = INK[fan.role][0], 2 if fan.role == "strong" else 1
+    stroke, width = (INK["strong"][0], 2) if fan.role == "strong" else (PALE, 1)
     path = [f"M{_n(x)} {_n(y)}L{_n(dot_x)} {_n(dot_y)}"]
     for end_x, end_y in fan.ends:
         to, foot = _x(end_x), _baseline(end_y) - SIZE

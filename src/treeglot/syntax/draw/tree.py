@@ -69,7 +69,7 @@ def across(outline: Outline, metric: Metric) -> Drawing:
 
     lefts = [0.0] * n
     for node in range(n):
-        x = lefts[node] + max(0.0, metric.snap((widths[node] - block[node]) / 2))
+        x = lefts[node] + max(0.0, metric.before(widths[node]) - metric.before(block[node]))
         for child in children[node]:
             lefts[child] = x
             x += max(block[child], widths[child]) + metric.gap
@@ -95,16 +95,16 @@ def across(outline: Outline, metric: Metric) -> Drawing:
 
 
 def down(outline: Outline) -> list[list[Piece]]:
-    """One line for each node, children indented below it; a tag shares the line of its word."""
+    """One line for each node that branches or ends, children indented below it; an only child shares the line."""
     lines: list[list[Piece]] = []
     stack = [(0, "", "")] if outline.labels else []
     while stack:
         node, lead, below = stack.pop()
         line = [Piece(lead, "faint"), Piece(outline.labels[node], outline.role(node))]
-        children = outline.children(node)
-        if outline.is_tag(node):
-            line += [Piece(" ", "faint"), Piece(outline.labels[children[0]], "word")]
-            children = []
+        while len(children := outline.children(node)) == 1:
+            line += [Piece(" " if outline.is_tag(node) else " ─ ", "faint")]
+            node = children[0]
+            line += [Piece(outline.labels[node], outline.role(node))]
         lines.append(line)
         for i, child in reversed(list(enumerate(children))):
             last = i + 1 == len(children)

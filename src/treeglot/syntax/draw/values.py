@@ -7,9 +7,9 @@ from html import escape
 from typing import Literal, TypeAlias
 
 from treeglot._core import Alignment, Dependency, ParseForest, Tree
-from treeglot.base.errors import UsageError
+from treeglot.base.errors import TreeglotError
+from treeglot.graph import viterbi
 from treeglot.syntax.draw import alignment, dependency, forest, svg, tree
-from treeglot.syntax.draw.best import best_derivation, best_tree
 from treeglot.syntax.draw.shapes import Drawing, printable
 from treeglot.syntax.draw.terminal import TERMINAL, Piece, Screen, paint
 
@@ -33,11 +33,13 @@ def to_text(
     limit: int | None = None,
     source: Words = None,
     target: Words = None,
+    best_tree: bool = True,
 ) -> str:
     """The value drawn in characters.
 
     `layout` is across the screen, down it, or across when it fits; `source` and `target` are the words of an alignment.
-    What has more nodes, words or edges than `limit` is refused, but the table of a forest is cut and says so.
+    A forest is a table of its edges, and below it, if `best_tree` is wanted, its best tree. What has more nodes, words
+    or edges than `limit` is refused, but the table of a forest is cut and says so.
 
     >>> print(to_text(Tree.parse("(S (NP (PRP I)) (VP (VBP run)))")))
        S
@@ -55,7 +57,9 @@ def to_text(
             arcs = _arcs(value, limit, screen.readable)
             lines = _fitting(lambda: dependency.across(arcs, TERMINAL), lambda: dependency.down(arcs), screen, layout)
         case ParseForest():
-            lines = _forest_lines(value, screen, layout, limit)
+            lines = _forest_lines(value, screen, limit)
+            if best_tree and value.parsed:
+                lines += [[], *_tree_lines(value.viterbi(), screen, layout, None)]
         case Alignment():
             links = _links(value, source, target, limit, screen.readable)
             wide = layout == "across" or (layout == "auto" and alignment.matrix_width(links) <= screen.width)
@@ -111,12 +115,18 @@ def _tree_lines(value: Tree, screen: Screen, layout: Layout, limit: int | None) 
     return _fitting(lambda: tree.across(outline, TERMINAL), down, screen, layout)
 
 
-def _forest_lines(value: ParseForest, screen: Screen, layout: Layout, limit: int | None) -> list[list[Piece]]:
+def _forest_lines(value: ParseForest, screen: Screen, limit: int | None) -> list[list[Piece]]:
     if not value.parsed:
         return [[Piece("(no parse)", "faint"), Piece(f" {screen.readable(' '.join(value.words))}", "word")]]
-    packed = _packed(value, screen.readable)
-    lines = forest.table(packed, TABLE_EDGES if limit is None else limit)
-    return [*lines, [], *_tree_lines(best_tree(value), screen, layout, None)]
+    size = f"{len(value.words)} words, {value.graph.nodes:,} nodes, {value.graph.edges:,} edges, {_many(value.count())}"
+    about = [Piece(f"{size}; {value.kind.name} scores; ", "faint"), Piece("■", "strong"), Piece(" best tree", "faint")]
+    return [about, [], *forest.table(_packed(value, screen.readable), TABLE_EDGES if limit is None else limit)]
+
+
+def _many(trees: float) -> str:
+    if trees == 1:
+        return "1 tree"
+    return f"{trees:,.0f} trees" if trees < 1e15 else f"{trees:.2g} trees"
 
 
 def _fitting(
@@ -136,7 +146,7 @@ def _refuse(what: str, size: int, unit: str, limit: int | None, default: int) ->
     most = default if limit is None else limit
     if size > most:
         article = "an" if what[0] in "aeiou" else "a"
-        raise UsageError(f"{article} {what} of {size:,} {unit} is not drawn: the limit is {most:,}")
+        raise TreeglotError(f"{article} {what} of {size:,} {unit} is not drawn: the limit is {most:,}")
 
 
 def _outline(value: Tree, limit: int | None, readable: Callable[[str], str] = _same) -> tree.Outline:
@@ -153,6 +163,7 @@ def _arcs(value: Dependency, limit: int | None, readable: Callable[[str], str] =
 
 def _packed(value: ParseForest, readable: Callable[[str], str] = _same) -> forest.Packed:
     graph = value.graph
+    best = viterbi(graph, value.scores)
     first, tails = graph.first_tail.tolist(), graph.tails.tolist()
     return forest.Packed(
         labels=[readable(label) for label in value.labels],
@@ -161,7 +172,7 @@ def _packed(value: ParseForest, readable: Callable[[str], str] = _same) -> fores
         heads=graph.heads.tolist(),
         tails=[tails[first[edge] : first[edge + 1]] for edge in range(graph.edges)],
         scores=value.scores.tolist(),
-        best=frozenset(best_derivation(value)),
+        best=frozenset() if best is None else frozenset(best.edges.tolist()),
     )
 
 

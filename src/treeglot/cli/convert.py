@@ -1,0 +1,49 @@
+"""`treeglot convert`: from one format into another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated, Any
+
+import typer
+
+from treeglot.cli.output import say, track, warn
+from treeglot.syntax.convert import ConvertOptions
+
+
+def convert(
+    input: Annotated[str, typer.Argument(help="What to read; - is standard input.", metavar="IN")],
+    output: Annotated[str, typer.Argument(help="What to write; - is standard output.", metavar="OUT")],
+    options: ConvertOptions,
+    from_: Annotated[str | None, typer.Option("--from", help="The format of IN, if not that of its suffix.")] = None,
+    to: Annotated[str | None, typer.Option("--to", help="The format of OUT, if not that of its suffix.")] = None,
+    read_tags: Annotated[str | None, typer.Option(help="CoNLL column read: upos or xpos; cpostag or postag.")] = None,
+    write_tags: Annotated[str | None, typer.Option(help="CoNLL-U column that tags are written to: upos, xpos.")] = None,
+    keep_suffix: Annotated[bool, typer.Option("--keep-suffix", help="Keep Egret's ^g on labels.")] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out bad records, and say how many.")] = False,
+) -> None:
+    """Turn trees, forests, dependencies, alignments or text into another format that can hold them.
+
+    Formats are known by suffix, compression (.gz, .xz, .zst) aside. Forests become trees by their best parse, trees
+    become forests of one tree, both become dependencies by a head table, and everything but links becomes text.
+    """
+    from treeglot.syntax import find_format, read, write
+    from treeglot.syntax.convert import NOUNS
+    from treeglot.syntax.convert import convert as convert_values
+
+    source, target = find_format(input, from_), find_format(output, to)
+    if target.name == "egret" and options.scores is None:
+        options = replace(options, scores="posterior")
+        if source.holds is target.holds and source.name != "egret":
+            say("scores are written as posteriors: Egret's format has no others")
+    read_options = _given(tags=read_tags, keep_suffix=keep_suffix or None)
+    records = read(input, source.name, skip_bad=skip_bad, **read_options)
+    values = convert_values(records, source.holds, target.holds, options)
+    write(output, track(values, "converting", unit=NOUNS[target.holds]), target.name, **_given(tags=write_tags))
+    if records.skipped:
+        first = records.problems[0]
+        warn(f"{records.skipped:,} bad records were left out, the first: {first}")
+
+
+def _given(**options: Any) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}

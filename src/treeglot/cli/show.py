@@ -1,0 +1,142 @@
+"""`treeglot show`: drawings of the values in a file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from treeglot.base.errors import TreeglotError, UsageError
+from treeglot.cli.screen import Colour, Width, screen
+
+if TYPE_CHECKING:
+    from treeglot.syntax import Format
+
+Words = list[str]
+
+END = 1 << 62  # the last number of a range without an end
+
+
+def show(
+    file: Annotated[str, typer.Argument(help="Trees, forests, dependencies or alignments; - is standard input.")],
+    index: Annotated[str, typer.Option(help="Which of them, counted from 1: 7, 7-9 or 7-.", metavar="N")] = "1",
+    line: Annotated[int | None, typer.Option(help="The one at this line of the file instead.", min=1)] = None,
+    format: Annotated[str | None, typer.Option(help="The format of FILE, if not that of its suffix.")] = None,
+    source: Annotated[str | None, typer.Option(help="Source sentences of alignments: text or parses.")] = None,
+    target: Annotated[str | None, typer.Option(help="Target sentences of alignments.")] = None,
+    svg: Annotated[str | None, typer.Option(help="Draw into this SVG file.", metavar="OUT")] = None,
+    html: Annotated[str | None, typer.Option(help="Draw into this HTML page.", metavar="OUT")] = None,
+    layout: Annotated[
+        Literal["auto", "across", "down"], typer.Option(help="Across the screen, down it, or across if it fits.")
+    ] = "auto",
+    limit: Annotated[int | None, typer.Option(help="The most nodes, words or edges to draw.", min=1)] = None,
+    width: Width = None,
+    colour: Colour = None,
+) -> None:
+    """Draw trees, forests, dependency trees or alignments, in the terminal, as SVG or as HTML."""
+    from treeglot.base.files import write_binary
+    from treeglot.syntax import Alignment, draw, find_format
+    from treeglot.syntax.convert import NOUNS
+
+    chosen = find_format(file, format)
+    noun = NOUNS[chosen.holds]
+    if chosen.holds is list:
+        raise UsageError(f"{file} holds text, in which there is nothing to draw")
+    if (source or target) and chosen.holds is not Alignment:
+        raise UsageError(f"--source and --target are for alignments; {file} holds {noun}")
+    first, last = _range(index) if line is None else (_index_of_line(file, chosen, line),) * 2
+    if svg and (html or first != last):
+        raise UsageError("an SVG file holds one drawing: give one number and no --html")
+
+    selected = _selected(file, chosen, first, last, source, target)
+    if svg:
+        ((_, drawing),) = _drawn(file, selected, partial(draw.to_svg, limit=limit))
+        with write_binary(svg) as stream:
+            stream.write(drawing.encode())
+    elif html:
+        drawings = list(_drawn(file, selected, partial(draw.to_html, limit=limit)))
+        with write_binary(html) as stream:
+            stream.write(draw.page(file, ((f"{noun}: {n}", drawing) for n, drawing in drawings)).encode())
+    else:
+        to_text = partial(draw.to_text, screen=screen(width, colour), layout=layout, limit=limit)
+        for number, drawing in _drawn(file, selected, to_text):
+            if first != last:
+                print(f"{noun}: {number}")
+            print(drawing)
+
+
+def _selected(
+    file: str, format: Format[Any], first: int, last: int, source: str | None, target: str | None
+) -> Iterator[tuple[int, Any, dict[str, Words]]]:
+    """The values from `first` to `last` with their numbers, and the words of an alignment's sentences."""
+    from treeglot.syntax import read
+    from treeglot.syntax.convert import NOUNS
+
+    sides = {"source": _sentences(source, first), "target": _sentences(target, first)}
+    number = 0
+    for number, value in enumerate(islice(read(file, format.name), last), start=1):
+        if number >= first:
+            words = {side: next(sentences) for side, sentences in sides.items()}
+            yield number, value, {side: sentence for side, sentence in words.items() if sentence is not None}
+    if number < first or (number < last != END):
+        missing = max(first, number + 1)
+        raise TreeglotError(f"{file} holds {number:,} {NOUNS[format.holds]}: there is no number {missing:,}")
+
+
+def _drawn(
+    file: str, selected: Iterator[tuple[int, Any, dict[str, Words]]], draw: Callable[..., str]
+) -> Iterator[tuple[int, str]]:
+    for number, value, words in selected:
+        try:
+            yield number, draw(value, **words)
+        except (ValueError, TreeglotError) as error:
+            raise TreeglotError(f"{file}: number {number}: {error}") from error
+
+
+def _range(index: str) -> tuple[int, int]:
+    match = re.fullmatch(r"(\d+)(-(\d*))?", index)
+    first = int(match[1]) if match else 0
+    last = first if not match or not match[2] else int(match[3] or END)
+    if not 1 <= first <= last:
+        raise UsageError(f"--index {index}: expected a number from 1 on, or a range such as 7-9 or 7-")
+    return first, last
+
+
+def _index_of_line(file: str, format: Format[Any], line: int) -> int:
+    """The number of the record that a line belongs to: one more than the lines before it complete."""
+    from treeglot.base.files import read_chunks
+
+    if file == "-":
+        raise UsageError("--line reads FILE twice, which standard input does not allow; --index reads it once")
+    reader = format.open_reader(file, False, {})
+    complete, before = 0, line - 1
+    for chunk in read_chunks(file):
+        lines = chunk.split(b"\n", before)
+        if len(lines) > before:
+            return 1 + complete + len(reader.feed(chunk[: len(chunk) - len(lines[before])]))
+        complete += len(reader.feed(chunk))
+        before -= len(lines) - 1
+    raise TreeglotError(f"{file} has {line - 1 - before:,} lines: there is no line {line:,}")
+
+
+def _sentences(path: str | None, first: int) -> Iterator[Words | None]:
+    """The words of the sentences of a file from number `first` on, whatever they are kept in; without a file, None."""
+    from treeglot.syntax import find_format, read, read_text
+
+    while path is None:
+        yield None
+    try:
+        find_format(path)
+    except UsageError:
+        values: Iterator[Any] = read_text(path)
+    else:
+        values = read(path)
+    number = first
+    for value in islice(values, first - 1, None):
+        yield value if isinstance(value, list) else value.words
+        number += 1
+    raise TreeglotError(f"{path} has no sentence {number:,}")
