@@ -33,7 +33,7 @@ void append_utf8(std::uint32_t code, std::string& out) {
 }  // namespace
 
 void JsonCursor::refuse(const std::string& expected) const {
-  const std::string found = at_ < text_.size() ? quoted(text_.substr(at_, 20)) : "the end";
+  const std::string found = at_ < text_.size() ? quoted(text_.substr(at_)) : "the end";
   throw std::invalid_argument(found + " at byte " + std::to_string(at_ + 1) + "; expected " + expected);
 }
 
@@ -108,7 +108,7 @@ void JsonCursor::string(std::string& out) {
       }
       if (code >= 0xd800 && code < 0xe000) {
         at_ = before;
-        refuse("a character, not half a surrogate pair");
+        refuse("a whole surrogate pair");
       }
       append_utf8(code, out);
     } else {

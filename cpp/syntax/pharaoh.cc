@@ -15,6 +15,7 @@ Alignment parse_pharaoh(std::string_view text) {
     more = blank != std::string_view::npos;
     const std::string_view token = text.substr(0, blank);
     text.remove_prefix(more ? blank + 1 : text.size());
+    if (token.empty()) throw std::invalid_argument("an empty link; expected links separated by one blank");
     Link link;
     const char* end = token.data() + token.size();
     const auto [dash, source_error] = std::from_chars(token.data(), end, link.source);

@@ -1,5 +1,6 @@
 #include "syntax/plain.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace treeglot {
@@ -7,7 +8,7 @@ namespace treeglot {
 Sentence split_tokens(std::string_view line) {
   if (const std::size_t tab = line.find('\t'); tab != std::string_view::npos)
     throw std::invalid_argument("a tab at byte " + std::to_string(tab + 1) + "; expected tokens separated by one blank");
-  if (line.ends_with(' ') && line.size() > 1) line.remove_suffix(1);
+  if (line.ends_with(' ')) line.remove_suffix(1);
   Sentence tokens;
   for (std::size_t at = 0; at <= line.size() && !line.empty();) {
     const std::size_t end = std::min(line.find(' ', at), line.size());
@@ -42,7 +43,8 @@ std::string write_plain(const Sentence& sentence) {
     out += token;
   }
   if (out.starts_with("\xef\xbb\xbf"))
-    throw std::invalid_argument("the token " + quoted(sentence[0]) + " cannot be written as plain text: it begins with a byte order mark");
+    throw std::invalid_argument("the token " + quoted(sentence[0]) +
+                                " cannot be written as plain text: it begins with a byte order mark");
   return out;
 }
 

@@ -1,0 +1,188 @@
+"""Bad inputs, one by one, and what is said of them."""
+
+import pytest
+
+from treeglot import FormatError
+from treeglot.syntax import FORMATS
+
+WORDS = "sentence 1 :\na b\n"
+TAGS = WORDS + "A[0,0] => a ||| 0\nB[1,1] => b ||| 0\n"
+JSON = (
+    '{"words": ["a"], "scores": "posterior", "goal": 1, "nodes": [{"label": "X", "span": [0, 1], "edges": [[-1, 0]]}]}'
+)
+
+
+def word(id: int | str, form: str = "a", head: str = "0", tag: str = "_") -> str:
+    return f"{id}\t{form}\t_\t{tag}\t{tag}\t_\t{head}\t_\t_\t_\n"
+
+
+BAD: list[tuple[str, str | bytes, int, str]] = [
+    ("text", "a b\na  b\n", 2, "an empty token at byte 3; expected tokens separated by one blank"),
+    ("text", " a\n", 1, "an empty token at byte 1; expected tokens separated by one blank"),
+    ("text", "a\tb\n", 1, "a tab at byte 2; expected tokens separated by one blank"),
+    ("text", "a\r\n", 1, "a carriage return at byte 2; expected lines that end in a line feed alone"),
+    ("text", "a b\0\n", 1, "a NUL at byte 4; expected text"),
+    ("text", b"a\nb \xff\n", 2, "the byte 0xff at byte 3 is not UTF-8"),
+    ("text", b"\xe4\xb8\n", 1, "the byte 0xe4 at byte 1 is not UTF-8"),
+    ("text", b"\xed\xa0\x80\n", 1, "the byte 0xed at byte 1 is not UTF-8"),
+    ("text", b"\xef\xbb\xbfa\n", 1, "begins with a byte order mark; expected text"),
+    ("brackets", "(S a)\n(S (NP b)\n", 2, "the tree that begins here is not closed at the end of the file"),
+    ("brackets", "(S (NP a)\n(S b)\n", 1, "the tree that begins here is still open at line 2, where another begins"),
+    ("brackets", "(S a))\n", 1, "')' after the end of a tree; expected a new line"),
+    ("brackets", "(S a) (S b)\n", 1, "'(S b)' after the end of a tree; expected a new line"),
+    ("brackets", "S a\n", 1, "'S' outside a tree; expected a bracket"),
+    ("brackets", ")\n", 1, "a closing bracket where a tree should begin"),
+    ("brackets", "(S)\n", 1, "the node 'S' has no children"),
+    ("brackets", "(S ())\n", 1, "an empty bracket inside a tree"),
+    ("brackets", "(S ((NP a)))\n", 1, "a bracket without a label inside a tree"),
+    ("brackets", "((S a) (S b))\n", 1, "a second tree in one outer bracket"),
+    ("brackets", "(((S a)))\n", 1, "more than one outer bracket without a label"),
+    ("brackets", "( (S a) b)\n", 1, "'b' outside a tree; expected a bracket"),
+    ("egret", "time flies\n", 1, "'time flies'; expected a forest that begins with 'sentence 1 :'"),
+    ("egret", "sentence x :\n", 1, "'sentence x :'; expected a forest that begins with 'sentence 1 :'"),
+    (
+        "egret",
+        WORDS + "A[0,0] => a ||| 0\n",
+        1,
+        "the forest that begins here is cut off at the end of the file; expected an empty line after it",
+    ),
+    (
+        "egret",
+        WORDS + "A[0,0] => a ||| 0\nsentence 2 :\n",
+        1,
+        "the forest that begins here has no empty line after it before line 4, where another begins",
+    ),
+    (
+        "egret",
+        WORDS + "A[0,0] a 0\n\n",
+        3,
+        "'A[0,0] a 0'; expected an edge such as 'NP[0,1] => DT[0,0] NN[1,1] ||| -0.5', or an empty line",
+    ),
+    ("egret", WORDS + "A => a ||| 0\n\n", 3, "'A' is not a node; expected LABEL[FIRST,LAST] such as NP[0,1]"),
+    ("egret", WORDS + "A[0,0] => a ||| high\n\n", 3, "'high' is not a score; expected a number such as -0.5"),
+    ("egret", WORDS + "A[0,0] => a ||| nan\n\n", 3, "'nan' is not a score; expected a number such as -0.5"),
+    ("egret", WORDS + "A[0,2] => a ||| 0\n\n", 3, "the node 'A[0,2]' in a sentence with 2 words"),
+    ("egret", WORDS + "A[0,0] => b ||| 0\n\n", 3, "the word 'b' below 'A[0,0]'; the sentence has 'a' there"),
+    ("egret", WORDS + "A[0,1] => a ||| 0\n\n", 3, "the word 'a' below 'A[0,1]'; the sentence has 'a' there and more"),
+    (
+        "egret",
+        WORDS + "A[00,0] => a ||| 0\n\n",
+        3,
+        "'A[00,0]' is not a node; expected LABEL[FIRST,LAST] such as NP[0,1]",
+    ),
+    (
+        "egret",
+        WORDS + "A[0,1] => a B[1,1] ||| 0\n\n",
+        3,
+        "'a' is not a node; expected LABEL[FIRST,LAST] such as NP[0,1]",
+    ),
+    ("egret", WORDS + "A[0,1] => B[1,1] B[0,0] ||| 0\n\n", 3, "the tail 'B[1,1]' of 'A[0,1]' begins at 1; expected 0"),
+    ("egret", WORDS + "A[0,1] => B[0,0] ||| 0\n\n", 3, "the tails of 'A[0,1]' end at 0; expected 1"),
+    ("egret", WORDS + "A[0,1] => B[0,0] C[1,1] ||| 0\nB[0,0] => a ||| 0\n\n", 3, "the tail 'C[1,1]' is never a head"),
+    ("egret", TAGS + "\n", 1, "no root; expected a node over all words that is no tail"),
+    (
+        "egret",
+        TAGS + "S[0,1] => A[0,0] B[1,1] ||| 0\nT[0,1] => A[0,0] B[1,1] ||| 0\n\n",
+        1,
+        "two nodes over the whole sentence that are no tails, 'S[0,1]' and 'T[0,1]'; expected one root",
+    ),
+    (
+        "egret",
+        TAGS
+        + "S[0,1] => A[0,0] B[1,1] ||| 0\nS[0,1] => T[0,1] ||| 0\nT[0,1] => S[0,1] ||| 0\nTOP[0,1] => S[0,1] ||| 0\n\n",
+        5,
+        "the node 'S[0,1]' derives itself through unary edges",
+    ),
+    ("egret", "sentence 1 :\na  b\n\n", 2, "an empty token at byte 3; expected tokens separated by one blank"),
+    ("jsonl", "\n", 1, "the end at byte 1; expected '{'"),
+    ("jsonl", "[]\n", 1, "'[]' at byte 1; expected '{'"),
+    (
+        "jsonl",
+        '{"words": 一个房间一个房间一个房间一个房间一个房间}\n',
+        1,
+        "'一个房间一个房间一个房间一个房间一个房间…' at byte 11; expected '['",
+    ),
+    ("jsonl", JSON + "]\n", 1, "']' at byte 114; expected the end of the line"),
+    ("jsonl", JSON.replace("words", "word"), 1, "the key 'word' in a forest; known: words, scores, goal, nodes"),
+    ("jsonl", JSON.replace('"goal": 1, ', ""), 1, "a forest without the key 'goal'"),
+    ("jsonl", JSON.replace('"goal": 1, ', '"goal": 1, "goal": 1, '), 1, "the key 'goal' twice in a forest"),
+    (
+        "jsonl",
+        JSON.replace("posterior", "certain"),
+        1,
+        "scores of the kind 'certain'; expected conditional, posterior or arbitrary",
+    ),
+    ("jsonl", JSON.replace("-1, 0", "-1, 7"), 1, "edge into node 1 has tail 7: tails must be built before heads"),
+    ("jsonl", JSON.replace("[-1, 0]", "[01, 0]"), 1, "'01, 0]]}]}' at byte 104; expected a number"),
+    ("jsonl", JSON.replace("-1, 0", "NaN, 0"), 1, "'NaN, 0]]}]}' at byte 104; expected a number"),
+    ("jsonl", JSON.replace('"goal": 1', '"goal": 9'), 1, "the goal is node 9 of a graph with 2 nodes"),
+    (
+        "jsonl",
+        JSON.replace('"goal": 1', '"goal": null'),
+        1,
+        "a forest with nodes and the goal null; expected the number of a node",
+    ),
+    (
+        "jsonl",
+        JSON.replace('"X"', '"\\ud800"'),
+        1,
+        '\'\\ud800", "span": [0, 1], "edges": [[-1, 0]]}]}\' at byte 73; expected a whole surrogate pair',
+    ),
+    (
+        "jsonl",
+        JSON.replace('"X"', '"\\x"'),
+        1,
+        '\'x", "span": [0, 1], "edges": [[-1, 0]]}]}\' at byte 74; expected an escape such as \\n or \\u00e9',
+    ),
+    ("jsonl", JSON.replace('"X"', '""'), 1, "node 1 has an empty label"),
+    ("jsonl", JSON.replace("[0, 1]", "[0, 2]"), 1, "the tails of an edge into node 1 'X' over [0,2) end at 1"),
+    (
+        "jsonl",
+        JSON.replace("[0, 1]", "[0, -1]"),
+        1,
+        "'-1], \"edges\": [[-1, 0]]}]}' at byte 89; expected an integer from 0 to 4294967295",
+    ),
+    ("jsonl", JSON.replace("[[-1, 0]]", "[]"), 1, "node 1 'X' over [0,1) has no edges"),
+    ("jsonl", JSON[:40], 1, "the end at byte 41; expected a string"),
+    ("jsonl", JSON.replace('"span"', '"spam"'), 1, "the key 'spam' in a node; known: label, span, edges"),
+    ("conllu", "1\ta\n", 1, "2 columns; expected 10, separated by tabs"),
+    ("conllu", word(1) + word(3), 2, "the word ID '3'; expected 2"),
+    ("conllu", word("x"), 1, "the word ID 'x'; expected 1"),
+    ("conllu", word(1, head="2") + "\n", 1, "HEAD is '2' in a sentence with 1 word"),
+    ("conllu", word(1, head="1") + "\n", 1, "word 1 is its own head"),
+    ("conllu", word(1, head="-1") + "\n", 1, "HEAD is '-1'; expected a word ID, 0 or _"),
+    ("conllu", word(1) + "\n\n", 3, "a blank line; expected a sentence"),
+    ("conllu", "# c\n\n" + word(1), 2, "a sentence without words"),
+    ("conllu", word(1) + "# c\n", 2, "a comment inside a sentence; expected it before the first word"),
+    ("conllu", word(1, form=""), 1, "an empty FORM; expected _ for none"),
+    ("conllu", word("2-3"), 1, "the multiword ID '2-3'; expected a range of words that begins at 1"),
+    ("conllu", word("1-2") + word(1) + "\n", 1, "a multiword token up to word 2 of a sentence with 1"),
+    ("conllu", word("1-2") + word(1) + word("2-3"), 3, "the multiword ID '2-3' overlaps with the one before"),
+    ("conllu", word(1) + word("1.2"), 2, "the empty node ID '1.2'; expected 1.1"),
+    ("conllu", word("0.0"), 1, "the empty node ID '0.0'; expected 0.1"),
+    ("conllu", word("1-"), 1, "the multiword ID '1-'; expected a range of words that begins at 1"),
+    ("conllx", word("1-2"), 1, "the word ID '1-2'; expected 1"),
+    ("conllx", word("1.1"), 1, "the word ID '1.1'; expected 1"),
+    ("conllx", word(1, form="a b"), 1, "a blank in FORM 'a b'"),
+    ("conllx", word(1, tag=""), 1, "an empty CPOSTAG; expected _ for none"),
+    ("conllx", "1 a _ _ _ _ 0 _ _ _\n", 1, "1 column; expected 10, separated by tabs"),
+    ("pharaoh", "0-0\n1:2\n", 2, "'1:2' is not a link; expected SOURCE-TARGET such as 3-0"),
+    ("pharaoh", "0-0/1.0\n", 1, "'0-0/1.0' is not a link; expected SOURCE-TARGET such as 3-0"),
+    ("pharaoh", "0-0  1-1\n", 1, "an empty link; expected links separated by one blank"),
+    ("pharaoh", " 0-0\n", 1, "an empty link; expected links separated by one blank"),
+    ("pharaoh", "-1-0\n", 1, "'-1-0' is not a link; expected SOURCE-TARGET such as 3-0"),
+    ("pharaoh", "0-0\t1-1\n", 1, "'0-0\\x091-1' is not a link; expected SOURCE-TARGET such as 3-0"),
+    ("pharaoh", "0-4294967296\n", 1, "'0-4294967296' is not a link; expected SOURCE-TARGET such as 3-0"),
+    ("pharaoh", "0-\n", 1, "'0-' is not a link; expected SOURCE-TARGET such as 3-0"),
+]
+
+
+@pytest.mark.parametrize(("name", "data", "line", "problem"), BAD)
+def test_bad_input(name: str, data: str | bytes, line: int, problem: str) -> None:
+    reader = FORMATS[name].open_reader("dev.file", False, {})
+    with pytest.raises(FormatError) as caught:
+        reader.feed(data if isinstance(data, bytes) else data.encode())
+        while True:
+            assert reader.finish()
+    assert (caught.value.file, caught.value.line, caught.value.problem) == ("dev.file", line, problem)
+    assert str(caught.value) == f"dev.file:{line}: {problem}"
