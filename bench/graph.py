@@ -2,6 +2,7 @@
 
 `chart` is what a parser without a grammar makes of a sentence of 181 words: one node per span, one edge per split
 point, and four edges for every word. `random` has 200,000 nodes with five edges of 0 to 3 tails each, anywhere below.
+`chain` is a million nodes upon each other with two unary edges each: depth, not size.
 """
 
 import argparse
@@ -49,6 +50,15 @@ def scattered(nodes: int, per_node: int) -> tg.Hypergraph:
     )
 
 
+def chain(nodes: int) -> tg.Hypergraph:
+    return tg.Hypergraph.from_arrays(
+        np.maximum(np.arange(-1, 2 * nodes, 2), 0).astype(np.uint32),
+        np.maximum(np.arange(-1, 2 * nodes - 1), 0).astype(np.uint32),
+        np.repeat(np.arange(nodes - 1), 2).astype(np.uint32),
+        nodes - 1,
+    )
+
+
 def milliseconds(work: Callable[[], object], repeats: int) -> float:
     times = []
     for _ in range(repeats):
@@ -62,12 +72,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=7, help="the median of so many runs is shown")
     repeats = parser.parse_args().repeats
-    for name, graph in (("chart", chart(181)), ("random", scattered(200_000, 5))):
+    graphs = {"chart": chart(181), "random": scattered(200_000, 5), "chain": chain(1_000_000)}
+    for name, graph in graphs.items():
         scores = -3.0 - np.random.default_rng(2).exponential(2.0, graph.edges)
         used = int(tg.useful(graph)[1].sum())
         print(f"{name}: {graph.nodes} nodes, {graph.edges} edges ({used} useful), {len(graph.tails)} tails")
         tails = np.diff(graph.first_tail.astype(np.int64))
-        yields = tg.Yields.of([-1 - i for i in range(n)] or [edge % 50] for edge, n in enumerate(tails.tolist()))
+        yields = tg.Yields.of([*range(-1, -1 - n, -1), edge % 50] for edge, n in enumerate(tails.tolist()))
         works: dict[str, Callable[[], object]] = {
             "inside + outside, log": lambda g=graph, s=scores: tg.outside(g, s, "log"),
             "inside + outside, viterbi": lambda g=graph, s=scores: tg.outside(g, s, "viterbi"),
@@ -75,11 +86,13 @@ def main() -> None:
             "expectation": lambda g=graph, s=scores: tg.expectation(g, s, s),
             "viterbi": lambda g=graph, s=scores: tg.viterbi(g, s),
             "prune, margin 5": lambda g=graph, s=scores: tg.prune(g, s, 5.0),
-            "1000-best": lambda g=graph, s=scores: tg.kbest(g, s, 1_000),
-            "100000-best": lambda g=graph, s=scores: tg.kbest(g, s, 100_000),
-            "1000-best, distinct": lambda g=graph, s=scores, y=yields: tg.kbest(g, s, 1_000, y),
-            "1000 samples": lambda g=graph, s=scores: tg.sample(g, s, 1_000, 1),
         }
+        # Derivations of the chain have a million edges each.
+        for k in (5,) if name == "chain" else (1_000, 100_000):
+            works[f"{k}-best"] = lambda g=graph, s=scores, k=k: tg.kbest(g, s, k)
+            works[f"{k}-best, distinct"] = lambda g=graph, s=scores, y=yields, k=k: tg.kbest(g, s, k, y)
+        k = 5 if name == "chain" else 1_000
+        works[f"{k} samples"] = lambda g=graph, s=scores, k=k: tg.sample(g, s, k, 1)
         for label, work in works.items():
             print(f"  {label:28} {milliseconds(work, repeats):8.1f} ms")
 
