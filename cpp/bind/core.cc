@@ -16,5 +16,6 @@ NB_MODULE(_core, m) {
   treeglot::bind_lm_train(m);
   treeglot::bind_evaluate(m);
   treeglot::bind_rules(m);
+  treeglot::bind_rules_extract(m);
   treeglot::bind_decode(m);
 }

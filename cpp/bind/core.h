@@ -15,6 +15,7 @@ void bind_lm(nanobind::module_& m);
 void bind_lm_train(nanobind::module_& m);
 void bind_evaluate(nanobind::module_& m);
 void bind_rules(nanobind::module_& m);
+void bind_rules_extract(nanobind::module_& m);
 void bind_decode(nanobind::module_& m);
 
 }  // namespace treeglot

@@ -1076,6 +1076,120 @@ class RuleTableBuilder:
     def finish(self) -> RuleTable:
         """The table; the builder is empty afterwards."""
 
+class Bitext:
+    """Aligned sentence pairs, as extractors read them."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def source_words(self) -> list[str]:
+        """By number: the most frequent first."""
+
+    @property
+    def target_words(self) -> list[str]:
+        """By number: the most frequent first."""
+
+class BitextBuilder:
+    """Collects aligned sentence pairs."""
+
+    def __init__(self) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def append(self, source: Sequence[str], target: Sequence[str], alignment: Alignment) -> None:
+        """Adds a pair; refuses a link outside it."""
+
+    def finish(self) -> Bitext:
+        """The bitext; the builder is empty afterwards."""
+
+class LexicalTable:
+    """Word translation probabilities from the links of a bitext."""
+
+    def __init__(self, bitext: Bitext) -> None: ...
+
+    def entries(self) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))]]:
+        """
+        Source words, target words (2^32 - 1 is NULL), w(target|source), w(source|target).
+        """
+
+class Tally:
+    """Rules taken from sentence pairs, added up."""
+
+    def __init__(self) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    @property
+    def bytes(self) -> int:
+        """Memory in use."""
+
+    partitions: Final[int] = ...
+    """Rules are kept in so many parts, by their source sides."""
+
+    def clear(self) -> None:
+        """Forgets everything."""
+
+    def columns(self, first: int, last: int, lexical: LexicalTable, merged: bool) -> tuple[tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int8], dict(shape=(None,))]], tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int8], dict(shape=(None,))]], tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int8], dict(shape=(None,))]], tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int8], dict(shape=(None,))]], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))]]:
+        """
+        The rules of some partitions: source, target, alignment and labels (offsets, bytes), count, occurrences, variables, p_lex(target|source), p_lex(source|target). A row for each rule if `merged`, else for each of its alignments.
+        """
+
+class Renderer:
+    """Turns rules' codes into text."""
+
+    def __init__(self, source_words: Sequence[str], target_words: Sequence[str], labels: Sequence[str]) -> None: ...
+
+    def source(self, offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int8], dict(shape=(None,))]], tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int8], dict(shape=(None,))]]]:
+        """Left-hand sides and source sides."""
+
+    def target(self, offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int8], dict(shape=(None,))]], tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int8], dict(shape=(None,))]]]:
+        """Target sides and their structures."""
+
+    def labels(self, offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int8], dict(shape=(None,))]]:
+        """Labels of rules and their variables."""
+
+    @staticmethod
+    def alignment(offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int8], dict(shape=(None,))]]:
+        """Alignments, as 0-0 1-2."""
+
+class HieroLimits:
+    """The limits of hierarchical rules."""
+
+    def __init__(self, max_phrase: int, max_target_phrase: int, max_symbols: int, max_nonterminals: int, min_hole: int, adjacent: bool, loose_source: int, loose_target: int, phrase_loose_source: int, phrase_loose_target: int) -> None: ...
+
+class HieroCounts:
+    """What an extraction saw."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def pairs(self) -> int: ...
+
+    @property
+    def unlinked(self) -> int:
+        """Pairs without links, which give nothing."""
+
+    @property
+    def phrases(self) -> int:
+        """Initial phrase pairs."""
+
+    @property
+    def refused(self) -> int:
+        """Of them refused by the labels."""
+
+    @property
+    def flat(self) -> int:
+        """Rules taken, without nonterminals."""
+
+    @property
+    def gappy(self) -> int:
+        """Rules taken, with nonterminals."""
+
+def extract_hiero(bitext: Bitext, begin: int, core: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], limits: HieroLimits, tally: Tally, memory: int, threads: int, counts: HieroCounts) -> int:
+    """
+    Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the first pair that was not read.
+    """
+
 class DerivationStep:
     """One use of a rule in a derivation."""
 

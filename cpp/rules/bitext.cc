@@ -1,0 +1,58 @@
+#include "rules/bitext.h"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+#include "base/error.h"
+
+namespace treeglot {
+namespace {
+
+// Renumbers by frequency: few bytes for frequent words, and numbers that do not depend on the order of the pairs.
+Words rank(const Symbols& symbols, std::vector<Symbol>& tokens) {
+  std::vector<std::uint64_t> counts(symbols.size(), 0);
+  for (const Symbol token : tokens) ++counts[token];
+  std::vector<Symbol> order(symbols.size());
+  std::iota(order.begin(), order.end(), Symbol{0});
+  std::ranges::sort(order, [&](Symbol a, Symbol b) {
+    return counts[a] != counts[b] ? counts[a] > counts[b] : symbols.text(a) < symbols.text(b);
+  });
+  std::vector<Symbol> number(symbols.size());
+  Strings texts;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    number[order[i]] = static_cast<Symbol>(i);
+    texts.append(symbols.text(order[i]));
+  }
+  for (Symbol& token : tokens) token = number[token];
+  return Words(std::move(texts));
+}
+
+}  // namespace
+
+Words::Words(Strings texts) : texts_(std::move(texts)) {
+  for (std::size_t i = 0; i < texts_.size(); ++i) {
+    if (index_.intern(texts_[i]) != i) throw std::invalid_argument("the word " + quoted(texts_[i]) + " is listed twice");
+  }
+}
+
+void BitextBuilder::append(std::span<const std::string_view> source, std::span<const std::string_view> target,
+                           const Alignment& alignment) {
+  alignment.check(source.size(), target.size());
+  for (const std::string_view word : source) bitext_.source_.push_back(source_symbols_.intern(word));
+  for (const std::string_view word : target) bitext_.target_.push_back(target_symbols_.intern(word));
+  bitext_.links_.insert(bitext_.links_.end(), alignment.links().begin(), alignment.links().end());
+  bitext_.source_ends_.push_back(bitext_.source_.size());
+  bitext_.target_ends_.push_back(bitext_.target_.size());
+  bitext_.link_ends_.push_back(bitext_.links_.size());
+}
+
+Bitext BitextBuilder::finish() {
+  Bitext out = std::exchange(bitext_, {});
+  out.source_words_ = rank(std::exchange(source_symbols_, {}), out.source_);
+  out.target_words_ = rank(std::exchange(target_symbols_, {}), out.target_);
+  return out;
+}
+
+}  // namespace treeglot

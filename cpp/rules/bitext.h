@@ -1,0 +1,67 @@
+// Aligned sentence pairs as numbers: what extractors of string pairs read, and what the words of a rule's code mean.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/strings.h"
+#include "base/symbols.h"
+#include "syntax/alignment.h"
+
+namespace treeglot {
+
+// The words of one side by number, the most frequent first, equally frequent ones in the order of their bytes.
+class Words {
+ public:
+  Words() = default;
+  explicit Words(Strings texts);  // refuses a word given twice
+
+  std::size_t size() const { return texts_.size(); }
+  std::string_view text(Symbol word) const { return texts_[word]; }
+  Symbol find(std::string_view text) const { return index_.find(text); }
+  const Strings& texts() const { return texts_; }
+
+ private:
+  Strings texts_;
+  Symbols index_;
+};
+
+class Bitext {
+ public:
+  std::size_t size() const { return link_ends_.size() - 1; }  // pairs
+  std::span<const Symbol> source(std::size_t pair) const { return slice(source_, source_ends_, pair); }
+  std::span<const Symbol> target(std::size_t pair) const { return slice(target_, target_ends_, pair); }
+  std::span<const Link> links(std::size_t pair) const { return slice(links_, link_ends_, pair); }
+  const Words& source_words() const { return source_words_; }
+  const Words& target_words() const { return target_words_; }
+
+ private:
+  friend class BitextBuilder;
+  template <class T>
+  static std::span<const T> slice(const std::vector<T>& values, const std::vector<std::uint64_t>& ends, std::size_t i) {
+    return std::span<const T>(values).subspan(ends[i], ends[i + 1] - ends[i]);
+  }
+
+  std::vector<Symbol> source_, target_;
+  std::vector<Link> links_;
+  std::vector<std::uint64_t> source_ends_ = {0}, target_ends_ = {0}, link_ends_ = {0};
+  Words source_words_, target_words_;
+};
+
+class BitextBuilder {
+ public:
+  // Refuses a link outside the pair.
+  void append(std::span<const std::string_view> source, std::span<const std::string_view> target,
+              const Alignment& alignment);
+  std::size_t size() const { return bitext_.size(); }
+  Bitext finish();  // numbers the words; the builder is empty afterwards
+
+ private:
+  Bitext bitext_;
+  Symbols source_symbols_, target_symbols_;
+};
+
+}  // namespace treeglot

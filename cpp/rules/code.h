@@ -1,0 +1,91 @@
+// The sides of a rule as bytes: short enough to be sorted, hashed and grouped by the million, and self-contained given
+// the words of the bitext. Frequent words have low numbers, low numbers few bytes; the order of the bytes is the order
+// of the numbers, symbol by symbol, so that sorting by bytes brings together what a trie shares.
+//
+//   0 … 7      the variables 1 … 8 with the label X
+//   8 i l      variable i + 1 with the label l
+//   9 …        a target side's structure, up to its end (what it says is the extractor's business)
+//   10 l       a left-hand side other than X, before the source side
+//   16 …       words
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace treeglot {
+
+namespace code {
+
+constexpr std::uint32_t kShortVariables = 8;
+constexpr std::uint32_t kVariable = 8;
+constexpr std::uint32_t kStructure = 9;
+constexpr std::uint32_t kLeftHandSide = 10;
+constexpr std::uint32_t kFirstWord = 16;
+constexpr std::uint32_t kEnd = 1u << 28;  // numbers are below
+constexpr std::size_t kLongest = 4;       // bytes of a number
+
+// Writes `number` at `at`, which has room for kLongest bytes, and returns the end.
+inline char* put(char* at, std::uint32_t number) {
+  if (number < 1u << 7) {
+    *at++ = static_cast<char>(number);
+  } else if (number < 1u << 14) {
+    *at++ = static_cast<char>(0x80 | number >> 8);
+    *at++ = static_cast<char>(number);
+  } else if (number < 1u << 21) {
+    *at++ = static_cast<char>(0xc0 | number >> 16);
+    *at++ = static_cast<char>(number >> 8);
+    *at++ = static_cast<char>(number);
+  } else {
+    *at++ = static_cast<char>(0xe0 | number >> 24);
+    *at++ = static_cast<char>(number >> 16);
+    *at++ = static_cast<char>(number >> 8);
+    *at++ = static_cast<char>(number);
+  }
+  return at;
+}
+
+inline void append(std::string& out, std::uint32_t number) {
+  char bytes[kLongest];
+  out.append(bytes, put(bytes, number));
+}
+
+// Takes a number from the front of `bytes`; refuses one that is cut short.
+inline std::uint32_t take(std::string_view& bytes) {
+  const auto byte = [&](std::size_t i) -> std::uint32_t { return static_cast<unsigned char>(bytes[i]); };
+  if (bytes.empty()) throw std::invalid_argument("a rule's code ends too early");
+  const std::uint32_t first = byte(0);
+  const std::size_t size = first < 0x80 ? 1 : first < 0xc0 ? 2 : first < 0xe0 ? 3 : first < 0xf0 ? 4 : 0;
+  if (size == 0 || bytes.size() < size) throw std::invalid_argument("a rule's code ends too early or is damaged");
+  constexpr std::uint32_t kMask[] = {0, 0x7f, 0x3f, 0x1f, 0x0f};
+  std::uint32_t number = first & kMask[size];
+  for (std::size_t i = 1; i < size; ++i) number = number << 8 | byte(i);
+  bytes.remove_prefix(size);
+  return number;
+}
+
+// Writes a variable; `index` counts from 0, label 0 is X. There is room for three numbers.
+inline char* put_variable(char* at, std::uint32_t index, std::uint32_t label) {
+  if (index < kShortVariables && label == 0) return put(at, index);
+  return put(put(put(at, kVariable), index), label);
+}
+
+// The number of variables of a side.
+inline std::uint32_t variables(std::string_view side) {
+  std::uint32_t count = 0;
+  while (!side.empty()) {
+    const std::uint32_t number = take(side);
+    if (number >= kFirstWord) continue;
+    if (number == kStructure) break;
+    count += number <= kVariable ? 1 : 0;
+    if (number == kVariable) take(side);
+    if (number == kVariable || number == kLeftHandSide) take(side);
+  }
+  return count;
+}
+
+}  // namespace code
+
+}  // namespace treeglot

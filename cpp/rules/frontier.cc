@@ -1,0 +1,50 @@
+#include "rules/frontier.h"
+
+#include <stdexcept>
+#include <string>
+
+namespace treeglot {
+namespace {
+
+// Runs of unaligned words on either side of each boundary, from the prefix sums of links.
+void count_loose(const std::vector<std::uint32_t>& ends, std::vector<std::uint32_t>& before,
+                 std::vector<std::uint32_t>& after) {
+  const std::size_t length = ends.size() - 1;
+  before.assign(length + 1, 0);
+  after.assign(length + 1, 0);
+  for (std::size_t i = 1; i <= length; ++i) before[i] = ends[i] == ends[i - 1] ? before[i - 1] + 1 : 0;
+  for (std::size_t i = length; i-- > 0;) after[i] = ends[i] == ends[i + 1] ? after[i + 1] + 1 : 0;
+}
+
+}  // namespace
+
+void Frontier::assign(std::span<const Link> links, std::size_t source_length, std::size_t target_length) {
+  source_.assign(source_length, {});
+  target_.assign(target_length, {});
+  source_ends_.assign(source_length + 1, 0);
+  target_ends_.assign(target_length + 1, 0);
+  for (const Link link : links) {
+    if (link.source >= source_length || link.target >= target_length) {
+      const bool bad_source = link.source >= source_length;
+      throw std::invalid_argument("link " + std::to_string(link.source) + "-" + std::to_string(link.target) + ": the " +
+                                  (bad_source ? "source" : "target") + " sentence has " +
+                                  std::to_string(bad_source ? source_length : target_length) + " words");
+    }
+    source_[link.source] = hull(source_[link.source], {link.target, link.target + 1});
+    target_[link.target] = hull(target_[link.target], {link.source, link.source + 1});
+    ++source_ends_[link.source + 1];
+    ++target_ends_[link.target + 1];
+  }
+  for (std::size_t i = 0; i < source_length; ++i) source_ends_[i + 1] += source_ends_[i];
+  for (std::size_t i = 0; i < target_length; ++i) target_ends_[i + 1] += target_ends_[i];
+  count_loose(source_ends_, source_before_, source_after_);
+  count_loose(target_ends_, target_before_, target_after_);
+}
+
+Span Frontier::closure(const std::vector<Span>& words, Span span) {
+  Span out;
+  for (std::uint32_t word = span.begin; word < span.end; ++word) out = hull(out, words[word]);
+  return out;
+}
+
+}  // namespace treeglot

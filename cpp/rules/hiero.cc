@@ -1,0 +1,305 @@
+#include "rules/hiero.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "base/thread_pool.h"
+#include "rules/code.h"
+#include "rules/frontier.h"
+
+namespace treeglot {
+namespace {
+
+// One side of a sentence, its words already as codes.
+class CodedSentence {
+ public:
+  void assign(std::span<const Symbol> words) {
+    bytes_.clear();
+    ends_.assign(1, 0);
+    for (const Symbol word : words) {
+      code::append(bytes_, word + code::kFirstWord);
+      ends_.push_back(static_cast<std::uint32_t>(bytes_.size()));
+    }
+  }
+  std::string_view words(Span span) const {
+    return std::string_view(bytes_).substr(ends_[span.begin], ends_[span.end] - ends_[span.begin]);
+  }
+
+ private:
+  std::string bytes_;
+  std::vector<std::uint32_t> ends_;
+};
+
+class Extractor {
+ public:
+  Extractor(const Bitext& bitext, std::span<const std::uint8_t> core, const HieroOptions& options,
+            const LabelPolicyFactory& labels)
+      : bitext_(bitext), core_(core), options_(options), policy_(labels ? labels() : nullptr) {}
+
+  void extract(std::size_t pair, Occurrences& out, HieroCounts& counts);
+
+ private:
+  struct Hole {
+    PhrasePair phrase;
+    std::uint32_t links;
+    Symbol label;
+  };
+
+  void find_phrases(std::size_t pair, HieroCounts& counts);
+  void find_holes();
+  void choose_holes(const PhrasePair& phrase);
+  bool fits(const PhrasePair& phrase, const Hole& hole, std::span<const std::uint32_t> chosen) const;
+  void give(const PhrasePair& phrase, Symbol label, std::span<const std::uint32_t> holes, std::uint32_t units,
+            Occurrences& out);
+
+  const Bitext& bitext_;
+  std::span<const std::uint8_t> core_;
+  const HieroOptions& options_;
+  std::unique_ptr<LabelPolicy> policy_;
+
+  // Of the pair at hand.
+  std::span<const Link> links_;
+  Frontier frontier_;
+  CodedSentence source_code_, target_code_;
+  std::vector<PhrasePair> phrases_;
+  std::vector<Symbol> labels_;             // beside phrases_
+  std::vector<Hole> holes_;                // by source begin, source end
+  std::vector<std::uint32_t> first_hole_;  // that begins at a word or after it
+  // Of the phrase at hand.
+  std::vector<std::uint32_t> choices_, choice_ends_;  // lists of holes, one after another
+  std::vector<std::uint32_t> chosen_;
+  // Of the rule at hand.
+  std::vector<std::uint32_t> by_target_, source_places_, target_places_;
+  std::string source_, target_, alignment_, rule_labels_;
+};
+
+void Extractor::find_phrases(std::size_t pair, HieroCounts& counts) {
+  phrases_.clear();
+  const HieroOptions& o = options_;
+  append_phrase_pairs(frontier_,
+                      {o.max_phrase, o.max_target_phrase, std::max(o.loose_source, o.phrase_loose_source),
+                       std::max(o.loose_target, o.phrase_loose_target)},
+                      phrases_);
+  if (policy_) {
+    policy_->label(pair, phrases_, labels_);
+    if (labels_.size() != phrases_.size()) throw std::logic_error("a label policy must label every phrase");
+  } else {
+    labels_.assign(phrases_.size(), 0);
+  }
+  counts.phrases += phrases_.size();
+  counts.refused += static_cast<std::uint64_t>(std::ranges::count(labels_, LabelPolicy::kRefused));
+}
+
+void Extractor::find_holes() {
+  holes_.clear();
+  for (std::size_t p = 0; p < phrases_.size(); ++p) {
+    const PhrasePair& phrase = phrases_[p];
+    if (labels_[p] == LabelPolicy::kRefused || phrase.source.size() < options_.min_hole ||
+        loose_source(frontier_, phrase) > options_.loose_source ||
+        loose_target(frontier_, phrase) > options_.loose_target)
+      continue;
+    holes_.push_back({phrase, frontier_.source_links(phrase.source), labels_[p]});
+  }
+  const std::size_t words = frontier_.source_length();
+  first_hole_.assign(words + 2, static_cast<std::uint32_t>(holes_.size()));
+  for (std::size_t h = holes_.size(); h-- > 0;) first_hole_[holes_[h].phrase.source.begin] = static_cast<std::uint32_t>(h);
+  for (std::size_t w = words + 1; w-- > 0;) first_hole_[w] = std::min(first_hole_[w], first_hole_[w + 1]);
+}
+
+bool Extractor::fits(const PhrasePair& phrase, const Hole& hole, std::span<const std::uint32_t> chosen) const {
+  if (hole.phrase.source.end > phrase.source.end || !phrase.target.contains(hole.phrase.target)) return false;
+  // Source sides are apart by the order in which holes are chosen; loose target sides may still overlap.
+  return std::ranges::all_of(chosen, [&](std::uint32_t other) {
+    const Span taken = holes_[other].phrase.target;
+    return hole.phrase.target.end <= taken.begin || taken.end <= hole.phrase.target.begin;
+  });
+}
+
+// All ways to choose holes in `phrase` such that the limits hold and a pair of linked words remains. From left to
+// right, depth first; the stack is chosen_, each of whose elements is a hole.
+void Extractor::choose_holes(const PhrasePair& phrase) {
+  choices_.clear();
+  choice_ends_.assign(1, 0);
+  chosen_.clear();
+  const std::uint32_t last = first_hole_[phrase.source.end];
+  std::uint32_t links = frontier_.source_links(phrase.source);
+  std::uint32_t symbols = phrase.source.size();
+  const auto remove = [&] {
+    const Hole& hole = holes_[chosen_.back()];
+    links += hole.links;
+    symbols += hole.phrase.source.size() - 1;
+    const std::uint32_t next = chosen_.back() + 1;
+    chosen_.pop_back();
+    return next;
+  };
+  std::uint32_t next = first_hole_[phrase.source.begin];
+  while (true) {
+    if (next >= last || chosen_.size() == options_.max_nonterminals) {
+      if (chosen_.empty()) return;
+      next = remove();
+      continue;
+    }
+    const Hole& hole = holes_[next];
+    if (hole.links >= links || !fits(phrase, hole, chosen_)) {  // no link left for the rule's own words
+      ++next;
+      continue;
+    }
+    chosen_.push_back(next);
+    links -= hole.links;
+    symbols -= hole.phrase.source.size() - 1;
+    if (symbols <= options_.max_symbols) {
+      choices_.insert(choices_.end(), chosen_.begin(), chosen_.end());
+      choice_ends_.push_back(static_cast<std::uint32_t>(choices_.size()));
+    }
+    const std::uint32_t from = hole.phrase.source.end + (options_.adjacent ? 0 : 1);
+    next = from < phrase.source.end ? first_hole_[from] : last;
+  }
+}
+
+void Extractor::give(const PhrasePair& phrase, Symbol label, std::span<const std::uint32_t> holes, std::uint32_t units,
+                     Occurrences& out) {
+  const bool hard = policy_ && policy_->hard();
+  const auto put_variable = [&](std::string& side, std::uint32_t index) {
+    char bytes[3 * code::kLongest];
+    side.append(bytes, code::put_variable(bytes, index, hard ? holes_[holes[index]].label : 0));
+  };
+  // A side is the words between the holes, and variables for them; places_ say where each word has gone.
+  const auto build = [&](std::string& side, Span span, const CodedSentence& words, auto&& span_of,
+                         std::span<const std::uint32_t> order, std::vector<std::uint32_t>& places) {
+    std::uint32_t at = span.begin, symbol = 0;
+    const auto put_words = [&](std::uint32_t end) {
+      side.append(words.words({at, end}));
+      for (; at < end; ++at) places[at - span.begin] = symbol++;
+    };
+    places.resize(std::max<std::size_t>(places.size(), span.size()));
+    for (const std::uint32_t index : order) {
+      const Span hole = span_of(holes_[holes[index]].phrase);
+      put_words(hole.begin);
+      put_variable(side, index);
+      for (; at < hole.end; ++at) places[at - span.begin] = kNoLimit;
+      ++symbol;
+    }
+    put_words(span.end);
+  };
+  const auto source_of = [](const PhrasePair& p) { return p.source; };
+  const auto target_of = [](const PhrasePair& p) { return p.target; };
+
+  by_target_.resize(holes.size());
+  for (std::uint32_t i = 0; i < holes.size(); ++i) by_target_[i] = i;
+  source_.clear();
+  if (hard && label != 0) {
+    code::append(source_, code::kLeftHandSide);
+    code::append(source_, label);
+  }
+  build(source_, phrase.source, source_code_, source_of, by_target_, source_places_);
+  std::ranges::sort(by_target_, [&](std::uint32_t a, std::uint32_t b) {
+    return holes_[holes[a]].phrase.target.begin < holes_[holes[b]].phrase.target.begin;
+  });
+  target_.clear();
+  build(target_, phrase.target, target_code_, target_of, by_target_, target_places_);
+
+  alignment_.clear();
+  const std::uint32_t first = frontier_.source_links({0, phrase.source.begin});
+  for (const Link link : links_.subspan(first, frontier_.source_links(phrase.source))) {
+    const std::uint32_t place = source_places_[link.source - phrase.source.begin];
+    if (place == kNoLimit) continue;
+    code::append(alignment_, place);
+    code::append(alignment_, target_places_[link.target - phrase.target.begin]);
+  }
+  rule_labels_.clear();
+  if (policy_ && !hard) {
+    code::append(rule_labels_, label);
+    for (const std::uint32_t hole : holes) code::append(rule_labels_, holes_[hole].label);
+  }
+  out.add({source_, target_, alignment_, rule_labels_}, units);
+}
+
+void Extractor::extract(std::size_t pair, Occurrences& out, HieroCounts& counts) {
+  ++counts.pairs;
+  links_ = bitext_.links(pair);
+  if (links_.empty()) {
+    ++counts.unlinked;
+    return;
+  }
+  frontier_.assign(links_, bitext_.source(pair).size(), bitext_.target(pair).size());
+  source_code_.assign(bitext_.source(pair));
+  target_code_.assign(bitext_.target(pair));
+  find_phrases(pair, counts);
+  find_holes();
+  const bool core = core_.empty() || core_[pair] != 0;
+  for (std::size_t p = 0; p < phrases_.size(); ++p) {
+    if (labels_[p] == LabelPolicy::kRefused) continue;
+    const PhrasePair& phrase = phrases_[p];
+    const std::uint32_t loose_s = loose_source(frontier_, phrase), loose_t = loose_target(frontier_, phrase);
+    const bool flat = phrase.source.size() <= options_.max_symbols && loose_s <= options_.phrase_loose_source &&
+                      loose_t <= options_.phrase_loose_target;
+    const bool gappy = core && loose_s <= options_.loose_source && loose_t <= options_.loose_target;
+    if (gappy) choose_holes(phrase);
+    const std::size_t gappy_rules = gappy ? choice_ends_.size() - 1 : 0;
+    const std::size_t rules = gappy_rules + (flat ? 1 : 0);
+    if (rules == 0) continue;
+    // Each initial phrase counts 1, shared equally among the rules taken from it.
+    const std::uint32_t units = count_units(1.0 / static_cast<double>(rules));
+    if (flat) give(phrase, labels_[p], {}, units, out);
+    for (std::size_t r = 0; r < gappy_rules; ++r) {
+      give(phrase, labels_[p],
+           std::span<const std::uint32_t>(choices_).subspan(choice_ends_[r], choice_ends_[r + 1] - choice_ends_[r]),
+           units, out);
+    }
+    counts.flat += flat ? 1 : 0;
+    counts.gappy += gappy_rules;
+  }
+}
+
+}  // namespace
+
+HieroCounts& HieroCounts::operator+=(const HieroCounts& other) {
+  pairs += other.pairs;
+  unlinked += other.unlinked;
+  phrases += other.phrases;
+  refused += other.refused;
+  flat += other.flat;
+  gappy += other.gappy;
+  return *this;
+}
+
+std::size_t extract_hiero(const Bitext& bitext, std::size_t begin, std::span<const std::uint8_t> core,
+                          const HieroOptions& options, const LabelPolicyFactory& labels, Tally& tally, std::size_t memory, unsigned threads,
+                          HieroCounts& counts) {
+  if (!core.empty() && core.size() != bitext.size())
+    throw std::invalid_argument("the core must be marked for every pair");
+  if (options.max_symbols == 0) throw std::invalid_argument("max_symbols is 0: a rule has at least one source symbol");
+  // Rounds of two steps: pairs to occurrences, a chunk of pairs at a time; occurrences to the tally, a partition at a
+  // time, the chunks in order. Neither step depends on who does it.
+  constexpr std::size_t kChunk = 32, kChunks = 32;
+  std::size_t at = begin;
+  while (at < bitext.size() && tally.bytes() <= memory) {
+    const std::size_t end = std::min(bitext.size(), at + kChunk * kChunks);
+    std::vector<Occurrences> found;
+    const auto extract_chunk = [&](std::size_t chunk) {
+      Extractor extractor(bitext, core, options, labels);
+      std::pair<Occurrences, HieroCounts> out;
+      const std::size_t first = at + chunk * kChunk;
+      for (std::size_t pair = first; pair < std::min(end, first + kChunk); ++pair)
+        extractor.extract(pair, out.first, out.second);
+      return out;
+    };
+    ordered_map((end - at + kChunk - 1) / kChunk, threads, extract_chunk,
+                [&](std::size_t, std::pair<Occurrences, HieroCounts>&& chunk) {
+                  found.push_back(std::move(chunk.first));
+                  counts += chunk.second;
+                });
+    ordered_map(
+        Tally::kPartitions, threads,
+        [&](std::size_t partition) {
+          for (const Occurrences& occurrences : found) tally.add(partition, occurrences);
+          return true;
+        },
+        [](std::size_t, bool) {}, Tally::kPartitions);
+    at = end;
+  }
+  return at;
+}
+
+}  // namespace treeglot

@@ -1,0 +1,147 @@
+#include "rules/lexical.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "rules/code.h"
+
+namespace treeglot {
+namespace {
+
+std::uint64_t key_of(Symbol source, Symbol target) { return static_cast<std::uint64_t>(source) << 32 | target; }
+
+std::size_t slot_of(std::uint64_t key, std::size_t mask) {
+  key *= 0x9e3779b97f4a7c15u;
+  return (key ^ key >> 32) & mask;
+}
+
+// What a symbol of a side is: a word, or something without lexical weight.
+void read_side(std::string_view bytes, std::vector<Symbol>& words) {
+  words.clear();
+  while (!bytes.empty()) {
+    const std::uint32_t number = code::take(bytes);
+    if (number >= code::kFirstWord) {
+      words.push_back(number - code::kFirstWord);
+    } else if (number == code::kStructure) {
+      return;
+    } else if (number == code::kLeftHandSide) {
+      code::take(bytes);
+    } else {
+      if (number == code::kVariable) {
+        code::take(bytes);
+        code::take(bytes);
+      }
+      words.push_back(LexicalTable::kNull);
+    }
+  }
+}
+
+}  // namespace
+
+LexicalTable::LexicalTable(const Bitext& bitext) {
+  std::vector<std::uint64_t> keys;
+  std::vector<bool> linked_source, linked_target;
+  for (std::size_t pair = 0; pair < bitext.size(); ++pair) {
+    const auto source = bitext.source(pair), target = bitext.target(pair);
+    linked_source.assign(source.size(), false);
+    linked_target.assign(target.size(), false);
+    for (const Link link : bitext.links(pair)) {
+      keys.push_back(key_of(source[link.source], target[link.target]));
+      linked_source[link.source] = linked_target[link.target] = true;
+    }
+    for (std::size_t i = 0; i < source.size(); ++i) {
+      if (!linked_source[i]) keys.push_back(key_of(source[i], kNull));
+    }
+    for (std::size_t i = 0; i < target.size(); ++i) {
+      if (!linked_target[i]) keys.push_back(key_of(kNull, target[i]));
+    }
+  }
+  std::ranges::sort(keys);
+  const std::size_t sources = bitext.source_words().size(), targets = bitext.target_words().size();
+  const auto place = [](Symbol word, std::size_t words) { return word == kNull ? words : word; };
+  std::vector<std::uint64_t> source_total(sources + 1, 0), target_total(targets + 1, 0);
+  for (const std::uint64_t key : keys) {
+    ++source_total[place(static_cast<Symbol>(key >> 32), sources)];
+    ++target_total[place(static_cast<Symbol>(key), targets)];
+  }
+  std::vector<LexicalEntry> entries;
+  for (std::size_t begin = 0, end = 0; begin < keys.size(); begin = end) {
+    while (end < keys.size() && keys[end] == keys[begin]) ++end;
+    const auto source = static_cast<Symbol>(keys[begin] >> 32), target = static_cast<Symbol>(keys[begin]);
+    const auto count = static_cast<double>(end - begin);
+    entries.push_back(
+        {source, target,
+         static_cast<float>(count / static_cast<double>(source_total[place(source, sources)])),
+         static_cast<float>(count / static_cast<double>(target_total[place(target, targets)]))});
+  }
+  build(entries);
+}
+
+LexicalTable::LexicalTable(std::span<const LexicalEntry> entries) { build(entries); }
+
+void LexicalTable::build(std::span<const LexicalEntry> entries) {
+  std::size_t size = 16;
+  while (size < entries.size() * 2) size *= 2;
+  slots_.assign(size, {kEmpty, {}});
+  for (const LexicalEntry& entry : entries) {
+    const std::uint64_t key = key_of(entry.source, entry.target);
+    std::size_t slot = slot_of(key, size - 1);
+    while (slots_[slot].key != kEmpty && slots_[slot].key != key) slot = (slot + 1) & (size - 1);
+    slots_[slot] = {key, {entry.target_given_source, entry.source_given_target}};
+  }
+}
+
+LexicalTable::Both LexicalTable::weight(Symbol source, Symbol target) const {
+  const std::uint64_t key = key_of(source, target);
+  const std::size_t mask = slots_.size() - 1;
+  for (std::size_t slot = slot_of(key, mask); slots_[slot].key != kEmpty; slot = (slot + 1) & mask) {
+    if (slots_[slot].key == key) return slots_[slot].weights;
+  }
+  return {};
+}
+
+std::vector<LexicalEntry> LexicalTable::entries() const {
+  std::vector<LexicalEntry> out;
+  for (const Slot& slot : slots_) {
+    if (slot.key == kEmpty) continue;
+    out.push_back({static_cast<Symbol>(slot.key >> 32), static_cast<Symbol>(slot.key),
+                   slot.weights.target_given_source, slot.weights.source_given_target});
+  }
+  std::ranges::sort(out, [](const LexicalEntry& a, const LexicalEntry& b) {
+    return a.source != b.source ? a.source < b.source : a.target < b.target;
+  });
+  return out;
+}
+
+LexicalScorer::Weights LexicalScorer::operator()(std::string_view source, std::string_view target,
+                                                 std::string_view alignment) {
+  constexpr Symbol kNull = LexicalTable::kNull;
+  read_side(source, source_);
+  read_side(target, target_);
+  source_means_.assign(source_.size(), {});
+  target_means_.assign(target_.size(), {});
+  while (!alignment.empty()) {
+    const std::uint32_t s = code::take(alignment), t = code::take(alignment);
+    if (s >= source_.size() || t >= target_.size())
+      throw std::invalid_argument("a rule's alignment points outside its sides");
+    const LexicalTable::Both w = table_.weight(source_[s], target_[t]);
+    source_means_[s].sum += w.source_given_target;
+    ++source_means_[s].links;
+    target_means_[t].sum += w.target_given_source;
+    ++target_means_[t].links;
+  }
+  Weights out;
+  for (std::size_t s = 0; s < source_.size(); ++s) {
+    if (source_[s] == kNull) continue;
+    out.source_given_target *= source_means_[s].links == 0 ? table_.weight(source_[s], kNull).source_given_target
+                                                           : source_means_[s].sum / source_means_[s].links;
+  }
+  for (std::size_t t = 0; t < target_.size(); ++t) {
+    if (target_[t] == kNull) continue;
+    out.target_given_source *= target_means_[t].links == 0 ? table_.weight(kNull, target_[t]).target_given_source
+                                                           : target_means_[t].sum / target_means_[t].links;
+  }
+  return out;
+}
+
+}  // namespace treeglot

@@ -1,0 +1,290 @@
+#include "rules/tally.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <type_traits>
+
+#include "base/symbols.h"
+#include "rules/code.h"
+
+namespace treeglot {
+namespace {
+
+// A record of Occurrences is a head, a key and notes: the key the lengths of source and target and then their bytes,
+// the notes the same of alignment and labels. Since lengths come first, equal bytes mean equal values.
+struct Head {
+  std::uint32_t hash, units, key_size, notes_size;
+};
+constexpr std::size_t kLookAhead = 8;  // records between fetching a slot into the cache and looking at it
+
+template <class T>
+T load(const char* at) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+struct Two {
+  std::string_view first, second;
+};
+
+// Takes two values, their lengths before them, from the front of `bytes`.
+Two take_two(std::string_view& bytes) {
+  const std::size_t first = code::take(bytes), second = code::take(bytes);
+  const Two out = {bytes.substr(0, first), bytes.substr(first, second)};
+  bytes.remove_prefix(first + second);
+  return out;
+}
+
+char* put_two_lengths(char* at, Two two) {
+  return code::put(code::put(at, static_cast<std::uint32_t>(two.first.size())),
+                   static_cast<std::uint32_t>(two.second.size()));
+}
+
+char* put_bytes(char* at, std::string_view bytes) {
+  if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
+  return at + bytes.size();
+}
+
+// The value with the most occurrences, of equals the first: values are few.
+std::string_view most_frequent(const std::vector<std::pair<std::string_view, std::uint64_t>>& seen) {
+  std::size_t best = 0;
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    std::uint64_t sum = 0;
+    for (const auto& [value, occurrences] : seen) sum += value == seen[i].first ? occurrences : 0;
+    if (sum > most) {
+      best = i;
+      most = sum;
+    }
+  }
+  return seen[best].first;
+}
+
+}  // namespace
+
+void Occurrences::add(const CodedRule& rule, std::uint32_t units) {
+  const std::size_t bytes = rule.source.size() + rule.target.size() + rule.alignment.size() + rule.labels.size();
+  if (bytes >= code::kEnd) throw std::length_error("a rule is longer than a rule can be");
+  const std::uint64_t source_hash = hash_bytes(rule.source);
+  static_assert(kPartitions == 1u << 7);
+  std::string& out = partitions_[source_hash >> 57];
+
+  const std::size_t begin = out.size();
+  out.resize(begin + sizeof(Head) + 4 * code::kLongest + bytes);
+  char* const key = out.data() + begin + sizeof(Head);
+  char* const notes = put_bytes(put_bytes(put_two_lengths(key, {rule.source, rule.target}), rule.source), rule.target);
+  char* const end =
+      put_bytes(put_bytes(put_two_lengths(notes, {rule.alignment, rule.labels}), rule.alignment), rule.labels);
+  const std::uint64_t hash = hash_bytes({key, static_cast<std::size_t>(notes - key)}, source_hash);
+  const Head head = {static_cast<std::uint32_t>(hash), units, static_cast<std::uint32_t>(notes - key),
+                     static_cast<std::uint32_t>(end - notes)};
+  std::memcpy(out.data() + begin, &head, sizeof head);
+  out.resize(static_cast<std::size_t>(end - out.data()));
+}
+
+std::size_t Tally::Partition::bytes() const {
+  return slots_.size() * sizeof(Slot) + entries_.size() + others_.size() * sizeof(Other) + other_bytes_.size();
+}
+
+void Tally::Partition::grow() {
+  std::vector<Slot> old(slots_.empty() ? 1024 : slots_.size() * 2);
+  old.swap(slots_);
+  const std::size_t mask = slots_.size() - 1;
+  for (const Slot& slot : old) {
+    if (slot.entry == kNone) continue;
+    std::size_t i = slot.hash & mask;
+    while (slots_[i].entry != kNone) i = (i + 1) & mask;
+    slots_[i] = slot;
+  }
+}
+
+void Tally::Partition::add(std::string_view records) {
+  const char* const end = records.data() + records.size();
+  const char* ahead = records.data();
+  const auto fetch = [&] {
+    if (ahead == end) return;
+    const Head head = load<Head>(ahead);
+    if (!slots_.empty()) __builtin_prefetch(&slots_[head.hash & (slots_.size() - 1)]);
+    ahead += sizeof(Head) + head.key_size + head.notes_size;
+  };
+  for (std::size_t i = 0; i < kLookAhead; ++i) fetch();
+  for (const char* at = records.data(); at != end;) {
+    fetch();
+    if ((rules_ + 1) * 3 > slots_.size() * 2) grow();
+    const Head head = load<Head>(at);
+    const char* const key = at + sizeof(Head);
+    const std::string_view notes(key + head.key_size, head.notes_size);
+    at = notes.data() + notes.size();
+    const std::size_t mask = slots_.size() - 1;
+    for (std::size_t i = head.hash & mask;; i = (i + 1) & mask) {
+      Slot& slot = slots_[i];
+      if (slot.entry == kNone) {
+        const std::size_t begin = entries_.size();
+        if (begin + sizeof(Sum) + head.key_size + head.notes_size >= kNone)
+          throw std::length_error("a partition of rules outgrew 4 GB: give the tally less memory");
+        slot = {head.hash, static_cast<std::uint32_t>(begin)};
+        entries_.resize(begin + sizeof(Sum) + head.key_size + head.notes_size);
+        const Sum sum = {head.units, 1, kNone};
+        std::memcpy(entries_.data() + begin, &sum, sizeof sum);
+        std::memcpy(entries_.data() + begin + sizeof sum, key, head.key_size + head.notes_size);
+        ++rules_;
+        break;
+      }
+      if (slot.hash != head.hash) continue;
+      char* const entry = entries_.data() + slot.entry;
+      const char* const entry_key = entry + sizeof(Sum);
+      const auto room = static_cast<std::size_t>(entries_.data() + entries_.size() - entry_key);
+      if (room < head.key_size || std::memcmp(entry_key, key, head.key_size) != 0) continue;
+      Sum sum = load<Sum>(entry);
+      sum.units += head.units;
+      ++sum.occurrences;
+      std::memcpy(entry, &sum, sizeof sum);
+      if (room < head.key_size + head.notes_size ||
+          std::memcmp(entry_key + head.key_size, notes.data(), notes.size()) != 0)
+        add_other(slot.entry, notes, head.units);
+      break;
+    }
+  }
+}
+
+void Tally::Partition::add_other(std::uint32_t entry, std::string_view notes, std::uint32_t units) {
+  std::uint32_t last = kNone;
+  const Sum sum = load<Sum>(entries_.data() + entry);
+  for (std::uint32_t o = sum.others; o != kNone; o = others_[o].next) {
+    Other& other = others_[o];
+    if (std::string_view(other_bytes_).substr(other.begin, other.size) == notes) {
+      other.units += units;
+      ++other.occurrences;
+      return;
+    }
+    last = o;
+  }
+  const auto added = static_cast<std::uint32_t>(others_.size());
+  if (other_bytes_.size() + notes.size() >= kNone)
+    throw std::length_error("a partition of rules outgrew 4 GB: give the tally less memory");
+  others_.push_back({units, 1, kNone, static_cast<std::uint32_t>(other_bytes_.size()),
+                     static_cast<std::uint32_t>(notes.size())});
+  other_bytes_ += notes;
+  if (last == kNone) {
+    std::memcpy(entries_.data() + entry + offsetof(Sum, others), &added, sizeof added);
+  } else {
+    others_[last].next = added;
+  }
+}
+
+// The entries, those of one source side together.
+std::vector<std::uint32_t> Tally::Partition::by_source() const {
+  struct Group {
+    std::string_view source;
+    std::uint32_t first, last;  // in `entries`
+  };
+  std::vector<std::uint32_t> entries, next;  // entry by entry: the next of the same source
+  entries.reserve(rules_);
+  next.reserve(rules_);
+  std::vector<Group> groups;
+  std::size_t size = 1024;
+  while (size < rules_ * 2) size *= 2;
+  std::vector<std::uint32_t> slots(size, kNone);
+  for (std::size_t at = 0; at < entries_.size();) {
+    std::string_view rest = std::string_view(entries_.data(), entries_.size()).substr(at + sizeof(Sum));
+    const std::string_view source = take_two(rest).first;
+    const auto number = static_cast<std::uint32_t>(entries.size());
+    entries.push_back(static_cast<std::uint32_t>(at));
+    next.push_back(kNone);
+    std::size_t i = hash_bytes(source) & (size - 1);
+    while (slots[i] != kNone && groups[slots[i]].source != source) i = (i + 1) & (size - 1);
+    if (slots[i] == kNone) {
+      slots[i] = static_cast<std::uint32_t>(groups.size());
+      groups.push_back({source, number, number});
+    } else {
+      Group& group = groups[slots[i]];
+      next[group.last] = number;
+      group.last = number;
+    }
+    take_two(rest);
+    at = entries_.size() - rest.size();
+  }
+  std::vector<std::uint32_t> out;
+  out.reserve(entries.size());
+  for (const Group& group : groups) {
+    for (std::uint32_t e = group.first; e != kNone; e = next[e]) out.push_back(entries[e]);
+  }
+  return out;
+}
+
+void Tally::Partition::append_to(RuleColumns& columns, LexicalScorer& lexical, bool merged) const {
+  const auto append = [&](Two key, Two notes, std::uint64_t units, std::uint32_t occurrences) {
+    columns.source.append(key.first);
+    columns.target.append(key.second);
+    columns.alignment.append(notes.first);
+    columns.labels.append(notes.second);
+    columns.count.push_back(static_cast<double>(units) / kCountUnit);
+    columns.occurrences.push_back(occurrences);
+    columns.variables.push_back(static_cast<std::uint8_t>(std::min(code::variables(key.first), 255u)));
+    const LexicalScorer::Weights weights = lexical(key.first, key.second, notes.first);
+    columns.lex_target_given_source.push_back(static_cast<float>(weights.target_given_source));
+    columns.lex_source_given_target.push_back(static_cast<float>(weights.source_given_target));
+  };
+  struct Seen {
+    Two notes;
+    std::uint64_t units;
+    std::uint32_t occurrences;
+  };
+  std::vector<Seen> seen;
+  std::vector<std::pair<std::string_view, std::uint64_t>> alignments, labels;
+  for (const std::uint32_t entry : by_source()) {
+    const Sum sum = load<Sum>(entries_.data() + entry);
+    std::string_view rest = std::string_view(entries_.data(), entries_.size()).substr(entry + sizeof(Sum));
+    const Two key = take_two(rest);
+    const Two notes = take_two(rest);
+    if (sum.others == kNone) {
+      append(key, notes, sum.units, sum.occurrences);
+      continue;
+    }
+    seen.assign(1, {notes, sum.units, sum.occurrences});
+    for (std::uint32_t o = sum.others; o != kNone; o = others_[o].next) {
+      const Other& other = others_[o];
+      std::string_view bytes = std::string_view(other_bytes_).substr(other.begin, other.size);
+      seen.push_back({take_two(bytes), other.units, other.occurrences});
+      seen.front().units -= other.units;
+      seen.front().occurrences -= other.occurrences;
+    }
+    if (!merged) {
+      for (const Seen& s : seen) append(key, s.notes, s.units, s.occurrences);
+      continue;
+    }
+    alignments.clear();
+    labels.clear();
+    for (const Seen& s : seen) {
+      alignments.emplace_back(s.notes.first, s.occurrences);
+      labels.emplace_back(s.notes.second, s.occurrences);
+    }
+    append(key, {most_frequent(alignments), most_frequent(labels)}, sum.units, sum.occurrences);
+  }
+}
+
+std::size_t Tally::rules() const {
+  std::size_t sum = 0;
+  for (const Partition& partition : partitions_) sum += partition.rules();
+  return sum;
+}
+
+std::size_t Tally::bytes() const {
+  std::size_t sum = 0;
+  for (const Partition& partition : partitions_) sum += partition.bytes();
+  return sum;
+}
+
+void Tally::clear() { partitions_ = {}; }
+
+RuleColumns Tally::columns(std::size_t first, std::size_t last, const LexicalTable& lexical, bool merged) const {
+  RuleColumns out;
+  LexicalScorer scorer(lexical);
+  for (std::size_t p = first; p < last; ++p) partitions_[p].append_to(out, scorer, merged);
+  return out;
+}
+
+}  // namespace treeglot

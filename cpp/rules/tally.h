@@ -1,0 +1,121 @@
+// Rules taken from sentence pairs, added up: what every extractor writes to.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/lexical.h"
+
+namespace treeglot {
+
+// Counts are multiples of 2^-28. Sums of them are exact, in the core as in a database's doubles, so that neither
+// threads nor the order of rows can change a result.
+constexpr std::uint32_t kCountUnit = 1u << 28;
+inline std::uint32_t count_units(double count) {
+  return static_cast<std::uint32_t>(std::lround(count * static_cast<double>(kCountUnit)));
+}
+
+// One rule, as codes (rules/code.h). Rules are the same when source and target are. The alignment (pairs of positions
+// in the two sides) and the labels are notes on it, counted along so as to keep the most frequent in the end.
+struct CodedRule {
+  std::string_view source, target, alignment, labels;
+};
+
+// The rules of a few pairs, one thread's, sorted into partitions by their source sides.
+class Occurrences {
+ public:
+  static constexpr std::size_t kPartitions = 128;
+
+  void add(const CodedRule& rule, std::uint32_t units);
+  const std::string& partition(std::size_t p) const { return partitions_[p]; }
+
+ private:
+  std::array<std::string, kPartitions> partitions_;
+};
+
+// Columns of rows, as Arrow has them.
+struct BinaryColumn {
+  std::vector<std::int32_t> offsets = {0};
+  std::vector<char> bytes;
+
+  void append(std::string_view value) {
+    bytes.insert(bytes.end(), value.begin(), value.end());
+    offsets.push_back(static_cast<std::int32_t>(bytes.size()));
+  }
+};
+
+struct RuleColumns {
+  BinaryColumn source, target, alignment, labels;
+  std::vector<double> count;
+  std::vector<std::uint32_t> occurrences;
+  std::vector<std::uint8_t> variables;  // 255 stands for more
+  std::vector<float> lex_target_given_source, lex_source_given_target;
+
+  std::size_t rows() const { return count.size(); }
+};
+
+class Tally {
+ public:
+  static constexpr std::size_t kPartitions = Occurrences::kPartitions;
+
+  // Partitions are apart: different threads may add to different ones.
+  void add(std::size_t partition, const Occurrences& occurrences) {
+    partitions_[partition].add(occurrences.partition(partition));
+  }
+
+  std::size_t rules() const;
+  std::size_t bytes() const;  // of memory
+  void clear();
+
+  // The rules of some partitions, those of one source side together, else in the order in which they were first seen.
+  // `merged` gives a row for each rule, with its most frequent alignment and labels (of equally frequent ones the
+  // first seen): final unless there are other tallies. Otherwise there is a row for every alignment and labels.
+  RuleColumns columns(std::size_t first_partition, std::size_t last_partition, const LexicalTable& lexical,
+                      bool merged) const;
+
+ private:
+  class Partition {
+   public:
+    void add(std::string_view records);
+    void append_to(RuleColumns& columns, LexicalScorer& lexical, bool merged) const;
+    std::size_t rules() const { return rules_; }
+    std::size_t bytes() const;
+
+   private:
+    static constexpr std::uint32_t kNone = 0xffffffffu;
+    struct Slot {
+      std::uint32_t hash = 0, entry = kNone;
+    };
+    // Before the bytes of an entry. What the first notes were seen with is the rest: all minus the others.
+    struct Sum {
+      std::uint64_t units;
+      std::uint32_t occurrences;
+      std::uint32_t others;  // the first of others_, or kNone
+    };
+    // Notes that differ from those a rule was first seen with: rare.
+    struct Other {
+      std::uint64_t units;
+      std::uint32_t occurrences;
+      std::uint32_t next;
+      std::uint32_t begin, size;  // in other_bytes_
+    };
+
+    void grow();
+    void add_other(std::uint32_t entry, std::string_view notes, std::uint32_t units);
+    std::vector<std::uint32_t> by_source() const;
+
+    std::vector<Slot> slots_;
+    std::vector<char> entries_;
+    std::vector<Other> others_;
+    std::string other_bytes_;
+    std::size_t rules_ = 0;
+  };
+  std::array<Partition, kPartitions> partitions_;
+};
+
+}  // namespace treeglot

@@ -1,0 +1,71 @@
+"""Where the SQL of scoring runs: DuckDB on one machine, within bounded memory."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BATCH = 1 << 17  # rows
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A query, and the name under which those after it see its rows."""
+
+    name: str
+    sql: str
+
+
+class Engine(Protocol):
+    """Runs queries in the SQL that DuckDB and Spark share: no QUALIFY, no macros, max_by rather than arg_max."""
+
+    def run(self, files: Mapping[str, Sequence[Path]], statements: Sequence[Statement]) -> Iterator[pa.RecordBatch]:
+        """The rows of the last statement; `files` are Parquet files by the name that the statements use."""
+
+
+@dataclass(frozen=True)
+class DuckDB:
+    """Queries on one machine; what does not fit into `memory` bytes goes to a file in `folder`."""
+
+    threads: int = 1
+    memory: int = 2 << 30
+    folder: Path = Path()
+
+    def run(self, files: Mapping[str, Sequence[Path]], statements: Sequence[Statement]) -> Iterator[pa.RecordBatch]:
+        """The rows of the last statement."""
+        import duckdb
+        import pyarrow as pa
+
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "threads": self.threads,
+            "memory_limit": f"{self.memory >> 20}MiB",
+            "temp_directory": str(self.folder / ".duckdb"),
+            "preserve_insertion_order": False,  # rows have no order but the last statement's: less memory
+        }
+        connection = duckdb.connect(config=settings)
+        try:
+            for name, paths in files.items():
+                listed = ", ".join(_quoted(str(path)) for path in paths)
+                connection.execute(f"CREATE TEMP VIEW {name} AS SELECT * FROM read_parquet([{listed}])")
+            alive: list[str] = []
+            for i, statement in enumerate(statements[:-1]):
+                connection.execute(f"CREATE TEMP TABLE {statement.name} AS {statement.sql}")
+                alive.append(statement.name)
+                later = " ".join(s.sql for s in statements[i + 1 :])
+                for name in [n for n in alive if not re.search(rf"\b{n}\b", later)]:
+                    connection.execute(f"DROP TABLE {name}")
+                    alive.remove(name)
+            rows = connection.sql(statements[-1].sql)
+            yield from pa.RecordBatchReader.from_stream(rows)
+        finally:
+            connection.close()
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

@@ -1,0 +1,118 @@
+"""Counting and scoring: the rule table, a Parquet file, from the counts of an extraction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from treeglot._core import Renderer
+from treeglot.base.files import PathLike, write_binary
+from treeglot.rules.columns import Buffers, binary_array, buffers_of
+from treeglot.rules.engines import DuckDB, Engine
+from treeglot.rules.extract import Extraction, read_words
+from treeglot.rules.sql import ScoreOptions, scoring
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROWS = 1 << 17  # of a row group
+MEMORY = 2 << 30
+
+
+def score(
+    extraction: Extraction,
+    path: PathLike,
+    options: ScoreOptions | None = None,
+    *,
+    threads: int = 1,
+    memory: int = MEMORY,
+    engine: Engine | None = None,
+) -> int:
+    """Score the rules of an extraction and write the rule table to `path`; gives the number of rules."""
+    import pyarrow.parquet as pq
+
+    path = Path(path)
+    engine = engine or DuckDB(threads, memory, path.parent)
+    renderer = Renderer(*read_words(extraction.folder))
+    statements = scoring(options or ScoreOptions(), extraction.parts, extraction.labels)
+    batches = _groups(engine.run({"counts": extraction.counts}, statements))
+    rules = 0
+    with (
+        write_binary(path) as stream,
+        pq.ParquetWriter(
+            stream,
+            table_schema(),
+            compression="zstd",
+            compression_level=1,
+            use_dictionary=["lhs", "source", "count_bin", "variables", "labels"],
+        ) as writer,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        writing = None
+        for batch in batches:
+            rows = _rendered(batch, renderer, extraction.labels)
+            if writing is not None:
+                writing.result()
+            writing = pool.submit(writer.write_table, rows)
+            rules += rows.num_rows
+        if writing is not None:
+            writing.result()
+    return rules
+
+
+def table_schema() -> pa.Schema:
+    """The columns of a rule table."""
+    import pyarrow as pa
+
+    text = ("lhs", "source", "target", "structure", "labels", "alignment")
+    numbers = {
+        "variables": pa.uint8(),
+        "count": pa.float64(),
+        "occurrences": pa.int64(),
+        "count_bin": pa.string(),
+        "p_target_given_source": pa.float32(),
+        "p_source_given_target": pa.float32(),
+        "lex_target_given_source": pa.float32(),
+        "lex_source_given_target": pa.float32(),
+    }
+    fields = [pa.field(name, pa.string(), nullable=name in ("structure", "labels")) for name in text]
+    return pa.schema(fields + [pa.field(name, kind, nullable=False) for name, kind in numbers.items()])
+
+
+def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Row groups of ROWS rows each, whatever the size of the batches: the file does not depend on it."""
+    import pyarrow as pa
+
+    held: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        held.append(batch)
+        rows += batch.num_rows
+        while rows >= ROWS:
+            table = pa.Table.from_batches(held)
+            yield table.slice(0, ROWS)
+            held = table.slice(ROWS).to_batches()
+            rows -= ROWS
+    if rows:
+        yield pa.Table.from_batches(held)
+
+
+def _rendered(group: pa.Table, renderer: Renderer, labels: bool) -> pa.Table:
+    """Rows of the table from rows with codes."""
+    import pyarrow as pa
+
+    def codes(name: str) -> Buffers:
+        return buffers_of(group[name].combine_chunks())
+
+    lhs, source = renderer.source(*codes("source"))
+    target, structure = renderer.target(*codes("target"))
+    text = {"lhs": lhs, "source": source, "target": target, "alignment": renderer.alignment(*codes("alignment"))}
+    columns = {name: binary_array(buffers, pa.string()) for name, buffers in text.items()}
+    nothing = pa.nulls(group.num_rows, pa.string())
+    columns["structure"] = binary_array(structure, pa.string()) if len(structure[1]) else nothing
+    columns["labels"] = binary_array(renderer.labels(*codes("labels")), pa.string()) if labels else nothing
+    schema = table_schema()
+    arrays = [columns[f.name] if f.name in columns else group[f.name].combine_chunks().cast(f.type) for f in schema]
+    return pa.Table.from_arrays(arrays, schema=schema)

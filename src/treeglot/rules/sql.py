@@ -1,0 +1,218 @@
+"""The statements that add up, score and prune counted rules. docs/rules.md explains them one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from treeglot.base.errors import UsageError
+from treeglot.base.options import option
+from treeglot.rules.engines import Statement
+
+UNIT = 2**28  # counts are multiples of 1 / UNIT, so that their sums are exact in any order
+COUNT_BINS = ((1, "1"), (2, "2"), (5, "3-5"), (10, "6-10"), (30, "11-30"), (100, "31-100"), (None, "101-"))
+GOOD_TURING_MOST = 5  # occurrences beyond which counts are taken as they are (Katz 1987)
+
+
+@dataclass(frozen=True)
+class ScoreOptions:
+    """How counted rules are scored, and which of them are kept."""
+
+    smoothing: Literal["none", "good-turing", "kneser-ney"] = option("none", "of both conditional probabilities")
+    min_occurrences: int = option(1, "times a rule must have been seen")
+    min_gappy_occurrences: int = option(1, "times a rule with nonterminals must have been seen")
+    significance: float = option(0.0, "least -ln p of Fisher's exact test on a rule's two sides; 0: no test")
+    targets_per_source: int = option(20, "most probable target sides kept for a source side; 0: all")
+
+
+def scoring(options: ScoreOptions, parts: int = 1, labels: bool = False) -> list[Statement]:
+    """The statements that score `counts`, with `parts` rows or more for a rule; the last gives the rows of the table.
+
+    >>> [statement.name for statement in scoring(ScoreOptions())]
+    ['sources', 'targets', 'scored', 'kept', 'rules']
+    """
+    counts = "counts" if parts == 1 else "summed"
+    smoothing = _smoothing(options.smoothing, counts)
+    tests = [f"r.occurrences >= {options.min_occurrences}"]
+    if options.min_gappy_occurrences > options.min_occurrences:
+        tests.append(f"(r.variables = 0 OR r.occurrences >= {options.min_gappy_occurrences})")
+    if options.significance > 0:
+        tests.append(f"{significance()} >= {float(options.significance)!r}")
+    scored = f"""
+        SELECT r.row, r.source, r.target, r.alignment, r.labels, r.variables, r.count, r.occurrences,
+            CAST({smoothing.probability("s", "t")} AS FLOAT) AS p_target_given_source,
+            CAST({smoothing.probability("t", "s")} AS FLOAT) AS p_source_given_target,
+            r.lex_target_given_source, r.lex_source_given_target, s.row AS source_row, s.rules
+        FROM {counts} r
+            JOIN sources s ON r.source = s.source
+            JOIN targets t ON r.target = t.target
+            {smoothing.join}{"CROSS JOIN total n" if options.significance > 0 else ""}
+        WHERE {" AND ".join(tests)}"""
+    bins = " ".join(f"WHEN occurrences <= {most} THEN '{name}'" for most, name in COUNT_BINS if most is not None)
+    last = "scored" if options.targets_per_source == 0 else "kept"
+    return [
+        *([] if parts == 1 else _sums(labels)),
+        *([] if options.smoothing == "none" else [Statement("discounts", smoothing.discounts)]),
+        *([] if options.significance <= 0 else [Statement("total", f"SELECT sum(occurrences) AS n FROM {counts}")]),
+        Statement("sources", _side("source", counts, smoothing)),
+        Statement("targets", _side("target", counts, smoothing)),
+        Statement("scored", scored),
+        *([] if options.targets_per_source == 0 else [Statement("kept", _kept(options.targets_per_source))]),
+        Statement(
+            "rules",
+            f"""
+        SELECT source, target, alignment, labels, variables, count, occurrences,
+            CASE {bins} ELSE '{COUNT_BINS[-1][1]}' END AS count_bin, p_target_given_source, p_source_given_target,
+            lex_target_given_source, lex_source_given_target
+        FROM {last} ORDER BY source_row, row""",
+        ),
+    ]
+
+
+def _sums(labels: bool) -> list[Statement]:
+    """Add up the rows of each rule, and find its most frequent alignment (and labels): of equals the first.
+
+    Nearly all rules have one alignment, whatever the number of rows: only the others are looked at closely.
+    """
+    notes: dict[str, tuple[str, ...]] = {
+        "alignment": ("alignment", "lex_target_given_source", "lex_source_given_target")
+    }
+    if labels:
+        notes["labels"] = ("labels",)
+    statements = [
+        Statement(
+            "added",
+            """
+        SELECT source, target, min(row) AS row, sum(count) AS count, CAST(sum(occurrences) AS BIGINT) AS occurrences,
+            min(variables) AS variables, min(alignment) AS alignment, max(alignment) AS other_alignment,
+            min(labels) AS labels, max(labels) AS other_labels,
+            min(lex_target_given_source) AS lex_target_given_source,
+            min(lex_source_given_target) AS lex_source_given_target
+        FROM counts GROUP BY source, target""",
+        )
+    ]
+    columns = ["r.row", "r.source", "r.target", "r.count", "r.occurrences", "r.variables"]
+    joins = ""
+    for note, of in notes.items():
+        best = f"most_{note}"
+        statements.append(
+            Statement(
+                best,
+                f"""
+        SELECT source, target, {", ".join(of)} FROM (
+            SELECT *, row_number() OVER (PARTITION BY source, target ORDER BY occurrences DESC, row) AS place FROM (
+                SELECT c.source, c.target, {", ".join(f"c.{column}" for column in of)},
+                    sum(c.occurrences) AS occurrences, min(c.row) AS row
+                FROM counts c JOIN added a ON c.source = a.source AND c.target = a.target
+                WHERE a.{note} <> a.other_{note}
+                GROUP BY c.source, c.target, {", ".join(f"c.{column}" for column in of)}) summed_notes) ranked_notes
+        WHERE place = 1""",
+            )
+        )
+        joins += f" LEFT JOIN {best} ON r.source = {best}.source AND r.target = {best}.target"
+        columns += [f"coalesce({best}.{column}, r.{column}) AS {column}" for column in of]
+    if not labels:
+        columns.append("r.labels")
+    statements.append(Statement("summed", f"SELECT {', '.join(columns)} FROM added r{joins}"))
+    return statements
+
+
+@dataclass(frozen=True)
+class _Smoothing:
+    """Expressions over r (a rule), s (the side that is given), t (the other side) and d (the discounts)."""
+
+    kept: str  # what remains of r's count
+    discounts: str = ""
+    lost: str = ""  # what is taken away, of a row of the counts
+    shared: bool = False  # whether what is taken away is given back by how many rules a side has
+
+    @property
+    def join(self) -> str:
+        return "CROSS JOIN discounts d " if self.discounts else ""
+
+    def probability(self, given: str, side: str) -> str:
+        """P(side | given)."""
+        back = f" + {given}.lost / {given}.count * ({side}.rules / d.rules)" if self.shared else ""
+        return f"{self.kept} / {given}.count{back}"
+
+
+def _smoothing(name: str, counts: str) -> _Smoothing:
+    def seen(times: int) -> str:  # n_k: how many rules were seen k times; NULL for none, since it divides
+        return f"nullif(sum(CASE WHEN occurrences = {times} THEN 1.0 ELSE 0.0 END), 0.0) AS n{times}"
+
+    match name:
+        case "none":
+            return _Smoothing("r.count")
+        case "good-turing":
+            times = range(1, GOOD_TURING_MOST + 1)
+            # A factor that cannot be told, or would not be a discount, is 1.
+            factors = ", ".join(f"least(coalesce({o + 1} * n{o + 1} / ({o} * n{o}), 1.0), 1.0) AS f{o}" for o in times)
+            discounts = f"""
+        SELECT {factors}
+        FROM (SELECT {", ".join(seen(o) for o in [*times, GOOD_TURING_MOST + 1])} FROM {counts}) seen"""
+            return _Smoothing(
+                f"r.count * CASE r.occurrences {' '.join(f'WHEN {o} THEN d.f{o}' for o in times)} ELSE 1.0 END",
+                discounts,
+            )
+        case "kneser-ney":
+            steps = ", ".join(
+                f"greatest(least(coalesce({o} - {o + 1} * y * n{o + 1} / n{o}, 0.0), {o}), 0.0) AS d{o}"
+                for o in (1, 2, 3)
+            )
+            discounts = f"""
+        SELECT rules, {steps} FROM (SELECT *, n1 / (n1 + 2 * n2) AS y FROM (
+            SELECT CAST(count(*) AS DOUBLE) AS rules, {", ".join(seen(o) for o in range(1, 5))}
+            FROM {counts}) seen) with_y"""
+            discount = "CASE r.occurrences WHEN 1 THEN d.d1 WHEN 2 THEN d.d2 ELSE d.d3 END / r.occurrences"
+            lost = f"round(r.count * ({discount}) * {UNIT}.0) / {UNIT}.0"
+            return _Smoothing(f"(r.count - {lost})", discounts, lost, shared=True)
+        case _:
+            raise UsageError(f"smoothing is {name!r}; expected 'none', 'good-turing' or 'kneser-ney'")
+
+
+def _side(side: str, counts: str, smoothing: _Smoothing) -> str:
+    lost = f", sum({smoothing.lost}) AS lost" if smoothing.lost else ""
+    return f"""
+        SELECT r.{side}, sum(r.count) AS count, CAST(sum(r.occurrences) AS BIGINT) AS occurrences,
+            count(*) AS rules, min(r.row) AS row{lost}
+        FROM {counts} r {smoothing.join if smoothing.lost else ""}GROUP BY r.{side}"""
+
+
+def _kept(most: int) -> str:
+    """The best targets of each source: only sources that have more need ranking."""
+    columns = (
+        "row, source, target, alignment, labels, variables, count, occurrences, p_target_given_source, "
+        "p_source_given_target, lex_target_given_source, lex_source_given_target, source_row"
+    )
+    return f"""
+        SELECT {columns} FROM scored WHERE rules <= {most}
+        UNION ALL
+        SELECT {columns} FROM (
+            SELECT *, row_number() OVER (PARTITION BY source ORDER BY p_target_given_source DESC, row) AS place
+            FROM scored WHERE rules > {most}) ranked
+        WHERE place <= {most}"""
+
+
+def significance() -> str:
+    """-ln p of Fisher's exact test (Johnson et al. 2007) over occurrences, as SQL.
+
+    Of `n` occurrences in all, `s` have the source side, `t` the target side and `r` both. The tail of the
+    hypergeometric distribution is its first term times at most a geometric series: a bound, and exact where it matters,
+    since for rules seen as often as their rarer side there is one term (ln n for what was seen once).
+    """
+    r, s, t, n = "r.occurrences", "s.occurrences", "t.occurrences", "n.n"
+    first = (
+        f"({_ln_factorial(t)} + {_ln_factorial(f'({n} - {t})')} + {_ln_factorial(s)} + {_ln_factorial(f'({n} - {s})')}"
+        f" - {_ln_factorial(n)} - {_ln_factorial(r)} - {_ln_factorial(f'({t} - {r})')}"
+        f" - {_ln_factorial(f'({s} - {r})')} - {_ln_factorial(f'({n} - {s} - {t} + {r})')})"
+    )
+    ratio = f"(CAST({s} - {r} AS DOUBLE) * ({t} - {r}) / (({r} + 1.0) * ({n} - {s} - {t} + {r} + 1.0)))"
+    return f"CASE WHEN {ratio} >= 1.0 THEN 0.0 ELSE ln(1.0 - {ratio}) - {first} END"
+
+
+def _ln_factorial(x: str) -> str:
+    """Stirling's series at x + 8, less the product from x + 1 to x + 8: within 1e-11."""
+    z = f"({x} + 8.0)"
+    product = " * ".join(f"({x} + {i}.0)" for i in range(1, 9))
+    series = f"1.0 / (12.0 * {z}) - 1.0 / (360.0 * {z} * {z} * {z})"
+    return f"(({z} + 0.5) * ln({z}) - {z} + 0.9189385332046727 + {series} - ln({product}))"

@@ -1,0 +1,229 @@
+"""Extraction against a slow twin written from the definitions of phrase pairs and hierarchical rules."""
+
+from collections import defaultdict
+from itertools import combinations, pairwise, product
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from treeglot import _core
+from treeglot.rules import HieroOptions, bitext
+from treeglot.syntax import Alignment
+
+BIG = 10**6
+UNIT = 2**28
+
+
+@st.composite
+def aligned_pairs(draw: st.DrawFn, longest: int = 6) -> tuple[list[str], list[str], list[tuple[int, int]]]:
+    """A pair with few different words, so that rules repeat, and any links at all."""
+    source = draw(st.lists(st.sampled_from(["a", "b", "c", "[X,1]", "\\"]), min_size=1, max_size=longest))
+    target = draw(st.lists(st.sampled_from(["x", "y", "[", "[X,2]"]), min_size=1, max_size=longest))
+    cells = list(product(range(len(source)), range(len(target))))
+    links = draw(st.lists(st.sampled_from(cells), max_size=7, unique=True))
+    return source, target, sorted(links)
+
+
+limits = st.builds(
+    HieroOptions,
+    max_phrase=st.sampled_from([2, 4, -1]),
+    max_target_phrase=st.sampled_from([3, -1, -1]),
+    max_symbols=st.sampled_from([1, 3, 5, -1]),
+    max_nonterminals=st.integers(0, 3),
+    min_hole=st.integers(1, 2),
+    adjacent=st.booleans(),
+    loose_source=st.sampled_from([0, 1, -1]),
+    loose_target=st.sampled_from([0, 1, -1]),
+    phrase_loose_source=st.sampled_from([0, 1, -1]),
+    phrase_loose_target=st.sampled_from([0, 1, -1]),
+)
+
+
+def no_limit(value):
+    return BIG if value == -1 else value
+
+
+def consistent(links, i, j, k, m):
+    inside = [(s, t) for s, t in links if i <= s < j and k <= t < m]
+    leaving = [(s, t) for s, t in links if (i <= s < j) != (k <= t < m)]
+    return bool(inside) and not leaving
+
+
+def loose(aligned, begin, end):
+    """Unaligned words at the two ends."""
+    words = [w in aligned for w in range(begin, end)]
+    return words.index(True) + words[::-1].index(True)
+
+
+def side(words, begin, end, holes):
+    """The symbols of [begin, end) with holes {index: (begin, end)}, and where its words have gone."""
+    symbols, places, at = [], {}, begin
+    while at < end:
+        hole = next((n for n, (b, _) in holes.items() if b == at), None)
+        if hole is None:
+            places[at] = len(symbols)
+            word = words[at]
+            escape = word.startswith("\\") or (word.startswith("[") and word.endswith("]") and len(word) > 1)
+            symbols.append(("\\" if escape else "") + word)
+            at += 1
+        else:
+            symbols.append(f"[X,{hole + 1}]")
+            at = holes[hole][1]
+    return " ".join(symbols), places
+
+
+def slow_rules(source, target, links, options, core=True):
+    """{(source, target): [(alignment, units)]}, in the order in which they are found."""
+    o = options
+    phrases = []
+    for i, j, k, m in product(
+        range(len(source)), range(1, len(source) + 1), range(len(target)), range(1, len(target) + 1)
+    ):
+        if i >= j or k >= m or not consistent(links, i, j, k, m):
+            continue
+        if j - i > no_limit(o.max_phrase) or m - k > no_limit(o.max_target_phrase):
+            continue
+        loose_source = loose({s for s, _ in links}, i, j)
+        loose_target = loose({t for _, t in links}, k, m)
+        tight = loose_source <= no_limit(o.loose_source) and loose_target <= no_limit(o.loose_target)
+        plain = loose_source <= no_limit(o.phrase_loose_source) and loose_target <= no_limit(o.phrase_loose_target)
+        phrases.append(((i, j, k, m), tight, plain))
+    holes = [p for p, tight, _ in phrases if tight and p[1] - p[0] >= o.min_hole]
+    found = defaultdict(list)
+    for (i, j, k, m), tight, plain in phrases:
+        choices = [()] if plain and j - i <= no_limit(o.max_symbols) else []
+        if core and tight:
+            for n in range(1, o.max_nonterminals + 1):
+                choices += [c for c in combinations(holes, n) if allowed((i, j, k, m), c, links, o)]
+        for chosen in choices:
+            source_side, source_places = side(source, i, j, dict(enumerate((h[0], h[1]) for h in chosen)))
+            target_side, target_places = side(target, k, m, dict(enumerate((h[2], h[3]) for h in chosen)))
+            inside = [(s, t) for s, t in links if s in source_places and t in target_places]
+            alignment = " ".join(f"{source_places[s]}-{target_places[t]}" for s, t in inside)
+            found[source_side, target_side].append((alignment, round(UNIT / len(choices))))
+    return found
+
+
+def allowed(phrase, chosen, links, o):
+    i, j, k, m = phrase
+    if any(h == phrase or h[0] < i or h[1] > j or h[2] < k or h[3] > m for h in chosen):
+        return False
+    gap = 0 if o.adjacent else 1
+    if any(a[1] + gap > b[0] for a, b in pairwise(chosen)):
+        return False
+    if any(a[2] < b[3] and b[2] < a[3] for a, b in combinations(chosen, 2)):
+        return False
+    symbols = j - i - sum(h[1] - h[0] - 1 for h in chosen)
+    own = [(s, t) for s, t in links if i <= s < j and not any(h[0] <= s < h[1] for h in chosen)]
+    return symbols <= no_limit(o.max_symbols) and bool(own)
+
+
+def tally_of(pairs, options, core=(), threads=1):
+    built = bitext((s, t, Alignment(a)) for s, t, a in pairs)
+    tally, counts = _core.Tally(), _core.HieroCounts()
+    marks = np.array(core, dtype=np.uint8)
+    assert _core.extract_hiero(built, 0, marks, options.limits(), tally, 1 << 30, threads, counts) == len(pairs)
+    return built, tally, counts
+
+
+def rows_of(built, tally, merged):
+    """(source, target, alignment, units, occurrences) of every row."""
+    lexical = _core.LexicalTable(built)
+    renderer = _core.Renderer(built.source_words, built.target_words, ["X"])
+    source, target, alignment, _, count, occurrences, *_ = tally.columns(0, tally.partitions, lexical, merged)
+
+    def text(buffers):
+        offsets, data = buffers
+        return [bytes(data[b:e]).decode() for b, e in pairwise(offsets)]
+
+    sides = [text(renderer.source(*source)[1]), text(renderer.target(*target)[0]), text(renderer.alignment(*alignment))]
+    return list(zip(*sides, (count * UNIT).tolist(), occurrences.tolist(), strict=True))
+
+
+@settings(max_examples=250)
+@given(st.lists(aligned_pairs(), min_size=1, max_size=3), limits, st.data())
+def test_rules_are_those_of_the_definition(pairs, options, data):
+    core = data.draw(st.lists(st.integers(0, 1), min_size=len(pairs), max_size=len(pairs)))
+    built, tally, counts = tally_of(pairs, options, core)
+    expected = defaultdict(list)
+    for (source, target, links), in_core in zip(pairs, core, strict=True):
+        for rule, seen in slow_rules(source, target, links, options, bool(in_core)).items():
+            expected[rule] += seen
+    by_alignment = {
+        (*rule, alignment): (sum(u for a, u in seen if a == alignment), sum(a == alignment for a, _ in seen))
+        for rule, seen in expected.items()
+        for alignment in {a for a, _ in seen}
+    }
+    rows = rows_of(built, tally, merged=False)
+    assert {(s, t, a): (units, times) for s, t, a, units, times in rows} == by_alignment
+    assert len(rows) == len(by_alignment)
+    assert counts.flat + counts.gappy == sum(len(seen) for seen in expected.values())
+    # Merged: a row for each rule, with its most frequent alignment; which is first among equals is the order of finding
+    # them, which the twin does not share.
+    merged = rows_of(built, tally, merged=True)
+    assert {(s, t): (units, times) for s, t, _, units, times in merged} == {
+        rule: (sum(u for _, u in seen), len(seen)) for rule, seen in expected.items()
+    }
+    for s, t, alignment, _, _ in merged:
+        assert by_alignment[s, t, alignment][1] == max(by_alignment[s, t, a][1] for a, _ in expected[s, t])
+
+
+def derivable(rules, source, target):
+    """All (i, j, k, m) that the rules derive from words alone: a closure, slow."""
+    done = set()
+    while True:
+        new = set(done)
+        for source_symbols, target_symbols in rules:
+            for i, k in product(range(len(source)), range(len(target))):
+                new |= {(i, j, k, m) for j, m in matches(source_symbols, target_symbols, source, target, i, k, done)}
+        if new == done:
+            return done
+        done = new
+
+
+def matches(source_symbols, target_symbols, source, target, i, k, done):
+    """Ends (j, m) at which a rule put at (i, k) matches, its variables being spans in `done`."""
+
+    def walk(symbols, words, at, binding):
+        if not symbols:
+            yield at, binding
+        elif symbols[0].startswith("[X,"):
+            for end in range(at + 1, len(words) + 1):
+                yield from walk(symbols[1:], words, end, {**binding, symbols[0]: (at, end)})
+        elif at < len(words) and symbols[0].removeprefix("\\") == words[at]:
+            yield from walk(symbols[1:], words, at + 1, binding)
+
+    for j, source_binding in walk(source_symbols, source, i, {}):
+        for m, target_binding in walk(target_symbols, target, k, {}):
+            if all((*source_binding[v], *target_binding[v]) in done for v in source_binding):
+                yield j, m
+
+
+@settings(max_examples=60)
+@given(aligned_pairs(longest=4))
+def test_a_pair_is_derived_again_from_its_rules(pair):
+    source, target, links = pair
+    off = HieroOptions(
+        max_phrase=-1, max_symbols=-1, max_nonterminals=2, adjacent=True, loose_source=-1, loose_target=-1,
+        phrase_loose_source=-1, phrase_loose_target=-1,
+    )  # fmt: skip
+    built, tally, _ = tally_of([pair], off)
+    rules = [(s.split(), t.split()) for s, t, *_ in rows_of(built, tally, merged=True)]
+    whole = (0, len(source), 0, len(target))
+    assert (whole in derivable(rules, source, target)) == bool(links)
+    # Without the rule that is the pair itself the others still derive it, if any of them came from the whole of it.
+    gappy = [r for r in rules if any(symbol.startswith("[X,") for symbol in r[0])]
+    from_whole = any(
+        set(matches(*r, source, target, 0, 0, derivable(rules, source, target))) & {whole[1::2]} for r in gappy
+    )
+    smaller = [r for r in rules if r in gappy or len(r[0]) < len(source) or len(r[1]) < len(target)]
+    if from_whole:
+        assert whole in derivable(smaller, source, target)
+
+
+@settings(max_examples=20)
+@given(st.lists(aligned_pairs(), min_size=30, max_size=60), limits)
+def test_threads_do_not_show(pairs, options):
+    several = [rows_of(*tally_of(pairs * 3, options, threads=threads)[:2], merged=True) for threads in (1, 2, 4)]
+    assert several[0] == several[1] == several[2]

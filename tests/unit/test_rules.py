@@ -1,0 +1,142 @@
+"""From aligned pairs to a rule table: the numbers of a small example, files, threads, refusals."""
+
+import json
+import random
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from treeglot import FormatError, UsageError
+from treeglot.rules import Extraction, HieroOptions, ScoreOptions, bitext, extract, score, table_schema
+from treeglot.syntax import Alignment
+
+PAIRS = [
+    ("das Haus", "the house", "0-0 1-1"),
+    ("das Buch", "the book", "0-0 1-1"),
+    ("ein Buch", "a book", "0-0 1-1"),
+]
+
+
+def aligned(pairs):
+    return bitext((s.split(), t.split(), Alignment.parse(a)) for s, t, a in pairs)
+
+
+def table_of(pairs, folder: Path, options=None, scoring=None, **how):
+    extraction = extract(aligned(pairs), folder / "counts", options, **how)
+    rules = score(extraction, folder / "rules.parquet", scoring, threads=how.get("threads", 1))
+    table = pq.read_table(folder / "rules.parquet")
+    assert table.schema.equals(table_schema())
+    assert rules == table.num_rows
+    return {(r["source"], r["target"]): r for r in table.to_pylist()}
+
+
+def test_a_small_table(tmp_path):
+    table = table_of(PAIRS, tmp_path)
+    # Three initial phrases a pair: the two words, and both words, which also give two rules with a variable.
+    assert set(table) == {
+        ("das", "the"), ("ein", "a"), ("Haus", "house"), ("Buch", "book"),
+        ("das Haus", "the house"), ("das Buch", "the book"), ("ein Buch", "a book"),
+        ("das [X,1]", "the [X,1]"), ("ein [X,1]", "a [X,1]"),
+        ("[X,1] Haus", "[X,1] house"), ("[X,1] Buch", "[X,1] book"),
+    }  # fmt: skip
+    das = table["das", "the"]
+    assert (das["count"], das["occurrences"], das["variables"], das["count_bin"]) == (2.0, 2, 0, "2")
+    assert (das["lhs"], das["alignment"], das["labels"], das["structure"]) == ("X", "0-0", None, None)
+    gappy = table["das [X,1]", "the [X,1]"]
+    assert gappy["count"] == pytest.approx(2 / 3, abs=1e-8)
+    assert (gappy["occurrences"], gappy["variables"], gappy["alignment"]) == (2, 1, "0-0")
+    assert table["[X,1] Haus", "[X,1] house"]["alignment"] == "1-1"
+    assert all(r["p_target_given_source"] == r["p_source_given_target"] == 1 for r in table.values())
+    assert all(r["lex_target_given_source"] == r["lex_source_given_target"] == 1 for r in table.values())
+
+
+def test_probabilities_and_lexical_weights(tmp_path):
+    table = table_of(
+        [("a", "x", "0-0"), ("a", "x", "0-0"), ("a", "y", "0-0"), ("b a", "z y x", "0-1 0-2 1-2")], tmp_path
+    )
+    x = table["a", "x"]
+    assert x["p_target_given_source"] == pytest.approx(2 / 3)
+    assert x["p_source_given_target"] == 1
+    assert x["lex_target_given_source"] == pytest.approx(3 / 4)  # a is linked to x three times of four
+    assert x["lex_source_given_target"] == pytest.approx(3 / 4)  # and x to b once
+    both = table["b a", "y x"]
+    assert both["alignment"] == "0-0 0-1 1-1"
+    # y from b (1 of 2 links), x from b (1/2) and a (3/4): the mean of its links.
+    assert both["lex_target_given_source"] == pytest.approx(1 / 2 * (1 / 2 + 3 / 4) / 2)
+    # z is never linked: w(z|NULL) = 1.
+    assert table["b a", "z y x"]["lex_target_given_source"] == pytest.approx(both["lex_target_given_source"])
+
+
+def test_rules_with_variables_come_from_the_core_alone(tmp_path):
+    table = table_of(PAIRS, tmp_path, core=1)
+    assert {s for s, _ in table if "[X,1]" in s} == {"das [X,1]", "[X,1] Haus"}
+    assert table["das Buch", "the book"]["count"] == 1  # shared with no other rule
+    assert ("das", "the") in table
+
+
+def test_the_most_frequent_alignment_stays(tmp_path):
+    twice = [("a b", "x y", "0-0 1-1"), ("a b", "x y", "0-1 1-0"), ("a b", "x y", "0-1 1-0")]
+    assert table_of(twice, tmp_path)["a b", "x y"]["alignment"] == "0-1 1-0"
+    assert table_of(twice[:2], tmp_path)["a b", "x y"]["alignment"] == "0-0 1-1"  # of equals the first
+
+
+def random_pairs(number, seed):
+    rng = random.Random(seed)
+    for _ in range(number):
+        source = [rng.choice("abcdefgh") for _ in range(rng.randint(1, 7))]
+        target = [rng.choice("uvwxyz") for _ in range(rng.randint(1, 7))]
+        links = {(rng.randrange(len(source)), rng.randrange(len(target))) for _ in range(rng.randint(0, 6))}
+        yield " ".join(source), " ".join(target), " ".join(f"{s}-{t}" for s, t in sorted(links))
+
+
+def test_the_files_do_not_depend_on_threads(tmp_path):
+    pairs = list(random_pairs(2500, 1))
+    contents = []
+    for threads in (1, 2, 4):
+        folder = tmp_path / str(threads)
+        folder.mkdir()
+        table_of(pairs, folder, threads=threads)
+        contents.append({p.relative_to(folder): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()})
+    assert contents[0] == contents[1] == contents[2]
+
+
+def test_parts_add_up_to_the_whole(tmp_path):
+    pairs = list(random_pairs(2500, 2))
+    whole = table_of(pairs, tmp_path / "whole")
+    parts = table_of(pairs, tmp_path / "parts", memory=0)
+    assert json.loads((tmp_path / "parts/counts/extraction.json").read_text())["parts"] == 3
+    assert parts == whole
+
+
+def test_an_extraction_is_there_when_it_is_complete(tmp_path):
+    with pytest.raises(FormatError, match="holds no finished extraction"):
+        Extraction.open(tmp_path)
+    made = extract(aligned(PAIRS), tmp_path)
+    assert Extraction.open(tmp_path) == made
+    facts = json.loads((tmp_path / "extraction.json").read_text())
+    assert facts["counts"] == {"pairs": 3, "unlinked": 0, "phrases": 9, "flat": 9, "gappy": 6}
+
+
+def test_nothing_to_extract(tmp_path):
+    assert table_of([], tmp_path) == {}
+    assert table_of([("a", "x", ""), ("", "", "")], tmp_path) == {}
+
+
+def test_refusals(tmp_path):
+    with pytest.raises(ValueError, match=re.escape("link 1-0: the source sentence has 1 word")):
+        aligned([("a", "x", "1-0")])
+    with pytest.raises(UsageError, match="max_symbols is 0; expected 1 or more, or -1 for no limit"):
+        extract(aligned(PAIRS), tmp_path, HieroOptions(max_symbols=0))
+    with pytest.raises(UsageError, match="smoothing is 'some'; expected 'none', 'good-turing' or 'kneser-ney'"):
+        table_of(PAIRS, tmp_path, scoring=ScoreOptions(smoothing="some"))
+
+
+def test_lexical_table_is_written(tmp_path):
+    extract(aligned([("a b", "x y", "0-0")]), tmp_path)
+    rows = pq.read_table(tmp_path / "lexical.parquet").to_pylist()
+    assert {(r["source"], r["target"]) for r in rows} == {("a", "x"), ("b", None), (None, "y")}
+    assert all(r["w_target_given_source"] == r["w_source_given_target"] == 1 for r in rows)
+    assert pq.read_schema(tmp_path / "counts-0000-0.parquet").field("source").type == pa.binary()
