@@ -46,7 +46,7 @@ def test_one_of_them(show, choice: list[str]) -> None:
 
 @pytest.mark.parametrize("index", ["2-3", "2-"])
 def test_several(show, index: str) -> None:
-    wanted = f"trees: 2\n{to_text(TREES[1])}\ntrees: 3\n{to_text(TREES[2])}\n"
+    wanted = f"tree 2\n{to_text(TREES[1])}\ntree 3\n{to_text(TREES[2])}\n"
     assert show("a.tree", "--index", index) == (0, wanted, "")
 
 
@@ -88,7 +88,7 @@ def test_svg(show) -> None:
 
 def test_html(show) -> None:
     assert show("a.tree", "--html", "a.html", "--index", "1-2") == (0, "", "")
-    sections = [("trees: 1", to_html(TREES[0])), ("trees: 2", to_html(TREES[1]))]
+    sections = [("tree 1", to_html(TREES[0])), ("tree 2", to_html(TREES[1]))]
     assert Path("a.html").read_text(encoding="utf-8") == page("a.tree", sections)
 
 

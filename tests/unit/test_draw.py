@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import xml.etree.ElementTree as ElementTree
 
 import pytest
 
@@ -41,6 +42,10 @@ def flat_forest(edges: int) -> ParseForest:
             "a dependency tree of 501 words is not drawn: the limit is 500",
         ),
         (lambda: to_text(Alignment([(0, 700)])), "an alignment of 701 words is not drawn: the limit is 500"),
+        (
+            lambda: to_svg(Alignment([(2**32 - 1, 0)])),
+            "an alignment of 4,294,967,296 words is not drawn: the limit is 500",
+        ),
         (lambda: to_svg(flat_forest(500)), "a forest of 501 edges is not drawn: the limit is 400"),
     ],
 )
@@ -64,6 +69,11 @@ def test_the_table_of_a_forest_is_cut_and_says_so() -> None:
 def test_words_cannot_command_the_terminal() -> None:
     assert "\x1b" not in to_text(Tree(["S", "\x1b[31mred\n"], [2, 1]))
     assert "\\x1b[31mred\\n" in to_text(Tree(["S", "\x1b[31mred\n"], [2, 1]))
+
+
+@pytest.mark.parametrize("word", ["\x0b", "\x7f", "\u2028", "\ufffe", "\uffff", "\U0001fffe", "\u202e"])
+def test_any_word_makes_xml(word: str) -> None:
+    ElementTree.fromstring(to_svg(Tree(["S", word], [2, 1])))
 
 
 def test_words_cannot_leave_their_element() -> None:

@@ -8,17 +8,27 @@ from typing import Annotated, Any
 import typer
 
 from treeglot.cli.output import say, track, warn
+from treeglot.syntax import FORMATS
 from treeglot.syntax.convert import ConvertOptions
+
+NAMES = ", ".join(FORMATS)
 
 
 def convert(
     input: Annotated[str, typer.Argument(help="What to read; - is standard input.", metavar="IN")],
     output: Annotated[str, typer.Argument(help="What to write; - is standard output.", metavar="OUT")],
     options: ConvertOptions,
-    from_: Annotated[str | None, typer.Option("--from", help="The format of IN, if not that of its suffix.")] = None,
-    to: Annotated[str | None, typer.Option("--to", help="The format of OUT, if not that of its suffix.")] = None,
-    read_tags: Annotated[str | None, typer.Option(help="CoNLL column read: upos or xpos; cpostag or postag.")] = None,
-    write_tags: Annotated[str | None, typer.Option(help="CoNLL-U column that tags are written to: upos, xpos.")] = None,
+    from_: Annotated[
+        str | None,
+        typer.Option("--from", help=f"The format of IN, if its suffix does not say: {NAMES}.", metavar="FORMAT"),
+    ] = None,
+    to: Annotated[str | None, typer.Option("--to", help="The format of OUT, likewise.", metavar="FORMAT")] = None,
+    read_tags: Annotated[
+        str | None, typer.Option(help="CoNLL column read: upos or xpos; cpostag or postag.", metavar="COLUMN")
+    ] = None,
+    write_tags: Annotated[
+        str | None, typer.Option(help="CoNLL-U column written: upos or xpos.", metavar="COLUMN")
+    ] = None,
     keep_suffix: Annotated[bool, typer.Option("--keep-suffix", help="Keep Egret's ^g on labels.")] = False,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out bad records, and say how many.")] = False,
 ) -> None:

@@ -29,10 +29,11 @@ def parameters(command: Any, ctx: Any, formatter: Any) -> None:
     panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
     for parameter in command.get_params(ctx):
         record = parameter.get_help_record(ctx)
-        if record is not None:
-            default = "Arguments" if parameter.param_type_name == "argument" else "Options"
-            panel = getattr(parameter, "rich_help_panel", None)
-            panels.setdefault(panel if isinstance(panel, str) else default, []).append(record)
+        panel = getattr(parameter, "rich_help_panel", None)
+        if parameter.param_type_name == "argument":
+            panels["Arguments"].append((str(parameter.metavar).removesuffix("..."), parameter.help or ""))
+        elif record is not None:
+            panels.setdefault(panel if isinstance(panel, str) else "Options", []).append(record)
     for title, rows in panels.items():
         section(formatter, title, rows)
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import types
 from collections.abc import Callable
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
-from typer.models import ArgumentInfo
+from typer.models import ArgumentInfo, OptionInfo
 
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.options import REQUIRED, options_of
@@ -34,8 +36,10 @@ def expand(function: Function) -> Function:
     for parameter in inspect.signature(function).parameters.values():
         kind = hints[parameter.name]
         for extra in get_args(kind)[1:]:
-            if isinstance(extra, ArgumentInfo):  # FILE, not file: whatever typer's version does by itself
+            if isinstance(extra, ArgumentInfo):
                 extra.metavar = extra.metavar or parameter.name.upper()
+            elif isinstance(extra, OptionInfo):
+                extra.metavar = extra.metavar or _metavar(get_args(kind)[0])
         if dataclasses.is_dataclass(kind) and isinstance(kind, type):
             groups[parameter.name] = kind
             parameters += _fields(kind)
@@ -72,7 +76,9 @@ def _fields(kind: type[Any]) -> list[inspect.Parameter]:
         inspect.Parameter(
             o.name,
             inspect.Parameter.KEYWORD_ONLY,
-            annotation=Annotated[_repeatable(o.type), typer.Option(help=o.help, rich_help_panel=panel)],
+            annotation=Annotated[
+                _repeatable(o.type), typer.Option(help=o.help, rich_help_panel=panel, metavar=_metavar(o.type))
+            ],
             default=inspect.Parameter.empty if o.default is REQUIRED else o.default,
         )
         for o in options_of(kind)
@@ -82,3 +88,13 @@ def _fields(kind: type[Any]) -> list[inspect.Parameter]:
 def _repeatable(kind: Any) -> Any:
     """tuple[int, ...] is a list[int] to typer: an option that may be given several times."""
     return list[get_args(kind)[0]] if get_origin(kind) is tuple and get_args(kind)[1:] == (...,) else kind  # type: ignore[misc]
+
+
+def _metavar(kind: Any) -> str | None:
+    """What stands for a value in the help, the same with every version of typer: N, X, TEXT, PATH, a|b."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return "|".join(map(str, arguments))
+    if arguments and (origin in (list, tuple) or types.NoneType in arguments):
+        return _metavar(next(a for a in arguments if a is not types.NoneType))
+    return {int: "N", float: "X", str: "TEXT", Path: "PATH"}.get(kind)

@@ -12,12 +12,16 @@ import typer
 
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.cli.screen import Colour, Width, screen
+from treeglot.syntax import FORMATS
 
 if TYPE_CHECKING:
     from treeglot.syntax import Format
 
+NAMES = ", ".join(FORMATS)
+
 Words = list[str]
 
+ONE = {"trees": "tree", "forests": "forest", "dependencies": "dependency tree", "alignments": "alignment"}
 END = 1 << 62  # the last number of a range without an end
 
 
@@ -25,7 +29,7 @@ def show(
     file: Annotated[str, typer.Argument(help="Trees, forests, dependencies or alignments; - is standard input.")],
     index: Annotated[str, typer.Option(help="Which of them, counted from 1: 7, 7-9 or 7-.", metavar="N")] = "1",
     line: Annotated[int | None, typer.Option(help="The one at this line of the file instead.", min=1)] = None,
-    format: Annotated[str | None, typer.Option(help="The format of FILE, if not that of its suffix.")] = None,
+    format: Annotated[str | None, typer.Option(help=f"Its format, if its suffix does not say: {NAMES}.")] = None,
     source: Annotated[str | None, typer.Option(help="Source sentences of alignments: text or parses.")] = None,
     target: Annotated[str | None, typer.Option(help="Target sentences of alignments.")] = None,
     svg: Annotated[str | None, typer.Option(help="Draw into this SVG file.", metavar="OUT")] = None,
@@ -44,6 +48,7 @@ def show(
 
     chosen = find_format(file, format)
     noun = NOUNS[chosen.holds]
+    one = ONE.get(noun, "")
     if chosen.holds is list:
         raise UsageError(f"{file} holds text, in which there is nothing to draw")
     if (source or target) and chosen.holds is not Alignment:
@@ -60,12 +65,12 @@ def show(
     elif html:
         drawings = list(_drawn(file, selected, partial(draw.to_html, limit=limit)))
         with write_binary(html) as stream:
-            stream.write(draw.page(file, ((f"{noun}: {n}", drawing) for n, drawing in drawings)).encode())
+            stream.write(draw.page(file, ((f"{one} {n}", drawing) for n, drawing in drawings)).encode())
     else:
         to_text = partial(draw.to_text, screen=screen(width, colour), layout=layout, limit=limit)
         for number, drawing in _drawn(file, selected, to_text):
             if first != last:
-                print(f"{noun}: {number}")
+                print(f"{one} {number}")
             print(drawing)
 
 

@@ -8,7 +8,7 @@ from html import escape
 from treeglot.syntax.draw.shapes import printable
 
 STYLE = """
-body { margin: 2rem auto; max-width: 72rem; padding: 0 1rem; color: #1b1f24; background: #fff; line-height: 1.5;
+body { margin: 1.5rem auto; max-width: 120rem; padding: 0 1.5rem; color: #1b1f24; background: #fff; line-height: 1.5;
   font-family: 'Noto Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', 'Helvetica Neue', Arial, sans-serif; }
 h1 { font-size: 1.4rem; } h2 { font-size: 1rem; color: #57606a; margin: 2rem 0 .5rem; font-weight: 600; }
 .drawing { overflow-x: auto; border: 1px solid #d8dee4; border-radius: 6px; } .drawing svg { display: block; }

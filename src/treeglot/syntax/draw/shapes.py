@@ -118,8 +118,18 @@ def printable(text: str) -> str:
     >>> printable("a\\x1b[31m")
     'a\\\\x1b[31m'
     """
-    return "".join(
-        c.encode("unicode_escape").decode() if unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") else c for c in text
+    return "".join(c.encode("unicode_escape").decode() if _commands(c) else c for c in text)
+
+
+BIDI = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"}
+
+
+def _commands(character: str) -> bool:
+    """Whether it does something else than to show; U+FFFE and U+FFFF do not even show, and XML forbids them."""
+    return (
+        unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp")
+        or unicodedata.bidirectional(character) in BIDI
+        or character in "\ufffe\uffff"
     )
 
 

@@ -181,10 +181,14 @@ def _links(
 ) -> alignment.Links:
     """Without words their positions stand for them."""
     links = [(i, j) for i, j in value.links.tolist()]
-    if source is None:
-        source = [str(i) for i in range(1 + max((i for i, _ in links), default=-1))]
-    if target is None:
-        target = [str(j) for j in range(1 + max((j for _, j in links), default=-1))]
-    value.check(len(source), len(target))
-    _refuse("alignment", max(len(source), len(target)), "words", limit, WORDS)
+    sizes = [
+        1 + max((link[side] for link in links), default=-1) if words is None else len(words)
+        for side, words in enumerate((source, target))
+    ]
+    _refuse("alignment", max(sizes), "words", limit, WORDS)
+    value.check(*sizes)
+    source, target = (
+        [str(i) for i in range(size)] if words is None else words
+        for size, words in zip(sizes, (source, target), strict=True)
+    )
     return alignment.Links([readable(word) for word in source], [readable(word) for word in target], links)
