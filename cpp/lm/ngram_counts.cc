@@ -117,7 +117,7 @@ NgramCounts count_ngrams(std::span<const Symbol> words, std::size_t vocabulary,
     std::size_t contexts = vocabulary;
     for (std::size_t i = 0; i < labels.size(); ++i) labels[i] = words[sorter.entries()[i].position];
     for (std::size_t order = 2; order <= highest; ++order) {
-      sorter.deepen(labels.data());
+      sorter.deepen(labels.data(), order == highest);
       const LastCount next_last = count_order(sorter.entries(), labels, thresholds[order - 1], contexts, counts);
       const std::vector<std::uint32_t>& extended = counts.orders.back().lower;
       if (order == 2) {

@@ -25,7 +25,7 @@ NgramRuns::NgramRuns(unsigned order, std::uint64_t memory, std::string folder)
 
 void NgramRuns::add(std::span<const Symbol> words, std::size_t vocabulary) {
   SuffixSorter sorter(words, vocabulary);
-  for (unsigned k = 2; k <= order_; ++k) sorter.deepen(nullptr);
+  for (unsigned k = 2; k <= order_; ++k) sorter.deepen(nullptr, k == order_);
   ScratchWriter writer(file_, kLargestBuffer);
   const std::uint64_t begin = writer.at();
   std::vector<std::uint32_t> record(order_), last(order_);

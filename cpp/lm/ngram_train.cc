@@ -18,9 +18,10 @@ namespace {
 constexpr std::int64_t kLeastMemory = 1 << 16;
 constexpr std::size_t kLeastBlock = 256;  // words
 
-// Bytes that a word of the text costs in memory when all of its n-grams are different: the text and the two arrays
-// that are sorted (24), or what estimates an order (44); and its entry in the table of each order.
-std::uint64_t bytes_per_word(unsigned order) { return 48 + 16 * (order - 1); }
+// Bytes that a word of the text costs in memory when all of its n-grams are different: while counting, the text and
+// what is sorted (20) and an entry in the table of each order; while estimating an order, at most 60.
+std::uint64_t bytes_per_word(unsigned order) { return std::max<std::uint64_t>(20 + 16 * (order - 1), 60); }
+constexpr std::uint64_t kBytesPerSortedWord = 24;  // when only sorting is left to do with it
 constexpr std::uint64_t kBytesPerType = 64;
 
 std::vector<std::uint64_t> kept_sizes(const NgramCounts& counts) {
@@ -49,6 +50,8 @@ struct OrderSource {
     if (weights != nullptr) out.log10_backoff.reserve(end - begin);
     Symbol* to = out.words.data();
     for (std::size_t i = begin; i < end; ++i) {
+      constexpr std::size_t kAhead = 24;  // the text is read all over
+      if (positions != nullptr && i + kAhead < end) __builtin_prefetch(words.data() + (*positions)[i + kAhead]);
       if (!pruned->empty() && (*pruned)[i]) continue;
       if (positions == nullptr) {
         *to++ = static_cast<Symbol>(i);
@@ -123,7 +126,8 @@ void NgramTrainer::end_sentence() {
   const std::uint64_t types = vocabulary_.size() * kBytesPerType;
   const std::uint64_t left = memory_ > types ? memory_ - types : 0;
   const std::uint64_t most = std::numeric_limits<std::int32_t>::max();
-  const std::uint64_t block = std::clamp<std::uint64_t>(left / bytes_per_word(order_), kLeastBlock, most);
+  const std::uint64_t per_word = runs_ ? kBytesPerSortedWord : bytes_per_word(order_);
+  const std::uint64_t block = std::clamp<std::uint64_t>(left / per_word, kLeastBlock, most);
   if (words_.size() >= block) spill();
 }
 
@@ -181,7 +185,9 @@ void NgramTrainer::finish_in_memory(const std::string& name, NgramSink& sink, co
   for (unsigned order = 1; order <= order_; ++order) {
     OrderEstimate above;
     if (order < order_) {
-      above = estimate_order(counts.orders[order - 1], report_.discounts[order], probability);
+      OrderCounts& next = counts.orders[order - 1];
+      above = estimate_order(next, report_.discounts[order], probability);
+      for (auto* used : {&next.context, &next.lower, &next.count}) *used = std::vector<std::uint32_t>();
     }
     const OrderSource source{order,
                              words_,
@@ -205,10 +211,7 @@ void NgramTrainer::finish_in_memory(const std::string& name, NgramSink& sink, co
                   sink.take(std::move(made.batch), std::move(made.rendered));
                   progress("writing", done, total);
                 });
-    if (order > 1) {
-      counts.orders[order - 2] = {};
-      counts.positions[order - 2] = {};
-    }
+    if (order > 1) counts.positions[order - 2] = std::vector<std::uint32_t>();
     probability = std::move(above.probability);
   }
   sink.end();
@@ -216,7 +219,7 @@ void NgramTrainer::finish_in_memory(const std::string& name, NgramSink& sink, co
 
 void NgramTrainer::finish_spilled(const std::string& name, NgramSink& sink, const Progress& progress) {
   if (!words_.empty()) spill();
-  words_ = {};
+  words_ = std::vector<Symbol>();
   report_.runs = runs_->size();
   progress("merging", 0, report_.runs);
   SpilledCounts counts = [&] {

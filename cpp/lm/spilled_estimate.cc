@@ -10,7 +10,8 @@
 namespace treeglot {
 namespace {
 
-constexpr std::size_t kMostParts = 128;  // each is an open file
+constexpr std::size_t kMostParts = 128;                         // each is an open file
+constexpr std::uint64_t kCacheBytes = std::uint64_t{12} << 20;  // larger parts than the cache holds are slower
 
 // The sums over contexts are looked up at random, so they must be in memory: the contexts of an order are cut into
 // parts that fit, and each n-gram goes to the part of its context. The n-grams with one last word come in the order of
@@ -25,7 +26,8 @@ class Parts {
     }
     const std::uint64_t bytes =
         length_ * sizeof(Symbol) + 2 * sizeof(std::uint32_t) + sizeof(ContextSums<std::uint64_t>);
-    const std::uint64_t size = std::max({memory / 2 / bytes, contexts / kMostParts + 1, std::uint64_t{64}});
+    const std::uint64_t size =
+        std::max({std::min(memory / 2, kCacheBytes) / bytes, contexts / kMostParts + 1, std::uint64_t{64}});
     std::vector<std::uint32_t> key(length_);
     for (std::uint64_t first = 0; first < contexts; first += size) {
       firsts_.push_back(first);
@@ -184,19 +186,25 @@ class Estimator {
     const Discounts& discounts = discounts_[order - 1];
     const ContextIndex index(counts_, order - 1, parts.first(part), parts.size(part));
     std::vector<ContextSums<std::uint64_t>> sums(parts.size(part));
-    const auto each = [&](auto action) {
-      for (ScratchReader reader(source, 0, source.size(), order + 2, buffer(4)); reader.get() != nullptr;
-           reader.advance()) {
-        action(sums[index.find(reader.get() + 1)], SpilledCount::of(reader.get() + order));
-      }
-    };
-    each([](ContextSums<std::uint64_t>& sum, SpilledCount count) { sum.add(count.count, !count.pruned); });
+    ScratchFile found_file(folder_);  // number of the context, count: so that contexts are looked up once
+    ScratchWriter found(found_file, buffer(4));
+    for (ScratchReader reader(source, 0, source.size(), order + 2, buffer(4)); reader.get() != nullptr;
+         reader.advance()) {
+      const SpilledCount count = SpilledCount::of(reader.get() + order);
+      const std::uint32_t context = index.find(reader.get() + 1);
+      sums[context].add(count.count, !count.pruned);
+      found.put(context);
+      found.put64(count.count);
+    }
+    found.flush();
     for (const ContextSums<std::uint64_t>& sum : sums) backoffs.put(bits(sum.backoff(discounts)));
     ScratchWriter terms(terms_file, buffer(4));
-    each([&](const ContextSums<std::uint64_t>& sum, SpilledCount count) {
-      terms.put(bits(discounted(count.count, sum.total, discounts)));
+    for (ScratchReader reader(found_file, 0, found_file.size(), 3, buffer(4)); reader.get() != nullptr;
+         reader.advance()) {
+      const ContextSums<std::uint64_t>& sum = sums[*reader.get()];
+      terms.put(bits(discounted(get64(reader.get() + 1), sum.total, discounts)));
       terms.put(bits(sum.backoff(discounts)));
-    });
+    }
     terms.flush();
   }
 

@@ -23,15 +23,17 @@ class SuffixSorter {
   // themselves come after each other in any order.
   SuffixSorter(std::span<const Symbol> words, std::size_t vocabulary);
 
-  // Sorts by one word more; labels[i] goes from entry i to its successor (none: kNone does).
-  void deepen(const std::uint32_t* labels);
+  // Sorts by one word more; labels[i] goes from entry i to its successor (none: kNone does). After the last step, which
+  // is to be announced, memory is given back.
+  void deepen(const std::uint32_t* labels, bool last);
 
   std::span<const Entry> entries() const { return entries_; }
 
  private:
   std::span<const Symbol> words_;
   std::vector<std::uint32_t> begins_;  // of each word's bucket
-  std::vector<Entry> entries_, spare_;
+  std::vector<std::uint32_t> positions_;
+  std::vector<Entry> entries_;
 };
 
 }  // namespace treeglot

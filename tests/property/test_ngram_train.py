@@ -80,7 +80,7 @@ def random_text(seed: int, lines: int, vocabulary: int) -> list[str]:
 @pytest.mark.parametrize("prune", [(), (0, 0, 1), (1, 2)])
 @pytest.mark.parametrize("order", [1, 2, 3, 5, 9])
 def test_little_memory_and_many_threads_give_the_same_bytes(tmp_path: Path, order: int, prune: tuple[int, ...]) -> None:
-    lines = random_text(order, 1500, 60)
+    lines = random_text(order, 4000, 60)
     thresholds = prune[:order]
     plain = train_to(tmp_path / "plain", lines, order, prune=thresholds)
     assert plain.report.runs == 0
