@@ -9,7 +9,9 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <new>
+#include <system_error>
 
 #include "base/error.h"
 
@@ -51,9 +53,22 @@ Pages Pages::fresh(std::size_t size) {
 }
 
 NewFile::NewFile(std::string path) : path_(std::move(path)) {
-  const std::size_t slash = path_.rfind('/');
-  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
-  aside_ = path_.substr(0, name) + "." + path_.substr(name) + ".XXXXXX";
+  std::error_code problem;
+  std::filesystem::path target = path_;
+  for (int links = 0; std::filesystem::is_symlink(std::filesystem::symlink_status(target, problem)); ++links) {
+    if (links == 40) throw FileError(path_, ELOOP);  // what systems allow
+    target = target.parent_path() / std::filesystem::read_symlink(target, problem);
+    if (problem) throw FileError(path_, problem.value());
+  }
+  const std::filesystem::file_status status = std::filesystem::status(target, problem);
+  if (std::filesystem::is_directory(status)) throw FileError(path_, EISDIR);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    descriptor_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) fail();
+    return;
+  }
+  target_ = target.string();
+  aside_ = (target.parent_path() / ("." + target.filename().string() + ".XXXXXX")).string();
   descriptor_ = mkstemp(aside_.data());
   if (descriptor_ < 0) {
     aside_.clear();
@@ -80,10 +95,11 @@ void NewFile::write(std::span<const std::byte> bytes) {
 }
 
 void NewFile::finish() {
-  if (fsync(descriptor_) != 0) fail();
+  if (!aside_.empty() && fsync(descriptor_) != 0) fail();
   const int descriptor = std::exchange(descriptor_, -1);
   if (close(descriptor) != 0) fail();
-  if (std::rename(aside_.c_str(), path_.c_str()) != 0) fail();
+  if (aside_.empty()) return;
+  if (std::rename(aside_.c_str(), target_.c_str()) != 0) fail();
   aside_.clear();
 }
 

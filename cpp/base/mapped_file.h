@@ -36,7 +36,8 @@ class Pages {
   std::size_t size_ = 0;
 };
 
-// A new file that appears under its name only when it is complete: written aside, synchronised, renamed.
+// A new file that appears under its name only when it is complete: written aside, synchronised, renamed. A symbolic link is
+// followed; a device or a pipe is written as it is.
 class NewFile {
  public:
   explicit NewFile(std::string path);  // throws FileError, as do all
@@ -50,7 +51,9 @@ class NewFile {
  private:
   [[noreturn]] void fail() const;
 
-  std::string path_, aside_;
+  std::string path_;    // as the user named it
+  std::string target_;  // where it leads to
+  std::string aside_;   // empty: nothing has to be renamed
   int descriptor_ = -1;
 };
 

@@ -24,6 +24,8 @@ class Sections {
 
   // In memory, to be filled by add().
   Sections(std::string_view kind, std::uint32_t version);
+  Sections(Sections&&) = default;
+  Sections& operator=(Sections&&) = default;
 
   // Maps a file. One that is cut short, damaged, of another kind or version is a FormatError; `verify` false trusts
   // the bytes of the sections, and then opening takes the same time whatever the file's size.

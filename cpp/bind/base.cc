@@ -30,6 +30,9 @@ void bind_base(nb::module_& m) {
   });
 
   m.def(
+      "is_container", [](const nb::bytes& begin) { return Sections::begins({begin.c_str(), begin.size()}); },
+      nb::arg("begin"), "Whether a file that begins with these bytes is a binary file of named sections.");
+  m.def(
       "write_sections",
       [](const std::string& path, const std::string& kind, std::uint32_t version,
          const std::map<std::string, nb::bytes>& content) {

@@ -15,6 +15,11 @@ import numpy.typing
 from numpy.typing import NDArray
 
 
+def is_container(begin: bytes) -> bool:
+    """
+    Whether a file that begins with these bytes is a binary file of named sections.
+    """
+
 def write_sections(path: str, kind: str, version: int, content: Mapping[str, bytes]) -> None:
     """Write a binary file of named sections: aside, then renamed."""
 
@@ -765,6 +770,168 @@ class Pcfg:
         """
         Head, body, whether the body is a word, count and log probability of each rule.
         """
+
+class NgramState:
+    """
+    The last words of a text, as far as they matter to what comes after it.
+    """
+
+    def __init__(self) -> None:
+        """That of an empty text without <s>."""
+
+    @property
+    def words(self) -> list[int]:
+        """Their numbers, newest first."""
+
+    def __len__(self) -> int: ...
+
+    @overload
+    def __eq__(self, other: NgramState) -> bool: ...
+
+    @overload
+    def __eq__(self, other: object | None) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+class ChartState:
+    """
+    A piece of text, as far as it matters to what comes before and after it.
+    """
+
+    def __init__(self) -> None:
+        """That of an empty text."""
+
+    @property
+    def left(self) -> list[int]:
+        """The numbers of its first words, whose scores may still change."""
+
+    @property
+    def right(self) -> NgramState:
+        """The state after it."""
+
+    @property
+    def full(self) -> bool:
+        """Whether no word after `left` depends on what comes before."""
+
+    @overload
+    def __eq__(self, other: ChartState) -> bool: ...
+
+    @overload
+    def __eq__(self, other: object | None) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+class NgramLayout(enum.Enum):
+    """How a compiled n-gram model lies in memory."""
+
+    fast = 0
+    """Hashed, exact."""
+
+    small = 1
+    """Hashed, with fingerprints and quantised values."""
+
+class NgramModel:
+    """A compiled n-gram model; all scores are log10."""
+
+    @staticmethod
+    def open(path: str, verify: bool = True) -> NgramModel:
+        """Map a compiled file; one that is damaged is a FormatError."""
+
+    def write(self, path: str) -> None:
+        """Write the compiled file."""
+
+    @property
+    def order(self) -> int:
+        """The length of its longest n-grams."""
+
+    @property
+    def layout(self) -> NgramLayout:
+        """How it lies in memory."""
+
+    @property
+    def bytes(self) -> int:
+        """The size of its compiled file."""
+
+    @property
+    def counts(self) -> list[int]:
+        """The n-grams given, by order."""
+
+    @property
+    def blanks(self) -> list[int]:
+        """The n-grams put in because longer ones end in them, by order."""
+
+    @property
+    def unknown_added(self) -> bool:
+        """Whether <unk> was not given."""
+
+    @property
+    def prob_error(self) -> list[float]:
+        """How far a stored probability is from the given one at most, by order."""
+
+    @property
+    def backoff_error(self) -> list[float]:
+        """How far a stored backoff is from the given one at most, by order."""
+
+    @property
+    def shadowed(self) -> list[int]:
+        """
+        The n-grams that another one with the same fingerprint hides, by order.
+        """
+
+    @property
+    def words(self) -> int:
+        """How many words it has."""
+
+    def word(self, id: int) -> str:
+        """The word of a number."""
+
+    def id(self, word: str) -> int:
+        """The number of a word; 0, that of <unk>, when it is not known."""
+
+    def encode(self, texts: Sequence[str]) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
+        """
+        The numbers of the words of texts, and where each text begins and ends in them.
+        """
+
+    def begin_state(self) -> NgramState:
+        """The state after <s>."""
+
+    def score_word(self, state: NgramState, word: int) -> tuple[float, int, NgramState]:
+        """
+        A word's log10 probability, the length of the n-gram found, and the state after it.
+        """
+
+    def score_rule(self, parts: Sequence[int | ChartState], begins_sentence: bool = False) -> tuple[float, ChartState]:
+        """
+        The log10 score of words and pieces from left to right, less what the pieces have, and the state of the whole.
+        """
+
+    def score_texts(self, ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: bool = True, end: bool = True) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
+        """The log10 score of each text."""
+
+    def score_words(self, ids: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: bool = True, end: bool = True) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]:
+        """
+        The log10 score of each word, and the length of the n-gram found for it.
+        """
+
+    def score_ngrams(self, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
+        """The log10 score of each row's last word after the others."""
+
+def compile_ngrams(estimate: EstimatedNgrams, layout: NgramLayout) -> NgramModel:
+    """A compiled model of what training estimated."""
+
+class ArpaReader:
+    """Reads an ARPA file that is fed to it."""
+
+    def __init__(self, file: str) -> None: ...
+
+    def feed(self, chunk: bytes) -> None:
+        """The next bytes."""
+
+    def finish(self, layout: NgramLayout) -> NgramModel:
+        """The end: the compiled model, in memory."""
 
 class NgramTrainOptions:
     """How an n-gram model is trained; checked when it is made."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import lzma
 import os
 import sys
@@ -60,19 +61,29 @@ def read_chunks(path: PathLike, size: int = CHUNK) -> Iterator[bytes]:
 
 
 def read_lines(path: PathLike) -> list[str]:
-    """The lines of a text file, without their ends; what is not UTF-8 is a `FormatError`.
+    """The lines of a text file, as `iterate_lines` gives them."""
+    return list(iterate_lines(path))
+
+
+def iterate_lines(path: PathLike) -> Iterator[str]:
+    """The lines of a text file, without their ends, one after the other; what is not UTF-8 is a `FormatError`.
 
     Only a line feed ends a line: characters such as U+2028 and U+0085 are part of it.
     """
-    content = b"".join(read_chunks(path))
-    try:
-        lines = content.decode().split("\n")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise FormatError(os.fspath(path), line, f"byte 0x{content[error.start]:02x} is not UTF-8") from error
-    if not lines[-1]:
-        lines.pop()
-    return lines
+    number = 0
+    rest = b""
+    for chunk in itertools.chain(read_chunks(path), [b""]):
+        lines = (rest + chunk).split(b"\n")
+        rest = lines.pop() if chunk else b""
+        if not chunk and not lines[-1]:
+            lines.pop()
+        for line in lines:
+            number += 1
+            try:
+                yield line.decode()
+            except UnicodeDecodeError as error:
+                problem = f"byte 0x{line[error.start]:02x} is not UTF-8"
+                raise FormatError(os.fspath(path), number, problem) from error
 
 
 def logical_suffix(path: PathLike) -> str:

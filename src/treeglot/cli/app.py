@@ -21,12 +21,12 @@ from treeglot.cli.parameters import DEBUG, QUIET, expand
 COMMANDS: dict[str, tuple[str, ...]] = {
     "Start here": ("demo",),
     "Data": ("sample", "convert", "show"),
-    "Language models": ("lm train", "lm score", "lm info"),
+    "Language models": ("lm train", "lm compile", "lm score", "lm info"),
     "Judge": ("score",),
 }
 GROUPS = {
     "": "Translate with syntax: learn synchronous grammars from parsed, aligned text, and translate with them.",
-    "lm": "Train language models, score text with them, look into them.",
+    "lm": "Train and compile language models, score text with them, look into them.",
 }
 
 

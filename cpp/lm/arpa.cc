@@ -1,0 +1,144 @@
+#include "lm/arpa.h"
+
+#include <charconv>
+#include <stdexcept>
+#include <utility>
+
+#include "base/error.h"
+#include "base/number.h"
+
+namespace treeglot {
+namespace {
+
+std::string grams(std::size_t n) { return std::to_string(n) + "-gram"; }
+std::string header_of(std::size_t n) { return std::string("\\").append(grams(n)).append("s:"); }
+
+bool blank(std::string_view line) { return line.find_first_not_of(" \t") == std::string_view::npos; }
+
+}  // namespace
+
+void ArpaReader::read_line(std::string_view line) {
+  switch (part_) {
+    case Part::before:
+      if (blank(line) || line.starts_with('#')) return;
+      if (line != "\\data\\") fail(quoted(line) + " found; expected \\data\\");
+      part_ = Part::counts;
+      return;
+    case Part::counts:
+      if (!blank(line) && !line.starts_with('\\')) return read_count(line);
+      if (counts_.empty()) fail("\\data\\ without counts; expected ngram 1=COUNT");
+      builder_.emplace(counts_);
+      part_ = Part::header;
+      if (!blank(line)) read_header(line);
+      return;
+    case Part::header:
+      if (!blank(line)) read_header(line);
+      return;
+    case Part::ngrams:
+      if (!blank(line) && !line.starts_with('\\')) return read_ngram(line);
+      end_section();
+      if (!blank(line)) read_header(line);
+      return;
+    case Part::after:
+      if (!blank(line)) fail(quoted(line) + " follows \\end\\; expected nothing");
+      return;
+  }
+}
+
+void ArpaReader::read_count(std::string_view line) {
+  constexpr std::string_view kStart = "ngram ";
+  const char* const end = line.data() + line.size();
+  const std::string wanted = "expected ngram " + std::to_string(order() + 1) + "=COUNT";
+  std::uint64_t n = 0, count = 0;
+  const char* at = line.data() + (line.starts_with(kStart) ? kStart.size() : 0);
+  const auto [sign, bad_order] = std::from_chars(at, end, n);
+  if (at == line.data() || bad_order != std::errc() || sign == end || *sign != '=')
+    fail(quoted(line) + " is not a count; " + wanted);
+  const auto [last, bad_count] = std::from_chars(sign + 1, end, count);
+  if (bad_count != std::errc() || last != end) fail(quoted(line) + " is not a count; " + wanted);
+  if (n != order() + 1) fail("a count of " + grams(n) + "s; " + wanted);
+  if (n > kMaxNgramOrder) fail("a model of order " + std::to_string(n) + "; orders 1 to " +
+                               std::to_string(kMaxNgramOrder) + " can be read");
+  counts_.push_back(count);
+}
+
+void ArpaReader::read_header(std::string_view line) {
+  const std::string wanted = section_ == order() ? "\\end\\" : header_of(section_ + 1);
+  if (line != wanted) fail(quoted(line) + " found; expected " + wanted);
+  part_ = section_ == order() ? Part::after : Part::ngrams;
+  ++section_;
+  seen_ = 0;
+}
+
+void ArpaReader::end_section() {
+  if (seen_ != counts_[section_ - 1])
+    fail(std::to_string(seen_) + " " + grams(section_) + "s end here; \\data\\ promises " +
+         std::to_string(counts_[section_ - 1]));
+  if (const auto missing = builder_->end_order()) fail_at(missing->line, missing->problem);
+  part_ = Part::header;
+}
+
+void ArpaReader::read_ngram(std::string_view line) {
+  const std::size_t n = section_;
+  if (seen_ == counts_[n - 1])
+    fail("more than the " + std::to_string(seen_) + " " + grams(n) + "s that \\data\\ promises");
+  std::string_view fields[kMaxNgramOrder + 2];
+  std::size_t count = 0;
+  for (std::size_t at = 0; at <= line.size();) {
+    std::size_t end = at;
+    while (end < line.size() && line[end] != ' ' && line[end] != '\t') ++end;
+    if (count < n + 2) fields[count] = line.substr(at, end - at);
+    if (end == at) fail("an empty field in " + quoted(line) + "; expected single tabs or spaces between fields");
+    ++count;
+    at = end + 1;
+  }
+  if (count != n + 1 && count != n + 2)
+    fail(quoted(line) + " has " + std::to_string(count) + " fields; expected a log10 probability, " +
+         std::to_string(n) + (n == 1 ? " word" : " words") + (n < order() ? " and a backoff" : ""));
+  const std::optional<float> log10 = parse_float(fields[0]);
+  if (!log10) fail(quoted(fields[0]) + " is not a finite number; expected a log10 probability");
+  if (*log10 > 0) fail("the log10 probability " + std::string(fields[0]) + " is above 0");
+  std::optional<float> backoff = 0.0f;
+  if (count == n + 2) {
+    backoff = parse_float(fields[n + 1]);
+    if (!backoff) fail(quoted(fields[n + 1]) + " is not a finite number; expected a log10 backoff");
+    if (n == order() && *backoff != 0)
+      fail("the backoff " + std::string(fields[n + 1]) + " of a " + grams(n) + "; the highest order has none");
+  }
+  bool added;
+  if (n == 1) {
+    added = builder_->add_unigram(fields[1], *log10, *backoff);
+  } else {
+    WordId words[kMaxNgramOrder];
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::optional<WordId> word = builder_->find(fields[i + 1]);
+      if (!word) fail("the word " + quoted(fields[i + 1]) + " is not among the 1-grams");
+      words[i] = *word;
+    }
+    added = builder_->add({words, n}, *log10, *backoff, line_number());
+  }
+  if (!added) {
+    const auto ngram = std::string_view(fields[1].data(), fields[n].data() + fields[n].size());
+    fail("the " + grams(n) + " " + quoted(ngram) + " is here a second time");
+  }
+  ++seen_;
+}
+
+void ArpaReader::end_of_file() {
+  if (part_ == Part::ngrams) end_section();
+  if (part_ == Part::before) fail("ends without \\data\\");
+  if (part_ == Part::counts) fail("ends within the counts");
+  if (part_ == Part::header) fail("ends before " + (section_ == order() ? "\\end\\" : header_of(section_ + 1)));
+}
+
+NgramModel ArpaReader::finish(NgramLayout layout) {
+  close();
+  raise_unless(false);
+  try {
+    return NgramModel(builder_->finish(layout));
+  } catch (const std::invalid_argument& problem) {
+    throw FormatError(file(), 0, problem.what());
+  }
+}
+
+}  // namespace treeglot

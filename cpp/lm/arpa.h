@@ -1,0 +1,57 @@
+// ARPA files, read strictly into a builder.
+//
+//   \data\            and then the counts, a line per order
+//   ngram 1=COUNT
+//   \1-grams:         blank lines may stand between sections
+//   -1.2 word -0.3    log10 probability, words, log10 backoff, with a tab or a space between them
+//   \end\             and then nothing
+//
+// The backoff may be left out, and has to be at the highest order (a 0 there is let pass).
+//
+// Before \data\ there may be lines that begin with #. <UNK> is <unk>; without it, it gets log10 −100, as in KenLM.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lm/ngram_build.h"
+#include "syntax/reader.h"
+
+namespace treeglot {
+
+class ArpaReader final : public LineReader {
+ public:
+  explicit ArpaReader(std::string file) : LineReader(std::move(file), false) {}
+
+  void feed(std::string_view chunk) {
+    consume(chunk);
+    raise_unless(false);
+  }
+  // Ends the reading; a file that is not complete is refused.
+  NgramModel finish(NgramLayout layout);
+
+ protected:
+  void read_line(std::string_view line) final;
+  void end_of_file() final;
+  void give_hole() final {}
+
+ private:
+  enum class Part { before, counts, header, ngrams, after };
+
+  void read_count(std::string_view line);
+  void read_header(std::string_view line);
+  void read_ngram(std::string_view line);
+  void end_section();
+  std::size_t order() const { return counts_.size(); }
+
+  Part part_ = Part::before;
+  std::vector<std::uint64_t> counts_;  // as \data\ gives them
+  std::size_t section_ = 0;            // the order that is being read
+  std::uint64_t seen_ = 0;             // n-grams of it
+  std::optional<NgramBuilder> builder_;
+};
+
+}  // namespace treeglot

@@ -1,0 +1,86 @@
+#include "lm/ngram.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "lm/rule_score.h"
+
+namespace treeglot {
+
+NgramModel::NgramModel(Sections sections) : sections_(std::move(sections)), vocabulary_(sections_) {
+  const auto facts = sections_.array<NgramFacts>("model");
+  if (facts.size() != 1) sections_.fail("is damaged: its section 'model' has another size");
+  facts_ = facts.data();
+  unigrams_ = sections_.array<NgramValue>("unigrams");
+  const std::size_t words = vocabulary_.size();
+  if (order() < 1 || order() > kMaxNgramOrder || unigrams_.size() != words || facts_->begin_sentence >= words ||
+      facts_->end_sentence >= words || facts_->layout > NgramLayout::small)
+    sections_.fail("is damaged: its section 'model' contradicts the others");
+  if (order() == 1) return;
+  const auto table = [&]<class Bucket>(std::size_t n, Bucket) {
+    const auto buckets = sections_.array<Bucket>("table." + std::to_string(n));
+    if (buckets.empty()) sections_.fail("is damaged: the table of order " + std::to_string(n) + " is empty");
+    return buckets;
+  };
+  if (facts_->layout == NgramLayout::fast) {
+    for (std::size_t n = 2; n < order(); ++n) fast_middle_[n - 2] = FastTable<FastBucket>(table(n, FastBucket{}));
+    fast_last_ = FastTable<FastLastBucket>(table(order(), FastLastBucket{}));
+  } else {
+    const auto codes = sections_.array<Codebook>("codes");
+    if (codes.size() != order() - 1) sections_.fail("is damaged: it has codes for another order");
+    for (std::size_t n = 2; n < order(); ++n) small_middle_[n - 2] = SmallTable<SmallBucket>(table(n, SmallBucket{}), codes[n - 2]);
+    small_last_ = SmallTable<SmallLastBucket>(table(order(), SmallLastBucket{}), codes.back());
+  }
+}
+
+NgramModel::Encoded NgramModel::encode(std::span<const std::string_view> texts) const {
+  const auto is_blank = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
+  Encoded out;
+  out.offsets = {0};
+  out.offsets.reserve(texts.size() + 1);
+  for (const std::string_view text : texts) {
+    for (std::size_t at = 0; at < text.size();) {
+      while (at < text.size() && is_blank(text[at])) ++at;
+      const std::size_t begin = at;
+      while (at < text.size() && !is_blank(text[at])) ++at;
+      if (at > begin) out.ids.push_back(vocabulary_.find(text.substr(begin, at - begin)));
+    }
+    out.offsets.push_back(out.ids.size());
+  }
+  return out;
+}
+
+void NgramModel::check(WordId word) const {
+  if (word >= vocabulary_.size())
+    throw std::invalid_argument("the number " + std::to_string(word) + " is no word; the model has words 0 to " +
+                                std::to_string(vocabulary_.size() - 1));
+}
+
+NgramModel::State NgramModel::begin_state() const {
+  return with_wide_search([](const auto& search) { return search.begin_sentence(); });
+}
+
+WordScore NgramModel::score(const State& in, WordId word, State& out) const {
+  check(word);
+  return with_wide_search([&](const auto& search) { return search.score(in, word, out); });
+}
+
+double NgramModel::score_rule(std::span<const std::variant<WordId, Chart>> parts, bool begins_sentence,
+                              Chart& out) const {
+  return with_wide_search([&](const auto& search) {
+    RuleScore rule(search, out);
+    if (begins_sentence) rule.begin_sentence();
+    for (const auto& part : parts) {
+      if (const WordId* const word = std::get_if<WordId>(&part)) {
+        check(*word);
+        rule.terminal(*word);
+      } else {
+        rule.nonterminal(std::get<Chart>(part));
+      }
+    }
+    return rule.finish();
+  });
+}
+
+}  // namespace treeglot

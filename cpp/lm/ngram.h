@@ -1,0 +1,107 @@
+// A back-off n-gram model, compiled: its file, its vocabulary, and the two layouts behind one query interface.
+//
+// All scores are log10, as in ARPA files. Word 0 is <unk>; the others are numbered in the order of the 1-grams.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/sections.h"
+#include "lm/ngram_search.h"
+#include "lm/ngram_table.h"
+#include "lm/vocabulary.h"
+
+namespace treeglot {
+
+constexpr unsigned kMaxNgramOrder = 9;
+
+enum class NgramLayout : std::uint32_t { fast = 0, small = 1 };
+
+// The section "model" of the file.
+struct NgramFacts {
+  std::uint32_t order = 0;
+  NgramLayout layout = NgramLayout::fast;
+  WordId begin_sentence = 0, end_sentence = 0;
+  std::uint32_t unknown_added = 0;  // the ARPA file had no <unk>
+  std::uint32_t zero = 0;
+  std::array<std::uint64_t, kMaxNgramOrder> counts{};  // n-grams given, by order
+  std::array<std::uint64_t, kMaxNgramOrder> blanks{};  // n-grams put in because a longer one ends in them
+  // small: no stored value differs from the given one by more than this, by order; and n-grams that share bucket and
+  // fingerprint with another, so that they answer with its values.
+  std::array<float, kMaxNgramOrder> prob_error{}, backoff_error{};
+  std::array<std::uint64_t, kMaxNgramOrder> shadowed{};
+};
+
+class NgramModel {
+ public:
+  static constexpr std::string_view kKind = "ngram-lm";
+  static constexpr std::uint32_t kVersion = 1;
+
+  explicit NgramModel(Sections sections);  // refuses, with FormatError, sections that do not fit together
+  static NgramModel open(const std::string& path, bool verify) {
+    return NgramModel(Sections::open(path, kKind, kVersion, verify));
+  }
+  void write(const std::string& path) const { sections_.write(path); }
+
+  const NgramFacts& facts() const { return *facts_; }
+  unsigned order() const { return facts_->order; }
+  const Vocabulary& vocabulary() const { return vocabulary_; }
+  std::uint64_t bytes() const { return sections_.size(); }
+
+  // Texts as numbers: blanks (space, tab, the line ends of ASCII) separate words; text t is ids[offsets[t]..offsets[t+1]).
+  struct Encoded {
+    std::vector<WordId> ids;
+    std::vector<std::uint64_t> offsets;
+  };
+  Encoded encode(std::span<const std::string_view> texts) const;
+
+  // One query at a time, with states that fit any order; the decoder and whatever asks much uses a search instead.
+  using State = NgramState<kMaxNgramOrder - 1>;
+  using Chart = ChartState<kMaxNgramOrder - 1>;
+  State begin_state() const;
+  WordScore score(const State& in, WordId word, State& out) const;
+  // The score of words and pieces from left to right, as RuleScore gives it, and the state of the whole.
+  double score_rule(std::span<const std::variant<WordId, Chart>> parts, bool begins_sentence, Chart& out) const;
+
+  // use(search), where search is an NgramSearch for the model's layout with states no larger than its order needs.
+  // It is a view on the model, which must stay where it is.
+  template <class Use>
+  auto with_search(Use&& use) const {
+    if (order() > 5) return with_wide_search(use);
+    return facts_->layout == NgramLayout::fast ? use(fast<5>()) : use(small<5>());
+  }
+  // The same with states that are of one type for all orders.
+  template <class Use>
+  auto with_wide_search(Use&& use) const {
+    return facts_->layout == NgramLayout::fast ? use(fast<kMaxNgramOrder>()) : use(small<kMaxNgramOrder>());
+  }
+
+ private:
+  void check(WordId word) const;
+  template <unsigned kMaxOrder>
+  auto fast() const {
+    return NgramSearch<FastTable<FastBucket>, FastTable<FastLastBucket>, kMaxOrder>(
+        order(), unigrams_, facts_->begin_sentence, fast_middle_.data(), fast_last_);
+  }
+  template <unsigned kMaxOrder>
+  auto small() const {
+    return NgramSearch<SmallTable<SmallBucket>, SmallTable<SmallLastBucket>, kMaxOrder>(
+        order(), unigrams_, facts_->begin_sentence, small_middle_.data(), small_last_);
+  }
+
+  Sections sections_;
+  const NgramFacts* facts_ = nullptr;
+  Vocabulary vocabulary_;
+  std::span<const NgramValue> unigrams_;
+  // Views on the sections; those of the other layout stay empty.
+  std::array<FastTable<FastBucket>, kMaxNgramOrder - 2> fast_middle_;
+  FastTable<FastLastBucket> fast_last_;
+  std::array<SmallTable<SmallBucket>, kMaxNgramOrder - 2> small_middle_;
+  SmallTable<SmallLastBucket> small_last_;
+};
+
+}  // namespace treeglot

@@ -1,0 +1,331 @@
+#include "lm/ngram_build.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "base/error.h"
+#include "base/strings.h"
+#include "lm/quantise.h"
+
+namespace treeglot {
+namespace {
+
+// How full tables are: fast ones trade memory for short searches, small ones do not.
+constexpr double kFastLoad = 0.7;
+constexpr double kSmallLoad = 0.85;
+
+std::size_t buckets_at(double load, std::uint64_t count, unsigned places) {
+  return static_cast<std::size_t>(static_cast<double>(count) / (load * places)) + 1;
+}
+
+NgramKey key_of_all(std::span<const WordId> words) {
+  NgramKey key = key_of(words.back());
+  for (std::size_t i = words.size() - 1; i > 0; --i) key = extend_key(key, words[i - 1]);
+  return key;
+}
+
+// A place for a key that is not there: after it the caller writes the value.
+template <class Bucket>
+std::pair<Bucket*, unsigned> place(std::span<Bucket> buckets, NgramKey key) {
+  std::size_t at = BucketTable<Bucket>(buckets).home(key);
+  while (buckets[at].continues()) at = at + 1 == buckets.size() ? 0 : at + 1;
+  unsigned i = 0;
+  while (buckets[at].keys[i] != 0) ++i;
+  buckets[at].keys[i] = key;
+  return {&buckets[at], i};
+}
+
+void copy_value(const FastBucket& from, unsigned i, FastBucket& to, unsigned j) { to.values[j] = from.values[i]; }
+void copy_value(const FastLastBucket& from, unsigned i, FastLastBucket& to, unsigned j) { to.probs[j] = from.probs[i]; }
+
+template <class Bucket, class Use>
+void for_each(std::span<const Bucket> buckets, Use&& use) {
+  for (const Bucket& bucket : buckets) {
+    for (unsigned i = 0; i < Bucket::kPlaces && bucket.keys[i] != 0; ++i) use(bucket, i);
+  }
+}
+
+std::string spelled(std::span<const WordId> words, const Symbols& symbols) {
+  std::string out;
+  for (const WordId word : words) {
+    if (!out.empty()) out += ' ';
+    out += symbols.text(word);
+  }
+  return quoted(out);
+}
+
+// Finds a place by fingerprint; none when another n-gram of the same fingerprint would be found first.
+template <class Bucket>
+std::optional<std::pair<Bucket*, unsigned>> place_small(std::span<Bucket> buckets, NgramKey key) {
+  constexpr std::uint8_t mask = Bucket::kHighMask;
+  const auto low = static_cast<std::uint16_t>(key);
+  const auto high = static_cast<std::uint8_t>((key >> 16) & mask);
+  for (std::size_t at = BucketTable<Bucket>(buckets).home(key);; at = at + 1 == buckets.size() ? 0 : at + 1) {
+    Bucket& bucket = buckets[at];
+    for (unsigned i = 0; i < bucket.used; ++i) {
+      if (bucket.low[i] == low && (bucket.high[i] & mask) == high) return {};
+    }
+    if (bucket.used < Bucket::kPlaces) {
+      const unsigned i = bucket.used++;
+      bucket.low[i] = low;
+      bucket.high[i] = high;
+      return {{&bucket, i}};
+    }
+    bucket.overflows = 1;
+  }
+}
+
+}  // namespace
+
+template <class Bucket>
+std::size_t GrowingTable<Bucket>::buckets_for(std::uint64_t count) {
+  return buckets_at(kFastLoad, count, Bucket::kPlaces);
+}
+
+template <class Bucket>
+GrowingTable<Bucket>::GrowingTable(std::uint64_t expected) {
+  pages_ = Pages::fresh(buckets_for(expected) * sizeof(Bucket));
+  buckets_ = {reinterpret_cast<Bucket*>(pages_.writable().data()), buckets_for(expected)};
+}
+
+template <class Bucket>
+auto GrowingTable<Bucket>::find(NgramKey key) -> std::optional<Place> {
+  key = stored_key(key);
+  for (std::size_t at = BucketTable<Bucket>(buckets_).home(key);; at = at + 1 == buckets_.size() ? 0 : at + 1) {
+    Bucket& bucket = buckets_[at];
+    for (unsigned i = 0; i < Bucket::kPlaces; ++i) {
+      if (bucket.keys[i] == key) return Place{&bucket, i};
+    }
+    if (!bucket.continues()) return {};
+  }
+}
+
+template <class Bucket>
+auto GrowingTable<Bucket>::insert(NgramKey key) -> Place {
+  if (buckets_for(size_ + 1) > buckets_.size()) grow();
+  ++size_;
+  const auto [bucket, index] = place(buckets_, stored_key(key));
+  return {bucket, index};
+}
+
+template <class Bucket>
+void GrowingTable<Bucket>::grow() {
+  GrowingTable larger(2 * size_ + 64);
+  copy_to(larger.buckets_);
+  larger.size_ = size_;
+  *this = std::move(larger);
+}
+
+template <class Bucket>
+void GrowingTable<Bucket>::copy_to(std::span<Bucket> to) const {
+  for_each(std::span<const Bucket>(buckets_), [&](const Bucket& from, unsigned i) {
+    const auto [bucket, j] = place(to, from.keys[i]);
+    copy_value(from, i, *bucket, j);
+  });
+}
+
+template class GrowingTable<FastBucket>;
+template class GrowingTable<FastLastBucket>;
+
+NgramBuilder::NgramBuilder(std::span<const std::uint64_t> expected) {
+  if (expected.empty() || expected.size() > kMaxNgramOrder)
+    throw std::invalid_argument("an n-gram model has order 1 to " + std::to_string(kMaxNgramOrder) + ", not " +
+                                std::to_string(expected.size()));
+  facts_.order = static_cast<std::uint32_t>(expected.size());
+  words_.intern("<unk>");
+  unigrams_.push_back({kUnknownLog10, -0.0f});
+  constexpr std::uint64_t kTrusted = 1 << 22;  // a wrong count must not take all memory: tables grow when it is right
+  for (std::size_t n = 2; n < expected.size(); ++n) middle_.emplace_back(std::min(expected[n - 1], kTrusted));
+  if (expected.size() > 1) last_ = GrowingTable<FastLastBucket>(std::min(expected.back(), kTrusted));
+}
+
+std::optional<WordId> NgramBuilder::find(std::string_view word) const {
+  if (!unknown_.empty() && word == unknown_) return 0;
+  const Symbol found = words_.find(word);
+  if (found == Symbols::kNone || found == 0) return {};
+  return found;
+}
+
+bool NgramBuilder::add_unigram(std::string_view word, float log10, float backoff) {
+  if (find(word)) return false;
+  const NgramValue value{-std::abs(log10), backoff == 0 ? -0.0f : backoff};
+  if (unknown_.empty() && (word == "<unk>" || word == "<UNK>")) {
+    unknown_ = word;
+    unigrams_[0] = value;
+  } else if (word == "<unk>") {
+    return false;
+  } else {
+    words_.intern(word);
+    unigrams_.push_back(value);
+  }
+  ++facts_.counts[0];
+  return true;
+}
+
+// The value of an n-gram below the highest order, or null.
+NgramValue* NgramBuilder::lookup(std::span<const WordId> words) {
+  if (words.size() == 1) return &unigrams_[words.front()];
+  const auto found = middle_[words.size() - 2].find(key_of_all(words));
+  return found ? &found->bucket->values[found->index] : nullptr;
+}
+
+bool NgramBuilder::add(std::span<const WordId> words, float log10, float backoff, std::size_t line) {
+  const std::size_t n = words.size();
+  const NgramKey key = key_of_all(words);
+  const NgramValue value{-std::abs(log10), backoff == 0 ? -0.0f : backoff};
+  if (n == order()) {
+    if (last_.find(key)) return false;
+    const auto [bucket, i] = last_.insert(key);
+    bucket->probs[i] = value.prob;
+  } else {
+    if (middle_[n - 2].find(key)) return false;
+    const auto [bucket, i] = middle_[n - 2].insert(key);
+    bucket->values[i] = value;
+  }
+  ++facts_.counts[n - 1];
+  ensure_suffix(words);
+  // A backoff is charged by a state that holds the whole n-gram. The parts of a text must agree on how long its state
+  // is, so what ends in this one is kept as a context too.
+  if (NgramValue::extends_right(value.backoff) && n < order()) {
+    for (std::size_t length = n - 1; length > 0; --length) {
+      NgramValue* const suffix = lookup(words.last(length));
+      if (NgramValue::extends_right(suffix->backoff)) break;  // and so do those that it ends in
+      suffix->mark_right();
+    }
+  }
+  const auto context = words.first(n - 1);
+  if (NgramValue* const found = lookup(context)) {
+    found->mark_right();
+  } else {
+    pending_.push_back({line, {words.begin(), words.end()}});
+  }
+  return true;
+}
+
+void NgramBuilder::ensure_suffix(std::span<const WordId> words) {
+  std::size_t length = words.size() - 1;
+  const NgramValue* found = lookup(words.last(length));
+  while (found == nullptr) found = lookup(words.last(--length));
+  float log10 = found->log10();
+  lookup(words.last(length))->mark_left();
+  while (++length < words.size()) {
+    const auto blank = words.last(length);
+    if (NgramValue* const context = lookup(blank.first(length - 1))) {
+      context->mark_right();
+      log10 += context->backoff;
+    } else {
+      pending_.push_back({0, {blank.begin(), blank.end()}});
+    }
+    const auto [bucket, i] = middle_[length - 2].insert(key_of_all(blank));
+    bucket->values[i] = {std::abs(log10), -0.0f};  // it extends left
+    ++facts_.blanks[length - 1];
+  }
+}
+
+std::optional<MissingContext> NgramBuilder::end_order() {
+  // A context that came as a blank after what it is the context of is a context all the same.
+  for (const Pending& pending : std::exchange(pending_, {})) {
+    const auto context = std::span(pending.words).first(pending.words.size() - 1);
+    if (NgramValue* const found = lookup(context)) {
+      found->mark_right();
+    } else if (pending.line != 0) {
+      const std::string n = std::to_string(pending.words.size());
+      return MissingContext{pending.line, "the " + n + "-gram " + spelled(pending.words, words_) + " begins with " +
+                                              spelled(context, words_) + ", which is no " +
+                                              std::to_string(context.size()) + "-gram"};
+    }
+  }
+  return {};
+}
+
+Sections NgramBuilder::finish(NgramLayout layout) {
+  for (const char* const marker : {"<s>", "</s>"}) {
+    if (!find(marker)) throw std::invalid_argument(std::string("has no 1-gram ") + marker);
+  }
+  facts_.layout = layout;
+  facts_.begin_sentence = *find("<s>");
+  facts_.end_sentence = *find("</s>");
+  facts_.unknown_added = unknown_.empty() ? 1 : 0;
+  Sections sections(NgramModel::kKind, NgramModel::kVersion);
+  const std::span<NgramFacts> facts = sections.add<NgramFacts>("model", 1);
+  Strings words;
+  for (WordId word = 0; word < words_.size(); ++word) words.append(words_.text(word));
+  Vocabulary::add_sections(words, sections);
+  std::copy(unigrams_.begin(), unigrams_.end(), sections.add<NgramValue>("unigrams", unigrams_.size()).begin());
+  if (order() > 1) layout == NgramLayout::fast ? add_fast(sections) : add_small(sections);
+  facts[0] = facts_;
+  return sections;
+}
+
+namespace {
+
+std::string table_name(std::size_t order) { return "table." + std::to_string(order); }
+
+}  // namespace
+
+void NgramBuilder::add_fast(Sections& sections) {
+  for (std::size_t i = 0; i < middle_.size(); ++i) {
+    const GrowingTable<FastBucket> table = std::move(middle_[i]);  // freed when copied
+    table.copy_to(sections.add<FastBucket>(table_name(i + 2), table.buckets_for(table.size())));
+  }
+  const GrowingTable<FastLastBucket> table = std::move(last_);
+  table.copy_to(sections.add<FastLastBucket>(table_name(order()), table.buckets_for(table.size())));
+}
+
+void NgramBuilder::add_small(Sections& sections) {
+  const std::span<Codebook> codebooks = sections.add<Codebook>("codes", order() - 1);
+  const auto codes_of = [&](std::vector<float> values, std::size_t count, float* codes, float& error) {
+    Quantisation q = quantise(std::move(values), count);
+    std::copy(q.centres.begin(), q.centres.end(), codes);
+    error = q.error;
+    return std::move(q.centres);
+  };
+  constexpr std::size_t kBackoffs = 254;  // the first two codes are 0, without and with extension
+  for (std::size_t n = 2; n < order(); ++n) {
+    const GrowingTable<FastBucket> table = std::move(middle_[n - 2]);
+    Codebook& codebook = codebooks[n - 2];
+    std::vector<float> values;
+    values.reserve(table.size());
+    for_each(table.buckets(), [&](const FastBucket& b, unsigned i) { values.push_back(b.values[i].log10()); });
+    const auto probs = codes_of(std::move(values), 256, codebook.prob, facts_.prob_error[n - 1]);
+    values.clear();
+    for_each(table.buckets(), [&](const FastBucket& b, unsigned i) {
+      if (b.values[i].backoff != 0) values.push_back(b.values[i].backoff);
+    });
+    codebook.backoff[0] = -0.0f;
+    codebook.backoff[1] = 0.0f;
+    const auto backoffs = codes_of(std::move(values), kBackoffs, codebook.backoff + 2, facts_.backoff_error[n - 1]);
+    const auto to = sections.add<SmallBucket>(table_name(n), buckets_at(kSmallLoad, table.size(), SmallBucket::kPlaces));
+    for_each(table.buckets(), [&](const FastBucket& from, unsigned i) {
+      const NgramValue value = from.values[i];
+      const auto found = place_small(to, from.keys[i]);
+      if (!found) {
+        ++facts_.shadowed[n - 1];
+        return;
+      }
+      const auto [bucket, j] = *found;
+      if (value.extends_left()) bucket->high[j] |= 0x80;
+      bucket->probs[j] = static_cast<std::uint8_t>(nearest(probs, value.log10()));
+      bucket->backoffs[j] = value.backoff != 0 ? static_cast<std::uint8_t>(2 + nearest(backoffs, value.backoff))
+                            : NgramValue::extends_right(value.backoff) ? 1 : 0;
+    });
+  }
+  const GrowingTable<FastLastBucket> table = std::move(last_);
+  std::vector<float> values;
+  values.reserve(table.size());
+  for_each(table.buckets(), [&](const FastLastBucket& b, unsigned i) { values.push_back(b.probs[i]); });
+  const auto probs = codes_of(std::move(values), 256, codebooks.back().prob, facts_.prob_error[order() - 1]);
+  const auto to = sections.add<SmallLastBucket>(
+      table_name(order()), buckets_at(kSmallLoad, table.size(), SmallLastBucket::kPlaces));
+  for_each(table.buckets(), [&](const FastLastBucket& from, unsigned i) {
+    if (const auto found = place_small(to, from.keys[i])) {
+      found->first->probs[found->second] = static_cast<std::uint8_t>(nearest(probs, from.probs[i]));
+    } else {
+      ++facts_.shadowed[order() - 1];
+    }
+  });
+}
+
+}  // namespace treeglot

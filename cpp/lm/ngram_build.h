@@ -1,0 +1,96 @@
+// Builds a compiled n-gram model from its n-grams, given order by order, the 1-grams first.
+//
+// What it makes whole: an n-gram without the (n−1)-gram that it ends in gets it as a blank, with the score that backing off
+// gives, so that looking up from the newest word on never stops too early (as KenLM does it; toolkits prune so).
+// What it refuses: an n-gram twice, an unknown word, an n-gram without the (n−1)-gram that it begins with.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/mapped_file.h"
+#include "base/sections.h"
+#include "base/symbols.h"
+#include "lm/ngram.h"
+#include "lm/ngram_table.h"
+
+namespace treeglot {
+
+// A hash table that grows, of the fast layout's buckets.
+template <class Bucket>
+class GrowingTable {
+ public:
+  explicit GrowingTable(std::uint64_t expected = 0);
+
+  struct Place {
+    Bucket* bucket;
+    unsigned index;
+  };
+  std::optional<Place> find(NgramKey key);
+  Place insert(NgramKey key);  // of a key that is not in it; places found before are void
+  std::uint64_t size() const { return size_; }
+  std::span<const Bucket> buckets() const { return buckets_; }
+
+  // The number of buckets for `count` n-grams, and a table of that size in `to`, which is zero.
+  static std::size_t buckets_for(std::uint64_t count);
+  void copy_to(std::span<Bucket> to) const;
+
+ private:
+  void grow();
+
+  Pages pages_;
+  std::span<Bucket> buckets_;
+  std::uint64_t size_ = 0;
+};
+
+// An n-gram whose context is not there.
+struct MissingContext {
+  std::size_t line;  // as given to add()
+  std::string problem;
+};
+
+class NgramBuilder {
+ public:
+  static constexpr float kUnknownLog10 = -100.0f;  // of <unk>, where the n-grams have none; as KenLM
+
+  // `expected` n-grams by order; wrong numbers cost time alone.
+  explicit NgramBuilder(std::span<const std::uint64_t> expected);
+
+  unsigned order() const { return static_cast<unsigned>(facts_.order); }
+  // The number of a word among the 1-grams given so far; none for other words, and for <unk> before it is given.
+  std::optional<WordId> find(std::string_view word) const;
+  std::string_view text(WordId word) const { return words_.text(word); }
+
+  // Words oldest first. <UNK> is <unk> unless that was given too. False: it was given before. `line` comes back in MissingContext.
+  bool add_unigram(std::string_view word, float log10, float backoff);
+  bool add(std::span<const WordId> words, float log10, float backoff, std::size_t line);
+  // To be called after the last n-gram of each order above 1.
+  std::optional<MissingContext> end_order();
+
+  Sections finish(NgramLayout layout);  // once; refuses a model without <s> or </s>
+
+ private:
+  struct Pending {
+    std::size_t line;  // 0: that of a blank, which may miss its context
+    std::vector<WordId> words;
+  };
+
+  NgramValue* lookup(std::span<const WordId> words);
+  void ensure_suffix(std::span<const WordId> words);
+  void add_fast(Sections& sections);
+  void add_small(Sections& sections);
+
+  NgramFacts facts_;
+  Symbols words_;
+  std::string unknown_;  // how <unk> is spelled; empty: it was not given
+  std::vector<NgramValue> unigrams_;
+  std::vector<GrowingTable<FastBucket>> middle_;  // by order − 2
+  GrowingTable<FastLastBucket> last_;
+  std::vector<Pending> pending_;
+};
+
+}  // namespace treeglot

@@ -1,0 +1,134 @@
+// Queries to an n-gram model, for one layout of its tables: word by word from left to right, and the step of the chart
+// state. Header-only and without virtual calls: this is the decoder's innermost loop.
+#pragma once
+
+#include <cassert>
+#include <cstdint>
+#include <span>
+
+#include "lm/ngram_state.h"
+#include "lm/ngram_table.h"
+
+namespace treeglot {
+
+// The score of a word in its context.
+struct WordScore {
+  float log10 = 0;
+  std::uint32_t length = 0;       // of the n-gram found, the word included
+  bool independent_left = false;  // words before the context would not change it
+};
+
+template <class Middle, class Last, unsigned kMaxOrder>
+class NgramSearch {
+ public:
+  static constexpr unsigned kContext = kMaxOrder - 1;
+  using State = NgramState<kContext>;
+  using Chart = ChartState<kContext>;
+
+  NgramSearch(unsigned order, std::span<const NgramValue> unigrams, WordId begin_sentence, const Middle* middle,
+              const Last& last)
+      : order_(order), unigrams_(unigrams.data()), vocabulary_(unigrams.size()), middle_(middle), last_(last) {
+    score(State{}, begin_sentence, begin_);
+  }
+
+  unsigned order() const { return order_; }
+  std::size_t vocabulary() const { return vocabulary_; }
+  const State& begin_sentence() const { return begin_; }
+
+  // The score of `word` after `in`, and the state after it; `in` and `out` may not be the same.
+  WordScore score(const State& in, WordId word, State& out) const {
+    assert(word < vocabulary_ && &in != &out);
+    // All keys are known now: the lines are asked for at once and come while the first are looked at.
+    NgramKey keys[kContext];
+    NgramKey key = key_of(word);
+    for (unsigned i = 0; i < in.length; ++i) {
+      keys[i] = key = extend_key(key, in.words[i]);
+      prefetch(i, key);
+    }
+    const NgramValue unigram = unigrams_[word];
+    WordScore result{unigram.log10(), 1, !unigram.extends_left()};
+    FloatBits backoff[kContext];
+    backoff[0] = unigram.backoff;
+    unsigned use = order_ > 1 && NgramValue::extends_right(unigram.backoff) ? 1 : 0;
+    follow(keys, in.length, 0, backoff + 1, use, result);
+    // Loops of a fixed length, without jumps: how many words matter is hard to foretell.
+    out.length = use;
+    for (unsigned i = 0; i < kContext; ++i) {
+      out.words[i] = i < use ? (i == 0 ? word : in.words[i - 1]) : 0;
+      out.backoff[i].bits = i < use ? backoff[i].bits : 0;
+    }
+    for (unsigned i = 0; i < kContext; ++i) result.log10 += i + 1 >= result.length ? float(in.backoff[i]) : 0.0f;
+    return result;
+  }
+
+  // Extends the n-gram of the `length` words left[0..length), oldest first, whose log10 probability is `known`, to the left
+  // by context[0..use), newest first. Gives the score of its newest word with the backoffs `charge` of the context,
+  // the backoffs of the longer n-grams found, and in `use` how many words of the context still matter after it.
+  WordScore extend_left(const WordId* left, unsigned length, float known, const WordId* context,
+                        const FloatBits* charge, FloatBits* backoff, unsigned& use) const {
+    assert(length + use <= order_);
+    NgramKey key = key_of(left[length - 1]);
+    for (unsigned i = length - 1; i > 0; --i) key = extend_key(key, left[i - 1]);
+    NgramKey keys[kContext];
+    const unsigned given = use;
+    for (unsigned i = 0; i < given; ++i) {
+      keys[i] = key = extend_key(key, context[i]);
+      prefetch(length - 1 + i, key);
+    }
+    WordScore result{known, length, false};
+    unsigned longest = length;
+    follow(keys, given, length - 1, backoff, longest, result);
+    use = longest - length;
+    for (unsigned i = result.length - length; i < given; ++i) result.log10 += charge[i];
+    return result;
+  }
+
+  void prefetch(unsigned order_minus_2, NgramKey key) const {
+    if (order_minus_2 + 2 < order_) {
+      middle_[order_minus_2].prefetch(key);
+    } else {
+      last_.prefetch(key);
+    }
+  }
+
+  // The parts, for queries in bulk.
+  NgramValue unigram(WordId word) const { return unigrams_[word]; }
+  const Middle& middle(unsigned n) const { return middle_[n - 2]; }
+  const Last& last() const { return last_; }
+
+ private:
+  // Looks the keys up in turn, the first being that of order `skipped` + 2, until one is not there or no longer n-gram
+  // can be. `use` becomes the length of the longest n-gram found that may be a context.
+  void follow(const NgramKey* keys, unsigned count, unsigned skipped, FloatBits* backoff, unsigned& use,
+              WordScore& result) const {
+    for (unsigned i = 0; i < count && !result.independent_left; ++i) {
+      NgramValue value;
+      if (skipped + i + 2 == order_) {
+        result.independent_left = true;
+        if (find(last_, keys[i], value)) {
+          result.log10 = value.log10();
+          result.length = order_;
+        }
+        return;
+      }
+      if (!find(middle_[skipped + i], keys[i], value)) {
+        result.independent_left = true;
+        return;
+      }
+      result.log10 = value.log10();
+      result.length = skipped + i + 2;
+      result.independent_left = !value.extends_left();
+      backoff[i] = value.backoff;
+      if (NgramValue::extends_right(value.backoff)) use = result.length;
+    }
+  }
+
+  unsigned order_;
+  const NgramValue* unigrams_;
+  std::size_t vocabulary_;
+  const Middle* middle_;  // by order − 2
+  Last last_;
+  State begin_;
+};
+
+}  // namespace treeglot

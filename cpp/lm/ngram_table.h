@@ -1,0 +1,196 @@
+// The n-grams of one order in a hash table of cache lines. Both layouts answer with one line read, rarely two.
+//
+// A key is made from the newest word to the oldest, so that the keys of all suffixes of an n-gram are on the way to its
+// own, and extending an n-gram to the left is one step. A bucket is one line; one that is full continues in the next.
+// `Middle` tables hold the orders below the highest, `Last` tables the highest, which has no backoffs.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+namespace treeglot {
+
+using WordId = std::uint32_t;
+using NgramKey = std::uint64_t;
+
+__extension__ using Wide = unsigned __int128;
+
+inline NgramKey key_of(WordId word) { return (word + std::uint64_t{1}) * 0x9e3779b97f4a7c15u; }
+
+// The key of an n-gram with `older` put before it.
+inline NgramKey extend_key(NgramKey key, WordId older) {
+  const Wide product = static_cast<Wide>(key ^ ((older + std::uint64_t{1}) * 0xd6e8feb86659fd93u)) * 0xa0761d6478bd642fu;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
+// A log10 probability, never above 0, and a log10 backoff with two facts in their sign bits. The facts are what keeps
+// states short: a context beyond which nothing changes is cut.
+//   a set sign of `prob`: no longer n-gram ends in this one;
+//   a backoff of −0.0: the backoff is 0 and no n-gram begins with this one.
+struct NgramValue {
+  float prob;
+  float backoff;
+
+  float log10() const { return std::bit_cast<float>(std::bit_cast<std::uint32_t>(prob) | 0x80000000u); }
+  bool extends_left() const { return (std::bit_cast<std::uint32_t>(prob) & 0x80000000u) == 0; }
+  void mark_left() { prob = std::bit_cast<float>(std::bit_cast<std::uint32_t>(prob) & 0x7fffffffu); }
+  void mark_right() {
+    if (!extends_right(backoff)) backoff = 0.0f;
+  }
+  static bool extends_right(float backoff) { return std::bit_cast<std::uint32_t>(backoff) != 0x80000000u; }
+};
+
+// Buckets over [0, 2^64) in equal parts: the high bits of a key choose, so low bits are free to be fingerprints.
+template <class Bucket>
+class BucketTable {
+ public:
+  BucketTable() = default;
+  explicit BucketTable(std::span<const Bucket> buckets) : buckets_(buckets.data()), size_(buckets.size()) {}
+
+  std::size_t home(NgramKey key) const { return static_cast<std::size_t>((static_cast<Wide>(key) * size_) >> 64); }
+  std::size_t after(std::size_t bucket) const { return bucket + 1 == size_ ? 0 : bucket + 1; }
+  bool continues(std::size_t bucket) const { return buckets_[bucket].continues(); }
+  void prefetch(NgramKey key) const { __builtin_prefetch(buckets_ + home(key)); }
+
+ protected:
+  const Bucket* buckets_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+// The whole search for a key. A table has look(bucket, key, value), which says whether the key is in one bucket and may
+// write anything to the value when it is not.
+template <class Table>
+bool find(const Table& table, NgramKey key, NgramValue& value) {
+  const std::size_t home = table.home(key);
+  for (std::size_t at = home;;) {
+    if (table.look(at, key, value)) return true;
+    if (!table.continues(at)) return false;
+    at = table.after(at);
+    if (at == home) return false;  // only in a table that was not verified
+  }
+}
+
+// ---------------------------------------------------------------- fast: 64-bit keys, exact values
+
+inline NgramKey stored_key(NgramKey key) { return key == 0 ? 1 : key; }  // 0 is an empty place
+
+struct alignas(64) FastBucket {
+  static constexpr unsigned kPlaces = 4;
+  NgramKey keys[kPlaces];
+  NgramValue values[kPlaces];
+
+  NgramValue value(unsigned place) const { return values[place]; }
+  bool continues() const { return keys[kPlaces - 1] != 0; }
+};
+
+struct alignas(64) FastLastBucket {
+  static constexpr unsigned kPlaces = 5;
+  NgramKey keys[kPlaces];
+  float probs[kPlaces];
+  std::uint32_t zero;
+
+  NgramValue value(unsigned place) const { return {probs[place], -0.0f}; }
+  bool continues() const { return keys[kPlaces - 1] != 0; }
+};
+
+template <class Bucket>
+class FastTable : public BucketTable<Bucket> {
+  static_assert(sizeof(Bucket) == 64);
+
+ public:
+  using BucketTable<Bucket>::BucketTable;
+  bool look(std::size_t at, NgramKey key, NgramValue& value) const {
+    key = stored_key(key);
+    const Bucket& bucket = this->buckets_[at];
+    // Which place a key has is as good as random: it is summed up, not branched on.
+    unsigned place = 0;
+    for (unsigned i = 1; i < Bucket::kPlaces; ++i) place += bucket.keys[i] == key ? i : 0;
+    value = bucket.value(place);
+    return bucket.keys[place] == key;
+  }
+};
+
+// ---------------------------------------------------------------- small: fingerprints, 8-bit values
+
+// Values by code. Code 0 of a backoff is −0.0 and code 1 is 0.0; the others stand for what is near them.
+struct Codebook {
+  float prob[256];
+  float backoff[256];
+};
+
+struct alignas(64) SmallBucket {
+  static constexpr unsigned kPlaces = 12;
+  static constexpr std::uint8_t kHighMask = 0x7f;  // 23 bits of fingerprint; the other one: it extends left
+  std::uint16_t low[kPlaces];
+  std::uint8_t high[kPlaces];
+  std::uint8_t probs[kPlaces];
+  std::uint8_t backoffs[kPlaces];
+  std::uint8_t used;
+  std::uint8_t overflows;
+  std::uint8_t zero[2];
+
+  NgramValue value(unsigned place, const Codebook& codes) const {
+    const std::uint32_t sign = (high[place] & 0x80u) << 24;
+    const auto prob = std::bit_cast<std::uint32_t>(codes.prob[probs[place]]);
+    return {std::bit_cast<float>((prob | 0x80000000u) ^ sign), codes.backoff[backoffs[place]]};
+  }
+  bool continues() const { return overflows != 0; }
+};
+
+struct alignas(64) SmallLastBucket {
+  static constexpr unsigned kPlaces = 15;
+  static constexpr std::uint8_t kHighMask = 0xff;  // 24 bits of fingerprint
+  std::uint16_t low[kPlaces];
+  std::uint8_t high[kPlaces];
+  std::uint8_t probs[kPlaces];
+  std::uint8_t used;
+  std::uint8_t overflows;
+  std::uint8_t zero[2];
+
+  NgramValue value(unsigned place, const Codebook& codes) const { return {codes.prob[probs[place]], -0.0f}; }
+  bool continues() const { return overflows != 0; }
+};
+
+// Which of four numbers of 16 bits are equal to `number`, as four bits.
+inline unsigned equal_lanes(const std::uint16_t* four, std::uint16_t number) {
+  constexpr std::uint64_t kOnes = 0x0001000100010001u, kLow = 0x7fff * kOnes;
+  std::uint64_t lanes;
+  std::memcpy(&lanes, four, sizeof lanes);
+  lanes ^= number * kOnes;
+  const std::uint64_t equal = ~(((lanes & kLow) + kLow) | lanes | kLow) >> 15;  // bits 0, 16, 32, 48
+  return static_cast<unsigned>((equal * 0x0001000200040008u) >> 48);
+}
+
+template <class Bucket>
+class SmallTable : public BucketTable<Bucket> {
+  static_assert(sizeof(Bucket) == 64);
+
+ public:
+  SmallTable() = default;
+  SmallTable(std::span<const Bucket> buckets, const Codebook& codes) : BucketTable<Bucket>(buckets), codes_(&codes) {}
+
+  bool look(std::size_t at, NgramKey key, NgramValue& value) const {
+    const Bucket& bucket = this->buckets_[at];
+    const auto low = static_cast<std::uint16_t>(key);
+    const auto high = static_cast<std::uint8_t>((key >> 16) & Bucket::kHighMask);
+    unsigned candidates = 0;
+    for (unsigned i = 0; i < Bucket::kPlaces; i += 4) candidates |= equal_lanes(bucket.low + i, low) << i;
+    candidates &= (1u << bucket.used) - 1;
+    // One that differs in the high part alone is one in 2^16: the loop hardly ever turns.
+    for (;;) {
+      const unsigned place = static_cast<unsigned>(std::countr_zero(candidates | 1u << (Bucket::kPlaces - 1)));
+      value = bucket.value(place, *codes_);
+      if (candidates == 0) return false;
+      if ((bucket.high[place] & Bucket::kHighMask) == high) return true;
+      candidates &= candidates - 1;
+    }
+  }
+
+ private:
+  const Codebook* codes_ = nullptr;
+};
+
+}  // namespace treeglot

@@ -1,0 +1,27 @@
+"""`treeglot lm compile`: a model file that opens at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from treeglot.cli.output import say, warn
+
+
+def lm_compile(
+    arpa: Annotated[Path, typer.Argument(help="An ARPA file, also .gz, .xz or .zst; - is standard input.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The compiled file to write.")],
+    layout: Annotated[
+        Literal["fast", "small"],
+        typer.Option(help="fast: exact. small: a third of the memory, values rounded, few false positives."),
+    ] = "fast",
+) -> None:
+    """Compile an n-gram model: the file is mapped into memory when it is used, not read."""
+    from treeglot.lm import compile
+
+    model = compile(arpa, out, layout=layout)
+    if model.core.unknown_added:
+        warn(f"{arpa}: has no <unk>; unknown words get log10 -100")
+    say(f"{sum(model.counts):,} n-grams of order 1 to {model.order} in {model.core.bytes:,} bytes")

@@ -1,0 +1,36 @@
+"""`treeglot lm info`: what a language model file holds."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def lm_info(
+    model: Annotated[str, typer.Argument(help="A compiled model or an ARPA file.")],
+    words: Annotated[bool, typer.Option("--words", help="Print its words, by number, instead.")] = False,
+) -> None:
+    """Say what a language model file holds: order, n-grams, memory, and how exact it is."""
+    from treeglot.lm import load
+
+    loaded = load(model)
+    core = loaded.core
+    if words:
+        for number in range(len(loaded)):
+            print(loaded.word(number))
+        return
+    print(f"order\t{loaded.order}")
+    print(f"layout\t{loaded.layout}")
+    print(f"bytes\t{core.bytes}")
+    print(f"words\t{len(loaded)}" + (" (<unk> was not given and has log10 -100)" if core.unknown_added else ""))
+    for n, (count, blanks) in enumerate(zip(core.counts, core.blanks, strict=True), 1):
+        print(f"{n}-grams\t{count}" + (f" and {blanks} put in because longer ones end in them" if blanks else ""))
+    if loaded.layout == "small":
+        for n in range(2, loaded.order + 1):
+            shadowed = core.shadowed[n - 1]
+            print(
+                f"{n}-grams rounded by at most\t{core.prob_error[n - 1]:.6f}, backoffs {core.backoff_error[n - 1]:.6f}"
+                + (f"; {shadowed} taken for others" if shadowed else "")
+            )
+        print(f"false positives\tabout 1 in {round(1 / loaded.false_positives):,} n-grams that are not in the model")

@@ -1,0 +1,82 @@
+"""`treeglot lm score`: what a language model says of texts."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from treeglot.base.errors import UsageError
+
+if TYPE_CHECKING:
+    from treeglot.lm import NgramModel, Perplexity
+
+LINES_AT_A_TIME = 10_000
+
+
+def lm_score(
+    model: Annotated[str, typer.Argument(help="A compiled model or an ARPA file.")],
+    text: Annotated[str, typer.Argument(help="Text, a sentence a line; - is standard input.")] = "-",
+    words: Annotated[bool, typer.Option("--words", help="A line a word, a blank line after a sentence.")] = False,
+    total: Annotated[bool, typer.Option("--total", help="Only the totals and the perplexities.")] = False,
+    natural: Annotated[bool, typer.Option("--natural", help="Natural logarithms in place of log10.")] = False,
+    bos: Annotated[bool, typer.Option(help="Sentences stand after <s>.")] = True,
+    eos: Annotated[bool, typer.Option(help="Sentences end in </s>, which is scored.")] = True,
+) -> None:
+    """Score sentences: for each its logarithm, the number of its tokens and of its unknown words, between tabs.
+
+    With --words each token has its logarithm, the length of the n-gram found, and <unk> if it is unknown.
+    With --total there are only the sums and the perplexities, with and without unknown words.
+    """
+    if words and total:
+        raise UsageError("--words and --total cannot be had together")
+    from treeglot.lm import load
+
+    _score(load(model), text, words, total, math.log(10) if natural else 1.0, bos, eos)
+
+
+def _score(model: NgramModel, path: str, words: bool, total: bool, unit: float, bos: bool, eos: bool) -> None:
+    from itertools import islice
+
+    from treeglot.base.files import iterate_lines
+    from treeglot.lm import Perplexity
+
+    lines = iterate_lines(path)
+    sums = Perplexity(0, 0, 0, 0.0, 0.0)
+    while some := list(islice(lines, LINES_AT_A_TIME)):
+        ids, offsets = model.encode(some)
+        if total:
+            sums += model.perplexity_of(ids, offsets, bos=bos, eos=eos)
+        elif words:
+            _print_words(model, some, unit, bos, eos)
+        else:
+            scores = model.score_texts(ids, offsets, bos=bos, eos=eos)
+            for score, begin, end in zip(scores.tolist(), offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
+                unknown = int((ids[begin:end] == 0).sum())
+                print(f"{unit * score:.6f}\t{end - begin + eos}\t{unknown}")
+    if total:
+        _print_total(sums, unit)
+
+
+def _print_words(model: NgramModel, lines: list[str], unit: float, bos: bool, eos: bool) -> None:
+    for line in lines:
+        tokens = [token for token in line.encode().split() if token]
+        for token, score in zip(
+            [*tokens, *([b"</s>"] if eos else [])], model.full_scores(line, bos=bos, eos=eos), strict=True
+        ):
+            print(f"{token.decode()}\t{unit * score.log10:.6f}\t{score.length}" + ("\t<unk>" if score.oov else ""))
+        print()
+
+
+def _print_total(found: Perplexity, unit: float) -> None:
+    rows = {
+        "sentences": f"{found.texts}",
+        "tokens": f"{found.tokens}",
+        "unknown": f"{found.oovs}",
+        "log" if unit != 1.0 else "log10": f"{unit * found.log10:.4f}",
+        "perplexity with unknown words": f"{found.including_oovs:.4f}",
+        "perplexity without unknown words": f"{found.excluding_oovs:.4f}",
+    }
+    for name, value in rows.items():
+        print(f"{name}\t{value}")

@@ -1,0 +1,332 @@
+"""N-gram models: load, compile, ask. All scores are log10, as in ARPA files; times `LN10` they are natural."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from treeglot import _core
+from treeglot._core import ArpaReader, ChartState, EstimatedNgrams, NgramLayout, NgramState
+from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.files import PathLike, open_binary, read_chunks
+from treeglot.lm.train import Training
+
+Layout: TypeAlias = Literal["fast", "small"]
+Ids: TypeAlias = npt.NDArray[np.uint32]
+
+TEXTS_AT_A_TIME = 10_000
+KENLM_MAGIC = b"mmap lm http://kheafield.com/code"
+
+
+LN10 = math.log(10)  # times a log10 score: the natural logarithm
+
+
+class WordScore(NamedTuple):
+    """What a model says of a word in its context."""
+
+    log10: float
+    length: int  # of the n-gram that was found, the word included
+    oov: bool  # the word is not in the model's vocabulary
+
+
+@dataclass(frozen=True)
+class Perplexity:
+    """How well a model foretells texts. Every text's `</s>` is one of the tokens."""
+
+    texts: int
+    tokens: int
+    oovs: int
+    log10: float  # of all tokens
+    log10_oovs: float  # of the unknown words alone
+
+    @property
+    def including_oovs(self) -> float:
+        """Over all tokens."""
+        return _perplexity(self.log10, self.tokens)
+
+    @property
+    def excluding_oovs(self) -> float:
+        """Over the tokens that the model knows; unknown words stay in the contexts."""
+        return _perplexity(self.log10 - self.log10_oovs, self.tokens - self.oovs)
+
+    def __add__(self, other: Perplexity) -> Perplexity:
+        return Perplexity(
+            self.texts + other.texts,
+            self.tokens + other.tokens,
+            self.oovs + other.oovs,
+            self.log10 + other.log10,
+            self.log10_oovs + other.log10_oovs,
+        )
+
+
+class NgramModel:
+    """A back-off n-gram model. Texts are strings whose words are separated by blanks, without `<s>` and `</s>`.
+
+    >>> from treeglot.lm import compile, train
+    >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
+    >>> model = compile(train(lines, order=2))
+    >>> model.order, len(model), "b" in model, "z" in model
+    (2, 10, True, False)
+    >>> round(model.score("a b"), 4)
+    -2.4493
+    >>> [(score.length, score.oov) for score in model.full_scores("a z b")]
+    [(2, False), (1, True), (1, False), (2, False)]
+    """
+
+    def __init__(self, core: _core.NgramModel, path: str | None = None) -> None:
+        """Models come from `load` and `compile`."""
+        self.core = core
+        self.path = path
+
+    @property
+    def order(self) -> int:
+        """The length of the longest n-grams."""
+        return self.core.order
+
+    @property
+    def layout(self) -> Layout:
+        """How the compiled model lies in memory: `fast` or `small`."""
+        return "fast" if self.core.layout == NgramLayout.fast else "small"
+
+    @property
+    def counts(self) -> list[int]:
+        """The number of n-grams of each order."""
+        return list(self.core.counts)
+
+    @property
+    def false_positives(self) -> float:
+        """How often, about, an n-gram that is not in the model is taken for one that is; 0 in the `fast` layout.
+
+        Per n-gram looked up: the fingerprints in a bucket that is 85 % full, over the number of fingerprints.
+        """
+        return 0.0 if self.layout == "fast" else 0.85 * 12 / 2**23
+
+    def __len__(self) -> int:
+        """The number of words, `<unk>`, `<s>` and `</s>` among them."""
+        return self.core.words
+
+    def __contains__(self, word: object) -> bool:
+        """Whether the model knows a word."""
+        return isinstance(word, str) and self.core.id(word) != 0
+
+    def __repr__(self) -> str:
+        place = f" from {self.path}" if self.path else ""
+        return f"<NgramModel of order {self.order}, {self.layout}{place}>"
+
+    def write(self, path: PathLike) -> None:
+        """Write the compiled file, which `load` opens at once."""
+        if os.fspath(path) == "-":
+            raise UsageError("a compiled model cannot be written to standard output: it has to be a file")
+        self.core.write(os.fspath(path))
+
+    def id(self, word: str) -> int:
+        """The number of a word; unknown ones have that of `<unk>`, 0."""
+        return self.core.id(word)
+
+    def word(self, number: int) -> str:
+        """The word that has a number."""
+        return self.core.word(number)
+
+    def ids(self, words: Iterable[str]) -> Ids:
+        """The numbers of words.
+
+        >>> from treeglot.lm import compile, train
+        >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
+        >>> model = compile(train(lines, order=2))
+        >>> model.ids(["<unk>", "a", "c", "nonsense"])
+        array([0, 3, 5, 0], dtype=uint32)
+        """
+        return np.array([self.core.id(word) for word in words], np.uint32)
+
+    def encode(self, texts: Sequence[str]) -> tuple[Ids, npt.NDArray[np.uint64]]:
+        """The numbers of the words of all texts in one array, and the offsets between which each text lies in it."""
+        return self.core.encode(list(texts))
+
+    def score(self, text: str, *, bos: bool = True, eos: bool = True) -> float:
+        """The log10 probability of a text: after `<s>` if `bos`, with `</s>` if `eos`.
+
+        The sum is made in single precision from left to right, as KenLM makes it, and is equal to KenLM's.
+        """
+        return float(self.score_texts(*self.core.encode([text]), bos=bos, eos=eos)[0])
+
+    def full_scores(self, text: str, *, bos: bool = True, eos: bool = True) -> list[WordScore]:
+        """The score of each word of a text, and of `</s>` if `eos`."""
+        ids, offsets = self.core.encode([text])
+        log10, length = self.score_words(ids, offsets, bos=bos, eos=eos)
+        oovs = [*(ids == 0).tolist(), *([False] if eos else [])]
+        return [WordScore(*score) for score in zip(log10.tolist(), length.tolist(), oovs, strict=True)]
+
+    def perplexity(self, texts: Iterable[str]) -> Perplexity:
+        """How well the model foretells texts, each with `<s>` before it and `</s>` after it.
+
+        >>> from treeglot.lm import compile, train
+        >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
+        >>> model = compile(train(lines, order=2))
+        >>> found = model.perplexity(["a b", "c a x"])
+        >>> found.tokens, found.oovs, round(found.including_oovs, 2), round(found.excluding_oovs, 2)
+        (7, 1, 7.76, 6.95)
+        """
+        if isinstance(texts, str):
+            raise TypeError("texts is one string; expected several")
+        total = Perplexity(0, 0, 0, 0.0, 0.0)
+        for some in _batches(texts):
+            total += self.perplexity_of(*self.core.encode(some))
+        return total
+
+    def perplexity_of(
+        self, ids: Ids, offsets: npt.NDArray[np.uint64], *, bos: bool = True, eos: bool = True
+    ) -> Perplexity:
+        """The same of texts as numbers, as `encode` gives them."""
+        log10, _ = self.score_words(ids, offsets, bos=bos, eos=eos)
+        texts = len(offsets) - 1
+        places = np.flatnonzero(ids == 0)
+        # Before the score of a word are those of one </s> for each text that ends before it.
+        ended = np.searchsorted(offsets[1:], places, side="right") if eos else 0
+        of_oovs = log10[places + ended]
+        return Perplexity(
+            texts,
+            len(log10),
+            len(places),
+            float(log10.sum(dtype=np.float64)),
+            float(of_oovs.sum(dtype=np.float64)),
+        )
+
+    # In bulk: texts as numbers.
+
+    def score_texts(
+        self, ids: Ids, offsets: npt.NDArray[np.uint64], *, bos: bool = True, eos: bool = True
+    ) -> npt.NDArray[np.float32]:
+        """The log10 score of each text.
+
+        >>> from treeglot.lm import compile, train
+        >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
+        >>> model = compile(train(lines, order=2))
+        >>> ids, offsets = model.encode(["a b", "c a"])
+        >>> model.score_texts(ids, offsets).round(3)
+        array([-2.449, -2.608], dtype=float32)
+        """
+        return self.core.score_texts(ids, offsets, bos, eos)
+
+    def score_words(
+        self, ids: Ids, offsets: npt.NDArray[np.uint64], *, bos: bool = True, eos: bool = True
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8]]:
+        """The log10 score of each word and the length of the n-gram found; if `eos`, that of `</s>` after each text."""
+        return self.core.score_words(ids, offsets, bos, eos)
+
+    def score_ngrams(self, rows: npt.NDArray[np.uint32]) -> npt.NDArray[np.float32]:
+        """For each row of numbers, the log10 score of the last word after the others."""
+        return self.core.score_ngrams(rows)
+
+    # Word by word, and piece by piece.
+
+    def begin_state(self) -> NgramState:
+        """The state after `<s>`; `NgramState()` is that of no context at all."""
+        return self.core.begin_state()
+
+    def score_word(self, state: NgramState, word: str) -> tuple[WordScore, NgramState]:
+        """The score of a word after a state, and the state after it. States are equal when nothing tells them apart.
+
+        >>> from treeglot.lm import compile, train
+        >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
+        >>> model = compile(train(lines, order=2))
+        >>> score, state = model.score_word(model.begin_state(), "a")
+        >>> score.length, state
+        (2, NgramState(3))
+        """
+        number = self.core.id(word)
+        log10, length, after = self.core.score_word(state, number)
+        return WordScore(log10, length, number == 0), after
+
+    def score_rule(
+        self, parts: Sequence[str | ChartState], *, begins_sentence: bool = False
+    ) -> tuple[float, ChartState]:
+        """What words and pieces score when they are put together from left to right, and the state of the whole.
+
+        The score is that of the words plus what the scores of the pieces change by; so the sum over all steps in which
+        a sentence is put together is the score of the sentence, whatever the steps were.
+
+        >>> from treeglot.lm import compile, train
+        >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
+        >>> model = compile(train(lines, order=2))
+        >>> inner, piece = model.score_rule(["b", "c"])
+        >>> outer, _ = model.score_rule(["a", piece, "</s>"], begins_sentence=True)
+        >>> abs(inner + outer - model.score("a b c")) < 1e-6
+        True
+        """
+        given = [self.core.id(part) if isinstance(part, str) else part for part in parts]
+        return self.core.score_rule(given, begins_sentence)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.path is None:
+            raise TypeError("a model that was compiled in memory cannot be pickled; write it and load the file")
+        return load, (self.path,)
+
+
+def load(path: PathLike, *, layout: Layout = "fast", verify: bool = True) -> NgramModel:
+    """Load a model: a compiled file, which is mapped, or an ARPA file (also compressed), which is compiled in memory.
+
+    `layout` is that of what is compiled here. `verify=False` opens a compiled file without reading it through; damage
+    then goes unnoticed.
+    """
+    name = os.fspath(path)
+    if name != "-":
+        with open_binary(path) as stream:
+            begin = stream.read(len(KENLM_MAGIC))
+        if begin.startswith(KENLM_MAGIC):
+            raise FormatError(name, 0, "is a binary file of KenLM; expected an ARPA file or one that Treeglot compiled")
+        if _core.is_container(begin):
+            return NgramModel(_core.NgramModel.open(name, verify), name)
+    return NgramModel(_read_arpa(path, layout), name)
+
+
+def compile(
+    source: PathLike | Training | EstimatedNgrams, out: PathLike | None = None, *, layout: Layout = "fast"
+) -> NgramModel:
+    """Compile an ARPA file, or what training estimated; write the compiled model to `out` if given.
+
+    The `fast` layout is exact. The `small` one takes less than a third of the memory: values are rounded to 256
+    per order, and n-grams are told apart by fingerprints of 23 bits, so that once in about 10⁶ times an n-gram that is
+    not in the model gets the values of another one.
+
+    >>> from treeglot.lm import train
+    >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
+    >>> compile(train(lines, order=2), layout="small")
+    <NgramModel of order 2, small>
+    """
+    if isinstance(source, Training):
+        if source.estimate is None:
+            raise UsageError("nothing to compile: the model was written to a file as it was made; compile that file")
+        source = source.estimate
+    if isinstance(source, EstimatedNgrams):
+        core = _core.compile_ngrams(source, NgramLayout[layout])
+    else:
+        core = _read_arpa(source, layout)
+    model = NgramModel(core)
+    if out is not None:
+        model.write(out)
+        model.path = os.fspath(out)
+    return model
+
+
+def _read_arpa(path: PathLike, layout: Layout) -> _core.NgramModel:
+    reader = ArpaReader(os.fspath(path))
+    for chunk in read_chunks(path):
+        reader.feed(chunk)
+    return reader.finish(NgramLayout[layout])
+
+
+def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    rest = iter(texts)
+    while some := list(islice(rest, TEXTS_AT_A_TIME)):
+        yield some
+
+
+def _perplexity(log10: float, tokens: int) -> float:
+    return float(10 ** (-log10 / tokens)) if tokens else float("nan")
