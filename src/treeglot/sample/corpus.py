@@ -12,14 +12,20 @@ from treeglot.base.errors import UsageError
 from treeglot.base.files import PathLike
 from treeglot.parse import Pcfg
 from treeglot.sample.derive import DeadEndError, Deriver
-from treeglot.sample.grammar import Grammar, load_grammar
+from treeglot.sample.grammar import Grammar
+from treeglot.sample.grammar_reader import load_grammar
 from treeglot.sample.lexicon import load_lexicon
+from treeglot.sample.notation import Place, statements
 from treeglot.sample.tree import Node
 from treeglot.syntax import Alignment, Dependency, ParseForest, Tree
 from treeglot.syntax import write as write_values
 
 SHORTEST, LONGEST = 4, 30
 """The lengths of sentences, in tokens, on either side."""
+
+# The grammar's files, in the order in which they are read: the same draws need the same order.
+RULES = ("declarations", "sentences", "clauses", "states", "verbs", "nouns")
+WORDS = ("people", "places", "things", "matters", "verbs", "modifiers", "small")
 
 FEWEST_PAIRS = 3
 HELD_OUT = 15  # one pair in fifteen for dev, as many for test
@@ -54,9 +60,13 @@ def grammar() -> Grammar:
     >>> len(grammar().rules["np"]) > 5
     True
     """
-    folder = files("treeglot.sample")
-    lexicon = load_lexicon("lexicon.txt", (folder / "lexicon.txt").read_text(encoding="utf-8").splitlines())
-    return load_grammar("grammar.txt", (folder / "grammar.txt").read_text(encoding="utf-8").splitlines(), lexicon)
+    return load_grammar(_statements("rules", RULES), load_lexicon(_statements("words", WORDS)))
+
+
+def _statements(folder: str, names: Sequence[str]) -> Iterator[tuple[Place, str]]:
+    for name in names:
+        file = files("treeglot.sample") / folder / f"{name}.txt"
+        yield from statements(f"{folder}/{name}.txt", file.read_text(encoding="utf-8"))
 
 
 def generate(pairs: int = 3000, seed: int = 1) -> list[SamplePair]:
@@ -102,13 +112,15 @@ def split(pairs: Sequence[SamplePair]) -> dict[str, Sequence[SamplePair]]:
     >>> {name: len(part) for name, part in split(generate(pairs=30, seed=1)).items()}
     {'train': 26, 'dev': 2, 'test': 2}
     """
-    if len(pairs) < FEWEST_PAIRS:
-        raise UsageError(
-            f"{len(pairs)} pairs cannot be split into train, dev and test; expected {FEWEST_PAIRS} or more"
-        )
+    _check_size(len(pairs))
     held_out = max(1, len(pairs) // HELD_OUT)
     train = len(pairs) - 2 * held_out
     return {"train": pairs[:train], "dev": pairs[train : train + held_out], "test": pairs[train + held_out :]}
+
+
+def _check_size(pairs: int) -> None:
+    if pairs < FEWEST_PAIRS:
+        raise UsageError(f"{pairs} pairs cannot be split into train, dev and test; expected {FEWEST_PAIRS} or more")
 
 
 def forests(parts: Mapping[str, Sequence[SamplePair]]) -> dict[str, list[ParseForest]]:
@@ -128,6 +140,7 @@ def forests(parts: Mapping[str, Sequence[SamplePair]]) -> dict[str, list[ParseFo
 
 def write(directory: PathLike, pairs: int = 3000, seed: int = 1) -> dict[str, int]:
     """Generate a corpus and write its files into `directory`, made if need be; how many pairs each part has."""
+    _check_size(pairs)
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
     parts = split(generate(pairs, seed))

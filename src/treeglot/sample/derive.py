@@ -103,16 +103,15 @@ class Deriver:
         cache_key = (draw.kind, *wanted)
         found = self._found_entries.get(cache_key)
         if found is None:
-            found = self._found_entries[cache_key] = [
-                entry
-                for entry in self.lexicon.entries[draw.kind]
-                if all(bool(self._masks[entry].get(key, 0) & mask) == sign for key, sign, mask in wanted)
-            ]
+            found = list(self.lexicon.entries[draw.kind])
+            for key, sign, mask in wanted:
+                found = [entry for entry in found if bool(self._masks[entry].get(key, 0) & mask) == sign]
+            self._found_entries[cache_key] = found
         return found
 
     def _draw_entry(self, plan: _Plan, draw: _EntryDraw, bound: Mapping[str, Bound]) -> Entry:
         """An entry that fits and that the sentence does not have yet."""
-        fresh = [entry for entry in self._entries(draw, bound) if entry.once not in self._used]
+        fresh = [entry for entry in self._entries(draw, bound) if entry.once is None or entry.once not in self._used]
         if not fresh:
             raise DeadEndError(
                 f"rule '{plan.rule.name}' finds no {draw.kind} for '{draw.name}' with {self._shown(bound)}"

@@ -29,8 +29,11 @@ class Entry:
 
     @cached_property
     def once(self) -> object:
-        """What stands at most once in a sentence: the entry, or what it shares in attribute `once` with others."""
-        return self.attributes.get("once", self)
+        """What stands at most once in a sentence: the entry, or what it shares in attribute `once` with others.
+
+        None for an entry with `again=yes`.
+        """
+        return None if "again" in self.attributes else self.attributes.get("once", self)
 
     def __str__(self) -> str:
         return "".join(str(part.word) for part in self.source.parts() if isinstance(part, Word))
@@ -48,10 +51,11 @@ class Lexicon:
         return frozenset(name for entry in self.entries[kind] for name in entry.attributes)
 
 
-def load_lexicon(file: str, lines: Iterable[str]) -> Lexicon:
-    """Read a lexicon; `file` is its name in messages.
+def load_lexicon(lines: Iterable[tuple[Place, str]]) -> Lexicon:
+    """Read a lexicon from statements.
 
-    >>> lexicon = load_lexicon("lexicon.txt", ["[noun NN noun class=food m=个]", "苹果 = apple"])
+    >>> from treeglot.sample.notation import statements
+    >>> lexicon = load_lexicon(statements("words.txt", "[noun NN noun class=food m=个]\\n苹果 = apple"))
     >>> entry = lexicon.entries["noun"][0]
     >>> str(entry), sorted(entry.forms), entry.attributes["m"]
     ('苹果', ['pl', 'sg'], ('个',))
@@ -59,10 +63,7 @@ def load_lexicon(file: str, lines: Iterable[str]) -> Lexicon:
     entries: dict[str, list[Entry]] = {}
     exceptions: frozenset[str] = frozenset()
     section: _Section | None = None
-    for number, raw in enumerate(lines, 1):
-        line, place = raw.partition("#")[0].strip(), Place(file, number)
-        if not line:
-            continue
+    for place, line in lines:
         if line.startswith("["):
             section = _Section.parse(line, place)
             entries.setdefault(section.kind, [])
@@ -72,9 +73,6 @@ def load_lexicon(file: str, lines: Iterable[str]) -> Lexicon:
             raise place.error(f"'{line}' stands before the first [section]")
         else:
             entries[section.kind].append(section.entry(line, place))
-    for kind, found in entries.items():
-        if not found:
-            raise Place(file, 0).error(f"kind '{kind}' has no entries")
     return Lexicon({kind: tuple(found) for kind, found in entries.items()}, exceptions)
 
 
@@ -106,10 +104,13 @@ class _Section:
         source_text = source if "(" in source else _tagged(source, self.tag, place)
         rows = {form: parse_row(text, place) for form, text in self._targets(target, place).items()}
         source_row = parse_row(source_text, place)
-        if self.paradigm == "noun":
+        if self.kind == "noun":
             attributes["agr"] = tuple(rows)
         elif self.paradigm == "adjective":
             attributes["grade"] = ("er",) if "er" in rows else ("more",)
+        for row in (source_row, *rows.values()):
+            for site in row.sites():
+                raise place.error(f"'<{site.name}>' is a site; an entry has words alone")
         source_row, rows = _linked(source_row, rows, place)
         return Entry(self.kind, source_row, rows, attributes, place)
 
@@ -178,18 +179,12 @@ def _attributes(text: str, place: Place) -> dict[str, tuple[str, ...]]:
 
 def _linked(source: Row, targets: dict[str, Row], place: Place) -> tuple[Row, dict[str, Row]]:
     """Rows without marks of their own are linked all to all, as link 1."""
-    marks = {link for row in (source, *targets.values()) for link in links_of(row)}
-    if not marks:
+    if not any(row.links() for row in (source, *targets.values())):
         return _mark_all(source), {form: _mark_all(row) for form, row in targets.items()}
     for row in targets.values():
-        if set(links_of(source)) != set(links_of(row)):
+        if source.links() != row.links():
             raise place.error("a link number stands on one side only")
     return source, targets
-
-
-def links_of(row: Row) -> Iterable[int]:
-    """The link numbers that the parts of a row carry."""
-    return (link for part in row.parts() for link in getattr(part, "links", ()))
 
 
 def _mark_all(row: Row) -> Row:

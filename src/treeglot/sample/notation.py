@@ -98,6 +98,10 @@ class Row:
         """The sites, at any depth, from left to right."""
         return (part for part in self.parts() if isinstance(part, Site))
 
+    def links(self) -> set[int]:
+        """The link numbers of words and sites."""
+        return {link for part in self.parts() if not isinstance(part, Branch) for link in part.links}
+
 
 _NAME = r"[a-z][a-z0-9-]*"
 _LINKS = r"(?:~(?P<links>\d+(?:,\d+)*))?"
@@ -114,6 +118,18 @@ _TOKEN = re.compile(
 _WORD = "#"  # stands where a mark does: the item is the word of the tag that is open
 _CONDITION = re.compile(rf"(?P<key>{_NAME}(?:\.{_NAME})?)(?P<sign>!?=)(?P<value>\S+)")
 _VALUE = re.compile(rf"\$(?P<name>{_NAME})(?:\.(?P<attribute>{_NAME}))?|(?P<atoms>[^\s$|]+(?:\|[^\s$|]+)*)")
+
+
+def statements(file: str, text: str) -> Iterator[tuple[Place, str]]:
+    """The lines of a file that are not empty, without comments, each with its place.
+
+    >>> list(statements("words.txt", "# nouns\\n苹果 = apple  # fruit\\n"))
+    [(Place(file='words.txt', line=2), '苹果 = apple')]
+    """
+    for number, raw in enumerate(text.splitlines(), 1):
+        line = raw.partition("#")[0].rstrip()
+        if line:
+            yield Place(file, number), line
 
 
 def parse_value(text: str, place: Place) -> Value:
