@@ -12,6 +12,9 @@ namespace treeglot {
 // it is not one, or is too large. The double nearest to it.
 std::optional<double> parse_double(std::string_view text);
 
+// The float nearest to it; + may lead, and what is too small for a float is 0.
+std::optional<float> parse_float(std::string_view text);
+
 // The whole of `text` as digits without leading zeros; nothing when it is not such, or does not fit.
 std::optional<std::uint32_t> parse_count(std::string_view text);
 

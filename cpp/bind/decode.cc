@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "decode/decoder.h"
+#include "decode/features/ngram.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -44,16 +45,15 @@ void bind_decode(nb::module_& m) {
   nb::class_<Decoder>(m, "Decoder", "A rule table, features and weights, ready to translate.")
       .def(
           "__init__",
-          [](Decoder* self, std::shared_ptr<RuleTable> table,
+          [](Decoder* self, std::shared_ptr<RuleTable> table, std::shared_ptr<NgramModel> lm,
              const std::vector<std::pair<std::string, float>>& weights, std::uint32_t span_limit,
              std::uint32_t pop_limit, std::uint32_t beam, float threshold, std::uint32_t per_source, bool markup) {
             FeatureSpace space(*table);
             const DecoderOptions options{{span_limit}, {pop_limit, beam, threshold}, per_source, markup};
-            new (self) Decoder(
-                std::move(table), std::move(space), [] { return std::vector<std::unique_ptr<StatefulFeature>>(); },
-                weights, options);
+            FeatureFactory features = ngram_features(std::move(lm), *table, space);
+            new (self) Decoder(std::move(table), std::move(space), std::move(features), weights, options);
           },
-          "table"_a, "weights"_a, "span_limit"_a, "pop_limit"_a, "beam"_a, "threshold"_a, "per_source"_a, "markup"_a)
+          "table"_a, "lm"_a.none(), "weights"_a, "span_limit"_a, "pop_limit"_a, "beam"_a, "threshold"_a, "per_source"_a, "markup"_a)
       .def_prop_ro("features",
                    [](const Decoder& d) {
                      std::vector<std::string_view> out;

@@ -56,7 +56,7 @@ struct Queued {
   }
 };
 
-struct Found {  // a candidate that has been scored
+struct Found {  // what came of a candidate
   std::uint32_t candidate;
   std::uint32_t hypothesis;  // number within the node
   double step;
@@ -92,7 +92,7 @@ class CubeSearch {
       const auto first = static_cast<std::uint32_t>(coordinates_.size());
       coordinates_.resize(coordinates_.size() + 1 + tails.size(), 0);
       candidates_.push_back({edge, first, 0});
-      queue_.push_back({priority(candidates_.back()), static_cast<std::uint32_t>(candidates_.size() - 1)});
+      queue_.push_back({score(), static_cast<std::uint32_t>(candidates_.size() - 1)});
     }
     std::make_heap(queue_.begin(), queue_.end());
     const std::size_t limit =
@@ -101,17 +101,9 @@ class CubeSearch {
       std::pop_heap(queue_.begin(), queue_.end());
       const std::uint32_t candidate = queue_.back().candidate;
       queue_.pop_back();
-      score(candidate);
       push_successors(candidate);
     }
     keep(node);
-  }
-
-  double priority(const Candidate& c) const {
-    const std::uint32_t* at = coordinates_.data() + c.first_position;
-    double sum = forest_.edge_score[c.edge] + static_cast<double>(forest_.alternatives[c.edge][at[0]].priority());
-    for (const NodeId tail : forest_.graph.tails(c.edge)) sum += out_.score[groups_[tail].begin + *++at];
-    return sum;
   }
 
   // Each point of a cube is reached from one other alone (its last coordinate that is not 0, one less), so none is
@@ -127,13 +119,14 @@ class CubeSearch {
       std::copy_n(coordinates_.begin() + from.first_position, 1 + tails.size(), coordinates_.begin() + first);
       ++coordinates_[first + moved];
       candidates_.push_back({from.edge, first, moved});
-      queue_.push_back({priority(candidates_.back()), static_cast<std::uint32_t>(candidates_.size() - 1)});
+      queue_.push_back({score(), static_cast<std::uint32_t>(candidates_.size() - 1)});
       std::push_heap(queue_.begin(), queue_.end());
     }
   }
 
-  void score(std::uint32_t candidate) {
-    const Candidate& c = candidates_[candidate];
+  // Scores the newest candidate. What has been scored is kept even if its turn never comes: the work is done.
+  double score() {
+    const Candidate& c = candidates_.back();
     const std::uint32_t* at = coordinates_.data() + c.first_position;
     const Alternative& rule = forest_.alternatives[c.edge][at[0]];
     const std::size_t bytes = scorer_.state_bytes();
@@ -150,7 +143,9 @@ class CubeSearch {
     scorer_.apply({rule.target, rule.rule, forest_.place[c.edge]}, tail_states_.data(),
                   node_states_.data() + state_begin, sink);
     const double step = forest_.edge_score[c.edge] + static_cast<double>(rule.score) + sink.sum();
+    const auto candidate = static_cast<std::uint32_t>(candidates_.size() - 1);
     found_.push_back({candidate, recombine(state_begin, sum + step), step, sum + step});
+    return sum + step;
   }
 
   // The hypothesis with the state that was just written at the end of node_states_: an old one, or a new one.

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,9 +33,6 @@ struct Translation {
   std::string problem;            // why the line was refused
   double seconds = 0;             // CPU time
 };
-
-// Makes the stateful features for one thread.
-using FeatureFactory = std::function<std::vector<std::unique_ptr<StatefulFeature>>()>;
 
 class Decoder {
  public:

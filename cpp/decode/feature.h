@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -104,5 +106,8 @@ class Feature : public StatefulFeature {
     return static_cast<float>(sink.sum());
   }
 };
+
+// Makes the stateful features for one thread.
+using FeatureFactory = std::function<std::vector<std::unique_ptr<StatefulFeature>>()>;
 
 }  // namespace treeglot

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/number.h"
+#include "base/numbers.h"
 
 namespace treeglot {
 namespace {

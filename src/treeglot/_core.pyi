@@ -1421,7 +1421,7 @@ class RawTranslation:
 class Decoder:
     """A rule table, features and weights, ready to translate."""
 
-    def __init__(self, table: RuleTable, weights: Sequence[tuple[str, float]], span_limit: int, pop_limit: int, beam: int, threshold: float, per_source: int, markup: bool) -> None: ...
+    def __init__(self, table: RuleTable, lm: NgramModel | None, weights: Sequence[tuple[str, float]], span_limit: int, pop_limit: int, beam: int, threshold: float, per_source: int, markup: bool) -> None: ...
 
     @property
     def features(self) -> list[str]:

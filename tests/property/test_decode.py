@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeglot._core import Decoder, RuleTable, RuleTableBuilder
+from treeglot._core import ArpaReader, Decoder, NgramLayout, NgramModel, RuleTable, RuleTableBuilder
 
 NT = 0x80000000
 SOURCE = ["a", "b", "c", "d"]
@@ -17,6 +17,45 @@ TARGET = ["u", "v", "w"]
 LABELS = ["X", "Y"]
 LIMIT = 3
 WEIGHTS = {"p": 1.0, "word_penalty": -0.3, "rule_penalty": 0.2, "glue": -0.7, "unknown": -1.1}
+WEIGHTS |= {"lm": 0.8, "lm_unknown": -0.4}
+
+# A trigram model of the target words but one, so that unknown words occur.
+ARPA = r"""\data\
+ngram 1=5
+ngram 2=6
+ngram 3=3
+
+\1-grams:
+-1.5	<unk>
+0	<s>	-0.4
+-0.9	</s>
+-0.6	u	-0.3
+-0.7	v	-0.2
+
+\2-grams:
+-0.3	<s> u	-0.1
+-0.8	u v	-0.5
+-0.4	v u	-0.25
+-0.2	u </s>
+-1.1	v v	0
+-0.5	<s> v
+
+\3-grams:
+-0.15	<s> u v
+-0.05	u v u
+-0.35	v u </s>
+
+\end\
+"""
+
+
+def model() -> NgramModel:
+    reader = ArpaReader("test.arpa")
+    reader.feed(ARPA.encode())
+    return reader.finish(NgramLayout.fast)
+
+
+LM = model()
 
 
 class Rule(NamedTuple):
@@ -106,7 +145,14 @@ def enumerate_all(grammar: list[Rule], sentence: list[str]) -> list[Made]:
             for middle in range(1, end):
                 for before, after in product(left[middle], chart.get((label, middle, end), [])):
                     left[end].append(Made(before.score + after.score + WEIGHTS["glue"], before.words + after.words))
-    return left[length]
+    return [Made(made.score + lm_score(made.words), made.words) for made in left[length]]
+
+
+def lm_score(words: tuple[str, ...]) -> float:
+    """The language model's part, from the whole sentence."""
+    ids, offsets = LM.encode([" ".join(words)])
+    unknown = sum(LM.id(word) == 0 for word in words)
+    return WEIGHTS["lm"] * math.log(10) * float(LM.score_texts(ids, offsets)[0]) + WEIGHTS["lm_unknown"] * unknown
 
 
 grammars = st.lists(rules(), min_size=1, max_size=7)
@@ -114,7 +160,7 @@ sentences = st.lists(st.sampled_from(SOURCE), min_size=1, max_size=4)
 
 
 def decoder(grammar: list[Rule], pop_limit: int = 0) -> Decoder:
-    return Decoder(compiled(grammar), list(WEIGHTS.items()), LIMIT, pop_limit, 0, 0.0, 0, False)
+    return Decoder(compiled(grammar), LM, list(WEIGHTS.items()), LIMIT, pop_limit, 0, 0.0, 0, False)
 
 
 def total(decoder: Decoder, features: list[tuple[int, float]]) -> float:

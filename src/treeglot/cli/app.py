@@ -22,6 +22,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "Start here": ("demo",),
     "Data": ("sample", "convert", "show"),
     "Language models": ("lm train", "lm compile", "lm score", "lm info"),
+    "Translation": ("translate",),
     "Judge": ("score",),
 }
 GROUPS = {

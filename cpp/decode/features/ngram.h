@@ -1,0 +1,94 @@
+// The n-gram language model as a feature: its log probability (natural), and the words that it does not know.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "decode/feature.h"
+#include "decode/rule_cache.h"
+#include "lm/ngram.h"
+#include "lm/rule_score.h"
+
+namespace treeglot {
+
+inline constexpr double kLn10 = 2.302585092994045684;
+
+// The model's numbers of a rule table's target words.
+using WordIds = std::vector<WordId>;
+
+template <class Search>
+class NgramFeature final : public Feature<NgramFeature<Search>, typename Search::Chart> {
+ public:
+  using Chart = typename Search::Chart;
+
+  NgramFeature(std::shared_ptr<const NgramModel> model, const Search& search, std::shared_ptr<const WordIds> ids,
+               FeatureId score, FeatureId unknown)
+      : model_(std::move(model)), search_(search), ids_(std::move(ids)), score_(score), unknown_(unknown) {
+    first_ = static_cast<std::int32_t>(ids_->size());
+  }
+
+  void begin_sentence(std::int32_t first, std::span<const std::string> words) override {
+    first_ = first;
+    local_.clear();
+    for (const std::string& word : words) local_.push_back(model_->vocabulary().find(word));
+  }
+
+  void score(const Application& application, TailStates<Chart> tails, Chart& out, Sink& sink) const {
+    RuleScore<Search> rule(search_, out);
+    float unknown = 0;
+    if ((application.place & kBegins) != 0) rule.begin_sentence();
+    for (const std::int32_t symbol : application.target) {
+      if (symbol < 0) {
+        rule.nonterminal(tails[static_cast<std::size_t>(-1 - symbol)]);
+        continue;
+      }
+      const WordId word = id(symbol);
+      if (word == Vocabulary::kUnknown) unknown += 1;
+      rule.terminal(word);
+    }
+    if ((application.place & kEnds) != 0) rule.terminal(model_->facts().end_sentence);
+    sink.add(score_, static_cast<float>(rule.finish() * kLn10));
+    if (unknown > 0) sink.add(unknown_, unknown);
+    if ((application.place & kEnds) != 0) out = Chart{};  // nothing follows: all whole sentences are alike
+  }
+
+  // The runs of words between variables, each as if nothing stood beside it.
+  void expect(const Application& application, Sink& sink) const {
+    double sum = 0;
+    float unknown = 0;
+    Chart state;
+    for (const std::int32_t *at = application.target.begin(), *end = application.target.end(); at != end;) {
+      RuleScore<Search> run(search_, state);
+      for (; at != end && *at >= 0; ++at) {
+        const WordId word = id(*at);
+        if (word == Vocabulary::kUnknown) unknown += 1;
+        run.terminal(word);
+      }
+      sum += run.finish();
+      if (at != end) ++at;
+    }
+    sink.add(score_, static_cast<float>(sum * kLn10));
+    if (unknown > 0) sink.add(unknown_, unknown);
+  }
+
+ private:
+  WordId id(std::int32_t symbol) const {
+    return symbol < first_ ? (*ids_)[static_cast<std::size_t>(symbol)] : local_[static_cast<std::size_t>(symbol - first_)];
+  }
+
+  std::shared_ptr<const NgramModel> model_;
+  Search search_;
+  std::shared_ptr<const WordIds> ids_;
+  FeatureId score_, unknown_;
+  std::int32_t first_;
+  std::vector<WordId> local_;
+};
+
+// Makes the feature for each thread of a decoder, and names it: "lm", "lm_unknown". Without a model there is none.
+FeatureFactory ngram_features(std::shared_ptr<const NgramModel> model, const RuleTable& table, FeatureSpace& space);
+
+}  // namespace treeglot

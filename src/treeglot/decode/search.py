@@ -1,0 +1,19 @@
+"""How a sentence is matched and searched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from treeglot.base.options import option
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """How rules are matched on a sentence and the translation forest is searched."""
+
+    pop_limit: int = option(200, "hypotheses scored per node; 0: all, the search is exact")
+    beam: int = option(0, "hypotheses kept per node; 0: all")
+    threshold: float = option(0.0, "keep those within this of a node's best score (natural log); 0: all")
+    span_limit: int = option(10, "widest span a rule may cover, above it only glue (the t2t paper's distortion limit)")
+    per_source: int = option(20, "target sides tried for a source side; 0: all")
+    markup: bool = option(False, 'the input gives translations: <x translation="the house||house">das Haus</x>')

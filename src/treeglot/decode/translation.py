@@ -1,0 +1,123 @@
+"""What a translation is: its text, and all that explains it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+
+@dataclass(frozen=True)
+class Step:
+    """One use of a rule in a derivation."""
+
+    label: str
+    source: str
+    target: str
+    span: tuple[int, int]
+    children: int
+    local: bool
+
+    def __str__(self) -> str:
+        return f"[{self.label}] ||| {self.source} ||| {self.target}"
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """The rules that gave a translation, in preorder: a step is followed by those below it.
+
+    >>> top = Step("S", "[X,1]", "[X,1]", (0, 1), 1, True)
+    >>> print(Derivation((top, Step("X", "haus", "house", (0, 1), 0, False))))
+    [S] ||| [X,1] ||| [X,1]    0-1
+      [X] ||| haus ||| house    0-1
+    """
+
+    steps: tuple[Step, ...]
+
+    def depths(self) -> Iterator[int]:
+        """How deep each step stands."""
+        open_children: list[int] = []
+        for step in self.steps:
+            while open_children and open_children[-1] == 0:
+                open_children.pop()
+            yield len(open_children)
+            if open_children:
+                open_children[-1] -= 1
+            open_children.append(step.children)
+
+    def __str__(self) -> str:
+        return "\n".join(
+            f"{'  ' * depth}{step}    {step.span[0]}-{step.span[1]}"
+            for depth, step in zip(self.depths(), self.steps, strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One entry of a k-best list."""
+
+    text: str
+    score: float
+    features: dict[str, float]
+    derivation: Derivation
+
+
+class Translation:
+    """The translation of one sentence. An empty line translates to an empty text, without a derivation."""
+
+    def __init__(
+        self,
+        source: str,
+        kbest: Sequence[Hypothesis],
+        problem: str,
+        seconds: float,
+        more: Callable[[int, bool], Sequence[Hypothesis]],
+    ) -> None:
+        self.source = source
+        self.problem = problem
+        self.seconds = seconds
+        self._kbest = tuple(kbest)
+        self._more = more
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """What the search was asked for, best first; nothing for an empty or refused line."""
+        return self._kbest
+
+    @cached_property
+    def best(self) -> Hypothesis:
+        """The first hypothesis."""
+        return self._kbest[0] if self._kbest else Hypothesis("", 0.0, {}, Derivation(()))
+
+    @property
+    def text(self) -> str:
+        """The words, separated by blanks."""
+        return self.best.text
+
+    @property
+    def score(self) -> float:
+        """The model's score (natural log)."""
+        return self.best.score
+
+    @property
+    def features(self) -> dict[str, float]:
+        """The features that fired, with their values."""
+        return self.best.features
+
+    @property
+    def derivation(self) -> Derivation:
+        """The rules used."""
+        return self.best.derivation
+
+    def kbest(self, size: int, distinct: bool = False) -> tuple[Hypothesis, ...]:
+        """The best `size` derivations, or (`distinct`) the best of each text; fewer when there are no more.
+
+        The search is repeated for it: a translation does not hold on to the search's memory.
+        """
+        return tuple(self._more(size, distinct))
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"Translation({self.text!r}, score={self.score:.4f})"

@@ -1,0 +1,35 @@
+"""Hiero (Chiang 2005, 2007): hierarchical phrases without syntax, the string-to-string baseline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from treeglot.base.options import option
+from treeglot.decode import SearchOptions
+from treeglot.rules import HieroOptions, ScoreOptions
+
+KIND = "hiero"
+
+# Where tuning starts, and what an untuned model uses: the language model and both directions' probabilities count,
+# words are worth about what the language model takes for them, glue costs a little.
+WEIGHTS = {
+    "p_target_given_source": 0.2,
+    "p_source_given_target": 0.2,
+    "lex_target_given_source": 0.1,
+    "lex_source_given_target": 0.1,
+    "lm": 0.5,
+    "word_penalty": 1.0,
+    "rule_penalty": -0.1,
+    "glue": -0.1,
+    "unknown": -10.0,
+}
+
+
+@dataclass(frozen=True)
+class HieroModelOptions:
+    """How a Hiero model is trained and searched."""
+
+    extract: HieroOptions = option(HieroOptions(), "which rules are taken from a sentence pair")
+    score: ScoreOptions = option(ScoreOptions(), "how rules are scored and pruned")
+    search: SearchOptions = option(SearchOptions(), "how sentences are translated")
+    lm_order: int = option(5, "words in the language model's longest n-grams")

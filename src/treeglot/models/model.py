@@ -1,0 +1,96 @@
+"""A model is a folder: `model.toml`, the rule table, the language model, the weights.
+
+    model.toml      kind, search options, and the names of the files below
+    rules.table     the compiled rules
+    lm.bin          the compiled n-gram model
+    weights.txt     a line `name value` for each feature
+
+Every file is complete when it appears under its name; `model.toml` is written last.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from treeglot import _core
+from treeglot.base.errors import FormatError
+from treeglot.base.files import PathLike, write_binary
+from treeglot.base.options import load_options, option, required
+from treeglot.decode import SearchOptions, Translation, Translator, read_weights, write_weights
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """What `model.toml` says."""
+
+    kind: str = required("the kind of model, such as hiero")
+    rules: str = option("rules.table", "the compiled rule table")
+    lm: str = option("lm.bin", "the compiled n-gram model; empty: none")
+    weights: str = option("weights.txt", "the weights of the features")
+    search: SearchOptions = option(SearchOptions(), "how to search unless told otherwise")
+
+
+class Model:
+    """A trained model, ready to translate."""
+
+    def __init__(self, directory: Path, file: ModelFile, translator: Translator) -> None:
+        self.directory = directory
+        self.kind = file.kind
+        self.file = file
+        self.translator = translator
+
+    @property
+    def weights(self) -> Mapping[str, float]:
+        """The weights of the features."""
+        return self.translator.weights
+
+    def translate(self, line: str) -> Translation:
+        """Translate one sentence, its tokens separated by blanks."""
+        return self.translator.translate(line)
+
+    def translate_all(
+        self, lines: Iterable[str], kbest: int = 1, distinct: bool = False, threads: int = 1
+    ) -> list[Translation]:
+        """Translate sentences; the result is the same for any number of threads."""
+        return self.translator.translate_all(lines, kbest, distinct, threads)
+
+    def with_weights(self, weights: Mapping[str, float]) -> Model:
+        """The same model with other weights: tables and language models are shared."""
+        translator = Translator(self.translator.table, weights, self.translator.lm, self.translator.options)
+        return Model(self.directory, self.file, translator)
+
+    def with_search(self, options: SearchOptions) -> Model:
+        """The same model, searched otherwise."""
+        translator = Translator(self.translator.table, self.weights, self.translator.lm, options)
+        return Model(self.directory, self.file, translator)
+
+    def __repr__(self) -> str:
+        return f"Model({os.fspath(self.directory)!r}, kind={self.kind!r}, rules={len(self.translator.table):,})"
+
+
+def load(directory: PathLike) -> Model:
+    """Load a model from its folder."""
+    from treeglot.lm import load as load_lm
+
+    folder = Path(directory)
+    path = folder / "model.toml"
+    if not path.is_file():
+        raise FormatError(os.fspath(folder), 0, "is not a model: it has no model.toml")
+    file = load_options(ModelFile, path)
+    lm = load_lm(folder / file.lm) if file.lm else None
+    table = _core.RuleTable.open(os.fspath(folder / file.rules))
+    return Model(folder, file, Translator(table, read_weights(folder / file.weights), lm, file.search))
+
+
+def write_model(directory: PathLike, kind: str, weights: Mapping[str, float], search: SearchOptions) -> None:
+    """Write `weights.txt` and, last, `model.toml` beside the tables that are there already."""
+    folder = Path(directory)
+    write_weights(folder / "weights.txt", weights)
+    lines = [f'kind = "{kind}"', "", "[search]"]
+    lines += [f"{name} = {json.dumps(value)}" for name, value in asdict(search).items()]
+    with write_binary(folder / "model.toml") as stream:
+        stream.write(("\n".join(lines) + "\n").encode())

@@ -1,0 +1,91 @@
+"""`treeglot translate`: output forms, order, odd lines, weights that nothing has."""
+
+import json
+from pathlib import Path
+
+import pytest
+from small_table import table
+
+from treeglot.cli import main
+from treeglot.decode import SearchOptions, read_weights, write_weights
+from treeglot.lm import compile, train
+from treeglot.models import load
+from treeglot.models.model import write_model
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    table().write(str(folder / "rules.table"))
+    lines = ["the house is the", "house is the house", "that is a house", "the that", "is is the"]
+    with pytest.warns(UserWarning):
+        compile(train(lines, order=3), folder / "lm.bin")
+    write_model(folder, "hiero", {"p": 1.0, "lm": 0.1, "glue": -0.1, "unknown": -5.0}, SearchOptions(pop_limit=50))
+    return folder
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "test.de"
+    path.write_text("das ist haus\n\ndas Schloss\na\x07b\nhaus\n")
+    return path
+
+
+def test_lines_stay_in_order(model: Path, source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    outputs = []
+    for threads in ("1", "3"):
+        out = tmp_path / f"out.{threads}"
+        assert main(["translate", str(model), str(source), "-o", str(out), "--threads", threads]) == 0
+        outputs.append(out.read_text())
+    assert outputs[0] == "house is the\n\nthe Schloss\n\nhouse\n"
+    assert outputs[1] == outputs[0]
+    assert f"warning: {source}:4: a control character at byte 2, near 'a\\x07b'" in capsys.readouterr().err
+
+
+def test_kbest_list(model: Path, source: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    main(["translate", str(model), str(source), "-o", str(out), "--kbest", "2", "--distinct"])
+    rows = [line.split(" ||| ") for line in out.read_text().splitlines()]
+    assert [row[0] for row in rows] == ["0", "0", "2", "2", "4"]
+    assert [row[1] for row in rows[:2]] == ["house is the", "house is that"]
+    scores = [float(row[3]) for row in rows]
+    assert scores[0] > scores[1]
+    weights = read_weights(model / "weights.txt")
+    fields = rows[0][2].split()
+    values = dict(zip(fields[::2], map(float, fields[1::2]), strict=True))
+    assert sum(weights.get(name.rstrip("="), 0.0) * value for name, value in values.items()) == pytest.approx(
+        scores[0], abs=1e-4
+    )
+
+
+def test_json_with_derivations(model: Path, source: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    main(["translate", str(model), str(source), "-o", str(out), "--json", "--trace"])
+    first, second, *_ = [json.loads(line) for line in out.read_text().splitlines()]
+    assert (first["number"], first["text"]) == (0, "house is the")
+    assert [step["source"] for step in first["derivation"]] == ["[S,1]", "[X,1]", "[X,1] ist [X,2]", "das", "haus"]
+    assert second["text"] == ""
+
+
+def test_weights_that_nothing_has_are_named_once(model: Path, source: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_weights(model / "weights.txt", {"p": 1.0, "typo": 2.0})
+    assert main(["translate", str(model), str(source)]) == 0
+    assert capsys.readouterr().err.count("warning: the weights name 'typo', which is no feature of this model") == 1
+
+
+def test_load(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    loaded = load(model)
+    assert (loaded.kind, loaded.translator.options.pop_limit) == ("hiero", 50)
+    assert loaded.translate("das ist haus").text == "house is the"
+    assert main(["translate", str(tmp_path)]) == 1
+    assert capsys.readouterr().err == f"error: {tmp_path}: is not a model: it has no model.toml\n"
+
+
+def test_a_corrupt_table_is_refused(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = model / "rules.table"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    assert main(["translate", str(model)]) == 1
+    assert "rules.table: is damaged" in capsys.readouterr().err

@@ -1,0 +1,140 @@
+"""Translating with a small table: texts, derivations, markup, odd input, weights."""
+
+from pathlib import Path
+
+import pytest
+from small_table import table
+
+from treeglot import FormatError
+from treeglot.decode import SearchOptions, Translator, read_weights, write_weights
+
+WEIGHTS = {"p": 1.0, "glue": -0.1, "unknown": -5.0}
+
+
+def translator(*extra: tuple[str, str, str, float], markup: bool = False, span_limit: int = 10) -> Translator:
+    return Translator(table(*extra), WEIGHTS, options=SearchOptions(markup=markup, span_limit=span_limit))
+
+
+def test_text_score_features_derivation() -> None:
+    found = translator().translate("das ist haus")
+    assert found.text == "house is the"
+    assert found.score == pytest.approx(-2.2)
+    assert found.features == {"p": pytest.approx(-2.2), "word_penalty": 3.0, "rule_penalty": 3.0}
+    assert str(found.derivation).splitlines() == [
+        "[S] ||| [S,1] ||| [S,1]    0-3",
+        "  [S] ||| [X,1] ||| [X,1]    0-3",
+        "    [X] ||| [X,1] ist [X,2] ||| [X,2] is [X,1]    0-3",
+        "      [X] ||| das ||| the    0-1",
+        "      [X] ||| haus ||| house    2-3",
+    ]
+    assert [h.text for h in found.kbest(2)] == ["house is the", "house is that"]
+    assert len(found.kbest(100)) == 4  # with 'ist' passed through, the two of "das", then glue
+    assert found.kbest(3)[0].derivation == found.derivation
+
+
+def test_unknown_words_pass_through() -> None:
+    found = translator().translate("das Schloss")
+    assert found.text == "the Schloss"
+    assert found.features["unknown"] == 1.0
+
+
+def test_above_the_span_limit_there_is_only_glue() -> None:
+    narrow = translator(span_limit=2).translate("das ist haus")
+    assert narrow.text == "the ist house"
+    assert narrow.features["glue"] == 2.0
+
+
+@pytest.mark.parametrize("line", ["", "   ", "\t"])
+def test_an_empty_line_gives_an_empty_text(line: str) -> None:
+    found = translator().translate(line)
+    assert (found.text, found.score, found.features, found.problem) == ("", 0.0, {}, "")
+    assert found.kbest(3) == ()
+
+
+def test_a_long_sentence() -> None:
+    found = translator().translate(" ".join(["das", "haus", "ist"] * 170))
+    assert len(found.text.split()) == 510
+
+
+def test_one_bad_line_does_not_end_the_run() -> None:
+    first, bad, last = translator().translate_all(["das", "a\x07b", "haus"], threads=2)
+    assert (first.text, last.text) == ("the", "house")
+    assert bad.text == ""
+    assert bad.problem == "a control character at byte 2, near 'a\\x07b'"
+
+
+def test_markup_is_obeyed() -> None:
+    found = translator(markup=True).translate('<n translation="a hut||a shed">das haus</n> ist das')
+    assert {h.text for h in found.kbest(20, distinct=True)} == {
+        f"{left} {right}"
+        for hut in ("a hut", "a shed")
+        for the in ("the", "that")
+        for left, right in [(f"{the} is", hut), (f"{hut} ist", the)]
+    }
+
+
+def test_markup_may_be_wider_than_the_span_limit() -> None:
+    found = translator(markup=True, span_limit=1).translate('<n translation="hut">das haus ist</n> das')
+    assert found.text == "hut the"
+
+
+def test_without_markup_it_is_text() -> None:
+    assert translator().translate("<b> das").text == "<b> the"
+
+
+def test_entities_in_markup() -> None:
+    found = translator(markup=True).translate('&lt;b&gt; <x translation="R&amp;D">das</x>')
+    assert found.text == "<b> R&D"
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("<x>das</x>", "the tag '<x>' has no translation; expected <name translation=\"…\">"),
+        ('<x translation="a">das', "<x> is not closed; expected '</x>'"),
+        ('<x translation="a">das <y translation="b">haus</y></x>', "<x> is not closed; expected '</x>'"),
+        ("das <x", "the tag '<x' is not closed by '>'"),
+        ('<x translation="a"></x>', "<x> has no words in it"),
+    ],
+)
+def test_bad_markup(line: str, problem: str) -> None:
+    assert translator(markup=True).translate(line).problem == problem
+
+
+def test_unary_rules() -> None:
+    found = translator(("Y", "X", "y 1", -0.1), ("Z", "Y", "z 1", -0.1), ("X", "Z klein", "1 small", 0.0))
+    assert found.translate("das klein").text == "z y the small"
+
+
+def test_a_circle_of_unary_rules_ends() -> None:
+    found = translator(("Y", "X", "y 1", 0.1), ("X", "Y", "x 1", 0.1), ("Y", "Y", "more 1", 0.1))
+    assert found.translate("das").text == "y the"
+
+
+def test_weights_that_no_feature_has_are_named() -> None:
+    some = Translator(table(), {"p": 1.0, "glueing": 2.0, "lm": 1.0})
+    assert some.unknown_weights == ["glueing", "lm"]
+
+
+def test_weight_file(tmp_path: Path) -> None:
+    path = tmp_path / "weights.txt"
+    weights = {"p": 0.1, "lm": 1e-17, "glue": -3.0}
+    write_weights(path, weights)
+    assert read_weights(path) == weights
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "problem"),
+    [
+        ("p 1\nlm\n", 2, "'lm' is not a weight; expected NAME VALUE"),
+        ("p one\n", 1, "'one' is not a number"),
+        ("# all\np nan\n", 2, "the weight of 'p' is nan; expected a finite number"),
+        ("p 1\np 1\n", 2, "'p' has a weight already"),
+    ],
+)
+def test_bad_weight_files(tmp_path: Path, content: str, line: int, problem: str) -> None:
+    path = tmp_path / "weights.txt"
+    path.write_text(content)
+    with pytest.raises(FormatError) as caught:
+        read_weights(path)
+    assert (caught.value.line, caught.value.problem) == (line, problem)
