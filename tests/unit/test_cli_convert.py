@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import math
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -193,6 +196,23 @@ def test_nobody_reads_the_output(tmp_path: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
     assert process.returncode == 141
+
+
+def test_interrupted(tmp_path: Path) -> None:
+    """Nothing is left of an output that was being written."""
+    target = tmp_path / "out.txt"
+    command = [sys.executable, "-m", "treeglot", "-q", "convert", "-", str(target), "--from", "brackets"]
+    # A shell's background jobs ignore SIGINT, and so would what they start.
+    listen = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=listen) as process:
+        assert process.stdin is not None
+        process.stdin.write(b"(S (X a))\n" * 300_000)  # more than a chunk: it has begun to write
+        while not list(tmp_path.iterdir()) and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        assert process.communicate(timeout=60)[1] == b"interrupted\n"
+    assert process.returncode == 130
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_bad_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -52,3 +54,19 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
 def test_a_folder_is_not_a_file(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError), write_binary(tmp_path):
         pass
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".xz", ".zst"])
+def test_a_full_disk_is_named(tmp_path: Path, suffix: str) -> None:
+    """A limit on the size of files stands for the disk."""
+    path = tmp_path / f"a.txt{suffix}"
+    code = (
+        "import os, resource, signal; from treeglot.base.files import write_binary\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "try:\n"
+        f"    with write_binary({str(path)!r}) as stream: stream.write(os.urandom(1 << 20))\n"
+        "except OSError as error: print(error.filename)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == (f"{path}\n", "")
+    assert list(tmp_path.iterdir()) == []

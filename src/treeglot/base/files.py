@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import itertools
 import lzma
@@ -18,6 +19,8 @@ from treeglot.base.errors import FormatError
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
 CHUNK = 1 << 20
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what writing fails with, without saying where
 
 
 def open_binary(path: PathLike) -> IO[bytes]:
@@ -126,8 +129,10 @@ def write_binary(path: PathLike) -> Iterator[IO[bytes]]:
             raw.flush()
             os.fsync(raw.fileno())
         os.replace(aside, target)  # noqa: PTH105
-    except BaseException:
+    except BaseException as error:
         Path(aside).unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno in _FULL and error.filename is None:
+            error.filename = name
         raise
 
 
