@@ -10,6 +10,7 @@ namespace treeglot {
 namespace {
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_control(char c) { return static_cast<unsigned char>(c) < 32; }
 
 void append_utf8(std::uint32_t code, std::string& out) {
   const auto byte = [&](std::uint32_t value) { out += static_cast<char>(value); };
@@ -86,10 +87,9 @@ void JsonCursor::string(std::string& out) {
   ++at_;
   while (true) {
     const std::size_t begin = at_;
-    while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\' && static_cast<unsigned char>(text_[at_]) >= 32)
-      ++at_;
+    while (at_ < text_.size() && text_[at_] != '"' && text_[at_] != '\\' && !is_control(text_[at_])) ++at_;
     out.append(text_, begin, at_ - begin);
-    if (at_ >= text_.size() || static_cast<unsigned char>(text_[at_]) < 32) refuse("the end of a string");
+    if (at_ >= text_.size() || is_control(text_[at_])) refuse("the end of a string");
     if (text_[at_++] == '"') return;
     const char escape = at_ < text_.size() ? text_[at_] : ' ';
     constexpr std::string_view kShort = "\"\\/bfnrt";
@@ -120,8 +120,7 @@ void JsonCursor::string(std::string& out) {
 std::string_view JsonCursor::number_text() {
   blanks();
   std::size_t end = at_;
-  while (end < text_.size() && (is_digit(text_[end]) || std::string_view("+-.eE").find(text_[end]) != std::string_view::npos))
-    ++end;
+  while (end < text_.size() && std::string_view("0123456789+-.eE").find(text_[end]) != std::string_view::npos) ++end;
   return text_.substr(at_, end - at_);
 }
 

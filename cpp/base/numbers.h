@@ -1,4 +1,4 @@
-// Numbers as text, the same in every locale and with every standard library (libc++ has no std::from_chars for doubles).
+// Numbers as text, the same in every locale and with every standard library (libc++ has no from_chars for doubles).
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace treeglot {
 
-// The whole of `text` as a decimal number such as 12, -0.5 or 3e-7: no blanks, no +, no nan and no infinity; nothing when
-// it is not one, or is too large. The double nearest to it.
+// The whole of `text` as a decimal number such as 12, -0.5 or 3e-7, without blanks, +, nan and infinity: the double
+// nearest to it. Nothing when it is not one, or is too large.
 std::optional<double> parse_double(std::string_view text);
 
 // The float nearest to it; + may lead, and what is too small for a float is 0.

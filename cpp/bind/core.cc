@@ -8,7 +8,9 @@ NB_MODULE(_core, m) {
 #endif
   treeglot::bind_base(m);
   treeglot::bind_graph(m);
+  treeglot::bind_syntax_tree(m);
   treeglot::bind_syntax(m);
+  treeglot::bind_syntax_forest(m);
   treeglot::bind_syntax_dependency(m);
   treeglot::bind_syntax_formats(m);
   treeglot::bind_parse(m);

@@ -8,6 +8,8 @@ namespace treeglot {
 void bind_base(nanobind::module_& m);
 void bind_graph(nanobind::module_& m);
 void bind_syntax(nanobind::module_& m);
+void bind_syntax_tree(nanobind::module_& m);
+void bind_syntax_forest(nanobind::module_& m);
 void bind_syntax_dependency(nanobind::module_& m);  // after bind_syntax: adds to its Dependency
 void bind_syntax_formats(nanobind::module_& m);
 void bind_parse(nanobind::module_& m);

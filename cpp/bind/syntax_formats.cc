@@ -41,7 +41,8 @@ nb::class_<R> bind_reader(nb::module_& m, const char* name, const char* doc) {
             return reader.feed(bytes);
           },
           "chunk"_a, "The values that are complete with these bytes; None for a bad record that was skipped.")
-      .def("finish", &R::finish, nb::call_guard<nb::gil_scoped_release>(), "The values that the end of the file completes.")
+      .def("finish", &R::finish, nb::call_guard<nb::gil_scoped_release>(),
+           "The values that the end of the file completes.")
       .def_prop_ro("skipped", &R::skipped, "How many bad records have been skipped.")
       .def_prop_ro("problems", problems, "Line and problem of the first bad records that were skipped.");
 }

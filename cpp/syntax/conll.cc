@@ -50,7 +50,8 @@ void ConllReader::read_line(std::string_view line) {
   if (count != kColumns)
     fail(std::to_string(count) + (count == 1 ? " column" : " columns") + "; expected 10, separated by tabs");
   for (std::size_t column = 0; column < kColumns; ++column) {
-    if (columns[column].empty()) fail(std::string("an empty ") + column_name(version_, column) + "; expected _ for none");
+    if (columns[column].empty())
+      fail(std::string("an empty ") + column_name(version_, column) + "; expected _ for none");
     if (version_ == Conll::x && columns[column].find(' ') != std::string_view::npos)
       fail(std::string("a blank in ") + column_name(version_, column) + " " + quoted(columns[column]));
   }

@@ -30,7 +30,7 @@ std::vector<std::vector<std::uint32_t>> cycles(Heads heads) {
       cycle.push_back(member);
       member = static_cast<std::uint32_t>(heads[member]);
     }
-    std::ranges::rotate(cycle, std::ranges::min_element(cycle));
+    std::rotate(cycle.begin(), std::ranges::min_element(cycle), cycle.end());
     cycles.push_back(std::move(cycle));
   }
   std::ranges::sort(cycles);

@@ -99,7 +99,8 @@ struct Parts {
       new_spans.push_back(spans[node]);
     }
     for (const EdgeId edge : mapped.edge_map) new_scores.push_back(scores[edge]);
-    return ParseForest(std::move(mapped.graph), std::move(new_labels), std::move(new_spans), std::move(new_scores), kind);
+    return ParseForest(std::move(mapped.graph), std::move(new_labels), std::move(new_spans), std::move(new_scores),
+                       kind);
   }
 };
 

@@ -18,8 +18,8 @@ class PharaohReader : public Reader<Alignment> {
   using Reader::Reader;
   using Lengths = std::pair<std::uint32_t, std::uint32_t>;  // of the source and the target sentence
 
-  // Checks the lines to come against the lengths of their sentences: one pair for each line, in order. Once this has been
-  // called, a line for which there is none is an error.
+  // Checks the lines to come against the lengths of their sentences: one pair for each line, in order. Once this has
+  // been called, a line for which there is none is an error.
   void expect(const std::vector<Lengths>& lengths);
 
  protected:

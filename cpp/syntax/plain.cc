@@ -7,7 +7,8 @@ namespace treeglot {
 
 Sentence split_tokens(std::string_view line) {
   if (const std::size_t tab = line.find('\t'); tab != std::string_view::npos)
-    throw std::invalid_argument("a tab at byte " + std::to_string(tab + 1) + "; expected tokens separated by one blank");
+    throw std::invalid_argument("a tab at byte " + std::to_string(tab + 1) +
+                                "; expected tokens separated by one blank");
   if (line.ends_with(' ')) line.remove_suffix(1);
   Sentence tokens;
   for (std::size_t at = 0; at <= line.size() && !line.empty();) {

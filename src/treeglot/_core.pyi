@@ -223,7 +223,7 @@ class Tree:
     @staticmethod
     def from_nested(nested: tuple[Any, ...] | list[Any]) -> Tree:
         """
-        The tree of nested tuples or lists (label, child, ...); a child is a str (a word) or nested likewise.
+        The tree of nested tuples or lists (label, child, ...); a child is a word or nested likewise.
         """
 
     def to_nested(self) -> object:

@@ -37,6 +37,8 @@ def test_tree_handles() -> None:
     assert len({vp, tree[4], tree[5]}) == 2
     assert str(vp.subtree()) == "(VP (VBP see) (NP (DT the) (NN bank)))"
     assert [node.label for node in tree if node.is_word] == tree.words
+    with pytest.raises(ValueError, match=r"^a word has no subtree"):
+        tree[3].subtree()
     assert repr(vp) == "<TreeNode 4 VP [1, 4)>"
     del tree
     assert vp.tree.words[0] == "I"
@@ -187,6 +189,12 @@ def test_alignment() -> None:
     alignment.check(3, 2)
     assert Alignment.parse("") == Alignment()
     assert not Alignment()
+
+
+@pytest.mark.parametrize("link", [(0, -1), (0, 2**32), (0, 1, 2), (0,), "ab", 3])
+def test_what_is_not_a_link(link: object) -> None:
+    with pytest.raises(ValueError, match=r"^a link must be a pair of positions from 0$"):
+        Alignment([link])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize(
