@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Annotated
 
@@ -30,7 +31,6 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
         module = ModuleType("treeglot.cli.try_it")
         module.try_it = function
         monkeypatch.setitem(sys.modules, "treeglot.cli.try_it", module)
-        monkeypatch.setattr(app, "find_module", lambda path: True)
         monkeypatch.setattr(app, "COMMANDS", {"Tests": ("try_it",)})
         code = main([*before, "try_it", *arguments])
         out = capsys.readouterr()
@@ -205,8 +205,15 @@ def test_help_lists_the_commands_in_order_and_imports_little() -> None:
     assert done.stderr == "[]\n"
     listed = re.findall(r"^([A-Z].*):$|^  (\w+(?: \w+)?)  ", done.stdout, re.MULTILINE)
     shown = [stage or command for stage, command in listed]
-    there = {stage: list(filter(app.find_module, names)) for stage, names in app.COMMANDS.items()}
-    assert shown == [*(text for stage, names in there.items() if names for text in (stage, *names)), "Options"]
+    assert shown == [*(text for stage, names in app.COMMANDS.items() for text in (stage, *names)), "Options"]
+
+
+def test_every_file_of_a_command_is_listed() -> None:
+    """A command that is written but not named in COMMANDS is nowhere to be seen."""
+    files = {path.stem for path in Path(app.__file__).parent.glob("*.py")}
+    machinery = {"__init__", "app", "help", "output", "parameters", "screen"}
+    listed = {name.replace(" ", "_") for names in app.COMMANDS.values() for name in names}
+    assert files - machinery == listed
 
 
 def test_an_unknown_command_is_answered_with_the_closest() -> None:

@@ -38,7 +38,7 @@ class CommandGroup(TyperGroup):
 
     def names(self) -> dict[str, str]:
         """The next word of each command that is here → the path so far."""
-        paths = (path for paths in COMMANDS.values() for path in paths if find_module(path))
+        paths = (path for paths in COMMANDS.values() for path in paths)
         words = (path.removeprefix(self.prefix).split()[0] for path in paths if path.startswith(self.prefix))
         return {word: self.prefix + word for word in words}
 
@@ -62,7 +62,7 @@ class CommandGroup(TyperGroup):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """The commands by stage, with their whole names, then the options."""
         for stage, paths in COMMANDS.items():
-            rows = [(path, summary(path)) for path in paths if path.startswith(self.prefix) and find_module(path)]
+            rows = [(path, summary(path)) for path in paths if path.startswith(self.prefix)]
             help.section(formatter, stage, rows)
         help.parameters(self, ctx, formatter)
 
@@ -189,10 +189,3 @@ def _treeglot(
 def _group(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
         print(context.get_help())
-
-
-def find_module(path: str) -> bool:
-    """Whether the file of a command is there."""
-    from importlib.util import find_spec
-
-    return find_spec(f"treeglot.cli.{path.replace(' ', '_')}") is not None
