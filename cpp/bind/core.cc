@@ -20,4 +20,5 @@ NB_MODULE(_core, m) {
   treeglot::bind_rules(m);
   treeglot::bind_rules_extract(m);
   treeglot::bind_decode(m);
+  treeglot::bind_tune(m);
 }

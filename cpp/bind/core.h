@@ -19,5 +19,6 @@ void bind_evaluate(nanobind::module_& m);
 void bind_rules(nanobind::module_& m);
 void bind_rules_extract(nanobind::module_& m);
 void bind_decode(nanobind::module_& m);
+void bind_tune(nanobind::module_& m);
 
 }  // namespace treeglot

@@ -1435,3 +1435,103 @@ class Decoder:
         """
         Translates lines of tokens; results are in their order, the same for any number of threads.
         """
+
+class Candidates:
+    """Hypotheses of sentences, with features and statistics."""
+
+    @property
+    def sentences(self) -> int:
+        """How many sentences there are."""
+
+    @property
+    def features(self) -> int:
+        """How many features there are."""
+
+    def spreads(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """How much each feature varies among the hypotheses of a sentence."""
+
+class HypothesisPool(Candidates):
+    """Candidates in lists, on arrays that must stay as they are."""
+
+    def __init__(self, first_hypothesis: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_feature: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], features: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], statistics: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int) -> None: ...
+
+    @property
+    def hypotheses(self) -> int:
+        """How many hypotheses there are."""
+
+    def best(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """The best hypothesis of every sentence; -1 where there is none."""
+
+    def scores(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The score of every hypothesis."""
+
+    def score(self, metric: Metric, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], chosen: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+        """The corpus score of the best hypotheses of the chosen sentences."""
+
+class TuningForest:
+    """A search space: a hypergraph, features of its edges, their yields."""
+
+    def __init__(self, graph: Hypergraph, first_feature: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], features: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_symbol: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], symbols: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class ForestPool(Candidates):
+    """Candidates packed in hypergraphs."""
+
+    def __init__(self, forests: Sequence[Sequence[TuningForest]], words: Sequence[str], number: int, references: References) -> None: ...
+
+def upper_envelope(slopes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], intercepts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    The lines that are highest somewhere, from left to right, and where they begin.
+    """
+
+def forest_envelope(graph: Hypergraph, slopes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], intercepts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[list[list[int]], list[float]]:
+    """The derivations that are best somewhere, and where they begin to be."""
+
+class LineStep:
+    """The best step along a direction."""
+
+    @property
+    def length(self) -> float:
+        """How far to go; 0 for staying."""
+
+    @property
+    def score(self) -> float:
+        """The corpus score there."""
+
+    @property
+    def here(self) -> float:
+        """The corpus score without a step."""
+
+def line_search(candidates: Candidates, metric: Metric, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], direction: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> LineStep:
+    """The best step along a direction, exactly."""
+
+def ascend(candidates: Candidates, metric: Metric, start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], spreads: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], directions: int, least_gain: float, rounds: int, seed: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, float, int]:
+    """
+    From a start along one direction after another: weights, score, the score before, rounds.
+    """
+
+class MiraResult:
+    """What MIRA learnt."""
+
+    @property
+    def weights(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', writable=False)]:
+        """The mean weights of the best epoch."""
+
+    @property
+    def best_epoch(self) -> int:
+        """From 1; 0 when there was nothing to learn from."""
+
+    @property
+    def train(self) -> list[float]:
+        """Scores after each epoch on what was learnt from."""
+
+    @property
+    def held_out(self) -> list[float]:
+        """Scores after each epoch on what was held out."""
+
+def mira(pool: HypothesisPool, sentence_metric: Metric, metric: Metric, start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], held_out: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], c: float, decay: float, epochs: int, patience: int, seed: int) -> MiraResult:
+    """Batch MIRA over a pool."""
+
+def sample_pairs(pool: HypothesisPool, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], samples: int, kept: int, least: float, seed: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    Differences of features between better and worse hypotheses, as the arrays of a sparse matrix.
+    """

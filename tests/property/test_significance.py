@@ -8,6 +8,7 @@ from math import comb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from slow_random import SlowRandom
 
 from treeglot.evaluate import Bleu, Chrf, Ter, paired_bootstrap, sign_test
 
@@ -51,34 +52,6 @@ def test_probabilities_of_the_sign_test(better: int, worse: int) -> None:
     from treeglot import _core
 
     assert _core.sign_test_p(better, worse) == pytest.approx(float(two_sided(better, worse)), rel=1e-8, abs=1e-300)
-
-
-class SlowRandom:
-    """xoshiro256**, seeded by splitmix64."""
-
-    def __init__(self, seed: int) -> None:
-        self.state = []
-        for _ in range(4):
-            seed = (seed + 0x9E3779B97F4A7C15) % 2**64
-            word = ((seed ^ (seed >> 30)) * 0xBF58476D1CE4E5B9) % 2**64
-            word = ((word ^ (word >> 27)) * 0x94D049BB133111EB) % 2**64
-            self.state.append(word ^ (word >> 31))
-
-    def below(self, n: int) -> int:
-        s = self.state
-        drawn = (_rotated((s[1] * 5) % 2**64, 7) * 9) % 2**64
-        shifted = (s[1] << 17) % 2**64
-        s[2] ^= s[0]
-        s[3] ^= s[1]
-        s[1] ^= s[2]
-        s[0] ^= s[3]
-        s[2] ^= shifted
-        s[3] = _rotated(s[3], 45)
-        return int((drawn >> 11) * 2**-53 * n)
-
-
-def _rotated(word: int, by: int) -> int:
-    return ((word << by) | (word >> (64 - by))) % 2**64
 
 
 @given(comparisons(), st.sampled_from(METRICS), st.integers(0, 2**64 - 1))

@@ -1,0 +1,81 @@
+// What a tuner chooses from: for every sentence hypotheses with feature vectors and statistics, listed in a pool or packed in
+// forests.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "tune/envelope.h"
+
+namespace treeglot {
+
+// Sparse vectors, one after another, on arrays of somebody else.
+struct SparseRows {
+  std::span<const std::uint64_t> first;     // rows + 1 offsets
+  std::span<const std::uint32_t> features;  // numbers of features
+  std::span<const float> values;
+
+  std::size_t size() const { return first.size() - 1; }
+  double dot(std::size_t row, std::span<const double> dense) const {
+    double sum = 0.0;
+    for (std::uint64_t i = first[row]; i < first[row + 1]; ++i) sum += dense[features[i]] * static_cast<double>(values[i]);
+    return sum;
+  }
+};
+
+// The hypotheses of a sentence that are best for some step, from left to right.
+struct BestAlong {
+  Envelope envelope;
+  std::vector<const double*> statistics;  // of each line
+};
+
+class Candidates {
+ public:
+  virtual ~Candidates() = default;
+  virtual std::size_t sentences() const = 0;
+  virtual std::size_t features() const = 0;
+  virtual std::size_t width() const = 0;  // of the statistics
+  // What is best along weights + x · direction, for all x. A sentence may have no hypotheses.
+  virtual void best_along(std::size_t sentence, std::span<const double> weights, std::span<const double> direction,
+                          BestAlong& out) const = 0;
+  // How much each feature varies among the hypotheses of a sentence, where it does: a unit for its values. 0 for features
+  // that never tell two hypotheses apart.
+  virtual std::vector<double> spreads() const = 0;
+};
+
+// Lists of hypotheses. Refuses what does not fit together and features that are not finite numbers.
+class Pool final : public Candidates {
+ public:
+  // first_hypothesis: sentences + 1 offsets. statistics: a row for each hypothesis. `owner` keeps the arrays.
+  Pool(std::span<const std::uint32_t> first_hypothesis, SparseRows rows, std::span<const double> statistics,
+       std::size_t features, std::shared_ptr<const void> owner);
+
+  std::size_t sentences() const override { return first_.size() - 1; }
+  std::size_t features() const override { return features_; }
+  std::size_t width() const override { return width_; }
+  void best_along(std::size_t sentence, std::span<const double> weights, std::span<const double> direction,
+                  BestAlong& out) const override;
+  std::vector<double> spreads() const override;
+
+  std::size_t hypotheses() const { return rows_.size(); }
+  std::uint32_t begin(std::size_t sentence) const { return first_[sentence]; }
+  std::uint32_t end(std::size_t sentence) const { return first_[sentence + 1]; }
+  const SparseRows& rows() const { return rows_; }
+  std::span<const double> statistics(std::size_t hypothesis) const {
+    return statistics_.subspan(hypothesis * width_, width_);
+  }
+
+  // The hypothesis of a sentence with the highest score, of equal ones the first. The sentence must have one.
+  std::uint32_t best(std::size_t sentence, std::span<const double> weights) const;
+
+ private:
+  std::span<const std::uint32_t> first_;
+  SparseRows rows_;
+  std::span<const double> statistics_;
+  std::size_t features_, width_;
+  std::shared_ptr<const void> owner_;
+};
+
+}  // namespace treeglot

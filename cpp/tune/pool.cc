@@ -1,0 +1,110 @@
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "graph/hypergraph.h"
+#include "tune/candidates.h"
+
+namespace treeglot {
+namespace {
+
+std::string number(std::size_t n) { return std::to_string(n); }
+
+}  // namespace
+
+Pool::Pool(std::span<const std::uint32_t> first_hypothesis, SparseRows rows, std::span<const double> statistics,
+           std::size_t features, std::shared_ptr<const void> owner)
+    : first_(first_hypothesis), rows_(rows), statistics_(statistics), features_(features), owner_(std::move(owner)) {
+  if (rows.first.empty()) throw std::invalid_argument("first_feature must begin with 0");
+  check_offsets("first_hypothesis", first_hypothesis, rows.size());
+  if (rows.first.front() != 0 || !std::is_sorted(rows.first.begin(), rows.first.end()) ||
+      rows.first.back() != rows.features.size() || rows.features.size() != rows.values.size()) {
+    throw std::invalid_argument("first_feature, features and values do not fit together");
+  }
+  width_ = rows.size() == 0 ? 1 : statistics.size() / rows.size();
+  if (width_ * rows.size() != statistics.size() || width_ == 0) {
+    throw std::invalid_argument(number(statistics.size()) + " statistics for " + number(rows.size()) + " hypotheses");
+  }
+  for (std::size_t sentence = 0; sentence < sentences(); ++sentence) {
+    for (std::uint32_t h = begin(sentence); h < end(sentence); ++h) {
+      for (std::uint64_t i = rows.first[h]; i < rows.first[h + 1]; ++i) {
+        const auto place = [&] {
+          return "hypothesis " + number(h - begin(sentence)) + " of sentence " + number(sentence) + " has feature " +
+                 number(rows.features[i]);
+        };
+        if (rows.features[i] >= features) throw std::invalid_argument(place() + " of " + number(features));
+        if (i > rows.first[h] && rows.features[i] <= rows.features[i - 1]) {
+          throw std::invalid_argument(place() + " after " + number(rows.features[i - 1]) + "; expected them in order");
+        }
+        if (!std::isfinite(rows.values[i])) {
+          throw std::invalid_argument(place() + " = " + std::to_string(rows.values[i]) + "; expected a finite number");
+        }
+      }
+    }
+  }
+}
+
+void Pool::best_along(std::size_t sentence, std::span<const double> weights, std::span<const double> direction,
+                      BestAlong& out) const {
+  out.envelope.lines.clear();
+  out.statistics.clear();
+  for (std::uint32_t h = begin(sentence); h < end(sentence); ++h) {
+    out.envelope.lines.push_back({rows_.dot(h, direction), rows_.dot(h, weights), h});
+  }
+  make_envelope(out.envelope);
+  for (const Line& line : out.envelope.lines) out.statistics.push_back(statistics(line.id).data());
+}
+
+std::vector<double> Pool::spreads() const {
+  // Deviations are taken from the first hypothesis' values: a feature that is the same for all has spread 0, to the bit.
+  struct Moments {
+    double first = 0.0, sum = 0.0, squares = 0.0;
+    std::uint32_t present = 0;
+  };
+  std::vector<double> variances(features_);
+  std::vector<std::uint32_t> varies(features_);  // in how many sentences
+  std::vector<Moments> moments(features_);
+  std::vector<std::uint32_t> touched;
+  for (std::size_t sentence = 0; sentence < sentences(); ++sentence) {
+    const std::uint32_t size = end(sentence) - begin(sentence);
+    if (size < 2) continue;
+    for (std::uint64_t i = rows_.first[begin(sentence)]; i < rows_.first[begin(sentence) + 1]; ++i) {
+      moments[rows_.features[i]].first = static_cast<double>(rows_.values[i]);
+    }
+    for (std::uint64_t i = rows_.first[begin(sentence)]; i < rows_.first[end(sentence)]; ++i) {
+      Moments& m = moments[rows_.features[i]];
+      const double deviation = static_cast<double>(rows_.values[i]) - m.first;
+      if (m.present++ == 0) touched.push_back(rows_.features[i]);
+      m.sum += deviation;
+      m.squares += deviation * deviation;
+    }
+    for (const std::uint32_t feature : touched) {
+      Moments& m = moments[feature];
+      const double absent = size - m.present, mean = (m.sum - absent * m.first) / size;
+      const double variance = (m.squares + absent * m.first * m.first) / size - mean * mean;
+      m = Moments{};
+      if (variance <= 0.0) continue;
+      variances[feature] += variance;
+      ++varies[feature];
+    }
+    touched.clear();
+  }
+  for (std::size_t i = 0; i < features_; ++i) variances[i] = varies[i] == 0 ? 0.0 : std::sqrt(variances[i] / varies[i]);
+  return variances;
+}
+
+std::uint32_t Pool::best(std::size_t sentence, std::span<const double> weights) const {
+  std::uint32_t best = begin(sentence);
+  double highest = rows_.dot(best, weights);
+  for (std::uint32_t h = best + 1; h < end(sentence); ++h) {
+    const double score = rows_.dot(h, weights);
+    if (score > highest) {
+      highest = score;
+      best = h;
+    }
+  }
+  return best;
+}
+
+}  // namespace treeglot

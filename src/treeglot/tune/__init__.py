@@ -1,0 +1,31 @@
+"""Weights for a model: MERT, MIRA and PRO."""
+
+from treeglot.tune.kbest import KBest, read_kbest, write_kbest
+from treeglot.tune.loop import LoopOptions, Translator, Tuned, read_log, tune
+from treeglot.tune.mert import Mert
+from treeglot.tune.method import Method, Update, method
+from treeglot.tune.mira import Mira
+from treeglot.tune.pool import Pool
+from treeglot.tune.pro import Pro
+from treeglot.tune.weights import Weights, read_weights, write_weights
+
+__all__ = [
+    "KBest",
+    "LoopOptions",
+    "Mert",
+    "Method",
+    "Mira",
+    "Pool",
+    "Pro",
+    "Translator",
+    "Tuned",
+    "Update",
+    "Weights",
+    "method",
+    "read_kbest",
+    "read_log",
+    "read_weights",
+    "tune",
+    "write_kbest",
+    "write_weights",
+]

@@ -1,0 +1,176 @@
+"""The best translations of sentences with their features, as arrays side by side."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from treeglot import _core
+from treeglot.base.errors import FormatError
+from treeglot.base.files import PathLike, read_lines, write_binary
+from treeglot.tune.weights import check_name
+
+Hypothesis: TypeAlias = tuple[str, Mapping[str, float]]  # a translation and its features
+
+KIND, VERSION = "kbest", 1
+
+
+@dataclass(frozen=True, eq=False)
+class KBest:
+    """The best translations of every sentence, best first.
+
+    Those of sentence `i` are `first[i]:first[i + 1]`; the features of hypothesis `h`, those that are not 0, are
+    `features[first_feature[h]:first_feature[h + 1]]`, numbers into `names`, with their `values`.
+    """
+
+    names: Sequence[str]
+    first: npt.NDArray[np.uint32]
+    texts: Sequence[str]
+    first_feature: npt.NDArray[np.uint64]
+    features: npt.NDArray[np.uint32]
+    values: npt.NDArray[np.float32]
+    scores: npt.NDArray[np.float64] | None = field(default=None)  # by the model, where they are known
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+    @staticmethod
+    def of(lists: Iterable[Sequence[Hypothesis]]) -> KBest:
+        """From lists of translations with their features by name.
+
+        >>> kbest = KBest.of([[("a b", {"lm": -1.5}), ("b a", {"lm": -2.0, "words": 2})], []])
+        >>> len(kbest), kbest.best()
+        (2, ['a b', ''])
+        """
+        names: dict[str, int] = {}
+        first, first_feature = [0], [0]
+        texts: list[str] = []
+        features: list[int] = []
+        values: list[float] = []
+        for hypotheses in lists:
+            for text, vector in hypotheses:
+                texts.append(text)
+                for name, value in vector.items():
+                    features.append(names.setdefault(name, len(names)))
+                    values.append(value)
+                first_feature.append(len(features))
+            first.append(len(texts))
+        return KBest(
+            list(names),
+            np.array(first, dtype=np.uint32),
+            texts,
+            np.array(first_feature, dtype=np.uint64),
+            np.array(features, dtype=np.uint32),
+            np.array(values, dtype=np.float32),
+        )
+
+    def best(self) -> list[str]:
+        """The best translation of each sentence; the empty one where there is none."""
+        return [self.texts[int(b)] if b < e else "" for b, e in zip(self.first[:-1], self.first[1:], strict=True)]
+
+    def sentences(self) -> npt.NDArray[np.uint32]:
+        """Whose translation each hypothesis is."""
+        return np.repeat(np.arange(len(self), dtype=np.uint32), sizes_of(self.first))
+
+    def save(self, path: PathLike) -> None:
+        """Write a binary file, for programs: aside, then renamed."""
+        for what, lines in (("translation", self.texts), ("name", self.names)):
+            for line in lines:
+                if "\n" in line:
+                    raise ValueError(f"the {what} {line[:40]!r} has a line feed in it")
+        content = {
+            "names": "\n".join(self.names).encode(),
+            "texts": "\n".join(self.texts).encode(),
+            "first": np.ascontiguousarray(self.first, dtype=np.uint32).tobytes(),
+            "first_feature": np.ascontiguousarray(self.first_feature, dtype=np.uint64).tobytes(),
+            "features": np.ascontiguousarray(self.features, dtype=np.uint32).tobytes(),
+            "values": np.ascontiguousarray(self.values, dtype=np.float32).tobytes(),
+        }
+        _core.write_sections(os.fspath(path), KIND, VERSION, content)
+
+    @staticmethod
+    def load(path: PathLike) -> KBest:
+        """Read what `save` wrote; a file that is damaged is a `FormatError`."""
+        content = _core.read_sections(os.fspath(path), KIND, VERSION)
+        first = np.frombuffer(content["first"], dtype=np.uint32)
+        texts = content["texts"].decode().split("\n") if first[-1] else []
+        return KBest(
+            content["names"].decode().split("\n") if content["names"] else [],
+            first,
+            texts,
+            np.frombuffer(content["first_feature"], dtype=np.uint64),
+            np.frombuffer(content["features"], dtype=np.uint32),
+            np.frombuffer(content["values"], dtype=np.float32),
+        )
+
+
+def sizes_of(offsets: npt.NDArray[np.unsignedinteger[Any]]) -> npt.NDArray[np.int64]:
+    """The distances between offsets."""
+    numbers = offsets.astype(np.int64)
+    return numbers[1:] - numbers[:-1]
+
+
+def read_kbest(path: PathLike, sentences: int) -> KBest:
+    """Read a k-best list of so many sentences: `SENTENCE ||| TRANSLATION ||| NAME=VALUE … ||| SCORE` a line.
+
+    Sentences count from 0 and come in order; the score may be left out. Moses, cdec and others write such lists.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "dev.kbest"
+    >>> _ = path.write_text("0 ||| a b ||| lm=-1.5 words=2 ||| -1\\n2 ||| c ||| lm=-1\\n")
+    >>> read_kbest(path, sentences=3).best()
+    ['a b', '', 'c']
+    """
+    file = os.fspath(path)
+    lists: list[list[Hypothesis]] = [[] for _ in range(sentences)]
+    last = 0
+    for number, line in enumerate(read_lines(path), 1):
+        parts = [part.strip() for part in line.split("|||")]
+        if len(parts) not in (3, 4):
+            expected = "expected SENTENCE ||| TRANSLATION ||| NAME=VALUE … ||| SCORE"
+            raise FormatError(file, number, f"{len(parts)} parts between |||; {expected}")
+        if not parts[0].isascii() or not parts[0].isdigit():
+            raise FormatError(file, number, f"{parts[0][:30]!r} is not the number of a sentence; expected 0, 1, 2 …")
+        sentence = int(parts[0])
+        if sentence >= sentences:
+            raise FormatError(file, number, f"sentence {sentence}; there are references for {sentences}, from 0 on")
+        if sentence < last:
+            raise FormatError(file, number, f"sentence {sentence} after sentence {last}; expected them in order")
+        last = sentence
+        lists[sentence].append((parts[1], _read_features(file, number, parts[2])))
+    return KBest.of(lists)
+
+
+def _read_features(file: str, number: int, text: str) -> dict[str, float]:
+    features: dict[str, float] = {}
+    for token in text.split():
+        name, equals, written = token.rpartition("=")
+        try:
+            value = float(written) if equals and name else math.nan
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise FormatError(file, number, f"{token[:60]!r} is not a feature; expected NAME=VALUE, a finite number")
+        if name in features:
+            raise FormatError(file, number, f"feature {name} is there twice")
+        features[name] = value
+    return features
+
+
+def write_kbest(path: PathLike, kbest: KBest) -> None:
+    """Write a k-best list as `read_kbest` reads it; values keep the precision that they have."""
+    for name in kbest.names:
+        check_name(name)
+    with write_binary(path) as stream:
+        for hypothesis, sentence in enumerate(kbest.sentences()):
+            begin, end = (int(i) for i in kbest.first_feature[hypothesis : hypothesis + 2])
+            pairs = zip(kbest.features[begin:end], kbest.values[begin:end], strict=True)
+            vector = " ".join(f"{kbest.names[feature]}={value:.9g}" for feature, value in pairs)
+            score = "" if kbest.scores is None else f" ||| {kbest.scores[hypothesis]:.9g}"
+            stream.write(f"{sentence} ||| {kbest.texts[hypothesis]} ||| {vector}{score}\n".encode())

@@ -1,0 +1,265 @@
+"""Tuning: decode, add to the pool, update the weights, and again. The only cycle in the house.
+
+The state is on disk. After every decoding and every update a file appears under its name, complete; a run that was
+killed goes on behind the last of them, and ends with the same bytes as one that was not. Nothing depends on the number
+of threads.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Protocol
+
+from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.files import PathLike, read_lines, write_binary
+from treeglot.base.options import option
+from treeglot.evaluate import Bleu, Metric
+from treeglot.tune.kbest import KBest
+from treeglot.tune.method import Method, Update, derived_seed
+from treeglot.tune.pool import Pool
+from treeglot.tune.weights import Weights, read_weights, write_weights
+
+Entry = dict[str, Any]  # what the log says of one iteration
+
+
+class Translator(Protocol):
+    """What is tuned: anything that translates with given weights."""
+
+    @property
+    def signature(self) -> str:
+        """What it is, in one line: a run is only continued with the same one."""
+        ...
+
+    def translate(self, lines: Sequence[str], weights: Weights, kbest: int) -> KBest:
+        """The best translations of each line, with their features; the same for any number of threads."""
+        ...
+
+
+@dataclass(frozen=True)
+class LoopOptions:
+    """How long tuning goes on, and with how much."""
+
+    iterations: int = option(10, "updates of the weights, at most")
+    kbest: int = option(100, "hypotheses of a sentence that an iteration adds to the pool")
+    patience: int = option(3, "iterations without a better score before it ends; 0: all of them")
+    seed: int = option(1, "seed of everything that is drawn")
+
+    def __post_init__(self) -> None:
+        """Refuses numbers that make no sense."""
+        for name in ("iterations", "kbest"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}; expected at least 1")
+        for name in ("patience", "seed"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}; expected at least 0")
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """The best weights of a run."""
+
+    weights: dict[str, float]
+    score: float  # of the output with them: on what is held out, or on all
+    iteration: int  # the one that gave them; 0 for the start
+    stop: str  # why it ended
+    log: list[Entry]
+
+
+def tune(
+    translator: Translator,
+    lines: Sequence[str],
+    references: Sequence[Sequence[str]],
+    method: Method,
+    start: Weights,
+    folder: PathLike,
+    *,
+    metric: Metric | None = None,
+    options: LoopOptions | None = None,
+    threads: int = 1,
+    report: Callable[[Entry], None] = lambda entry: None,
+) -> Tuned:
+    """Tune the weights of `translator` on `lines` and their references; the state of the run is in `folder`.
+
+    `folder` gets, for iteration 1, 2, …, `01.kbest` with the hypotheses that were found and `01.weights` with the
+    weights that came of them; `log.jsonl` with a line for each; `best.weights` at the end. A folder with the same run
+    in it is continued, one with another run is refused. `report` is told of each iteration.
+    """
+    run = _Run(translator, lines, references, method, dict(start), Path(folder), metric, options, threads)
+    run.open()
+    weights, pool = run.start, Pool(run.references)
+    iterations: list[_Iteration] = []
+    while True:
+        number = len(iterations) + 1
+        kbest = run.decoded(number, weights)
+        before, pool = pool.hypotheses, pool.merged(kbest)
+        entry = run.judged(number, kbest, pool, before)
+        stop = run.ends(iterations, entry)
+        if stop:
+            new, entry = weights, entry | {"stop": stop}
+        else:
+            new, entry = run.updated(number, pool, weights, entry)
+        iterations.append(_Iteration(weights, entry))
+        run.write_log([one.entry for one in iterations])
+        report(entry)
+        if stop:
+            break
+        weights = new
+    ranks = [run.rank(one.entry) for one in iterations]
+    best = ranks.index(max(ranks))
+    found = iterations[best]
+    write_weights(run.folder / "best.weights", found.weights, f"{run.described()}, iteration {best}")
+    return Tuned(found.weights, run.chosen(found.entry), best, stop, [one.entry for one in iterations])
+
+
+@dataclass(frozen=True)
+class _Iteration:
+    weights: dict[str, float]  # that it decoded with
+    entry: Entry
+
+
+class _Run:
+    def __init__(
+        self,
+        translator: Translator,
+        lines: Sequence[str],
+        references: Sequence[Sequence[str]],
+        method: Method,
+        start: dict[str, float],
+        folder: Path,
+        metric: Metric | None,
+        options: LoopOptions | None,
+        threads: int,
+    ) -> None:
+        self.translator, self.lines, self.method, self.start, self.folder = translator, lines, method, start, folder
+        self.metric = metric or Bleu()
+        self.options = options or LoopOptions()
+        self.threads = threads
+        self.sources = references
+        for number, reference in enumerate(references, 1):
+            if len(reference) != len(lines):
+                raise UsageError(
+                    f"reference {number} has {len(reference)} sentences, there are {len(lines)} to translate"
+                )
+        if not lines:
+            raise UsageError("there is nothing to translate: the development set is empty")
+        self.references = self.metric.prepare(references)
+        self.held_out = method.held_out(len(lines))
+
+    def described(self) -> str:
+        return f"{type(self.method).__name__.lower()}, seed {self.options.seed}"
+
+    def identity(self) -> dict[str, Any]:
+        """What must be the same for a run to be continued; how long it goes on and with how many threads need not."""
+        table = {
+            "method": type(self.method).__name__.lower(),
+            "metric": self.metric.name,
+            "translator": self.translator.signature,
+            "kbest": self.options.kbest,
+            "seed": self.options.seed,
+            "lines": _digest(self.lines),
+            "references": _digest([line for reference in self.sources for line in reference]),
+            "start": _digest([f"{name} {self.start[name]!r}" for name in sorted(self.start)]),
+        }
+        for prefix, value in (("method", self.method), ("metric", self.metric)):
+            if dataclasses.is_dataclass(value):
+                table |= {f"{prefix}.{f.name}": getattr(value, f.name) for f in dataclasses.fields(value)}
+        return table
+
+    def open(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / "run.json"
+        identity = self.identity()
+        if path.exists():
+            try:
+                known = json.loads(path.read_text())
+            except ValueError as error:
+                raise FormatError(str(path), 0, f"is not a tuning run: {error}") from error
+            for key in sorted({*identity, *known}):
+                if identity.get(key) != known.get(key):
+                    there, here = (json.dumps(table.get(key), ensure_ascii=False) for table in (known, identity))
+                    raise UsageError(f"{self.folder} has another run: {key} is {there} there and {here} here")
+        else:
+            with write_binary(path) as stream:
+                stream.write(json.dumps(identity, ensure_ascii=False, indent=2).encode() + b"\n")
+
+    def decoded(self, number: int, weights: dict[str, float]) -> KBest:
+        path = self.folder / f"{number:02}.kbest"
+        if not path.exists():
+            self.translator.translate(self.lines, weights, self.options.kbest).save(path)
+        return KBest.load(path)
+
+    def judged(self, number: int, kbest: KBest, pool: Pool, before: int) -> Entry:
+        rows = self.references.statistics(kbest.best())
+        entry: Entry = {"iteration": number, "score": self.metric.score(rows)}
+        if self.held_out.any():
+            entry["held_out"] = self.metric.score(rows[self.held_out])
+        if isinstance(self.metric, Bleu):
+            words, wanted = rows[:, :2].sum(axis=0)
+            entry["length"] = float(words / wanted) if wanted else None
+        return entry | {"hypotheses": pool.hypotheses, "new": pool.hypotheses - before}
+
+    def updated(
+        self, number: int, pool: Pool, weights: dict[str, float], entry: Entry
+    ) -> tuple[dict[str, float], Entry]:
+        """The weights of this iteration, and its entry with what the update says: from the file if there is one."""
+        path = self.folder / f"{number:02}.weights"
+        if not path.exists():
+            seed = derived_seed(self.options.seed, number)
+            update: Update = self.method.update(pool, weights, seed=seed, threads=self.threads)
+            entry = entry | {"pool_before": update.before, "pool_after": update.after, **update.notes}
+            entry |= {"converged": update.converged, "weights": sum(w != 0 for w in update.weights.values())}
+            write_weights(path, update.weights, json.dumps(entry, ensure_ascii=False))
+        return read_weights(path), _read_entry(path)
+
+    def ends(self, before: Sequence[_Iteration], entry: Entry) -> str:
+        """Why this iteration is the last; nothing if it is not."""
+        if before and entry["new"] == 0:
+            return "no new hypotheses"
+        if before and before[-1].entry["converged"]:
+            return "the update gained nothing"
+        if len(before) == self.options.iterations:
+            return "as many iterations as were asked for"
+        scores = [self.rank(one) for one in (*(i.entry for i in before), entry)]
+        best = scores.index(max(scores))
+        if self.options.patience and len(scores) - 1 - best >= self.options.patience:
+            return f"no better score in {self.options.patience} iterations"
+        return ""
+
+    def chosen(self, entry: Mapping[str, Any]) -> float:
+        """The score that says which weights are best."""
+        return float(entry.get("held_out", entry["score"]))
+
+    def rank(self, entry: Mapping[str, Any]) -> tuple[float, float]:
+        """The higher the better: what is held out is little, and where it says nothing the score on all decides."""
+        sign = 1 if self.metric.higher_is_better else -1
+        return sign * self.chosen(entry), sign * entry["score"]
+
+    def write_log(self, entries: Sequence[Entry]) -> None:
+        with write_binary(self.folder / "log.jsonl") as stream:
+            for entry in entries:
+                stream.write(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
+
+
+def _read_entry(path: Path) -> Entry:
+    first = next(iter(read_lines(path)), "")
+    try:
+        entry = json.loads(first.removeprefix("# "))
+    except ValueError:
+        entry = None
+    if not isinstance(entry, dict):
+        raise FormatError(str(path), 1, "does not begin with what the log says of the iteration")
+    return entry
+
+
+def _digest(lines: Sequence[str]) -> str:
+    return blake2b("\n".join(lines).encode(), digest_size=8).hexdigest()
+
+
+def read_log(path: PathLike) -> list[Entry]:
+    """The entries of a run's log."""
+    return [json.loads(line) for line in read_lines(path)]

@@ -1,0 +1,97 @@
+"""MERT (Och 2003): the corpus score itself is climbed, by exact line searches from many starts."""
+
+from __future__ import annotations
+
+import random
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treeglot import _core
+from treeglot.base.errors import UsageError
+from treeglot.base.options import option
+from treeglot.evaluate import Metric
+from treeglot.tune.method import Update, derived_seed, method, none_held_out
+from treeglot.tune.pool import Pool
+from treeglot.tune.weights import Weights, rescaled
+
+
+@method("mert")
+@dataclass(frozen=True)
+class Mert:
+    """Minimum error rate training."""
+
+    restarts: int = option(20, "random starts, beside the weights as they are")
+    directions: int = option(10, "random directions in every round, beside one for each feature")
+    least_gain: float = option(0.01, "a round or an iteration that gains less is the last")
+    rounds: int = option(20, "rounds from one start, at most")
+    most_features: int = option(1000, "more features than this are refused: MERT is for a few dozen")
+
+    def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
+        """Climb from the weights as they are and from random ones; the best point found, and the first of equals.
+
+        Features that never tell two hypotheses apart keep their weights. The new weights' absolute values add up to
+        what the old ones' did.
+        """
+        if len(pool.names) > self.most_features:
+            raise UsageError(f"MERT takes at most {self.most_features} features, the pool has {len(pool.names)}")
+        found = climb(pool.core, pool.metric, pool.dense(weights), self, seed=seed, threads=threads)
+        new = rescaled(pool.sparse(found.weights, weights), like=weights)
+        gain = abs(found.score - found.before)
+        return Update(new, found.before, found.score, gain < self.least_gain, {"start": found.start})
+
+    held_out = staticmethod(none_held_out)
+
+
+@dataclass(frozen=True)
+class Climb:
+    """Where the best of all climbs led."""
+
+    weights: npt.NDArray[np.float64]
+    score: float
+    before: float  # of the weights as they were
+    start: int  # which climb it was: 0 from the weights as they were, others from random ones
+
+
+def climb(
+    candidates: _core.Candidates,
+    metric: Metric,
+    weights: npt.NDArray[np.float64],
+    options: Mert,
+    *,
+    seed: int,
+    threads: int = 1,
+) -> Climb:
+    """MERT over any candidates, a pool of lists or of forests."""
+    spreads = candidates.spreads()
+    starts = [weights, *(random_start(spreads, derived_seed(seed, i)) for i in range(1, options.restarts + 1))]
+
+    def ascend(number: int) -> tuple[npt.NDArray[np.float64], float, float, int]:
+        return _core.ascend(
+            candidates,
+            metric.core,
+            starts[number],
+            spreads,
+            options.directions,
+            options.least_gain,
+            options.rounds,
+            derived_seed(seed, number, 0),
+        )
+
+    with ThreadPoolExecutor(max_workers=max(threads, 1)) as workers:
+        ascents = list(workers.map(ascend, range(len(starts))))
+    sign = 1 if metric.higher_is_better else -1
+    best = max(range(len(ascents)), key=lambda i: (sign * ascents[i][1], -i))
+    return Climb(ascents[best][0], ascents[best][1], ascents[0][2], best)
+
+
+def random_start(spreads: npt.NDArray[np.float64], seed: int) -> npt.NDArray[np.float64]:
+    """Weights drawn evenly, each in units that make its feature vary by 1; 0 for features that do not vary.
+
+    >>> random_start(np.array([1.0, 0.0, 100.0]), seed=1).round(4)
+    array([-0.7313,  0.    ,  0.0069])
+    """
+    draw = random.Random(seed).random  # the same on every machine and for every version of Python
+    return np.array([(2 * draw() - 1) / spread if spread else 0.0 for spread in spreads.tolist()])

@@ -1,0 +1,64 @@
+"""What a tuning method is: a pure function from a pool, weights and a seed to new weights."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from treeglot.base.registry import Registry
+from treeglot.evaluate import Bleu, Metric
+from treeglot.evaluate.metrics import Smooth
+from treeglot.tune.pool import Pool
+from treeglot.tune.weights import Weights
+
+
+@dataclass(frozen=True)
+class Update:
+    """New weights, and what they do on the pool that they come from."""
+
+    weights: dict[str, float]
+    before: float  # the pool's corpus score with the weights as they were
+    after: float
+    converged: bool = False  # the method says that more of the same pool gains nothing
+    notes: Mapping[str, Any] = field(default_factory=dict)  # for the log
+
+
+class Method(Protocol):
+    """A tuning method with its options; the same pool, weights and seed give the same update, with any threads."""
+
+    def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
+        """Better weights for what is in the pool."""
+        ...
+
+    def held_out(self, sentences: int) -> npt.NDArray[np.bool_]:
+        """Sentences that the method does not learn from: they say when to stop."""
+        ...
+
+
+method: Registry[Method] = Registry("tuning method")
+"""The methods by name."""
+
+
+def derived_seed(*parts: int) -> int:
+    """A seed for a part of the work, which does not depend on how the parts are shared out.
+
+    >>> derived_seed(1, 0) == derived_seed(1, 0) != derived_seed(1, 1)
+    True
+    """
+    return int.from_bytes(blake2b(" ".join(map(str, parts)).encode(), digest_size=8).digest(), "little")
+
+
+def sentence_metric(metric: Metric, smooth: Smooth) -> Metric:
+    """`metric` made fit for single sentences: BLEU is smoothed, others are as they are."""
+    return dataclasses.replace(metric, smooth=smooth) if isinstance(metric, Bleu) else metric
+
+
+def none_held_out(sentences: int) -> npt.NDArray[np.bool_]:
+    """No sentences."""
+    return np.zeros(sentences, dtype=np.bool_)

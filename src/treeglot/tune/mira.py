@@ -1,0 +1,88 @@
+"""MIRA (Chiang 2009; Cherry and Foster 2012): many features, one sentence after another, from fear to hope."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treeglot import _core
+from treeglot.base.options import option
+from treeglot.evaluate.metrics import Metric, Smooth
+from treeglot.tune.method import Update, method, sentence_metric
+from treeglot.tune.pool import Pool
+from treeglot.tune.weights import Weights
+
+
+@method("mira")
+@dataclass(frozen=True)
+class Mira:
+    """Batch MIRA over the pool's hypotheses."""
+
+    c: float = option(0.01, "the largest step (0.01: Cherry and Foster 2012)")
+    decay: float = option(0.999, "what is left of the background after every sentence (0.999: Cherry and Foster 2012)")
+    epochs: int = option(60, "passes over the pool, at most (60: Cherry and Foster 2012)")
+    patience: int = option(10, "passes without a better score on what is held out before it ends")
+    held_out_share: float = option(0.1, "share of the sentences that are not learnt from but say when to stop")
+    smooth: Smooth = option("add-one", "how a sentence's BLEU is smoothed, on top of the background")
+
+    def __post_init__(self) -> None:
+        """Refuses numbers that make no sense."""
+        if not self.c > 0:
+            raise ValueError(f"c is {self.c}; expected a number above 0")
+        if not 0 < self.decay <= 1:
+            raise ValueError(f"decay is {self.decay}; expected a number above 0, up to 1")
+        if not 0 <= self.held_out_share < 1:
+            raise ValueError(f"held_out_share is {self.held_out_share}; expected 0 to less than 1")
+
+    def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
+        """The mean weights after the epoch that was best on what is held out.
+
+        The hope of a sentence is the hypothesis with the highest model score plus gain, its fear that with the highest
+        score minus gain; a gain is what the sentence's BLEU among the decayed counts of the last ones is worth.
+        """
+        held_out = self.held_out(pool.sentences)
+        before = pool.score(weights)
+        single = sentence_metric(pool.metric, self.smooth)
+        found = _core.mira(
+            pool.core,
+            single.core,
+            pool.metric.core,
+            pool.dense(weights) * _fitting_scale(pool, single, weights),
+            pool.core.spreads(),
+            held_out.view(np.uint8),
+            self.c,
+            self.decay,
+            self.epochs,
+            self.patience,
+            seed,
+        )
+        new = pool.sparse(found.weights, weights) if found.best_epoch else dict(weights)
+        notes: dict[str, float] = {"epochs": len(found.train), "best_epoch": found.best_epoch}
+        if found.best_epoch and held_out.any():
+            notes["pool_held_out"] = found.held_out[found.best_epoch - 1]
+        return Update(new, before, pool.score(new), found.best_epoch == 0, notes)
+
+    def held_out(self, sentences: int) -> npt.NDArray[np.bool_]:
+        """Sentences spread evenly over the text; none if there are too few to tell anything.
+
+        >>> Mira(held_out_share=0.25).held_out(8).nonzero()[0]
+        array([3, 7])
+        """
+        number = int(sentences * self.held_out_share)
+        mask = np.zeros(sentences, dtype=np.bool_)
+        if number:
+            mask[np.arange(1, number + 1) * sentences // number - 1] = True
+        return mask
+
+
+def _fitting_scale(pool: Pool, metric: Metric, weights: Weights) -> float:
+    """What makes scores vary no more than gains do.
+
+    The scale of weights means nothing to a search, but margins are compared with gains: weights that are too large
+    would take many small steps to turn.
+    """
+    spread = pool.spread(pool.scores(weights))
+    gains = metric.scores(pool.statistics) / 100 * pool.statistics[:, 1]
+    return min(1.0, pool.spread(gains) / spread) if spread else 1.0

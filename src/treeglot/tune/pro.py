@@ -1,0 +1,90 @@
+"""PRO (Hopkins and May 2011): a classifier of pairs, better from worse, gives the weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treeglot import _core
+from treeglot.base.options import option
+from treeglot.evaluate.metrics import Smooth
+from treeglot.tune.method import Update, method, none_held_out, sentence_metric
+from treeglot.tune.pool import Pool
+from treeglot.tune.weights import Weights, rescaled
+
+
+@method("pro")
+@dataclass(frozen=True)
+class Pro:
+    """Pairwise ranking optimisation."""
+
+    samples: int = option(5000, "pairs drawn from every sentence's hypotheses (5000: Hopkins and May 2011)")
+    kept: int = option(50, "pairs kept of them, those that differ most (50: Hopkins and May 2011)")
+    least: float = option(5.0, "pairs whose BLEU differs less are not kept (5 points: Hopkins and May 2011)")
+    prior: float = option(1.0, "precision of the Gaussian prior on weights (1: MegaM's default)")
+    share: float = option(1.0, "share of the new weights in the result; the rest are the old ones")
+    smooth: Smooth = option("add-one-length", "how a sentence's BLEU is smoothed (Nakov et al. 2012)")
+
+    def __post_init__(self) -> None:
+        """Refuses numbers that make no sense."""
+        if not 0 < self.share <= 1:
+            raise ValueError(f"share is {self.share}; expected a number above 0, up to 1")
+        if not self.prior > 0:
+            raise ValueError(f"prior is {self.prior}; expected a number above 0")
+
+    def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
+        """Logistic regression over pairs of hypotheses; weights of features on which no pair differs stay."""
+        before = pool.score(weights)
+        single = sentence_metric(pool.metric, self.smooth)
+        scores = single.scores(pool.statistics) if pool.hypotheses else np.zeros(0)
+        if not single.higher_is_better:
+            scores = -scores
+        first, features, values = _core.sample_pairs(pool.core, scores, self.samples, self.kept, self.least, seed)
+        pairs = len(first) - 1
+        if not len(features):
+            return Update(dict(weights), before, before, True, {"pairs": pairs})
+        active, columns = np.unique(features, return_inverse=True)
+        found, rounds = regress(first, columns, values, len(active), self.prior)
+        dense = pool.dense(weights)
+        dense[active] = found
+        new = rescaled(pool.sparse(dense, weights), like=weights)
+        if self.share < 1:
+            names = {*new, *weights}
+            new = {n: self.share * new.get(n, 0.0) + (1 - self.share) * weights.get(n, 0.0) for n in sorted(names)}
+        return Update(new, before, pool.score(new), False, {"pairs": pairs, "rounds": rounds})
+
+    held_out = staticmethod(none_held_out)
+
+
+def regress(
+    first: npt.NDArray[np.uint64],
+    columns: npt.NDArray[np.intp],
+    values: npt.NDArray[np.float64],
+    features: int,
+    prior: float,
+) -> tuple[npt.NDArray[np.float64], int]:
+    """The w with the least Σ log(1 + e^(−w·x)) + prior/2 · |w|² over the rows x of a sparse matrix; L-BFGS's rounds.
+
+    >>> first, columns = np.array([0, 1, 2], dtype=np.uint64), np.array([0, 0])
+    >>> regress(first, columns, np.array([2.0, 2.0]), features=1, prior=1.0)[0].round(3)
+    array([0.741])
+    """
+    from scipy.optimize import minimize
+    from scipy.sparse import csr_array
+    from threadpoolctl import threadpool_limits
+
+    matrix = csr_array((values, columns, first.astype(np.int64)), shape=(len(first) - 1, features))
+    transposed = matrix.T.tocsr()
+
+    def loss(w: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
+        margins = matrix @ w
+        wrong = np.exp(-np.logaddexp(0, margins))  # 1 / (1 + e^margin)
+        value = np.logaddexp(0, -margins).sum() + 0.5 * prior * (w @ w)
+        return float(value), prior * w - transposed @ wrong
+
+    # One thread: sums come out the same on any number of processors, and many tiny products need no company.
+    with threadpool_limits(limits=1, user_api="blas"):
+        found = minimize(loss, np.zeros(features), jac=True, method="L-BFGS-B", options={"maxiter": 500})
+    return np.asarray(found.x, dtype=np.float64), int(found.nit)

@@ -1,0 +1,78 @@
+"""Weights by the names of features: sparse, a feature that is not there weighs 0."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from treeglot.base.errors import FormatError
+from treeglot.base.files import PathLike, read_lines, write_binary
+
+Weights: TypeAlias = Mapping[str, float]
+
+
+def read_weights(path: PathLike) -> dict[str, float]:
+    """Read a file of weights: a name, a blank and a number a line; lines that begin with # are comments.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "start.weights"
+    >>> _ = path.write_text("# a guess\\nlm 0.5\\nword_penalty -1\\n")
+    >>> read_weights(path)
+    {'lm': 0.5, 'word_penalty': -1.0}
+    """
+    weights: dict[str, float] = {}
+    file = os.fspath(path)
+    for number, line in enumerate(read_lines(path), 1):
+        if not line or line.startswith("#"):
+            continue
+        parts = line.split(" ")
+        if len(parts) != 2 or not parts[0]:
+            raise FormatError(file, number, f"{line[:60]!r} is not a weight; expected NAME VALUE such as lm 0.5")
+        name, text = parts
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise FormatError(file, number, f"the weight of {name} is {text[:30]!r}; expected a finite number")
+        if name in weights:
+            raise FormatError(file, number, f"{name} has a weight already")
+        weights[name] = value
+    return weights
+
+
+def write_weights(path: PathLike, weights: Weights, comment: str = "") -> None:
+    """Write the weights that are not 0, by name; the same weights give the same bytes.
+
+    A weight is written with as many digits as bring back the same number.
+    """
+    with write_binary(path) as stream:
+        for line in comment.splitlines():
+            stream.write(f"# {line}\n".encode())
+        for name in sorted(weights):
+            check_name(name)
+            if not math.isfinite(weights[name]):
+                raise ValueError(f"the weight of {name} is {weights[name]}; expected a finite number")
+            if weights[name] != 0:
+                stream.write(f"{name} {float(weights[name])!r}\n".encode())
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that no file of weights can hold: empty, with blanks in it, or beginning with #."""
+    if not name or name.startswith("#") or any(c.isspace() for c in name):
+        raise ValueError(f"{name!r} is not the name of a feature; expected no blanks and no # at its beginning")
+
+
+def rescaled(weights: Weights, like: Weights) -> dict[str, float]:
+    """Weights whose absolute values add up to what those of `like` do (to 1 if these are all 0).
+
+    Which hypothesis is best does not depend on the scale; how a search prunes may.
+
+    >>> rescaled({"lm": 3.0, "word_penalty": -1.0}, like={"lm": 2.0})
+    {'lm': 1.5, 'word_penalty': -0.5}
+    """
+    size = math.fsum(abs(w) for w in weights.values())
+    wanted = math.fsum(abs(w) for w in like.values()) or 1.0
+    return {name: weight * (wanted / size) if size else weight for name, weight in weights.items()}

@@ -1,0 +1,182 @@
+"""MERT's line search against a scan of all breakpoints in exact arithmetic; envelopes of hypergraphs against lists."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations, pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from enumeration import derivations, score
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from strategies import hypergraphs
+
+from treeglot import _core
+from treeglot.evaluate import Bleu, Chrf, Ter
+from treeglot.graph import Hypergraph, Yields, derivation_yield
+from treeglot.tune import KBest, Pool
+
+# Whole numbers: the slow twin computes with fractions, and ties, parallel and equal lines are frequent.
+SMALL = st.integers(-4, 4)
+METRICS = [Bleu(), Chrf(), Ter()]
+
+
+def exact_envelope(lines: list[tuple[int, int]]) -> list[tuple[int, Fraction | None]]:
+    """Which line is highest (of equal ones the first), from left to right, and from where on."""
+    crossings = {Fraction(b - d, c - a) for (a, b), (c, d) in combinations(lines, 2) if a != c}
+    best: list[tuple[int, Fraction | None]] = []
+    for begin, inside in intervals(sorted(crossings)):
+        highest = max(range(len(lines)), key=lambda i: (lines[i][0] * inside + lines[i][1], -i))
+        if not best or best[-1][0] != highest:
+            best.append((highest, begin))
+    return best
+
+
+def intervals(points: list[Fraction]) -> list[tuple[Fraction | None, Fraction]]:
+    """Where each interval between neighbouring points begins, and a point inside it."""
+    if not points:
+        return [(None, Fraction(0))]
+    inner = [(a, (a + b) / 2) for a, b in pairwise(points)]
+    return [(None, points[0] - 1), *inner, (points[-1], points[-1] + 1)]
+
+
+@given(st.lists(st.tuples(SMALL, SMALL), min_size=1, max_size=12))
+def test_envelope_of_lines(lines: list[tuple[int, int]]) -> None:
+    slopes, intercepts = (np.array(column, dtype=np.float64) for column in zip(*lines, strict=True))
+    ids, begin = _core.upper_envelope(slopes, intercepts)
+    expected = exact_envelope(lines)
+    assert ids.tolist() == [line for line, _ in expected]
+    assert begin[0] == -math.inf
+    assert begin[1:] == pytest.approx([float(at) for _, at in expected[1:] if at is not None])
+
+
+@st.composite
+def pools(draw: st.DrawFn) -> tuple[Pool, list[list[tuple[str, list[int]]]], int]:
+    """A pool with whole-numbered features; the same as lists; the number of features."""
+    metric = draw(st.sampled_from(METRICS))
+    features = draw(st.integers(1, 3))
+    texts = st.lists(st.sampled_from("abc"), max_size=6).map(" ".join)
+    hypothesis = st.tuples(texts, st.lists(SMALL, min_size=features, max_size=features))
+    sentences = draw(st.lists(st.lists(hypothesis, min_size=1, max_size=5), min_size=1, max_size=4))
+    references = [draw(st.lists(texts, min_size=len(sentences), max_size=len(sentences)))]
+    named = [[(text, {f"f{i}": v for i, v in enumerate(vector)}) for text, vector in one] for one in sentences]
+    pool = Pool(metric.prepare(references)).merged(
+        KBest.of([[("", dict.fromkeys(named[0][0][1], 0)), *one] for one in named])
+    )
+    # The first hypothesis of every sentence makes the feature numbers known whatever values are 0.
+    return pool, [[("", [0] * features), *one] for one in sentences], features
+
+
+def vectors(size: int) -> st.SearchStrategy[list[int]]:
+    return st.lists(SMALL, min_size=size, max_size=size)
+
+
+def scan(pool: Pool, sentences, weights: list[int], direction: list[int]) -> tuple[float, float]:
+    """The best score that any step along the direction reaches, and the score just right of where it begins."""
+    lines = [[(dot(direction, vector), dot(weights, vector)) for _, vector in hypotheses] for hypotheses in sentences]
+    points = {Fraction(b - d, c - a) for one in lines for (a, b), (c, d) in combinations(one, 2) if a != c}
+    scores = []
+    here = math.nan
+    ordered = sorted(points)
+    for (begin, inside), end in zip(intervals(ordered), [*ordered, None], strict=True):
+        chosen = []
+        for one, hypotheses in zip(lines, sentences, strict=True):
+            best = max(range(len(one)), key=lambda i: (one[i][0] * inside + one[i][1], -i))
+            chosen.append(hypotheses[best][0])
+        scores.append(pool.metric.score(pool.references.statistics(chosen)))
+        if (begin is None or begin <= 0) and (end is None or end > 0):
+            here = scores[-1]
+    return (max if pool.metric.higher_is_better else min)(scores), here
+
+
+def dot(a: list[int], b: list[int]) -> int:
+    return sum(x * y for x, y in zip(a, b, strict=True))
+
+
+def by_name(pool: Pool, values: list[float]) -> npt.NDArray[np.float64]:
+    return pool.dense({f"f{i}": float(v) for i, v in enumerate(values)})
+
+
+@settings(max_examples=150)
+@given(st.data())
+def test_line_search_is_a_scan_of_all_intervals(data: st.DataObject) -> None:
+    pool, sentences, features = data.draw(pools())
+    weights, direction = data.draw(vectors(features)), data.draw(vectors(features))
+    best, here = scan(pool, sentences, weights, direction)
+    start, along = by_name(pool, weights), by_name(pool, direction)
+    step = _core.line_search(pool.core, pool.metric.core, start, along)
+    assert step.score == pytest.approx(best, abs=1e-9)
+    assert step.here == pytest.approx(here, abs=1e-9)
+    # Standing there gives what was promised, unless two hypotheses are equal along the whole line.
+    if step.length != 0:
+        reached = start + step.length * along
+        scored = pool.core.score(pool.metric.core, reached, np.ones(pool.sentences, dtype=np.uint8))
+        if not any(parallel_ties(one, weights, direction) for one in sentences):
+            assert scored == pytest.approx(best, abs=1e-9)
+
+
+def parallel_ties(hypotheses, weights: list[int], direction: list[int]) -> bool:
+    lines = [(dot(direction, vector), dot(weights, vector)) for _, vector in hypotheses]
+    return len(set(lines)) < len(lines)
+
+
+@given(st.data())
+@settings(max_examples=100)
+def test_envelope_of_a_hypergraph_is_that_of_all_derivations(data: st.DataObject) -> None:
+    graph = data.draw(hypergraphs(max_nodes=6, max_derivations=60))
+    numbers = st.lists(SMALL, min_size=graph.edges, max_size=graph.edges)
+    slopes, intercepts = (np.array(data.draw(numbers), dtype=np.float64) for _ in range(2))
+    found, begin = _core.forest_envelope(graph, slopes, intercepts)
+    listed = derivations(graph, graph.goal)
+    if not listed:
+        assert (found, begin) == ([], [])
+        return
+    lines = [(int(score(graph, slopes, d)), int(score(graph, intercepts, d))) for d in listed]
+    expected = exact_envelope(lines)
+    assert all(tuple(derivation) in listed for derivation in found)
+    shown = [(int(score(graph, slopes, tuple(d))), int(score(graph, intercepts, tuple(d)))) for d in found]
+    assert shown == [lines[line] for line, _ in expected]
+    assert begin[1:] == pytest.approx([float(at) for _, at in expected[1:] if at is not None])
+
+
+@given(st.data())
+@settings(max_examples=40)
+def test_forests_and_complete_lists_give_the_same_search(data: st.DataObject) -> None:
+    """Derivations of the same edges score the same; a metric of single words cannot tell them apart either."""
+    metric = Bleu(order=1)
+    features = data.draw(st.integers(1, 3))
+    drawn = data.draw(st.lists(tuning_forests(features), min_size=1, max_size=3))
+    forests, lists = [[forest] for forest, _ in drawn], [listed for _, listed in drawn]
+    assume(all(lists))
+    texts = st.lists(st.sampled_from("abc"), max_size=6).map(" ".join)
+    references = metric.prepare([data.draw(st.lists(texts, min_size=len(forests), max_size=len(forests)))])
+    packed = _core.ForestPool(forests, list("abc"), features, references._core)
+    pool = Pool(references).merged(KBest.of(lists))
+    weights, direction = (data.draw(st.lists(st.floats(-1, 1), min_size=features, max_size=features)) for _ in range(2))
+    over_lists = _core.line_search(pool.core, metric.core, by_name(pool, weights), by_name(pool, direction))
+    over_forests = _core.line_search(packed, metric.core, np.array(weights), np.array(direction))
+    assert over_forests.score == pytest.approx(over_lists.score)
+    assert over_forests.here == pytest.approx(over_lists.here)
+
+
+@st.composite
+def tuning_forests(draw: st.DrawFn, features: int) -> tuple[_core.TuningForest, list[tuple[str, dict[str, float]]]]:
+    graph: Hypergraph = draw(hypergraphs(max_nodes=5, max_derivations=30))
+    first = np.arange(graph.edges + 1, dtype=np.uint64) * features
+    numbers = np.tile(np.arange(features, dtype=np.uint32), graph.edges)
+    table = np.random.default_rng(draw(st.integers(0, 1000))).uniform(-2, 2, (graph.edges, features))
+    values = table.astype(np.float32)
+    yields = Yields.of(
+        [*draw(st.lists(st.integers(0, 2), max_size=2)), *(-1 - i for i in range(arity))]
+        for arity in np.diff(graph.first_tail.astype(np.int64)).tolist()
+    )
+    forest = _core.TuningForest(graph, first, numbers, values.ravel(), yields.first_symbol, yields.symbols)
+    listed = []
+    for derivation in derivations(graph, graph.goal):
+        text = " ".join("abc"[word] for word in derivation_yield(graph, yields, derivation))
+        total = values[list(derivation)].astype(np.float64).sum(axis=0)
+        listed.append((text, {f"f{i}": float(total[i]) for i in range(features)}))
+    return forest, listed
