@@ -7,7 +7,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "bind/arrays.h"
 #include "rules/table.h"
+#include "rules/table_builder.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -20,6 +22,9 @@ std::vector<std::string_view> texts(const MappedSymbols& symbols) {
   for (Symbol symbol = 0; symbol < symbols.size(); ++symbol) out.push_back(symbols.text(symbol));
   return out;
 }
+
+using Column = std::pair<ArrayIn<std::int32_t>, ArrayIn<char>>;
+Codes to_codes(const Column& column) { return {as_span(column.first), as_span(column.second)}; }
 
 using Links = std::vector<std::pair<std::uint8_t, std::uint8_t>>;
 
@@ -38,6 +43,7 @@ void bind_rules(nb::module_& m) {
       .def_prop_ro("target_words", [](const RuleTable& t) { return texts(t.target_words()); }, "By number.")
       .def_prop_ro("labels", [](const RuleTable& t) { return texts(t.labels()); }, "Nonterminals, by number.")
       .def_prop_ro("features", [](const RuleTable& t) { return texts(t.feature_names()); }, "Names, in order.")
+      .def_prop_ro("dense_features", &RuleTable::dense_features, "How many of the features every rule has.")
       .def(
           "rule",
           [](const RuleTable& t, RuleId id) {
@@ -47,10 +53,28 @@ void bind_rules(nb::module_& m) {
             for (const RuleLink link : rule.alignment) links.emplace_back(link.source, link.target);
             return std::tuple(rule.lhs, rule.source, rule.target, rule.features, links);
           },
-          "rule"_a, "Left-hand side, source symbols, target symbols, feature values and links of one rule.");
+          "rule"_a, "Left-hand side, source symbols, target symbols, feature values and links of one rule.")
+      .def(
+          "sparse_features",
+          [](const RuleTable& t, RuleId id) {
+            if (id >= t.rules()) throw nb::index_error("no such rule");
+            std::vector<std::pair<std::uint32_t, float>> out;
+            for (const SparseFeature f : t.sparse_features(id)) out.emplace_back(f.feature, f.value);
+            return out;
+          },
+          "rule"_a, "The features that a rule has beyond the dense ones: numbers and values.")
+      .def(
+          "notes",
+          [](const RuleTable& t, RuleId id) {
+            if (id >= t.rules()) throw nb::index_error("no such rule");
+            const Rule rule = t.rule(id);
+            return std::pair(rule.labels, rule.structure);
+          },
+          "rule"_a, "The labels and the structure of one rule.");
 
   nb::class_<RuleTableBuilder>(m, "RuleTableBuilder", "Rules in any order in, a RuleTable out.")
       .def(nb::init<std::vector<std::string>>(), "features"_a)
+      .def("reserve", &RuleTableBuilder::reserve, "rules"_a, "Makes room for so many rules.")
       .def("source_word", &RuleTableBuilder::source_word, "text"_a, "The number of a source word.")
       .def("target_word", &RuleTableBuilder::target_word, "text"_a, "The number of a target word.")
       .def("label", &RuleTableBuilder::label, "text"_a, "The number of a nonterminal.")
@@ -60,11 +84,25 @@ void bind_rules(nb::module_& m) {
              const std::vector<float>& features, const Links& links) {
             std::vector<RuleLink> alignment;
             for (const auto& [s, t] : links) alignment.push_back({s, t});
-            b.add(lhs, source, target, features, alignment);
+            b.add(lhs, source, target, features, {.alignment = alignment});
           },
           "lhs"_a, "source"_a, "target"_a, "features"_a, "alignment"_a,
           "Adds a rule; a nonterminal of the source side is its label with the top bit set, variable k of the target "
           "side is -1 - k.")
+      .def(
+          "add_rows",
+          [](RuleTableBuilder& b, const std::string& file, std::size_t first_row, const std::vector<Column>& text,
+             const std::vector<ArrayIn<float>>& dense, const std::vector<std::pair<std::string, Column>>& indicators) {
+            if (text.size() != 6) throw std::invalid_argument("six columns of text are needed");
+            RuleRows rows = {to_codes(text[0]), to_codes(text[1]), to_codes(text[2]), to_codes(text[3]),
+                             to_codes(text[4]), to_codes(text[5]), {}, {}};
+            for (const ArrayIn<float>& column : dense) rows.dense.push_back(as_span(column));
+            for (const auto& [name, column] : indicators) rows.indicators.emplace_back(name, to_codes(column));
+            return without_gil([&] { return b.add_rows(rows, file, first_row); });
+          },
+          "file"_a, "first_row"_a, "text"_a, "dense"_a, "indicators"_a,
+          "Adds rows of a rule table: lhs, source, target, alignment, labels and structure as (offsets, bytes), a column "
+          "for each dense feature, and columns of values that become features. Gives how many were too long and left out.")
       .def("finish", [](RuleTableBuilder& b) { return std::make_shared<RuleTable>(b.finish()); },
            nb::call_guard<nb::gil_scoped_release>(), "The table; the builder is empty afterwards.");
 }

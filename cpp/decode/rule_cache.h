@@ -37,6 +37,7 @@ template <class Visit>
 void visit_features(const RuleTable& table, const FeatureSpace& space, RuleId rule, const Visit& visit) {
   const auto values = table.features(rule);
   for (std::size_t f = 0; f < values.size(); ++f) visit(static_cast<FeatureId>(f), values[f]);
+  for (const SparseFeature& sparse : table.sparse_features(rule)) visit(static_cast<FeatureId>(sparse.feature), sparse.value);
   float words = 0;
   for (const std::int32_t symbol : table.target(rule)) words += symbol >= 0 ? 1.0f : 0.0f;
   visit(space.word_penalty(), words);

@@ -1,23 +1,8 @@
 #include "rules/table.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
-#include <stdexcept>
-
-#include "base/error.h"
 
 namespace treeglot {
-
-namespace {
-
-constexpr std::string_view kKind = "rules";
-constexpr std::uint32_t kVersion = 1;
-
-std::string text(std::size_t number) { return std::to_string(number); }
-
-}  // namespace
 
 MappedSymbols::MappedSymbols(const Sections& sections, const std::string& name)
     : ends_(sections.array<std::uint64_t>(name + ".ends")),
@@ -84,12 +69,24 @@ Rule RuleTable::rule(RuleId id) const {
   std::ranges::reverse(out.source);
   out.target.assign(target(id).begin(), target(id).end());
   out.features.assign(features(id).begin(), features(id).end());
+  out.sparse.assign(sparse_features(id).begin(), sparse_features(id).end());
   out.alignment.assign(alignment(id).begin(), alignment(id).end());
+  out.labels.assign(rule_labels(id).begin(), rule_labels(id).end());
+  out.structure.assign(structure(id).begin(), structure(id).end());
   return out;
 }
 
 RuleTable RuleTable::open(const std::string& path, bool verify) {
   return RuleTable(Sections::open(path, kKind, kVersion, verify));
+}
+
+template <class T>
+RuleTable::Lists<T> RuleTable::lists(const std::string& name) const {
+  if (!sections_->has(name)) return {};
+  const Lists<T> out = {sections_->array<std::uint32_t>(name + ".ends"), sections_->array<T>(name)};
+  if (out.ends.size() != rules() + 1 || out.ends.back() != out.values.size())
+    sections_->fail("is damaged: its sections do not fit together");
+  return out;
 }
 
 RuleTable::RuleTable(Sections sections)
@@ -103,185 +100,19 @@ RuleTable::RuleTable(Sections sections)
       first_rule_(sections_->array<std::uint32_t>("trie.first_rule")),
       parent_(sections_->array<std::uint32_t>("trie.parent")),
       lhs_(sections_->array<Symbol>("rule.lhs")),
-      target_ends_(sections_->array<std::uint64_t>("rule.target_ends")),
-      link_ends_(sections_->array<std::uint64_t>("rule.link_ends")),
-      target_(sections_->array<std::int32_t>("rule.target")),
       features_(sections_->array<float>("rule.features")),
-      links_(sections_->array<RuleLink>("rule.links")) {
-  const std::size_t nodes = symbol_.size(), rules = lhs_.size();
+      target_(lists<std::int32_t>("rule.target")),
+      sparse_(lists<SparseFeature>("rule.sparse")),
+      links_(lists<RuleLink>("rule.links")),
+      rule_labels_(lists<Symbol>("rule.labels")),
+      structure_(lists<std::int32_t>("rule.structure")) {
+  const std::size_t nodes = symbol_.size();
+  dense_ = rules() == 0 ? 0 : features_.size() / rules();
   if (nodes == 0 || parent_.size() != nodes || first_child_.size() != nodes + 1 || first_rule_.size() != nodes + 1 ||
-      first_child_.back() != nodes || first_rule_.back() != rules || target_ends_.size() != rules + 1 ||
-      link_ends_.size() != rules + 1 || target_ends_.back() != target_.size() || link_ends_.back() != links_.size() ||
-      features_.size() != rules * feature_names_.size()) {
+      first_child_.back() != nodes || first_rule_.back() != rules() || features_.size() != rules() * dense_ ||
+      dense_ > feature_names_.size()) {
     sections_->fail("is damaged: its sections do not fit together");
   }
-}
-
-struct RuleTableBuilder::Content {
-  Symbols source_words, target_words, labels, feature_names;
-  std::vector<Symbol> lhs, source;
-  std::vector<std::uint64_t> source_ends = {0}, target_ends = {0}, link_ends = {0};
-  std::vector<std::int32_t> target;
-  std::vector<float> features;
-  std::vector<RuleLink> links;
-};
-
-RuleTableBuilder::RuleTableBuilder(std::vector<std::string> feature_names) : content_(std::make_unique<Content>()) {
-  for (const std::string& name : feature_names) {
-    if (content_->feature_names.find(name) != Symbols::kNone)
-      throw std::invalid_argument("the feature " + quoted(name) + " is named twice");
-    content_->feature_names.intern(name);
-  }
-}
-RuleTableBuilder::~RuleTableBuilder() = default;
-RuleTableBuilder::RuleTableBuilder(RuleTableBuilder&&) noexcept = default;
-RuleTableBuilder& RuleTableBuilder::operator=(RuleTableBuilder&&) noexcept = default;
-
-Symbol RuleTableBuilder::source_word(std::string_view word) { return content_->source_words.intern(word); }
-Symbol RuleTableBuilder::target_word(std::string_view word) { return content_->target_words.intern(word); }
-Symbol RuleTableBuilder::label(std::string_view label) { return content_->labels.intern(label); }
-
-void RuleTableBuilder::add(Symbol lhs, std::span<const Symbol> source, std::span<const std::int32_t> target,
-                           std::span<const float> features, std::span<const RuleLink> alignment) {
-  Content& c = *content_;
-  if (source.empty()) throw std::invalid_argument("a rule needs a source side");
-  if (lhs >= c.labels.size()) throw std::invalid_argument("the left-hand side is a label that the table lacks");
-  for (const Symbol symbol : source) {
-    if (is_nonterminal(symbol) ? label_of(symbol) >= c.labels.size() : symbol >= c.source_words.size())
-      throw std::invalid_argument("the source side has a word or label that the table lacks");
-  }
-  if (std::ranges::any_of(target, [&](std::int32_t symbol) {
-        return symbol >= 0 && static_cast<std::size_t>(symbol) >= c.target_words.size();
-      }))
-    throw std::invalid_argument("the target side has a word that the table lacks");
-  const auto variables = static_cast<std::size_t>(std::ranges::count_if(source, is_nonterminal));
-  std::size_t used = 0;
-  for (std::size_t i = 0; i < target.size(); ++i) {
-    if (target[i] >= 0) continue;
-    const auto variable = static_cast<std::size_t>(-(static_cast<std::int64_t>(target[i]) + 1));
-    if (variable >= variables) {
-      throw std::invalid_argument("the target side uses variable " + text(variable + 1) + ", the source side has " +
-                                  text(variables));
-    }
-    if (std::ranges::count(target.first(i), target[i]) > 0)
-      throw std::invalid_argument("the target side uses variable " + text(variable + 1) + " twice");
-    ++used;
-  }
-  if (used != variables) {
-    throw std::invalid_argument("the source side has " + text(variables) + " variables, the target side uses " +
-                                text(used));
-  }
-  if (features.size() != c.feature_names.size()) {
-    throw std::invalid_argument("a rule with " + text(features.size()) + " features in a table with " +
-                                text(c.feature_names.size()));
-  }
-  for (std::size_t f = 0; f < features.size(); ++f) {
-    if (!std::isfinite(features[f])) {
-      throw std::invalid_argument("feature " + quoted(c.feature_names.text(static_cast<Symbol>(f))) +
-                                  " is not a finite number");
-    }
-  }
-  for (const RuleLink link : alignment) {
-    if (link.source >= source.size() || link.target >= target.size()) {
-      throw std::invalid_argument("link " + text(link.source) + "-" + text(link.target) + " is outside a rule of " +
-                                  text(source.size()) + " source and " + text(target.size()) + " target symbols");
-    }
-  }
-  c.lhs.push_back(lhs);
-  c.source.insert(c.source.end(), source.begin(), source.end());
-  c.source_ends.push_back(c.source.size());
-  c.target.insert(c.target.end(), target.begin(), target.end());
-  c.target_ends.push_back(c.target.size());
-  c.features.insert(c.features.end(), features.begin(), features.end());
-  c.links.insert(c.links.end(), alignment.begin(), alignment.end());
-  c.link_ends.push_back(c.links.size());
-}
-
-RuleTable RuleTableBuilder::finish() {
-  const Content& c = *content_;
-  if (c.lhs.size() >= std::numeric_limits<std::uint32_t>::max())
-    throw std::length_error("a rule table holds fewer than 2^32 rules");
-  const auto source_of = [&](RuleId rule) {
-    return std::span<const Symbol>(c.source).subspan(c.source_ends[rule], c.source_ends[rule + 1] - c.source_ends[rule]);
-  };
-  std::vector<RuleId> order(c.lhs.size());
-  std::iota(order.begin(), order.end(), RuleId{0});
-  std::ranges::sort(order, [&](RuleId x, RuleId y) {
-    const auto sx = source_of(x), sy = source_of(y);
-    const auto compared = std::lexicographical_compare_three_way(sx.begin(), sx.end(), sy.begin(), sy.end());
-    if (compared != 0) return compared < 0;
-    return c.lhs[x] != c.lhs[y] ? c.lhs[x] < c.lhs[y] : x < y;
-  });
-
-  // Breadth first: a node stands for the rules [begin, end) of `order` that share its `depth` first symbols. Rules
-  // whose source side ends there come first among them.
-  struct Range {
-    std::uint32_t begin, end;
-  };
-  std::vector<Range> level = {{0, static_cast<std::uint32_t>(order.size())}};
-  std::vector<RuleId> sorted;  // rules in the order of their nodes
-  sorted.reserve(order.size());
-  std::vector<std::uint32_t> symbol_of, parent, first_child, first_rule;
-  symbol_of.push_back(0);
-  parent.push_back(0);
-  std::size_t first_of_level = 0;
-  for (std::size_t depth = 0; !level.empty(); ++depth) {
-    std::vector<Range> next;
-    for (std::size_t n = 0; n < level.size(); ++n) {
-      auto [begin, end] = level[n];
-      first_rule.push_back(static_cast<std::uint32_t>(sorted.size()));
-      for (; begin < end && source_of(order[begin]).size() == depth; ++begin) sorted.push_back(order[begin]);
-      first_child.push_back(static_cast<std::uint32_t>(symbol_of.size()));
-      while (begin < end) {
-        const Symbol symbol = source_of(order[begin])[depth];
-        std::uint32_t last = begin + 1;
-        while (last < end && source_of(order[last])[depth] == symbol) ++last;
-        symbol_of.push_back(symbol);
-        parent.push_back(static_cast<std::uint32_t>(first_of_level + n));
-        next.push_back({begin, last});
-        begin = last;
-      }
-    }
-    first_of_level += level.size();
-    level = std::move(next);
-  }
-  first_rule.push_back(static_cast<std::uint32_t>(sorted.size()));
-  first_child.push_back(static_cast<std::uint32_t>(symbol_of.size()));
-
-  Sections out(kKind, kVersion);
-  const auto keep = [&](const char* name, const std::vector<std::uint32_t>& values) {
-    std::ranges::copy(values, out.add<std::uint32_t>(name, values.size()).begin());
-  };
-  MappedSymbols::add(out, "source", c.source_words);
-  MappedSymbols::add(out, "target", c.target_words);
-  MappedSymbols::add(out, "labels", c.labels);
-  MappedSymbols::add(out, "features", c.feature_names);
-  keep("trie.symbol", symbol_of);
-  keep("trie.first_child", first_child);
-  keep("trie.first_rule", first_rule);
-  keep("trie.parent", parent);
-
-  // The rules' own arrays, in the order of the trie.
-  const auto lhs = out.add<Symbol>("rule.lhs", sorted.size());
-  const auto target_ends = out.add<std::uint64_t>("rule.target_ends", sorted.size() + 1);
-  const auto link_ends = out.add<std::uint64_t>("rule.link_ends", sorted.size() + 1);
-  const auto target = out.add<std::int32_t>("rule.target", c.target.size());
-  const auto features = out.add<float>("rule.features", c.features.size());
-  const auto links = out.add<RuleLink>("rule.links", c.links.size());
-  const auto move_run = [](const auto& from, std::uint64_t begin, std::uint64_t end, const auto& to, std::uint64_t at) {
-    std::copy_n(from.data() + begin, end - begin, to.data() + at);
-    return at + (end - begin);
-  };
-  const std::size_t width = c.feature_names.size();
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    const RuleId rule = sorted[i];
-    lhs[i] = c.lhs[rule];
-    move_run(c.features, rule * width, (rule + 1) * width, features, i * width);
-    target_ends[i + 1] = move_run(c.target, c.target_ends[rule], c.target_ends[rule + 1], target, target_ends[i]);
-    link_ends[i + 1] = move_run(c.links, c.link_ends[rule], c.link_ends[rule + 1], links, link_ends[i]);
-  }
-  content_ = std::make_unique<Content>();
-  return RuleTable(std::move(out));
 }
 
 }  // namespace treeglot

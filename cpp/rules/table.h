@@ -30,12 +30,22 @@ struct RuleLink {
   friend bool operator==(RuleLink, RuleLink) = default;
 };
 
+// A feature that few rules have.
+struct SparseFeature {
+  std::uint32_t feature = 0;
+  float value = 0;
+  friend bool operator==(SparseFeature, SparseFeature) = default;
+};
+
 struct Rule {
-  Symbol lhs = 0;                    // a label
-  std::vector<Symbol> source;        // words and nonterminals
-  std::vector<std::int32_t> target;  // ≥ 0 a target word, −1 − k the k-th nonterminal of the source side
-  std::vector<float> features;       // one value for each of the table's features
+  Symbol lhs = 0;                      // a label
+  std::vector<Symbol> source;          // words and nonterminals
+  std::vector<std::int32_t> target;    // ≥ 0 a target word, −1 − k the k-th nonterminal of the source side
+  std::vector<float> features;         // one value for each of the table's dense features
+  std::vector<SparseFeature> sparse;   // and values of others
   std::vector<RuleLink> alignment;
+  std::vector<Symbol> labels;          // of the rule and its variables, where they are no part of its sides
+  std::vector<std::int32_t> structure; // of the target side: what the numbers mean is the model's business
   friend bool operator==(const Rule&, const Rule&) = default;
 };
 
@@ -75,7 +85,9 @@ class RuleTable {
   const MappedSymbols& source_words() const { return source_words_; }
   const MappedSymbols& target_words() const { return target_words_; }
   const MappedSymbols& labels() const { return labels_; }
+  // Dense features come first: every rule has a value for each of the first dense_features().
   const MappedSymbols& feature_names() const { return feature_names_; }
+  std::size_t dense_features() const { return dense_; }
 
   // The child that `symbol` leads to, or kNoNode.
   Node child(Node node, Symbol symbol) const;
@@ -90,58 +102,51 @@ class RuleTable {
   std::size_t nodes() const { return symbol_.size(); }
 
   Symbol lhs(RuleId rule) const { return lhs_[rule]; }
-  std::span<const std::int32_t> target(RuleId rule) const {
-    return target_.subspan(target_ends_[rule], target_ends_[rule + 1] - target_ends_[rule]);
-  }
-  std::span<const float> features(RuleId rule) const {
-    return features_.subspan(rule * feature_names_.size(), feature_names_.size());
-  }
-  std::span<const RuleLink> alignment(RuleId rule) const {
-    return links_.subspan(link_ends_[rule], link_ends_[rule + 1] - link_ends_[rule]);
-  }
+  std::span<const std::int32_t> target(RuleId rule) const { return target_.of(rule); }
+  std::span<const float> features(RuleId rule) const { return features_.subspan(rule * dense_, dense_); }
+  std::span<const SparseFeature> sparse_features(RuleId rule) const { return sparse_.of(rule); }
+  std::span<const RuleLink> alignment(RuleId rule) const { return links_.of(rule); }
+  std::span<const Symbol> rule_labels(RuleId rule) const { return rule_labels_.of(rule); }
+  std::span<const std::int32_t> structure(RuleId rule) const { return structure_.of(rule); }
 
   // The whole rule, its source side found by walking up the trie: for output, not for the search.
   Rule rule(RuleId rule) const;
 
  private:
   friend class RuleTableBuilder;
+
+  static constexpr std::string_view kKind = "rules";
+  static constexpr std::uint32_t kVersion = 2;
   explicit RuleTable(Sections sections);
 
   Node node_of(RuleId rule) const;
+
+  // A list for each rule; what no rule has takes no room.
+  template <class T>
+  struct Lists {
+    std::span<const std::uint32_t> ends;  // one more than rules, or none
+    std::span<const T> values;
+
+    std::span<const T> of(RuleId rule) const {
+      if (ends.empty()) return {};
+      return values.subspan(ends[rule], ends[rule + 1] - ends[rule]);
+    }
+  };
+  template <class T>
+  Lists<T> lists(const std::string& name) const;
 
   std::shared_ptr<const Sections> sections_;
   MappedSymbols source_words_, target_words_, labels_, feature_names_;
   // The trie, breadth first: the children of a node are consecutive, sorted by symbol.
   std::span<const std::uint32_t> symbol_, first_child_, first_rule_, parent_;
   std::span<const Symbol> lhs_;
-  std::span<const std::uint64_t> target_ends_, link_ends_;
-  std::span<const std::int32_t> target_;
+  std::size_t dense_ = 0;
   std::span<const float> features_;
-  std::span<const RuleLink> links_;
-};
-
-// Rules in any order in, a table in memory out. Rules with the same source and left-hand side keep their order.
-class RuleTableBuilder {
- public:
-  explicit RuleTableBuilder(std::vector<std::string> feature_names);
-  ~RuleTableBuilder();
-  RuleTableBuilder(RuleTableBuilder&&) noexcept;
-  RuleTableBuilder& operator=(RuleTableBuilder&&) noexcept;
-
-  Symbol source_word(std::string_view text);
-  Symbol target_word(std::string_view text);
-  Symbol label(std::string_view text);
-
-  // Refuses an empty source side, a variable that the source side lacks, one used twice or not at all, a number of
-  // features that is not the table's, values that are not finite, and links outside the rule.
-  void add(Symbol lhs, std::span<const Symbol> source, std::span<const std::int32_t> target,
-           std::span<const float> features, std::span<const RuleLink> alignment);
-
-  RuleTable finish();  // the builder is empty afterwards
-
- private:
-  struct Content;
-  std::unique_ptr<Content> content_;
+  Lists<std::int32_t> target_;
+  Lists<SparseFeature> sparse_;
+  Lists<RuleLink> links_;
+  Lists<Symbol> rule_labels_;
+  Lists<std::int32_t> structure_;
 };
 
 }  // namespace treeglot

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <stdexcept>
 #include <type_traits>
 
@@ -48,6 +49,17 @@ char* put_bytes(char* at, std::string_view bytes) {
   return at + bytes.size();
 }
 
+// A product of many small weights stays positive, so that it has a logarithm.
+float positive(double weight) { return std::max(static_cast<float>(weight), std::numeric_limits<float>::min()); }
+
+// The first two symbols of a source side. Rules that share them share a partition, so that sorting partitions brings
+// together what is close in a trie; none of them has more than a few hundredths of all rules.
+std::string_view first_symbols(std::string_view source) {
+  std::string_view rest = source;
+  for (int i = 0; i < 2 && !rest.empty(); ++i) code::take(rest);
+  return source.substr(0, source.size() - rest.size());
+}
+
 // The value with the most occurrences, of equals the first: values are few.
 std::string_view most_frequent(const std::vector<std::pair<std::string_view, std::uint64_t>>& seen) {
   std::size_t best = 0;
@@ -68,9 +80,8 @@ std::string_view most_frequent(const std::vector<std::pair<std::string_view, std
 void Occurrences::add(const CodedRule& rule, std::uint32_t units) {
   const std::size_t bytes = rule.source.size() + rule.target.size() + rule.alignment.size() + rule.labels.size();
   if (bytes >= code::kEnd) throw std::length_error("a rule is longer than a rule can be");
-  const std::uint64_t source_hash = hash_bytes(rule.source);
   static_assert(kPartitions == 1u << 7);
-  std::string& out = partitions_[source_hash >> 57];
+  std::string& out = partitions_[hash_bytes(first_symbols(rule.source)) >> 57];
 
   const std::size_t begin = out.size();
   out.resize(begin + sizeof(Head) + 4 * code::kLongest + bytes);
@@ -78,7 +89,7 @@ void Occurrences::add(const CodedRule& rule, std::uint32_t units) {
   char* const notes = put_bytes(put_bytes(put_two_lengths(key, {rule.source, rule.target}), rule.source), rule.target);
   char* const end =
       put_bytes(put_bytes(put_two_lengths(notes, {rule.alignment, rule.labels}), rule.alignment), rule.labels);
-  const std::uint64_t hash = hash_bytes({key, static_cast<std::size_t>(notes - key)}, source_hash);
+  const std::uint64_t hash = hash_bytes({key, static_cast<std::size_t>(notes - key)});
   const Head head = {static_cast<std::uint32_t>(hash), units, static_cast<std::uint32_t>(notes - key),
                      static_cast<std::uint32_t>(end - notes)};
   std::memcpy(out.data() + begin, &head, sizeof head);
@@ -175,43 +186,36 @@ void Tally::Partition::add_other(std::uint32_t entry, std::string_view notes, st
   }
 }
 
-// The entries, those of one source side together.
+// The entries in the order of their source sides, those of one source side in the order in which they were first seen.
 std::vector<std::uint32_t> Tally::Partition::by_source() const {
-  struct Group {
-    std::string_view source;
-    std::uint32_t first, last;  // in `entries`
+  struct Key {
+    std::uint64_t prefix;  // the first 8 bytes, in an order that numbers have too: most source sides are no longer
+    std::uint32_t entry;
   };
-  std::vector<std::uint32_t> entries, next;  // entry by entry: the next of the same source
-  entries.reserve(rules_);
-  next.reserve(rules_);
-  std::vector<Group> groups;
-  std::size_t size = 1024;
-  while (size < rules_ * 2) size *= 2;
-  std::vector<std::uint32_t> slots(size, kNone);
+  const auto source_of = [&](std::uint32_t entry) {
+    std::string_view rest = std::string_view(entries_.data(), entries_.size()).substr(entry + sizeof(Sum));
+    return take_two(rest).first;
+  };
+  std::vector<Key> keys;
+  keys.reserve(rules_);
   for (std::size_t at = 0; at < entries_.size();) {
     std::string_view rest = std::string_view(entries_.data(), entries_.size()).substr(at + sizeof(Sum));
     const std::string_view source = take_two(rest).first;
-    const auto number = static_cast<std::uint32_t>(entries.size());
-    entries.push_back(static_cast<std::uint32_t>(at));
-    next.push_back(kNone);
-    std::size_t i = hash_bytes(source) & (size - 1);
-    while (slots[i] != kNone && groups[slots[i]].source != source) i = (i + 1) & (size - 1);
-    if (slots[i] == kNone) {
-      slots[i] = static_cast<std::uint32_t>(groups.size());
-      groups.push_back({source, number, number});
-    } else {
-      Group& group = groups[slots[i]];
-      next[group.last] = number;
-      group.last = number;
-    }
+    std::uint64_t prefix = 0;
+    for (std::size_t i = 0; i < 8; ++i)
+      prefix = prefix << 8 | (i < source.size() ? static_cast<unsigned char>(source[i]) : 0u);
+    keys.push_back({prefix, static_cast<std::uint32_t>(at)});
     take_two(rest);
     at = entries_.size() - rest.size();
   }
+  std::ranges::sort(keys, [&](const Key& a, const Key& b) {
+    if (a.prefix != b.prefix) return a.prefix < b.prefix;
+    const int compared = source_of(a.entry).compare(source_of(b.entry));
+    return compared != 0 ? compared < 0 : a.entry < b.entry;
+  });
   std::vector<std::uint32_t> out;
-  out.reserve(entries.size());
-  for (const Group& group : groups) {
-    for (std::uint32_t e = group.first; e != kNone; e = next[e]) out.push_back(entries[e]);
-  }
+  out.reserve(keys.size());
+  for (const Key& key : keys) out.push_back(key.entry);
   return out;
 }
 
@@ -225,8 +229,8 @@ void Tally::Partition::append_to(RuleColumns& columns, LexicalScorer& lexical, b
     columns.occurrences.push_back(occurrences);
     columns.variables.push_back(static_cast<std::uint8_t>(std::min(code::variables(key.first), 255u)));
     const LexicalScorer::Weights weights = lexical(key.first, key.second, notes.first);
-    columns.lex_target_given_source.push_back(static_cast<float>(weights.target_given_source));
-    columns.lex_source_given_target.push_back(static_cast<float>(weights.source_given_target));
+    columns.lex_target_given_source.push_back(positive(weights.target_given_source));
+    columns.lex_source_given_target.push_back(positive(weights.source_given_target));
   };
   struct Seen {
     Two notes;

@@ -26,7 +26,7 @@ struct CodedRule {
   std::string_view source, target, alignment, labels;
 };
 
-// The rules of a few pairs, one thread's, sorted into partitions by their source sides.
+// The rules of a few pairs, one thread's, sorted into partitions by how their source sides begin.
 class Occurrences {
  public:
   static constexpr std::size_t kPartitions = 128;
@@ -72,7 +72,7 @@ class Tally {
   std::size_t bytes() const;  // of memory
   void clear();
 
-  // The rules of some partitions, those of one source side together, else in the order in which they were first seen.
+  // The rules of some partitions, each sorted by source side, else in the order in which they were first seen.
   // `merged` gives a row for each rule, with its most frequent alignment and labels (of equally frequent ones the
   // first seen): final unless there are other tallies. Otherwise there is a row for every alignment and labels.
   RuleColumns columns(std::size_t first_partition, std::size_t last_partition, const LexicalTable& lexical,

@@ -1216,15 +1216,30 @@ class RuleTable:
     def features(self) -> list[str]:
         """Names, in order."""
 
+    @property
+    def dense_features(self) -> int:
+        """How many of the features every rule has."""
+
     def rule(self, rule: int) -> tuple[int, list[int], list[int], list[float], list[tuple[int, int]]]:
         """
         Left-hand side, source symbols, target symbols, feature values and links of one rule.
         """
 
+    def sparse_features(self, rule: int) -> list[tuple[int, float]]:
+        """
+        The features that a rule has beyond the dense ones: numbers and values.
+        """
+
+    def notes(self, rule: int) -> tuple[list[int], list[int]]:
+        """The labels and the structure of one rule."""
+
 class RuleTableBuilder:
     """Rules in any order in, a RuleTable out."""
 
     def __init__(self, features: Sequence[str]) -> None: ...
+
+    def reserve(self, rules: int) -> None:
+        """Makes room for so many rules."""
 
     def source_word(self, text: str) -> int:
         """The number of a source word."""
@@ -1238,6 +1253,11 @@ class RuleTableBuilder:
     def add(self, lhs: int, source: Sequence[int], target: Sequence[int], features: Sequence[float], alignment: Sequence[tuple[int, int]]) -> None:
         """
         Adds a rule; a nonterminal of the source side is its label with the top bit set, variable k of the target side is -1 - k.
+        """
+
+    def add_rows(self, file: str, first_row: int, text: Sequence[tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)]]], dense: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], indicators: Sequence[tuple[str, tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)]]]]) -> int:
+        """
+        Adds rows of a rule table: lhs, source, target, alignment, labels and structure as (offsets, bytes), a column for each dense feature, and columns of values that become features. Gives how many were too long and left out.
         """
 
     def finish(self) -> RuleTable:

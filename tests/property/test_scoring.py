@@ -136,8 +136,8 @@ def slow_table(rows, o, labels):
 def test_the_statements_do_what_the_definitions_say(rows, o, labels, several):
     if not labels:
         rows = [(*r[:3], b"", *r[4:]) for r in rows]
-    if not several:  # one row for each rule, as a whole tally gives it
-        rows = list({r[:2]: r for r in rows}.values())
+    if not several:  # one row for each rule, sorted by source side, as a whole tally gives it
+        rows = sorted({r[:2]: r for r in rows}.values(), key=lambda r: r[0])
     with TemporaryDirectory() as name:
         folder = Path(name)
         batches = DuckDB(folder=folder).run({"counts": write(rows, folder)}, scoring(o, 2 if several else 1, labels))

@@ -10,7 +10,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from treeglot import FormatError, UsageError
-from treeglot.rules import Extraction, HieroOptions, ScoreOptions, bitext, extract, score, table_schema
+from treeglot.rules import (
+    Extraction,
+    HieroOptions,
+    ScoreOptions,
+    bitext,
+    compile_table,
+    extract,
+    score,
+    table_schema,
+)
 from treeglot.syntax import Alignment
 
 PAIRS = [
@@ -99,6 +108,7 @@ def test_the_files_do_not_depend_on_threads(tmp_path):
         folder = tmp_path / str(threads)
         folder.mkdir()
         table_of(pairs, folder, threads=threads)
+        compile_table(folder / "rules.parquet", folder / "rules.table")
         contents.append({p.relative_to(folder): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()})
     assert contents[0] == contents[1] == contents[2]
 

@@ -4,8 +4,11 @@ from treeglot.rules.engines import DuckDB, Engine, Statement
 from treeglot.rules.extract import Extraction, HieroOptions, bitext, extract
 from treeglot.rules.score import score, table_schema
 from treeglot.rules.sql import ScoreOptions, scoring
+from treeglot.rules.table import Compiled, CompileOptions, compile_table, open_table
 
 __all__ = [
+    "CompileOptions",
+    "Compiled",
     "DuckDB",
     "Engine",
     "Extraction",
@@ -13,7 +16,9 @@ __all__ = [
     "ScoreOptions",
     "Statement",
     "bitext",
+    "compile_table",
     "extract",
+    "open_table",
     "score",
     "scoring",
     "table_schema",

@@ -29,43 +29,59 @@ def scoring(options: ScoreOptions, parts: int = 1, labels: bool = False) -> list
     """The statements that score `counts`, with `parts` rows or more for a rule; the last gives the rows of the table.
 
     >>> [statement.name for statement in scoring(ScoreOptions())]
-    ['sources', 'targets', 'scored', 'kept', 'rules']
+    ['sources', 'targets', 'best', 'rules']
     """
     counts = "counts" if parts == 1 else "summed"
     smoothing = _smoothing(options.smoothing, counts)
+    testing, ranking = options.significance > 0, options.targets_per_source > 0
     tests = [f"r.occurrences >= {options.min_occurrences}"]
     if options.min_gappy_occurrences > options.min_occurrences:
         tests.append(f"(r.variables = 0 OR r.occurrences >= {options.min_gappy_occurrences})")
-    if options.significance > 0:
+    if testing:
         tests.append(f"{significance()} >= {float(options.significance)!r}")
+    order = "r.row" if parts == 1 else "s.row, r.row"  # a tally's rows are sorted by source side
+
+    def side(name: str, *more: str) -> Statement:
+        sums = [f"r.{name}", "sum(r.count) AS count", *more]
+        if testing:
+            sums.append("CAST(sum(r.occurrences) AS BIGINT) AS occurrences")
+        if smoothing.lost:
+            sums += ["count(*) AS rules", f"sum({smoothing.lost}) AS lost"]
+        join = smoothing.join if smoothing.lost else ""
+        return Statement(f"{name}s", f"SELECT {', '.join(sums)} FROM {counts} r {join}GROUP BY r.{name}")
+
+    of_source = ["count(*) AS targets"] * ranking + ["min(r.row) AS row"] * (parts > 1)
     scored = f"""
-        SELECT r.row, r.source, r.target, r.alignment, r.labels, r.variables, r.count, r.occurrences,
-            CAST({smoothing.probability("s", "t")} AS FLOAT) AS p_target_given_source,
-            CAST({smoothing.probability("t", "s")} AS FLOAT) AS p_source_given_target,
-            r.lex_target_given_source, r.lex_source_given_target, s.row AS source_row, s.rules
         FROM {counts} r
             JOIN sources s ON r.source = s.source
             JOIN targets t ON r.target = t.target
-            {smoothing.join}{"CROSS JOIN total n" if options.significance > 0 else ""}
+            {smoothing.join}{"CROSS JOIN total n" if testing else ""}
         WHERE {" AND ".join(tests)}"""
-    bins = " ".join(f"WHEN occurrences <= {most} THEN '{name}'" for most, name in COUNT_BINS if most is not None)
-    last = "scored" if options.targets_per_source == 0 else "kept"
+    target_given_source = f"CAST({smoothing.probability('s', 't')} AS FLOAT)"
+    most = options.targets_per_source
+    # Only sources with more targets than that need ranking.
+    best = f"""
+        SELECT row FROM (
+            SELECT r.row, row_number() OVER (PARTITION BY r.source ORDER BY {target_given_source} DESC, r.row) AS place
+            {scored} AND s.targets > {most}) ranked
+        WHERE place <= {most}"""
+    kept = f" AND (s.targets <= {most} OR r.row IN (SELECT row FROM best))" if ranking else ""
+    bins = " ".join(f"WHEN r.occurrences <= {most} THEN '{name}'" for most, name in COUNT_BINS if most is not None)
+    rules = f"""
+        SELECT r.source, r.target, r.alignment, r.labels, r.variables, r.count, r.occurrences,
+            CASE {bins} ELSE '{COUNT_BINS[-1][1]}' END AS count_bin,
+            {target_given_source} AS p_target_given_source,
+            CAST({smoothing.probability("t", "s")} AS FLOAT) AS p_source_given_target,
+            r.lex_target_given_source, r.lex_source_given_target
+        {scored}{kept} ORDER BY {order}"""
     return [
         *([] if parts == 1 else _sums(labels)),
-        *([] if options.smoothing == "none" else [Statement("discounts", smoothing.discounts)]),
-        *([] if options.significance <= 0 else [Statement("total", f"SELECT sum(occurrences) AS n FROM {counts}")]),
-        Statement("sources", _side("source", counts, smoothing)),
-        Statement("targets", _side("target", counts, smoothing)),
-        Statement("scored", scored),
-        *([] if options.targets_per_source == 0 else [Statement("kept", _kept(options.targets_per_source))]),
-        Statement(
-            "rules",
-            f"""
-        SELECT source, target, alignment, labels, variables, count, occurrences,
-            CASE {bins} ELSE '{COUNT_BINS[-1][1]}' END AS count_bin, p_target_given_source, p_source_given_target,
-            lex_target_given_source, lex_source_given_target
-        FROM {last} ORDER BY source_row, row""",
-        ),
+        *([Statement("discounts", smoothing.discounts)] if smoothing.discounts else []),
+        *([Statement("total", f"SELECT sum(occurrences) AS n FROM {counts}")] if testing else []),
+        side("source", *of_source),
+        side("target"),
+        *([Statement("best", best)] if ranking else []),
+        Statement("rules", rules),
     ]
 
 
@@ -168,29 +184,6 @@ def _smoothing(name: str, counts: str) -> _Smoothing:
             return _Smoothing(f"(r.count - {lost})", discounts, lost, shared=True)
         case _:
             raise UsageError(f"smoothing is {name!r}; expected 'none', 'good-turing' or 'kneser-ney'")
-
-
-def _side(side: str, counts: str, smoothing: _Smoothing) -> str:
-    lost = f", sum({smoothing.lost}) AS lost" if smoothing.lost else ""
-    return f"""
-        SELECT r.{side}, sum(r.count) AS count, CAST(sum(r.occurrences) AS BIGINT) AS occurrences,
-            count(*) AS rules, min(r.row) AS row{lost}
-        FROM {counts} r {smoothing.join if smoothing.lost else ""}GROUP BY r.{side}"""
-
-
-def _kept(most: int) -> str:
-    """The best targets of each source: only sources that have more need ranking."""
-    columns = (
-        "row, source, target, alignment, labels, variables, count, occurrences, p_target_given_source, "
-        "p_source_given_target, lex_target_given_source, lex_source_given_target, source_row"
-    )
-    return f"""
-        SELECT {columns} FROM scored WHERE rules <= {most}
-        UNION ALL
-        SELECT {columns} FROM (
-            SELECT *, row_number() OVER (PARTITION BY source ORDER BY p_target_given_source DESC, row) AS place
-            FROM scored WHERE rules > {most}) ranked
-        WHERE place <= {most}"""
 
 
 def significance() -> str:

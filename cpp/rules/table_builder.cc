@@ -1,0 +1,371 @@
+#include "rules/table_builder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+#include "base/error.h"
+#include "rules/rule_text.h"
+
+namespace treeglot {
+namespace {
+
+std::string text(std::size_t number) { return std::to_string(number); }
+
+std::size_t slot_of(std::uint32_t node, Symbol symbol) {
+  std::uint64_t key = (static_cast<std::uint64_t>(node) << 32 | symbol) * 0x9e3779b97f4a7c15u;
+  key = (key ^ key >> 29) * 0xbf58476d1ce4e5b9u;
+  return static_cast<std::size_t>(key ^ key >> 32);
+}
+
+constexpr std::size_t kLongestSide = 255;  // symbols, so that a link takes two bytes
+
+}  // namespace
+
+template <class T>
+void RuleTableBuilder::Lists<T>::append(std::span<const T> list) {
+  if (values.size() + list.size() > std::numeric_limits<std::uint32_t>::max())
+    throw std::length_error("the rules' sides and notes together have more than 2^32 parts");
+  values.insert(values.end(), list.begin(), list.end());
+  ends.push_back(static_cast<std::uint32_t>(values.size()));
+}
+
+void RuleTableBuilder::Trie::grow() {
+  std::vector<Slot> old(slots.empty() ? 1024 : slots.size() * 2);
+  old.swap(slots);
+  const std::size_t mask = slots.size() - 1;
+  for (const Slot& slot : old) {
+    if (slot.parent == kNone) continue;
+    std::size_t i = slot_of(slot.parent, slot.symbol) & mask;
+    while (slots[i].parent != kNone) i = (i + 1) & mask;
+    slots[i] = slot;
+  }
+}
+
+RuleTableBuilder::Node RuleTableBuilder::Trie::child(Node node, Symbol s) {
+  if ((parent.size() + 1) * 3 > slots.size() * 2) grow();
+  const std::size_t mask = slots.size() - 1;
+  std::size_t i = slot_of(node, s) & mask;
+  for (; slots[i].parent != kNone; i = (i + 1) & mask) {
+    if (slots[i].parent == node && slots[i].symbol == s) return slots[i].node;
+  }
+  const auto added = static_cast<Node>(parent.size());
+  slots[i] = {node, s, added};
+  parent.push_back(node);
+  symbol.push_back(s);
+  depth.push_back(depth[node] + 1);
+  return added;
+}
+
+RuleTableBuilder::RuleTableBuilder(const std::vector<std::string>& dense_features) : dense_(dense_features.size()) {
+  for (const std::string& name : dense_features) {
+    if (feature_names_.find(name) != Symbols::kNone)
+      throw std::invalid_argument("the feature " + quoted(name) + " is named twice");
+    feature_names_.intern(name);
+  }
+}
+
+void RuleTableBuilder::check(Symbol lhs, std::span<const Symbol> source, std::span<const std::int32_t> target,
+                             std::span<const float> features, const Notes& notes) const {
+  if (source.empty()) throw std::invalid_argument("a rule needs a source side");
+  if (source.size() > kLongestSide || target.size() > kLongestSide)
+    throw std::invalid_argument("a side of a rule has more than " + text(kLongestSide) + " symbols");
+  if (lhs >= labels_.size()) throw std::invalid_argument("the left-hand side is a label that the table lacks");
+  for (const Symbol symbol : source) {
+    if (is_nonterminal(symbol) ? label_of(symbol) >= labels_.size() : symbol >= source_words_.size())
+      throw std::invalid_argument("the source side has a word or label that the table lacks");
+  }
+  if (std::ranges::any_of(target, [&](std::int32_t symbol) {
+        return symbol >= 0 && static_cast<std::size_t>(symbol) >= target_words_.size();
+      }))
+    throw std::invalid_argument("the target side has a word that the table lacks");
+  const auto variables = static_cast<std::size_t>(std::ranges::count_if(source, is_nonterminal));
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    if (target[i] >= 0) continue;
+    const auto variable = static_cast<std::size_t>(-(static_cast<std::int64_t>(target[i]) + 1));
+    if (variable >= variables) {
+      throw std::invalid_argument("the target side uses variable " + text(variable + 1) + ", the source side has " +
+                                  text(variables));
+    }
+    if (std::ranges::count(target.first(i), target[i]) > 0)
+      throw std::invalid_argument("the target side uses variable " + text(variable + 1) + " twice");
+    ++used;
+  }
+  if (used != variables) {
+    throw std::invalid_argument("the source side has " + text(variables) + " variables, the target side uses " +
+                                text(used));
+  }
+  if (features.size() != dense_)
+    throw std::invalid_argument("a rule with " + text(features.size()) + " features in a table with " + text(dense_));
+  const auto finite = [&](std::size_t feature, float value) {
+    if (!std::isfinite(value)) {
+      throw std::invalid_argument("feature " + quoted(feature_names_.text(static_cast<Symbol>(feature))) +
+                                  " is not a finite number");
+    }
+  };
+  for (std::size_t f = 0; f < features.size(); ++f) finite(f, features[f]);
+  for (const SparseFeature& sparse : notes.sparse) {
+    if (sparse.feature < dense_ || sparse.feature >= feature_names_.size())
+      throw std::invalid_argument("a sparse feature that is dense, or that the table lacks");
+    finite(sparse.feature, sparse.value);
+  }
+  for (const RuleLink link : notes.alignment) {
+    if (link.source >= source.size() || link.target >= target.size()) {
+      throw std::invalid_argument("link " + text(link.source) + "-" + text(link.target) + " is outside a rule of " +
+                                  text(source.size()) + " source and " + text(target.size()) + " target symbols");
+    }
+  }
+}
+
+RuleTableBuilder::Node RuleTableBuilder::node_of(std::span<const Symbol> source) {
+  const auto differ = std::ranges::mismatch(source, path_symbols_);
+  const auto shared = static_cast<std::size_t>(differ.in1 - source.begin());
+  path_.resize(shared);
+  path_symbols_.resize(shared);
+  for (const Symbol symbol : source.subspan(shared)) {
+    path_.push_back(trie_.child(path_.empty() ? RuleTable::kRoot : path_.back(), symbol));
+    path_symbols_.push_back(symbol);
+  }
+  return path_.back();
+}
+
+void RuleTableBuilder::reserve(std::size_t rules) {
+  constexpr std::size_t kTarget = 6, kLinks = 4;  // of a usual rule
+  lhs_.reserve(rules);
+  node_.reserve(rules);
+  features_.reserve(rules * dense_);
+  for (std::vector<std::uint32_t>* ends :
+       {&target_.ends, &structure_.ends, &sparse_.ends, &links_.ends, &rule_labels_.ends})
+    ends->reserve(rules + 1);
+  target_.values.reserve(rules * kTarget);
+  links_.values.reserve(rules * kLinks);
+}
+
+void RuleTableBuilder::append(Symbol lhs, Node node, std::span<const std::int32_t> target,
+                              std::span<const float> features, const Notes& notes) {
+  if (lhs_.size() == kNone - 1) throw std::length_error("a rule table holds fewer than 2^32 rules");
+  lhs_.push_back(lhs);
+  node_.push_back(node);
+  features_.insert(features_.end(), features.begin(), features.end());
+  target_.append(target);
+  sparse_.append(notes.sparse);
+  links_.append(notes.alignment);
+  rule_labels_.append(notes.labels);
+  structure_.append(notes.structure);
+}
+
+void RuleTableBuilder::add(Symbol lhs, std::span<const Symbol> source, std::span<const std::int32_t> target,
+                           std::span<const float> features, const Notes& notes) {
+  check(lhs, source, target, features, notes);
+  append(lhs, node_of(source), target, features, notes);
+}
+
+std::size_t RuleTableBuilder::add_rows(const RuleRows& rows, const std::string& file, std::size_t first_row) {
+  std::size_t left_out = 0;
+  std::vector<Symbol> source, rule_labels;
+  std::vector<std::int32_t> target, structure;
+  std::vector<RuleLink> links;
+  std::vector<float> features(rows.dense.size());
+  std::vector<SparseFeature> sparse(rows.indicators.size());
+  Variables variables;
+  Node node = 0;
+  Symbol lhs = 0;
+  std::string name;
+  const auto same = [](const Codes& codes, std::size_t row) { return row > 0 && codes[row] == codes[row - 1]; };
+  for (std::size_t row = 0; row < rows.source.rows(); ++row) {
+    try {
+      // Rules of a source side stand together, and most columns of text repeat themselves.
+      const bool again = same(rows.source, row);
+      if (!again) {
+        source.clear();
+        variables.clear();
+        parse_source(rows.source[row], variables, [&](std::string_view word) { source.push_back(source_word(word)); },
+                     [&](std::string_view l) { source.push_back(nonterminal(label(l))); });
+      }
+      if (!same(rows.lhs, row)) lhs = label(rows.lhs[row]);
+      target.clear();
+      parse_target(rows.target[row], variables,
+                   [&](std::string_view word) { target.push_back(static_cast<std::int32_t>(target_word(word))); },
+                   [&](std::uint32_t variable) { target.push_back(-1 - static_cast<std::int32_t>(variable)); });
+      if (source.size() > kLongestSide || target.size() > kLongestSide) {
+        ++left_out;
+        node = again ? node : node_of(source);
+        continue;
+      }
+      if (rows.alignment.rows() > 0 && !same(rows.alignment, row)) {
+        links.clear();
+        parse_links(rows.alignment[row], [&](std::uint32_t s, std::uint32_t t) {
+          if (s >= kLongestSide || t >= kLongestSide)
+            throw std::invalid_argument("link " + text(s) + "-" + text(t) + " is outside the rule");
+          links.push_back({static_cast<std::uint8_t>(s), static_cast<std::uint8_t>(t)});
+        });
+      }
+      if (rows.labels.rows() > 0 && !same(rows.labels, row)) {
+        rule_labels.clear();
+        split(rows.labels[row], [&](std::string_view l) { rule_labels.push_back(label(l)); });
+      }
+      if (rows.structure.rows() > 0 && !same(rows.structure, row)) {
+        structure.clear();
+        split(rows.structure[row], [&](std::string_view number) {
+          structure.push_back(static_cast<std::int32_t>(parse_number(number, "a number of a structure")));
+        });
+      }
+      for (std::size_t f = 0; f < features.size(); ++f) features[f] = rows.dense[f][row];
+      for (std::size_t i = 0; i < sparse.size(); ++i) {
+        const auto& [column, values] = rows.indicators[i];
+        if (same(values, row)) continue;
+        name.assign(column).append("=").append(values[row]);
+        sparse[i] = {feature(name), 1.0f};
+      }
+      const Notes notes = {sparse, links, rule_labels, structure};
+      check(lhs, source, target, features, notes);
+      if (!again) node = node_of(source);
+      append(lhs, node, target, features, notes);
+    } catch (const std::invalid_argument& problem) {
+      throw FormatError(file, first_row + row, problem.what());
+    }
+  }
+  return left_out;
+}
+
+// Sparse features that half of the rules have take less room, and less time, as dense ones.
+void RuleTableBuilder::make_dense() {
+  const std::size_t names = feature_names_.size();
+  std::vector<std::size_t> uses(names, 0);
+  for (const SparseFeature& sparse : sparse_.values) ++uses[sparse.feature];
+  std::vector<std::uint32_t> number(names);
+  std::uint32_t next = 0;
+  for (std::size_t f = 0; f < names; ++f) {
+    if (f < dense_ || uses[f] * 2 >= std::max<std::size_t>(rules(), 1)) number[f] = next++;
+  }
+  const std::size_t dense = next;
+  if (dense == dense_) return;
+  for (std::size_t f = dense_; f < names; ++f) {
+    if (uses[f] * 2 < std::max<std::size_t>(rules(), 1)) number[f] = next++;
+  }
+  std::vector<std::string_view> ordered(names);
+  for (std::size_t f = 0; f < names; ++f) ordered[number[f]] = feature_names_.text(static_cast<Symbol>(f));
+  Symbols renamed;
+  for (const std::string_view feature : ordered) renamed.intern(feature);
+  std::vector<float> features(rules() * dense, 0.0f);
+  Lists<SparseFeature> rest;
+  std::vector<SparseFeature> kept;
+  for (std::size_t rule = 0; rule < rules(); ++rule) {
+    std::copy_n(features_.begin() + static_cast<std::ptrdiff_t>(rule * dense_), dense_,
+                features.begin() + static_cast<std::ptrdiff_t>(rule * dense));
+    kept.clear();
+    for (std::uint32_t i = sparse_.ends[rule]; i < sparse_.ends[rule + 1]; ++i) {
+      const SparseFeature sparse = {number[sparse_.values[i].feature], sparse_.values[i].value};
+      if (sparse.feature < dense) {
+        features[rule * dense + sparse.feature] += sparse.value;
+      } else {
+        kept.push_back(sparse);
+      }
+    }
+    rest.append(std::span<const SparseFeature>(kept));
+  }
+  feature_names_ = std::move(renamed);
+  features_ = std::move(features);
+  sparse_ = std::move(rest);
+  dense_ = dense;
+}
+
+RuleTable RuleTableBuilder::finish() {
+  make_dense();
+  trie_.slots = {};
+  Sections out(RuleTable::kKind, RuleTable::kVersion);
+  MappedSymbols::add(out, "source", source_words_);
+  MappedSymbols::add(out, "target", target_words_);
+  MappedSymbols::add(out, "labels", labels_);
+  MappedSymbols::add(out, "features", feature_names_);
+
+  // Nodes are renumbered breadth first: level by level, each sorted by the parent's new number, then by symbol.
+  const std::size_t nodes = trie_.parent.size();
+  const auto symbol = out.add<std::uint32_t>("trie.symbol", nodes);
+  const auto first_child = out.add<std::uint32_t>("trie.first_child", nodes + 1);
+  const auto first_rule = out.add<std::uint32_t>("trie.first_rule", nodes + 1);
+  const auto parent = out.add<std::uint32_t>("trie.parent", nodes);
+  std::vector<Node> by_depth(nodes), number(nodes);
+  std::uint32_t deepest = 0;
+  {
+    std::vector<std::size_t> begin(2, 0);
+    for (const std::uint32_t depth : trie_.depth) {
+      if (begin.size() < depth + 2) begin.resize(depth + 2, 0);
+      ++begin[depth + 1];
+      deepest = std::max(deepest, depth);
+    }
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    for (Node node = 0; node < nodes; ++node) by_depth[begin[trie_.depth[node]]++] = node;
+  }
+  struct Key {
+    std::uint64_t place;  // the parent's number and the symbol
+    Node node;
+  };
+  std::vector<Key> level;
+  std::size_t at = 1;
+  for (std::uint32_t depth = 1; depth <= deepest; ++depth) {
+    level.clear();
+    for (std::size_t i = at; i < nodes && trie_.depth[by_depth[i]] == depth; ++i) {
+      const Node node = by_depth[i];
+      level.push_back({static_cast<std::uint64_t>(number[trie_.parent[node]]) << 32 | trie_.symbol[node], node});
+    }
+    std::ranges::sort(level, {}, &Key::place);
+    for (const Key& key : level) {
+      number[key.node] = static_cast<Node>(at);
+      symbol[at] = static_cast<std::uint32_t>(key.place);
+      parent[at] = static_cast<std::uint32_t>(key.place >> 32);
+      ++first_child[parent[at] + 1];  // children for now
+      ++at;
+    }
+  }
+  first_child[0] = 1;
+  for (std::size_t node = 0; node < nodes; ++node) first_child[node + 1] += first_child[node];
+
+  // Rules by node, then by left-hand side, else in the order in which they came.
+  for (Node& node : node_) {
+    node = number[node];
+    ++first_rule[node + 1];
+  }
+  for (std::size_t node = 0; node < nodes; ++node) first_rule[node + 1] += first_rule[node];
+  std::vector<RuleId> sorted(rules());
+  {
+    std::vector<std::uint32_t> next(first_rule.begin(), first_rule.end());
+    for (RuleId rule = 0; rule < rules(); ++rule) sorted[next[node_[rule]]++] = rule;
+  }
+  if (labels_.size() > 1) {
+    for (std::size_t node = 0; node < nodes; ++node) {
+      std::stable_sort(sorted.begin() + first_rule[node], sorted.begin() + first_rule[node + 1],
+                       [&](RuleId a, RuleId b) { return lhs_[a] < lhs_[b]; });
+    }
+  }
+  const auto lhs = out.add<Symbol>("rule.lhs", rules());
+  const auto features = out.add<float>("rule.features", rules() * dense_);
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    lhs[i] = lhs_[sorted[i]];
+    std::copy_n(features_.begin() + static_cast<std::ptrdiff_t>(sorted[i] * dense_), dense_, &features[i * dense_]);
+  }
+  const auto write_lists = [&]<class T>(const std::string& name, Lists<T>& lists) {
+    if (lists.values.empty()) return;
+    const auto ends = out.add<std::uint32_t>(name + ".ends", rules() + 1);
+    const auto values = out.add<T>(name, lists.values.size());
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+      const std::uint32_t begin = lists.ends[sorted[i]], size = lists.ends[sorted[i] + 1] - begin;
+      std::copy_n(lists.values.begin() + begin, size, values.begin() + ends[i]);
+      ends[i + 1] = ends[i] + size;
+    }
+    lists = {};
+  };
+  write_lists("rule.target", target_);
+  write_lists("rule.sparse", sparse_);
+  write_lists("rule.links", links_);
+  write_lists("rule.labels", rule_labels_);
+  write_lists("rule.structure", structure_);
+  *this = RuleTableBuilder({});
+  return RuleTable(std::move(out));
+}
+
+}  // namespace treeglot

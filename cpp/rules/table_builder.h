@@ -1,0 +1,103 @@
+// Rules in any order in, a compiled table out.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/symbols.h"
+#include "rules/render.h"
+#include "rules/table.h"
+
+namespace treeglot {
+
+// Rows of a rule table (docs/rules.md), as Arrow columns. `alignment`, `labels` and `structure` may have no rows.
+struct RuleRows {
+  Codes lhs, source, target, alignment, labels, structure;
+  std::vector<std::span<const float>> dense;        // a column for each of the builder's dense features
+  std::vector<std::pair<std::string, Codes>> indicators;  // a column x with the value v is the feature x=v, 1
+};
+
+class RuleTableBuilder {
+ public:
+  // The dense features: every rule has a value for each.
+  explicit RuleTableBuilder(const std::vector<std::string>& dense_features);
+
+  Symbol source_word(std::string_view text) { return source_words_.intern(text); }
+  Symbol target_word(std::string_view text) { return target_words_.intern(text); }
+  Symbol label(std::string_view text) { return labels_.intern(text); }
+  std::uint32_t feature(std::string_view name) { return feature_names_.intern(name); }
+
+  std::size_t rules() const { return lhs_.size(); }
+  void reserve(std::size_t rules);  // as many as are expected
+
+  struct Notes {
+    std::span<const SparseFeature> sparse = {};
+    std::span<const RuleLink> alignment = {};
+    std::span<const Symbol> labels = {};
+    std::span<const std::int32_t> structure = {};
+  };
+  // Refuses an empty source side, a variable that the source side lacks, one used twice or not at all, a number of
+  // features that is not the table's, values that are not finite, and links outside the rule.
+  void add(Symbol lhs, std::span<const Symbol> source, std::span<const std::int32_t> target,
+           std::span<const float> features, const Notes& notes);
+
+  // Adds all rows; a bad one is a FormatError with its number, the first being `first_row`. A side that is longer than
+  // links can tell (255 symbols) is left out: gives the number of such rows.
+  std::size_t add_rows(const RuleRows& rows, const std::string& file, std::size_t first_row);
+
+  // The builder is empty afterwards. Rules with the same source and left-hand side keep their order. Sparse features
+  // that at least half of the rules have become dense.
+  RuleTable finish();
+
+ private:
+  using Node = std::uint32_t;
+  static constexpr std::uint32_t kNone = 0xffffffffu;
+
+  template <class T>
+  struct Lists {
+    std::vector<std::uint32_t> ends = {0};
+    std::vector<T> values;
+    void append(std::span<const T> list);
+  };
+  // The trie as it grows: a node for each prefix of a source side, found by parent and symbol.
+  struct Trie {
+    std::vector<Node> parent = {0};
+    std::vector<Symbol> symbol = {0};
+    std::vector<std::uint32_t> depth = {0};
+    struct Slot {
+      Node parent = kNone;  // none: empty
+      Symbol symbol = 0;
+      Node node = 0;
+    };
+    std::vector<Slot> slots;
+
+    Node child(Node node, Symbol symbol);
+    void grow();
+  };
+
+  void check(Symbol lhs, std::span<const Symbol> source, std::span<const std::int32_t> target,
+             std::span<const float> features, const Notes& notes) const;
+  void append(Symbol lhs, Node node, std::span<const std::int32_t> target, std::span<const float> features,
+              const Notes& notes);
+  Node node_of(std::span<const Symbol> source);
+  std::vector<Node> path_;            // the nodes of the source side before, and its symbols: source sides that follow
+  std::vector<Symbol> path_symbols_;  // each other begin alike
+  void make_dense();
+
+  Symbols source_words_, target_words_, labels_, feature_names_;
+  std::size_t dense_;
+  Trie trie_;
+  // By rule.
+  std::vector<Symbol> lhs_;
+  std::vector<Node> node_;
+  std::vector<float> features_;
+  Lists<std::int32_t> target_, structure_;
+  Lists<SparseFeature> sparse_;
+  Lists<RuleLink> links_;
+  Lists<Symbol> rule_labels_;
+};
+
+}  // namespace treeglot

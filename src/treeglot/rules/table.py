@@ -1,0 +1,110 @@
+"""The compiled table: what the decoder maps into memory, made from a rule table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from treeglot._core import RuleTable, RuleTableBuilder
+from treeglot.base.errors import FormatError
+from treeglot.base.files import PathLike
+from treeglot.base.options import option, unknown
+from treeglot.rules.columns import Buffers, buffers_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROWS = 1 << 16
+TEXT = ("lhs", "source", "target", "alignment", "labels", "structure")
+OPTIONAL = ("alignment", "labels", "structure")
+PROBABILITIES = ("p_", "lex_")  # columns whose names begin so: their natural logarithms are features
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """What of a rule table becomes a feature of the compiled table."""
+
+    features: tuple[str, ...] = option(
+        ("p_target_given_source", "p_source_given_target", "lex_target_given_source", "lex_source_given_target"),
+        "columns of numbers; of probabilities (p_…, lex_…) the natural logarithm is taken",
+    )
+    indicators: tuple[str, ...] = option((), "columns of text: a value v of column x becomes the feature x=v")
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What a compilation did."""
+
+    rules: int
+    left_out: int  # rules with a side of more than 255 symbols
+    size: int  # of the file, in bytes
+
+
+def compile_table(rules: PathLike, path: PathLike, options: CompileOptions | None = None) -> Compiled:
+    """Compile the rule table `rules` (Parquet) into `path`."""
+    import pyarrow.parquet as pq
+
+    options = options or CompileOptions()
+    name = str(rules)
+    with pq.ParquetFile(rules) as file:
+        known = set(file.schema_arrow.names)
+        wanted = [c for c in TEXT if c in known or c not in OPTIONAL]
+        for column in (*wanted, *options.features, *options.indicators):
+            if column not in known:
+                raise FormatError(name, 0, unknown("column", column, known))
+        builder = RuleTableBuilder(list(options.features))
+        builder.reserve(file.metadata.num_rows)
+        row, left_out = 1, 0
+        for batch in _ahead(file.iter_batches(ROWS, columns=[*wanted, *options.features, *options.indicators])):
+            text = [_text(batch, column, name, row) for column in TEXT]
+            dense = [_numbers(batch, column) for column in options.features]
+            indicators = [(column, _text(batch, column, name, row)) for column in options.indicators]
+            left_out += builder.add_rows(name, row, text, dense, indicators)
+            row += batch.num_rows
+    table = builder.finish()
+    table.write(str(path))
+    return Compiled(len(table), left_out, table.file_size)
+
+
+def _ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The same batches, the next one being read while one is used."""
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, batches, None)
+        while (batch := coming.result()) is not None:
+            coming = pool.submit(next, batches, None)
+            yield batch
+
+
+def open_table(path: PathLike, verify: bool = True) -> RuleTable:
+    """Map a compiled table; a damaged one is a `FormatError`. Without `verify` its bytes are trusted."""
+    return RuleTable.open(str(Path(path)), verify)
+
+
+def _text(batch: pa.RecordBatch, column: str, file: str, row: int) -> Buffers:
+    """A column of strings; one that is absent or holds nulls alone has no rows."""
+    import pyarrow as pa
+
+    empty = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8)
+    if column not in batch.schema.names:
+        return empty
+    array = batch[column]
+    if array.null_count == len(array) and column in OPTIONAL:
+        return empty
+    if array.null_count:
+        place = row + array.is_null().index(True).as_py()
+        raise FormatError(file, place, f"there is no {column}; expected text")
+    return buffers_of(array.cast(pa.string()))
+
+
+def _numbers(batch: pa.RecordBatch, column: str) -> npt.NDArray[np.float32]:
+    values: npt.NDArray[np.float64] = batch[column].to_numpy(zero_copy_only=False).astype(np.float64)
+    if column.startswith(PROBABILITIES):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            values = np.log(values)
+    return values.astype(np.float32)

@@ -1,0 +1,86 @@
+"""Compiling a rule table: what is refused, and where."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from treeglot import FormatError
+from treeglot.rules import CompileOptions, compile_table, open_table
+
+GOOD = {"lhs": "X", "source": "das [X,1]", "target": "the [X,1]", "alignment": "0-0", "p_target_given_source": 0.5}
+ONE = CompileOptions(features=("p_target_given_source",))
+
+
+def write(folder: Path, *rows: dict[str, object]) -> Path:
+    path = folder / "rules.parquet"
+    pq.write_table(pa.Table.from_pylist(list(rows)), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"source": "das  [X,1]"}, "found ' [X,1]'; expected symbols separated by one blank"),
+        ({"source": "das [X,1] "}, "found '[X,1] '; expected symbols separated by one blank"),
+        (
+            {"source": "das [X]"},
+            "found '[X]'; expected a variable [LABEL,INDEX], or a word with a backslash before it",
+        ),
+        (
+            {"source": "das [X,0]"},
+            "found '[X,0]'; expected a variable [LABEL,INDEX], or a word with a backslash before it",
+        ),
+        ({"source": "[X,1] [X,1]"}, "the source side has variable 1 twice"),
+        ({"source": "das"}, "the target side uses variable 1, which the source side lacks"),
+        ({"source": "[X,2] [X,1]"}, "the source side has 2 variables, the target side uses 1"),
+        ({"source": "das [Y,1]"}, "variable 1 is 'X' on the target side and 'Y' on the source side"),
+        ({"target": "[X,1] [X,1]"}, "the target side uses variable 1 twice"),
+        ({"source": "", "target": ""}, "a rule needs a source side"),
+        ({"alignment": "0:0"}, "found '0:0'; expected a link SOURCE-TARGET such as 3-0"),
+        ({"alignment": "0-7"}, "link 0-7 is outside a rule of 2 source and 2 target symbols"),
+        ({"alignment": "0-700"}, "link 0-700 is outside the rule"),
+        ({"p_target_given_source": 0.0}, "feature 'p_target_given_source' is not a finite number"),
+        ({"source": None}, "there is no source; expected text"),
+    ],
+)
+def test_bad_rows(tmp_path, change, problem):
+    path = write(tmp_path, GOOD, GOOD | change)
+    with pytest.raises(FormatError) as caught:
+        compile_table(path, tmp_path / "rules.table", ONE)
+    assert str(caught.value) == f"{path}:2: {problem}"
+    assert not (tmp_path / "rules.table").exists()
+
+
+def test_a_missing_column(tmp_path):
+    path = write(tmp_path, GOOD)
+    with pytest.raises(FormatError) as caught:
+        compile_table(path, tmp_path / "rules.table")
+    assert str(caught.value) == (
+        f"{path}: unknown column 'p_source_given_target'; known: alignment, lhs, p_target_given_source, source, target"
+    )
+
+
+def test_long_sides_are_left_out_and_counted(tmp_path):
+    done = compile_table(write(tmp_path, GOOD, GOOD | {"target": "[X,1]" + " x" * 300}), tmp_path / "rules.table", ONE)
+    assert (done.rules, done.left_out) == (1, 1)
+    assert done.size == (tmp_path / "rules.table").stat().st_size
+
+
+def test_features_that_half_of_the_rules_have_are_dense(tmp_path):
+    rows = [GOOD | {"bin": value} for value in ("a", "a", "b", "c")]
+    options = CompileOptions(features=("p_target_given_source",), indicators=("bin",))
+    compile_table(write(tmp_path, *rows), tmp_path / "rules.table", options)
+    table = open_table(tmp_path / "rules.table", verify=False)
+    assert table.features == ["p_target_given_source", "bin=a", "bin=b", "bin=c"]
+    assert table.dense_features == 2
+    assert [table.rule(i)[3][1] for i in range(4)] == [1.0, 1.0, 0.0, 0.0]
+    assert [table.sparse_features(i) for i in range(4)] == [[], [], [(2, 1.0)], [(3, 1.0)]]
+
+
+def test_no_rules(tmp_path):
+    schema = pa.schema([(name, pa.string()) for name in ("lhs", "source", "target")])
+    pq.write_table(schema.empty_table(), tmp_path / "rules.parquet")
+    done = compile_table(tmp_path / "rules.parquet", tmp_path / "rules.table", CompileOptions(features=()))
+    assert (done.rules, len(open_table(tmp_path / "rules.table"))) == (0, 0)
