@@ -161,10 +161,16 @@ std::vector<std::string> Sections::names() const {
 }
 
 std::span<std::byte> Sections::add_bytes(std::string_view name, std::size_t size) {
-  if (find(name) != nullptr) throw std::invalid_argument("there is a section " + quoted(name) + " already");
-  pages_.push_back(Pages::fresh(aligned(size)));
-  sections_.push_back({std::string(name), pages_.back().bytes().first(size)});
+  adopt(name, Pages::fresh(aligned(size)));
+  sections_.back().bytes = sections_.back().bytes.first(size);
   return pages_.back().writable().first(size);
+}
+
+void Sections::adopt(std::string_view name, Pages pages) {
+  if (find(name) != nullptr) throw std::invalid_argument("there is a section " + quoted(name) + " already");
+  if (pages.bytes().size() % kAlignment != 0) throw std::invalid_argument("a section in pages is aligned");
+  pages_.push_back(std::move(pages));
+  sections_.push_back({std::string(name), pages_.back().bytes()});
 }
 
 std::span<const std::byte> Sections::values(std::string_view name, std::size_t value_size) const {

@@ -41,6 +41,9 @@ class Sections {
     return {reinterpret_cast<T*>(add_bytes(name, count * sizeof(T)).data()), count};
   }
 
+  // A section of pages that were filled before; their size is a multiple of kAlignment.
+  void adopt(std::string_view name, Pages pages);
+
   bool has(std::string_view name) const { return find(name) != nullptr; }
   // The values of a section; one that is missing or is no whole number of values is a FormatError.
   template <class T>

@@ -129,7 +129,7 @@ void bind_ngram_model(nb::module_& m) {
   m.def("compile_ngrams", &compile, "estimate"_a, "layout"_a, nb::call_guard<nb::gil_scoped_release>(),
         "A compiled model of what training estimated.");
   nb::class_<ArpaReader>(m, "ArpaReader", "Reads an ARPA file that is fed to it.")
-      .def(nb::init<std::string>(), "file"_a)
+      .def(nb::init<std::string, std::uint64_t>(), "file"_a, "bytes"_a = 0)
       .def("feed", [](ArpaReader& self, const nb::bytes& chunk) {
              const std::string_view text = bytes_view(chunk);
              without_gil([&] { self.feed(text); });

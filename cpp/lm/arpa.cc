@@ -1,5 +1,6 @@
 #include "lm/arpa.h"
 
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 #include <utility>
@@ -26,9 +27,7 @@ void ArpaReader::read_line(std::string_view line) {
       return;
     case Part::counts:
       if (!blank(line) && !line.starts_with('\\')) return read_count(line);
-      if (counts_.empty()) fail("\\data\\ without counts; expected ngram 1=COUNT");
-      builder_.emplace(counts_);
-      part_ = Part::header;
+      begin_sections();
       if (!blank(line)) read_header(line);
       return;
     case Part::header:
@@ -62,6 +61,17 @@ void ArpaReader::read_count(std::string_view line) {
   counts_.push_back(count);
 }
 
+void ArpaReader::begin_sections() {
+  if (counts_.empty()) fail("\\data\\ without counts; expected ngram 1=COUNT");
+  // A wrong count must not take all memory. An n-gram has n + 1 fields of one byte or more and what separates them.
+  constexpr std::uint64_t kAlways = 1 << 22;
+  std::vector<std::uint64_t> expected;
+  for (std::size_t n = 1; n <= order(); ++n)
+    expected.push_back(std::min(counts_[n - 1], std::max(kAlways, bytes_ / (2 * n + 2))));
+  builder_.emplace(expected);
+  part_ = Part::header;
+}
+
 void ArpaReader::read_header(std::string_view line) {
   const std::string wanted = section_ == order() ? "\\end\\" : header_of(section_ + 1);
   if (line != wanted) fail(quoted(line) + " found; expected " + wanted);
@@ -74,8 +84,13 @@ void ArpaReader::end_section() {
   if (seen_ != counts_[section_ - 1])
     fail(std::to_string(seen_) + " " + grams(section_) + "s end here; \\data\\ promises " +
          std::to_string(counts_[section_ - 1]));
-  if (const auto missing = builder_->end_order()) fail_at(missing->line, missing->problem);
   part_ = Part::header;
+  if (section_ == 1) return;
+  try {
+    builder_->end_order();
+  } catch (const NgramError& error) {
+    fail_at(error.line(), error.what());
+  }
 }
 
 void ArpaReader::read_ngram(std::string_view line) {
@@ -105,21 +120,20 @@ void ArpaReader::read_ngram(std::string_view line) {
     if (n == order() && *backoff != 0)
       fail("the backoff " + std::string(fields[n + 1]) + " of a " + grams(n) + "; the highest order has none");
   }
-  bool added;
-  if (n == 1) {
-    added = builder_->add_unigram(fields[1], *log10, *backoff);
-  } else {
-    WordId words[kMaxNgramOrder];
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::optional<WordId> word = builder_->find(fields[i + 1]);
-      if (!word) fail("the word " + quoted(fields[i + 1]) + " is not among the 1-grams");
-      words[i] = *word;
-    }
-    added = builder_->add({words, n}, *log10, *backoff, line_number());
+  WordId words[kMaxNgramOrder];
+  for (std::size_t i = 0; n > 1 && i < n; ++i) {
+    const std::optional<WordId> word = builder_->find(fields[i + 1]);
+    if (!word) fail("the word " + quoted(fields[i + 1]) + " is not among the 1-grams");
+    words[i] = *word;
   }
-  if (!added) {
-    const auto ngram = std::string_view(fields[1].data(), fields[n].data() + fields[n].size());
-    fail("the " + grams(n) + " " + quoted(ngram) + " is here a second time");
+  try {
+    if (n == 1) {
+      builder_->add_unigram(fields[1], *log10, *backoff, line_number());
+    } else {
+      builder_->add({words, n}, *log10, *backoff, line_number());
+    }
+  } catch (const NgramError& error) {
+    fail_at(error.line(), error.what());
   }
   ++seen_;
 }

@@ -24,7 +24,8 @@ namespace treeglot {
 
 class ArpaReader final : public LineReader {
  public:
-  explicit ArpaReader(std::string file) : LineReader(std::move(file), false) {}
+  // `bytes`: how long the file is, about, if that is known. It says which counts can be believed before they are seen.
+  explicit ArpaReader(std::string file, std::uint64_t bytes = 0) : LineReader(std::move(file), false), bytes_(bytes) {}
 
   void feed(std::string_view chunk) {
     consume(chunk);
@@ -44,9 +45,11 @@ class ArpaReader final : public LineReader {
   void read_count(std::string_view line);
   void read_header(std::string_view line);
   void read_ngram(std::string_view line);
+  void begin_sections();
   void end_section();
   std::size_t order() const { return counts_.size(); }
 
+  std::uint64_t bytes_;
   Part part_ = Part::before;
   std::vector<std::uint64_t> counts_;  // as \data\ gives them
   std::size_t section_ = 0;            // the order that is being read

@@ -13,8 +13,8 @@ namespace treeglot {
 namespace {
 
 // How full tables are: fast ones trade memory for short searches, small ones do not.
-constexpr double kFastLoad = 0.7;
-constexpr double kSmallLoad = 0.85;
+constexpr double kFastLoad = 0.65;
+constexpr double kSmallLoad = 0.8;
 
 std::size_t buckets_at(double load, std::uint64_t count, unsigned places) {
   return static_cast<std::size_t>(static_cast<double>(count) / (load * places)) + 1;
@@ -29,8 +29,9 @@ NgramKey key_of_all(std::span<const WordId> words) {
 // A place for a key that is not there: after it the caller writes the value.
 template <class Bucket>
 std::pair<Bucket*, unsigned> place(std::span<Bucket> buckets, NgramKey key) {
+  constexpr unsigned kLast = Bucket::kPlaces - 1;
   std::size_t at = BucketTable<Bucket>(buckets).home(key);
-  while (buckets[at].continues()) at = at + 1 == buckets.size() ? 0 : at + 1;
+  for (; buckets[at].keys[kLast] != 0; at = at + 1 == buckets.size() ? 0 : at + 1) buckets[at].keys[0] |= 1;
   unsigned i = 0;
   while (buckets[at].keys[i] != 0) ++i;
   buckets[at].keys[i] = key;
@@ -59,13 +60,12 @@ std::string spelled(std::span<const WordId> words, const Symbols& symbols) {
 // Finds a place by fingerprint; none when another n-gram of the same fingerprint would be found first.
 template <class Bucket>
 std::optional<std::pair<Bucket*, unsigned>> place_small(std::span<Bucket> buckets, NgramKey key) {
-  constexpr std::uint8_t mask = Bucket::kHighMask;
-  const auto low = static_cast<std::uint16_t>(key);
-  const auto high = static_cast<std::uint8_t>((key >> 16) & mask);
+  const auto low = low_fingerprint(key);
+  const auto high = high_fingerprint<Bucket>(key);
   for (std::size_t at = BucketTable<Bucket>(buckets).home(key);; at = at + 1 == buckets.size() ? 0 : at + 1) {
     Bucket& bucket = buckets[at];
     for (unsigned i = 0; i < bucket.used; ++i) {
-      if (bucket.low[i] == low && (bucket.high[i] & mask) == high) return {};
+      if (bucket.low[i] == low && (bucket.high[i] & Bucket::kHighMask) == high) return {};
     }
     if (bucket.used < Bucket::kPlaces) {
       const unsigned i = bucket.used++;
@@ -96,7 +96,7 @@ auto GrowingTable<Bucket>::find(NgramKey key) -> std::optional<Place> {
   for (std::size_t at = BucketTable<Bucket>(buckets_).home(key);; at = at + 1 == buckets_.size() ? 0 : at + 1) {
     Bucket& bucket = buckets_[at];
     for (unsigned i = 0; i < Bucket::kPlaces; ++i) {
-      if (bucket.keys[i] == key) return Place{&bucket, i};
+      if ((bucket.keys[i] & kKeyBits) == key) return Place{&bucket, i};
     }
     if (!bucket.continues()) return {};
   }
@@ -104,26 +104,28 @@ auto GrowingTable<Bucket>::find(NgramKey key) -> std::optional<Place> {
 
 template <class Bucket>
 auto GrowingTable<Bucket>::insert(NgramKey key) -> Place {
-  if (buckets_for(size_ + 1) > buckets_.size()) grow();
+  if (buckets_for(size_ + 1) > buckets_.size()) resize(buckets_for(2 * size_ + 64));
   ++size_;
   const auto [bucket, index] = place(buckets_, stored_key(key));
   return {bucket, index};
 }
 
 template <class Bucket>
-void GrowingTable<Bucket>::grow() {
-  GrowingTable larger(2 * size_ + 64);
-  copy_to(larger.buckets_);
-  larger.size_ = size_;
-  *this = std::move(larger);
+void GrowingTable<Bucket>::resize(std::size_t buckets) {
+  Pages pages = Pages::fresh(buckets * sizeof(Bucket));
+  const std::span<Bucket> to(reinterpret_cast<Bucket*>(pages.writable().data()), buckets);
+  for_each(std::span<const Bucket>(buckets_), [&](const Bucket& from, unsigned i) {
+    const auto [bucket, j] = place(to, from.keys[i] & kKeyBits);
+    copy_value(from, i, *bucket, j);
+  });
+  pages_ = std::move(pages);
+  buckets_ = to;
 }
 
 template <class Bucket>
-void GrowingTable<Bucket>::copy_to(std::span<Bucket> to) const {
-  for_each(std::span<const Bucket>(buckets_), [&](const Bucket& from, unsigned i) {
-    const auto [bucket, j] = place(to, from.keys[i]);
-    copy_value(from, i, *bucket, j);
-  });
+Pages GrowingTable<Bucket>::finish() && {
+  if (buckets_.size() != buckets_for(size_)) resize(buckets_for(size_));
+  return std::move(pages_);
 }
 
 template class GrowingTable<FastBucket>;
@@ -136,9 +138,9 @@ NgramBuilder::NgramBuilder(std::span<const std::uint64_t> expected) {
   facts_.order = static_cast<std::uint32_t>(expected.size());
   words_.intern("<unk>");
   unigrams_.push_back({kUnknownLog10, -0.0f});
-  constexpr std::uint64_t kTrusted = 1 << 22;  // a wrong count must not take all memory: tables grow when it is right
-  for (std::size_t n = 2; n < expected.size(); ++n) middle_.emplace_back(std::min(expected[n - 1], kTrusted));
-  if (expected.size() > 1) last_ = GrowingTable<FastLastBucket>(std::min(expected.back(), kTrusted));
+  for (std::size_t n = 2; n < expected.size(); ++n) middle_.emplace_back(expected[n - 1]);
+  if (expected.size() > 1) last_ = GrowingTable<FastLastBucket>(expected.back());
+  waiting_.reserve(kWaiting);
 }
 
 std::optional<WordId> NgramBuilder::find(std::string_view word) const {
@@ -148,68 +150,99 @@ std::optional<WordId> NgramBuilder::find(std::string_view word) const {
   return found;
 }
 
-bool NgramBuilder::add_unigram(std::string_view word, float log10, float backoff) {
-  if (find(word)) return false;
+void NgramBuilder::add_unigram(std::string_view word, float log10, float backoff, std::size_t line) {
+  const bool is_unknown = word == "<unk>" || (word == "<UNK>" && unknown_.empty());
+  if (find(word) || (is_unknown && !unknown_.empty()))
+    throw NgramError(line, "the 1-gram " + quoted(word) + " is here a second time");
   const NgramValue value{-std::abs(log10), backoff == 0 ? -0.0f : backoff};
-  if (unknown_.empty() && (word == "<unk>" || word == "<UNK>")) {
+  if (is_unknown) {
     unknown_ = word;
     unigrams_[0] = value;
-  } else if (word == "<unk>") {
-    return false;
   } else {
     words_.intern(word);
     unigrams_.push_back(value);
   }
   ++facts_.counts[0];
-  return true;
 }
 
 // The value of an n-gram below the highest order, or null.
-NgramValue* NgramBuilder::lookup(std::span<const WordId> words) {
-  if (words.size() == 1) return &unigrams_[words.front()];
-  const auto found = middle_[words.size() - 2].find(key_of_all(words));
+NgramValue* NgramBuilder::lookup(std::size_t order, NgramKey key, WordId newest) {
+  if (order == 1) return &unigrams_[newest];
+  const auto found = middle_[order - 2].find(key);
   return found ? &found->bucket->values[found->index] : nullptr;
 }
 
-bool NgramBuilder::add(std::span<const WordId> words, float log10, float backoff, std::size_t line) {
-  const std::size_t n = words.size();
-  const NgramKey key = key_of_all(words);
-  const NgramValue value{-std::abs(log10), backoff == 0 ? -0.0f : backoff};
-  if (n == order()) {
-    if (last_.find(key)) return false;
-    const auto [bucket, i] = last_.insert(key);
-    bucket->probs[i] = value.prob;
-  } else {
-    if (middle_[n - 2].find(key)) return false;
-    const auto [bucket, i] = middle_[n - 2].insert(key);
-    bucket->values[i] = value;
-  }
-  ++facts_.counts[n - 1];
-  ensure_suffix(words);
-  // A backoff is charged by a state that holds the whole n-gram. The parts of a text must agree on how long its state
-  // is, so what ends in this one is kept as a context too.
-  if (NgramValue::extends_right(value.backoff) && n < order()) {
-    for (std::size_t length = n - 1; length > 0; --length) {
-      NgramValue* const suffix = lookup(words.last(length));
-      if (NgramValue::extends_right(suffix->backoff)) break;  // and so do those that it ends in
-      suffix->mark_right();
-    }
-  }
-  const auto context = words.first(n - 1);
-  if (NgramValue* const found = lookup(context)) {
-    found->mark_right();
-  } else {
-    pending_.push_back({line, {words.begin(), words.end()}});
-  }
-  return true;
+NgramValue* NgramBuilder::lookup(std::span<const WordId> words) {
+  return lookup(words.size(), key_of_all(words), words.back());
 }
 
-void NgramBuilder::ensure_suffix(std::span<const WordId> words) {
+void NgramBuilder::add(std::span<const WordId> words, float log10, float backoff, std::size_t line) {
+  const std::size_t n = words.size();
+  Waiting& ngram = waiting_.emplace_back();
+  ngram.line = line;
+  ngram.order = static_cast<std::uint32_t>(n);
+  ngram.value = {-std::abs(log10), backoff == 0 ? -0.0f : backoff};
+  ngram.suffix = key_of_all(words.last(n - 1));
+  ngram.key = extend_key(ngram.suffix, words.front());
+  ngram.context = key_of_all(words.first(n - 1));
+  std::copy(words.begin(), words.end(), ngram.words.begin());
+  n == order() ? last_.prefetch(ngram.key) : middle_[n - 2].prefetch(ngram.key);
+  if (n > 2) {
+    middle_[n - 3].prefetch(ngram.suffix);
+    middle_[n - 3].prefetch(ngram.context);
+  }
+  if (waiting_.size() == kWaiting) enter_all();
+}
+
+void NgramBuilder::enter_all() {
+  for (const Waiting& ngram : waiting_) enter(ngram);
+  waiting_.clear();
+}
+
+void NgramBuilder::enter(const Waiting& ngram) {
+  const std::size_t n = ngram.order;
+  const std::span<const WordId> words(ngram.words.data(), n);
+  const bool known = n == order() ? last_.find(ngram.key).has_value() : middle_[n - 2].find(ngram.key).has_value();
+  if (known)
+    throw NgramError(ngram.line, "the " + std::to_string(n) + "-gram " + spelled(words, words_) +
+                                     " is here a second time");
+  if (n == order()) {
+    const auto [bucket, i] = last_.insert(ngram.key);
+    bucket->probs[i] = ngram.value.prob;
+  } else {
+    const auto [bucket, i] = middle_[n - 2].insert(ngram.key);
+    bucket->values[i] = ngram.value;
+  }
+  ++facts_.counts[n - 1];
+  NgramValue* suffix = lookup(n - 1, ngram.suffix, words.back());
+  if (suffix == nullptr) {
+    add_blanks(words);
+    suffix = lookup(n - 1, ngram.suffix, words.back());
+  }
+  suffix->mark_left();
+  // A backoff is charged by a state that holds the whole n-gram. The parts of a text must agree on how long its state
+  // is, so what ends in this one is kept as a context too.
+  if (NgramValue::extends_right(ngram.value.backoff) && n < order()) {
+    for (std::size_t length = n - 1; !NgramValue::extends_right(suffix->backoff);) {
+      suffix->mark_right();  // those that it ends in are marked already if it was
+      if (--length == 0) break;
+      suffix = lookup(words.last(length));
+    }
+  }
+  if (NgramValue* const context = lookup(n - 1, ngram.context, words[n - 2])) {
+    context->mark_right();
+  } else {
+    pending_.push_back({ngram.line, {words.begin(), words.end()}});
+  }
+}
+
+// Puts in what an n-gram ends in, from the longest that is there on.
+void NgramBuilder::add_blanks(std::span<const WordId> words) {
   std::size_t length = words.size() - 1;
-  const NgramValue* found = lookup(words.last(length));
+  NgramValue* found = nullptr;
   while (found == nullptr) found = lookup(words.last(--length));
+  found->mark_left();
   float log10 = found->log10();
-  lookup(words.last(length))->mark_left();
   while (++length < words.size()) {
     const auto blank = words.last(length);
     if (NgramValue* const context = lookup(blank.first(length - 1))) {
@@ -224,20 +257,19 @@ void NgramBuilder::ensure_suffix(std::span<const WordId> words) {
   }
 }
 
-std::optional<MissingContext> NgramBuilder::end_order() {
+void NgramBuilder::end_order() {
+  enter_all();
   // A context that came as a blank after what it is the context of is a context all the same.
   for (const Pending& pending : std::exchange(pending_, {})) {
     const auto context = std::span(pending.words).first(pending.words.size() - 1);
     if (NgramValue* const found = lookup(context)) {
       found->mark_right();
     } else if (pending.line != 0) {
-      const std::string n = std::to_string(pending.words.size());
-      return MissingContext{pending.line, "the " + n + "-gram " + spelled(pending.words, words_) + " begins with " +
-                                              spelled(context, words_) + ", which is no " +
-                                              std::to_string(context.size()) + "-gram"};
+      throw NgramError(pending.line, "the " + std::to_string(pending.words.size()) + "-gram " +
+                                         spelled(pending.words, words_) + " begins with " + spelled(context, words_) +
+                                         ", which is no " + std::to_string(context.size()) + "-gram");
     }
   }
-  return {};
 }
 
 Sections NgramBuilder::finish(NgramLayout layout) {
@@ -266,12 +298,8 @@ std::string table_name(std::size_t order) { return "table." + std::to_string(ord
 }  // namespace
 
 void NgramBuilder::add_fast(Sections& sections) {
-  for (std::size_t i = 0; i < middle_.size(); ++i) {
-    const GrowingTable<FastBucket> table = std::move(middle_[i]);  // freed when copied
-    table.copy_to(sections.add<FastBucket>(table_name(i + 2), table.buckets_for(table.size())));
-  }
-  const GrowingTable<FastLastBucket> table = std::move(last_);
-  table.copy_to(sections.add<FastLastBucket>(table_name(order()), table.buckets_for(table.size())));
+  for (std::size_t i = 0; i < middle_.size(); ++i) sections.adopt(table_name(i + 2), std::move(middle_[i]).finish());
+  sections.adopt(table_name(order()), std::move(last_).finish());
 }
 
 void NgramBuilder::add_small(Sections& sections) {

@@ -84,7 +84,8 @@ class Block {
     for (unsigned j = 0; j < active_; ++j) {
       const unsigned i = active_places_[j];
       keys_[i] = extend_key(keys_[i], words_[i][1 - static_cast<std::ptrdiff_t>(n)]);
-      table.prefetch(keys_[i]);
+      homes_[j] = table.home(keys_[i]);
+      table.prefetch_bucket(homes_[j]);
     }
     float* const backoffs = backoffs_[n - 1];
     std::fill(backoffs + 1, backoffs + size_ + 1, 0.0f);
@@ -100,11 +101,10 @@ class Block {
     const unsigned asked = std::exchange(active_, 0);
     for (unsigned j = 0; j < asked; ++j) {
       const unsigned i = active_places_[j];
-      const std::size_t home = table.home(keys_[i]);
       NgramValue value;
-      const bool found = table.look(home, keys_[i], value);
+      const bool found = table.look(homes_[j], keys_[i], value);
       again_places_[again] = i;
-      again += !found && table.continues(home) ? 1 : 0;
+      again += !found && table.continues(homes_[j]) ? 1 : 0;
       record(i, value, found);
     }
     for (unsigned j = 0; j < again; ++j) {
@@ -121,6 +121,7 @@ class Block {
   const WordId* words_[kSize + 1];
   unsigned depths_[kSize + 1];
   NgramKey keys_[kSize + 1];
+  std::size_t homes_[kSize];  // of the active places' keys
   float probs_[kSize + 1];
   unsigned lengths_[kSize + 1];
   float backoffs_[Search::kContext + 1][kSize + 1] = {};  // by order − 1

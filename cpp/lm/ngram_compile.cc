@@ -1,8 +1,5 @@
 #include "lm/ngram_compile.h"
 
-#include <stdexcept>
-#include <string>
-
 namespace treeglot {
 
 void CompileSink::begin(const Symbols& vocabulary, std::span<const std::uint64_t> sizes) {
@@ -17,8 +14,7 @@ void CompileSink::begin_order(unsigned order) {
 }
 
 void CompileSink::end() {
-  if (order_ < 2) return;
-  if (const auto missing = builder_->end_order()) throw std::invalid_argument(missing->problem);
+  if (order_ > 1) builder_->end_order();
 }
 
 void CompileSink::take(NgramBatch&& batch, Rendered&&) {
@@ -26,16 +22,14 @@ void CompileSink::take(NgramBatch&& batch, Rendered&&) {
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const float log10 = batch.log10_probability[i], backoff = backoffs ? batch.log10_backoff[i] : 0.0f;
     const std::span<Symbol> words(batch.words.data() + i * batch.order, batch.order);
-    bool added;
     if (batch.order == 1) {
       const std::string_view word = vocabulary_->text(words[0]);
-      added = builder_->add_unigram(word, log10, backoff);
+      builder_->add_unigram(word, log10, backoff, i + 1);
       ids_[words[0]] = builder_->find(word).value_or(0);
     } else {
       for (Symbol& word : words) word = ids_[word];
-      added = builder_->add(words, log10, backoff, i + 1);
+      builder_->add(words, log10, backoff, i + 1);
     }
-    if (!added) throw std::invalid_argument("an n-gram of order " + std::to_string(batch.order) + " twice");
   }
 }
 

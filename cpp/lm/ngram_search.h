@@ -38,19 +38,12 @@ class NgramSearch {
   // The score of `word` after `in`, and the state after it; `in` and `out` may not be the same.
   WordScore score(const State& in, WordId word, State& out) const {
     assert(word < vocabulary_ && &in != &out);
-    // All keys are known now: the lines are asked for at once and come while the first are looked at.
-    NgramKey keys[kContext];
-    NgramKey key = key_of(word);
-    for (unsigned i = 0; i < in.length; ++i) {
-      keys[i] = key = extend_key(key, in.words[i]);
-      prefetch(i, key);
-    }
     const NgramValue unigram = unigrams_[word];
     WordScore result{unigram.log10(), 1, !unigram.extends_left()};
     FloatBits backoff[kContext];
     backoff[0] = unigram.backoff;
     unsigned use = order_ > 1 && NgramValue::extends_right(unigram.backoff) ? 1 : 0;
-    follow(keys, in.length, 0, backoff + 1, use, result);
+    follow(key_of(word), in.words.data(), in.length, 0, backoff + 1, use, result);
     // Loops of a fixed length, without jumps: how many words matter is hard to foretell.
     out.length = use;
     for (unsigned i = 0; i < kContext; ++i) {
@@ -69,26 +62,13 @@ class NgramSearch {
     assert(length + use <= order_);
     NgramKey key = key_of(left[length - 1]);
     for (unsigned i = length - 1; i > 0; --i) key = extend_key(key, left[i - 1]);
-    NgramKey keys[kContext];
     const unsigned given = use;
-    for (unsigned i = 0; i < given; ++i) {
-      keys[i] = key = extend_key(key, context[i]);
-      prefetch(length - 1 + i, key);
-    }
     WordScore result{known, length, false};
     unsigned longest = length;
-    follow(keys, given, length - 1, backoff, longest, result);
+    follow(key, context, given, length - 1, backoff, longest, result);
     use = longest - length;
     for (unsigned i = result.length - length; i < given; ++i) result.log10 += charge[i];
     return result;
-  }
-
-  void prefetch(unsigned order_minus_2, NgramKey key) const {
-    if (order_minus_2 + 2 < order_) {
-      middle_[order_minus_2].prefetch(key);
-    } else {
-      last_.prefetch(key);
-    }
   }
 
   // The parts, for queries in bulk.
@@ -99,19 +79,20 @@ class NgramSearch {
  private:
   // Looks the keys up in turn, the first being that of order `skipped` + 2, until one is not there or no longer n-gram
   // can be. `use` becomes the length of the longest n-gram found that may be a context.
-  void follow(const NgramKey* keys, unsigned count, unsigned skipped, FloatBits* backoff, unsigned& use,
+  void follow(NgramKey key, const WordId* context, unsigned count, unsigned skipped, FloatBits* backoff, unsigned& use,
               WordScore& result) const {
     for (unsigned i = 0; i < count && !result.independent_left; ++i) {
       NgramValue value;
+      key = extend_key(key, context[i]);
       if (skipped + i + 2 == order_) {
         result.independent_left = true;
-        if (find(last_, keys[i], value)) {
+        if (find(last_, key, value)) {
           result.log10 = value.log10();
           result.length = order_;
         }
         return;
       }
-      if (!find(middle_[skipped + i], keys[i], value)) {
+      if (!find(middle_[skipped + i], key, value)) {
         result.independent_left = true;
         return;
       }

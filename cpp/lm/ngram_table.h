@@ -8,8 +8,11 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 namespace treeglot {
 
@@ -43,6 +46,9 @@ struct NgramValue {
   static bool extends_right(float backoff) { return std::bit_cast<std::uint32_t>(backoff) != 0x80000000u; }
 };
 
+// Keys count without their last bit, which tables of the fast layout use for themselves.
+constexpr NgramKey kKeyBits = ~NgramKey{1};
+
 // Buckets over [0, 2^64) in equal parts: the high bits of a key choose, so low bits are free to be fingerprints.
 template <class Bucket>
 class BucketTable {
@@ -50,10 +56,13 @@ class BucketTable {
   BucketTable() = default;
   explicit BucketTable(std::span<const Bucket> buckets) : buckets_(buckets.data()), size_(buckets.size()) {}
 
-  std::size_t home(NgramKey key) const { return static_cast<std::size_t>((static_cast<Wide>(key) * size_) >> 64); }
+  std::size_t home(NgramKey key) const {
+    return static_cast<std::size_t>((static_cast<Wide>(key & kKeyBits) * size_) >> 64);
+  }
   std::size_t after(std::size_t bucket) const { return bucket + 1 == size_ ? 0 : bucket + 1; }
   bool continues(std::size_t bucket) const { return buckets_[bucket].continues(); }
-  void prefetch(NgramKey key) const { __builtin_prefetch(buckets_ + home(key)); }
+  void prefetch(NgramKey key) const { prefetch_bucket(home(key)); }
+  void prefetch_bucket(std::size_t bucket) const { __builtin_prefetch(buckets_ + bucket); }
 
  protected:
   const Bucket* buckets_ = nullptr;
@@ -73,9 +82,11 @@ bool find(const Table& table, NgramKey key, NgramValue& value) {
   }
 }
 
-// ---------------------------------------------------------------- fast: 64-bit keys, exact values
+// ---------------------------------------------------------------- fast: long keys, exact values
 
-inline NgramKey stored_key(NgramKey key) { return key == 0 ? 1 : key; }  // 0 is an empty place
+// No key is 0, which is an empty place. The last bit of a bucket's first key says that the bucket continues: one that is
+// just full is not searched beyond.
+inline NgramKey stored_key(NgramKey key) { return key < 2 ? 2 : key & kKeyBits; }
 
 struct alignas(64) FastBucket {
   static constexpr unsigned kPlaces = 4;
@@ -83,7 +94,7 @@ struct alignas(64) FastBucket {
   NgramValue values[kPlaces];
 
   NgramValue value(unsigned place) const { return values[place]; }
-  bool continues() const { return keys[kPlaces - 1] != 0; }
+  bool continues() const { return (keys[0] & 1) != 0; }
 };
 
 struct alignas(64) FastLastBucket {
@@ -93,7 +104,7 @@ struct alignas(64) FastLastBucket {
   std::uint32_t zero;
 
   NgramValue value(unsigned place) const { return {probs[place], -0.0f}; }
-  bool continues() const { return keys[kPlaces - 1] != 0; }
+  bool continues() const { return (keys[0] & 1) != 0; }
 };
 
 template <class Bucket>
@@ -109,7 +120,7 @@ class FastTable : public BucketTable<Bucket> {
     unsigned place = 0;
     for (unsigned i = 1; i < Bucket::kPlaces; ++i) place += bucket.keys[i] == key ? i : 0;
     value = bucket.value(place);
-    return bucket.keys[place] == key;
+    return (bucket.keys[place] & kKeyBits) == key;
   }
 };
 
@@ -154,14 +165,27 @@ struct alignas(64) SmallLastBucket {
   bool continues() const { return overflows != 0; }
 };
 
-// Which of four numbers of 16 bits are equal to `number`, as four bits.
-inline unsigned equal_lanes(const std::uint16_t* four, std::uint16_t number) {
-  constexpr std::uint64_t kOnes = 0x0001000100010001u, kLow = 0x7fff * kOnes;
-  std::uint64_t lanes;
-  std::memcpy(&lanes, four, sizeof lanes);
-  lanes ^= number * kOnes;
-  const std::uint64_t equal = ~(((lanes & kLow) + kLow) | lanes | kLow) >> 15;  // bits 0, 16, 32, 48
-  return static_cast<unsigned>((equal * 0x0001000200040008u) >> 48);
+// Which of the numbers are equal to `number`, as bits; those above kPlaces are to be ignored.
+template <unsigned kPlaces>
+unsigned equal_lanes(const std::uint16_t (&numbers)[kPlaces], std::uint16_t number) {
+  static_assert(kPlaces > 8 && kPlaces <= 16);  // and a bucket has 32 bytes from `numbers` on
+#ifdef __SSE2__
+  const __m128i wanted = _mm_set1_epi16(static_cast<short>(number));
+  const auto* const at = reinterpret_cast<const __m128i*>(numbers);
+  const __m128i low = _mm_cmpeq_epi16(_mm_loadu_si128(at), wanted);
+  const __m128i high = _mm_cmpeq_epi16(_mm_loadu_si128(at + 1), wanted);
+  return static_cast<unsigned>(_mm_movemask_epi8(_mm_packs_epi16(low, high)));
+#else
+  unsigned equal = 0;
+  for (unsigned i = 0; i < kPlaces; ++i) equal |= (numbers[i] == number ? 1u : 0u) << i;
+  return equal;
+#endif
+}
+
+inline std::uint16_t low_fingerprint(NgramKey key) { return static_cast<std::uint16_t>(key >> 1); }
+template <class Bucket>
+std::uint8_t high_fingerprint(NgramKey key) {
+  return static_cast<std::uint8_t>((key >> 17) & Bucket::kHighMask);
 }
 
 template <class Bucket>
@@ -174,11 +198,9 @@ class SmallTable : public BucketTable<Bucket> {
 
   bool look(std::size_t at, NgramKey key, NgramValue& value) const {
     const Bucket& bucket = this->buckets_[at];
-    const auto low = static_cast<std::uint16_t>(key);
-    const auto high = static_cast<std::uint8_t>((key >> 16) & Bucket::kHighMask);
-    unsigned candidates = 0;
-    for (unsigned i = 0; i < Bucket::kPlaces; i += 4) candidates |= equal_lanes(bucket.low + i, low) << i;
-    candidates &= (1u << bucket.used) - 1;
+    const auto low = low_fingerprint(key);
+    const auto high = high_fingerprint<Bucket>(key);
+    unsigned candidates = equal_lanes(bucket.low, low) & ((1u << bucket.used) - 1);
     // One that differs in the high part alone is one in 2^16: the loop hardly ever turns.
     for (;;) {
       const unsigned place = static_cast<unsigned>(std::countr_zero(candidates | 1u << (Bucket::kPlaces - 1)));

@@ -33,10 +33,11 @@ class Vocabulary {
     std::uint32_t id;   // kEmpty: none
   };
   static constexpr std::uint32_t kEmpty = 0xffffffffu;
+  static std::size_t home(std::uint64_t hash, std::size_t slots);
 
   std::span<const char> bytes_;
   std::span<const std::uint32_t> ends_;
-  std::span<const Slot> slots_;  // a power of two of them, at most half used
+  std::span<const Slot> slots_;  // three quarters of them used
 };
 
 }  // namespace treeglot

@@ -925,7 +925,7 @@ def compile_ngrams(estimate: EstimatedNgrams, layout: NgramLayout) -> NgramModel
 class ArpaReader:
     """Reads an ARPA file that is fed to it."""
 
-    def __init__(self, file: str) -> None: ...
+    def __init__(self, file: str, bytes: int = 0) -> None: ...
 
     def feed(self, chunk: bytes) -> None:
         """The next bytes."""

@@ -105,6 +105,6 @@ def test_info(run, tmp_path: Path) -> None:
     run("compile", ARPA, "-o", tmp_path / "x", "--layout", "small")
     _, out, _ = run("info", tmp_path / "x")
     assert "2-grams rounded by at most\t0.000000, backoffs 0.000000\n" in out  # fewer values than codes
-    assert out.endswith("false positives\tabout 1 in 822,413 n-grams that are not in the model\n")
+    assert out.endswith("false positives\tabout 1 in 534,306 n-grams that are not in the model\n")
     _, out, _ = run("info", ARPA, "--words")
     assert out.split()[:5] == ["<unk>", "<s>", "</s>", "the", "cat"]

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -104,9 +105,10 @@ class NgramModel:
     def false_positives(self) -> float:
         """How often, about, an n-gram that is not in the model is taken for one that is; 0 in the `fast` layout.
 
-        Per n-gram looked up: the fingerprints in a bucket that is 85 % full, over the number of fingerprints.
+        Per n-gram looked up: the fingerprints that it is compared with, in buckets of 12 that are 80 % full and
+        continue in the next when they are full, over the number of fingerprints.
         """
-        return 0.0 if self.layout == "fast" else 0.85 * 12 / 2**23
+        return 0.0 if self.layout == "fast" else 15.7 / 2**23
 
     def __len__(self) -> int:
         """The number of words, `<unk>`, `<s>` and `</s>` among them."""
@@ -292,8 +294,8 @@ def compile(
     """Compile an ARPA file, or what training estimated; write the compiled model to `out` if given.
 
     The `fast` layout is exact. The `small` one takes less than a third of the memory: values are rounded to 256
-    per order, and n-grams are told apart by fingerprints of 23 bits, so that once in about 10⁶ times an n-gram that is
-    not in the model gets the values of another one.
+    per order, and n-grams are told apart by fingerprints of 23 bits, so that once in about 500,000 times an n-gram
+    that is not in the model gets the values of another one.
 
     >>> from treeglot.lm import train
     >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
@@ -316,10 +318,18 @@ def compile(
 
 
 def _read_arpa(path: PathLike, layout: Layout) -> _core.NgramModel:
-    reader = ArpaReader(os.fspath(path))
+    reader = ArpaReader(os.fspath(path), _size(path))
     for chunk in read_chunks(path):
         reader.feed(chunk)
     return reader.finish(NgramLayout[layout])
+
+
+def _size(path: PathLike) -> int:
+    """About how long a file is, decompressed; 0: nobody knows."""
+    name = os.fspath(path)
+    if name == "-":
+        return 0
+    return Path(name).stat().st_size * (10 if name.endswith((".gz", ".xz", ".zst")) else 1)
 
 
 def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
