@@ -1,12 +1,9 @@
 """Translating with a small table: texts, derivations, markup, odd input, weights."""
 
-from pathlib import Path
-
 import pytest
 from small_table import table
 
-from treeglot import FormatError
-from treeglot.decode import SearchOptions, Translator, read_weights, write_weights
+from treeglot.decode import SearchOptions, Translator
 
 WEIGHTS = {"p": 1.0, "glue": -0.1, "unknown": -5.0}
 
@@ -114,27 +111,3 @@ def test_a_circle_of_unary_rules_ends() -> None:
 def test_weights_that_no_feature_has_are_named() -> None:
     some = Translator(table(), {"p": 1.0, "glueing": 2.0, "lm": 1.0})
     assert some.unknown_weights == ["glueing", "lm"]
-
-
-def test_weight_file(tmp_path: Path) -> None:
-    path = tmp_path / "weights.txt"
-    weights = {"p": 0.1, "lm": 1e-17, "glue": -3.0}
-    write_weights(path, weights)
-    assert read_weights(path) == weights
-
-
-@pytest.mark.parametrize(
-    ("content", "line", "problem"),
-    [
-        ("p 1\nlm\n", 2, "'lm' is not a weight; expected NAME VALUE"),
-        ("p one\n", 1, "'one' is not a number"),
-        ("# all\np nan\n", 2, "the weight of 'p' is nan; expected a finite number"),
-        ("p 1\np 1\n", 2, "'p' has a weight already"),
-    ],
-)
-def test_bad_weight_files(tmp_path: Path, content: str, line: int, problem: str) -> None:
-    path = tmp_path / "weights.txt"
-    path.write_text(content)
-    with pytest.raises(FormatError) as caught:
-        read_weights(path)
-    assert (caught.value.line, caught.value.problem) == (line, problem)

@@ -1,43 +1,78 @@
-"""Weight files: a line `name value` for each feature, sparse (what is not named weighs 0), `#` begins a comment."""
+"""Weights by the names of features: sparse, a feature that is not there weighs 0."""
 
 from __future__ import annotations
 
 import math
 import os
 from collections.abc import Mapping
+from typing import TypeAlias
 
 from treeglot.base.errors import FormatError
-from treeglot.base.files import PathLike, read_chunks, write_binary
+from treeglot.base.files import PathLike, read_lines, write_binary
+
+Weights: TypeAlias = Mapping[str, float]
 
 
 def read_weights(path: PathLike) -> dict[str, float]:
-    """Read a weight file, strictly."""
-    name = os.fspath(path)
+    """Read a file of weights: a name, a blank and a number a line; lines that begin with # are comments.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "start.weights"
+    >>> _ = path.write_text("# a guess\\nlm 0.5\\nword_penalty -1\\n")
+    >>> read_weights(path)
+    {'lm': 0.5, 'word_penalty': -1.0}
+    """
     weights: dict[str, float] = {}
-    for number, raw in enumerate(b"".join(read_chunks(path)).split(b"\n"), 1):
-        try:
-            line = raw.decode("utf-8").strip()
-        except UnicodeDecodeError as error:
-            raise FormatError(name, number, "is not UTF-8") from error
+    file = os.fspath(path)
+    for number, line in enumerate(read_lines(path), 1):
         if not line or line.startswith("#"):
             continue
-        fields = line.split()
-        if len(fields) != 2:
-            raise FormatError(name, number, f"{line!r} is not a weight; expected NAME VALUE")
+        parts = line.split(" ")
+        if len(parts) != 2 or not parts[0]:
+            raise FormatError(file, number, f"{line[:60]!r} is not a weight; expected NAME VALUE such as lm 0.5")
+        name, text = parts
         try:
-            value = float(fields[1])
-        except ValueError as error:
-            raise FormatError(name, number, f"{fields[1]!r} is not a number") from error
+            value = float(text)
+        except ValueError:
+            value = math.nan
         if not math.isfinite(value):
-            raise FormatError(name, number, f"the weight of {fields[0]!r} is {fields[1]}; expected a finite number")
-        if fields[0] in weights:
-            raise FormatError(name, number, f"{fields[0]!r} has a weight already")
-        weights[fields[0]] = value
+            raise FormatError(file, number, f"the weight of {name} is {text[:30]!r}; expected a finite number")
+        if name in weights:
+            raise FormatError(file, number, f"{name} has a weight already")
+        weights[name] = value
     return weights
 
 
-def write_weights(path: PathLike, weights: Mapping[str, float]) -> None:
-    """Write a weight file; features are in the mapping's order, those that weigh 0 too."""
+def write_weights(path: PathLike, weights: Weights, comment: str = "") -> None:
+    """Write the weights that are not 0, by name; the same weights give the same bytes.
+
+    A weight is written with as many digits as bring back the same number.
+    """
     with write_binary(path) as stream:
-        for name, value in weights.items():
-            stream.write(f"{name} {value!r}\n".encode())
+        for line in comment.splitlines():
+            stream.write(f"# {line}\n".encode())
+        for name in sorted(weights):
+            check_name(name)
+            if not math.isfinite(weights[name]):
+                raise ValueError(f"the weight of {name} is {weights[name]}; expected a finite number")
+            if weights[name] != 0:
+                stream.write(f"{name} {float(weights[name])!r}\n".encode())
+
+
+def check_name(name: str) -> None:
+    """Refuse a name that no file of weights can hold: empty, with blanks in it, or beginning with #."""
+    if not name or name.startswith("#") or any(c.isspace() for c in name):
+        raise ValueError(f"{name!r} is not the name of a feature; expected no blanks and no # at its beginning")
+
+
+def rescaled(weights: Weights, like: Weights) -> dict[str, float]:
+    """Weights whose absolute values add up to what those of `like` do (to 1 if these are all 0).
+
+    Which hypothesis is best does not depend on the scale; how a search prunes may.
+
+    >>> rescaled({"lm": 3.0, "word_penalty": -1.0}, like={"lm": 2.0})
+    {'lm': 1.5, 'word_penalty': -0.5}
+    """
+    size = math.fsum(abs(w) for w in weights.values())
+    wanted = math.fsum(abs(w) for w in like.values()) or 1.0
+    return {name: weight * (wanted / size) if size else weight for name, weight in weights.items()}

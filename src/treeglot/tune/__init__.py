@@ -1,5 +1,6 @@
 """Weights for a model: MERT, MIRA and PRO."""
 
+from treeglot.decode.weights import Weights, read_weights, write_weights
 from treeglot.tune.kbest import KBest, read_kbest, write_kbest
 from treeglot.tune.loop import LoopOptions, Translator, Tuned, read_log, tune
 from treeglot.tune.mert import Mert
@@ -7,7 +8,6 @@ from treeglot.tune.method import Method, Update, method
 from treeglot.tune.mira import Mira
 from treeglot.tune.pool import Pool
 from treeglot.tune.pro import Pro
-from treeglot.tune.weights import Weights, read_weights, write_weights
 
 __all__ = [
     "KBest",

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from treeglot import _core
 from treeglot.base.errors import FormatError
 from treeglot.base.files import PathLike, read_lines, write_binary
-from treeglot.tune.weights import check_name
+from treeglot.decode.weights import check_name
 
 Hypothesis: TypeAlias = tuple[str, Mapping[str, float]]  # a translation and its features
 

@@ -18,11 +18,11 @@ from typing import Any, Protocol
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, read_lines, write_binary
 from treeglot.base.options import option
+from treeglot.decode.weights import Weights, read_weights, write_weights
 from treeglot.evaluate import Bleu, Metric
 from treeglot.tune.kbest import KBest
 from treeglot.tune.method import Method, Update, derived_seed
 from treeglot.tune.pool import Pool
-from treeglot.tune.weights import Weights, read_weights, write_weights
 
 Entry = dict[str, Any]  # what the log says of one iteration
 

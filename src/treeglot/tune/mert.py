@@ -12,10 +12,10 @@ import numpy.typing as npt
 from treeglot import _core
 from treeglot.base.errors import UsageError
 from treeglot.base.options import option
+from treeglot.decode.weights import Weights, rescaled
 from treeglot.evaluate import Metric
 from treeglot.tune.method import Update, derived_seed, method, none_held_out
 from treeglot.tune.pool import Pool
-from treeglot.tune.weights import Weights, rescaled
 
 
 @method("mert")

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from treeglot.base.registry import Registry
+from treeglot.decode.weights import Weights
 from treeglot.evaluate import Bleu, Metric
 from treeglot.evaluate.metrics import Smooth
 from treeglot.tune.pool import Pool
-from treeglot.tune.weights import Weights
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from treeglot import _core
 from treeglot.base.options import option
+from treeglot.decode.weights import Weights
 from treeglot.evaluate.metrics import Metric, Smooth
 from treeglot.tune.method import Update, method, sentence_metric
 from treeglot.tune.pool import Pool
-from treeglot.tune.weights import Weights
 
 
 @method("mira")

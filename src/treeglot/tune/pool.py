@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from treeglot import _core
+from treeglot.decode.weights import Weights
 from treeglot.evaluate import Metric, References, Statistics
 from treeglot.tune.kbest import KBest, sizes_of
-from treeglot.tune.weights import Weights
 
 
 class Pool:

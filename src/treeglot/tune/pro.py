@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from treeglot import _core
 from treeglot.base.options import option
+from treeglot.decode.weights import Weights, rescaled
 from treeglot.evaluate.metrics import Smooth
 from treeglot.tune.method import Update, method, none_held_out, sentence_metric
 from treeglot.tune.pool import Pool
-from treeglot.tune.weights import Weights, rescaled
 
 
 @method("pro")
