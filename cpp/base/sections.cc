@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
@@ -95,6 +96,12 @@ std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t seed) {
 Sections::Sections(std::string_view kind, std::uint32_t version) : kind_(kind), version_(version) {}
 
 bool Sections::begins(std::string_view bytes) { return bytes.starts_with(std::string_view(kMagic, sizeof kMagic)); }
+
+std::string_view Sections::kind_of(std::string_view bytes) {
+  if (!begins(bytes) || bytes.size() < sizeof(Header)) return {};
+  const std::string_view padded = bytes.substr(offsetof(Header, kind), sizeof Header{}.kind);
+  return padded.substr(0, padded.find('\0'));
+}
 
 Sections Sections::open(const std::string& path, std::string_view kind, std::uint32_t version, bool verify) {
   Sections opened;

@@ -33,6 +33,8 @@ class Sections {
 
   // Whether a file's first bytes are those of a container.
   static bool begins(std::string_view bytes);
+  // The kind of the container whose first kAlignment bytes, or more, these are; empty for other bytes.
+  static std::string_view kind_of(std::string_view bytes);
 
   // A new section of zeros, to be written to.
   template <class T>

@@ -33,6 +33,13 @@ void bind_base(nb::module_& m) {
       "is_container", [](const nb::bytes& begin) { return Sections::begins({begin.c_str(), begin.size()}); },
       nb::arg("begin"), "Whether a file that begins with these bytes is a binary file of named sections.");
   m.def(
+      "container_kind",
+      [](const nb::bytes& begin) {
+        const std::string_view kind = Sections::kind_of({begin.c_str(), begin.size()});
+        return nb::bytes(kind.data(), kind.size());
+      },
+      nb::arg("begin"), "The kind of the binary file that begins with these 64 bytes; empty if it is none.");
+  m.def(
       "write_sections",
       [](const std::string& path, const std::string& kind, std::uint32_t version,
          const std::map<std::string, nb::bytes>& content) {

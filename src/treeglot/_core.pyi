@@ -20,6 +20,11 @@ def is_container(begin: bytes) -> bool:
     Whether a file that begins with these bytes is a binary file of named sections.
     """
 
+def container_kind(begin: bytes) -> bytes:
+    """
+    The kind of the binary file that begins with these 64 bytes; empty if it is none.
+    """
+
 def write_sections(path: str, kind: str, version: int, content: Mapping[str, bytes]) -> None:
     """Write a binary file of named sections: aside, then renamed."""
 
@@ -1089,6 +1094,162 @@ class DependencyTrainer:
 
     def finish(self) -> DependencyEstimate:
         """Estimate the model; to be called once."""
+
+class DependencySide(enum.Enum):
+    """On which side of its head a child is."""
+
+    left = 0
+
+    right = 1
+
+class DependencyState:
+    """
+    A part of a dependency tree, as far as it matters to what it is put into.
+    """
+
+    def __init__(self) -> None:
+        """That of an empty part."""
+
+    MAX_ROOTS: Final[int] = ...
+    """The most roots that can float."""
+
+    @property
+    def roots(self) -> list[int]:
+        """The numbers of its roots, in order."""
+
+    @property
+    def left(self) -> int:
+        """
+        The outermost left child of the first root: 1 is none, 0 one that does not matter.
+        """
+
+    @property
+    def right(self) -> int:
+        """The outermost right child of the first root, likewise."""
+
+    @property
+    def fixed(self) -> bool:
+        """Whether it has one root."""
+
+    @property
+    def floating(self) -> bool:
+        """Whether it has several roots."""
+
+    @overload
+    def __eq__(self, other: DependencyState) -> bool: ...
+
+    @overload
+    def __eq__(self, other: object | None) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+class DependencyTally:
+    """What did not fit when a rule was put together."""
+
+    @property
+    def ill_heads(self) -> int:
+        """Floating pieces in head position."""
+
+    @property
+    def overflows(self) -> int:
+        """1 if more roots were left than can float."""
+
+    @overload
+    def __eq__(self, other: DependencyTally) -> bool: ...
+
+    @overload
+    def __eq__(self, other: object | None) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+class DependencyPiece:
+    """A part of a dependency tree: the heads of its words, and its roots."""
+
+    @staticmethod
+    def word() -> DependencyPiece:
+        """That of one word."""
+
+    @property
+    def heads(self) -> list[int]:
+        """For each word a position in the piece; -1 for its roots."""
+
+    @property
+    def roots(self) -> list[int]:
+        """The positions of its roots, in order."""
+
+def join_pieces(heads: Sequence[int], items: Sequence[DependencyPiece | None]) -> tuple[DependencyPiece, DependencyTally]:
+    """The tree that a rule makes of its items; None is a word."""
+
+def check_rule_heads(heads: Sequence[int]) -> None:
+    """
+    Refuse what cannot be the heads of a rule's items: cycles, crossing arcs, heads outside the rule.
+    """
+
+class DependencyModel:
+    """A compiled dependency language model; all scores are log10."""
+
+    @staticmethod
+    def open(path: str, verify: bool = True) -> DependencyModel:
+        """Map a compiled file; one that is damaged is a FormatError."""
+
+    def write(self, path: str) -> None:
+        """Write the compiled file."""
+
+    @property
+    def unit(self) -> DependencyUnit:
+        """What it is over."""
+
+    @property
+    def bytes(self) -> int:
+        """The size of its compiled file."""
+
+    @property
+    def counts(self) -> list[list[int]]:
+        """The n-grams of the left, right and root model, by order."""
+
+    @property
+    def words(self) -> int:
+        """How many words it has."""
+
+    def word(self, id: int) -> str:
+        """The word of a number."""
+
+    def id(self, word: str) -> int:
+        """The number of a word; 0, that of <unk>, when it is not known."""
+
+    def score_child(self, side: DependencySide, sibling: int, head: int, child: int) -> tuple[float, int]:
+        """
+        The score of a child after a sibling (1: none) and a head, and how many of the three were found together.
+        """
+
+    def score_root(self, root: int) -> float:
+        """The score of a root of the sentence."""
+
+    def score_sentences(self, sentences: list[Dependency]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """The score of each sentence."""
+
+    def score_words(self, sentences: list[Dependency]) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]:
+        """
+        Of the words of all sentences: scores, how much was found, and whether they are unknown.
+        """
+
+    def score_rule(self, heads: Sequence[int], parts: Sequence[int | DependencyState]) -> tuple[float, DependencyState, DependencyTally]:
+        """
+        The score of the arcs that a rule makes, the state of the whole, what did not fit.
+        """
+
+    def complete(self, state: DependencyState) -> float:
+        """The score of the roots of a part as roots of the sentence."""
+
+    def waiting(self, state: DependencyState) -> float:
+        """An estimate of what the roots of a part will score."""
+
+def compile_dependency(unit: DependencyUnit, left: EstimatedNgrams, right: EstimatedNgrams, root: EstimatedNgrams) -> DependencyModel:
+    """The compiled model of what training estimated."""
 
 class References:
     """The references of a corpus, made ready for one metric."""

@@ -12,14 +12,18 @@ def lm_info(
     words: Annotated[bool, typer.Option("--words", help="Print its words, by number, instead.")] = False,
 ) -> None:
     """Say what a language model file holds: order, n-grams, memory, and how exact it is."""
-    from treeglot.lm import load
+    from treeglot.cli import dependency_model
+    from treeglot.lm import DependencyModel, is_dependency_model, load, load_dependency
 
-    loaded = load(model)
-    core = loaded.core
+    loaded = load_dependency(model) if is_dependency_model(model) else load(model)
     if words:
         for number in range(len(loaded)):
             print(loaded.word(number))
         return
+    if isinstance(loaded, DependencyModel):
+        dependency_model.show(loaded)
+        return
+    core = loaded.core
     print(f"order\t{loaded.order}")
     print(f"layout\t{loaded.layout}")
     print(f"bytes\t{core.bytes}")

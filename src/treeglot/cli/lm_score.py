@@ -17,23 +17,46 @@ LINES_AT_A_TIME = 10_000
 
 def lm_score(
     model: Annotated[str, typer.Argument(help="A compiled model or an ARPA file.")],
-    text: Annotated[str, typer.Argument(help="Text, a sentence a line; - is standard input.")] = "-",
+    text: Annotated[
+        str, typer.Argument(help="Text, a sentence a line, or trees for a dependency model; - is standard input.")
+    ] = "-",
     words: Annotated[bool, typer.Option("--words", help="A line a word, a blank line after a sentence.")] = False,
     total: Annotated[bool, typer.Option("--total", help="Only the totals and the perplexities.")] = False,
     natural: Annotated[bool, typer.Option("--natural", help="Natural logarithms in place of log10.")] = False,
     bos: Annotated[bool, typer.Option(help="Sentences stand after <s>.")] = True,
     eos: Annotated[bool, typer.Option(help="Sentences end in </s>, which is scored.")] = True,
+    from_: Annotated[
+        str | None,
+        typer.Option("--from", help="The format of dependency trees, if the suffix does not say.", metavar="FORMAT"),
+    ] = None,
+    read_tags: Annotated[
+        str | None, typer.Option(help="CoNLL column of tags: upos or xpos; cpostag or postag.", metavar="COLUMN")
+    ] = None,
 ) -> None:
     """Score sentences: for each its logarithm, the number of its tokens and of its unknown words, between tabs.
 
     With --words each token has its logarithm, the length of the n-gram found, and <unk> if it is unknown.
     With --total there are only the sums and the perplexities, with and without unknown words.
+    A dependency model scores dependency trees, word by word: its n-grams are sibling, head and child.
     """
     if words and total:
         raise UsageError("--words and --total cannot be had together")
-    from treeglot.lm import load
+    from treeglot.cli import dependency_model
+    from treeglot.lm import is_dependency_model, load, load_dependency
 
-    _score(load(model), text, words, total, math.log(10) if natural else 1.0, bos, eos)
+    unit = math.log(10) if natural else 1.0
+    if is_dependency_model(model):
+        if not (bos and eos):
+            raise UsageError(f"{model} is a dependency model; --no-bos and --no-eos are for n-gram models")
+        trees = dependency_model.TreeFile(text, from_, read_tags)
+        if total:
+            _print_total(dependency_model.total(load_dependency(model), trees), unit)
+        else:
+            dependency_model.score(load_dependency(model), trees, words, unit)
+        return
+    if from_ or read_tags:
+        raise UsageError(f"{model} is an n-gram model; --from and --read-tags are for dependency models")
+    _score(load(model), text, words, total, unit, bos, eos)
 
 
 def _score(model: NgramModel, path: str, words: bool, total: bool, unit: float, bos: bool, eos: bool) -> None:

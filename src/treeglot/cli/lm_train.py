@@ -1,11 +1,11 @@
-"""`treeglot lm train`: an n-gram model from text."""
+"""`treeglot lm train`: an n-gram model from text, a dependency model from trees."""
 
 from __future__ import annotations
 
 import warnings
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -16,8 +16,13 @@ STAGES = {"counting": "words", "sorting": "words", "merging": "sorted runs", "wr
 
 
 def lm_train(
-    text: Annotated[Path, typer.Argument(help="Text, a sentence a line; - is standard input.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The ARPA file to write; - is standard output.")] = Path("-"),
+    text: Annotated[
+        Path, typer.Argument(help="Text, a sentence a line, or trees with --dependency; - is standard input.")
+    ],
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", help="The ARPA file to write, compiled with --dependency; - is standard output."),
+    ] = Path("-"),
     order: Annotated[int, typer.Option(help="Words in the longest n-grams, 1 to 9.")] = 5,
     prune: Annotated[
         str,
@@ -33,8 +38,34 @@ def lm_train(
         bool, typer.Option(help="Use the discounts 0.5, 1, 1.5 where they cannot be estimated, with a warning.")
     ] = True,
     threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
+    dependency: Annotated[
+        Literal["words", "tags"] | None,
+        typer.Option(help="Train a dependency model over these instead; the options above but --out are not for it."),
+    ] = None,
+    from_: Annotated[
+        str | None,
+        typer.Option("--from", help="The format of dependency trees, if the suffix does not say.", metavar="FORMAT"),
+    ] = None,
+    read_tags: Annotated[
+        str | None, typer.Option(help="CoNLL column of tags: upos or xpos; cpostag or postag.", metavar="COLUMN")
+    ] = None,
 ) -> None:
-    """Train an n-gram model: interpolated modified Kneser-Ney, as lmplz estimates it."""
+    """Train an n-gram model from text, or a dependency model from trees.
+
+    Both are estimated by interpolated modified Kneser-Ney, n-gram models as lmplz does it.
+    """
+    if dependency is not None:
+        if (order, prune, memory, scratch, fallback, threads) != (5, "0", "2G", None, True, 1):
+            raise UsageError("--order, --prune, --memory, --scratch, --no-fallback and --threads are for n-gram models")
+        from treeglot.cli.dependency_model import TreeFile
+        from treeglot.cli.dependency_model import train as train_trees
+
+        with ExitStack() as stack:
+            trees = TreeFile(str(text), from_, read_tags)
+            train_trees(trees, dependency, str(out), Stages(stack, {"counting": "trees"}).update)
+        return
+    if from_ or read_tags:
+        raise UsageError("--from and --read-tags are for dependency models: give --dependency words or tags")
     from treeglot.lm.train import FALLBACK, train
 
     try:
@@ -67,9 +98,10 @@ def lm_train(
 class Stages:
     """The progress of one stage after the other."""
 
-    def __init__(self, stack: ExitStack) -> None:
-        """The last stage ends with `stack`."""
+    def __init__(self, stack: ExitStack, units: dict[str, str] = STAGES) -> None:
+        """The last stage ends with `stack`; `units` says what each stage counts."""
         self._stack = stack
+        self._units = units
         self._stage = ""
         self._progress: Any = None
 
@@ -78,5 +110,5 @@ class Stages:
         if stage != self._stage:
             self._stack.close()
             self._stage = stage
-            self._progress = self._stack.enter_context(Progress(stage, unit=STAGES[stage], total=total or None))
+            self._progress = self._stack.enter_context(Progress(stage, unit=self._units[stage], total=total or None))
         self._progress.update(done)

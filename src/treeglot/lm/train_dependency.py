@@ -22,6 +22,7 @@ class DependencyTraining:
     left: EstimatedNgrams
     right: EstimatedNgrams
     root: EstimatedNgrams
+    unit: Literal["words", "tags"]
     sentences: int
     events: tuple[int, int, int]  # left children, right children, roots
     fallbacks: tuple[tuple[str, int, str], ...]  # model, order, why its discounts could not be estimated
@@ -64,7 +65,7 @@ def train_dependency(
         used = ", ".join(f"{amount:g}" for amount in fallback)
         warnings.warn(f"{fallbacks[0][2]}; fallback discounts {used} for: {orders}", DiscountWarning, stacklevel=2)
     return DependencyTraining(
-        estimate.left.ngrams, estimate.right.ngrams, estimate.root.ngrams, trainer.sentences, events, fallbacks
+        estimate.left.ngrams, estimate.right.ngrams, estimate.root.ngrams, unit, trainer.sentences, events, fallbacks
     )
 
 

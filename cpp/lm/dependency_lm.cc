@@ -1,0 +1,68 @@
+#include "lm/dependency_lm.h"
+
+#include <stdexcept>
+#include <utility>
+
+namespace treeglot {
+namespace {
+
+constexpr std::string_view kSideNames[] = {"left", "right"};
+
+}  // namespace
+
+DependencyModel::DependencyModel(Sections sections) : sections_(std::move(sections)), vocabulary_(sections_) {
+  const auto facts = sections_.array<DependencyFacts>("model");
+  if (facts.size() != 1) sections_.fail("is damaged: its section 'model' has another size");
+  facts_ = facts.data();
+  const std::size_t units = vocabulary_.size();
+  units_ = static_cast<WordId>(units);
+  roots_ = sections_.array<NgramValue>("root.unigrams");
+  bool fits = facts_->unit <= static_cast<std::uint32_t>(DependencyUnit::tags) &&
+              units >= std::size(kSpecialWords) && units <= Symbols::kNone / 2 && roots_.size() == units;
+  for (std::size_t side = 0; side < sides_.size(); ++side) {
+    const std::string name(kSideNames[side]);
+    sides_[side].unigrams = sections_.array<NgramValue>(name + ".unigrams");
+    const auto pairs = sections_.array<FastBucket>(name + ".pairs");
+    const auto windows = sections_.array<FastLastBucket>(name + ".windows");
+    fits = fits && sides_[side].unigrams.size() == 2 * units && !pairs.empty() && !windows.empty();
+    sides_[side].pairs = FastTable<FastBucket>(pairs);
+    sides_[side].windows = FastTable<FastLastBucket>(windows);
+  }
+  if (!fits) sections_.fail("is damaged: its section 'model' contradicts the others");
+}
+
+void DependencyModel::score(const Dependency& sentence, Scores& out) const {
+  const Strings& texts = unit() == DependencyUnit::words ? sentence.words() : sentence.tags();
+  if (texts.size() != sentence.size()) throw std::invalid_argument("has no tags; expected one for each word");
+  const std::size_t words = sentence.size(), begin = out.log10.size();
+  std::vector<WordId> units(words);
+  for (std::size_t i = 0; i < words; ++i) units[i] = find(texts[i]);
+
+  out.log10.resize(begin + words);
+  out.length.resize(begin + words);
+  for (std::size_t i = 0; i < words; ++i) out.unknown.push_back(units[i] == Vocabulary::kUnknown ? 1 : 0);
+  // Children from the nearest outwards: going through the sentence one way, then the other, each word is the next child
+  // of its head on that side.
+  std::vector<WordId> sibling(words, kNoSibling);
+  const auto child = [&](std::size_t i, DependencySide side) {
+    const auto head = static_cast<std::size_t>(sentence.head(i));
+    const WordScore score = this->child(side, sibling[head], units[head], units[i]);
+    out.log10[begin + i] = score.log10;
+    out.length[begin + i] = static_cast<std::uint8_t>(score.length);
+    sibling[head] = units[i];
+  };
+  for (std::size_t i = 0; i < words; ++i) {
+    if (sentence.head(i) < 0) {
+      out.log10[begin + i] = root(units[i]);
+      out.length[begin + i] = 1;
+    } else if (static_cast<std::size_t>(sentence.head(i)) < i) {
+      child(i, DependencySide::right);
+    }
+  }
+  sibling.assign(words, kNoSibling);
+  for (std::size_t i = words; i-- > 0;) {
+    if (sentence.head(i) >= 0 && static_cast<std::size_t>(sentence.head(i)) > i) child(i, DependencySide::left);
+  }
+}
+
+}  // namespace treeglot

@@ -1,0 +1,136 @@
+// The dependency language model of Shen et al. (2008), compiled: a file, and the probability of a child. All scores are
+// log10, as those of n-gram models.
+//
+// Its vocabulary are *units*, words or tags: <unk> is 0, then <s> and </s>, which are no units of a sentence. In the
+// tables of the left and the right model, which are those of an n-gram model of order 3, the unit u as a head is
+// the word u + the number of units.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/sections.h"
+#include "lm/dependency_state.h"
+#include "lm/dependency_train.h"
+#include "lm/ngram_search.h"
+#include "lm/ngram_table.h"
+#include "lm/vocabulary.h"
+#include "syntax/dependency.h"
+
+namespace treeglot {
+
+enum class DependencySide : std::uint32_t { left = 0, right = 1 };
+
+// The section "model" of the file.
+struct DependencyFacts {
+  std::uint32_t unit = 0;  // DependencyUnit
+  std::uint32_t zero = 0;
+  std::array<std::array<std::uint64_t, 3>, 3> counts{};  // n-grams given, of the left, right and root model, by order
+};
+
+class DependencyModel {
+ public:
+  static constexpr std::string_view kKind = "dependency-lm";
+  static constexpr std::uint32_t kVersion = 1;
+
+  explicit DependencyModel(Sections sections);  // refuses, with FormatError, sections that do not fit together
+  static DependencyModel open(const std::string& path, bool verify) {
+    return DependencyModel(Sections::open(path, kKind, kVersion, verify));
+  }
+  void write(const std::string& path) const { sections_.write(path); }
+
+  DependencyUnit unit() const { return static_cast<DependencyUnit>(facts_->unit); }
+  const DependencyFacts& facts() const { return *facts_; }
+  const Vocabulary& vocabulary() const { return vocabulary_; }
+  std::uint64_t bytes() const { return sections_.size(); }
+
+  // The number of a unit of a sentence. Whatever the model has not seen is <unk>, and so are its special words.
+  WordId find(std::string_view text) const {
+    const WordId found = vocabulary_.find(text);
+    return found < std::size(kSpecialWords) ? Vocabulary::kUnknown : found;
+  }
+
+  // P_L or P_R of a child. `sibling` is the next one that is nearer to the head, kNoSibling for the nearest child.
+  WordScore child(DependencySide side, WordId sibling, WordId head, WordId child) const {
+    const Side& tables = sides_[static_cast<std::size_t>(side)];
+    const WordId marked = head + units_;
+    const NgramKey pair = extend_key(key_of(child), marked), window = extend_key(pair, sibling);
+    const NgramKey context = extend_key(key_of(marked), sibling);
+    tables.pairs.prefetch(pair);
+    tables.windows.prefetch(window);
+    tables.pairs.prefetch(context);
+    const NgramValue alone = tables.unigrams[child];
+    WordScore score{alone.log10(), 1, true};
+    NgramValue value;
+    if (alone.extends_left() && treeglot::find(tables.pairs, pair, value)) {
+      score = {value.log10(), 2, true};
+      // A window is in the model only with the pair that it ends in.
+      if (value.extends_left() && treeglot::find(tables.windows, window, value)) return {value.log10(), 3, true};
+    } else {
+      score.log10 += tables.unigrams[marked].backoff;
+    }
+    if (treeglot::find(tables.pairs, context, value)) score.log10 += value.backoff;
+    return score;
+  }
+  // P_T.
+  float root(WordId unit) const { return roots_[unit].log10(); }
+
+  // The sibling, or <unk> if no child that follows it on this side of the head can tell the difference.
+  WordId that_matters(DependencySide side, WordId sibling, WordId head) const {
+    NgramValue value;
+    const NgramKey context = extend_key(key_of(head + units_), sibling);
+    return treeglot::find(sides_[static_cast<std::size_t>(side)].pairs, context, value) ? sibling : Vocabulary::kUnknown;
+  }
+
+  // What the roots of a piece score when they are the roots of the sentence.
+  double complete(const DependencyState& piece) const {
+    double log10 = 0;
+    for (unsigned i = 0; i < piece.count; ++i) log10 += root(piece.roots[i]);
+    return log10;
+  }
+  // What the roots of a piece may come to score once they have a head: it orders the search, nothing else. The better
+  // of their probabilities as left and as right child of any head.
+  double waiting(const DependencyState& piece) const {
+    double log10 = 0;
+    for (unsigned i = 0; i < piece.count; ++i) log10 += waiting(piece.roots[i]);
+    return log10;
+  }
+  float waiting(WordId unit) const {
+    return std::max(sides_[0].unigrams[unit].log10(), sides_[1].unigrams[unit].log10());
+  }
+
+  // Adds the score of each word of a sentence: a child's after its head and sibling; P_T of a root, and of a word
+  // without a head. So every word has one score, whatever the heads are; on a cycle, too. Throws
+  // std::invalid_argument for a sentence without tags when the model is over tags.
+  struct Scores {
+    std::vector<float> log10;
+    std::vector<std::uint8_t> length;   // of what was found: 3 with sibling and head, 2 with head, 1
+    std::vector<std::uint8_t> unknown;  // 1: the model does not know the word
+  };
+  void score(const Dependency& sentence, Scores& out) const;
+
+ private:
+  struct Side {
+    std::span<const NgramValue> unigrams;
+    FastTable<FastBucket> pairs;
+    FastTable<FastLastBucket> windows;
+  };
+
+  Sections sections_;
+  const DependencyFacts* facts_ = nullptr;
+  Vocabulary vocabulary_;
+  WordId units_ = 0;
+  std::array<Side, 2> sides_;
+  std::span<const NgramValue> roots_;
+};
+
+// The compiled model of what training estimated. Throws std::invalid_argument for models of other orders.
+DependencyModel compile_dependency(DependencyUnit unit, const EstimatedNgrams& left, const EstimatedNgrams& right,
+                                   const EstimatedNgrams& root);
+
+}  // namespace treeglot

@@ -1,0 +1,88 @@
+"""What the `lm` commands do when the model is over dependency trees."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from treeglot.base.errors import FormatError, UsageError
+from treeglot.cli.output import say, warn
+
+if TYPE_CHECKING:
+    from treeglot.lm import DependencyModel, Perplexity
+    from treeglot.syntax import Dependency
+
+Unit = Literal["words", "tags"]
+SPECIAL = 3  # <unk>, <s>, </s>
+
+
+@dataclass(frozen=True)
+class TreeFile:
+    """A file of dependency trees, and how to read it."""
+
+    path: str
+    format: str | None
+    tags: str | None  # the column that they are in
+
+    def read(self, unit: Unit) -> Iterator[Dependency]:
+        """Its trees; one without tags where they are needed is a `FormatError`."""
+        from treeglot.syntax import read_dependencies
+
+        options: dict[str, Any] = {} if self.tags is None else {"tags": self.tags}
+        for number, tree in enumerate(read_dependencies(self.path, self.format, **options), 1):
+            if unit == "tags" and tree.tags is None and len(tree) > 0:
+                raise FormatError(self.path, 0, f"tree {number} has no tags; the model is over tags")
+            yield tree
+
+
+def train(trees: TreeFile, unit: Unit, out: str, progress: Callable[[str, int, int], None]) -> None:
+    """Train a model and write it, compiled."""
+    from treeglot.lm import compile_dependency, train_dependency
+
+    if out == "-":
+        raise UsageError("a dependency model cannot be written to standard output: give --out FILE")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            training = train_dependency(trees.read(unit), unit, progress=progress)
+        except FormatError:
+            raise
+        except ValueError as problem:
+            raise FormatError(trees.path, 0, str(problem)) from None
+    for warning in caught:
+        warn(str(warning.message))
+    model = compile_dependency(training, out)
+    left, right, roots = training.events
+    say(f"{training.sentences:,} trees: {left:,} left children, {right:,} right children, {roots:,} roots")
+    say(f"{len(model) - SPECIAL:,} different {unit} in {model.core.bytes:,} bytes")
+
+
+def score(model: DependencyModel, trees: TreeFile, words: bool, unit: float) -> None:
+    """Print the score of each tree, or of each word, in logarithms `unit` times those of base 10."""
+    for tree in trees.read(model.unit):
+        scores = model.full_scores(tree)
+        if not words:
+            log10 = math.fsum(score.log10 for score in scores)
+            print(f"{unit * log10:.6f}\t{len(scores)}\t{sum(score.oov for score in scores)}")
+            continue
+        for token, score in zip((tree.tags if model.unit == "tags" else tree.words) or [], scores, strict=True):
+            print(f"{token}\t{unit * score.log10:.6f}\t{score.length}" + ("\t<unk>" if score.oov else ""))
+        print()
+
+
+def total(model: DependencyModel, trees: TreeFile) -> Perplexity:
+    """The score of all trees together."""
+    return model.perplexity(trees.read(model.unit))
+
+
+def show(model: DependencyModel) -> None:
+    """Print what a model holds."""
+    print(f"dependency model over\t{model.unit}")
+    print(f"bytes\t{model.core.bytes}")
+    print(f"{model.unit}\t{len(model)}")
+    for side, counts in zip(("left", "right", "root"), model.core.counts, strict=True):
+        for n, count in enumerate(counts, 1):
+            print(f"{side} {n}-grams\t{count}")

@@ -1,0 +1,203 @@
+"""Dependency language models: load, compile, ask. All scores are log10, like those of n-gram models."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from treeglot import _core
+from treeglot._core import Dependency, DependencySide, DependencyState, DependencyTally, DependencyUnit
+from treeglot.base.errors import UsageError
+from treeglot.base.files import PathLike, read_chunks
+from treeglot.lm.ngram import Perplexity, WordScore
+from treeglot.lm.train_dependency import SENTENCES_AT_A_TIME, DependencyTraining
+
+Unit: TypeAlias = Literal["words", "tags"]
+KIND = b"dependency-lm"
+NO_SIBLING = 1  # the number of <s>
+HEADER_BYTES = 64
+
+
+class DependencyModel:
+    """A dependency language model over words or tags (Shen et al. 2008).
+
+    >>> import warnings
+    >>> from treeglot.lm import compile_dependency, train_dependency
+    >>> from treeglot.syntax import Dependency
+    >>> she, old = Dependency(["she", "saw", "dogs"], [1, -1, 1]), Dependency(["old", "dogs", "saw"], [1, 2, -1])
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     model = compile_dependency(train_dependency([she, old]))
+    >>> model.unit, len(model), "saw" in model, "cat" in model
+    ('words', 7, True, False)
+    >>> round(model.score(she), 4)
+    -0.6225
+    >>> [(score.length, score.oov) for score in model.full_scores(Dependency(["old", "cat", "saw"], [1, 2, -1]))]
+    [(1, False), (1, True), (1, False)]
+    """
+
+    def __init__(self, core: _core.DependencyModel, path: str | None = None) -> None:
+        """Models come from `load_dependency` and `compile_dependency`."""
+        self.core = core
+        self.path = path
+
+    @property
+    def unit(self) -> Unit:
+        """What it is over: `words` or `tags`."""
+        return "words" if self.core.unit == DependencyUnit.words else "tags"
+
+    def __len__(self) -> int:
+        """The number of words or tags, `<unk>`, `<s>` and `</s>` among them."""
+        return self.core.words
+
+    def __contains__(self, word: object) -> bool:
+        """Whether the model knows a word or tag."""
+        return isinstance(word, str) and self.core.id(word) != 0
+
+    def __repr__(self) -> str:
+        place = f" from {self.path}" if self.path else ""
+        return f"<DependencyModel over {self.unit}{place}>"
+
+    def write(self, path: PathLike) -> None:
+        """Write the compiled file, which `load_dependency` opens at once."""
+        if os.fspath(path) == "-":
+            raise UsageError("a compiled model cannot be written to standard output: it has to be a file")
+        self.core.write(os.fspath(path))
+
+    def id(self, word: str) -> int:
+        """The number of a word or tag; unknown ones, and `<s>` and `</s>`, have that of `<unk>`, 0."""
+        return self.core.id(word)
+
+    def word(self, number: int) -> str:
+        """The word or tag that has a number."""
+        return self.core.word(number)
+
+    # One event.
+
+    def left(self, child: str, head: str, sibling: str | None = None) -> float:
+        """The score of a left child of a head, after the sibling that is next to it on the head's side, if any."""
+        return self._child(DependencySide.left, child, head, sibling)
+
+    def right(self, child: str, head: str, sibling: str | None = None) -> float:
+        """The score of a right child of a head, after the sibling that is next to it on the head's side, if any."""
+        return self._child(DependencySide.right, child, head, sibling)
+
+    def root(self, word: str) -> float:
+        """The score of a root of the sentence."""
+        return self.core.score_root(self.core.id(word))
+
+    def _child(self, side: DependencySide, child: str, head: str, sibling: str | None) -> float:
+        before = NO_SIBLING if sibling is None else self.core.id(sibling)
+        return self.core.score_child(side, before, self.core.id(head), self.core.id(child))[0]
+
+    # Whole sentences.
+
+    def score(self, sentence: Dependency) -> float:
+        """The score of a sentence: the sum over its words.
+
+        A child is scored after its head and sibling, a root alone, and a word without a head as a root. So every word
+        is scored once, whatever the heads are; with several roots, cycles or crossing arcs, too.
+        """
+        return float(self.score_sentences([sentence])[0])
+
+    def full_scores(self, sentence: Dependency) -> list[WordScore]:
+        """The score of each word; `length` is 3 when it was found with head and sibling, 2 with the head, else 1."""
+        log10, length, unknown = self.core.score_words([sentence])
+        return [
+            WordScore(*score)
+            for score in zip(log10.tolist(), length.tolist(), unknown.astype(bool).tolist(), strict=True)
+        ]
+
+    def score_sentences(self, sentences: Sequence[Dependency]) -> npt.NDArray[np.float64]:
+        """The score of each sentence."""
+        return self.core.score_sentences(list(sentences))
+
+    def score_words(
+        self, sentences: Sequence[Dependency]
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
+        """For the words of all sentences in one array each: scores, lengths as in `full_scores`, which are unknown."""
+        log10, length, unknown = self.core.score_words(list(sentences))
+        return log10, length, unknown.view(np.bool_)
+
+    def perplexity(self, sentences: Iterable[Dependency]) -> Perplexity:
+        """How well the model foretells sentences; the tokens are their words."""
+        total = Perplexity(0, 0, 0, 0.0, 0.0)
+        rest = iter(sentences)
+        while some := list(islice(rest, SENTENCES_AT_A_TIME)):
+            log10, _, unknown = self.score_words(some)
+            scores = log10.astype(np.float64)
+            of_oovs = scores[unknown]
+            total += Perplexity(len(some), len(scores), len(of_oovs), float(scores.sum()), float(of_oovs.sum()))
+        return total
+
+    # Piece by piece.
+
+    def score_rule(
+        self, items: Sequence[tuple[str | DependencyState, int]]
+    ) -> tuple[float, DependencyState, DependencyTally]:
+        """What words and pieces score when a rule puts them together, the state of the whole, and what did not fit.
+
+        Each item is a word or the state of a piece, with the position of its head among the items, or -1. What hangs on
+        a piece hangs on its root. A piece of several roots in head position is ill-formed: it is counted, and its other
+        roots become right children of its first one. A rule that leaves more than `DependencyState.MAX_ROOTS` roots is
+        counted as an overflow, and they become right children of the first likewise.
+
+        The sum over all steps in which a tree is put together, with `complete` at the end, is the score of the tree.
+
+        >>> import warnings
+        >>> from treeglot.lm import compile_dependency, train_dependency
+        >>> from treeglot.syntax import Dependency
+        >>> sentence = Dependency(["the", "old", "man", "saw", "a", "dog"], [2, 2, 3, -1, 5, 3])
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     model = compile_dependency(train_dependency([sentence]))
+        >>> inner, floating, _ = model.score_rule([("the", -1), ("old", -1)])
+        >>> middle, fixed, _ = model.score_rule([(floating, 1), ("man", -1)])
+        >>> outer, whole, tally = model.score_rule([(fixed, 1), ("saw", -1), ("a", 3), ("dog", 1)])
+        >>> floating.floating, fixed.fixed, tally.ill_heads
+        (True, True, 0)
+        >>> abs(inner + middle + outer + model.complete(whole) - model.score(sentence)) < 1e-6
+        True
+        """
+        parts = [self.core.id(item) if isinstance(item, str) else item for item, _ in items]
+        return self.core.score_rule([head for _, head in items], parts)
+
+    def complete(self, state: DependencyState) -> float:
+        """The score of the roots of a piece as roots of the sentence."""
+        return self.core.complete(state)
+
+    def waiting(self, state: DependencyState) -> float:
+        """An estimate of what the roots of a piece will score once they have a head, for the order of a search."""
+        return self.core.waiting(state)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.path is None:
+            raise TypeError("a model that was compiled in memory cannot be pickled; write it and load the file")
+        return load_dependency, (self.path,)
+
+
+def load_dependency(path: PathLike, *, verify: bool = True) -> DependencyModel:
+    """Map a compiled model. `verify=False` opens it without reading it through; damage then goes unnoticed."""
+    return DependencyModel(_core.DependencyModel.open(os.fspath(path), verify), os.fspath(path))
+
+
+def compile_dependency(training: DependencyTraining, out: PathLike | None = None) -> DependencyModel:
+    """Compile what `train_dependency` estimated; write the compiled model to `out` if given."""
+    core = _core.compile_dependency(DependencyUnit[training.unit], training.left, training.right, training.root)
+    model = DependencyModel(core)
+    if out is not None:
+        model.write(out)
+        model.path = os.fspath(out)
+    return model
+
+
+def is_dependency_model(path: PathLike) -> bool:
+    """Whether a file is a compiled dependency model."""
+    if os.fspath(path) == "-":
+        return False
+    return _core.container_kind(next(read_chunks(path, HEADER_BYTES), b"")) == KIND
