@@ -7,18 +7,12 @@ namespace treeglot {
 
 Sentence split_tokens(std::string_view line) {
   if (const std::size_t tab = line.find('\t'); tab != std::string_view::npos)
-    throw std::invalid_argument("a tab at byte " + std::to_string(tab + 1) +
-                                "; expected tokens separated by one blank");
-  if (line.ends_with(' ')) line.remove_suffix(1);
+    throw std::invalid_argument("a tab at byte " + std::to_string(tab + 1) + "; expected tokens separated by blanks");
   Sentence tokens;
-  for (std::size_t at = 0; at <= line.size() && !line.empty();) {
+  for (std::size_t at = 0; (at = line.find_first_not_of(' ', at)) != std::string_view::npos;) {
     const std::size_t end = std::min(line.find(' ', at), line.size());
-    if (end == at) {
-      throw std::invalid_argument("an empty token at byte " + std::to_string(at + 1) +
-                                  "; expected tokens separated by one blank");
-    }
     tokens.emplace_back(line.substr(at, end - at));
-    at = end + 1;
+    at = end;
   }
   return tokens;
 }

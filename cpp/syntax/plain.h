@@ -1,4 +1,4 @@
-// Plain tokenised text: a sentence a line, tokens separated by one blank.
+// Plain tokenised text: a sentence a line, tokens separated by blanks.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace treeglot {
 
 using Sentence = std::vector<std::string>;
 
-// The tokens of a line. One blank at the end is dropped, since many tools print one; a blank at the beginning, two
-// blanks together and a tab are refused with std::invalid_argument.
+// The tokens of a line. Several blanks count as one, and those at its ends do not count: real corpora have them, and
+// every aligner numbers words this way. A tab is refused with std::invalid_argument: it stands in tables, not in text.
 Sentence split_tokens(std::string_view line);
 
 class PlainReader : public Reader<Sentence> {

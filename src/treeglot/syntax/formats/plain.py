@@ -1,4 +1,4 @@
-"""Plain tokenised text: a sentence a line, tokens separated by one blank."""
+"""Plain tokenised text: a sentence a line, tokens separated by blanks."""
 
 from __future__ import annotations
 
