@@ -1,11 +1,13 @@
 """Formats by name and suffix; what each reads; files side by side; what is skipped and what is refused."""
 
 import gzip
-from collections.abc import Iterator
+import lzma
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 
 from treeglot import Alignment, Dependency, FormatError, ParseForest, Tree, TreeglotError, UsageError
 from treeglot.syntax import (
@@ -249,11 +251,18 @@ def test_files_side_by_side(tmp_path: Path) -> None:
     assert str(caught.value) == f"{links}: has 3 records, fewer than {words}"
 
 
-def test_damaged_compression(tmp_path: Path) -> None:
-    path = tmp_path / "dev.txt.gz"
-    path.write_bytes(gzip.compress(b"a b\n" * 1000)[:-20])
-    with pytest.raises(FormatError, match=r"is not a complete .gz file"):
-        list(read_text(path))
+@pytest.mark.parametrize(
+    ("suffix", "compress"), [("gz", gzip.compress), ("xz", lzma.compress), ("zst", zstandard.compress)]
+)
+def test_damaged_compression(tmp_path: Path, suffix: str, compress: Callable[[bytes], bytes]) -> None:
+    path = tmp_path / f"dev.txt.{suffix}"
+    whole = compress(b"a b\n" * 1000)
+    path.write_bytes(whole + whole)
+    assert list(read_text(path)) == [["a", "b"]] * 2000
+    for cut in (len(whole) // 2, len(whole) - 3, len(whole) + 9, len(whole) * 2 - 3):
+        path.write_bytes((whole + whole)[:cut])
+        with pytest.raises(FormatError, match=rf"is not a complete .{suffix} file"):
+            list(read_text(path))
 
 
 # ---------------------------------------------------------------- what is refused

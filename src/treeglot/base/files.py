@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import gzip
+import io
 import itertools
 import lzma
 import os
@@ -12,7 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TypeAlias, cast
+from typing import IO, Any, TypeAlias, cast
 
 from treeglot.base.errors import FormatError
 
@@ -34,9 +35,7 @@ def open_binary(path: PathLike) -> IO[bytes]:
         case ".xz":
             return cast("IO[bytes]", lzma.open(name, "rb"))
         case ".zst":
-            import zstandard
-
-            return cast("IO[bytes]", zstandard.open(name, "rb"))
+            return io.BufferedReader(_ZstdFrames(open(name, "rb")), CHUNK)  # noqa: PTH123
         case _:
             return open(name, "rb")  # noqa: PTH123 - the caller closes it
 
@@ -97,6 +96,47 @@ def logical_suffix(path: PathLike) -> str:
     """
     p = Path(os.fspath(path))
     return Path(p.stem).suffix if p.suffix in {".gz", ".xz", ".zst"} else p.suffix
+
+
+class _ZstdFrames(io.RawIOBase):
+    """The content of a `.zst` file. The stream of `zstandard` ends without a word where a frame is cut off."""
+
+    def __init__(self, raw: IO[bytes]) -> None:
+        """`raw` is closed with this."""
+        super().__init__()
+        self._raw = raw
+        self._pieces = self._decompressed()
+        self._ready = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._ready:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._ready = memoryview(piece)
+        size = min(len(buffer), len(self._ready))
+        buffer[:size] = self._ready[:size]
+        self._ready = self._ready[size:]
+        return size
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+    def _decompressed(self) -> Iterator[bytes]:
+        import zstandard
+
+        frame: Any = None
+        while data := self._raw.read(1 << 16):
+            while data:
+                frame = frame or zstandard.ZstdDecompressor().decompressobj()
+                yield frame.decompress(data)
+                data, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
+        if frame is not None:
+            raise EOFError("Compressed file ended before the end of a frame")
 
 
 @contextmanager

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from treeglot import _core
 from treeglot._core import ArpaReader, ChartState, EstimatedNgrams, NgramLayout, NgramState
 from treeglot.base.errors import FormatError, UsageError
-from treeglot.base.files import PathLike, open_binary, read_chunks
+from treeglot.base.files import PathLike, read_chunks
 from treeglot.lm.train import Training
 
 Layout: TypeAlias = Literal["fast", "small"]
@@ -279,8 +279,7 @@ def load(path: PathLike, *, layout: Layout = "fast", verify: bool = True) -> Ngr
     """
     name = os.fspath(path)
     if name != "-":
-        with open_binary(path) as stream:
-            begin = stream.read(len(KENLM_MAGIC))
+        begin = next(read_chunks(path, len(KENLM_MAGIC)), b"")
         if begin.startswith(KENLM_MAGIC):
             raise FormatError(name, 0, "is a binary file of KenLM; expected an ARPA file or one that Treeglot compiled")
         if _core.is_container(begin):
