@@ -28,7 +28,7 @@ END = 1 << 62  # the last number of a range without an end
 def show(
     file: Annotated[str, typer.Argument(help="Trees, forests, dependencies or alignments; - is standard input.")],
     index: Annotated[str, typer.Option(help="Which of them, counted from 1: 7, 7-9 or 7-.", metavar="N")] = "1",
-    line: Annotated[int | None, typer.Option(help="The one at this line of the file instead.", min=1)] = None,
+    line: Annotated[int | None, typer.Option(help="The one at this line of the file instead.", min=1, max=END)] = None,
     format: Annotated[str | None, typer.Option(help=f"Its format, if its suffix does not say: {NAMES}.")] = None,
     source: Annotated[str | None, typer.Option(help="Source sentences of alignments: text or parses.")] = None,
     target: Annotated[str | None, typer.Option(help="Target sentences of alignments.")] = None,
@@ -103,7 +103,7 @@ def _drawn(
 
 
 def _range(index: str) -> tuple[int, int]:
-    match = re.fullmatch(r"(\d+)(-(\d*))?", index)
+    match = re.fullmatch(r"(\d{1,18})(-(\d{0,18}))?", index)
     first = int(match[1]) if match else 0
     last = first if not match or not match[2] else int(match[3] or END)
     if not 1 <= first <= last:
@@ -130,15 +130,17 @@ def _index_of_line(file: str, format: Format[Any], line: int) -> int:
 
 def _sentences(path: str | None, first: int) -> Iterator[Words | None]:
     """The words of the sentences of a file from number `first` on, whatever they are kept in; without a file, None."""
-    from treeglot.syntax import find_format, read, read_text
+    from treeglot.syntax import Alignment, find_format, read, read_text
 
     while path is None:
         yield None
     try:
-        find_format(path)
+        holds = find_format(path).holds
     except UsageError:
         values: Iterator[Any] = read_text(path)
     else:
+        if holds is Alignment:
+            raise UsageError(f"{path} holds alignments; expected text or parses")
         values = read(path)
     number = first
     for value in islice(values, first - 1, None):

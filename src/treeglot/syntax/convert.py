@@ -36,8 +36,8 @@ class ConvertOptions:
     scores: Literal["conditional", "posterior"] | None = option(None, "What the scores of forests become.")
 
     def __post_init__(self) -> None:
-        if self.kbest < 1:
-            raise UsageError(f"kbest is {self.kbest}; expected 1 or more")
+        if not 1 <= self.kbest < 1 << 32:
+            raise UsageError(f"kbest is {self.kbest}; expected a number from 1 to 2^32 - 1")
         if self.prune is not None and not self.prune >= 0:
             raise UsageError(f"prune is {self.prune}; expected 0 or more")
 
