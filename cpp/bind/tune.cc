@@ -64,9 +64,7 @@ void bind_tune(nb::module_& m) {
             return as_array(std::move(out));
           }, "weights"_a, "The best hypothesis of every sentence; -1 where there is none.")
       .def("scores", [](const Pool& self, const ArrayIn<double>& weights) {
-            std::vector<double> out(self.hypotheses());
-            for (std::size_t h = 0; h < out.size(); ++h) out[h] = self.rows().dot(h, as_span(weights));
-            return as_array(std::move(out));
+            return as_array(without_gil([&] { return self.scores(as_span(weights)); }));
           }, "weights"_a, "The score of every hypothesis.")
       .def("score", [](const Pool& self, const Metric& metric, const ArrayIn<double>& weights,
                        const ArrayIn<std::uint8_t>& chosen) {

@@ -23,6 +23,11 @@ struct SparseRows {
     for (std::uint64_t i = first[row]; i < first[row + 1]; ++i) sum += dense[features[i]] * static_cast<double>(values[i]);
     return sum;
   }
+  std::vector<double> products(std::span<const double> dense) const {
+    std::vector<double> out(size());
+    for (std::size_t row = 0; row < out.size(); ++row) out[row] = dot(row, dense);
+    return out;
+  }
 };
 
 // The hypotheses of a sentence that are best for some step, from left to right.
@@ -37,8 +42,11 @@ class Candidates {
   virtual std::size_t sentences() const = 0;
   virtual std::size_t features() const = 0;
   virtual std::size_t width() const = 0;  // of the statistics
-  // What is best along weights + x · direction, for all x. A sentence may have no hypotheses.
-  virtual void best_along(std::size_t sentence, std::span<const double> weights, std::span<const double> direction,
+  // What weights make of every row of features. Most searches are for a step that is not taken: the next one begins with the
+  // same weights.
+  virtual std::vector<double> scores(std::span<const double> weights) const = 0;
+  // What is best along weights + x · direction, for all x, from the weights' scores. A sentence may have no hypotheses.
+  virtual void best_along(std::size_t sentence, std::span<const double> scores, std::span<const double> direction,
                           BestAlong& out) const = 0;
   // How much each feature varies among the hypotheses of a sentence, where it does: a unit for its values. 0 for features
   // that never tell two hypotheses apart.
@@ -55,7 +63,8 @@ class Pool final : public Candidates {
   std::size_t sentences() const override { return first_.size() - 1; }
   std::size_t features() const override { return features_; }
   std::size_t width() const override { return width_; }
-  void best_along(std::size_t sentence, std::span<const double> weights, std::span<const double> direction,
+  std::vector<double> scores(std::span<const double> weights) const override { return rows_.products(weights); }
+  void best_along(std::size_t sentence, std::span<const double> scores, std::span<const double> direction,
                   BestAlong& out) const override;
   std::vector<double> spreads() const override;
 

@@ -26,16 +26,21 @@ void check_lines(const Hypergraph& graph, const char* name, std::span<const doub
   }
 }
 
-}  // namespace
+constexpr std::size_t kMostSteps = 64;
+constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
 
-void make_envelope(Envelope& envelope) {
+// From left to right; of parallel lines the highest first, of equal ones that with the smaller id.
+bool comes_before(const Line& a, const Line& b) {
+  if (a.slope != b.slope) return a.slope < b.slope;
+  if (a.intercept != b.intercept) return a.intercept > b.intercept;
+  return a.id < b.id;
+}
+
+// The same in time that does not depend on the size of the result, for envelopes of many lines.
+void sort_envelope(Envelope& envelope) {
   std::vector<Line>& lines = envelope.lines;
   std::vector<double>& begin = envelope.begin;
-  std::sort(lines.begin(), lines.end(), [](const Line& a, const Line& b) {
-    if (a.slope != b.slope) return a.slope < b.slope;
-    if (a.intercept != b.intercept) return a.intercept > b.intercept;
-    return a.id < b.id;
-  });
+  std::sort(lines.begin(), lines.end(), comes_before);
   begin.clear();
   std::size_t size = 0;  // lines[0 … size) are the envelope of those seen so far
   for (const Line line : lines) {
@@ -53,6 +58,50 @@ void make_envelope(Envelope& envelope) {
     begin.push_back(cross);
   }
   lines.resize(size);
+}
+
+}  // namespace
+
+void make_envelope(Envelope& envelope) {
+  std::vector<Line>& lines = envelope.lines;
+  std::vector<double>& begin = envelope.begin;
+  begin.clear();
+  if (lines.empty()) return;
+
+  // From the left: of the lines that are steeper, the one that is crossed first comes next. Each step drops the lines that are
+  // not steeper, so that a short envelope of many lines, the usual case, costs a few passes and no sorting.
+  std::iter_swap(lines.begin(), std::min_element(lines.begin(), lines.end(), comes_before));
+  begin.push_back(-kInfinity);
+  std::size_t size = 1, end = lines.size();
+  for (std::size_t steps = 0; steps < kMostSteps; ++steps) {
+    const Line last = lines[size - 1];
+    std::size_t kept = size, next = kNone;
+    double first = kInfinity;
+    for (std::size_t i = size; i < end; ++i) {
+      const Line line = lines[i];
+      if (line.slope <= last.slope) continue;
+      const double cross = (last.intercept - line.intercept) / (line.slope - last.slope);
+      if (next == kNone || cross < first ||
+          (cross == first && (line.slope > lines[next].slope || (line.slope == lines[next].slope && line.id < lines[next].id)))) {
+        first = cross;
+        next = kept;
+      }
+      lines[kept++] = line;
+    }
+    end = kept;
+    if (next == kNone) {
+      lines.resize(size);
+      return;
+    }
+    if (first > begin.back()) {
+      begin.push_back(first);
+      std::swap(lines[size++], lines[next]);
+    } else {  // the last line was highest in a point at most
+      std::swap(lines[size - 1], lines[next]);
+    }
+  }
+  lines.resize(end);
+  sort_envelope(envelope);
 }
 
 ForestEnvelope::ForestEnvelope(const Hypergraph& graph, std::span<const double> slopes,

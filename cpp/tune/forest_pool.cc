@@ -43,30 +43,41 @@ ForestPool::ForestPool(std::vector<std::vector<TuningForest>> forests, std::vect
     throw std::invalid_argument("forests of " + std::to_string(forests_.size()) + " sentences; the references have " +
                                 std::to_string(references_->sentences()));
   }
+  std::size_t edges = 0;
   for (std::size_t sentence = 0; sentence < forests_.size(); ++sentence) {
+    first_edge_.push_back(edges);
     known_.push_back(std::make_unique<Known>());
-    for (const TuningForest& forest : forests_[sentence]) check(forest, sentence, features_, words_.size());
+    for (const TuningForest& forest : forests_[sentence]) {
+      check(forest, sentence, features_, words_.size());
+      edges += forest.graph.edges();
+    }
   }
 }
 
-void ForestPool::best_along(std::size_t sentence, std::span<const double> weights, std::span<const double> direction,
+std::vector<double> ForestPool::scores(std::span<const double> weights) const {
+  std::vector<double> out;
+  for (const std::vector<TuningForest>& forests : forests_) {
+    for (const TuningForest& forest : forests) {
+      const std::vector<double> edges = forest.rows.products(weights);
+      out.insert(out.end(), edges.begin(), edges.end());
+    }
+  }
+  return out;
+}
+
+void ForestPool::best_along(std::size_t sentence, std::span<const double> scores, std::span<const double> direction,
                             BestAlong& out) const {
   struct Origin {
     std::size_t forest, line;
   };
   std::vector<ForestEnvelope> envelopes;
   std::vector<Origin> origins;
-  std::vector<double> slopes, intercepts;
+  std::size_t first = first_edge_[sentence];
   out.envelope.lines.clear();
   out.statistics.clear();
   for (const TuningForest& forest : forests_[sentence]) {
-    slopes.clear();
-    intercepts.clear();
-    for (EdgeId edge = 0; edge < forest.graph.edges(); ++edge) {
-      slopes.push_back(forest.rows.dot(edge, direction));
-      intercepts.push_back(forest.rows.dot(edge, weights));
-    }
-    envelopes.emplace_back(forest.graph, slopes, intercepts);
+    envelopes.emplace_back(forest.graph, forest.rows.products(direction), scores.subspan(first, forest.graph.edges()));
+    first += forest.graph.edges();
     const std::vector<Line>& lines = envelopes.back().envelope().lines;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       out.envelope.lines.push_back({lines[i].slope, lines[i].intercept, static_cast<std::uint32_t>(origins.size())});

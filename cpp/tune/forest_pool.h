@@ -32,7 +32,8 @@ class ForestPool final : public Candidates {
   std::size_t sentences() const override { return forests_.size(); }
   std::size_t features() const override { return features_; }
   std::size_t width() const override { return references_->width(); }
-  void best_along(std::size_t sentence, std::span<const double> weights, std::span<const double> direction,
+  std::vector<double> scores(std::span<const double> weights) const override;
+  void best_along(std::size_t sentence, std::span<const double> scores, std::span<const double> direction,
                   BestAlong& out) const override;
   std::vector<double> spreads() const override;
 
@@ -50,6 +51,7 @@ class ForestPool final : public Candidates {
   std::size_t features_;
   std::shared_ptr<const References> references_;
   std::vector<std::unique_ptr<Known>> known_;  // by sentence
+  std::vector<std::size_t> first_edge_;        // by sentence: where the scores of its forests' edges begin
 };
 
 }  // namespace treeglot

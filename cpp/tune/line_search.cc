@@ -81,13 +81,18 @@ void check(const Candidates& candidates, const Metric& metric, std::span<const d
 Step line_search(const Candidates& candidates, const Metric& metric, std::span<const double> weights,
                  std::span<const double> direction) {
   check(candidates, metric, weights);
+  return line_search_from(candidates, metric, candidates.scores(weights), direction);
+}
+
+Step line_search_from(const Candidates& candidates, const Metric& metric, std::span<const double> scores,
+                      std::span<const double> direction) {
   check(candidates, metric, direction);
   const std::size_t width = metric.width();
   std::vector<double> sum(width);
   std::vector<Change> changes;
   BestAlong best;
   for (std::size_t sentence = 0; sentence < candidates.sentences(); ++sentence) {
-    candidates.best_along(sentence, weights, direction, best);
+    candidates.best_along(sentence, scores, direction, best);
     if (best.statistics.empty()) continue;
     for (std::size_t i = 0; i < width; ++i) sum[i] += best.statistics[0][i];
     for (std::size_t line = 1; line < best.statistics.size(); ++line) {
@@ -120,14 +125,17 @@ Ascent ascend(const Candidates& candidates, const Metric& metric, std::span<cons
   }
   const double sign = metric.higher_is_better() ? 1.0 : -1.0;
   std::vector<double> direction(start.size());
-  out.score = out.before = line_search(candidates, metric, out.weights, direction).here;
+  check(candidates, metric, start);
+  std::vector<double> scores = candidates.scores(start);
+  out.score = out.before = line_search_from(candidates, metric, scores, direction).here;
 
   // A step that does not gain is not taken: the point stays where it is.
   const auto search = [&] {
-    const Step step = line_search(candidates, metric, out.weights, direction);
+    const Step step = line_search_from(candidates, metric, scores, direction);
     if (step.length == 0.0 || sign * (step.score - out.score) <= 0.0) return;
     for (const std::size_t feature : tuned) out.weights[feature] += step.length * direction[feature];
     out.score = step.score;
+    scores = candidates.scores(out.weights);
   };
   Random random(seed);
   while (out.rounds < options.rounds && !tuned.empty()) {

@@ -21,6 +21,9 @@ struct Step {
 // Intervals so narrow that rounding may leave them are passed over.
 Step line_search(const Candidates& candidates, const Metric& metric, std::span<const double> weights,
                  std::span<const double> direction);
+// The same, with the scores that candidates.scores(weights) gave.
+Step line_search_from(const Candidates& candidates, const Metric& metric, std::span<const double> scores,
+                      std::span<const double> direction);
 
 struct AscentOptions {
   std::uint32_t directions = 10;  // random ones in every round, beside one for each feature

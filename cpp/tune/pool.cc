@@ -45,12 +45,12 @@ Pool::Pool(std::span<const std::uint32_t> first_hypothesis, SparseRows rows, std
   }
 }
 
-void Pool::best_along(std::size_t sentence, std::span<const double> weights, std::span<const double> direction,
+void Pool::best_along(std::size_t sentence, std::span<const double> scores, std::span<const double> direction,
                       BestAlong& out) const {
   out.envelope.lines.clear();
   out.statistics.clear();
   for (std::uint32_t h = begin(sentence); h < end(sentence); ++h) {
-    out.envelope.lines.push_back({rows_.dot(h, direction), rows_.dot(h, weights), h});
+    out.envelope.lines.push_back({rows_.dot(h, direction), scores[h], h});
   }
   make_envelope(out.envelope);
   for (const Line& line : out.envelope.lines) out.statistics.push_back(statistics(line.id).data());

@@ -93,24 +93,27 @@ def test_kbest_lists_survive_files(tmp_path_factory, lists) -> None:
 def test_a_kbest_list_as_text(tmp_path: Path) -> None:
     kbest = KBest.of([[("a b", {"lm": -1.5, "words": 2})], [], [("", {})]])
     write_kbest(tmp_path / "k", kbest)
-    assert (tmp_path / "k").read_text() == "0 ||| a b ||| lm=-1.5 words=2\n2 |||  ||| \n"
+    assert (tmp_path / "k").read_text() == "0 ||| a b ||| lm= -1.5 words= 2\n2 |||  ||| \n"
     scored = KBest(*(getattr(kbest, name) for name in list(kbest.__dataclass_fields__)[:-1]), np.array([-1.0, 0.25]))
     write_kbest(tmp_path / "k", scored)
-    assert (tmp_path / "k").read_text() == "0 ||| a b ||| lm=-1.5 words=2 ||| -1\n2 |||  |||  ||| 0.25\n"
+    assert (tmp_path / "k").read_text() == "0 ||| a b ||| lm= -1.5 words= 2 ||| -1\n2 |||  |||  ||| 0.25\n"
     assert as_lists(read_kbest(tmp_path / "k", 3)) == as_lists(kbest)
 
 
 @pytest.mark.parametrize(
     ("text", "line", "problem"),
     [
-        ("0 ||| a\n", 1, "2 parts between |||; expected SENTENCE ||| TRANSLATION ||| NAME=VALUE … ||| SCORE"),
+        ("0 ||| a\n", 1, "2 parts between |||; expected SENTENCE ||| TRANSLATION ||| NAME= VALUE … ||| SCORE"),
         ("0 ||| a ||| lm=1\nx ||| a |||\n", 2, "'x' is not the number of a sentence; expected 0, 1, 2 …"),
         ("-1 ||| a |||\n", 1, "'-1' is not the number of a sentence; expected 0, 1, 2 …"),
         ("2 ||| a |||\n", 1, "sentence 2; there are references for 2, from 0 on"),
         ("1 ||| a |||\n0 ||| a |||\n", 2, "sentence 0 after sentence 1; expected them in order"),
-        ("0 ||| a ||| lm: -1\n", 1, "'lm:' is not a feature; expected NAME=VALUE, a finite number"),
-        ("0 ||| a ||| =1\n", 1, "'=1' is not a feature; expected NAME=VALUE, a finite number"),
-        ("0 ||| a ||| lm=nan\n", 1, "'lm=nan' is not a feature; expected NAME=VALUE, a finite number"),
+        ("0 ||| a ||| lm: -1\n", 1, "'lm:' is not a feature; expected NAME= VALUE, a finite number"),
+        ("0 ||| a ||| lm=\n", 1, "'lm= ' is not a feature; expected NAME= VALUE, a finite number"),
+        ("0 ||| a ||| lm= words= 1\n", 1, "'lm= words=' is not a feature; expected NAME= VALUE, a finite number"),
+        ("0 ||| a ||| tm= 1 2\n", 1, "'2' is not a feature; expected NAME= VALUE, a finite number"),
+        ("0 ||| a ||| =1\n", 1, "'=1' is not a feature; expected NAME= VALUE, a finite number"),
+        ("0 ||| a ||| lm=nan\n", 1, "'lm=nan' is not a feature; expected NAME= VALUE, a finite number"),
         ("0 ||| a ||| lm=1 lm=2\n", 1, "feature lm is there twice"),
     ],
 )

@@ -117,13 +117,14 @@ def sizes_of(offsets: npt.NDArray[np.unsignedinteger[Any]]) -> npt.NDArray[np.in
 
 
 def read_kbest(path: PathLike, sentences: int) -> KBest:
-    """Read a k-best list of so many sentences: `SENTENCE ||| TRANSLATION ||| NAME=VALUE … ||| SCORE` a line.
+    """Read a k-best list of so many sentences: `SENTENCE ||| TRANSLATION ||| NAME= VALUE … ||| SCORE` a line.
 
-    Sentences count from 0 and come in order; the score may be left out. Moses, cdec and others write such lists.
+    Sentences count from 0 and come in order; the score may be left out, and so may the blank before a value. This is
+    what `treeglot translate --kbest` writes, and Moses, cdec and others.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "dev.kbest"
-    >>> _ = path.write_text("0 ||| a b ||| lm=-1.5 words=2 ||| -1\\n2 ||| c ||| lm=-1\\n")
+    >>> _ = path.write_text("0 ||| a b ||| lm= -1.5 words= 2 ||| -1\\n2 ||| c ||| lm=-1\\n")
     >>> read_kbest(path, sentences=3).best()
     ['a b', '', 'c']
     """
@@ -131,9 +132,9 @@ def read_kbest(path: PathLike, sentences: int) -> KBest:
     lists: list[list[Hypothesis]] = [[] for _ in range(sentences)]
     last = 0
     for number, line in enumerate(read_lines(path), 1):
-        parts = [part.strip() for part in line.split("|||")]
+        parts = [part.strip() for part in f" {line} ".split(" ||| ")]
         if len(parts) not in (3, 4):
-            expected = "expected SENTENCE ||| TRANSLATION ||| NAME=VALUE … ||| SCORE"
+            expected = "expected SENTENCE ||| TRANSLATION ||| NAME= VALUE … ||| SCORE"
             raise FormatError(file, number, f"{len(parts)} parts between |||; {expected}")
         if not parts[0].isascii() or not parts[0].isdigit():
             raise FormatError(file, number, f"{parts[0][:30]!r} is not the number of a sentence; expected 0, 1, 2 …")
@@ -149,14 +150,18 @@ def read_kbest(path: PathLike, sentences: int) -> KBest:
 
 def _read_features(file: str, number: int, text: str) -> dict[str, float]:
     features: dict[str, float] = {}
-    for token in text.split():
+    tokens = iter(text.split())
+    for token in tokens:
         name, equals, written = token.rpartition("=")
+        if equals and not written:
+            written = next(tokens, "")
+            token = f"{token} {written}"
         try:
-            value = float(written) if equals and name else math.nan
+            value = float(written) if name else math.nan
         except ValueError:
             value = math.nan
         if not math.isfinite(value):
-            raise FormatError(file, number, f"{token[:60]!r} is not a feature; expected NAME=VALUE, a finite number")
+            raise FormatError(file, number, f"{token[:60]!r} is not a feature; expected NAME= VALUE, a finite number")
         if name in features:
             raise FormatError(file, number, f"feature {name} is there twice")
         features[name] = value
@@ -171,6 +176,6 @@ def write_kbest(path: PathLike, kbest: KBest) -> None:
         for hypothesis, sentence in enumerate(kbest.sentences()):
             begin, end = (int(i) for i in kbest.first_feature[hypothesis : hypothesis + 2])
             pairs = zip(kbest.features[begin:end], kbest.values[begin:end], strict=True)
-            vector = " ".join(f"{kbest.names[feature]}={value:.9g}" for feature, value in pairs)
+            vector = " ".join(f"{kbest.names[feature]}= {value:.9g}" for feature, value in pairs)
             score = "" if kbest.scores is None else f" ||| {kbest.scores[hypothesis]:.9g}"
             stream.write(f"{sentence} ||| {kbest.texts[hypothesis]} ||| {vector}{score}\n".encode())
