@@ -6,6 +6,7 @@
 
 #include "bind/arrays.h"
 #include "bind/core.h"
+#include "decode/decoder.h"
 #include "tune/candidates.h"
 #include "tune/envelope.h"
 #include "tune/forest_pool.h"
@@ -34,6 +35,42 @@ struct ForestArrays {
   ArrayIn<std::uint32_t> first_symbol;
   ArrayIn<std::int32_t> symbols;
 };
+
+// K-best lists as arrays side by side.
+struct KBestArrays {
+  std::vector<std::uint32_t> first = {0};
+  std::vector<std::string> texts;
+  std::vector<std::uint64_t> first_feature = {0};
+  std::vector<std::uint32_t> features;
+  std::vector<float> values;
+  std::vector<double> scores;
+  std::vector<std::pair<std::size_t, std::string>> problems;
+
+  void append(const Translation& translation) {
+    if (!translation.problem.empty()) problems.emplace_back(first.size() - 1, translation.problem);
+    for (const Hypothesis& hypothesis : translation.kbest) {
+      texts.push_back(hypothesis.text);
+      scores.push_back(hypothesis.score);
+      for (const FeatureValue& feature : hypothesis.features) {
+        features.push_back(feature.id);
+        values.push_back(feature.value);
+      }
+      first_feature.push_back(features.size());
+    }
+    first.push_back(static_cast<std::uint32_t>(texts.size()));
+  }
+};
+
+KBestArrays decode_kbest(const Decoder& decoder, const std::vector<std::string>& lines, std::uint32_t kbest,
+                         bool distinct, unsigned threads) {
+  constexpr std::size_t kBatch = 200;  // derivations are large; only what tuning needs of them is kept for all lines
+  KBestArrays out;
+  for (std::size_t begin = 0; begin < lines.size(); begin += kBatch) {
+    const auto batch = std::span(lines).subspan(begin, std::min(kBatch, lines.size() - begin));
+    for (const Translation& translation : decoder.translate(batch, {kbest, distinct}, threads)) out.append(translation);
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -88,6 +125,16 @@ void bind_tune(nb::module_& m) {
                           std::vector<std::string> words, std::size_t number, std::shared_ptr<References> references) {
             new (self) ForestPool(std::move(forests), std::move(words), number, std::move(references));
           }, "forests"_a, "words"_a, "number"_a, "references"_a);
+
+  m.def("decode_kbest", [](const Decoder& decoder, const std::vector<std::string>& lines, std::uint32_t kbest,
+                           bool distinct, unsigned threads) {
+          KBestArrays found = without_gil([&] { return decode_kbest(decoder, lines, kbest, distinct, threads); });
+          return std::tuple(as_array(std::move(found.first)), std::move(found.texts),
+                            as_array(std::move(found.first_feature)), as_array(std::move(found.features)),
+                            as_array(std::move(found.values)), as_array(std::move(found.scores)),
+                            std::move(found.problems));
+        }, "decoder"_a, "lines"_a, "kbest"_a, "distinct"_a, "threads"_a,
+        "K-best lists as arrays: offsets, texts, features, scores; and the lines that were refused, with why.");
 
   m.def("upper_envelope", [](const ArrayIn<double>& slopes, const ArrayIn<double>& intercepts) {
           Envelope envelope;

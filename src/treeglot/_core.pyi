@@ -1659,6 +1659,11 @@ class ForestPool(Candidates):
 
     def __init__(self, forests: Sequence[Sequence[TuningForest]], words: Sequence[str], number: int, references: References) -> None: ...
 
+def decode_kbest(decoder: Decoder, lines: Sequence[str], kbest: int, distinct: bool, threads: int) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], list[str], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], list[tuple[int, str]]]:
+    """
+    K-best lists as arrays: offsets, texts, features, scores; and the lines that were refused, with why.
+    """
+
 def upper_envelope(slopes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], intercepts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """
     The lines that are highest somewhere, from left to right, and where they begin.

@@ -22,7 +22,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "Start here": ("demo",),
     "Data": ("sample", "convert", "show"),
     "Language models": ("lm train", "lm compile", "lm score", "lm info"),
-    "Translation": ("train", "translate"),
+    "Translation": ("train", "tune", "translate"),
     "Judge": ("score",),
 }
 GROUPS = {

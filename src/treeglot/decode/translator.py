@@ -45,6 +45,15 @@ class Translator:
         self._names = self._decoder.features
 
     @property
+    def core(self) -> _core.Decoder:
+        """The same, in the core."""
+        return self._decoder
+
+    def with_weights(self, weights: Mapping[str, float]) -> Translator:
+        """The same with other weights: the table and the language model are shared."""
+        return Translator(self.table, weights, self.lm, self.options)
+
+    @property
     def features(self) -> list[str]:
         """The names of all features."""
         return list(self._names)

@@ -1,0 +1,156 @@
+"""`treeglot tune`: weights for a trained model, on a development set."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from treeglot.base.errors import FormatError, UsageError
+from treeglot.cli.output import say, warn
+
+if TYPE_CHECKING:
+    from treeglot.decode.weights import Weights
+    from treeglot.models import Model
+
+
+def tune(
+    model: Annotated[Path, typer.Argument(help="The model's folder; its weights are replaced by the tuned ones.")],
+    dev: Annotated[Path, typer.Option(help="Tokenised source sentences, one a line.")],
+    refs: Annotated[list[Path], typer.Option(help="Their reference translations; may be given again.")],
+    method: Annotated[Literal["mert", "mira", "pro"], typer.Option(help="How weights are found.")] = "mert",
+    run: Annotated[
+        Path | None, typer.Option(help="The folder of the run; default: tune-METHOD-SEED in the model's.")
+    ] = None,
+    start: Annotated[
+        Path | None, typer.Option(help="Weights to start from; default: the model's when the run began.")
+    ] = None,
+    options: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="An option of the method; may be given again."),
+    ] = None,
+    iterations: Annotated[int, typer.Option(help="Updates of the weights, at most.")] = 10,
+    kbest: Annotated[int, typer.Option(help="Hypotheses of a sentence that an iteration adds to the pool.")] = 100,
+    patience: Annotated[int, typer.Option(help="Iterations without a better score before it ends; 0: all.")] = 3,
+    seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 1,
+    lowercase: Annotated[bool, typer.Option("--lowercase", help="BLEU without regard to case.")] = False,
+    length: Annotated[
+        Literal["closest", "shortest"], typer.Option(help="Whose length BLEU's brevity penalty takes.")
+    ] = "closest",
+    distinct: Annotated[bool, typer.Option(help="K-best lists with every text once.")] = True,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the model's weights as they are.")] = False,
+    threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
+) -> None:
+    """Tune a model's weights to BLEU on a development set.
+
+    A run that was ended goes on where it was when the same command is given again.
+    """
+    from treeglot.base.files import read_lines, write_binary
+    from treeglot.decode import write_weights
+    from treeglot.evaluate import Bleu
+    from treeglot.models import load
+    from treeglot.tune import DecoderTranslator, LoopOptions, plot
+    from treeglot.tune import method as methods
+    from treeglot.tune import tune as tune_weights
+
+    tuner = methods.make(method, _method_options(method, options or []))
+    try:
+        loop = LoopOptions(iterations, kbest, patience, seed)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    lines = read_lines(dev)
+    references = [read_lines(path) for path in refs]
+    if not lines:
+        raise FormatError(str(dev), 0, "is empty; expected a sentence a line")
+    for path, reference in zip(refs, references, strict=True):
+        if len(reference) != len(lines):
+            raise FormatError(str(path), 0, f"has {len(reference)} lines; expected {len(lines)}, as {dev} has")
+    empty = sum(not line.strip() for line in lines)
+    if empty:
+        warn(f"{dev}: {empty} of {len(lines)} lines are empty; their output is, too")
+
+    loaded = load(model)
+    for name in loaded.translator.unknown_weights:
+        warn(f"the weights name {name!r}, which is no feature of this model")
+    folder = run or model / f"tune-{method}-{seed}"
+    translator = DecoderTranslator(
+        loaded.translator,
+        _signature(loaded),
+        distinct=distinct,
+        threads=threads,
+        refused=lambda line, problem: warn(f"{dev}:{line + 1}: {problem}; its output is empty"),
+    )
+    metric = Bleu(lowercase=lowercase, length=length)
+    found = tune_weights(
+        translator,
+        lines,
+        references,
+        tuner,
+        _start(folder, start, loaded),
+        folder,
+        metric=metric,
+        options=loop,
+        threads=threads,
+        report=lambda entry: say(_line(entry)),
+    )
+    with write_binary(folder / "plot.svg") as stream:
+        stream.write(plot(found.log).encode())
+    say(f"{found.stop}; best: iteration {found.iteration}, BLEU {found.score:.2f}; {folder / 'best.weights'}")
+    if not keep:
+        comment = f"tuned by {method}, seed {seed}, iteration {found.iteration}"
+        write_weights(model / loaded.file.weights, found.weights, comment)
+
+
+def _method_options(method: str, given: list[str]) -> dict[str, Any]:
+    import json
+
+    table: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise UsageError(f"{text!r} is not an option of {method}; expected NAME=VALUE such as seed=1")
+        try:
+            table[name] = json.loads(value)
+        except ValueError:
+            table[name] = value
+    return table
+
+
+def _start(folder: Path, start: Path | None, model: Model) -> Weights:
+    """The weights that the run began with: the model's may have been replaced since."""
+    from treeglot.decode import read_weights, write_weights
+
+    begun = folder / "start.weights"
+    if start is not None:
+        weights = read_weights(start)
+    elif begun.exists():
+        return read_weights(begun)
+    else:
+        weights = dict(model.weights)
+    if not begun.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        write_weights(begun, weights, "where the run began")
+    return weights
+
+
+def _signature(model: Model) -> str:
+    """The kind, and what the files' headers say: these hold the checksums of all that is in them."""
+    from hashlib import blake2b
+
+    parts = [model.kind]
+    for name in (model.file.rules, model.file.lm):
+        if name:
+            with (model.directory / name).open("rb") as stream:
+                parts.append(blake2b(stream.read(4096), digest_size=8).hexdigest())
+    return " ".join(parts)
+
+
+def _line(entry: dict[str, Any]) -> str:
+    text = f"iteration {entry['iteration']}: BLEU {entry['score']:.2f}"
+    if "held_out" in entry:
+        text += f" (held out {entry['held_out']:.2f})"
+    text += f", {entry['hypotheses']:,} hypotheses, {entry['new']:,} new"
+    if "pool_after" in entry:
+        text += f"; on the pool {entry['pool_before']:.2f} → {entry['pool_after']:.2f}"
+    return text

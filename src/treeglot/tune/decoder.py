@@ -1,0 +1,43 @@
+"""A trained model as the loop sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from treeglot import _core
+from treeglot.decode import Translator
+from treeglot.decode.weights import Weights
+from treeglot.tune.kbest import KBest
+
+
+class DecoderTranslator:
+    """Translates with the tables and the search of a translator, and with any weights.
+
+    `distinct` lists hold every text once, with its best derivation: without it, most of a list says the same thing.
+    """
+
+    def __init__(
+        self,
+        translator: Translator,
+        signature: str,
+        *,
+        distinct: bool = True,
+        threads: int = 1,
+        refused: Callable[[int, str], None] = lambda line, problem: None,
+    ) -> None:
+        """`signature` tells the model from others; `refused` is told of lines that cannot be translated, and why."""
+        self.translator = translator
+        self.signature = f"{signature}, {translator.options}, distinct={distinct}"
+        self.distinct = distinct
+        self.threads = threads
+        self.refused = refused
+
+    def translate(self, lines: Sequence[str], weights: Weights, kbest: int) -> KBest:
+        """The best translations of each line, with their features."""
+        decoder = self.translator.with_weights(weights).core
+        first, texts, first_feature, features, values, scores, problems = _core.decode_kbest(
+            decoder, list(lines), kbest, self.distinct, self.threads
+        )
+        for line, problem in problems:
+            self.refused(line, problem)
+        return KBest(decoder.features, first, texts, first_feature, features, values, scores)

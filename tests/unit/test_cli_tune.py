@@ -1,0 +1,108 @@
+"""`treeglot tune`: a small model is tuned, continued, refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from small_table import table
+
+from treeglot.cli import main
+from treeglot.decode import SearchOptions, read_weights
+from treeglot.models.model import write_model
+from treeglot.tune import KBest, read_log
+
+DEV = ["das ist haus", "haus ist das", "das haus", "ist das", "das das haus ist"]
+# What the table's second choices give: the untuned weights are wrong about them.
+REFERENCES = ["house is that", "that is house", "that house", "is that", "that that house is"]
+
+
+@pytest.fixture
+def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "model"
+    folder.mkdir()
+    table().write(str(folder / "rules.table"))
+    write_model(folder, "hiero", {"p": 1.0, "glue": -0.1, "unknown": -5.0}, SearchOptions(pop_limit=50))
+    toml = (folder / "model.toml").read_text()
+    (folder / "model.toml").write_text(toml.replace("\n\n", '\nlm = ""\n\n', 1))
+    Path("dev.de").write_text("".join(line + "\n" for line in DEV))
+    Path("dev.en").write_text("".join(line + "\n" for line in REFERENCES))
+    return folder
+
+
+ARGUMENTS = ["tune", "model", "--dev", "dev.de", "--refs", "dev.en", "--kbest", "8"]
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("method", ["mert", "mira", "pro"])
+def test_tuned_weights_are_better_and_become_the_models(method: str, model: Path, capsys) -> None:
+    assert main([*ARGUMENTS, "--method", method, "--threads", "2"]) == 0
+    said = capsys.readouterr().err.splitlines()
+    run = model / f"tune-{method}-1"
+    log = read_log(run / "log.jsonl")
+    assert said[0].startswith(f"iteration 1: BLEU {log[0]['score']:.2f}")
+    assert said[-1].startswith(f"{log[-1]['stop']}; best: iteration ")
+    assert max(entry["score"] for entry in log) > log[0]["score"]
+    assert read_weights(model / "weights.txt") == read_weights(run / "best.weights")
+    assert read_weights(run / "start.weights") == {"p": 1.0, "glue": -0.1, "unknown": -5.0}
+    assert (run / "plot.svg").read_text().count("<circle") >= len(log)
+    main(["translate", "model", "dev.de", "-o", "out", "--quiet"])
+    capsys.readouterr()
+    best = max(log, key=lambda entry: entry["score"])
+    assert main(["score", "out", "dev.en", "--metric", "bleu", "--json"]) == 0
+    scored = json.loads(capsys.readouterr().out)["systems"][0]["scores"]["BLEU"]["score"]
+    assert scored == pytest.approx(best["score"])
+
+
+def test_the_same_command_again_changes_nothing(model: Path, capsys) -> None:
+    assert main(ARGUMENTS) == 0
+    before = content(model)
+    assert main([*ARGUMENTS, "--threads", "3"]) == 0
+    assert content(model) == before
+
+
+def test_keep(model: Path) -> None:
+    assert main([*ARGUMENTS, "--keep", "--run", "elsewhere", "--set", "restarts=2"]) == 0
+    assert read_weights(model / "weights.txt") == {"p": 1.0, "glue": -0.1, "unknown": -5.0}
+    assert (Path("elsewhere") / "best.weights").exists()
+
+
+def test_an_empty_line_and_one_that_is_refused(model: Path, capsys) -> None:
+    Path("dev.de").write_text("\n".join(["das ist haus", "", "a\x07b", "ist das", "das das haus ist", ""]))
+    assert main(ARGUMENTS) == 0
+    said = capsys.readouterr().err
+    assert "warning: dev.de: 1 of 5 lines are empty; their output is, too\n" in said
+    assert "warning: dev.de:3: a control character at byte 2" in said
+    assert KBest.load(model / "tune-mert-1" / "01.kbest").best()[1:3] == ["", ""]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--set", "restart=2"], 2, "unknown option of [mert] 'restart'; did you mean 'restarts'? known: "),
+        (["--set", "restarts"], 2, "'restarts' is not an option of mert; expected NAME=VALUE such as seed=1"),
+        (["--set", "restarts=many"], 2, "mert.restarts is 'many', a string; expected an integer"),
+        (["--kbest", "0"], 2, "kbest is 0; expected at least 1"),
+        (["--refs", "short"], 1, "short: has 1 lines; expected 5, as dev.de has"),
+        (["--dev", "none"], 1, "none: is empty; expected a sentence a line"),
+        (["--start", "bad"], 1, "bad:1: the weight of p is 'x'; expected a finite number"),
+    ],
+)
+def test_bad_usage(model: Path, capsys, arguments: list[str], code: int, message: str) -> None:
+    Path("short").write_text("a\n")
+    Path("none").write_text("")
+    Path("bad").write_text("p x\n")
+    assert main([*ARGUMENTS, *arguments]) == code
+    assert capsys.readouterr().err.startswith(f"error: {message}")
+
+
+def test_another_seed_in_the_same_run_is_refused(model: Path, capsys) -> None:
+    assert main([*ARGUMENTS, "--run", "run"]) == 0
+    capsys.readouterr()
+    assert main([*ARGUMENTS, "--run", "run", "--seed", "2"]) == 2
+    assert capsys.readouterr().err == "error: run has another run: seed is 1 there and 2 here\n"
