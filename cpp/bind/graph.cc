@@ -36,11 +36,17 @@ std::optional<NodeId> none_or_goal(const Hypergraph& graph) {
   return graph.goal() == kNoNode ? std::nullopt : std::optional(graph.goal());
 }
 
+// Whether an array is a view on another that can be written: closing the view to writing would not close its memory.
+bool written_elsewhere(nb::handle object) {
+  const nb::object base = nb::getattr(object, "base", nb::none());
+  return nb::hasattr(base, "flags") && nb::cast<bool>(base.attr("flags").attr("writeable"));
+}
+
 // A contiguous array of uint32 is taken as it is and closed to writing, so that nobody changes a graph that has been
 // checked; anything else is copied, number by number, into an array of our own.
 ArrayIn<Ids> take_ids(const char* name, nb::handle object) {
   ArrayIn<Ids> array;
-  if (nb::try_cast(object, array, false)) {
+  if (!written_elsewhere(object) && nb::try_cast(object, array, false)) {
     if (nb::hasattr(object, "flags")) object.attr("flags").attr("writeable") = false;
     return array;
   }
@@ -81,7 +87,7 @@ void bind_hypergraph(nb::module_& m) {
                   nb::sig("def from_arrays(first_edge: Sequence[int] | numpy.typing.NDArray[numpy.uint32], "
                           "first_tail: Sequence[int] | numpy.typing.NDArray[numpy.uint32], "
                           "tails: Sequence[int] | numpy.typing.NDArray[numpy.uint32], goal: int | None) -> Hypergraph"),
-                  "A graph on these arrays: contiguous uint32 is not copied but closed to writing, all else is copied.")
+                  "A graph on these arrays: contiguous uint32 is not copied but closed to writing; views and all else are copied.")
       .def_prop_ro("nodes", &Hypergraph::nodes, "The number of nodes.")
       .def_prop_ro("edges", &Hypergraph::edges, "The number of edges.")
       .def_prop_ro("goal", &none_or_goal, "The goal node; None when there is no derivation to be had.")

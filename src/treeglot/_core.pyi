@@ -41,7 +41,7 @@ class Hypergraph:
     @staticmethod
     def from_arrays(first_edge: Sequence[int] | numpy.typing.NDArray[numpy.uint32], first_tail: Sequence[int] | numpy.typing.NDArray[numpy.uint32], tails: Sequence[int] | numpy.typing.NDArray[numpy.uint32], goal: int | None) -> Hypergraph:
         """
-        A graph on these arrays: contiguous uint32 is not copied but closed to writing, all else is copied.
+        A graph on these arrays: contiguous uint32 is not copied but closed to writing; views and all else are copied.
         """
 
     @property

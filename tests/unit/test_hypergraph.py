@@ -15,6 +15,15 @@ def twice() -> Hypergraph:
     return Hypergraph.from_arrays([0, 1, 3], [0, 0, 1, 3], [0, 0, 0], 1)
 
 
+def test_a_view_on_an_array_that_can_be_written_is_copied() -> None:
+    whole = np.zeros(4, np.uint32)
+    graph = Hypergraph.from_arrays([0, 1, 2], [0, 0, 1], whole[:1], 1)
+    whole[0] = 7
+    assert graph.tails.tolist() == [0]
+    whole.flags.writeable = False
+    assert np.shares_memory(Hypergraph.from_arrays([0, 1, 2], [0, 0, 1], whole[1:2], 1).tails, whole)
+
+
 def test_arrays_go_in_and_out_without_copies() -> None:
     first_edge, first_tail, tails = ids(0, 1, 3), ids(0, 0, 1, 3), ids(0, 0, 0)
     graph = Hypergraph.from_arrays(first_edge, first_tail, tails, 1)
