@@ -313,3 +313,10 @@ def test_memory_stays_bounded(tmp_path: Path) -> None:
     code_, grown = done.stdout.split()
     assert (code_, done.stderr) == ("0", "")
     assert int(grown) < 20_000 * (1 if sys.platform == "linux" else 1024)
+
+
+@pytest.mark.parametrize(("closed", "name"), [("<&-", "standard input"), (">&-", "standard output")])
+def test_closed_streams(closed: str, name: str) -> None:
+    command = f"exec {sys.executable} -m treeglot convert - - --from text --to text {closed}"
+    done = subprocess.run(command, shell=True, input="a\n", capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, f"error: {name}: Bad file descriptor\n")

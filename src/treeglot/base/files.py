@@ -28,6 +28,7 @@ def open_binary(path: PathLike) -> IO[bytes]:
     """Open `path` for reading; `.gz`, `.xz` and `.zst` are decompressed on the way, `-` is standard input."""
     name = os.fspath(path)
     if name == "-":
+        _refuse_closed(sys.stdin, "standard input")
         return sys.stdin.buffer
     match Path(name).suffix:
         case ".gz":
@@ -148,6 +149,7 @@ def write_binary(path: PathLike) -> Iterator[IO[bytes]]:
     """
     name = os.fspath(path)
     if name == "-":
+        _refuse_closed(sys.stdout, "standard output")
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
@@ -192,6 +194,11 @@ def _compressor(raw: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
                 yield cast("IO[bytes]", stream)
         case _:
             yield raw
+
+
+def _refuse_closed(stream: IO[str] | None, name: str) -> None:
+    if stream is None:  # as Python has it after `<&-` and `>&-`
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF), name)
 
 
 def _umask() -> int:

@@ -116,7 +116,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="backslashreplace")
     try:
         code = _invoke(command, sys.argv[1:] if arguments is None else arguments)
-        sys.stdout.flush()
+        if sys.stdout is not None:  # as after `>&-`
+            sys.stdout.flush()
         return code
     except BrokenPipeError:
         # Nobody reads on, as in `treeglot … | head`: end as a program killed by SIGPIPE does, without a word.

@@ -136,7 +136,7 @@ def track(items: Iterable[T], what: str, *, unit: str = "", total: int | None = 
 
 def is_terminal(stream: Any) -> bool:
     """Whether `stream` shows bars and colours: a terminal that is not a dumb one."""
-    return bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
+    return stream is not None and bool(stream.isatty()) and os.environ.get("TERM") != "dumb"
 
 
 def _line(prefix: str, colour: str, message: str) -> None:
