@@ -320,3 +320,12 @@ def test_closed_streams(closed: str, name: str) -> None:
     command = f"exec {sys.executable} -m treeglot convert - - --from text --to text {closed}"
     done = subprocess.run(command, shell=True, input="a\n", capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (1, f"error: {name}: Bad file descriptor\n")
+
+
+def test_lists_of_trees_stay_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "a.tree", [Tree.parse("(S (A a))")] * 3)
+    files = (tmp_path / "a.tree", tmp_path / "a.jsonl", "--kbest", "2")
+    assert run(capsys, "convert", *files)[::2] == (1, "error: record 3: the last list has 1 of 2 trees\n")
+    message = "error: --skip-bad would move trees from one list of --kbest into the next\n"
+    assert run(capsys, "convert", *files, "--skip-bad")[::2] == (2, message)
+    assert not (tmp_path / "a.jsonl").exists()

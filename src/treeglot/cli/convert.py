@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from treeglot.base.errors import UsageError
 from treeglot.cli.output import say, track, warn
-from treeglot.syntax import FORMATS
+from treeglot.syntax import FORMATS, Tree
 from treeglot.syntax.convert import ConvertOptions
 
 NAMES = ", ".join(FORMATS)
@@ -46,6 +47,8 @@ def convert(
         options = replace(options, scores="posterior")
         if source.holds is target.holds and source.name != "egret":
             say("scores are written as posteriors: Egret's format has no others")
+    if skip_bad and source.holds is Tree and options.kbest > 1:
+        raise UsageError("--skip-bad would move trees from one list of --kbest into the next")
     read_options = _given(tags=read_tags, keep_suffix=keep_suffix or None)
     records = read(input, source.name, skip_bad=skip_bad, **read_options)
     values = convert_values(records, source.holds, target.holds, options)

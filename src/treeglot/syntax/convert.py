@@ -110,6 +110,8 @@ def _words(values: Iterator[Any], options: ConvertOptions) -> Iterator[list[str]
 
 def _trees_to_forests(trees: Iterator[Tree], options: ConvertOptions) -> Iterator[ParseForest]:
     for batch in _batches(trees, options.kbest):
+        if len(batch) < options.kbest:
+            raise ValueError(f"the last list has {len(batch)} of {options.kbest} trees")
         # Files of trees have no scores: each tree of a list counts the same.
         parsed = [(0.0, tree) for tree in batch if len(tree)]
         if not parsed:
