@@ -1,5 +1,7 @@
 """From a rule table and weights to translations: matching, search, k-best lists, derivations."""
 
+from treeglot.decode.foreign import ForeignWeights, read_foreign_weights
+from treeglot.decode.kbest import Entry, read_kbest, write_kbest
 from treeglot.decode.search import SearchOptions
 from treeglot.decode.translation import Derivation, Hypothesis, Step, Translation
 from treeglot.decode.translator import Translator
@@ -7,11 +9,16 @@ from treeglot.decode.weights import read_weights, write_weights
 
 __all__ = [
     "Derivation",
+    "Entry",
+    "ForeignWeights",
     "Hypothesis",
     "SearchOptions",
     "Step",
     "Translation",
     "Translator",
+    "read_foreign_weights",
+    "read_kbest",
     "read_weights",
+    "write_kbest",
     "write_weights",
 ]

@@ -2,6 +2,7 @@
 
 from treeglot.rules.engines import DuckDB, Engine, Statement
 from treeglot.rules.extract import Extraction, HieroOptions, bitext, extract
+from treeglot.rules.grammar import read_grammar, write_grammar
 from treeglot.rules.score import score, table_schema
 from treeglot.rules.sql import ScoreOptions, scoring
 from treeglot.rules.table import Compiled, CompileOptions, compile_table, open_table
@@ -19,7 +20,9 @@ __all__ = [
     "compile_table",
     "extract",
     "open_table",
+    "read_grammar",
     "score",
     "scoring",
     "table_schema",
+    "write_grammar",
 ]

@@ -1,0 +1,409 @@
+#include "rules/grammar.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <stdexcept>
+#include <utility>
+
+#include "base/error.h"
+#include "base/numbers.h"
+
+namespace treeglot {
+namespace {
+
+constexpr std::string_view kSeparator = "|||";
+constexpr std::string_view kMosesPrefix = "TranslationModel0_";  // what Moses puts before a table's sparse features
+constexpr double kLowestScore = -100;  // Moses' floor of a logarithm
+
+bool in_brackets(std::string_view token) { return token.size() > 2 && token.front() == '[' && token.back() == ']'; }
+
+bool is_label(std::string_view text) { return !text.empty() && text.find_first_of("[],") == std::string_view::npos; }
+
+[[noreturn]] void refuse(const std::string& problem) { throw std::invalid_argument(problem); }
+
+double parse_value(std::string_view text, std::string_view what) {
+  const auto value = parse_double(text.starts_with('+') ? text.substr(1) : text);
+  if (!value) refuse(std::string(what) + " is " + quoted(text) + "; expected a finite number");
+  return *value;
+}
+
+}  // namespace
+
+// Blanks and tabs separate tokens, tokens ||| separate fields.
+void GrammarReader::split_fields(std::string_view line) {
+  fields_used_ = 0;
+  const auto next_field = [&] {
+    if (fields_used_ == fields_.size()) fields_.emplace_back();
+    fields_[fields_used_++].clear();
+  };
+  next_field();
+  while (true) {
+    const std::size_t begin = line.find_first_not_of(" \t");
+    if (begin == std::string_view::npos) return;
+    line.remove_prefix(begin);
+    const std::string_view token = line.substr(0, line.find_first_of(" \t"));
+    line.remove_prefix(token.size());
+    if (token == kSeparator) {
+      next_field();
+    } else {
+      fields_[fields_used_ - 1].push_back(token);
+    }
+  }
+}
+
+std::string_view GrammarReader::parse_label(std::string_view token) const {
+  if (!in_brackets(token) || !is_label(token.substr(1, token.size() - 2)))
+    refuse("the left-hand side is " + quoted(token) + "; expected a label in brackets such as [X]");
+  return token.substr(1, token.size() - 2);
+}
+
+GrammarReader::Token GrammarReader::parse_source(std::string_view token) const {
+  if (!in_brackets(token)) return {token, false, 0};
+  const std::string_view inside = token.substr(1, token.size() - 2);
+  if (format_ == GrammarFormat::moses) {
+    const std::size_t middle = inside.find("][");
+    if (middle == std::string_view::npos) return {token, false, 0};
+    // The target label is the one that hypotheses have.
+    return {inside.substr(middle + 2), true, 0};
+  }
+  const std::size_t comma = inside.find(',');
+  if (comma == std::string_view::npos) {
+    if (format_ == GrammarFormat::cdec && is_label(inside)) return {inside, true, 0};
+    return {token, false, 0};
+  }
+  const auto index = parse_count(inside.substr(comma + 1));
+  if (!is_label(inside.substr(0, comma)) || !index || *index == 0) return {token, false, 0};
+  return {inside.substr(0, comma), true, *index};
+}
+
+GrammarReader::Token GrammarReader::parse_target(std::string_view token) const {
+  if (format_ == GrammarFormat::cdec && in_brackets(token)) {
+    const std::string_view inside = token.substr(1, token.size() - 2);
+    if (const auto index = parse_count(inside); index && *index > 0) return {{}, true, *index};
+    if (inside.find(',') == std::string_view::npos) return {token, false, 0};
+  }
+  return parse_source(token);
+}
+
+void GrammarReader::add_feature(std::string_view name, double value) {
+  const std::uint32_t feature = builder_.feature(name);
+  if (std::ranges::any_of(features_, [&](const SparseFeature& f) { return f.feature == feature; }))
+    refuse("the feature " + quoted(name) + " is given twice");
+  features_.push_back({feature, static_cast<float>(value)});
+}
+
+// cdec and Joshua: values with and without names.
+void GrammarReader::read_features(const std::vector<std::string_view>& tokens) {
+  std::size_t read = 0, unnamed = 0;
+  const auto one = [&](std::string_view token) {
+    const std::size_t equals = token.find('=');
+    if (equals == std::string_view::npos) {
+      // cdec counts all features of the rule so far, Joshua those without names.
+      const std::size_t number = format_ == GrammarFormat::cdec ? read : unnamed;
+      name_.assign(prefix_).append("_").append(std::to_string(number));
+      const double value = parse_value(token, "feature " + std::to_string(read + 1));
+      add_feature(name_, format_ == GrammarFormat::joshua ? -value : value);
+      ++unnamed;
+    } else {
+      if (equals == 0) refuse("found " + quoted(token) + "; expected NAME=VALUE");
+      const std::string_view name = token.substr(0, equals);
+      add_feature(name, parse_value(token.substr(equals + 1), "the feature " + quoted(name)));
+    }
+    ++read;
+  };
+  for (std::string_view token : tokens) {
+    if (format_ != GrammarFormat::cdec) {
+      one(token);
+      continue;
+    }
+    while (!token.empty()) {  // cdec takes a semicolon for a blank
+      const std::string_view part = token.substr(0, token.find(';'));
+      if (!part.empty()) one(part);
+      token.remove_prefix(std::min(token.size(), part.size() + 1));
+    }
+  }
+}
+
+void GrammarReader::read_scores(const std::vector<std::string_view>& tokens) {
+  if (builder_.rules() == 0 || scores_ == 0) scores_ = tokens.size();
+  if (tokens.size() != scores_) {
+    refuse(std::to_string(tokens.size()) + " scores; expected " + std::to_string(scores_) +
+           " as in the first rule");
+  }
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const double score = parse_value(tokens[i], "score " + std::to_string(i + 1));
+    if (score < 0) refuse("score " + std::to_string(i + 1) + " is " + quoted(tokens[i]) + "; expected a probability");
+    name_ = prefix_;
+    if (tokens.size() > 1) name_.append("_").append(std::to_string(i));
+    add_feature(name_, score > 0 ? std::max(std::log(score), kLowestScore) : kLowestScore);
+  }
+}
+
+void GrammarReader::read_sparse(const std::vector<std::string_view>& tokens) {
+  if (tokens.size() % 2 != 0) refuse("a sparse feature without a value; expected NAME VALUE");
+  for (std::size_t i = 0; i < tokens.size(); i += 2) {
+    name_.assign(prefix_).append("_").append(tokens[i]);
+    add_feature(name_, parse_value(tokens[i + 1], "the feature " + quoted(tokens[i])));
+  }
+}
+
+// Numbers the variables from left to right on the source side and hands the rule over.
+void GrammarReader::add_rule(std::string_view lhs) {
+  source_symbols_.clear();
+  target_symbols_.clear();
+  word_links_.clear();
+  std::uint32_t variables = 0;
+  for (Token& symbol : source_) {
+    if (!symbol.variable) {
+      source_symbols_.push_back(builder_.source_word(symbol.text));
+      continue;
+    }
+    ++variables;
+    if (symbol.index == 0) symbol.index = variables;
+    source_symbols_.push_back(nonterminal(builder_.label(symbol.text)));
+  }
+  const auto twice = [&](std::uint32_t index) {
+    return std::ranges::count_if(source_, [&](const Token& s) { return s.variable && s.index == index; }) > 1;
+  };
+  for (const Token& symbol : source_) {
+    if (symbol.variable && twice(symbol.index))
+      refuse("the source side has variable " + std::to_string(symbol.index) + " twice");
+  }
+  for (const Token& symbol : target_) {
+    if (!symbol.variable) {
+      target_symbols_.push_back(static_cast<std::int32_t>(builder_.target_word(symbol.text)));
+      continue;
+    }
+    std::int32_t place = -1;
+    const Token* found = nullptr;
+    for (const Token& s : source_) {
+      if (!s.variable) continue;
+      ++place;
+      if (s.index == symbol.index) {
+        found = &s;
+        break;
+      }
+    }
+    if (found == nullptr)
+      refuse("the target side uses variable " + std::to_string(symbol.index) + ", which the source side lacks");
+    if (!symbol.text.empty() && symbol.text != found->text) {
+      refuse("variable " + std::to_string(symbol.index) + " is " + quoted(symbol.text) + " on the target side and " +
+             quoted(found->text) + " on the source side");
+    }
+    target_symbols_.push_back(-1 - place);
+  }
+  for (const auto& [s, t] : links_) {
+    if (s >= source_.size() || t >= target_.size()) {
+      refuse("link " + std::to_string(s) + "-" + std::to_string(t) + " is outside a rule of " +
+             std::to_string(source_.size()) + " source and " + std::to_string(target_.size()) + " target symbols");
+    }
+    if (source_[s].variable != target_[t].variable)
+      refuse("link " + std::to_string(s) + "-" + std::to_string(t) + " joins a word and a variable");
+    if (!source_[s].variable && s < 256 && t < 256)
+      word_links_.push_back({static_cast<std::uint8_t>(s), static_cast<std::uint8_t>(t)});
+  }
+  builder_.add(builder_.label(lhs), source_symbols_, target_symbols_, {},
+               {.sparse = features_, .alignment = word_links_});
+}
+
+void GrammarReader::read_rule() {
+  if (fields_used_ < 3)
+    refuse(std::to_string(fields_used_) + " fields; expected [LHS] ||| SOURCE ||| TARGET ||| FEATURES");
+  if (fields_[0].size() != 1) {
+    refuse("the left-hand side is " + quoted(fields_[0].empty() ? std::string_view() : fields_[0][1]) +
+           "; expected a label in brackets such as [X]");
+  }
+  const std::string_view lhs = parse_label(fields_[0][0]);
+  for (const std::string_view token : fields_[1]) source_.push_back(parse_source(token));
+  for (const std::string_view token : fields_[2]) target_.push_back(parse_target(token));
+  if (fields_used_ > 3) read_features(fields_[3]);
+  if (fields_used_ > 4) {
+    for (const std::string_view token : fields_[4])
+      parse_links(token, [&](std::uint32_t s, std::uint32_t t) { links_.emplace_back(s, t); });
+  }
+  add_rule(lhs);
+}
+
+void GrammarReader::read_moses_rule() {
+  if (fields_used_ < 3)
+    refuse(std::to_string(fields_used_) + " fields; expected SOURCE ||| TARGET ||| SCORES ||| LINKS");
+  if (fields_[0].empty() || fields_[1].empty()) refuse("a side is empty; expected at least its label such as [X]");
+  parse_label(fields_[0].back());
+  const std::string_view lhs = parse_label(fields_[1].back());
+  for (const std::string_view token : std::span(fields_[0]).first(fields_[0].size() - 1))
+    source_.push_back(parse_source(token));
+  for (const std::string_view token : std::span(fields_[1]).first(fields_[1].size() - 1))
+    target_.push_back(parse_target(token));
+  read_scores(fields_[2]);
+  if (fields_used_ > 3) {
+    for (const std::string_view token : fields_[3])
+      parse_links(token, [&](std::uint32_t s, std::uint32_t t) { links_.emplace_back(s, t); });
+  }
+  // Links join the variables; their numbers are their places on the source side.
+  std::uint32_t variables = 0;
+  for (std::size_t s = 0; s < source_.size(); ++s) {
+    if (!source_[s].variable) continue;
+    source_[s].index = ++variables;
+    std::size_t found = 0;
+    for (const auto& [from, to] : links_) {
+      if (from != s || to >= target_.size() || !target_[to].variable) continue;
+      if (target_[to].index != 0) refuse("two links lead to the target variable at position " + std::to_string(to));
+      target_[to].index = source_[s].index;
+      ++found;
+    }
+    if (found != 1) {
+      refuse("the source variable at position " + std::to_string(s) + " has " + std::to_string(found) +
+             " links to target variables; expected one");
+    }
+  }
+  for (std::size_t t = 0; t < target_.size(); ++t) {
+    if (target_[t].variable && target_[t].index == 0)
+      refuse("the target variable at position " + std::to_string(t) + " has no link");
+  }
+  if (fields_used_ > 5) read_sparse(fields_[5]);
+  add_rule(lhs);
+}
+
+void GrammarReader::read_line(std::string_view line) {
+  if (line.find_first_not_of(" \t") == std::string_view::npos) return;
+  source_.clear();
+  target_.clear();
+  links_.clear();
+  features_.clear();
+  try {
+    if (format_ == GrammarFormat::cdec && (line.front() == ' ' || line.front() == '\t'))
+      refuse("begins with a blank, as rules of a coarse-to-fine grammar do; expected rules of one level");
+    split_fields(line);
+    if (format_ == GrammarFormat::moses) {
+      read_moses_rule();
+    } else {
+      read_rule();
+    }
+  } catch (const std::invalid_argument& problem) {
+    fail(problem.what());
+  }
+}
+
+namespace {
+
+// The shortest of some decimals that a float comes back from.
+void append_float(float value, std::string& out) {
+  char buffer[32];
+  for (int digits = 6; digits <= 9; ++digits) {
+    std::snprintf(buffer, sizeof buffer, "%.*g", digits, static_cast<double>(value));
+    if (parse_float(buffer) == value) break;
+  }
+  out += buffer;
+}
+
+void append_word(std::string_view word, GrammarFormat format, std::string& out) {
+  const bool variable = in_brackets(word) && (format == GrammarFormat::cdec || word.find(',') != word.npos ||
+                                              word.find("][") != word.npos || format == GrammarFormat::moses);
+  if (word == kSeparator || variable || word.empty() || word.find_first_of(" \t\n") != word.npos)
+    throw std::invalid_argument("the word " + quoted(word) + " would be read as something else in this format");
+  out += word;
+}
+
+void append_label(std::string_view label, std::string& out) {
+  if (!is_label(label) || label.find_first_of(" \t\n") != label.npos)
+    throw std::invalid_argument("the label " + quoted(label) + " cannot be written in this format");
+  out += label;
+}
+
+}  // namespace
+
+void append_rule(const RuleTable& table, RuleId id, GrammarFormat format, std::string& out) {
+  const Rule rule = table.rule(id);
+  const bool moses = format == GrammarFormat::moses;
+  std::vector<std::pair<std::size_t, std::string_view>> variables;  // where on the source side, and their labels
+  if (!moses) {
+    out += '[';
+    append_label(table.labels().text(rule.lhs), out);
+    out += "] ||| ";
+  }
+  const auto append_variable = [&](std::string_view label, std::size_t number) {
+    out += '[';
+    append_label(label, out);
+    if (moses) {
+      out += "][";
+      append_label(label, out);
+    } else {
+      out += ',';
+      out += std::to_string(number);
+    }
+    out += ']';
+  };
+  const auto append_lhs = [&] {
+    if (!moses) return;
+    out += " [";
+    append_label(table.labels().text(rule.lhs), out);
+    out += ']';
+  };
+  for (std::size_t s = 0; s < rule.source.size(); ++s) {
+    if (s > 0) out += ' ';
+    if (is_nonterminal(rule.source[s])) {
+      variables.emplace_back(s, table.labels().text(label_of(rule.source[s])));
+      append_variable(variables.back().second, variables.size());
+    } else {
+      append_word(table.source_words().text(rule.source[s]), format, out);
+    }
+  }
+  append_lhs();
+  out += " ||| ";
+  std::vector<std::pair<std::size_t, std::size_t>> links;
+  for (const RuleLink link : rule.alignment) links.emplace_back(link.source, link.target);
+  for (std::size_t t = 0; t < rule.target.size(); ++t) {
+    if (t > 0) out += ' ';
+    if (rule.target[t] < 0) {
+      const auto variable = static_cast<std::size_t>(-1 - rule.target[t]);
+      append_variable(variables[variable].second, variable + 1);
+      if (moses) links.emplace_back(variables[variable].first, t);
+    } else {
+      append_word(table.target_words().text(static_cast<Symbol>(rule.target[t])), format, out);
+    }
+  }
+  append_lhs();
+  out += " |||";
+  const auto append_name = [&](std::size_t feature) {
+    std::string_view name = table.feature_names().text(static_cast<Symbol>(feature));
+    if (moses && name.starts_with(kMosesPrefix)) name.remove_prefix(kMosesPrefix.size());
+    if (name.empty() || name.find_first_of(" \t\n=;") != name.npos)
+      throw std::invalid_argument("the feature " + quoted(name) + " cannot be written in this format");
+    out += ' ';
+    out += name;
+    out += moses ? ' ' : '=';
+  };
+  for (std::size_t f = 0; f < rule.features.size(); ++f) {
+    if (moses) {
+      out += ' ';
+      append_float(std::exp(rule.features[f]), out);
+    } else {
+      append_name(f);
+      append_float(rule.features[f], out);
+    }
+  }
+  const auto append_sparse = [&] {
+    for (const SparseFeature& sparse : rule.sparse) {
+      append_name(sparse.feature);
+      append_float(sparse.value, out);
+    }
+  };
+  if (!moses) append_sparse();
+  if (moses || !links.empty()) out += " |||";
+  std::ranges::sort(links);
+  for (const auto& [s, t] : links) {
+    out += ' ';
+    out += std::to_string(s);
+    out += '-';
+    out += std::to_string(t);
+  }
+  if (moses) {
+    out += " ||| |||";
+    append_sparse();
+    out += " |||";
+  }
+  out += '\n';
+}
+
+}  // namespace treeglot

@@ -1,0 +1,80 @@
+// Grammars in the text formats of cdec, Joshua and Moses: read into a table, and written from one.
+//
+//   cdec    [X] ||| das [X,1] ||| the [X,1] ||| EgivenF=0.5 LexE=1 ||| 0-0
+//           A source variable may lack its number, a target one its label; features without names are PhraseModel_i.
+//   joshua  the same, but features without names are costs: they become tm_OWNER_i with the sign changed.
+//   moses   das [X][X] [X] ||| the [X][X] [X] ||| 0.5 0.2 ||| 0-0 1-1 ||| counts ||| sparse features ||| properties
+//           Scores are probabilities, links also say which variables belong together.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/rule_text.h"
+#include "rules/table_builder.h"
+#include "syntax/reader.h"
+
+namespace treeglot {
+
+enum class GrammarFormat : std::uint8_t { cdec, joshua, moses };
+
+class GrammarReader : public LineReader {
+ public:
+  // `prefix` names the features that have no names: the i-th is PREFIX_i.
+  GrammarReader(std::string file, bool skip_bad, GrammarFormat format, std::string prefix, RuleTableBuilder& builder)
+      : LineReader(std::move(file), skip_bad), format_(format), prefix_(std::move(prefix)), builder_(builder) {}
+
+  void feed(std::string_view chunk) {
+    consume(chunk);
+    raise_unless(false);
+  }
+  void finish() {
+    close();
+    raise_unless(false);
+  }
+
+ protected:
+  void read_line(std::string_view line) override;
+  void give_hole() override {}
+
+ private:
+  struct Token {
+    std::string_view text;    // a word, or a variable's label; empty where a target variable has none
+    bool variable = false;
+    std::uint32_t index = 0;  // of a variable, from 1; 0 when it has none
+  };
+
+  void split_fields(std::string_view line);
+  Token parse_source(std::string_view token) const;
+  Token parse_target(std::string_view token) const;
+  std::string_view parse_label(std::string_view token) const;  // [X]
+  void read_rule();
+  void read_moses_rule();
+  void read_features(const std::vector<std::string_view>& tokens);
+  void read_scores(const std::vector<std::string_view>& tokens);
+  void read_sparse(const std::vector<std::string_view>& tokens);
+  void add_feature(std::string_view name, double value);
+  void add_rule(std::string_view lhs);
+
+  GrammarFormat format_;
+  std::string prefix_;
+  RuleTableBuilder& builder_;
+  std::size_t scores_ = 0;                                // of the first rule (moses): the others have as many
+  std::vector<std::vector<std::string_view>> fields_;     // of the line at hand, fields_used_ of them
+  std::size_t fields_used_ = 0;
+  std::vector<Token> source_, target_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> links_;
+  std::vector<SparseFeature> features_;
+  std::vector<Symbol> source_symbols_;
+  std::vector<std::int32_t> target_symbols_;
+  std::vector<RuleLink> word_links_;
+  std::string name_;
+};
+
+// Appends rule `rule` of the table as a line. Refuses what the format cannot hold: a word that would be read as something
+// else, a feature whose name has blanks.
+void append_rule(const RuleTable& table, RuleId rule, GrammarFormat format, std::string& out);
+
+}  // namespace treeglot

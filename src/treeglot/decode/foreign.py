@@ -1,0 +1,163 @@
+"""What other decoders call their features: their weights in our terms, our hypotheses in theirs.
+
+A feature of theirs is a sum of ours, each with a factor, and a constant for the sentence; see
+docs/interoperability.md for where the numbers come from.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.files import PathLike, iterate_lines
+from treeglot.base.options import unknown
+
+Decoder: TypeAlias = Literal["cdec", "joshua", "moses"]
+
+LOG10_E = 1 / math.log(10)
+GLUE = math.log(2.718)  # what Moses' glue grammar says for e
+
+
+@dataclass(frozen=True)
+class Term:
+    """A feature of another decoder: factors of ours, and what it adds to every sentence."""
+
+    of: Mapping[str, float]
+    constant: float = 0.0
+
+
+# Moses and Joshua put <s> and </s> around the input: two words more, and glue for the first phrase as well.
+TERMS: Mapping[str, Mapping[str, Term]] = {
+    "cdec": {
+        "LanguageModel": Term({"lm": LOG10_E}),
+        "LanguageModel_OOV": Term({"lm_unknown": 1.0}),
+        "WordPenalty": Term({"word_penalty": -LOG10_E}),
+        "Glue": Term({"glue": 1.0}),
+        "PassThrough": Term({"unknown": 1.0}),
+    },
+    "joshua": {
+        "lm_0": Term({"lm": LOG10_E}),
+        "WordPenalty": Term({"word_penalty": -LOG10_E}, -2 * LOG10_E),
+        "tm_glue_0": Term({"glue": 1.0}, 1.0),
+        "OOVPenalty": Term({"unknown": -100.0}),
+        "PhrasePenalty": Term({"rule_penalty": 1.0}),
+    },
+    "moses": {
+        "LM0": Term({"lm": 1.0}),
+        "WordPenalty0": Term({"word_penalty": -1.0}, -2.0),
+        "UnknownWordPenalty0": Term({"unknown": -100.0}),
+        "PhrasePenalty0": Term({"rule_penalty": 1.0, "glue": 1.0, "unknown": 1.0}, 3.0),
+        "TranslationModel1": Term({"glue": GLUE}, GLUE),
+    },
+}
+_OURS = {name for terms in TERMS.values() for term in terms.values() for name in term.of}
+
+
+@dataclass(frozen=True)
+class ForeignWeights:
+    """Weights of another decoder, as it names them."""
+
+    decoder: Decoder
+    weights: Mapping[str, float]
+    terms: Mapping[str, Term] = field(init=False)
+
+    def __post_init__(self) -> None:
+        terms = dict(_terms(self.decoder))
+        if self.decoder == "joshua" and self.weights.get("OOVPenalty", 0.0) < 0:
+            terms["OOVPenalty"] = Term({"unknown": 1.0})  # before version 6 it counted words
+        object.__setattr__(self, "terms", terms)
+
+    def ours(self) -> dict[str, float]:
+        """The weights of our features that give the same scores, but for `constant`."""
+        out: dict[str, float] = {}
+        for name, weight in self.weights.items():
+            for feature, factor in self.terms.get(name, Term({name: 1.0})).of.items():
+                out[feature] = out.get(feature, 0.0) + weight * factor
+        return out
+
+    @property
+    def constant(self) -> float:
+        """What the other decoder adds to the score of every sentence."""
+        return sum(weight * self.terms[name].constant for name, weight in self.weights.items() if name in self.terms)
+
+    def features(self, values: Mapping[str, float]) -> dict[str, float]:
+        """A hypothesis's features as the other decoder would list them; those that are 0 are left out."""
+        out = {name: value for name, value in values.items() if name not in _OURS}
+        for name, term in self.terms.items():
+            if name in self.weights:
+                out[name] = term.constant + sum(factor * values.get(of, 0.0) for of, factor in term.of.items())
+        return {name: value for name, value in out.items() if value != 0}
+
+
+def read_foreign_weights(path: PathLike, decoder: Decoder) -> ForeignWeights:
+    """Read weights of another decoder.
+
+    cdec: `NAME VALUE` or `NAME=VALUE` a line. joshua: `NAME VALUE` a line, in a file of weights or among the settings
+    of joshua.config, the old names too. moses: `NAME= VALUE …` a line, in moses.ini those of [weight]; a feature with
+    several weights becomes NAME_0, NAME_1 and so on.
+    """
+    _terms(decoder)
+    file = os.fspath(path)
+    weights: dict[str, float] = {}
+    section = ""
+    for number, line in enumerate(iterate_lines(path), 1):
+        text = line.split("#", 1)[0].strip() if decoder != "cdec" else line.strip()
+        if not text or text.startswith("#"):
+            continue
+        if decoder == "moses" and text.startswith("[") and text.endswith("]"):
+            section = text[1:-1]
+            continue
+        if (decoder == "moses" and section not in ("", "weight")) or (decoder == "joshua" and "=" in text):
+            continue  # settings
+        for name, value in _weights_of(text, decoder, file, number):
+            if name in weights:
+                raise FormatError(file, number, f"{name} has a weight already")
+            weights[name] = value
+    return ForeignWeights(decoder, weights)
+
+
+def _weights_of(text: str, decoder: str, file: str, number: int) -> list[tuple[str, float]]:
+    problem = {
+        "cdec": "expected NAME VALUE such as LanguageModel 0.5",
+        "joshua": "expected NAME VALUE such as lm_0 0.5",
+        "moses": "expected NAME= VALUE … such as LM0= 0.5",
+    }[decoder]
+    name, *values = text.replace("=", " ", 1).split() if decoder != "joshua" else _joshua(text)
+    if (decoder == "moses" and "=" not in text) or not values or (decoder != "moses" and len(values) > 1):
+        raise FormatError(file, number, f"{text[:60]!r} is not a weight; {problem}")
+    found = []
+    for i, value in enumerate(values):
+        try:
+            weight = float(value)
+        except ValueError:
+            weight = math.nan
+        if not math.isfinite(weight):
+            raise FormatError(file, number, f"the weight of {name} is {value[:30]!r}; expected a finite number")
+        found.append((name if len(values) == 1 else f"{name}_{i}", weight))
+    return found
+
+
+def _joshua(text: str) -> list[str]:
+    match text.split():
+        case ["lm", value]:
+            return ["lm_0", value]
+        case ["lm", index, value]:
+            return [f"lm_{index}", value]
+        case ["phrasemodel", owner, index, value]:
+            return [f"tm_{owner}_{index}", value]
+        case ["wordpenalty", value]:
+            return ["WordPenalty", value]
+        case ["oovpenalty", value]:
+            return ["OOVPenalty", value]
+        case parts:
+            return parts
+
+
+def _terms(decoder: str) -> Mapping[str, Term]:
+    if decoder not in TERMS:
+        raise UsageError(unknown("decoder", decoder, TERMS))
+    return TERMS[decoder]

@@ -1,0 +1,70 @@
+"""Grammars of other decoders: read into a table, and written from one. docs/interoperability.md has the formats."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Literal, TypeAlias
+
+from treeglot._core import GrammarFormat, GrammarReader, RuleTable, RuleTableBuilder, write_rules
+from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.files import PathLike, read_chunks, write_binary
+from treeglot.base.options import unknown
+
+FormatName: TypeAlias = Literal["cdec", "joshua", "moses"]
+
+FORMATS = {"cdec": GrammarFormat.cdec, "joshua": GrammarFormat.joshua, "moses": GrammarFormat.moses}
+PREFIXES = {"cdec": "PhraseModel", "joshua": "tm_pt", "moses": "TranslationModel0"}
+CHUNK = 1 << 14  # rules written at once
+
+
+def read_grammar(
+    path: PathLike | Sequence[PathLike],
+    format: FormatName = "cdec",
+    *,
+    prefix: str | None = None,
+    skip_bad: bool = False,
+    report: Callable[[FormatError], None] | None = None,
+) -> RuleTable:
+    """Read a grammar, in one file or several, into a table.
+
+    Features without names get `prefix` and a number: PhraseModel_0 (cdec), tm_pt_0 (joshua), TranslationModel0_0
+    (moses). A bad rule is a `FormatError` that names file and line; with `skip_bad` it is left out, and `report` is
+    told of the first hundred in each file.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.scfg"
+    >>> _ = path.write_text("[X] ||| das [X,1] ||| the [1] ||| EgivenF=0.5 ||| 0-0\\n")
+    >>> table = read_grammar(path)
+    >>> len(table), table.features
+    (1, ['EgivenF'])
+    """
+    chosen = _format(format)
+    builder = RuleTableBuilder([])
+    paths = [path] if isinstance(path, str | os.PathLike) else path
+    for one in paths:
+        reader = GrammarReader(os.fspath(one), skip_bad, chosen, prefix or PREFIXES[format], builder)
+        for chunk in read_chunks(one):
+            reader.feed(chunk)
+        reader.finish()
+        if report is not None:
+            for line, problem in reader.problems:
+                report(FormatError(os.fspath(one), line, problem))
+    return builder.finish()
+
+
+def write_grammar(table: RuleTable, path: PathLike, format: FormatName = "cdec") -> None:
+    """Write all rules of a table as a grammar; what the format cannot hold is refused.
+
+    cdec and joshua keep the features' names; moses has their order, and takes them for logarithms of probabilities.
+    """
+    chosen = _format(format)
+    with write_binary(path) as stream:
+        for begin in range(0, len(table), CHUNK):
+            stream.write(write_rules(table, chosen, begin, begin + CHUNK))
+
+
+def _format(name: str) -> GrammarFormat:
+    if name not in FORMATS:
+        raise UsageError(unknown("grammar format", name, FORMATS))
+    return FORMATS[name]

@@ -1,0 +1,194 @@
+"""Weights and k-best lists of other decoders, and their scores for the same grammar, model and input."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from treeglot import FormatError, UsageError, lm
+from treeglot.decode import (
+    Entry,
+    ForeignWeights,
+    SearchOptions,
+    Translator,
+    read_foreign_weights,
+    read_kbest,
+    write_kbest,
+)
+from treeglot.rules import read_grammar
+
+GRAMMAR = """\
+[X] ||| das ||| the ||| PhraseModel_0=-0.1
+[X] ||| Haus ||| house ||| PhraseModel_0=-0.2 Rare=1
+[X] ||| das [X,1] ||| the [X,1] ||| PhraseModel_0=-2
+[X] ||| ist [X,1] ||| [X,1] is ||| PhraseModel_0=-0.3
+"""
+ARPA = """\
+\\data\\
+ngram 1=7
+ngram 2=3
+
+\\1-grams:
+-2.5\t<unk>
+0\t<s>\t-0.5
+-1.5\t</s>
+-1.1\tthe\t-0.3
+-1.3\thouse\t-0.2
+-1.7\tis\t-0.1
+-1.9\tsmall
+
+\\2-grams:
+-0.4\t<s> the
+-0.2\tthe house
+-0.6\tis </s>
+
+\\end\\
+"""
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> lm.NgramModel:
+    (tmp_path / "lm.arpa").write_text(ARPA)
+    return lm.load(tmp_path / "lm.arpa")
+
+
+def weights_of(tmp_path: Path, text: str, decoder: str) -> ForeignWeights:
+    (tmp_path / "weights").write_text(text)
+    return read_foreign_weights(tmp_path / "weights", decoder)
+
+
+def best(tmp_path: Path, model: lm.NgramModel, weights: ForeignWeights, sentence: str):
+    (tmp_path / "grammar").write_text(GRAMMAR)
+    table = read_grammar(tmp_path / "grammar")
+    translator = Translator(table, weights.ours(), model, SearchOptions(pop_limit=0))
+    assert not translator.unknown_weights
+    return translator.translate(sentence).kbest(1)[0]
+
+
+def test_cdec_scores_by_its_definitions(tmp_path, model):
+    text = "# tuned\nLanguageModel 1.5\nLanguageModel_OOV=-1\nWordPenalty -2\nGlue 0.25\nPassThrough -3\n"
+    text += "PhraseModel_0 0.7\nRare 0.1\n"
+    weights = weights_of(tmp_path, text, "cdec")
+    found = best(tmp_path, model, weights, "das Haus ist klein")
+    # [S [S [X das Haus]] [X ist klein]]: one glue rule, one word that passes through.
+    assert found.text == "the house klein is"
+    log10 = -0.4 - 0.2 + (-0.2 - 2.5) + (0 - 1.7) - 0.6
+    expected = {
+        "LanguageModel": log10,
+        "LanguageModel_OOV": 1,
+        "WordPenalty": -4 / math.log(10),
+        "PassThrough": 1,
+    }
+    features = weights.features(found.features)
+    assert {name: features[name] for name in expected} == pytest.approx(expected, abs=1e-5)
+    score = sum(weights.weights[name] * value for name, value in features.items())
+    assert found.score + weights.constant == pytest.approx(score, abs=1e-4)
+    assert weights.constant == 0
+
+
+def test_moses_counts_the_ends_of_the_sentence(tmp_path, model):
+    ini = """\
+[feature]
+KENLM name=LM0 factor=0 path=lm.arpa order=2
+[weight]
+LM0= 0.5   # the language model
+WordPenalty0= -1
+UnknownWordPenalty0= 1
+PhrasePenalty0= 0.2
+TranslationModel0= 0.3 0.4
+TranslationModel1= 1.5
+"""
+    weights = weights_of(tmp_path, ini, "moses")
+    assert weights.weights["TranslationModel0_1"] == 0.4
+    ours = weights.ours()
+    assert ours["word_penalty"] == 1
+    assert ours["unknown"] == pytest.approx(-100 + 0.2)
+    assert ours["glue"] == pytest.approx(1.5 * math.log(2.718) + 0.2)
+    # <s> and </s> are words, and the phrases between them are joined by one glue rule each.
+    features = {"lm": -3.0, "word_penalty": 4.0, "rule_penalty": 2.0, "glue": 1.0}
+    theirs = weights.features(features)
+    assert theirs == pytest.approx(
+        {"LM0": -3, "WordPenalty0": -6, "PhrasePenalty0": 6, "TranslationModel1": 2 * math.log(2.718)}
+    )
+    assert sum(weights.weights[n] * v for n, v in theirs.items()) == pytest.approx(
+        sum(ours[n] * v for n, v in features.items()) + weights.constant
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "lm_0 1.2\n\ntm_pt_0 1\ntm_glue_0 1\nWordPenalty -3.5\nOOVPenalty -100.0\n",
+        "lm = kenlm 5 false false 100 lm.gz\n#weights\nlm 1.2\nphrasemodel pt 0 1\nphrasemodel glue 0 1\n"
+        "wordpenalty -3.5\noovpenalty -100.0\n",
+    ],
+)
+def test_joshua(tmp_path, text):
+    weights = weights_of(tmp_path, text, "joshua")
+    assert weights.weights == {"lm_0": 1.2, "tm_pt_0": 1, "tm_glue_0": 1, "WordPenalty": -3.5, "OOVPenalty": -100}
+    # The list of one of Joshua's own tests: Goats eat cheese, three words and the sentence's ends.
+    values = {"lm": -16.587 * math.log(10), "word_penalty": 3.0, "tm_pt_0": 0.0}
+    theirs = weights.features(values)
+    assert theirs["WordPenalty"] == pytest.approx(-2.171, abs=5e-4)
+    assert theirs["tm_glue_0"] == 1
+    assert weights.ours()["unknown"] == -100
+    newer = ForeignWeights("joshua", {"OOVPenalty": 1.0})
+    assert newer.ours() == {"unknown": -100}
+
+
+@pytest.mark.parametrize(
+    ("decoder", "text", "line", "problem"),
+    [
+        (
+            "cdec",
+            "A 1\nLanguageModel\n",
+            2,
+            "'LanguageModel' is not a weight; expected NAME VALUE such as LanguageModel 0.5",
+        ),
+        ("cdec", "A 1 2\n", 1, "'A 1 2' is not a weight; expected NAME VALUE such as LanguageModel 0.5"),
+        ("cdec", "A 1\nA=2\n", 2, "A has a weight already"),
+        ("cdec", "A x\n", 1, "the weight of A is 'x'; expected a finite number"),
+        ("joshua", "tm_pt_0\n", 1, "'tm_pt_0' is not a weight; expected NAME VALUE such as lm_0 0.5"),
+        ("moses", "[weight]\nLM0 0.5\n", 2, "'LM0 0.5' is not a weight; expected NAME= VALUE … such as LM0= 0.5"),
+        ("moses", "LM0= 0.5 nan\n", 1, "the weight of LM0 is 'nan'; expected a finite number"),
+    ],
+)
+def test_bad_weights(tmp_path, decoder, text, line, problem):
+    with pytest.raises(FormatError) as caught:
+        weights_of(tmp_path, text, decoder)
+    assert str(caught.value) == f"{tmp_path / 'weights'}:{line}: {problem}"
+
+
+def test_an_unknown_decoder(tmp_path):
+    with pytest.raises(UsageError, match="unknown decoder 'travatar'; known: cdec, joshua, moses"):
+        weights_of(tmp_path, "", "travatar")
+
+
+def test_lists_come_back(tmp_path):
+    entries = [
+        Entry(0, "the house", {"lm": -12.5, "glue": 1.0}, -3.25),
+        Entry(0, "", {}, 0.0),
+        Entry(12, "a | b = c", {"f=g": 1e-7}, -1e10),
+    ]
+    write_kbest(tmp_path / "list", entries)
+    assert (tmp_path / "list").read_text().splitlines()[0] == "0 ||| the house ||| lm=-12.5 glue=1 ||| -3.25"
+    assert list(read_kbest(tmp_path / "list")) == entries
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("0 ||| a", "2 fields; expected NUMBER ||| TRANSLATION ||| FEATURES ||| SCORE"),
+        ("x ||| a ||| ||| 1", "the sentence's number is 'x'; expected digits"),
+        ("0 ||| a ||| lm=x ||| 1", "the feature lm is 'x'; expected a number"),
+        ("0 ||| a ||| 1 ||| 1", "found '1'; expected NAME=VALUE"),
+        ("0 ||| a ||| lm= ||| 1", "the feature lm has no value"),
+        ("0 ||| a ||| lm=1 lm=2 ||| 1", "found 'lm=2'; expected a name that was not given before"),
+        ("0 ||| a ||| lm=1 ||| x", "the score is 'x'; expected a number"),
+    ],
+)
+def test_bad_lists(tmp_path, line, problem):
+    (tmp_path / "list").write_text(f"0 ||| a ||| lm=1 ||| 1\n{line}\n")
+    with pytest.raises(FormatError) as caught:
+        list(read_kbest(tmp_path / "list"))
+    assert str(caught.value) == f"{tmp_path / 'list'}:2: {problem}"

@@ -1,0 +1,186 @@
+"""Grammars of cdec, Joshua and Moses: what is read, to the letter, and what is refused."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from treeglot import FormatError, UsageError
+from treeglot._core import RuleTable
+from treeglot.rules import read_grammar, write_grammar
+
+NT = 0x80000000
+
+
+def table_of(tmp_path: Path, text: str, format: str = "cdec", **how: object) -> RuleTable:
+    path = tmp_path / "grammar"
+    path.write_text(text)
+    return read_grammar(path, format, **how)
+
+
+def shown(table: RuleTable) -> list[str]:
+    """The rules as lines, variables numbered from left to right on the source side."""
+    lines = []
+    for i in range(len(table)):
+        lhs, source, target, dense, links = table.rule(i)
+        count = 0
+        side = []
+        for symbol in source:
+            count += (symbol & NT) != 0
+            side.append(f"{table.labels[symbol ^ NT]}:{count}" if symbol & NT else table.source_words[symbol])
+        values = dict(zip(table.features, dense, strict=False)) | {
+            table.features[f]: v for f, v in table.sparse_features(i)
+        }
+        features = " ".join(f"{n}={v:g}" for n, v in sorted(values.items()) if v)
+        words = [table.target_words[s] if s >= 0 else f":{-s}" for s in target]
+        aligned = " ".join(f"{s}-{t}" for s, t in links)
+        lines.append(f"{table.labels[lhs]} | {' '.join(side)} | {' '.join(words)} | {features} | {aligned}")
+    return lines
+
+
+def test_cdec(tmp_path):
+    table = table_of(
+        tmp_path,
+        "[X] ||| das [X,1] von [Y,2] ||| the [2] 's [X,1] ||| EgivenF=0.5 0.25;-1e-3 ; F=+2 ||| 0-0 2-2 1-3\n"
+        "[X] ||| a ||| b\n"
+        "[X] ||| [X] [a,b] [ ] || ||| [X] [1] ||| \n"
+        "\n"
+        "[Y] ||| b ||| ||| A=1\t||| ||| (S (NP x))\n",
+    )
+    assert shown(table) == [
+        "X | a | b |  | ",
+        "Y | b |  | A=1 | ",
+        "X | das X:1 von Y:2 | the :2 's :1 | EgivenF=0.5 F=2 PhraseModel_1=0.25 PhraseModel_2=-0.001 | 0-0 2-2",
+        "X | X:1 [a,b] [ ] || | [X] :1 |  | ",
+    ]
+
+
+def test_joshua(tmp_path):
+    table = table_of(
+        tmp_path,
+        "[X] ||| [X,1] 的 [X,2] ||| [X,2] of [X,1] ||| 0.5 Sparse=3 -1 tm_pt_4=7 ||| 1-1\n[S] ||| [X] ||| [X] ||| 0\n",
+        "joshua",
+    )
+    assert shown(table) == [
+        "S | [X] | [X] |  | ",
+        "X | X:1 的 X:2 | :2 of :1 | Sparse=3 tm_pt_0=-0.5 tm_pt_1=1 tm_pt_4=7 | 1-1",
+    ]
+    other = table_of(tmp_path, "[X] ||| a ||| b ||| 2\n", "joshua", prefix="tm_glue")
+    assert other.features == ["tm_glue_0"]
+
+
+def test_moses(tmp_path):
+    table = table_of(
+        tmp_path,
+        "[X][X] von [X][NP] [X] ||| [X][NP] 's [X][X] [S] ||| 0.5 0 ||| 0-2 1-1 2-0 ||| 9 5 2 ||| dom 1.5 ||| {{C 3}}\n"
+        "das [X] ||| the [X] ||| 1 0.25 ||| 0-0 |||\n",
+        "moses",
+    )
+    assert shown(table) == [
+        "X | das | the | TranslationModel0_1=-1.38629 | 0-0",
+        "S | X:1 von NP:2 | :2 's :1 | TranslationModel0_0=-0.693147 TranslationModel0_1=-100 "
+        "TranslationModel0_dom=1.5 | 1-1",
+    ]
+    one = table_of(tmp_path, "a [X] ||| b [X] ||| 2.718 |||\n", "moses", prefix="TranslationModel1")
+    assert shown(one) == ["X | a | b | TranslationModel1=0.999896 | "]
+
+
+BAD = [
+    ("cdec", "[X] ||| a", "2 fields; expected [LHS] ||| SOURCE ||| TARGET ||| FEATURES"),
+    ("cdec", "X ||| a ||| b", "the left-hand side is 'X'; expected a label in brackets such as [X]"),
+    ("cdec", "[X,1] ||| a ||| b", "the left-hand side is '[X,1]'; expected a label in brackets such as [X]"),
+    ("cdec", "||| a ||| b", "the left-hand side is ''; expected a label in brackets such as [X]"),
+    (
+        "cdec",
+        " [X] ||| a ||| b",
+        "begins with a blank, as rules of a coarse-to-fine grammar do; expected rules of one level",
+    ),
+    ("cdec", "[X] ||| ||| b", "a rule needs a source side"),
+    ("cdec", "[X] ||| a ||| [1]", "the target side uses variable 1, which the source side lacks"),
+    ("cdec", "[X] ||| [X,1] [X,2] ||| [1] [1]", "the target side uses variable 1 twice"),
+    ("cdec", "[X] ||| [X,1] [X,2] ||| [1]", "the source side has 2 variables, the target side uses 1"),
+    ("cdec", "[X] ||| [X,1] [X,1] ||| [1] [2]", "the source side has variable 1 twice"),
+    ("cdec", "[X] ||| [X,1] ||| [Y,1]", "variable 1 is 'Y' on the target side and 'X' on the source side"),
+    ("cdec", "[X] ||| a ||| b ||| F=x", "the feature 'F' is 'x'; expected a finite number"),
+    ("cdec", "[X] ||| a ||| b ||| F=1 0.5x", "feature 2 is '0.5x'; expected a finite number"),
+    ("cdec", "[X] ||| a ||| b ||| F=inf", "the feature 'F' is 'inf'; expected a finite number"),
+    ("cdec", "[X] ||| a ||| b ||| F=1 F=2", "the feature 'F' is given twice"),
+    ("cdec", "[X] ||| a ||| b ||| =1", "found '=1'; expected NAME=VALUE"),
+    ("cdec", "[X] ||| a ||| b ||| F=1 ||| 0:0", "found '0:0'; expected a link SOURCE-TARGET such as 3-0"),
+    ("cdec", "[X] ||| a ||| b ||| F=1 ||| 0-1", "link 0-1 is outside a rule of 1 source and 1 target symbols"),
+    ("cdec", "[X] ||| [X,1] a ||| [1] b ||| F=1 ||| 0-1", "link 0-1 joins a word and a variable"),
+    ("moses", "a [X] ||| b [X]", "2 fields; expected SOURCE ||| TARGET ||| SCORES ||| LINKS"),
+    ("moses", "a ||| b [X] ||| 1", "the left-hand side is 'a'; expected a label in brackets such as [X]"),
+    ("moses", "||| b [X] ||| 1", "a side is empty; expected at least its label such as [X]"),
+    ("moses", "a [X] ||| b [X] ||| 1 2", "2 scores; expected 1 as in the first rule"),
+    ("moses", "a [X] ||| b [X] ||| -1", "score 1 is '-1'; expected a probability"),
+    (
+        "moses",
+        "[X][X] [X] ||| [X][X] [X] ||| 1 |||",
+        "the source variable at position 0 has 0 links to target variables; expected one",
+    ),
+    (
+        "moses",
+        "[X][X] a [X] ||| [X][X] [X][X] [X] ||| 1 ||| 0-0 0-1",
+        "the source variable at position 0 has 2 links to target variables; expected one",
+    ),
+    (
+        "moses",
+        "[X][X] a [X] ||| [X][X] [X][X] [X] ||| 1 ||| 0-0",
+        "the target variable at position 1 has no link",
+    ),
+    ("moses", "a [X] ||| b [X] ||| 1 ||| 0-0 ||| ||| dom", "a sparse feature without a value; expected NAME VALUE"),
+]
+
+
+@pytest.mark.parametrize(("format", "line", "problem"), BAD)
+def test_refusals(tmp_path, format, line, problem):
+    good = "a [X] ||| b [X] ||| 1 ||| 0-0\n" if format == "moses" else "[X] ||| a ||| b ||| F=1\n"
+    with pytest.raises(FormatError) as caught:
+        table_of(tmp_path, good + line + "\n", format)
+    assert str(caught.value) == f"{tmp_path / 'grammar'}:2: {problem}"
+    problems: list[FormatError] = []
+    assert len(table_of(tmp_path, good + line + "\n" + good, format, skip_bad=True, report=problems.append)) == 2
+    assert [str(p) for p in problems] == [str(caught.value)]
+
+
+def test_several_files_and_compression(tmp_path):
+    (tmp_path / "a").write_text("[X] ||| a ||| b ||| F=1\n")
+    with gzip.open(tmp_path / "b.gz", "wt") as stream:
+        stream.write("[S] ||| [S] [X] ||| [1] [2] ||| G=1")
+    table = read_grammar([tmp_path / "a", tmp_path / "b.gz"])
+    assert shown(table) == ["X | a | b | F=1 | ", "S | S:1 X:2 | :1 :2 | G=1 | "]
+
+
+@pytest.mark.parametrize("format", ["cdec", "joshua", "moses"])
+def test_written_and_read_again(tmp_path, format):
+    names = {"cdec": "PhraseModel", "joshua": "tm_pt", "moses": "TranslationModel0"}[format]
+    rules = (
+        f"[X] ||| das [X,1] von [Y,2] ||| the [Y,2] 's [X,1] ||| {names}_0=-0.5 {names}_1=-1.25 ||| 0-0 2-2\n"
+        f"[Y] ||| a ||| b c ||| {names}_0=-3.333333 {names}_1=-0.1 {names}_rare=2 ||| 0-1\n"
+        f"[X] ||| [ ||| ] ||| {names}_0=0 {names}_1=-1e-7 |||\n"
+    )
+    table = table_of(tmp_path, rules)
+    write_grammar(table, tmp_path / "out.gz", format)
+    assert shown(read_grammar(tmp_path / "out.gz", format)) == shown(table)
+
+
+@pytest.mark.parametrize(
+    ("format", "rule", "problem"),
+    [
+        ("cdec", "[X] ||| [X] ||| [X] ||| F=1", "the word '[X]' would be read as something else in this format"),
+        ("moses", "[X] ||| [X] ||| [X] ||| F=1", "the word '[X]' would be read as something else in this format"),
+    ],
+)
+def test_what_a_format_cannot_hold(tmp_path, format, rule, problem):
+    table = table_of(tmp_path, rule + "\n", "joshua")  # where [X] is a word
+    with pytest.raises(ValueError) as caught:
+        write_grammar(table, tmp_path / "out", format)
+    assert str(caught.value) == problem
+    assert not (tmp_path / "out").exists()
+
+
+def test_unknown_format(tmp_path):
+    with pytest.raises(UsageError) as caught:
+        table_of(tmp_path, "", "hiero")
+    assert str(caught.value) == "unknown grammar format 'hiero'; known: cdec, joshua, moses"
