@@ -168,6 +168,7 @@ def test_lists_come_back(tmp_path):
     entries = [
         Entry(0, "the house", {"lm": -12.5, "glue": 1.0}, -3.25),
         Entry(0, "", {}, 0.0),
+        Entry(1, "x", {}),
         Entry(12, "a | b = c", {"f=g": 1e-7}, -1e10),
     ]
     write_kbest(tmp_path / "list", entries)
@@ -178,13 +179,13 @@ def test_lists_come_back(tmp_path):
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("0 ||| a", "2 fields; expected NUMBER ||| TRANSLATION ||| FEATURES ||| SCORE"),
-        ("x ||| a ||| ||| 1", "the sentence's number is 'x'; expected digits"),
-        ("0 ||| a ||| lm=x ||| 1", "the feature lm is 'x'; expected a number"),
-        ("0 ||| a ||| 1 ||| 1", "found '1'; expected NAME=VALUE"),
-        ("0 ||| a ||| lm= ||| 1", "the feature lm has no value"),
-        ("0 ||| a ||| lm=1 lm=2 ||| 1", "found 'lm=2'; expected a name that was not given before"),
-        ("0 ||| a ||| lm=1 ||| x", "the score is 'x'; expected a number"),
+        ("0 ||| a", "2 parts between |||; expected SENTENCE ||| TRANSLATION ||| NAME= VALUE … ||| SCORE"),
+        ("x ||| a ||| ||| 1", "'x' is not the number of a sentence; expected 0, 1, 2 …"),
+        ("0 ||| a ||| lm=x ||| 1", "'lm=x' is not a feature; expected NAME= VALUE, a finite number"),
+        ("0 ||| a ||| 1 ||| 1", "'1' is not a feature; expected NAME= VALUE, a finite number"),
+        ("0 ||| a ||| lm= ||| 1", "'lm=' is not a feature; expected NAME= VALUE, a finite number"),
+        ("0 ||| a ||| lm=1 lm=2 ||| 1", "feature lm is there twice"),
+        ("0 ||| a ||| lm=1 ||| x", "'x' is not a score; expected a finite number"),
     ],
 )
 def test_bad_lists(tmp_path, line, problem):

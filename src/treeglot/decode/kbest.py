@@ -21,18 +21,19 @@ class Entry:
     sentence: int
     text: str
     features: Mapping[str, float] = field(default_factory=dict)
-    score: float = 0.0
+    score: float | None = None
 
     def __str__(self) -> str:
-        features = " ".join(f"{name}={value:.6g}" for name, value in self.features.items())
-        return f"{self.sentence} ||| {self.text} ||| {features} ||| {self.score:.6g}"
+        features = " ".join(f"{name}={value:.9g}" for name, value in self.features.items())
+        score = "" if self.score is None else f" ||| {self.score:.9g}"
+        return f"{self.sentence} ||| {self.text} ||| {features}{score}"
 
 
 def read_kbest(path: PathLike) -> Iterator[Entry]:
-    """Read a k-best list.
+    """Read a k-best list, line by line.
 
     Features are `NAME=VALUE` or, as Moses has them, `NAME= VALUE …`: of several values each is NAME_0, NAME_1 and so
-    on. Fields after the score are passed over.
+    on. The score may be left out; fields after it are passed over.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "list"
@@ -53,39 +54,42 @@ def write_kbest(path: PathLike, entries: Iterable[Entry]) -> None:
 
 
 def _parse(line: str, file: str, number: int) -> Entry:
-    fields = [part.strip() for part in _SEPARATOR.split(line)]
-    if len(fields) < 4:
-        wanted = "NUMBER ||| TRANSLATION ||| FEATURES ||| SCORE"
-        raise FormatError(file, number, f"{len(fields)} fields; expected {wanted}")
-    sentence, text, listed, score = fields[:4]
-    if not sentence.isdecimal():
-        raise FormatError(file, number, f"the sentence's number is {sentence[:30]!r}; expected digits")
-    features: dict[str, list[float]] = {}
+    parts = [part.strip() for part in _SEPARATOR.split(line)]
+    if len(parts) < 3:
+        expected = "expected SENTENCE ||| TRANSLATION ||| NAME= VALUE … ||| SCORE"
+        raise FormatError(file, number, f"{len(parts)} parts between |||; {expected}")
+    if not parts[0].isascii() or not parts[0].isdigit():
+        raise FormatError(file, number, f"{parts[0][:30]!r} is not the number of a sentence; expected 0, 1, 2 …")
+    score = _number(parts[3]) if len(parts) > 3 else None
+    if score is not None and not math.isfinite(score):
+        raise FormatError(file, number, f"{parts[3][:30]!r} is not a score; expected a finite number")
+    return Entry(int(parts[0]), parts[1], _features(parts[2], file, number), score)
+
+
+def _features(text: str, file: str, number: int) -> dict[str, float]:
+    listed: dict[str, list[float]] = {}
     name = ""
-    for token in listed.split():
-        given, equals, value = token.rpartition("=")
+    for token in text.split():
+        given, equals, written = token.rpartition("=")
         if equals:
             name = given
-            if not name or name in features:
-                raise FormatError(file, number, f"found {token[:60]!r}; expected a name that was not given before")
-            features[name] = []
-        if value:
-            if not name:
-                raise FormatError(file, number, f"found {token[:60]!r}; expected NAME=VALUE")
-            features[name].append(_number(value, f"the feature {name}", file, number))
-    flat: dict[str, float] = {}
-    for name, values in features.items():
+            if name in listed:
+                raise FormatError(file, number, f"feature {name} is there twice")
+            listed[name] = []
+        if written or not equals:
+            listed.setdefault(name, []).append(_number(written))
+        if not name or not all(map(math.isfinite, listed[name])):
+            raise FormatError(file, number, f"{token[:60]!r} is not a feature; expected NAME= VALUE, a finite number")
+    features: dict[str, float] = {}
+    for name, values in listed.items():
         if not values:
-            raise FormatError(file, number, f"the feature {name} has no value")
-        flat |= {name if len(values) == 1 else f"{name}_{i}": value for i, value in enumerate(values)}
-    return Entry(int(sentence), text, flat, _number(score, "the score", file, number))
+            raise FormatError(file, number, f"'{name}=' is not a feature; expected NAME= VALUE, a finite number")
+        features |= {name if len(values) == 1 else f"{name}_{i}": value for i, value in enumerate(values)}
+    return features
 
 
-def _number(text: str, what: str, file: str, line: int) -> float:
+def _number(text: str) -> float:
     try:
-        value = float(text)
+        return float(text)
     except ValueError:
-        value = math.nan
-    if math.isnan(value):
-        raise FormatError(file, line, f"{what} is {text[:30]!r}; expected a number")
-    return value
+        return math.nan

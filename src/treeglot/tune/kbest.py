@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +12,8 @@ import numpy.typing as npt
 
 from treeglot import _core
 from treeglot.base.errors import FormatError
-from treeglot.base.files import PathLike, read_lines, write_binary
+from treeglot.base.files import PathLike, write_binary
+from treeglot.decode.kbest import read_kbest as entries
 from treeglot.decode.weights import check_name
 
 Hypothesis: TypeAlias = tuple[str, Mapping[str, float]]  # a translation and its features
@@ -131,41 +131,16 @@ def read_kbest(path: PathLike, sentences: int) -> KBest:
     file = os.fspath(path)
     lists: list[list[Hypothesis]] = [[] for _ in range(sentences)]
     last = 0
-    for number, line in enumerate(read_lines(path), 1):
-        parts = [part.strip() for part in f" {line} ".split(" ||| ")]
-        if len(parts) not in (3, 4):
-            expected = "expected SENTENCE ||| TRANSLATION ||| NAME= VALUE … ||| SCORE"
-            raise FormatError(file, number, f"{len(parts)} parts between |||; {expected}")
-        if not parts[0].isascii() or not parts[0].isdigit():
-            raise FormatError(file, number, f"{parts[0][:30]!r} is not the number of a sentence; expected 0, 1, 2 …")
-        sentence = int(parts[0])
-        if sentence >= sentences:
-            raise FormatError(file, number, f"sentence {sentence}; there are references for {sentences}, from 0 on")
-        if sentence < last:
-            raise FormatError(file, number, f"sentence {sentence} after sentence {last}; expected them in order")
-        last = sentence
-        lists[sentence].append((parts[1], _read_features(file, number, parts[2])))
+    for number, entry in enumerate(entries(path), 1):
+        if entry.sentence >= sentences:
+            raise FormatError(
+                file, number, f"sentence {entry.sentence}; there are references for {sentences}, from 0 on"
+            )
+        if entry.sentence < last:
+            raise FormatError(file, number, f"sentence {entry.sentence} after sentence {last}; expected them in order")
+        last = entry.sentence
+        lists[last].append((entry.text, dict(entry.features)))
     return KBest.of(lists)
-
-
-def _read_features(file: str, number: int, text: str) -> dict[str, float]:
-    features: dict[str, float] = {}
-    tokens = iter(text.split())
-    for token in tokens:
-        name, equals, written = token.rpartition("=")
-        if equals and not written:
-            written = next(tokens, "")
-            token = f"{token} {written}"
-        try:
-            value = float(written) if name else math.nan
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
-            raise FormatError(file, number, f"{token[:60]!r} is not a feature; expected NAME= VALUE, a finite number")
-        if name in features:
-            raise FormatError(file, number, f"feature {name} is there twice")
-        features[name] = value
-    return features
 
 
 def write_kbest(path: PathLike, kbest: KBest) -> None:
