@@ -83,14 +83,12 @@ class NgramModel {
  private:
   void check(WordId word) const;
   template <unsigned kMaxOrder>
-  auto fast() const {
-    return NgramSearch<FastTable<FastBucket>, FastTable<FastLastBucket>, kMaxOrder>(
-        order(), unigrams_, facts_->begin_sentence, fast_middle_.data(), fast_last_);
+  NgramSearch<FastTable<FastBucket>, FastTable<FastLastBucket>, kMaxOrder> fast() const {
+    return {order(), unigrams_, facts_->begin_sentence, fast_middle_.data(), fast_last_};
   }
   template <unsigned kMaxOrder>
-  auto small() const {
-    return NgramSearch<SmallTable<SmallBucket>, SmallTable<SmallLastBucket>, kMaxOrder>(
-        order(), unigrams_, facts_->begin_sentence, small_middle_.data(), small_last_);
+  NgramSearch<SmallTable<SmallBucket>, SmallTable<SmallLastBucket>, kMaxOrder> small() const {
+    return {order(), unigrams_, facts_->begin_sentence, small_middle_.data(), small_last_};
   }
 
   Sections sections_;
