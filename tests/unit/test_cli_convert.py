@@ -329,3 +329,13 @@ def test_lists_of_trees_stay_whole(tmp_path: Path, capsys: pytest.CaptureFixture
     message = "error: --skip-bad would move trees from one list of --kbest into the next\n"
     assert run(capsys, "convert", *files, "--skip-bad")[::2] == (2, message)
     assert not (tmp_path / "a.jsonl").exists()
+
+
+def test_failed_parses_are_left_out_of_conll_when_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trees, out = tmp_path / "a.tree", tmp_path / "a.conllu"
+    trees.write_text("(S (NP (PRP I)) (VP (VBP run)))\n(())\n(S (VP (VB run)))\n")
+    assert main(["convert", str(trees), str(out), "--heads", "english"]) == 1
+    assert not out.exists()
+    assert main(["convert", str(trees), str(out), "--heads", "english", "--skip-bad"]) == 0
+    assert [len(sentence) for sentence in read_dependencies(out)] == [2, 1]
+    assert "warning: 1 sentences without words were left out: conllu cannot hold them" in capsys.readouterr().err

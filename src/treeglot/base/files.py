@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any, TypeAlias, cast
+from typing import IO, Any, Literal, TypeAlias, cast
 
 from treeglot.base.errors import FormatError
 
@@ -68,9 +68,10 @@ def read_lines(path: PathLike) -> list[str]:
     return list(iterate_lines(path))
 
 
-def iterate_lines(path: PathLike) -> Iterator[str]:
+def iterate_lines(path: PathLike, errors: Literal["strict", "replace"] = "strict") -> Iterator[str]:
     """The lines of a text file, without their ends, one after the other; what is not UTF-8 is a `FormatError`.
 
+    With `replace`, U+FFFD stands for it instead.
     Only a line feed ends a line: characters such as U+2028 and U+0085 are part of it.
     """
     number = 0
@@ -83,7 +84,7 @@ def iterate_lines(path: PathLike) -> Iterator[str]:
         for line in lines:
             number += 1
             try:
-                yield line.decode()
+                yield line.decode(errors=errors)
             except UnicodeDecodeError as error:
                 problem = f"byte 0x{line[error.start]:02x} is not UTF-8"
                 raise FormatError(os.fspath(path), number, problem) from error

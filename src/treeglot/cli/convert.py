@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Annotated, Any
 
@@ -9,7 +10,7 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import say, track, warn
-from treeglot.syntax import FORMATS, Tree
+from treeglot.syntax import FORMATS, Dependency, Tree
 from treeglot.syntax.convert import ConvertOptions
 
 NAMES = ", ".join(FORMATS)
@@ -52,10 +53,30 @@ def convert(
     read_options = _given(tags=read_tags, keep_suffix=keep_suffix or None)
     records = read(input, source.name, skip_bad=skip_bad, **read_options)
     values = convert_values(records, source.holds, target.holds, options)
+    parsed = WithWords(values)
+    if skip_bad and target.holds is Dependency:  # CoNLL has no way to write a sentence without words: a failed parse
+        values = iter(parsed)
     write(output, track(values, "converting", unit=NOUNS[target.holds]), target.name, **_given(tags=write_tags))
     if records.skipped:
         first = records.problems[0]
         warn(f"{records.skipped:,} bad records were left out, the first: {first}")
+    if parsed.empty:
+        warn(f"{parsed.empty:,} sentences without words were left out: {target.name} cannot hold them")
+
+
+class WithWords:
+    """Dependencies that have words; the others are counted."""
+
+    def __init__(self, values: Iterable[Dependency]) -> None:
+        self.values = values
+        self.empty = 0
+
+    def __iter__(self) -> Iterator[Dependency]:
+        for value in self.values:
+            if len(value):
+                yield value
+            else:
+                self.empty += 1
 
 
 def _given(**options: Any) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -58,12 +57,12 @@ def run(
     threads: int,
 ) -> None:
     """Translate `source` with any translator; used by every command that decodes."""
-    from treeglot.base.files import write_binary
+    from treeglot.base.files import iterate_lines, write_binary
 
     for name in translator.unknown_weights:
         warn(f"the weights name {name!r}, which is no feature of this model")
     number, seconds, words = 0, 0.0, 0
-    lines = read_lines(source)
+    lines = iterate_lines(source, errors="replace")  # one bad line never ends a run of many
     with write_binary(out) as stream, Progress("translating", unit="sentences") as progress:
         while batch := list(islice(lines, BATCH)):
             for translation in translator.translate_all(batch, max(kbest, 1), distinct, threads):
@@ -76,15 +75,6 @@ def run(
             progress.update(number)
     if time and number:
         say(f"{number:,} sentences, {words:,} words: {seconds:.2f} s of CPU, {1000 * seconds / number:.2f} ms each")
-
-
-def read_lines(path: Path) -> Iterator[str]:
-    """The lines of a file, as they come; a line that is not UTF-8 is given with marks in place of its bad bytes."""
-    from treeglot.base.files import open_binary
-
-    with open_binary(path) as stream:
-        for line in stream:
-            yield line.decode("utf-8", "replace").rstrip("\r\n")
 
 
 def render(translation: Translation, number: int, kbest: int, distinct: bool, as_json: bool, trace: bool) -> str:
