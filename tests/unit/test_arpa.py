@@ -255,6 +255,16 @@ def test_other_files(tmp_path: Path) -> None:
     assert [p.name for p in tmp_path.iterdir()] == ["kenlm.bin"]
 
 
+def test_what_is_compiled_is_not_compiled_again(tmp_path: Path) -> None:
+    kenlm, once = tmp_path / "kenlm.bin", tmp_path / "once.lm"
+    kenlm.write_bytes(b"mmap lm http://kheafield.com/code format version 5\n\0" + bytes(100))
+    compile(train(["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"], order=2), once)
+    for path, problem in ((kenlm, "is a binary file of KenLM"), (once, "is a compiled file; expected an ARPA file")):
+        with pytest.raises(FormatError, match=f"{path.name}: {problem}"):
+            compile(path, tmp_path / "again.lm")
+    assert not (tmp_path / "again.lm").exists()
+
+
 def test_what_training_estimated(tmp_path: Path) -> None:
     lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
     training = train(lines, order=2)

@@ -280,8 +280,6 @@ def load(path: PathLike, *, layout: Layout = "fast", verify: bool = True) -> Ngr
     name = os.fspath(path)
     if name != "-":
         begin = next(read_chunks(path, len(KENLM_MAGIC)), b"")
-        if begin.startswith(KENLM_MAGIC):
-            raise FormatError(name, 0, "is a binary file of KenLM; expected an ARPA file or one that Treeglot compiled")
         if _core.is_container(begin):
             return NgramModel(_core.NgramModel.open(name, verify), name)
     return NgramModel(_read_arpa(path, layout), name)
@@ -292,8 +290,8 @@ def compile(
 ) -> NgramModel:
     """Compile an ARPA file, or what training estimated; write the compiled model to `out` if given.
 
-    The `fast` layout is exact. The `small` one takes less than a third of the memory: values are rounded to 256
-    per order, and n-grams are told apart by fingerprints of 23 bits, so that once in about 500,000 times an n-gram
+    The `fast` layout is exact. The `small` one takes less than a third of the memory for n-grams: values are rounded to
+    256 per order, and n-grams are told apart by fingerprints of 23 bits, so that once in about 500,000 times an n-gram
     that is not in the model gets the values of another one.
 
     >>> from treeglot.lm import train
@@ -317,8 +315,13 @@ def compile(
 
 
 def _read_arpa(path: PathLike, layout: Layout) -> _core.NgramModel:
-    reader = ArpaReader(os.fspath(path), _size(path))
-    for chunk in read_chunks(path):
+    name = os.fspath(path)
+    reader = ArpaReader(name, _size(path))
+    for number, chunk in enumerate(read_chunks(path)):
+        if number == 0 and chunk.startswith(KENLM_MAGIC):
+            raise FormatError(name, 0, "is a binary file of KenLM; expected an ARPA file or one that Treeglot compiled")
+        if number == 0 and _core.is_container(chunk[: len(KENLM_MAGIC)]):
+            raise FormatError(name, 0, "is a compiled file; expected an ARPA file")
         reader.feed(chunk)
     return reader.finish(NgramLayout[layout])
 
