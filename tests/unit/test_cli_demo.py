@@ -29,7 +29,14 @@ def demo(width: int, encoding: str = "utf-8") -> str:
 def test_any_width(width: int) -> None:
     page = demo(width)
     assert "\x1b" not in page
-    for heading in ("Its trees", "Its forest", "Its dependencies", "Its word alignment", "What to try next"):
+    for heading in (
+        "Its trees",
+        "Its forest",
+        "Its dependencies",
+        "Its word alignment",
+        "A translation",
+        "What to try next",
+    ):
         assert re.search(rf"^── {heading} *─*$", page, re.MULTILINE)
 
 

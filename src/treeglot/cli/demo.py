@@ -11,6 +11,7 @@ from treeglot.cli.output import Progress
 from treeglot.cli.screen import Colour, Width, screen
 
 if TYPE_CHECKING:
+    from treeglot.models import Model
     from treeglot.sample import SamplePair
     from treeglot.syntax import ParseForest
     from treeglot.syntax.draw import Screen
@@ -25,6 +26,10 @@ treeglot show sample/train.zh.forest.jsonl  # its first forest
 treeglot show sample/train.en.tree --index 1-9 --html trees.html
 treeglot convert sample/train.en.tree en.conllu --heads english
 treeglot lm train --order 3 sample/train.en --out en.arpa
+treeglot train hiero --source sample/train.zh --target sample/train.en \\
+    --alignments sample/train.align --out model
+treeglot translate model sample/test.zh --out test.en
+treeglot score test.en sample/test.en
 treeglot --help                             # all commands, in the order of use
 """
 
@@ -71,8 +76,65 @@ def demo(width: Width = None, colour: Colour = None) -> None:
     show.heading("Its word alignment")
     show.value(pair.alignment, source=pair.source, target=pair.target)
 
+    show.heading("Language models of the English sentences")
+    show.text(language_models(parts["train"], parts["dev"]))
+
+    show.heading("A translation")
+    with Progress("training a model", unit="pairs", total=len(parts["train"])) as progress:
+        model = hiero(parts["train"])
+        progress.update(len(parts["train"]))
+    unseen = min(parts["test"], key=lambda p: abs(len(p.source) - 9))
+    found = model.translate(" ".join(unseen.source))
+    show.text(
+        f"A Hiero model with {len(model.translator.table):,} rules, taken from the {len(parts['train'])} training "
+        "pairs and their alignments (weights not tuned), translates a sentence that it has not seen:"
+    )
+    show.lines([" ".join(unseen.source), found.text])
+    show.text("The rules that gave it, each with those below it further in:")
+    steps = zip(found.derivation.depths(), found.derivation.steps, strict=True)
+    show.lines([f"{'  ' * (depth - 2)}{step.source}  →  {step.target}" for depth, step in steps if not step.local])
+    show.text(f"The reference: {' '.join(unseen.target)}")
+
     show.heading("What to try next")
     print(show.screen.glyphs(NEXT), end="")
+
+
+def language_models(train: Sequence[SamplePair], dev: Sequence[SamplePair]) -> str:
+    """Both kinds of language model, trained and asked."""
+    import warnings
+
+    from treeglot import lm
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", lm.DiscountWarning)
+        words = lm.compile(lm.train([pair.target for pair in train], order=3))
+        trees = lm.compile_dependency(lm.train_dependency([pair.target_dependency for pair in train]))
+    perplexity = words.perplexity(" ".join(pair.target) for pair in dev)
+    sentence = dev[0].target
+    forwards, backwards = (words.score(" ".join(order)) for order in (sentence, sentence[::-1]))
+    tree = trees.score(dev[0].target_dependency)
+    return (
+        f"A trigram model of the {len(train)} training sentences knows {len(words):,} words; its perplexity on the "
+        f"{len(dev)} sentences kept for development is {perplexity.including_oovs:.1f}. It gives "
+        f'"{" ".join(sentence)}" the log10 probability {forwards:.1f}, and the same words backwards {backwards:.1f}. '
+        f"A dependency model, which asks what stands below each head, gives its tree {tree:.1f}."
+    )
+
+
+def hiero(train: Sequence[SamplePair]) -> Model:
+    """A model of the pairs; its folder is gone when it has been loaded."""
+    import tempfile
+    from pathlib import Path
+
+    from treeglot.models.train import train_hiero
+    from treeglot.syntax import write
+
+    with tempfile.TemporaryDirectory() as folder:
+        source, target, links = (Path(folder) / name for name in ("source.txt", "target.txt", "links.align"))
+        write(source, [pair.source for pair in train])
+        write(target, [pair.target for pair in train])
+        write(links, [pair.alignment for pair in train])
+        return train_hiero(source, target, links, Path(folder) / "model")
 
 
 def choose(known: Sequence[tuple[SamplePair, ParseForest]]) -> tuple[SamplePair, ParseForest]:
@@ -138,11 +200,15 @@ class Page:
 
     def words(self, pair: SamplePair) -> None:
         """The two sentences of a pair."""
+        self.lines([" ".join(pair.source), " ".join(pair.target)])
+
+    def lines(self, lines: Sequence[str]) -> None:
+        """Lines as they are, a little further in."""
         from treeglot.syntax.draw.terminal import Piece
 
         print()
-        for words in (pair.source, pair.target):
-            print("  " + self.screen.line([Piece(self.screen.readable(" ".join(words)), "word")]))
+        for line in lines:
+            print("  " + self.screen.line([Piece(self.screen.readable(line), "word")]))
 
     def value(self, value: Any, **how: Any) -> None:
         """A drawing."""
