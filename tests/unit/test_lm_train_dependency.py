@@ -8,6 +8,7 @@ from typing import Any
 import kenlm
 import pytest
 
+from treeglot.base.errors import UsageError
 from treeglot.lm import DiscountWarning, EstimatedNgrams, train_dependency
 from treeglot.syntax import Dependency
 
@@ -105,3 +106,8 @@ def test_words_with_spaces_stay_out_of_arpa_files() -> None:
     assert "10 000" in training.left.vocabulary
     with pytest.raises(ValueError, match=r"^the word '10 000' cannot be written to an ARPA file; expected no space$"):
         training.left.write_arpa(lambda block: None)
+
+
+def test_units_have_names() -> None:
+    with pytest.raises(UsageError, match="unit is 'lemmas'; expected 'words' or 'tags'"):
+        train_dependency([], unit="lemmas")  # type: ignore[arg-type]

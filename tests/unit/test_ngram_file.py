@@ -252,3 +252,22 @@ def test_blanks_separate_words(folder: Path) -> None:
     model = load(folder / "fast")
     assert model.score("\tw1  w2\r\n w3\v\f") == model.score("w1 w2 w3")
     assert model.encode(["w1\u00a0w2"])[0].tolist() == [0]  # as KenLM: no blank of ASCII, no blank
+
+
+def test_numbers_of_other_types(tmp_path: Path) -> None:
+    path = tmp_path / "model.arpa"
+    path.write_text(to_arpa(large_model(20, 50)))
+    model = load(path)
+    assert model.score_ngrams(np.array([[3, 4]])) == model.score_ngrams(np.array([[3, 4]], np.uint32))
+    for wrong in (2**32 + 3, -1):  # cut to 32 bits, the first would be word 3
+        with pytest.raises(ValueError, match=f"numbers of words from .*{wrong}.*; expected 0 to 4294967295"):
+            model.score_ngrams(np.array([[wrong, 4]]))
+    with pytest.raises(TypeError, match="numbers of words are of type float64; expected integers"):
+        model.score_words(np.array([3.7]), np.array([0, 1], np.uint64))  # type: ignore[arg-type]
+
+
+def test_layouts_have_names(tmp_path: Path) -> None:
+    path = tmp_path / "model.arpa"
+    path.write_text(to_arpa(large_model(20, 50)))
+    with pytest.raises(UsageError, match="layout is 'tiny'; expected 'fast' or 'small'"):
+        load(path, layout="tiny")  # type: ignore[arg-type]

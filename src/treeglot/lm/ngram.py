@@ -214,17 +214,17 @@ class NgramModel:
         >>> model.score_texts(ids, offsets).round(3)
         array([-2.449, -2.608], dtype=float32)
         """
-        return self.core.score_texts(ids, offsets, bos, eos)
+        return self.core.score_texts(_numbers(ids), offsets, bos, eos)
 
     def score_words(
         self, ids: Ids, offsets: npt.NDArray[np.uint64], *, bos: bool = True, eos: bool = True
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8]]:
         """The log10 score of each word and the length of the n-gram found; if `eos`, that of `</s>` after each text."""
-        return self.core.score_words(ids, offsets, bos, eos)
+        return self.core.score_words(_numbers(ids), offsets, bos, eos)
 
     def score_ngrams(self, rows: npt.NDArray[np.uint32]) -> npt.NDArray[np.float32]:
         """For each row of numbers, the log10 score of the last word after the others."""
-        return self.core.score_ngrams(rows)
+        return self.core.score_ngrams(_numbers(rows))
 
     # Word by word, and piece by piece.
 
@@ -304,7 +304,7 @@ def compile(
             raise UsageError("nothing to compile: the model was written to a file as it was made; compile that file")
         source = source.estimate
     if isinstance(source, EstimatedNgrams):
-        core = _core.compile_ngrams(source, NgramLayout[layout])
+        core = _core.compile_ngrams(source, _layout(layout))
     else:
         core = _read_arpa(source, layout)
     model = NgramModel(core)
@@ -323,7 +323,24 @@ def _read_arpa(path: PathLike, layout: Layout) -> _core.NgramModel:
         if number == 0 and _core.is_container(chunk[: len(KENLM_MAGIC)]):
             raise FormatError(name, 0, "is a compiled file; expected an ARPA file")
         reader.feed(chunk)
-    return reader.finish(NgramLayout[layout])
+    return reader.finish(_layout(layout))
+
+
+def _layout(name: str) -> NgramLayout:
+    if name not in ("fast", "small"):
+        raise UsageError(f"layout is {name!r}; expected 'fast' or 'small'")
+    return NgramLayout[name]
+
+
+def _numbers(ids: npt.NDArray[Any]) -> Ids:
+    """Numbers of words as the core takes them; none may become another one on the way."""
+    if ids.dtype == np.uint32:
+        return ids
+    if ids.dtype.kind not in "iu":
+        raise TypeError(f"numbers of words are of type {ids.dtype}; expected integers")
+    if ids.size and (ids.min() < 0 or ids.max() >= 2**32):
+        raise ValueError(f"numbers of words from {ids.min()} to {ids.max()}; expected 0 to {2**32 - 1}")
+    return ids.astype(np.uint32)
 
 
 def _size(path: PathLike) -> int:

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Literal
 
 from treeglot._core import Dependency, DependencyEstimate, DependencyTrainer, DependencyUnit, EstimatedNgrams
+from treeglot.base.errors import UsageError
 from treeglot.lm.train import FALLBACK, DiscountWarning, Progress
 
 SENTENCES_AT_A_TIME = 1000
@@ -51,6 +52,8 @@ def train_dependency(
     >>> [" ".join(words[i] for i in window) for window in training.left.words(3).reshape(-1, 3)]
     ['<s> <h>saw she', '<s> <h>dogs old']
     """
+    if unit not in ("words", "tags"):
+        raise UsageError(f"unit is {unit!r}; expected 'words' or 'tags'")
     trainer = DependencyTrainer(DependencyUnit[unit], fallback)
     rest = iter(sentences)
     while some := list(islice(rest, SENTENCES_AT_A_TIME)):
