@@ -16,6 +16,7 @@ from arpa import WORDS, Model, models, slow_score, slow_text, texts, to_arpa, wr
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from treeglot import FormatError
 from treeglot._core import ArpaReader, NgramLayout
 from treeglot.lm import ChartState, NgramModel, NgramState
 
@@ -205,6 +206,50 @@ def test_equal_chart_states_change_alike(
             for text in (piece, other)
         ]
         assert changes[0] == pytest.approx(changes[1], abs=1e-9)
+
+
+@given(models((1, 4)), st.integers(0, 2**32), LAYOUTS)
+@settings(max_examples=200)
+def test_a_damaged_arpa_file_is_refused_or_read(model: Model, seed: int, layout: str) -> None:
+    """Whatever happens to a file: it is an error that names it, or a model that can be asked."""
+    random = Random(seed)
+    lines = to_arpa(model).encode().split(b"\n")
+    for _ in range(random.randint(1, 3)):
+        at, other = random.randrange(len(lines)), random.randrange(len(lines))
+        match random.randrange(6):
+            case 0:
+                lines[at] = lines[other]
+            case 1:
+                lines[at], lines[other] = lines[other], lines[at]
+            case 2:
+                del lines[at]
+            case 3:
+                lines.insert(at, lines[other])
+            case 4:
+                where = random.randint(0, len(lines[at]))
+                lines[at] = lines[at][:where] + bytes([random.randrange(256)]) + lines[at][where + 1 :]
+            case 5:
+                fields = lines[at].split(b"\t")
+                fields[random.randrange(len(fields))] = random.choice(
+                    [b"nan", b"", b"a a", b"-1e30", b"1e-60", b"ngram 2=9"]
+                )
+                lines[at] = b"\t".join(fields)
+        if not lines:
+            break
+    data = b"\n".join(lines)
+    reader = ArpaReader("x.arpa", len(data))
+    try:
+        while data:
+            size = random.randint(1, 50)
+            reader.feed(data[:size])
+            data = data[size:]
+        built = NgramModel(reader.finish(NgramLayout[layout]))
+    except FormatError as error:
+        assert error.file == "x.arpa"
+        return
+    text = " ".join(random.choice([*WORDS, "x"]) for _ in range(20))
+    assert np.isfinite(built.score(text))
+    assert np.isfinite(built.score_rule(text.split())[0])
 
 
 def test_the_empty_piece_is_no_full_piece() -> None:

@@ -6,6 +6,7 @@ import math
 import pickle
 import random
 import struct
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -246,6 +247,16 @@ def test_perplexity(folder: Path) -> None:
     assert math.isnan(model.perplexity([]).including_oovs)
     with pytest.raises(TypeError, match="expected several"):
         model.perplexity("w1 w2")
+
+
+@pytest.mark.parametrize("layout", ["fast", "small"])
+def test_many_threads_ask_one_model(folder: Path, texts: list[str], layout: str) -> None:
+    model = load(folder / layout)
+    ids, offsets = model.encode(texts)
+    wanted = model.score_texts(ids, offsets).tolist()
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda _: model.score_texts(ids, offsets).tolist(), range(16)))
+    assert all(each == wanted for each in found)
 
 
 def test_blanks_separate_words(folder: Path) -> None:
