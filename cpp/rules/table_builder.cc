@@ -346,7 +346,7 @@ RuleTable RuleTableBuilder::finish() {
   const auto features = out.add<float>("rule.features", rules() * dense_);
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     lhs[i] = lhs_[sorted[i]];
-    std::copy_n(features_.begin() + static_cast<std::ptrdiff_t>(sorted[i] * dense_), dense_, &features[i * dense_]);
+    std::copy_n(features_.data() + sorted[i] * dense_, dense_, features.data() + i * dense_);
   }
   const auto write_lists = [&]<class T>(const std::string& name, Lists<T>& lists) {
     if (lists.values.empty()) return;

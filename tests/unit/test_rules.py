@@ -144,6 +144,14 @@ def test_refusals(tmp_path):
         table_of(PAIRS, tmp_path, scoring=ScoreOptions(smoothing="some"))
 
 
+def test_too_little_memory_is_said(tmp_path):
+    extraction = extract(aligned(random_pairs(2500, 3)), tmp_path / "counts")
+    with pytest.raises(UsageError) as caught:
+        score(extraction, tmp_path / "rules.parquet", memory=2 << 20)
+    assert str(caught.value) == "2 MB are too few to score these rules; give it more memory or fewer threads"
+    assert not (tmp_path / "rules.parquet").exists()
+
+
 def test_lexical_table_is_written(tmp_path):
     extract(aligned([("a b", "x y", "0-0")]), tmp_path)
     rows = pq.read_table(tmp_path / "lexical.parquet").to_pylist()

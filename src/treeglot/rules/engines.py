@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from treeglot.base.errors import UsageError
+
 if TYPE_CHECKING:
     import pyarrow as pa
-
-BATCH = 1 << 17  # rows
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,9 @@ class DuckDB:
                     alive.remove(name)
             rows = connection.sql(statements[-1].sql)
             yield from pa.RecordBatchReader.from_stream(rows)
+        except duckdb.OutOfMemoryException as error:
+            wanted = "give it more memory or fewer threads"
+            raise UsageError(f"{self.memory >> 20} MB are too few to score these rules; {wanted}") from error
         finally:
             connection.close()
 
