@@ -1,5 +1,6 @@
 // Statistics first, score last: a metric gives every sentence a vector, vectors add up, and the sum has a score. Tuning and
-// significance tests work on the vectors alone. Counts are doubles, which hold them exactly up to 2^53.
+// significance tests work on the vectors alone. Counts are doubles, which hold them exactly up to 2^53. The second number of a
+// vector is, for all metrics, the reference's length: how much the sentence weighs.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,5 @@
 #include "evaluate/text.h"
 
-#include <algorithm>
-
 #include "base/utf8.h"
 
 namespace treeglot {

@@ -1,0 +1,51 @@
+"""On the sample treebank, tuned weights are better than the defaults on sentences that were not tuned on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from treeglot import Model, sample
+from treeglot.evaluate import Bleu
+from treeglot.models.train import train_hiero
+from treeglot.tune import DecoderTranslator, LoopOptions, Mert, Mira, Pro, tune
+
+MARGIN = 1.5  # BLEU; MERT gains 2.7, MIRA 3.7 and PRO 3.9 here
+METHODS = {"mert": Mert(restarts=2, directions=3), "mira": Mira(), "pro": Pro(samples=500)}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    sample.write(folder, 1500, 1)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Model:
+    files = (corpus / name for name in ("train.zh", "train.en", "train.align"))
+    return train_hiero(*files, tmp_path_factory.mktemp("model"))
+
+
+def lines(path: Path) -> list[str]:
+    return path.read_text().splitlines()
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_tuned_weights_are_better_on_other_sentences(name: str, corpus: Path, model: Model, tmp_path: Path) -> None:
+    def bleu(found: Model) -> float:
+        output = [translation.text for translation in found.translate_all(lines(corpus / "test.zh"))]
+        return Bleu().score(Bleu().statistics(output, [lines(corpus / "test.en")]))
+
+    found = tune(
+        DecoderTranslator(model.translator, "sample"),
+        lines(corpus / "dev.zh"),
+        [lines(corpus / "dev.en")],
+        METHODS[name],
+        model.weights,
+        tmp_path,
+        options=LoopOptions(iterations=3, kbest=30),
+    )
+    gain = bleu(model.with_weights(found.weights)) - bleu(model)
+    assert gain > MARGIN
