@@ -4,10 +4,12 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include "decode/decoder.h"
 #include "decode/features/ngram.h"
+#include "decode/match_chart.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -40,20 +42,34 @@ void bind_decode(nb::module_& m) {
   nb::class_<Translation>(m, "RawTranslation", "What the decoder found for one line.")
       .def_ro("kbest", &Translation::kbest, "Best first; empty for an empty line and one that was refused.")
       .def_ro("problem", &Translation::problem, "Why the line was refused, or nothing.")
+      .def_ro("notes", &Translation::notes, "What is to be counted and reported: limits that were hit.")
       .def_ro("seconds", &Translation::seconds, "CPU time.");
 
-  nb::class_<Decoder>(m, "Decoder", "A rule table, features and weights, ready to translate.")
+  nb::class_<FeatureSet>(m, "FeatureSet", "The features of a model: the table's, the search's, and stateful ones.")
+      .def("__init__",
+           [](FeatureSet* self, std::shared_ptr<RuleTable> table) { new (self) FeatureSet(std::move(table)); },
+           "table"_a)
+      .def("add_ngram",
+           [](FeatureSet& self, std::shared_ptr<NgramModel> model) { add_ngram(self, std::move(model)); }, "model"_a,
+           "An n-gram language model: lm (natural log), lm_unknown.");
+
+  nb::class_<Matcher>(m, "Matcher", "How a table's rules meet an input.");
+  nb::class_<ChartMatcher, Matcher>(m, "ChartMatcher", "Meets strings: every rule on every span up to a limit.")
+      .def("__init__",
+           [](ChartMatcher* self, const FeatureSet& features, std::uint32_t span_limit) {
+             new (self) ChartMatcher(features.shared_table(), {span_limit});
+           },
+           "features"_a, "span_limit"_a);
+
+  nb::class_<Decoder>(m, "Decoder", "Features, a matcher and weights, ready to translate.")
       .def(
           "__init__",
-          [](Decoder* self, std::shared_ptr<RuleTable> table, std::shared_ptr<NgramModel> lm,
-             const std::vector<std::pair<std::string, float>>& weights, std::uint32_t span_limit,
-             std::uint32_t pop_limit, std::uint32_t beam, float threshold, std::uint32_t per_source, bool markup) {
-            FeatureSpace space(*table);
-            const DecoderOptions options{{span_limit}, {pop_limit, beam, threshold}, per_source, markup};
-            FeatureFactory features = ngram_features(std::move(lm), *table, space);
-            new (self) Decoder(std::move(table), std::move(space), std::move(features), weights, options);
+          [](Decoder* self, std::shared_ptr<FeatureSet> features, std::shared_ptr<Matcher> matcher,
+             const std::vector<std::pair<std::string, float>>& weights, std::uint32_t pop_limit, std::uint32_t beam,
+             float threshold, std::uint32_t per_source, bool markup) {
+            new (self) Decoder(std::move(features), std::move(matcher), weights, {{pop_limit, beam, threshold}, per_source, markup});
           },
-          "table"_a, "lm"_a.none(), "weights"_a, "span_limit"_a, "pop_limit"_a, "beam"_a, "threshold"_a, "per_source"_a, "markup"_a)
+          "features"_a, "matcher"_a, "weights"_a, "pop_limit"_a, "beam"_a, "threshold"_a, "per_source"_a, "markup"_a)
       .def_prop_ro("features",
                    [](const Decoder& d) {
                      std::vector<std::string_view> out;
@@ -68,10 +84,11 @@ void bind_decode(nb::module_& m) {
                    "Names of weights that no feature has.")
       .def(
           "translate",
-          [](const Decoder& d, const std::vector<std::string>& lines, std::uint32_t kbest, bool distinct,
-             unsigned threads) { return d.translate(lines, {kbest, distinct}, threads); },
-          "lines"_a, "kbest"_a, "distinct"_a, "threads"_a, nb::call_guard<nb::gil_scoped_release>(),
-          "Translates lines of tokens; results are in their order, the same for any number of threads.");
+          [](const Decoder& d, const std::vector<Source>& sources, std::uint32_t kbest, bool distinct,
+             unsigned threads) { return d.translate(sources, {kbest, distinct}, threads); },
+          "sources"_a, "kbest"_a, "distinct"_a, "threads"_a, nb::call_guard<nb::gil_scoped_release>(),
+          "Translates lines of tokens, forests or dependency trees; results are in their order, the same for any number "
+          "of threads.");
 }
 
 }  // namespace treeglot

@@ -2,6 +2,7 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include "bind/arrays.h"
@@ -61,12 +62,12 @@ struct KBestArrays {
   }
 };
 
-KBestArrays decode_kbest(const Decoder& decoder, const std::vector<std::string>& lines, std::uint32_t kbest,
+KBestArrays decode_kbest(const Decoder& decoder, const std::vector<Source>& sources, std::uint32_t kbest,
                          bool distinct, unsigned threads) {
   constexpr std::size_t kBatch = 200;  // derivations are large; only what tuning needs of them is kept for all lines
   KBestArrays out;
-  for (std::size_t begin = 0; begin < lines.size(); begin += kBatch) {
-    const auto batch = std::span(lines).subspan(begin, std::min(kBatch, lines.size() - begin));
+  for (std::size_t begin = 0; begin < sources.size(); begin += kBatch) {
+    const auto batch = std::span(sources).subspan(begin, std::min(kBatch, sources.size() - begin));
     for (const Translation& translation : decoder.translate(batch, {kbest, distinct}, threads)) out.append(translation);
   }
   return out;
@@ -126,15 +127,15 @@ void bind_tune(nb::module_& m) {
             new (self) ForestPool(std::move(forests), std::move(words), number, std::move(references));
           }, "forests"_a, "words"_a, "number"_a, "references"_a);
 
-  m.def("decode_kbest", [](const Decoder& decoder, const std::vector<std::string>& lines, std::uint32_t kbest,
+  m.def("decode_kbest", [](const Decoder& decoder, const std::vector<Source>& sources, std::uint32_t kbest,
                            bool distinct, unsigned threads) {
-          KBestArrays found = without_gil([&] { return decode_kbest(decoder, lines, kbest, distinct, threads); });
+          KBestArrays found = without_gil([&] { return decode_kbest(decoder, sources, kbest, distinct, threads); });
           return std::tuple(as_array(std::move(found.first)), std::move(found.texts),
                             as_array(std::move(found.first_feature)), as_array(std::move(found.features)),
                             as_array(std::move(found.values)), as_array(std::move(found.scores)),
                             std::move(found.problems));
-        }, "decoder"_a, "lines"_a, "kbest"_a, "distinct"_a, "threads"_a,
-        "K-best lists as arrays: offsets, texts, features, scores; and the lines that were refused, with why.");
+        }, "decoder"_a, "sources"_a, "kbest"_a, "distinct"_a, "threads"_a,
+        "K-best lists as arrays: offsets, texts, features, scores; and the sources that were refused, with why.");
 
   m.def("upper_envelope", [](const ArrayIn<double>& slopes, const ArrayIn<double>& intercepts) {
           Envelope envelope;

@@ -142,7 +142,8 @@ class CubeSearch {
     Sink sink(scorer_.weights());
     scorer_.apply({rule.target, rule.rule, forest_.place[c.edge]}, tail_states_.data(),
                   node_states_.data() + state_begin, sink);
-    const double step = forest_.edge_score[c.edge] + static_cast<double>(rule.score) + sink.sum();
+    if (!forest_.edge_value.empty()) sink.add(forest_.edge_feature, forest_.edge_value[c.edge]);
+    const double step = static_cast<double>(rule.score) + sink.sum();
     const auto candidate = static_cast<std::uint32_t>(candidates_.size() - 1);
     found_.push_back({candidate, recombine(state_begin, sum + step), step, sum + step});
     return sum + step;

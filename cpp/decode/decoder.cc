@@ -47,29 +47,40 @@ Derivation best_derivation(const TranslationForest& forest, const SearchForest& 
   return out;
 }
 
+std::vector<Constraint> constraints(const MarkedSentence& sentence, Glue& glue) {
+  std::vector<Constraint> out;
+  for (const MarkedSentence::Part& part : sentence.parts) {
+    out.push_back({part.span, {}});
+    for (const std::string& translation : part.translations) {
+      std::vector<std::int32_t> target;
+      for (const std::string& word : read_sentence(translation, false).words) target.push_back(glue.target_word(word));
+      out.back().translations.push_back(std::move(target));
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 struct Decoder::Worker {
   explicit Worker(const Decoder& decoder)
-      : scorer(decoder.features_(), decoder.weights_),
-        cache(*decoder.table_, decoder.space_, scorer, decoder.options_.per_source),
-        glue(*decoder.table_, decoder.space_, scorer.weights()) {}
+      : scorer(decoder.features_->make(), decoder.weights_),
+        cache(decoder.table(), decoder.space(), scorer, decoder.options_.per_source),
+        glue(decoder.table(), decoder.space(), scorer.weights()) {}
 
   Scorer scorer;
   RuleCache cache;
   Glue glue;
 };
 
-Decoder::Decoder(std::shared_ptr<const RuleTable> table, FeatureSpace space, FeatureFactory features,
+Decoder::Decoder(std::shared_ptr<const FeatureSet> features, std::shared_ptr<const Matcher> matcher,
                  std::span<const std::pair<std::string, float>> weights, const DecoderOptions& options)
-    : table_(std::move(table)),
-      space_(std::move(space)),
-      features_(std::move(features)),
-      weights_(space_.names().size(), 0.0f),
-      options_(options),
-      matcher_(*table_, options.chart) {
+    : features_(std::move(features)),
+      matcher_(std::move(matcher)),
+      weights_(space().names().size(), 0.0f),
+      options_(options) {
   for (const auto& [name, weight] : weights) {
-    const Symbol id = space_.names().find(name);
+    const Symbol id = space().names().find(name);
     if (id == Symbols::kNone) {
       unknown_weights_.push_back(name);
     } else {
@@ -78,23 +89,23 @@ Decoder::Decoder(std::shared_ptr<const RuleTable> table, FeatureSpace space, Fea
   }
 }
 
-std::vector<Translation> Decoder::translate(std::span<const std::string> lines, const TranslateOptions& options,
+std::vector<Translation> Decoder::translate(std::span<const Source> sources, const TranslateOptions& options,
                                             unsigned threads) const {
-  std::vector<Translation> out(lines.size());
+  std::vector<Translation> out(sources.size());
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     Worker worker(*this);
-    for (std::size_t i; (i = next.fetch_add(1)) < lines.size();) {
+    for (std::size_t i; (i = next.fetch_add(1)) < sources.size();) {
       const double start = thread_seconds();
       try {
-        out[i] = translate(lines[i], options, worker);
+        out[i] = translate(sources[i], options, worker);
       } catch (const std::exception& error) {
         out[i].problem = error.what();  // one bad sentence never ends a run of many
       }
       out[i].seconds = thread_seconds() - start;
     }
   };
-  if (threads <= 1 || lines.size() <= 1) {
+  if (threads <= 1 || sources.size() <= 1) {
     work();
   } else {
     std::vector<std::thread> workers;
@@ -104,28 +115,30 @@ std::vector<Translation> Decoder::translate(std::span<const std::string> lines, 
   return out;
 }
 
-Translation Decoder::translate(std::string_view line, const TranslateOptions& options, Worker& worker) const {
-  const MarkedSentence sentence = read_sentence(line, options_.markup);
-  Translation out;
-  if (sentence.words.empty()) return out;
+Translation Decoder::translate(const Source& source, const TranslateOptions& options, Worker& worker) const {
   worker.cache.trim();
   worker.glue.begin_sentence();
-  const std::vector<std::string_view> words(sentence.words.begin(), sentence.words.end());
-  std::vector<Constraint> constraints;
-  for (const MarkedSentence::Part& part : sentence.parts) {
-    constraints.push_back({part.span, {}});
-    for (const std::string& translation : part.translations) {
-      std::vector<std::int32_t> target;
-      for (const std::string& word : read_sentence(translation, false).words)
-        target.push_back(worker.glue.target_word(word));
-      constraints.back().translations.push_back(std::move(target));
-    }
+  Input input;
+  MarkedSentence sentence;
+  if (const std::string* const line = std::get_if<std::string>(&source)) {
+    sentence = read_sentence(*line, options_.markup);
+    input.words.assign(sentence.words.begin(), sentence.words.end());
+    input.constraints = constraints(sentence, worker.glue);
+  } else if (const auto forest = std::get_if<const ParseForest*>(&source)) {
+    input.forest = *forest;
+    for (std::size_t i = 0; i < input.forest->words(); ++i) input.words.push_back(input.forest->word(i));
+  } else {
+    input.dependency = std::get<const Dependency*>(source);
+    for (std::size_t i = 0; i < input.dependency->size(); ++i) input.words.push_back(input.dependency->words()[i]);
   }
-  const TranslationForest forest = matcher_.match(words, constraints, worker.cache, worker.glue);
+  Translation out;
+  if (input.words.empty()) return out;
+  const TranslationForest forest = matcher_->match(input, worker.cache, worker.glue);
+  out.notes = forest.notes;
   worker.scorer.begin_sentence(worker.glue.first_word(), worker.glue.words());
   const auto found = std::make_shared<SearchForest>(search(forest, worker.scorer, options_.search));
   if (!found->found()) throw std::runtime_error("no derivation covers the sentence");
-  const Reading reading(*table_, space_, worker.scorer, worker.glue, forest, *found, words);
+  const Reading reading(table(), space(), worker.scorer, worker.glue, forest, *found, input.words);
   if (options.kbest <= 1) {
     out.kbest.push_back(reading.read(best_derivation(forest, *found)));
     return out;

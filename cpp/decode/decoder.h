@@ -5,22 +5,25 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "decode/cube.h"
 #include "decode/derivation.h"
-#include "decode/match_chart.h"
+#include "decode/feature_set.h"
+#include "decode/matcher.h"
 #include "rules/table.h"
 
 namespace treeglot {
 
+// One sentence to be translated: a line of tokens, or what a parser made of it. What is pointed to outlives the call.
+using Source = std::variant<std::string, const ParseForest*, const Dependency*>;
+
 struct DecoderOptions {
-  ChartOptions chart;
   SearchOptions search;
   std::uint32_t per_source = 20;  // target sides tried for a source side; 0: all
-  bool markup = false;            // <x translation="…">…</x> in the input says how to translate a part of it
+  bool markup = false;            // <x translation="…">…</x> in a line says how to translate a part of it
 };
 
 struct TranslateOptions {
@@ -31,34 +34,33 @@ struct TranslateOptions {
 struct Translation {
   std::vector<Hypothesis> kbest;  // best first; empty for an empty line or one that was refused
   std::string problem;            // why the line was refused
+  std::vector<std::string> notes; // what the matcher wants to be counted
   double seconds = 0;             // CPU time
 };
 
 class Decoder {
  public:
   // `weights` by feature name; those of features that do not exist are listed in unknown_weights().
-  Decoder(std::shared_ptr<const RuleTable> table, FeatureSpace space, FeatureFactory features,
+  Decoder(std::shared_ptr<const FeatureSet> features, std::shared_ptr<const Matcher> matcher,
           std::span<const std::pair<std::string, float>> weights, const DecoderOptions& options);
 
-  const FeatureSpace& space() const { return space_; }
-  const RuleTable& table() const { return *table_; }
+  const FeatureSpace& space() const { return features_->space(); }
+  const RuleTable& table() const { return features_->table(); }
   std::span<const std::string> unknown_weights() const { return unknown_weights_; }
 
-  // Results in the order of the lines, the same for any number of threads.
-  std::vector<Translation> translate(std::span<const std::string> lines, const TranslateOptions& options,
+  // Results in the order of the sources, the same for any number of threads.
+  std::vector<Translation> translate(std::span<const Source> sources, const TranslateOptions& options,
                                      unsigned threads) const;
 
  private:
   struct Worker;
-  Translation translate(std::string_view line, const TranslateOptions& options, Worker& worker) const;
+  Translation translate(const Source& source, const TranslateOptions& options, Worker& worker) const;
 
-  std::shared_ptr<const RuleTable> table_;
-  FeatureSpace space_;
-  FeatureFactory features_;
+  std::shared_ptr<const FeatureSet> features_;
+  std::shared_ptr<const Matcher> matcher_;
   std::vector<float> weights_;
   std::vector<std::string> unknown_weights_;
   DecoderOptions options_;
-  ChartMatcher matcher_;
 };
 
 }  // namespace treeglot

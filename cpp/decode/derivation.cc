@@ -40,6 +40,7 @@ Hypothesis Reading::read(const Derivation& derivation) const {
     for (const Done& tail : tails) states.push_back(tail.state.data());
     Sink sink(scorer_.weights(), &values);
     scorer_.apply({rule.target, rule.rule, forest_.place[edge]}, states.data(), done.state.data(), sink);
+    if (!forest_.edge_value.empty()) sink.add(forest_.edge_feature, forest_.edge_value[edge]);
     if ((rule.rule & kLocalRule) != 0) {
       for (const FeatureValue& value : glue_.rule(rule.rule).features) values.push_back(value);
     } else {

@@ -8,12 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <functional>
-#include <memory>
 #include <span>
 #include <string>
 #include <type_traits>
 #include <vector>
+
+#include "base/symbols.h"
 
 namespace treeglot {
 
@@ -45,6 +45,9 @@ class Sink {
 struct TargetSide {
   const std::int32_t* symbols = nullptr;
   std::uint32_t size = 0;
+  std::uint32_t label_count = 0;
+  const std::int32_t* structure = nullptr;  // by symbol: 0 a root, k + 1 hangs on symbol k; none: no structure is known
+  const Symbol* labels = nullptr;           // what the model notes of the rule (docs/rules.md), numbers of the table's labels
 
   const std::int32_t* begin() const { return symbols; }
   const std::int32_t* end() const { return symbols + size; }
@@ -55,7 +58,7 @@ enum EdgePlace : std::uint8_t { kInside = 0, kBegins = 1, kEnds = 2 };
 
 struct Application {
   TargetSide target;
-  std::uint32_t rule;  // for features that look a rule's labels or structure up
+  std::uint32_t rule;
   std::uint8_t place;  // EdgePlace, combined
 };
 
@@ -106,8 +109,5 @@ class Feature : public StatefulFeature {
     return static_cast<float>(sink.sum());
   }
 };
-
-// Makes the stateful features for one thread.
-using FeatureFactory = std::function<std::vector<std::unique_ptr<StatefulFeature>>()>;
 
 }  // namespace treeglot

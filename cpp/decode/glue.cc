@@ -49,12 +49,20 @@ std::span<const Alternative> Glue::given(std::span<const std::vector<std::int32_
   return alternatives_.back();
 }
 
-Alternative Glue::make(LocalKind kind, std::vector<std::int32_t> target, std::vector<FeatureValue> features) {
+std::span<const Alternative> Glue::add(LocalKind kind, std::vector<std::int32_t> target,
+                                       std::vector<FeatureValue> features, std::vector<std::int32_t> structure) {
+  alternatives_.push_back({make(kind, std::move(target), std::move(features), std::move(structure))});
+  return alternatives_.back();
+}
+
+Alternative Glue::make(LocalKind kind, std::vector<std::int32_t> target, std::vector<FeatureValue> features,
+                       std::vector<std::int32_t> structure) {
   double score = 0;
   for (const FeatureValue& f : features) score += double{weights_[f.id]} * f.value;
-  rules_.push_back({kind, std::move(target), std::move(features)});
-  const std::vector<std::int32_t>& kept = rules_.back().target;
-  return {{kept.data(), static_cast<std::uint32_t>(kept.size())},
+  if (structure.empty()) structure.assign(target.size(), 0);
+  rules_.push_back({kind, std::move(target), std::move(structure), std::move(features)});
+  const LocalRule& kept = rules_.back();
+  return {{kept.target.data(), static_cast<std::uint32_t>(kept.target.size()), 0, kept.structure.data(), nullptr},
           static_cast<std::uint32_t>(rules_.size() - 1) | kLocalRule,
           static_cast<float>(score),
           0.0f};

@@ -22,11 +22,13 @@ enum class LocalKind : std::uint8_t {
   end,      // goal → S
   unknown,  // X → f / f: a source word as its own translation
   given,    // X → f… / e…: what the input's markup says
+  pseudo,   // in source order, where the table has no rule for a part of the input's structure
 };
 
 struct LocalRule {
   LocalKind kind;
   std::vector<std::int32_t> target;
+  std::vector<std::int32_t> structure;  // as TargetSide has it
   std::vector<FeatureValue> features;
 };
 
@@ -49,10 +51,15 @@ class Glue {
   std::span<const Alternative> unknown(std::string_view source_word);
   std::span<const Alternative> given(std::span<const std::vector<std::int32_t>> translations);
 
+  // One alternative that a matcher made; without a structure every symbol is a root.
+  std::span<const Alternative> add(LocalKind kind, std::vector<std::int32_t> target, std::vector<FeatureValue> features,
+                                   std::vector<std::int32_t> structure = {});
+
   const LocalRule& rule(std::uint32_t id) const { return rules_[id & ~kLocalRule]; }
 
  private:
-  Alternative make(LocalKind kind, std::vector<std::int32_t> target, std::vector<FeatureValue> features);
+  Alternative make(LocalKind kind, std::vector<std::int32_t> target, std::vector<FeatureValue> features,
+                   std::vector<std::int32_t> structure = {});
 
   const RuleTable& table_;
   const FeatureSpace& space_;

@@ -54,7 +54,7 @@ class Chart {
       }
     }
     add_sentence();
-    return freeze();
+    return out_.freeze(goal_);
   }
 
  private:
@@ -98,23 +98,23 @@ class Chart {
   void finish_cell(std::uint32_t end) {
     const Constraint* given = given_[begin_];
     if (given != nullptr && given->span == Span{begin_, end}) {
-      const NodeId node = add_node({begin_, end}, x_);
+      const NodeId node = out_.add_node({begin_, end}, x_);
       cell(begin_, end).push_back({x_, node});
-      add_edge(node, {}, glue_.given(given->translations), kInside);
+      out_.add_edge(node, {}, glue_.given(given->translations), kInside);
       return;
     }
     if (end - begin_ > limit_) return;
     if (unary_.any) add_labels(end);
     for (const Match& match : matches_[end]) add_match(end, match);
     if (end == begin_ + 1 && given == nullptr && cell(begin_, end).empty())
-      add_edge(node_for(end, x_), {}, glue_.unknown(words_[begin_]), kInside);
+      out_.add_edge(node_for(end, x_), {}, glue_.unknown(words_[begin_]), kInside);
     if (unary_.any) add_unary(end);
   }
 
   void add_match(std::uint32_t end, const Match& match) {
     const auto tails = std::span<const NodeId>(match_tails_).subspan(match.first_tail, match.arity);
     for (const RuleCache::Group& group : cache_.at(match.node))
-      add_edge(node_for(end, group.lhs), tails, group.alternatives, kInside);
+      out_.add_edge(node_for(end, group.lhs), tails, group.alternatives, kInside);
   }
 
   // Makes the nodes that the matches and the unary rules above them will need, in the order of the unary rules.
@@ -141,7 +141,7 @@ class Chart {
       if (node == RuleTable::kNoNode) continue;
       for (const RuleCache::Group& group : cache_.at(node)) {
         const NodeId head = node_for(end, group.lhs);
-        if (head > item.node) add_edge(head, std::span(&item.node, 1), group.alternatives, kInside);
+        if (head > item.node) out_.add_edge(head, std::span(&item.node, 1), group.alternatives, kInside);
       }
     }
   }
@@ -149,7 +149,7 @@ class Chart {
   NodeId node_for(std::uint32_t end, Symbol label) {
     for (const Item& item : cell(begin_, end))
       if (item.label == label) return item.node;
-    const NodeId node = add_node({begin_, end}, label);
+    const NodeId node = out_.add_node({begin_, end}, label);
     cell(begin_, end).push_back({label, node});
     return node;
   }
@@ -161,41 +161,18 @@ class Chart {
       for (std::uint32_t middle = end - std::min(end, width_); middle < end; ++middle) {
         if (middle > 0 && sentence[middle] == kNoNode) continue;
         for (const Item& item : cell(middle, end)) {
-          if (sentence[end] == kNoNode) sentence[end] = add_node({0, end}, kSentence);
+          if (sentence[end] == kNoNode) sentence[end] = out_.add_node({0, end}, kSentence);
           if (middle == 0) {
-            add_edge(sentence[end], std::span(&item.node, 1), glue_.first(), kBegins);
+            out_.add_edge(sentence[end], std::span(&item.node, 1), glue_.first(), kBegins);
           } else {
             const NodeId tails[] = {sentence[middle], item.node};
-            add_edge(sentence[end], tails, glue_.glue(), kInside);
+            out_.add_edge(sentence[end], tails, glue_.glue(), kInside);
           }
         }
       }
     }
-    goal_ = add_node({0, length_}, kSentence);
-    if (sentence[length_] != kNoNode) add_edge(goal_, std::span(&sentence[length_], 1), glue_.end(), kEnds);
-  }
-
-  NodeId add_node(Span span, Symbol label) {
-    out_spans_.push_back(span);
-    out_labels_.push_back(label);
-    return builder_.add_node();
-  }
-  void add_edge(NodeId head, std::span<const NodeId> tails, std::span<const Alternative> alternatives,
-                std::uint8_t place) {
-    builder_.add_edge(head, tails);
-    alternatives_.push_back(alternatives);
-    place_.push_back(place);
-  }
-
-  TranslationForest freeze() {
-    auto [graph, edge_map, node_map] = builder_.freeze(goal_);
-    TranslationForest forest{std::move(graph), {}, {}, {}, std::move(out_spans_), std::move(out_labels_)};
-    for (const EdgeId edge : edge_map) {
-      forest.alternatives.push_back(alternatives_[edge]);
-      forest.place.push_back(place_[edge]);
-    }
-    forest.edge_score.assign(edge_map.size(), 0.0f);
-    return forest;
+    goal_ = out_.add_node({0, length_}, kSentence);
+    if (sentence[length_] != kNoNode) out_.add_edge(goal_, std::span(&sentence[length_], 1), glue_.end(), kEnds);
   }
 
   static constexpr Symbol kSentence = Symbols::kNone;  // the label of S: no rule of a table can use it
@@ -214,11 +191,7 @@ class Chart {
   std::vector<std::vector<Match>> matches_;  // of rules that begin at begin_, by their end
   std::vector<NodeId> match_tails_;
 
-  Builder builder_;
-  std::vector<std::span<const Alternative>> alternatives_;
-  std::vector<std::uint8_t> place_;
-  std::vector<Span> out_spans_;
-  std::vector<std::uint32_t> out_labels_;
+  TranslationForestBuilder out_;
   NodeId goal_ = kNoNode;
 };
 
@@ -272,12 +245,11 @@ UnaryRules::UnaryRules(const RuleTable& table) : rank(table.labels().size(), 0) 
   }
 }
 
-ChartMatcher::ChartMatcher(const RuleTable& table, const ChartOptions& options)
-    : table_(table), options_(options), unary_(table) {}
+ChartMatcher::ChartMatcher(std::shared_ptr<const RuleTable> table, const ChartOptions& options)
+    : table_(std::move(table)), options_(options), unary_(*table_) {}
 
-TranslationForest ChartMatcher::match(std::span<const std::string_view> words, std::span<const Constraint> constraints,
-                                      RuleCache& cache, Glue& glue) const {
-  return Chart(table_, unary_, options_, words, constraints, cache, glue).run();
+TranslationForest ChartMatcher::match(const Input& input, RuleCache& cache, Glue& glue) const {
+  return Chart(*table_, unary_, options_, input.words, input.constraints, cache, glue).run();
 }
 
 }  // namespace treeglot

@@ -2,26 +2,16 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <string_view>
+#include <memory>
 #include <vector>
 
-#include "base/span.h"
-#include "decode/glue.h"
-#include "decode/rule_cache.h"
-#include "decode/translation_forest.h"
+#include "decode/matcher.h"
 #include "rules/table.h"
 
 namespace treeglot {
 
 struct ChartOptions {
   std::uint32_t span_limit = 10;  // the widest span a rule may cover, the paper's distortion limit; above it only glue
-};
-
-// A part of the input whose translation is given: no other rule may use its words.
-struct Constraint {
-  Span span;
-  std::vector<std::vector<std::int32_t>> translations;  // target words
 };
 
 // The rules X → Y whose source side is one nonterminal. They join nodes of one cell, so labels are ordered such that
@@ -34,19 +24,16 @@ struct UnaryRules {
   bool any = false;
 };
 
-class ChartMatcher {
+class ChartMatcher final : public Matcher {
  public:
-  ChartMatcher(const RuleTable& table, const ChartOptions& options);
+  ChartMatcher(std::shared_ptr<const RuleTable> table, const ChartOptions& options);
 
   const UnaryRules& unary() const { return unary_; }
 
-  // Alternatives come from `cache`; rules that the sentence needs beyond the table's from `glue`. Constraints do not
-  // overlap and are sorted.
-  TranslationForest match(std::span<const std::string_view> words, std::span<const Constraint> constraints,
-                          RuleCache& cache, Glue& glue) const;
+  TranslationForest match(const Input& input, RuleCache& cache, Glue& glue) const override;
 
  private:
-  const RuleTable& table_;
+  std::shared_ptr<const RuleTable> table_;
   ChartOptions options_;
   UnaryRules unary_;
 };

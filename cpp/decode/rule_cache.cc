@@ -41,8 +41,7 @@ RuleCache::Entry RuleCache::make(RuleTable::Node node) const {
     for (; rule < table_.rules_end(node) && table_.lhs(rule) == lhs; ++rule) {
       double score = 0;
       visit_features(table_, space_, rule, [&](FeatureId f, float value) { score += double{weights[f]} * value; });
-      const auto target = table_.target(rule);
-      const TargetSide side = {target.data(), static_cast<std::uint32_t>(target.size())};
+      const TargetSide side = target_side(table_, rule);
       entry.alternatives.push_back({side, rule, static_cast<float>(score), scorer_.estimate({side, rule, kInside})});
     }
     const auto first = entry.alternatives.begin() + begin;

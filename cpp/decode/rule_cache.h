@@ -44,6 +44,13 @@ void visit_features(const RuleTable& table, const FeatureSpace& space, RuleId ru
   visit(space.rule_penalty(), 1.0f);
 }
 
+inline TargetSide target_side(const RuleTable& table, RuleId rule) {
+  const auto target = table.target(rule), structure = table.structure(rule);
+  const auto labels = table.rule_labels(rule);
+  return {target.data(), static_cast<std::uint32_t>(target.size()), static_cast<std::uint32_t>(labels.size()),
+          structure.empty() ? nullptr : structure.data(), labels.empty() ? nullptr : labels.data()};
+}
+
 // Scores are folded into rules when a source side is first met and kept from sentence to sentence; a thread has its
 // own cache. What it holds is bounded, and what it gives does not depend on what it held before.
 class RuleCache {

@@ -1627,13 +1627,33 @@ class RawTranslation:
         """Why the line was refused, or nothing."""
 
     @property
+    def notes(self) -> list[str]:
+        """What is to be counted and reported: limits that were hit."""
+
+    @property
     def seconds(self) -> float:
         """CPU time."""
 
-class Decoder:
-    """A rule table, features and weights, ready to translate."""
+class FeatureSet:
+    """The features of a model: the table's, the search's, and stateful ones."""
 
-    def __init__(self, table: RuleTable, lm: NgramModel | None, weights: Sequence[tuple[str, float]], span_limit: int, pop_limit: int, beam: int, threshold: float, per_source: int, markup: bool) -> None: ...
+    def __init__(self, table: RuleTable) -> None: ...
+
+    def add_ngram(self, model: NgramModel) -> None:
+        """An n-gram language model: lm (natural log), lm_unknown."""
+
+class Matcher:
+    """How a table's rules meet an input."""
+
+class ChartMatcher(Matcher):
+    """Meets strings: every rule on every span up to a limit."""
+
+    def __init__(self, features: FeatureSet, span_limit: int) -> None: ...
+
+class Decoder:
+    """Features, a matcher and weights, ready to translate."""
+
+    def __init__(self, features: FeatureSet, matcher: Matcher, weights: Sequence[tuple[str, float]], pop_limit: int, beam: int, threshold: float, per_source: int, markup: bool) -> None: ...
 
     @property
     def features(self) -> list[str]:
@@ -1643,9 +1663,9 @@ class Decoder:
     def unknown_weights(self) -> list[str]:
         """Names of weights that no feature has."""
 
-    def translate(self, lines: Sequence[str], kbest: int, distinct: bool, threads: int) -> list[RawTranslation]:
+    def translate(self, sources: Sequence[str | ParseForest | Dependency], kbest: int, distinct: bool, threads: int) -> list[RawTranslation]:
         """
-        Translates lines of tokens; results are in their order, the same for any number of threads.
+        Translates lines of tokens, forests or dependency trees; results are in their order, the same for any number of threads.
         """
 
 class Candidates:
@@ -1690,9 +1710,9 @@ class ForestPool(Candidates):
 
     def __init__(self, forests: Sequence[Sequence[TuningForest]], words: Sequence[str], number: int, references: References) -> None: ...
 
-def decode_kbest(decoder: Decoder, lines: Sequence[str], kbest: int, distinct: bool, threads: int) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], list[str], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], list[tuple[int, str]]]:
+def decode_kbest(decoder: Decoder, sources: Sequence[str | ParseForest | Dependency], kbest: int, distinct: bool, threads: int) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], list[str], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], list[tuple[int, str]]]:
     """
-    K-best lists as arrays: offsets, texts, features, scores; and the lines that were refused, with why.
+    K-best lists as arrays: offsets, texts, features, scores; and the sources that were refused, with why.
     """
 
 def upper_envelope(slopes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], intercepts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:

@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeglot._core import ArpaReader, Decoder, NgramLayout, NgramModel, RuleTable, RuleTableBuilder
+from treeglot._core import (
+    ArpaReader,
+    ChartMatcher,
+    Decoder,
+    FeatureSet,
+    NgramLayout,
+    NgramModel,
+    RuleTable,
+    RuleTableBuilder,
+)
 
 NT = 0x80000000
 SOURCE = ["a", "b", "c", "d"]
@@ -160,7 +169,9 @@ sentences = st.lists(st.sampled_from(SOURCE), min_size=1, max_size=4)
 
 
 def decoder(grammar: list[Rule], pop_limit: int = 0) -> Decoder:
-    return Decoder(compiled(grammar), LM, list(WEIGHTS.items()), LIMIT, pop_limit, 0, 0.0, 0, False)
+    features = FeatureSet(compiled(grammar))
+    features.add_ngram(LM)
+    return Decoder(features, ChartMatcher(features, LIMIT), list(WEIGHTS.items()), pop_limit, 0, 0.0, 0, False)
 
 
 def total(decoder: Decoder, features: list[tuple[int, float]]) -> float:

@@ -2,20 +2,17 @@
 
 namespace treeglot {
 
-FeatureFactory ngram_features(std::shared_ptr<const NgramModel> model, const RuleTable& table, FeatureSpace& space) {
-  if (model == nullptr) return [] { return std::vector<std::unique_ptr<StatefulFeature>>(); };
-  auto ids = std::make_shared<WordIds>(table.target_words().size());
-  for (Symbol word = 0; word < ids->size(); ++word)
-    (*ids)[word] = model->vocabulary().find(table.target_words().text(word));
-  const FeatureId score = space.add("lm"), unknown = space.add("lm_unknown");
-  return [=] {
-    std::vector<std::unique_ptr<StatefulFeature>> features;
-    model->with_search([&](const auto& search) {
+void add_ngram(FeatureSet& features, std::shared_ptr<const NgramModel> model) {
+  const MappedSymbols& words = features.table().target_words();
+  auto ids = std::make_shared<WordIds>(words.size());
+  for (Symbol word = 0; word < ids->size(); ++word) (*ids)[word] = model->vocabulary().find(words.text(word));
+  const FeatureId score = features.space().add("lm"), unknown = features.space().add("lm_unknown");
+  features.add([=] {
+    return model->with_search([&](const auto& search) -> std::unique_ptr<StatefulFeature> {
       using Search = std::decay_t<decltype(search)>;
-      features.push_back(std::make_unique<NgramFeature<Search>>(model, search, ids, score, unknown));
+      return std::make_unique<NgramFeature<Search>>(model, search, ids, score, unknown);
     });
-    return features;
-  };
+  });
 }
 
 }  // namespace treeglot

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "decode/feature.h"
-#include "decode/rule_cache.h"
+#include "decode/feature_set.h"
 #include "lm/ngram.h"
 #include "lm/rule_score.h"
 
@@ -88,7 +88,7 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
   std::vector<WordId> local_;
 };
 
-// Makes the feature for each thread of a decoder, and names it: "lm", "lm_unknown". Without a model there is none.
-FeatureFactory ngram_features(std::shared_ptr<const NgramModel> model, const RuleTable& table, FeatureSpace& space);
+// Adds the features "lm" and "lm_unknown".
+void add_ngram(FeatureSet& features, std::shared_ptr<const NgramModel> model);
 
 }  // namespace treeglot

@@ -4,7 +4,7 @@ from treeglot.decode.foreign import ForeignWeights, read_foreign_weights
 from treeglot.decode.kbest import Entry, read_kbest, write_kbest
 from treeglot.decode.search import SearchOptions
 from treeglot.decode.translation import Derivation, Hypothesis, Step, Translation
-from treeglot.decode.translator import Translator
+from treeglot.decode.translator import Setup, Source, Translator, match_strings
 from treeglot.decode.weights import read_weights, write_weights
 
 __all__ = [
@@ -13,9 +13,12 @@ __all__ = [
     "ForeignWeights",
     "Hypothesis",
     "SearchOptions",
+    "Setup",
+    "Source",
     "Step",
     "Translation",
     "Translator",
+    "match_strings",
     "read_foreign_weights",
     "read_kbest",
     "read_weights",

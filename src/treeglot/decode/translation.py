@@ -72,10 +72,12 @@ class Translation:
         problem: str,
         seconds: float,
         more: Callable[[int, bool], Sequence[Hypothesis]],
+        notes: tuple[str, ...] = (),
     ) -> None:
         self.source = source
         self.problem = problem
         self.seconds = seconds
+        self.notes = notes
         self._kbest = tuple(kbest)
         self._more = more
 

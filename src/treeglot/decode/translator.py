@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from treeglot import _core
 from treeglot.decode.search import SearchOptions
 from treeglot.decode.translation import Derivation, Hypothesis, Step, Translation
+from treeglot.syntax import Dependency, ParseForest
 
 if TYPE_CHECKING:
     from treeglot.lm import NgramModel
 
 
+Source: TypeAlias = str | ParseForest | Dependency
+Setup: TypeAlias = Callable[[_core.FeatureSet, SearchOptions], _core.Matcher]
+
+
+def match_strings(features: _core.FeatureSet, options: SearchOptions) -> _core.Matcher:
+    """The set-up of models that translate strings: no features of their own, rules on spans."""
+    return _core.ChartMatcher(features, options.span_limit)
+
+
 class Translator:
-    """Translates tokenised sentences.
+    """Translates tokenised sentences, or what a parser made of them.
 
     `weights` are by feature name: the table's features, `word_penalty`, `rule_penalty`, `glue`, `unknown`, and with a
-    language model `lm` (natural log) and `lm_unknown`. Names that no feature has are in `unknown_weights`.
+    language model `lm` (natural log) and `lm_unknown`. Names that no feature has are in `unknown_weights`. `setup` adds
+    a model's own features and gives the matcher that meets its input.
     """
 
     def __init__(
@@ -26,16 +37,20 @@ class Translator:
         weights: Mapping[str, float],
         lm: NgramModel | None = None,
         options: SearchOptions = SearchOptions(),  # noqa: B008 - it is frozen
+        setup: Setup = match_strings,
     ) -> None:
         self.table = table
         self.lm = lm
         self.options = options
+        self.setup = setup
         self.weights = dict(weights)
+        features = _core.FeatureSet(table)
+        if lm is not None:
+            features.add_ngram(lm.core)
         self._decoder = _core.Decoder(
-            table,
-            lm.core if lm is not None else None,
+            features,
+            setup(features, options),
             list(self.weights.items()),
-            options.span_limit,
             options.pop_limit,
             options.beam,
             options.threshold,
@@ -51,7 +66,11 @@ class Translator:
 
     def with_weights(self, weights: Mapping[str, float]) -> Translator:
         """The same with other weights: the table and the language model are shared."""
-        return Translator(self.table, weights, self.lm, self.options)
+        return Translator(self.table, weights, self.lm, self.options, self.setup)
+
+    def with_search(self, options: SearchOptions) -> Translator:
+        """The same, searched otherwise."""
+        return Translator(self.table, self.weights, self.lm, options, self.setup)
 
     @property
     def features(self) -> list[str]:
@@ -63,23 +82,27 @@ class Translator:
         """Names in the weights that no feature has."""
         return list(self._decoder.unknown_weights)
 
-    def translate(self, line: str) -> Translation:
-        """Translate one sentence, its tokens separated by blanks."""
-        return self.translate_all([line])[0]
+    def translate(self, source: Source) -> Translation:
+        """Translate one sentence: its tokens separated by blanks, its forest, or its dependency tree."""
+        return self.translate_all([source])[0]
 
     def translate_all(
-        self, lines: Iterable[str], kbest: int = 1, distinct: bool = False, threads: int = 1
+        self, sources: Iterable[Source], kbest: int = 1, distinct: bool = False, threads: int = 1
     ) -> list[Translation]:
         """Translate sentences; the result is the same for any number of threads."""
-        sources = list(lines)
-        found = self._decoder.translate(sources, kbest, distinct, threads)
+        given = list(sources)
+        found = self._decoder.translate(given, kbest, distinct, threads)
         return [
-            Translation(source, [self._hypothesis(h) for h in raw.kbest], raw.problem, raw.seconds, self._more(source))
-            for source, raw in zip(sources, found, strict=True)
+            Translation(
+                source if isinstance(source, str) else " ".join(source.words),
+                [self._hypothesis(h) for h in raw.kbest],
+                raw.problem,
+                raw.seconds,
+                _More(self, source),
+                tuple(raw.notes),
+            )
+            for source, raw in zip(given, found, strict=True)
         ]
-
-    def _more(self, source: str) -> _More:
-        return _More(self, source)
 
     def _hypothesis(self, raw: _core.Hypothesis) -> Hypothesis:
         names = self._names
@@ -94,7 +117,7 @@ class Translator:
 class _More:
     """Searches a sentence again, for its k-best list."""
 
-    def __init__(self, translator: Translator, source: str) -> None:
+    def __init__(self, translator: Translator, source: Source) -> None:
         self.translator = translator
         self.source = source
 

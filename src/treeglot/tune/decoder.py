@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from treeglot import _core
-from treeglot.decode import Translator
+from treeglot.decode import Source, Translator
 from treeglot.decode.weights import Weights
 from treeglot.tune.kbest import KBest
 
@@ -32,11 +32,11 @@ class DecoderTranslator:
         self.threads = threads
         self.refused = refused
 
-    def translate(self, lines: Sequence[str], weights: Weights, kbest: int) -> KBest:
-        """The best translations of each line, with their features."""
+    def translate(self, sources: Sequence[Source], weights: Weights, kbest: int) -> KBest:
+        """The best translations of each source, with their features."""
         decoder = self.translator.with_weights(weights).core
         first, texts, first_feature, features, values, scores, problems = _core.decode_kbest(
-            decoder, list(lines), kbest, self.distinct, self.threads
+            decoder, list(sources), kbest, self.distinct, self.threads
         )
         for line, problem in problems:
             self.refused(line, problem)

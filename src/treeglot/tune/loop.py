@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -18,6 +19,7 @@ from typing import Any, Protocol
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, read_lines, write_binary
 from treeglot.base.options import option
+from treeglot.decode import Source
 from treeglot.decode.weights import Weights, read_weights, write_weights
 from treeglot.evaluate import Bleu, Metric
 from treeglot.tune.kbest import KBest
@@ -35,8 +37,8 @@ class Translator(Protocol):
         """What it is, in one line: a run is only continued with the same one."""
         ...
 
-    def translate(self, lines: Sequence[str], weights: Weights, kbest: int) -> KBest:
-        """The best translations of each line, with their features; the same for any number of threads."""
+    def translate(self, sources: Sequence[Source], weights: Weights, kbest: int) -> KBest:
+        """The best translations of each source, with their features; the same for any number of threads."""
         ...
 
 
@@ -72,7 +74,7 @@ class Tuned:
 
 def tune(
     translator: Translator,
-    lines: Sequence[str],
+    sources: Sequence[Source],
     references: Sequence[Sequence[str]],
     method: Method,
     start: Weights,
@@ -83,13 +85,13 @@ def tune(
     threads: int = 1,
     report: Callable[[Entry], None] = lambda entry: None,
 ) -> Tuned:
-    """Tune the weights of `translator` on `lines` and their references; the state of the run is in `folder`.
+    """Tune the weights of `translator` on `sources` and their references; the state of the run is in `folder`.
 
     `folder` gets, for iteration 1, 2, …, `01.kbest` with the hypotheses that were found and `01.weights` with the
     weights that came of them; `log.jsonl` with a line for each; `best.weights` at the end. A folder with the same run
     in it is continued, one with another run is refused. `report` is told of each iteration.
     """
-    run = _Run(translator, lines, references, method, dict(start), Path(folder), metric, options, threads)
+    run = _Run(translator, sources, references, method, dict(start), Path(folder), metric, options, threads)
     run.open()
     weights, pool = run.start, Pool(run.references)
     iterations: list[_Iteration] = []
@@ -126,7 +128,7 @@ class _Run:
     def __init__(
         self,
         translator: Translator,
-        lines: Sequence[str],
+        sources: Sequence[Source],
         references: Sequence[Sequence[str]],
         method: Method,
         start: dict[str, float],
@@ -135,20 +137,20 @@ class _Run:
         options: LoopOptions | None,
         threads: int,
     ) -> None:
-        self.translator, self.lines, self.method, self.start, self.folder = translator, lines, method, start, folder
+        self.translator, self.sources, self.method, self.start, self.folder = translator, sources, method, start, folder
         self.metric = metric or Bleu()
         self.options = options or LoopOptions()
         self.threads = threads
-        self.sources = references
+        self.reference_texts = references
         for number, reference in enumerate(references, 1):
-            if len(reference) != len(lines):
+            if len(reference) != len(sources):
                 raise UsageError(
-                    f"reference {number} has {len(reference)} sentences, there are {len(lines)} to translate"
+                    f"reference {number} has {len(reference)} sentences, there are {len(sources)} to translate"
                 )
-        if not lines:
+        if not sources:
             raise UsageError("there is nothing to translate: the development set is empty")
         self.references = self.metric.prepare(references)
-        self.held_out = method.held_out(len(lines))
+        self.held_out = method.held_out(len(sources))
 
     def described(self) -> str:
         return f"{type(self.method).__name__.lower()}, seed {self.options.seed}"
@@ -161,8 +163,8 @@ class _Run:
             "translator": self.translator.signature,
             "kbest": self.options.kbest,
             "seed": self.options.seed,
-            "lines": _digest(self.lines),
-            "references": _digest([line for reference in self.sources for line in reference]),
+            "lines": _digest_sources(self.sources),
+            "references": _digest([line for reference in self.reference_texts for line in reference]),
             "start": _digest([f"{name} {self.start[name]!r}" for name in sorted(self.start)]),
         }
         for prefix, value in (("method", self.method), ("metric", self.metric)):
@@ -190,7 +192,7 @@ class _Run:
     def decoded(self, number: int, weights: dict[str, float]) -> KBest:
         path = self.folder / f"{number:02}.kbest"
         if not path.exists():
-            self.translator.translate(self.lines, weights, self.options.kbest).save(path)
+            self.translator.translate(self.sources, weights, self.options.kbest).save(path)
         return KBest.load(path)
 
     def judged(self, number: int, kbest: KBest, pool: Pool, before: int) -> Entry:
@@ -258,6 +260,13 @@ def _read_entry(path: Path) -> Entry:
 
 def _digest(lines: Sequence[str]) -> str:
     return blake2b("\n".join(lines).encode(), digest_size=8).hexdigest()
+
+
+def _digest_sources(sources: Sequence[Source]) -> str:
+    digest = blake2b(digest_size=8)
+    for source in sources:
+        digest.update(source.encode() + b"\n" if isinstance(source, str) else pickle.dumps(source, protocol=4))
+    return digest.hexdigest()
 
 
 def read_log(path: PathLike) -> list[Entry]:

@@ -1,0 +1,39 @@
+// The features of a model: the rule table's, the search's own, and the stateful ones that are added to them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "decode/feature.h"
+#include "decode/rule_cache.h"
+#include "rules/table.h"
+
+namespace treeglot {
+
+class FeatureSet {
+ public:
+  using Factory = std::function<std::unique_ptr<StatefulFeature>()>;  // makes the feature for one thread
+
+  explicit FeatureSet(std::shared_ptr<const RuleTable> table) : table_(std::move(table)), space_(*table_) {}
+
+  const RuleTable& table() const { return *table_; }
+  const std::shared_ptr<const RuleTable>& shared_table() const { return table_; }
+  FeatureSpace& space() { return space_; }
+  const FeatureSpace& space() const { return space_; }
+
+  void add(Factory factory) { factories_.push_back(std::move(factory)); }
+  std::vector<std::unique_ptr<StatefulFeature>> make() const {
+    std::vector<std::unique_ptr<StatefulFeature>> features;
+    for (const Factory& factory : factories_) features.push_back(factory());
+    return features;
+  }
+
+ private:
+  std::shared_ptr<const RuleTable> table_;
+  FeatureSpace space_;
+  std::vector<Factory> factories_;
+};
+
+}  // namespace treeglot

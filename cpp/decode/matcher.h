@@ -1,0 +1,39 @@
+// What a matcher is: the rules of a table met with one input. There is one for strings, one for forests, one for
+// dependency trees; nothing after them knows the formalism.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/span.h"
+#include "decode/glue.h"
+#include "decode/rule_cache.h"
+#include "decode/translation_forest.h"
+#include "syntax/dependency.h"
+#include "syntax/forest.h"
+
+namespace treeglot {
+
+// A part of the input whose translation is given: no other rule may use its words.
+struct Constraint {
+  Span span;
+  std::vector<std::vector<std::int32_t>> translations;  // target words
+};
+
+struct Input {
+  std::vector<std::string_view> words;      // at least one
+  std::vector<Constraint> constraints;      // sorted, without overlap; a line's alone
+  const ParseForest* forest = nullptr;      // of these words, where the input is one
+  const Dependency* dependency = nullptr;   // likewise
+};
+
+class Matcher {
+ public:
+  virtual ~Matcher() = default;
+  // Alternatives come from `cache`; rules that the sentence needs beyond the table's from `glue`. Throws
+  // std::invalid_argument for an input that it cannot use.
+  virtual TranslationForest match(const Input& input, RuleCache& cache, Glue& glue) const = 0;
+};
+
+}  // namespace treeglot
