@@ -83,13 +83,13 @@ void bind_tally(nb::module_& m) {
             return std::tuple(to_column(std::move(c.source)), to_column(std::move(c.target)),
                               to_column(std::move(c.alignment)), to_column(std::move(c.labels)),
                               as_array(std::move(c.count)), as_array(std::move(c.occurrences)),
-                              as_array(std::move(c.variables)),
+                              as_array(std::move(c.lhs)), as_array(std::move(c.variables)),
                               as_array(std::move(c.lex_target_given_source)),
                               as_array(std::move(c.lex_source_given_target)));
           },
           "first"_a, "last"_a, "lexical"_a, "merged"_a,
           "The rules of some partitions: source, target, alignment and labels (offsets, bytes), count, occurrences, "
-          "variables, p_lex(target|source), p_lex(source|target). A row for each rule if `merged`, else for each of its alignments.");
+          "left-hand side, variables, p_lex(target|source), p_lex(source|target). A row for each rule if `merged`, else for each of its alignments.");
 
   nb::class_<Renderer>(m, "Renderer", "Turns rules' codes into text.")
       .def("__init__",
@@ -104,11 +104,14 @@ void bind_tally(nb::module_& m) {
            },
            "offsets"_a, "bytes"_a, "Left-hand sides and source sides.")
       .def("target",
-           [](const Renderer& r, const ArrayIn<std::int32_t>& offsets, const ArrayIn<char>& bytes) {
-             auto out = without_gil([&] { return r.target(to_codes(offsets, bytes)); });
+           [](const Renderer& r, const ArrayIn<std::int32_t>& source_offsets, const ArrayIn<char>& source_bytes,
+              const ArrayIn<std::int32_t>& offsets, const ArrayIn<char>& bytes) {
+             auto out = without_gil(
+                 [&] { return r.target(to_codes(source_offsets, source_bytes), to_codes(offsets, bytes)); });
              return std::tuple(to_column(std::move(out.symbols)), to_column(std::move(out.structure)));
            },
-           "offsets"_a, "bytes"_a, "Target sides and their structures.")
+           "source_offsets"_a, "source_bytes"_a, "offsets"_a, "bytes"_a,
+           "Target sides of rules with these source sides, and their structures.")
       .def("labels",
            [](const Renderer& r, const ArrayIn<std::int32_t>& offsets, const ArrayIn<char>& bytes) {
              return to_column(without_gil([&] { return r.labels(to_codes(offsets, bytes)); }));

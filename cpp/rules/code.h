@@ -6,6 +6,8 @@
 //   8 i l      variable i + 1 with the label l
 //   9 …        a target side's structure, up to its end (what it says is the extractor's business)
 //   10 l       a left-hand side other than X, before the source side
+//   11 l       opens a node labelled l of a tree fragment; a fragment's left-hand side is its root's label, without 10
+//   12         closes the node that was opened last
 //   16 …       words
 #pragma once
 
@@ -23,6 +25,8 @@ constexpr std::uint32_t kShortVariables = 8;
 constexpr std::uint32_t kVariable = 8;
 constexpr std::uint32_t kStructure = 9;
 constexpr std::uint32_t kLeftHandSide = 10;
+constexpr std::uint32_t kOpen = 11;
+constexpr std::uint32_t kClose = 12;
 constexpr std::uint32_t kFirstWord = 16;
 constexpr std::uint32_t kEnd = 1u << 28;  // numbers are below
 constexpr std::size_t kLongest = 4;       // bytes of a number
@@ -72,17 +76,53 @@ inline char* put_variable(char* at, std::uint32_t index, std::uint32_t label) {
   return put(put(put(at, kVariable), index), label);
 }
 
-// The number of variables of a side.
-inline std::uint32_t variables(std::string_view side) {
-  std::uint32_t count = 0;
-  while (!side.empty()) {
-    const std::uint32_t number = take(side);
-    if (number >= kFirstWord) continue;
-    if (number == kStructure) break;
-    count += number <= kVariable ? 1 : 0;
-    if (number == kVariable) take(side);
-    if (number == kVariable || number == kLeftHandSide) take(side);
+struct Symbol {
+  enum class Kind { word, variable, open, close };
+  Kind kind;
+  std::uint32_t number = 0;  // of a word; of a variable, from 0
+  std::uint32_t label = 0;   // of a variable or a node
+};
+
+// Takes the label of the left-hand side from the front of a source side; that of a fragment stays there as its root.
+inline std::uint32_t take_left_hand_side(std::string_view& source) {
+  std::string_view rest = source;
+  if (rest.empty()) return 0;
+  const std::uint32_t number = take(rest);
+  if (number != kLeftHandSide && number != kOpen) return 0;
+  const std::uint32_t label = take(rest);
+  if (number == kLeftHandSide) source = rest;
+  return label;
+}
+
+// Takes the next symbol from the front of a side whose left-hand side has been taken; false at its end or where its
+// structure begins, which is what is left then.
+inline bool take_symbol(std::string_view& side, Symbol& symbol) {
+  if (side.empty()) return false;
+  const std::uint32_t number = take(side);
+  if (number >= kFirstWord) {
+    symbol = {Symbol::Kind::word, number - kFirstWord, 0};
+  } else if (number < kShortVariables) {
+    symbol = {Symbol::Kind::variable, number, 0};
+  } else if (number == kVariable) {
+    const std::uint32_t index = take(side);
+    symbol = {Symbol::Kind::variable, index, take(side)};
+  } else if (number == kOpen) {
+    symbol = {Symbol::Kind::open, 0, take(side)};
+  } else if (number == kClose) {
+    symbol = {Symbol::Kind::close, 0, 0};
+  } else if (number == kStructure) {
+    return false;
+  } else {
+    throw std::invalid_argument("a rule's code has a number without a meaning");
   }
+  return true;
+}
+
+// The number of variables of a source side.
+inline std::uint32_t variables(std::string_view source) {
+  std::uint32_t count = 0;
+  take_left_hand_side(source);
+  for (Symbol symbol; take_symbol(source, symbol);) count += symbol.kind == Symbol::Kind::variable ? 1 : 0;
   return count;
 }
 

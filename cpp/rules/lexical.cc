@@ -15,25 +15,12 @@ std::size_t slot_of(std::uint64_t key, std::size_t mask) {
   return (key ^ key >> 32) & mask;
 }
 
-// What a symbol of a side is: a word, or something without lexical weight.
+// What the symbols of a side are: words, or something without lexical weight.
 void read_side(std::string_view bytes, std::vector<Symbol>& words) {
   words.clear();
-  while (!bytes.empty()) {
-    const std::uint32_t number = code::take(bytes);
-    if (number >= code::kFirstWord) {
-      words.push_back(number - code::kFirstWord);
-    } else if (number == code::kStructure) {
-      return;
-    } else if (number == code::kLeftHandSide) {
-      code::take(bytes);
-    } else {
-      if (number == code::kVariable) {
-        code::take(bytes);
-        code::take(bytes);
-      }
-      words.push_back(LexicalTable::kNull);
-    }
-  }
+  code::take_left_hand_side(bytes);
+  for (code::Symbol symbol; code::take_symbol(bytes, symbol);)
+    words.push_back(symbol.kind == code::Symbol::Kind::word ? symbol.number : LexicalTable::kNull);
 }
 
 }  // namespace

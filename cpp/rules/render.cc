@@ -26,11 +26,23 @@ void append_rows(const Codes& codes, const Render& render) {
   for (std::size_t row = 0; row < codes.rows(); ++row) render(codes[row], row > 0 && codes[row] == codes[row - 1]);
 }
 
+// The labels of a source side's variables.
+void variable_labels(std::string_view source, std::vector<std::uint32_t>& labels) {
+  labels.clear();
+  code::take_left_hand_side(source);
+  for (code::Symbol symbol; code::take_symbol(source, symbol);) {
+    if (symbol.kind != code::Symbol::Kind::variable) continue;
+    if (symbol.number != labels.size()) throw std::invalid_argument("a source side's variables are not in order");
+    labels.push_back(symbol.label);
+  }
+}
+
 }  // namespace
 
 std::string escaped(std::string_view word) {
   const bool variable = word.size() > 1 && word.front() == '[' && word.back() == ']';
-  return (variable || word.starts_with('\\') ? "\\" : "") + std::string(word);
+  const bool bracket = word == ")" || (word.size() > 1 && word.back() == '(');
+  return (variable || bracket || word.starts_with('\\') ? "\\" : "") + std::string(word);
 }
 
 Renderer::Renderer(const Strings& source_words, const Strings& target_words, Strings labels)
@@ -43,25 +55,30 @@ std::string_view Renderer::label(std::uint32_t number) const {
   return labels_[number];
 }
 
-void Renderer::append_symbols(std::string& out, std::string_view& code, const Strings& words) const {
-  while (!code.empty()) {
-    const std::uint32_t number = code::take(code);
-    if (number == code::kStructure) return;
+void Renderer::append_symbols(std::string& out, std::string_view& code, const Strings& words,
+                              std::span<const std::uint32_t> labels) const {
+  for (code::Symbol symbol; code::take_symbol(code, symbol);) {
     if (!out.empty()) out += ' ';
-    if (number >= code::kFirstWord) {
-      if (number - code::kFirstWord >= words.size())
-        throw std::invalid_argument("a rule's code has a word that is not listed");
-      out += words[number - code::kFirstWord];
-    } else if (number <= code::kVariable) {
-      const std::uint32_t index = number == code::kVariable ? code::take(code) : number;
-      const std::uint32_t l = number == code::kVariable ? code::take(code) : 0;
-      out += '[';
-      out += label(l);
-      out += ',';
-      append_number(out, index + 1);
-      out += ']';
-    } else {
-      throw std::invalid_argument("a rule's code has a number without a meaning");
+    switch (symbol.kind) {
+      case code::Symbol::Kind::word:
+        if (symbol.number >= words.size())
+          throw std::invalid_argument("a rule's code has a word that is not listed");
+        out += words[symbol.number];
+        break;
+      case code::Symbol::Kind::variable:
+        out += '[';
+        out += label(symbol.label == 0 && symbol.number < labels.size() ? labels[symbol.number] : symbol.label);
+        out += ',';
+        append_number(out, symbol.number + 1);
+        out += ']';
+        break;
+      case code::Symbol::Kind::open:
+        out += label(symbol.label);
+        out += '(';
+        break;
+      case code::Symbol::Kind::close:
+        out += ')';
+        break;
     }
   }
 }
@@ -71,15 +88,9 @@ Renderer::Source Renderer::source(const Codes& codes) const {
   std::string text, lhs;
   append_rows(codes, [&](std::string_view code, bool again) {
     if (!again) {
-      lhs = labels_[0];
-      std::string_view rest = code;
-      if (!rest.empty() && code::take(rest) == code::kLeftHandSide) {
-        lhs = label(code::take(rest));
-      } else {
-        rest = code;
-      }
+      lhs = label(code::take_left_hand_side(code));
       text.clear();
-      append_symbols(text, rest, source_words_);
+      append_symbols(text, code, source_words_, {});
     }
     out.lhs.append(lhs);
     out.symbols.append(text);
@@ -87,14 +98,19 @@ Renderer::Source Renderer::source(const Codes& codes) const {
   return out;
 }
 
-Renderer::Target Renderer::target(const Codes& codes) const {
+Renderer::Target Renderer::target(const Codes& sources, const Codes& codes) const {
+  if (sources.rows() != codes.rows()) throw std::invalid_argument("there must be as many source sides as target sides");
   Target out;
   std::string text, structure;
-  append_rows(codes, [&](std::string_view code, bool again) {
-    if (!again) {
+  std::vector<std::uint32_t> labels;
+  for (std::size_t row = 0; row < codes.rows(); ++row) {
+    const bool same_source = row > 0 && sources[row] == sources[row - 1];
+    if (!same_source) variable_labels(sources[row], labels);
+    if (!same_source || codes[row] != codes[row - 1]) {
+      std::string_view code = codes[row];
       text.clear();
       structure.clear();
-      append_symbols(text, code, target_words_);
+      append_symbols(text, code, target_words_, labels);
       while (!code.empty()) {
         if (!structure.empty()) structure += ' ';
         append_number(structure, code::take(code));
@@ -102,7 +118,7 @@ Renderer::Target Renderer::target(const Codes& codes) const {
     }
     out.symbols.append(text);
     out.structure.append(structure);
-  });
+  }
   return out;
 }
 

@@ -11,8 +11,8 @@
 
 namespace treeglot {
 
-// A variable is [LABEL,INDEX] with the index from 1. A word that begins with a backslash or looks like a variable, […],
-// is written with a backslash before it.
+// A variable is [LABEL,INDEX] with the index from 1; a node of a fragment is LABEL( … ). A word that begins with a
+// backslash or looks like a variable, […], or a bracket, …( or ), is written with a backslash before it.
 std::string escaped(std::string_view word);
 
 // Codes in the memory of an Arrow binary array.
@@ -38,13 +38,16 @@ class Renderer {
     BinaryColumn symbols, structure;  // a structure is numbers; what they mean is the extractor's business
   };
   Source source(const Codes& codes) const;
-  Target target(const Codes& codes) const;
+  // The target sides of rules with these source sides: a variable without a label of its own has that of its source.
+  Target target(const Codes& sources, const Codes& codes) const;
   BinaryColumn labels(const Codes& codes) const;      // of the rule, then of its variables
   static BinaryColumn alignment(const Codes& codes);  // 0-0 1-2
 
  private:
-  // Appends the symbols of a side up to its structure, which is left in `code`.
-  void append_symbols(std::string& out, std::string_view& code, const Strings& words) const;
+  // Appends the symbols of a side up to its structure, which is left in `code`. A variable's label is its own, or else
+  // that of the same variable among `labels`.
+  void append_symbols(std::string& out, std::string_view& code, const Strings& words,
+                      std::span<const std::uint32_t> labels) const;
   std::string_view label(std::uint32_t number) const;
 
   Strings source_words_, target_words_, labels_;  // words are escaped

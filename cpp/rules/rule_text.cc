@@ -20,8 +20,12 @@ std::uint32_t parse_number(std::string_view digits, const char* wanted) {
 }
 
 TextSymbol parse_symbol(std::string_view token) {
-  if (token.starts_with('\\')) return {token.substr(1), 0};
-  if (token.size() < 2 || token.front() != '[' || token.back() != ']') return {token, 0};
+  using Kind = TextSymbol::Kind;
+  if (token.starts_with('\\')) return {Kind::word, token.substr(1)};
+  if (token == ")") return {Kind::close, token};
+  if (token.size() < 2) return {Kind::word, token};
+  if (token.back() == '(') return {Kind::open, token.substr(0, token.size() - 1)};
+  if (token.front() != '[' || token.back() != ']') return {Kind::word, token};
   constexpr const char* kWanted = "a variable [LABEL,INDEX], or a word with a backslash before it";
   const std::string_view inside = token.substr(1, token.size() - 2);
   const std::size_t comma = inside.rfind(',');
@@ -30,7 +34,31 @@ TextSymbol parse_symbol(std::string_view token) {
   const char* const end = inside.data() + inside.size();
   const auto [parsed, error] = std::from_chars(inside.data() + comma + 1, end, index);
   if (error != std::errc() || parsed != end || index == 0) refuse_part(token, kWanted);
-  return {inside.substr(0, comma), index};
+  return {Kind::variable, inside.substr(0, comma), index};
+}
+
+std::string opening_word(std::string_view label) { return " " + std::string(label) + "("; }
+
+void Nesting::add(const TextSymbol& symbol) {
+  using Kind = TextSymbol::Kind;
+  if (fragment_ && open_ == 0)
+    throw std::invalid_argument("symbols follow the fragment; expected nothing after its root is closed");
+  if (symbol.kind == Kind::close) {
+    if (open_ == 0)
+      throw std::invalid_argument("a bracket closes no node; expected a backslash before ) where it is a word");
+    if (just_opened_) throw std::invalid_argument("a node is closed with nothing in it");
+    --open_;
+  } else if (symbol.kind == Kind::open) {
+    if (symbols_ > 0 && !fragment_) throw std::invalid_argument("a fragment begins after other symbols");
+    fragment_ = true;
+    ++open_;
+  }
+  just_opened_ = symbol.kind == Kind::open;
+  ++symbols_;
+}
+
+void Nesting::finish() const {
+  if (open_ > 0) throw std::invalid_argument(std::to_string(open_) + " nodes of the fragment are not closed");
 }
 
 void Variables::add(TextSymbol variable) {

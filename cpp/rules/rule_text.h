@@ -1,7 +1,9 @@
-// Sides of rules as text, as render.h writes them: words and variables [LABEL,INDEX], separated by one blank.
+// Sides of rules as text, as render.h writes them: words, variables [LABEL,INDEX] and, on source sides, brackets LABEL(
+// and ) of tree fragments, separated by one blank.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,10 +14,16 @@ template <class Visit>
 void split(std::string_view text, const Visit& visit);
 
 struct TextSymbol {
-  std::string_view text;    // the word, or the variable's label
-  std::uint32_t index = 0;  // of a variable, from 1; 0 for a word
+  enum class Kind { word, variable, open, close };
+  Kind kind = Kind::word;
+  std::string_view text;    // the word, or the label
+  std::uint32_t index = 0;  // of a variable, from 1
 };
 TextSymbol parse_symbol(std::string_view token);
+
+// Brackets are source words in a compiled table. No word has a blank in it: these have.
+std::string opening_word(std::string_view label);
+inline constexpr std::string_view kClosingWord = " )";
 
 std::uint32_t parse_number(std::string_view digits, const char* what);
 
@@ -30,22 +38,48 @@ class Variables {
   std::vector<TextSymbol> seen_;
 };
 
-template <class Word, class Label>
-void parse_source(std::string_view side, Variables& variables, const Word& word, const Label& label) {
+// How deep in a fragment a source side is: every node is closed after something came in it, and nothing follows the
+// root of a fragment.
+class Nesting {
+ public:
+  void add(const TextSymbol& symbol);  // refuses what does not fit
+  void finish() const;
+
+ private:
+  std::uint32_t open_ = 0, symbols_ = 0;
+  bool just_opened_ = false, fragment_ = false;
+};
+
+// Calls word(text), variable(label), open(label) and close() for the symbols of a source side.
+template <class Word, class Variable, class Open, class Close>
+void parse_source(std::string_view side, Variables& variables, const Word& word, const Variable& variable,
+                  const Open& open, const Close& close) {
+  Nesting nesting;
   split(side, [&](std::string_view token) {
     const TextSymbol symbol = parse_symbol(token);
-    if (symbol.index == 0) return word(symbol.text);
-    variables.add(symbol);
-    label(symbol.text);
+    nesting.add(symbol);
+    switch (symbol.kind) {
+      case TextSymbol::Kind::word:
+        return word(symbol.text);
+      case TextSymbol::Kind::variable:
+        variables.add(symbol);
+        return variable(symbol.text);
+      case TextSymbol::Kind::open:
+        return open(symbol.text);
+      case TextSymbol::Kind::close:
+        return close();
+    }
   });
+  nesting.finish();
 }
 
+// Target sides have no brackets: what looks like one is a word.
 template <class Word, class Variable>
 void parse_target(std::string_view side, const Variables& variables, const Word& word, const Variable& variable) {
   split(side, [&](std::string_view token) {
     const TextSymbol symbol = parse_symbol(token);
-    if (symbol.index == 0) return word(symbol.text);
-    variable(variables.place(symbol));
+    if (symbol.kind == TextSymbol::Kind::variable) return variable(variables.place(symbol));
+    word(symbol.kind == TextSymbol::Kind::word ? symbol.text : token);
   });
 }
 

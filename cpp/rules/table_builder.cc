@@ -175,6 +175,7 @@ std::size_t RuleTableBuilder::add_rows(const RuleRows& rows, const std::string& 
   Node node = 0;
   Symbol lhs = 0;
   std::string name;
+  std::string_view root;  // of a fragment
   const auto same = [](const Codes& codes, std::size_t row) { return row > 0 && codes[row] == codes[row - 1]; };
   for (std::size_t row = 0; row < rows.source.rows(); ++row) {
     try {
@@ -183,10 +184,21 @@ std::size_t RuleTableBuilder::add_rows(const RuleRows& rows, const std::string& 
       if (!again) {
         source.clear();
         variables.clear();
-        parse_source(rows.source[row], variables, [&](std::string_view word) { source.push_back(source_word(word)); },
-                     [&](std::string_view l) { source.push_back(nonterminal(label(l))); });
+        root = {};
+        parse_source(
+            rows.source[row], variables, [&](std::string_view word) { source.push_back(source_word(word)); },
+            [&](std::string_view l) { source.push_back(nonterminal(label(l))); },
+            [&](std::string_view l) {
+              if (source.empty()) root = l;
+              source.push_back(source_word(opening_word(l)));
+            },
+            [&] { source.push_back(source_word(kClosingWord)); });
       }
       if (!same(rows.lhs, row)) lhs = label(rows.lhs[row]);
+      if (!root.empty() && root != rows.lhs[row]) {
+        throw std::invalid_argument("the left-hand side is " + quoted(rows.lhs[row]) + ", the fragment's root " +
+                                    quoted(root));
+      }
       target.clear();
       parse_target(rows.target[row], variables,
                    [&](std::string_view word) { target.push_back(static_cast<std::int32_t>(target_word(word))); },

@@ -52,11 +52,14 @@ char* put_bytes(char* at, std::string_view bytes) {
 // A product of many small weights stays positive, so that it has a logarithm.
 float positive(double weight) { return std::max(static_cast<float>(weight), std::numeric_limits<float>::min()); }
 
-// The first two symbols of a source side. Rules that share them share a partition, so that sorting partitions brings
-// together what is close in a trie; none of them has more than a few hundredths of all rules.
+// A source side up to its second word or variable. Rules that share it share a partition, so that sorting partitions
+// brings together what is close in a trie; none of them has more than a few hundredths of all rules.
 std::string_view first_symbols(std::string_view source) {
   std::string_view rest = source;
-  for (int i = 0; i < 2 && !rest.empty(); ++i) code::take(rest);
+  code::take_left_hand_side(rest);
+  code::Symbol symbol;
+  for (int leaves = 0; leaves < 2 && code::take_symbol(rest, symbol);)
+    leaves += symbol.kind == code::Symbol::Kind::word || symbol.kind == code::Symbol::Kind::variable ? 1 : 0;
   return source.substr(0, source.size() - rest.size());
 }
 
@@ -227,6 +230,8 @@ void Tally::Partition::append_to(RuleColumns& columns, LexicalScorer& lexical, b
     columns.labels.append(notes.second);
     columns.count.push_back(static_cast<double>(units) / kCountUnit);
     columns.occurrences.push_back(occurrences);
+    std::string_view source = key.first;
+    columns.lhs.push_back(code::take_left_hand_side(source));
     columns.variables.push_back(static_cast<std::uint8_t>(std::min(code::variables(key.first), 255u)));
     const LexicalScorer::Weights weights = lexical(key.first, key.second, notes.first);
     columns.lex_target_given_source.push_back(positive(weights.target_given_source));

@@ -53,6 +53,7 @@ struct RuleColumns {
   BinaryColumn source, target, alignment, labels;
   std::vector<double> count;
   std::vector<std::uint32_t> occurrences;
+  std::vector<std::uint32_t> lhs;       // labels
   std::vector<std::uint8_t> variables;  // 255 stands for more
   std::vector<float> lex_target_given_source, lex_source_given_target;
 

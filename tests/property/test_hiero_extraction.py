@@ -137,7 +137,11 @@ def rows_of(built, tally, merged):
         offsets, data = buffers
         return [bytes(data[b:e]).decode() for b, e in pairwise(offsets)]
 
-    sides = [text(renderer.source(*source)[1]), text(renderer.target(*target)[0]), text(renderer.alignment(*alignment))]
+    sides = [
+        text(renderer.source(*source)[1]),
+        text(renderer.target(*source, *target)[0]),
+        text(renderer.alignment(*alignment)),
+    ]
     return list(zip(*sides, (count * UNIT).tolist(), occurrences.tolist(), strict=True))
 
 

@@ -16,6 +16,7 @@ from treeglot.rules.extract import counts_schema
 
 UNIT = 2**28
 VARIABLES = {b"a": 0, b"b": 1, b"c": 2}
+ROOTS = {b"a": 3, b"b": 0, b"c": 3}
 
 # A row: source, target, alignment, labels, units of count, occurrences.
 row = st.tuples(
@@ -49,6 +50,7 @@ def write(rows, folder):
         "labels": [r[3] for r in rows],
         "count": [r[4] / UNIT for r in rows],
         "occurrences": [r[5] for r in rows],
+        "lhs": [ROOTS[r[0]] for r in rows],
         "variables": [VARIABLES[r[0]] for r in rows],
         "lex_target_given_source": [lexical(r[2])[0] for r in rows],
         "lex_source_given_target": [lexical(r[2])[1] for r in rows],
@@ -124,6 +126,7 @@ def slow_table(rows, o, labels):
             "occurrences": times[rule],
             "p_target_given_source": probability(rule, 0),
             "p_source_given_target": probability(rule, 1),
+            "p_rule_given_root": count[rule] / sum(count[x] for x in seen if ROOTS[x[0]] == ROOTS[rule[0]]),
             "lex_target_given_source": lexical(alignment)[0],
             "lex_source_given_target": lexical(alignment)[1],
             "place": place,
@@ -132,15 +135,16 @@ def slow_table(rows, o, labels):
 
 
 @settings(max_examples=60)
-@given(st.lists(row, min_size=1, max_size=24), options, st.booleans(), st.booleans())
-def test_the_statements_do_what_the_definitions_say(rows, o, labels, several):
+@given(st.lists(row, min_size=1, max_size=24), options, st.booleans(), st.booleans(), st.booleans())
+def test_the_statements_do_what_the_definitions_say(rows, o, labels, roots, several):
     if not labels:
         rows = [(*r[:3], b"", *r[4:]) for r in rows]
     if not several:  # one row for each rule, sorted by source side, as a whole tally gives it
         rows = sorted({r[:2]: r for r in rows}.values(), key=lambda r: r[0])
     with TemporaryDirectory() as name:
         folder = Path(name)
-        batches = DuckDB(folder=folder).run({"counts": write(rows, folder)}, scoring(o, 2 if several else 1, labels))
+        statements = scoring(o, 2 if several else 1, labels, roots)
+        batches = DuckDB(folder=folder).run({"counts": write(rows, folder)}, statements)
         table = [r for batch in batches for r in batch.to_pylist()]
     expected = slow_table(rows, o, labels)
     found = {(r["source"], r["target"]): r for r in table}
@@ -161,6 +165,7 @@ def test_the_statements_do_what_the_definitions_say(rows, o, labels, several):
         if labels:
             assert row_found["labels"] == wanted["labels"]
         assert (row_found["count"], row_found["occurrences"]) == (wanted["count"], wanted["occurrences"])
+        assert roots or row_found.pop("p_rule_given_root") is None
         for column in wanted.keys() & {name for name in row_found if name[:2] in ("p_", "le")}:
             assert row_found[column] == pytest.approx(wanted[column], rel=1e-6)
     # Rules of a source stand together, sources and rules in the order in which they were first seen.

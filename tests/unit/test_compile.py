@@ -41,6 +41,15 @@ def write(folder: Path, *rows: dict[str, object]) -> Path:
         ({"alignment": "0:0"}, "found '0:0'; expected a link SOURCE-TARGET such as 3-0"),
         ({"alignment": "0-7"}, "link 0-7 is outside a rule of 2 source and 2 target symbols"),
         ({"alignment": "0-700"}, "link 0-700 is outside the rule"),
+        ({"source": "X( das [X,1]"}, "1 nodes of the fragment are not closed"),
+        (
+            {"source": "das [X,1] )"},
+            "a bracket closes no node; expected a backslash before ) where it is a word",
+        ),
+        ({"source": "X( NP( ) [X,1] )"}, "a node is closed with nothing in it"),
+        ({"source": "X( [X,1] ) das"}, "symbols follow the fragment; expected nothing after its root is closed"),
+        ({"source": "das X( [X,1] )"}, "a fragment begins after other symbols"),
+        ({"source": "NP( das [X,1] )"}, "the left-hand side is 'X', the fragment's root 'NP'"),
         ({"p_target_given_source": 0.0}, "feature 'p_target_given_source' is not a finite number"),
         ({"source": None}, "there is no source; expected text"),
     ],
@@ -51,6 +60,23 @@ def test_bad_rows(tmp_path, change, problem):
         compile_table(path, tmp_path / "rules.table", ONE)
     assert str(caught.value) == f"{path}:2: {problem}"
     assert not (tmp_path / "rules.table").exists()
+
+
+def test_brackets_of_fragments_are_source_words(tmp_path):
+    row = GOOD | {
+        "lhs": "NP(",
+        "source": "NP(( \\) ( \\a( NN( [X,1] ) )",
+        "target": ") ( \\) a( [X,1]",
+        "structure": "2 0 2 2 4",
+        "alignment": "1-0",
+    }
+    compile_table(write(tmp_path, row), tmp_path / "rules.table", ONE)
+    table = open_table(tmp_path / "rules.table")
+    _, source, target, *_ = table.rule(0)
+    words = [table.source_words[s] if s < 2**31 else table.labels[s - 2**31] for s in source]
+    assert words == [" NP((", ")", "(", "a(", " NN(", "X", " )", " )"]
+    assert [table.target_words[t] for t in target[:-1]] == [")", "(", ")", "a("]
+    assert table.notes(0) == ([], [2, 0, 2, 2, 4])
 
 
 def test_a_missing_column(tmp_path):

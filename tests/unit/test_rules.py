@@ -3,13 +3,16 @@
 import json
 import random
 import re
+from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from treeglot import FormatError, UsageError
+from treeglot._core import Renderer
 from treeglot.rules import (
     Extraction,
     HieroOptions,
@@ -158,3 +161,41 @@ def test_lexical_table_is_written(tmp_path):
     assert {(r["source"], r["target"]) for r in rows} == {("a", "x"), ("b", None), (None, "y")}
     assert all(r["w_target_given_source"] == r["w_source_given_target"] == 1 for r in rows)
     assert pq.read_schema(tmp_path / "counts-0000-0.parquet").field("source").type == pa.binary()
+
+
+def codes(*rows):
+    """Codes as the core has them: numbers below 128 are bytes."""
+    offsets = np.cumsum([0, *map(len, rows)]).astype(np.int32)
+    return offsets, np.frombuffer(b"".join(map(bytes, rows)), dtype=np.int8)
+
+
+def texts(column):
+    offsets, data = column
+    return [bytes(data[a:b]).decode() for a, b in pairwise(offsets)]
+
+
+def test_fragments_as_text():
+    renderer = Renderer(["a", ")", "b(", "("], ["x", ")"], ["X", "NP", "NN"])
+    sources = codes([11, 1, 11, 2, 16, 12, 8, 0, 2, 12], [11, 2, 17, 18, 19, 12], [10, 1, 0], [0, 16])
+    lhs, symbols = renderer.source(*sources)
+    assert texts(lhs) == ["NP", "NN", "NP", "X"]
+    assert texts(symbols) == ["NP( NN( a ) [NN,1] )", "NN( \\) \\b( ( )", "[X,1]", "[X,1] a"]
+    # A variable of the target side has the label of the source side's.
+    targets = codes([16, 0, 9, 0, 1], [17], [8, 0, 1], [0])
+    symbols, structure = renderer.target(*sources, *targets)
+    assert texts(symbols) == ["x [NN,1]", "\\)", "[NP,1]", "[X,1]"]
+    assert texts(structure) == ["0 1", "", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        ([13], "a rule's code has a number without a meaning"),
+        ([11], "a rule's code ends too early"),
+        ([11, 9, 16, 12], "a rule's code has a label that is not listed"),
+        ([99], "a rule's code has a word that is not listed"),
+    ],
+)
+def test_codes_without_a_meaning(source, problem):
+    with pytest.raises(ValueError, match=problem):
+        Renderer(["a"], ["x"], ["X"]).source(*codes(source))

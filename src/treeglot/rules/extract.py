@@ -67,6 +67,7 @@ class Extraction:
     folder: Path
     parts: int = 1  # tallies that have to be added up; one is a row for each rule
     labels: bool = False  # whether rules carry labels beside their alignments
+    roots: bool = False  # whether left-hand sides differ, so that P(rule | left-hand side) says something
 
     @property
     def counts(self) -> list[Path]:
@@ -81,7 +82,7 @@ class Extraction:
             facts = json.loads((path / "extraction.json").read_text())
         except FileNotFoundError:
             raise FormatError(str(path), 0, "holds no finished extraction: extraction.json is missing") from None
-        return Extraction(path, facts["parts"], facts["labels"])
+        return Extraction(path, facts["parts"], facts["labels"], facts["roots"])
 
 
 def bitext(pairs: Iterable[tuple[Sequence[str], Sequence[str], Alignment]]) -> Bitext:
@@ -134,6 +135,7 @@ def extract(
     facts = {
         "extractor": "hiero",
         "labels": False,
+        "roots": False,
         "parts": part,
         "rows": rows,
         "options": dataclasses.asdict(options),
@@ -155,6 +157,7 @@ def counts_schema() -> pa.Schema:
         "labels": pa.binary(),
         "count": pa.float64(),
         "occurrences": pa.uint32(),
+        "lhs": pa.uint32(),
         "variables": pa.uint8(),
         "lex_target_given_source": pa.float32(),
         "lex_source_given_target": pa.float32(),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 ROWS = 1 << 17  # of a row group
 MEMORY = 2 << 30
+NULLABLE = ("structure", "labels", "p_rule_given_root")  # what not every extractor has
 
 
 def score(
@@ -36,7 +37,7 @@ def score(
     path = Path(path)
     engine = engine or DuckDB(threads, memory, path.parent)
     renderer = Renderer(*read_words(extraction.folder))
-    statements = scoring(options or ScoreOptions(), extraction.parts, extraction.labels)
+    statements = scoring(options or ScoreOptions(), extraction.parts, extraction.labels, extraction.roots)
     batches = _groups(engine.run({"counts": extraction.counts}, statements))
     rules = 0
     with (
@@ -74,11 +75,12 @@ def table_schema() -> pa.Schema:
         "count_bin": pa.string(),
         "p_target_given_source": pa.float32(),
         "p_source_given_target": pa.float32(),
+        "p_rule_given_root": pa.float32(),
         "lex_target_given_source": pa.float32(),
         "lex_source_given_target": pa.float32(),
     }
-    fields = [pa.field(name, pa.string(), nullable=name in ("structure", "labels")) for name in text]
-    return pa.schema(fields + [pa.field(name, kind, nullable=False) for name, kind in numbers.items()])
+    columns = dict.fromkeys(text, pa.string()) | numbers
+    return pa.schema([pa.field(name, kind, nullable=name in NULLABLE) for name, kind in columns.items()])
 
 
 def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
@@ -107,7 +109,7 @@ def _rendered(group: pa.Table, renderer: Renderer, labels: bool) -> pa.Table:
         return buffers_of(group[name].combine_chunks())
 
     lhs, source = renderer.source(*codes("source"))
-    target, structure = renderer.target(*codes("target"))
+    target, structure = renderer.target(*codes("source"), *codes("target"))
     text = {"lhs": lhs, "source": source, "target": target, "alignment": renderer.alignment(*codes("alignment"))}
     columns = {name: binary_array(buffers, pa.string()) for name, buffers in text.items()}
     nothing = pa.nulls(group.num_rows, pa.string())

@@ -25,8 +25,10 @@ class ScoreOptions:
     targets_per_source: int = option(20, "most probable target sides kept for a source side; 0: all")
 
 
-def scoring(options: ScoreOptions, parts: int = 1, labels: bool = False) -> list[Statement]:
+def scoring(options: ScoreOptions, parts: int = 1, labels: bool = False, roots: bool = False) -> list[Statement]:
     """The statements that score `counts`, with `parts` rows or more for a rule; the last gives the rows of the table.
+
+    With `labels` a rule has its most frequent labels, with `roots` a probability given its left-hand side.
 
     >>> [statement.name for statement in scoring(ScoreOptions())]
     ['sources', 'targets', 'best', 'rules']
@@ -55,7 +57,7 @@ def scoring(options: ScoreOptions, parts: int = 1, labels: bool = False) -> list
         FROM {counts} r
             JOIN sources s ON r.source = s.source
             JOIN targets t ON r.target = t.target
-            {smoothing.join}{"CROSS JOIN total n" if testing else ""}
+            {"JOIN roots h ON r.lhs = h.lhs " if roots else ""}{smoothing.join}{"CROSS JOIN total n" if testing else ""}
         WHERE {" AND ".join(tests)}"""
     target_given_source = f"CAST({smoothing.probability('s', 't')} AS FLOAT)"
     most = options.targets_per_source
@@ -72,6 +74,7 @@ def scoring(options: ScoreOptions, parts: int = 1, labels: bool = False) -> list
             CASE {bins} ELSE '{COUNT_BINS[-1][1]}' END AS count_bin,
             {target_given_source} AS p_target_given_source,
             CAST({smoothing.probability("t", "s")} AS FLOAT) AS p_source_given_target,
+            {"CAST(r.count / h.count AS FLOAT)" if roots else "CAST(NULL AS FLOAT)"} AS p_rule_given_root,
             r.lex_target_given_source, r.lex_source_given_target
         {scored}{kept} ORDER BY {order}"""
     return [
@@ -80,6 +83,7 @@ def scoring(options: ScoreOptions, parts: int = 1, labels: bool = False) -> list
         *([Statement("total", f"SELECT sum(occurrences) AS n FROM {counts}")] if testing else []),
         side("source", *of_source),
         side("target"),
+        *([Statement("roots", f"SELECT lhs, sum(count) AS count FROM {counts} GROUP BY lhs")] if roots else []),
         *([Statement("best", best)] if ranking else []),
         Statement("rules", rules),
     ]
@@ -100,14 +104,15 @@ def _sums(labels: bool) -> list[Statement]:
             "added",
             """
         SELECT source, target, min(row) AS row, sum(count) AS count, CAST(sum(occurrences) AS BIGINT) AS occurrences,
-            min(variables) AS variables, min(alignment) AS alignment, max(alignment) AS other_alignment,
+            min(lhs) AS lhs, min(variables) AS variables,
+            min(alignment) AS alignment, max(alignment) AS other_alignment,
             min(labels) AS labels, max(labels) AS other_labels,
             min(lex_target_given_source) AS lex_target_given_source,
             min(lex_source_given_target) AS lex_source_given_target
         FROM counts GROUP BY source, target""",
         )
     ]
-    columns = ["r.row", "r.source", "r.target", "r.count", "r.occurrences", "r.variables"]
+    columns = [f"r.{column}" for column in ("row", "source", "target", "count", "occurrences", "lhs", "variables")]
     joins = ""
     for note, of in notes.items():
         best = f"most_{note}"
