@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -83,6 +84,29 @@ def test_json(run) -> None:
     assert found["systems"][1]["by_length"] == [
         {"shortest": 0, "longest": 10, "sentences": 4, "bleu": pytest.approx(new["score"]), "ratio": 18 / 19}
     ]
+
+
+def test_page(run, tmp_path: Path) -> None:
+    code, out, err = run("new", "ref1", "--against", "old", "--html", "page.html", "--samples", "100")
+    assert (code, err) == (0, "")
+    assert out == run("new", "ref1", "--against", "old", "--samples", "100")[1]
+    html = (tmp_path / "page.html").read_text()
+    text = ElementTree.tostring(ElementTree.fromstring(html.replace("<!DOCTYPE html>", "")), "unicode", "text")
+    assert "0 to 10 words" in text
+    assert "4 sentences" in text
+    assert "samples:100|seed:1" in text
+    assert html.count("<rect") == 4  # BLEU and length, of two systems, in one bin
+    for line in out.splitlines()[1:7]:
+        assert line.split("  ")[-1].strip() in text  # the last cell of each row
+    assert "http" not in html.replace("http://www.w3.org/2000/svg", "")
+
+
+def test_page_without_anything_to_draw(run, tmp_path: Path) -> None:
+    Path("nothing").write_text("\n\n")
+    code, _, _ = run("nothing", "nothing", "--html", "page.html", "--metric", "bleu")
+    assert code == 0
+    html = (tmp_path / "page.html").read_text()
+    assert html.count("<rect") == 1  # BLEU is 0; there is no length without references
 
 
 def test_the_same_command_gives_the_same_bytes(run) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -29,6 +30,7 @@ def score(
     ] = None,
     by_length: Annotated[bool, typer.Option("--by-length", help="BLEU by the length of the reference, too.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    html: Annotated[Path | None, typer.Option(help="Write a page with the scores and plots of them by length.")] = None,
     lowercase: Annotated[
         bool, typer.Option("--lowercase", help="Compare without regard to case (TER always does).")
     ] = False,
@@ -65,6 +67,13 @@ def score(
     for report in reports:
         if report.empty:
             warn(f"{report.system}: {report.empty} of {len(references[0])} lines are empty")
+    drawn = f"samples:{options.samples}|seed:{options.seed}"
+    if html is not None:
+        from treeglot.base.files import write_binary
+        from treeglot.evaluate.page import page
+
+        with write_binary(html) as stream:
+            stream.write(page(reports, reference, drawn).encode())
     if json:
         print(_json(reports, reference, against, options))
         return
@@ -74,7 +83,7 @@ def score(
     print()
     for one in reports[0].scores:
         print(f"{one.name}  {one.signature}")
-    print(f"bootstrap  samples:{options.samples}|seed:{options.seed}")
+    print(f"bootstrap  {drawn}")
 
 
 def _read(path: str) -> list[str]:
@@ -111,25 +120,23 @@ def _table(reports: Sequence[SystemReport], against: str | None) -> str:
 
 
 def _compared(found: Comparison) -> list[str]:
+    from treeglot.evaluate.page import shown
+
     test, drawn = found.sign_test, found.bootstrap
-    samples = drawn.wins + drawn.losses + drawn.ties
     return [
         f"{found.difference:+.2f}",
-        f"p {_probability(test.p)}, {test.better} better, {test.worse} worse",
-        f"p {_probability(drawn.p, 1 / samples)}",
+        f"p {shown(test.p)}, {test.better} better, {test.worse} worse",
+        f"p {shown(drawn.p, 1 / drawn.samples)}",
     ]
 
 
-def _probability(p: float, least: float = 0.001) -> str:
-    return f"< {least:.3g}" if p < least else f"{p:.3f}"
-
-
 def _length_table(reports: Sequence[SystemReport]) -> str:
+    from treeglot.evaluate.page import words_of
+
     rows = [["words", "sentences", *(f"BLEU of {report.system}" for report in reports)]]
     for bins in zip(*(report.by_length for report in reports), strict=True):
         one = bins[0]
-        words = f"{one.shortest} and more" if one.longest is None else f"{one.shortest} to {one.longest}"
-        rows.append([words, str(one.sentences), *(f"{other.bleu:.2f}" for other in bins)])
+        rows.append([words_of(one), str(one.sentences), *(f"{other.bleu:.2f}" for other in bins)])
     return _aligned(rows)
 
 

@@ -36,6 +36,11 @@ class Bootstrap:
     system: Interval
     difference: Interval
 
+    @property
+    def samples(self) -> int:
+        """How many were drawn."""
+        return self.wins + self.losses + self.ties
+
 
 def sign_test(metric: Metric, baseline: Statistics, system: Statistics) -> SignTest:
     """The sign test of Collins et al. (2005), two-sided.
