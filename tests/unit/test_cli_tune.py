@@ -89,7 +89,7 @@ def test_an_empty_line_and_one_that_is_refused(model: Path, capsys) -> None:
         (["--set", "restarts=many"], 2, "mert.restarts is 'many', a string; expected an integer"),
         (["--kbest", "0"], 2, "kbest is 0; expected at least 1"),
         (["--refs", "short"], 1, "short: has 1 lines; expected 5, as dev.de has"),
-        (["--dev", "none"], 1, "none: is empty; expected a sentence a line"),
+        (["--dev", "none"], 1, "none: is empty; expected at least one sentence"),
         (["--start", "bad"], 1, "bad:1: the weight of p is 'x'; expected a finite number"),
     ],
 )

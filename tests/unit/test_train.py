@@ -74,3 +74,13 @@ def test_refusals(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert main(wrong) == 1
     assert f"error: {short}: has 1 records, fewer than" in capsys.readouterr().err
     assert not (tmp_path / "model" / "model.toml").exists()
+
+
+def test_a_kind_says_what_it_needs(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = arguments(corpus, tmp_path / "model")
+    assert main([*given[:4], "-o", str(tmp_path / "model")]) == 2
+    assert "a hiero model is trained with --target; none was given" in capsys.readouterr().err
+    assert main([*given, "--source-trees", str(corpus / "zh.txt")]) == 2
+    assert "a hiero model makes no use of --source-trees" in capsys.readouterr().err
+    assert main(["train", "heiro", *given[2:]]) == 2
+    assert "unknown kind of model 'heiro'; did you mean 'hiero'? known: hiero" in capsys.readouterr().err

@@ -8,7 +8,7 @@ import pytest
 
 from treeglot import Model, sample
 from treeglot.evaluate import Bleu
-from treeglot.models.train import train_hiero
+from treeglot.models import Corpus, train
 from treeglot.tune import DecoderTranslator, LoopOptions, Mert, Mira, Pro, tune
 
 MARGIN = 1.5  # BLEU; MERT gains 2.7, MIRA 3.7 and PRO 3.9 here
@@ -25,7 +25,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Model:
     files = (corpus / name for name in ("train.zh", "train.en", "train.align"))
-    return train_hiero(*files, tmp_path_factory.mktemp("model"))
+    return train("hiero", Corpus(*files), tmp_path_factory.mktemp("model"))
 
 
 def lines(path: Path) -> list[str]:

@@ -126,7 +126,8 @@ def hiero(train: Sequence[SamplePair]) -> Model:
     import tempfile
     from pathlib import Path
 
-    from treeglot.models.train import train_hiero
+    from treeglot.models import Corpus
+    from treeglot.models import train as train_model
     from treeglot.syntax import write
 
     with tempfile.TemporaryDirectory() as folder:
@@ -134,7 +135,7 @@ def hiero(train: Sequence[SamplePair]) -> Model:
         write(source, [pair.source for pair in train])
         write(target, [pair.target for pair in train])
         write(links, [pair.alignment for pair in train])
-        return train_hiero(source, target, links, Path(folder) / "model")
+        return train_model("hiero", Corpus(source, target, links), Path(folder) / "model")
 
 
 def choose(known: Sequence[tuple[SamplePair, ParseForest]]) -> tuple[SamplePair, ParseForest]:

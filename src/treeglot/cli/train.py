@@ -7,18 +7,20 @@ from typing import Annotated
 
 import typer
 
-from treeglot.base.errors import UsageError
 from treeglot.cli.output import say, warn
-
-KINDS = ("hiero",)
 
 
 def train(
-    kind: Annotated[str, typer.Argument(help="The kind of model: hiero.")],
-    source: Annotated[Path, typer.Option(help="Tokenised source sentences, one a line.")],
-    target: Annotated[Path, typer.Option(help="Tokenised target sentences, one a line.")],
-    alignments: Annotated[Path, typer.Option(help="Word alignments in Pharaoh's format, source-target.")],
+    kind: Annotated[str, typer.Argument(help="The kind of model, such as hiero.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The model's folder.")],
+    source: Annotated[Path | None, typer.Option(help="Tokenised source sentences, one a line.")] = None,
+    target: Annotated[Path | None, typer.Option(help="Tokenised target sentences, one a line.")] = None,
+    alignments: Annotated[Path | None, typer.Option(help="Word alignments in Pharaoh's format, source-target.")] = None,
+    source_trees: Annotated[Path | None, typer.Option(help="Parses of the source sentences.")] = None,
+    target_trees: Annotated[Path | None, typer.Option(help="Parses of the target sentences.")] = None,
+    source_forests: Annotated[Path | None, typer.Option(help="Packed forests of the source sentences.")] = None,
+    source_dependencies: Annotated[Path | None, typer.Option(help="Dependencies of the source sentences.")] = None,
+    target_dependencies: Annotated[Path | None, typer.Option(help="Dependencies of the target sentences.")] = None,
     lm: Annotated[Path | None, typer.Option(help="A language model, ARPA or compiled, in place of a new one.")] = None,
     lm_text: Annotated[Path | None, typer.Option(help="Text to train it on; default: the target sentences.")] = None,
     options: Annotated[
@@ -28,20 +30,29 @@ def train(
     threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
     memory: Annotated[str, typer.Option(help="Memory to use, about; what does not fit goes through the disk.")] = "2G",
 ) -> None:
-    """Train a model from aligned text."""
+    """Train a model from aligned, parsed text."""
     import warnings
 
-    from treeglot.base.options import load_options, unknown
-    from treeglot.models.hiero import HieroModelOptions
-    from treeglot.models.train import train_hiero
+    from treeglot.base.options import load_options
+    from treeglot.models import Corpus, find_kind
+    from treeglot.models import train as train_model
 
-    if kind not in KINDS:
-        raise UsageError(unknown("kind of model", kind, KINDS))
-    chosen = load_options(HieroModelOptions, options) if options else HieroModelOptions()
+    declared = find_kind(kind)
+    corpus = Corpus(
+        source=source,
+        target=target,
+        alignments=alignments,
+        source_trees=source_trees,
+        target_trees=target_trees,
+        source_forests=source_forests,
+        source_dependencies=source_dependencies,
+        target_dependencies=target_dependencies,
+    )
+    chosen = load_options(declared.options, options) if options else None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = train_hiero(
-            source, target, alignments, out, chosen, lm=lm, lm_text=lm_text, threads=threads, memory=memory, report=say
+        model = train_model(
+            kind, corpus, out, chosen, lm=lm, lm_text=lm_text, threads=threads, memory=memory, report=say
         )
     for warning in caught:
         warn(str(warning.message))

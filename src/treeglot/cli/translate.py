@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,14 +12,14 @@ from typing import Annotated, Any
 import typer
 
 from treeglot.cli.output import Progress, say, warn
-from treeglot.decode import Hypothesis, Translation
+from treeglot.decode import Hypothesis, Source, Translation, Translator
 
 BATCH = 500  # sentences translated between two writes: memory does not grow with the input
 
 
 def translate(
     model: Annotated[Path, typer.Argument(help="The model's folder.")],
-    source: Annotated[Path, typer.Argument(help="Tokenised sentences, one a line; - is standard input.")] = Path("-"),
+    source: Annotated[Path, typer.Argument(help="Sentences, forests or trees; - is standard input.")] = Path("-"),
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output.")] = Path("-"),
     kbest: Annotated[int, typer.Option(help="Print the best so many of each sentence: NUMBER ||| TEXT ||| …")] = 0,
     distinct: Annotated[bool, typer.Option(help="In a k-best list, only the best derivation of each text.")] = False,
@@ -42,11 +44,12 @@ def translate(
         options = replace(options, span_limit=span_limit)
     if options != loaded.translator.options:
         loaded = loaded.with_search(options)
-    run(loaded.translator, source, out, kbest, distinct, as_json, trace, time, threads)
+    run(loaded.translator, loaded.read(source), source, out, kbest, distinct, as_json, trace, time, threads)
 
 
 def run(
-    translator: Any,
+    translator: Translator,
+    sources: Iterator[Source],
     source: Path,
     out: Path,
     kbest: int,
@@ -56,15 +59,15 @@ def run(
     time: bool,
     threads: int,
 ) -> None:
-    """Translate `source` with any translator; used by every command that decodes."""
-    from treeglot.base.files import iterate_lines, write_binary
+    """Translate `sources`, read from `source`, with any translator; used by every command that decodes."""
+    from treeglot.base.files import write_binary
 
     for name in translator.unknown_weights:
         warn(f"the weights name {name!r}, which is no feature of this model")
     number, seconds, words = 0, 0.0, 0
-    lines = iterate_lines(source, errors="replace")  # one bad line never ends a run of many
+    notes: Counter[str] = Counter()
     with write_binary(out) as stream, Progress("translating", unit="sentences") as progress:
-        while batch := list(islice(lines, BATCH)):
+        while batch := list(islice(sources, BATCH)):
             for translation in translator.translate_all(batch, max(kbest, 1), distinct, threads):
                 if translation.problem:
                     warn(f"{source}:{number + 1}: {translation.problem}; its output is empty")
@@ -72,7 +75,10 @@ def run(
                 number += 1
                 seconds += translation.seconds
                 words += len(translation.source.split())
+                notes.update(set(translation.notes))
             progress.update(number)
+    for note, times in notes.items():
+        say(f"{note}: {times:,} of {number:,} sentences")
     if time and number:
         say(f"{number:,} sentences, {words:,} words: {seconds:.2f} s of CPU, {1000 * seconds / number:.2f} ms each")
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def tune(
     model: Annotated[Path, typer.Argument(help="The model's folder; its weights are replaced by the tuned ones.")],
-    dev: Annotated[Path, typer.Option(help="Tokenised source sentences, one a line.")],
+    dev: Annotated[Path, typer.Option(help="What is translated: sentences, forests or trees, as the model wants.")],
     refs: Annotated[list[Path], typer.Option(help="Their reference translations; may be given again.")],
     method: Annotated[Literal["mert", "mira", "pro"], typer.Option(help="How weights are found.")] = "mert",
     run: Annotated[
@@ -59,18 +59,18 @@ def tune(
         loop = LoopOptions(iterations, kbest, patience, seed)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    lines = read_lines(dev)
+    loaded = load(model)
+    lines = list(loaded.read(dev))
     references = [read_lines(path) for path in refs]
     if not lines:
-        raise FormatError(str(dev), 0, "is empty; expected a sentence a line")
+        raise FormatError(str(dev), 0, "is empty; expected at least one sentence")
     for path, reference in zip(refs, references, strict=True):
         if len(reference) != len(lines):
             raise FormatError(str(path), 0, f"has {len(reference)} lines; expected {len(lines)}, as {dev} has")
-    empty = sum(not line.strip() for line in lines)
+    empty = sum(isinstance(line, str) and not line.strip() for line in lines)
     if empty:
         warn(f"{dev}: {empty} of {len(lines)} lines are empty; their output is, too")
 
-    loaded = load(model)
     for name in loaded.translator.unknown_weights:
         warn(f"the weights name {name!r}, which is no feature of this model")
     folder = run or model / f"tune-{method}-{seed}"

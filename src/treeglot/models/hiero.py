@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from treeglot.base.options import option
 from treeglot.decode import SearchOptions
-from treeglot.rules import HieroOptions, ScoreOptions
-
-KIND = "hiero"
+from treeglot.models.kind import Corpus, Kind, Work
+from treeglot.rules import Extraction, HieroOptions, ScoreOptions, bitext, extract
+from treeglot.syntax import read_parallel
 
 # Where tuning starts, and what an untuned model uses: the language model and both directions' probabilities count,
 # words are worth about what the language model takes for them, glue costs a little.
@@ -33,3 +34,20 @@ class HieroModelOptions:
     score: ScoreOptions = option(ScoreOptions(), "how rules are scored and pruned")
     search: SearchOptions = option(SearchOptions(), "how sentences are translated")
     lm_order: int = option(5, "words in the language model's longest n-grams")
+
+
+def _extract(corpus: Corpus, folder: Path, options: HieroModelOptions, work: Work) -> Extraction:
+    files = ((corpus.file("source"), "text"), (corpus.file("target"), "text"), (corpus.file("alignments"), "pharaoh"))
+    pairs = bitext(read_parallel(*files))
+    work.report(f"{len(pairs):,} sentence pairs")
+    return extract(pairs, folder, options.extract, threads=work.threads, memory=work.memory // 2)
+
+
+HIERO = Kind(
+    name="hiero",
+    summary="hierarchical phrases, no syntax",
+    options=HieroModelOptions,
+    weights=WEIGHTS,
+    needs=("source", "target", "alignments"),
+    extract=_extract,
+)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -20,7 +20,8 @@ from treeglot import _core
 from treeglot.base.errors import FormatError
 from treeglot.base.files import PathLike, write_binary
 from treeglot.base.options import load_options, option, required
-from treeglot.decode import SearchOptions, Translation, Translator, read_weights, write_weights
+from treeglot.decode import SearchOptions, Source, Translation, Translator, read_weights, write_weights
+from treeglot.models.kinds import find_kind
 
 
 @dataclass(frozen=True)
@@ -48,25 +49,27 @@ class Model:
         """The weights of the features."""
         return self.translator.weights
 
-    def translate(self, line: str) -> Translation:
-        """Translate one sentence, its tokens separated by blanks."""
-        return self.translator.translate(line)
+    def read(self, path: PathLike) -> Iterator[Source]:
+        """What the model translates, from a file: lines, forests or dependency trees, as its kind wants them."""
+        return iter(find_kind(self.kind).read(Path(path)))
+
+    def translate(self, source: Source) -> Translation:
+        """Translate one sentence: its tokens separated by blanks, or what a parser made of it."""
+        return self.translator.translate(source)
 
     def translate_all(
-        self, lines: Iterable[str], kbest: int = 1, distinct: bool = False, threads: int = 1
+        self, sources: Iterable[Source], kbest: int = 1, distinct: bool = False, threads: int = 1
     ) -> list[Translation]:
         """Translate sentences; the result is the same for any number of threads."""
-        return self.translator.translate_all(lines, kbest, distinct, threads)
+        return self.translator.translate_all(sources, kbest, distinct, threads)
 
     def with_weights(self, weights: Mapping[str, float]) -> Model:
         """The same model with other weights: tables and language models are shared."""
-        translator = Translator(self.translator.table, weights, self.translator.lm, self.translator.options)
-        return Model(self.directory, self.file, translator)
+        return Model(self.directory, self.file, self.translator.with_weights(weights))
 
     def with_search(self, options: SearchOptions) -> Model:
         """The same model, searched otherwise."""
-        translator = Translator(self.translator.table, self.weights, self.translator.lm, options)
-        return Model(self.directory, self.file, translator)
+        return Model(self.directory, self.file, self.translator.with_search(options))
 
     def __repr__(self) -> str:
         return f"Model({os.fspath(self.directory)!r}, kind={self.kind!r}, rules={len(self.translator.table):,})"
@@ -83,7 +86,8 @@ def load(directory: PathLike) -> Model:
     file = load_options(ModelFile, path)
     lm = load_lm(folder / file.lm) if file.lm else None
     table = _core.RuleTable.open(os.fspath(folder / file.rules))
-    return Model(folder, file, Translator(table, read_weights(folder / file.weights), lm, file.search))
+    setup = find_kind(file.kind).setup(folder)
+    return Model(folder, file, Translator(table, read_weights(folder / file.weights), lm, file.search, setup))
 
 
 def write_model(directory: PathLike, kind: str, weights: Mapping[str, float], search: SearchOptions) -> None:

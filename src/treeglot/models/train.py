@@ -1,23 +1,24 @@
-"""From aligned text to a model folder."""
+"""From a parallel corpus to a model folder, for every kind of model."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from treeglot.base.files import PathLike
 from treeglot.base.sizes import parse_size
-from treeglot.models import hiero
+from treeglot.models.kind import Corpus, Work
+from treeglot.models.kinds import find_kind
 from treeglot.models.model import Model, load, write_model
 
 
-def train_hiero(
-    source: PathLike,
-    target: PathLike,
-    alignments: PathLike,
+def train(
+    kind: str,
+    corpus: Corpus,
     out: PathLike,
-    options: hiero.HieroModelOptions | None = None,
+    options: Any = None,
     *,
     lm: PathLike | None = None,
     lm_text: PathLike | None = None,
@@ -25,38 +26,36 @@ def train_hiero(
     memory: str | int = "2G",
     report: Callable[[str], None] = lambda line: None,
 ) -> Model:
-    """Train a Hiero model into the folder `out`.
+    """Train a model into the folder `out`.
 
-    The language model is `lm` (ARPA or compiled) if given; otherwise one is trained on `lm_text` or, without it, on the
-    target side. `report` is told what is done, line by line. Beside the model, `rules.parquet` holds the scored rules
-    for inspection.
+    `options` are those of the kind, such as `HieroModelOptions`. The language model is `lm` (ARPA or compiled) if
+    given; otherwise one is trained on `lm_text` or, without it, on the target side. `report` is told what is done, line
+    by line. Beside the model, `rules.parquet` holds the scored rules for inspection.
     """
-    from treeglot.rules import bitext, compile_table, extract, score
-    from treeglot.syntax import read_parallel
+    from treeglot.rules import compile_table, score
 
-    options = options or hiero.HieroModelOptions()
+    declared = find_kind(kind)
+    declared.check(corpus)
+    options = options or declared.options()
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    bytes_allowed = parse_size(memory)
+    work = Work(threads, parse_size(memory), report)
 
-    pairs = bitext(read_parallel((source, "text"), (target, "text"), (alignments, "pharaoh")))
-    report(f"{len(pairs):,} sentence pairs")
     with tempfile.TemporaryDirectory(prefix=".extract.", dir=folder) as scratch:
-        extraction = extract(pairs, scratch, options.extract, threads=threads, memory=bytes_allowed // 2)
+        extraction = declared.extract(corpus, Path(scratch), options, work)
         report("rules extracted and counted")
-        rules = score(extraction, folder / "rules.parquet", options.score, threads=threads, memory=bytes_allowed)
+        rules = score(extraction, folder / "rules.parquet", options.score, threads=threads, memory=work.memory)
     report(f"{rules:,} rules scored")
-    compile_table(folder / "rules.parquet", folder / "rules.table")
+    compile_table(folder / "rules.parquet", folder / "rules.table", declared.compile)
     report("rule table compiled")
-    _make_lm(folder, target, lm, lm_text, options.lm_order, memory)
+    _make_lm(folder, lm, lm_text or corpus.file("target"), options.lm_order, memory)
     report("language model compiled")
-    write_model(folder, hiero.KIND, hiero.WEIGHTS, options.search)
+    declared.more(corpus, folder, options, work)
+    write_model(folder, declared.name, declared.weights, options.search)
     return load(folder)
 
 
-def _make_lm(
-    folder: Path, target: PathLike, lm: PathLike | None, lm_text: PathLike | None, order: int, memory: str | int
-) -> None:
+def _make_lm(folder: Path, lm: PathLike | None, text: PathLike, order: int, memory: str | int) -> None:
     from treeglot.lm import compile, train
 
     if lm is not None:
@@ -64,5 +63,5 @@ def _make_lm(
         return
     with tempfile.TemporaryDirectory(prefix=".lm.", dir=folder) as scratch:
         arpa = Path(scratch) / "lm.arpa"
-        train(lm_text if lm_text is not None else target, order, memory=memory, out=arpa)
+        train(text, order, memory=memory, out=arpa)
         compile(arpa, folder / "lm.bin")

@@ -1,0 +1,123 @@
+"""What a kind of model declares: which extractor takes its rules, what meets the input, which features score."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from treeglot.base.errors import UsageError
+from treeglot.decode import SearchOptions, Setup, Source, match_strings
+from treeglot.rules import CompileOptions, Extraction, ScoreOptions
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The files of a parallel corpus; a kind of model says which of them it needs."""
+
+    source: Path | None = None
+    target: Path | None = None
+    alignments: Path | None = None
+    source_trees: Path | None = None
+    target_trees: Path | None = None
+    source_forests: Path | None = None
+    source_dependencies: Path | None = None
+    target_dependencies: Path | None = None
+
+    def file(self, name: str) -> Path:
+        """A file that must be there."""
+        path: Path | None = getattr(self, name)
+        if path is None:
+            raise UsageError(f"there is no {option_name(name)}")
+        return path
+
+    def given(self) -> tuple[str, ...]:
+        """The names of the files that are there."""
+        return tuple(f.name for f in dataclasses.fields(self) if getattr(self, f.name) is not None)
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a training may use, and whom it tells what it does, line by line."""
+
+    threads: int = 1
+    memory: int = 2 << 30
+    report: Callable[[str], None] = lambda line: None
+
+
+class ModelOptions(Protocol):
+    """What the options of every kind of model have; what `extract` holds is the extractor's business."""
+
+    @property
+    def score(self) -> ScoreOptions:
+        """How rules are scored and pruned."""
+        ...
+
+    @property
+    def search(self) -> SearchOptions:
+        """How sentences are translated."""
+        ...
+
+    @property
+    def lm_order(self) -> int:
+        """Words in the language model's longest n-grams."""
+        ...
+
+
+def _strings(folder: Path) -> Setup:
+    return match_strings
+
+
+def _nothing(corpus: Corpus, folder: Path, options: Any, work: Work) -> None:
+    pass
+
+
+def read_strings(path: Path) -> Iterable[Source]:
+    """A sentence a line, as it stands: one bad line never ends a run of many."""
+    from treeglot.base.files import iterate_lines
+
+    return iterate_lines(path, errors="replace")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of model. A new one is a declaration of this, and an entry in `treeglot.models.KINDS`."""
+
+    name: str
+    summary: str
+    options: type[Any]  # a dataclass with the fields of ModelOptions
+    weights: Mapping[str, float]  # where tuning starts, and what an untuned model uses
+    # Files of the corpus, each a name or several that serve: "source_trees|source_forests".
+    needs: tuple[str, ...]
+    extract: Callable[[Corpus, Path, Any, Work], Extraction]
+    compile: CompileOptions = field(default_factory=CompileOptions)
+    more: Callable[[Corpus, Path, Any, Work], None] = _nothing  # files beside rules and language model
+    setup: Callable[[Path], Setup] = _strings  # given the model's folder
+    read: Callable[[Path], Iterable[Source]] = read_strings  # what is translated
+
+    def check(self, corpus: Corpus) -> None:
+        """Refuses a corpus that lacks a file, or has one that would not be used."""
+        given = corpus.given()
+        known = {"source", "target", "alignments"}
+        for need in self.needs:
+            names = need.split("|")
+            known.update(names)
+            found = [name for name in names if name in given]
+            if len(found) != 1:
+                wanted = " or ".join(option_name(name) for name in names)
+                has = " and ".join(option_name(name) for name in found) or "none"
+                raise UsageError(f"a {self.name} model is trained with {wanted}; {has} was given")
+        for name in given:
+            if name not in known:
+                raise UsageError(f"a {self.name} model makes no use of {option_name(name)}")
+
+
+def option_name(file: str) -> str:
+    """How the command line calls a file of a corpus.
+
+    >>> option_name("source_trees")
+    '--source-trees'
+    """
+    return "--" + file.replace("_", "-")

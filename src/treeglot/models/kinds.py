@@ -1,0 +1,21 @@
+"""The kinds of models, by name."""
+
+from __future__ import annotations
+
+from treeglot.base.errors import UsageError
+from treeglot.base.options import unknown
+from treeglot.models.hiero import HIERO
+from treeglot.models.kind import Kind
+
+KINDS: dict[str, Kind] = {kind.name: kind for kind in (HIERO,)}
+
+
+def find_kind(name: str) -> Kind:
+    """The kind of model with that name.
+
+    >>> find_kind("hiero").summary
+    'hierarchical phrases, no syntax'
+    """
+    if name not in KINDS:
+        raise UsageError(unknown("kind of model", name, KINDS))
+    return KINDS[name]
