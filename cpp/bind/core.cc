@@ -12,6 +12,7 @@ NB_MODULE(_core, m) {
   treeglot::bind_syntax(m);
   treeglot::bind_syntax_forest(m);
   treeglot::bind_syntax_dependency(m);
+  treeglot::bind_syntax_category(m);
   treeglot::bind_syntax_formats(m);
   treeglot::bind_parse(m);
   treeglot::bind_lm(m);

@@ -594,6 +594,34 @@ def structure_roots(dependency: Dependency, begin: int, end: int, strict: bool =
 def structures(dependency: Dependency, max_length: int, strict: bool = False) -> list[tuple[int, int, list[int]]]:
     """Begin, end and roots of every well-formed span up to a length."""
 
+def span_categories(tree: Tree, max_length: int) -> list[tuple[int, int, str]]:
+    """Begin, end and simplest category of every span up to a length."""
+
+def span_category(tree: Tree, begin: int, end: int) -> str:
+    """The simplest category of a span."""
+
+def crossed_constituents(tree: Tree, begin: int, end: int) -> int:
+    """How many constituents the span crosses; a unary chain is one."""
+
+def escaped_label(label: str) -> str:
+    """A label as part of a category's text."""
+
+class TreeBatch:
+    """Many constituency trees, as extractors read them."""
+
+    def __init__(self) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    @property
+    def missing(self) -> int:
+        """Sentences with words but no tree."""
+
+    def append(self, tree: Tree, words: Sequence[str]) -> None:
+        """
+        Adds the tree of a sentence; refuses one whose words are not the sentence's.
+        """
+
 class BracketReader:
     """Reads Penn Treebank brackets."""
 

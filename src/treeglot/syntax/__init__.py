@@ -29,6 +29,7 @@ array([ 1, -1,  1], dtype=int32)
 
 from treeglot._core import Alignment, Dependency, HeadTable, ParseForest, ScoreKind, Tree, TreeNode
 from treeglot.syntax import heads
+from treeglot.syntax.category import categories, category
 from treeglot.syntax.constituents import to_dependencies, to_dependency
 from treeglot.syntax.formats import (
     FORMATS,
@@ -59,6 +60,8 @@ __all__ = [
     "Structure",
     "Tree",
     "TreeNode",
+    "categories",
+    "category",
     "find_format",
     "heads",
     "read",

@@ -1,0 +1,38 @@
+#include "syntax/tree_batch.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "base/error.h"
+
+namespace treeglot {
+
+void append_brackets(const Tree& tree, Symbols& labels, std::vector<Bracket>& out) {
+  for (std::uint32_t node = 0; node < tree.size(); ++node) {
+    if (tree.is_word(node) && tree.span(tree.parent(node)) == tree.span(node)) continue;
+    out.push_back({labels.intern(tree.label(node)), tree.span(node)});
+  }
+}
+
+void TreeBatch::append(const Tree& tree, std::span<const std::string_view> words) {
+  if (!tree.empty()) {
+    const std::size_t common = std::min(tree.words(), words.size());
+    for (std::size_t i = 0; i < common; ++i) {
+      if (tree.word(i) != words[i]) {
+        throw std::invalid_argument("word " + std::to_string(i + 1) + " of the tree is " + quoted(tree.word(i)) +
+                                    "; expected " + quoted(words[i]) + ", as the text has");
+      }
+    }
+    if (tree.words() != words.size()) {
+      throw std::invalid_argument("the tree has " + std::to_string(tree.words()) + " words; expected " +
+                                  std::to_string(words.size()) + ", as the text has");
+    }
+    append_brackets(tree, labels_, brackets_);
+  } else if (!words.empty()) {
+    ++missing_;
+  }
+  ends_.push_back(brackets_.size());
+}
+
+}  // namespace treeglot
