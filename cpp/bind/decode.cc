@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "decode/decoder.h"
+#include "decode/features/dependency.h"
 #include "decode/features/ngram.h"
 #include "decode/match_chart.h"
 
@@ -37,7 +38,9 @@ void bind_decode(nb::module_& m) {
             return out;
           },
           "Numbers and values of the features that are not 0.")
-      .def_ro("steps", &Hypothesis::steps, "The derivation in preorder.");
+      .def_ro("steps", &Hypothesis::steps, "The derivation in preorder.")
+      .def_ro("heads", &Hypothesis::heads, "Of the words, if the model makes dependency trees: a position, or -1.")
+      .def_ro("tags", &Hypothesis::tags, "Of the words, likewise; a word without one has an empty one.");
 
   nb::class_<Translation>(m, "RawTranslation", "What the decoder found for one line.")
       .def_ro("kbest", &Translation::kbest, "Best first; empty for an empty line and one that was refused.")
@@ -51,7 +54,10 @@ void bind_decode(nb::module_& m) {
            "table"_a)
       .def("add_ngram",
            [](FeatureSet& self, std::shared_ptr<NgramModel> model) { add_ngram(self, std::move(model)); }, "model"_a,
-           "An n-gram language model: lm (natural log), lm_unknown.");
+           "An n-gram language model: lm (natural log), lm_unknown.")
+      .def("add_dependency",
+           [](FeatureSet& self, std::shared_ptr<DependencyModel> model) { add_dependency(self, std::move(model)); },
+           "model"_a, "A dependency language model: dlm_words or dlm_tags (natural log), ill_formed.");
 
   nb::class_<Matcher>(m, "Matcher", "How a table's rules meet an input.");
   nb::class_<ChartMatcher, Matcher>(m, "ChartMatcher", "Meets strings: every rule on every span up to a limit.")

@@ -82,12 +82,15 @@ void bind_rules(nb::module_& m) {
       .def(
           "add",
           [](RuleTableBuilder& b, Symbol lhs, const std::vector<Symbol>& source, const std::vector<std::int32_t>& target,
-             const std::vector<float>& features, const Links& links) {
+             const std::vector<float>& features, const Links& links, const std::vector<Symbol>& labels,
+             const std::vector<std::int32_t>& structure) {
             std::vector<RuleLink> alignment;
             for (const auto& [s, t] : links) alignment.push_back({s, t});
-            b.add(lhs, source, target, features, {.alignment = alignment});
+            b.add(lhs, source, target, features,
+                  {.sparse = {}, .alignment = alignment, .labels = labels, .structure = structure});
           },
-          "lhs"_a, "source"_a, "target"_a, "features"_a, "alignment"_a,
+          "lhs"_a, "source"_a, "target"_a, "features"_a, "alignment"_a, "labels"_a = std::vector<Symbol>(),
+          "structure"_a = std::vector<std::int32_t>(),
           "Adds a rule; a nonterminal of the source side is its label with the top bit set, variable k of the target "
           "side is -1 - k.")
       .def(

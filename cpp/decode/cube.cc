@@ -17,6 +17,7 @@ Scorer::Scorer(std::vector<std::unique_ptr<StatefulFeature>> features, std::vect
   for (const auto& feature : features_) {
     offsets_.push_back(state_bytes_);
     state_bytes_ += (feature->state_bytes() + kAlign - 1) / kAlign * kAlign;
+    if (feature->looks_ahead()) ahead_.push_back(offsets_.size() - 1);
   }
 }
 
@@ -83,6 +84,7 @@ class CubeSearch {
     found_.clear();
     node_states_.clear();
     best_.clear();
+    ahead_.clear();
     slots_.assign(64, kEmpty);
 
     for (EdgeId edge = forest_.graph.edges_begin(node); edge < forest_.graph.edges_end(node); ++edge) {
@@ -145,8 +147,9 @@ class CubeSearch {
     if (!forest_.edge_value.empty()) sink.add(forest_.edge_feature, forest_.edge_value[c.edge]);
     const double step = static_cast<double>(rule.score) + sink.sum();
     const auto candidate = static_cast<std::uint32_t>(candidates_.size() - 1);
-    found_.push_back({candidate, recombine(state_begin, sum + step), step, sum + step});
-    return sum + step;
+    const std::uint32_t hypothesis = recombine(state_begin, sum + step);
+    found_.push_back({candidate, hypothesis, step, sum + step});
+    return sum + step + ahead_[hypothesis];
   }
 
   // The hypothesis with the state that was just written at the end of node_states_: an old one, or a new one.
@@ -168,6 +171,7 @@ class CubeSearch {
     }
     slots_[slot] = static_cast<std::uint32_t>(best_.size());
     best_.push_back(score);
+    ahead_.push_back(scorer_.ahead(node_states_.data() + state_begin));
     return slots_[slot];
   }
 
@@ -183,15 +187,17 @@ class CubeSearch {
     }
   }
 
+  double promise(std::uint32_t hypothesis) const { return best_[hypothesis] + ahead_[hypothesis]; }
+
   // Moves the node's hypotheses into the search forest: best first, those outside the beam dropped.
   void keep(NodeId node) {
     order_.resize(best_.size());
     std::iota(order_.begin(), order_.end(), 0u);
-    std::ranges::stable_sort(order_, [&](std::uint32_t a, std::uint32_t b) { return best_[a] > best_[b]; });
+    std::ranges::stable_sort(order_, [&](std::uint32_t a, std::uint32_t b) { return promise(a) > promise(b); });
     std::size_t kept = order_.size();
     if (options_.beam > 0) kept = std::min<std::size_t>(kept, options_.beam);
     if (options_.threshold > 0)
-      while (kept > 1 && best_[order_[kept - 1]] < best_[order_[0]] - options_.threshold) --kept;
+      while (kept > 1 && promise(order_[kept - 1]) < promise(order_[0]) - options_.threshold) --kept;
 
     const std::size_t bytes = scorer_.state_bytes();
     const auto begin = static_cast<NodeId>(out_.score.size());
@@ -241,7 +247,7 @@ class CubeSearch {
   std::vector<Queued> queue_;
   std::vector<Found> found_;
   std::vector<std::byte> node_states_;
-  std::vector<double> best_;
+  std::vector<double> best_, ahead_;  // by hypothesis
   std::vector<std::uint32_t> slots_, order_, rank_;
   std::vector<const std::byte*> tail_states_;
 };

@@ -35,16 +35,23 @@ class Scorer {
       features_[f]->apply(application, tails, offsets_[f], out, sink);
   }
   float estimate(const Application& application) const;
+  // What is likely to come of what waits in a hypothesis's states.
+  double ahead(const std::byte* states) const {
+    double sum = 0;
+    for (const std::size_t f : ahead_) sum += features_[f]->ahead(states, offsets_[f], weights_);
+    return sum;
+  }
 
  private:
   std::vector<std::unique_ptr<StatefulFeature>> features_;
   std::vector<std::size_t> offsets_;
+  std::vector<std::size_t> ahead_;  // the features that look ahead
   std::vector<float> weights_;
   std::size_t state_bytes_ = 0;
 };
 
-// The search forest: its nodes are hypotheses (a node of the translation forest with a state), best first for each node
-// of the translation forest; its edges are rules applied to hypotheses, best first for each hypothesis. The arrays are
+// The search forest: its nodes are hypotheses (a node of the translation forest with a state), the most promising first
+// for each node of the translation forest (at the goal nothing waits: the best); its edges are rules applied to hypotheses, best first for each hypothesis. The arrays are
 // those of a hypergraph, so k-best lists and output come from the one implementation.
 struct SearchForest {
   std::vector<std::uint32_t> first_edge = {0}, first_tail = {0};

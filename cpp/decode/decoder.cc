@@ -138,7 +138,7 @@ Translation Decoder::translate(const Source& source, const TranslateOptions& opt
   worker.scorer.begin_sentence(worker.glue.first_word(), worker.glue.words());
   const auto found = std::make_shared<SearchForest>(search(forest, worker.scorer, options_.search));
   if (!found->found()) throw std::runtime_error("no derivation covers the sentence");
-  const Reading reading(table(), space(), worker.scorer, worker.glue, forest, *found, input.words);
+  const Reading reading(table(), space(), worker.scorer, worker.glue, forest, *found, input.words, features_->trees());
   if (options.kbest <= 1) {
     out.kbest.push_back(reading.read(best_derivation(forest, *found)));
     return out;

@@ -2,17 +2,21 @@
 
 #include <algorithm>
 
+#include "lm/dependency_piece.h"
+
 namespace treeglot {
 
 Reading::Reading(const RuleTable& table, const FeatureSpace& space, const Scorer& scorer, const Glue& glue,
-                 const TranslationForest& forest, const SearchForest& found, std::span<const std::string_view> words)
+                 const TranslationForest& forest, const SearchForest& found, std::span<const std::string_view> words,
+                 bool trees)
     : table_(table),
       space_(space),
       scorer_(scorer),
       glue_(glue),
       forest_(forest),
       found_(found),
-      words_(words) {}
+      words_(words),
+      trees_(trees) {}
 
 Hypothesis Reading::read(const Derivation& derivation) const {
   Hypothesis out;
@@ -21,6 +25,8 @@ Hypothesis Reading::read(const Derivation& derivation) const {
   // Bottom-up: the steps from last to first, each taking its tails' words and states off a stack.
   struct Done {
     std::vector<std::int32_t> words;
+    std::vector<Symbol> tags;
+    DependencyPiece piece;
     std::vector<std::byte> state;
   };
   std::vector<Done> stack;
@@ -46,19 +52,36 @@ Hypothesis Reading::read(const Derivation& derivation) const {
     } else {
       visit_features(table_, space_, rule.rule, [&](FeatureId f, float value) { values.push_back({f, value}); });
     }
-    for (const std::int32_t symbol : rule.target) {
-      if (symbol >= 0) {
+    std::vector<std::int32_t> heads;
+    std::vector<const DependencyPiece*> items;
+    std::uint32_t word = 0;
+    for (std::uint32_t i = 0; i < rule.target.size; ++i) {
+      const std::int32_t symbol = rule.target.symbols[i];
+      const Done* const tail = symbol >= 0 ? nullptr : &tails[static_cast<std::size_t>(-1 - symbol)];
+      heads.push_back(i < rule.target.structure_size ? rule.target.structure[i] - 1 : kRuleRoot);
+      items.push_back(tail == nullptr ? nullptr : &tail->piece);
+      if (tail == nullptr) {
         done.words.push_back(symbol);
+        done.tags.push_back(word < rule.target.label_count ? rule.target.labels[word] : Symbols::kNone);
+        ++word;
       } else {
-        const auto& words = tails[static_cast<std::size_t>(-1 - symbol)].words;
-        done.words.insert(done.words.end(), words.begin(), words.end());
+        done.words.insert(done.words.end(), tail->words.begin(), tail->words.end());
+        done.tags.insert(done.tags.end(), tail->tags.begin(), tail->tags.end());
       }
     }
+    DependencyTally tally;
+    if (trees_) done.piece = join_pieces(heads, items, tally);
     stack.push_back(std::move(done));
   }
   for (const std::int32_t word : stack.back().words) {
     if (!out.text.empty()) out.text += ' ';
     out.text += glue_.text(word);
+  }
+
+  if (trees_) {
+    out.heads = std::move(stack.back().piece.heads);
+    for (const Symbol tag : stack.back().tags)
+      out.tags.emplace_back(tag == Symbols::kNone ? std::string_view() : table_.labels().text(tag));
   }
 
   std::ranges::stable_sort(values, {}, &FeatureValue::id);

@@ -32,13 +32,17 @@ struct Hypothesis {
   std::string text;
   std::vector<FeatureValue> features;  // those that fired, summed, by number
   std::vector<DerivationStep> steps;   // in preorder
+  // The dependency tree of the text, if the model makes one: heads, and tags (empty for a word without one).
+  std::vector<std::int32_t> heads;
+  std::vector<std::string> tags;
 };
 
 // Reads derivations of one sentence. Features are replayed: what the search summed is computed again, kept apart.
 class Reading {
  public:
   Reading(const RuleTable& table, const FeatureSpace& space, const Scorer& scorer, const Glue& glue,
-          const TranslationForest& forest, const SearchForest& found, std::span<const std::string_view> words);
+          const TranslationForest& forest, const SearchForest& found, std::span<const std::string_view> words,
+          bool trees);
 
   Hypothesis read(const Derivation& derivation) const;
 
@@ -52,6 +56,7 @@ class Reading {
   const TranslationForest& forest_;
   const SearchForest& found_;
   std::span<const std::string_view> words_;
+  bool trees_;
 };
 
 }  // namespace treeglot

@@ -45,9 +45,10 @@ class Sink {
 struct TargetSide {
   const std::int32_t* symbols = nullptr;
   std::uint32_t size = 0;
+  std::uint32_t structure_size = 0;
+  const std::int32_t* structure = nullptr;  // by symbol: 0 a root, k + 1 hangs on symbol k (docs/rules.md); or nothing
+  const Symbol* labels = nullptr;           // what the model notes of the rule, numbers of the table's labels
   std::uint32_t label_count = 0;
-  const std::int32_t* structure = nullptr;  // by symbol: 0 a root, k + 1 hangs on symbol k; none: no structure is known
-  const Symbol* labels = nullptr;           // what the model notes of the rule (docs/rules.md), numbers of the table's labels
 
   const std::int32_t* begin() const { return symbols; }
   const std::int32_t* end() const { return symbols + size; }
@@ -87,6 +88,9 @@ class StatefulFeature {
                      std::byte* out, Sink& sink) const = 0;
   // What a rule is likely to score before its tails are known; it orders the search, nothing else.
   virtual float estimate(const Application& application, std::span<const float> weights) const = 0;
+  // What a hypothesis is likely to score for what waits in its state; likewise. Only asked of features that look ahead.
+  virtual bool looks_ahead() const { return false; }
+  virtual double ahead(const std::byte*, std::size_t /*offset*/, std::span<const float> /*weights*/) const { return 0; }
 };
 
 // A feature is a class with `score(application, tails, out, sink)` and `expect(application, sink)`. Its state is plain

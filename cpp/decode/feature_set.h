@@ -23,6 +23,10 @@ class FeatureSet {
   FeatureSpace& space() { return space_; }
   const FeatureSpace& space() const { return space_; }
 
+  // Whether hypotheses have dependency trees: some feature scores them.
+  void make_trees() { trees_ = true; }
+  bool trees() const { return trees_; }
+
   void add(Factory factory) { factories_.push_back(std::move(factory)); }
   std::vector<std::unique_ptr<StatefulFeature>> make() const {
     std::vector<std::unique_ptr<StatefulFeature>> features;
@@ -34,6 +38,7 @@ class FeatureSet {
   std::shared_ptr<const RuleTable> table_;
   FeatureSpace space_;
   std::vector<Factory> factories_;
+  bool trees_ = false;
 };
 
 }  // namespace treeglot

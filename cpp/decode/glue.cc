@@ -62,7 +62,8 @@ Alternative Glue::make(LocalKind kind, std::vector<std::int32_t> target, std::ve
   if (structure.empty()) structure.assign(target.size(), 0);
   rules_.push_back({kind, std::move(target), std::move(structure), std::move(features)});
   const LocalRule& kept = rules_.back();
-  return {{kept.target.data(), static_cast<std::uint32_t>(kept.target.size()), 0, kept.structure.data(), nullptr},
+  const auto size = static_cast<std::uint32_t>(kept.target.size());
+  return {{kept.target.data(), size, size, kept.structure.data(), nullptr, 0},
           static_cast<std::uint32_t>(rules_.size() - 1) | kLocalRule,
           static_cast<float>(score),
           0.0f};

@@ -47,8 +47,8 @@ void visit_features(const RuleTable& table, const FeatureSpace& space, RuleId ru
 inline TargetSide target_side(const RuleTable& table, RuleId rule) {
   const auto target = table.target(rule), structure = table.structure(rule);
   const auto labels = table.rule_labels(rule);
-  return {target.data(), static_cast<std::uint32_t>(target.size()), static_cast<std::uint32_t>(labels.size()),
-          structure.empty() ? nullptr : structure.data(), labels.empty() ? nullptr : labels.data()};
+  return {target.data(), static_cast<std::uint32_t>(target.size()), static_cast<std::uint32_t>(structure.size()),
+          structure.data(), labels.data(), static_cast<std::uint32_t>(labels.size())};
 }
 
 // Scores are folded into rules when a source side is first met and kept from sentence to sentence; a thread has its

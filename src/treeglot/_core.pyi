@@ -1439,7 +1439,7 @@ class RuleTableBuilder:
     def label(self, text: str) -> int:
         """The number of a nonterminal."""
 
-    def add(self, lhs: int, source: Sequence[int], target: Sequence[int], features: Sequence[float], alignment: Sequence[tuple[int, int]]) -> None:
+    def add(self, lhs: int, source: Sequence[int], target: Sequence[int], features: Sequence[float], alignment: Sequence[tuple[int, int]], labels: Sequence[int] = [], structure: Sequence[int] = []) -> None:
         """
         Adds a rule; a nonterminal of the source side is its label with the top bit set, variable k of the target side is -1 - k.
         """
@@ -1643,6 +1643,14 @@ class Hypothesis:
     def steps(self) -> list[DerivationStep]:
         """The derivation in preorder."""
 
+    @property
+    def heads(self) -> list[int]:
+        """Of the words, if the model makes dependency trees: a position, or -1."""
+
+    @property
+    def tags(self) -> list[str]:
+        """Of the words, likewise; a word without one has an empty one."""
+
 class RawTranslation:
     """What the decoder found for one line."""
 
@@ -1669,6 +1677,11 @@ class FeatureSet:
 
     def add_ngram(self, model: NgramModel) -> None:
         """An n-gram language model: lm (natural log), lm_unknown."""
+
+    def add_dependency(self, model: DependencyModel) -> None:
+        """
+        A dependency language model: dlm_words or dlm_tags (natural log), ill_formed.
+        """
 
 class Matcher:
     """How a table's rules meet an input."""

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from treeglot.syntax import Dependency
+
 
 @dataclass(frozen=True)
 class Step:
@@ -60,6 +62,7 @@ class Hypothesis:
     score: float
     features: dict[str, float]
     derivation: Derivation
+    dependency: Dependency | None = None  # the tree of the text, if the model makes one
 
 
 class Translation:
@@ -105,6 +108,11 @@ class Translation:
     def features(self) -> dict[str, float]:
         """The features that fired, with their values."""
         return self.best.features
+
+    @property
+    def dependency(self) -> Dependency | None:
+        """The dependency tree of the text, if the model makes one."""
+        return self.best.dependency
 
     @property
     def derivation(self) -> Derivation:

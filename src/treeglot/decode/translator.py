@@ -111,6 +111,7 @@ class Translator:
             raw.score,
             {names[number]: value for number, value in raw.features},
             Derivation(tuple(Step(s.label, s.source, s.target, s.span, s.children, s.local) for s in raw.steps)),
+            Dependency(raw.text.split(), raw.heads, [tag or "_" for tag in raw.tags]) if raw.heads else None,
         )
 
 
