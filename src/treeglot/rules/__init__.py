@@ -3,6 +3,7 @@
 from treeglot.rules.engines import DuckDB, Engine, Statement
 from treeglot.rules.extract import Extraction, HieroOptions, bitext, extract
 from treeglot.rules.grammar import read_grammar, write_grammar
+from treeglot.rules.head_dependents import HeadDependentsOptions, extract_dependents
 from treeglot.rules.score import score, table_schema
 from treeglot.rules.sql import ScoreOptions, scoring
 from treeglot.rules.table import Compiled, CompileOptions, compile_table, open_table
@@ -13,12 +14,14 @@ __all__ = [
     "DuckDB",
     "Engine",
     "Extraction",
+    "HeadDependentsOptions",
     "HieroOptions",
     "ScoreOptions",
     "Statement",
     "bitext",
     "compile_table",
     "extract",
+    "extract_dependents",
     "open_table",
     "read_grammar",
     "score",
