@@ -622,9 +622,9 @@ class TreeBatch:
     def missing(self) -> int:
         """Sentences with words but no tree."""
 
-    def append(self, tree: Tree, words: Sequence[str]) -> None:
+    def append(self, tree: Tree, words: Sequence[str], leaves: Sequence[str]) -> None:
         """
-        Adds the tree of a sentence; refuses one whose words are not the sentence's.
+        Adds the tree of a sentence; refuses one whose leaves are not the sentence's words.
         """
 
 class BracketReader:
@@ -1597,7 +1597,20 @@ class HieroCounts:
     def gappy(self) -> int:
         """Rules taken, with nonterminals."""
 
-def extract_hiero(bitext: Bitext, begin: int, core: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], limits: HieroLimits, tally: Tally, memory: int, threads: int, counts: HieroCounts) -> int:
+class FuzzyLabels:
+    """Labels of phrases from trees on both sides."""
+
+    def __init__(self, bitext: Bitext, source_trees: TreeBatch, target_trees: TreeBatch, source_punctuation: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], target_punctuation: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], nesting: bool, hard: bool) -> None: ...
+
+    @property
+    def hard(self) -> bool:
+        """Whether labels are part of the rules, not notes on them."""
+
+    @property
+    def texts(self) -> list[str]:
+        """The labels given so far, by number; X first."""
+
+def extract_hiero(bitext: Bitext, begin: int, core: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], limits: HieroLimits, labels: FuzzyLabels | None, tally: Tally, memory: int, threads: int, counts: HieroCounts) -> int:
     """
     Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the first pair that was not read.
     """

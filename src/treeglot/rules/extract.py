@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from treeglot._core import Bitext, BitextBuilder, HieroCounts, HieroLimits, LexicalTable, Tally, extract_hiero
+from treeglot._core import (
+    Bitext,
+    BitextBuilder,
+    FuzzyLabels,
+    HieroCounts,
+    HieroLimits,
+    LexicalTable,
+    Tally,
+    extract_hiero,
+)
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, write_binary
 from treeglot.base.options import option
@@ -29,6 +38,7 @@ if TYPE_CHECKING:
 NO_LIMIT = 2**32 - 1
 FILES = 8  # per part of the counts: what threads write side by side; fixed, so that files do not depend on threads
 MEMORY = 1 << 30
+COUNTED = ("pairs", "unlinked", "phrases", "refused", "flat", "gappy")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,10 +114,11 @@ def extract(
     options: HieroOptions | None = None,
     *,
     core: int | npt.NDArray[np.bool_] | None = None,
+    labels: FuzzyLabels | None = None,
     threads: int = 1,
     memory: int = MEMORY,
 ) -> Extraction:
-    """Take the rules of `pairs`, count them and write them to `folder`.
+    """Take the rules of `pairs`, count them and write them to `folder`; `labels` come from trees.
 
     Rules with nonterminals come from the first `core` pairs alone, or those marked in it (default: all). Once the
     rules take more than `memory` bytes they are written out as a part; scoring adds the parts up.
@@ -122,12 +133,14 @@ def extract(
     return write_extraction(
         pairs,
         folder,
-        lambda at, tally: extract_hiero(pairs, at, marks, limits, tally, memory, threads, counts),
+        lambda at, tally: extract_hiero(pairs, at, marks, limits, labels, tally, memory, threads, counts),
         lambda: {
             "extractor": "hiero",
             "options": dataclasses.asdict(options),
-            "counts": {name: getattr(counts, name) for name in ("pairs", "unlinked", "phrases", "flat", "gappy")},
+            "counts": {name: getattr(counts, name) for name in COUNTED},
         },
+        label_texts=lambda: labels.texts if labels else ["X"],
+        labels=labels is not None and not labels.hard,
         threads=threads,
     )
 
@@ -138,15 +151,15 @@ def write_extraction(
     take: Callable[[int, Tally], int],
     facts: Callable[[], dict[str, Any]],
     *,
-    label_texts: Sequence[str] = ("X",),
+    label_texts: Callable[[], Sequence[str]] = lambda: ["X"],
     labels: bool = False,
     roots: bool = False,
     threads: int = 1,
 ) -> Extraction:
     """Write what `take` finds to `folder`: what every extractor's files have in common.
 
-    `take(at, tally)` adds rules from pair `at` on and gives the first pair that it did not read; `facts()`, asked at
-    the end, what is to be known of the extraction.
+    `take(at, tally)` adds rules from pair `at` on and gives the first pair that it did not read; `facts()`
+    and `label_texts()`, asked at the end, what is to be known of the extraction and what the numbers of labels mean.
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -160,7 +173,7 @@ def write_extraction(
         rows += write_counts(tally, lexical, folder, part, whole, threads)
         tally.clear()
         part += 1
-    write_words(folder, pairs.source_words, pairs.target_words, label_texts)
+    write_words(folder, pairs.source_words, pairs.target_words, label_texts())
     write_lexical(folder, lexical, pairs)
     known = {"labels": labels, "roots": roots, "parts": part, "rows": rows, **facts()}
     with write_binary(folder / "extraction.json") as stream:
