@@ -64,7 +64,7 @@ def extract_dependents(
             "counts": {name: getattr(counts, name) for name in COUNTS}
             | {name: getattr(source, name) for name in TREES},
         },
-        label_texts=source.labels,
+        label_texts=lambda: source.labels,
         labels=True,
         threads=threads,
     )
