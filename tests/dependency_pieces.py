@@ -1,7 +1,13 @@
 """How the trees of a rule's parts become one, from the words of the c2d page: a slow twin for the decoder's."""
 
+import warnings
 from collections.abc import Sequence
 from typing import NamedTuple
+
+from hypothesis import strategies as st
+
+from treeglot.lm import DependencyModel, compile_dependency, train_dependency
+from treeglot.syntax import Dependency
 
 MOST_ROOTS = 8  # more are hung on the first
 
@@ -53,3 +59,37 @@ def join(heads: Sequence[int], items: Sequence[Piece], ill: int = 0) -> Piece:
     words = tuple(word for item in items for word in item.words)
     tags = tuple(tag for item in items for tag in item.tags)
     return Piece(words, tags, tuple(new), ill + sum(item.ill for item in items))
+
+
+@st.composite
+def projective(draw: st.DrawFn, size: int) -> tuple[int, ...]:
+    """Heads of a projective forest: a head is drawn for a span, then for what is left and right of it."""
+    heads = [-1] * size
+
+    def fill(begin: int, end: int, head: int) -> None:
+        at = begin
+        while at < end:
+            stop = draw(st.integers(at + 1, end))
+            root = draw(st.integers(at, stop - 1))
+            heads[root] = head
+            fill(at, root, root)
+            fill(root + 1, stop, root)
+            at = stop
+
+    fill(0, size, -1)
+    return tuple(heads)
+
+
+def models() -> tuple[DependencyModel, DependencyModel]:
+    treebank = [
+        Dependency(["u", "v", "u"], [1, -1, 1], ["N", "V", "N"]),
+        Dependency(["v", "u", "v", "u"], [1, -1, 1, 2], ["V", "N", "N", "V"]),
+        Dependency(["u", "u"], [-1, 0], ["N", "N"]),
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        words, tags = (compile_dependency(train_dependency(treebank, unit)) for unit in ("words", "tags"))
+    return words, tags
+
+
+WORDS_MODEL, TAGS_MODEL = models()

@@ -11,6 +11,7 @@
 #include "decode/features/dependency.h"
 #include "decode/features/ngram.h"
 #include "decode/match_chart.h"
+#include "decode/match_forest.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -24,6 +25,7 @@ void bind_decode(nb::module_& m) {
       .def_ro("target", &DerivationStep::target, "The target side.")
       .def_prop_ro("span", [](const DerivationStep& s) { return std::pair(s.span.begin, s.span.end); },
                    "The source words covered, half open.")
+      .def_ro("parse_edges", &DerivationStep::parse_edges, "The edges of the input's forest that its fragment took.")
       .def_ro("children", &DerivationStep::children, "How many of the steps that follow are directly below it.")
       .def_ro("local", &DerivationStep::local, "Whether the rule is not the table's: glue, an unknown word.");
 
@@ -66,6 +68,14 @@ void bind_decode(nb::module_& m) {
              new (self) ChartMatcher(features.shared_table(), {span_limit});
            },
            "features"_a, "span_limit"_a);
+  nb::class_<ForestMatcher, Matcher>(m, "ForestMatcher",
+                                     "Meets packed forests: every fragment at every node; adds parse and pseudo.")
+      .def("__init__",
+           [](ForestMatcher* self, FeatureSet& features, std::shared_ptr<HeadTable> heads, double margin,
+              std::uint32_t step_limit, std::uint32_t span_limit) {
+             new (self) ForestMatcher(features, std::move(heads), {margin, step_limit}, {span_limit});
+           },
+           "features"_a, "heads"_a.none(), "margin"_a, "step_limit"_a, "span_limit"_a);
 
   nb::class_<Decoder>(m, "Decoder", "Features, a matcher and weights, ready to translate.")
       .def(

@@ -101,6 +101,7 @@ DerivationStep Reading::step(EdgeId edge) const {
   const auto tails = forest_.graph.tails(forest_edge);
   const NodeId head = forest_.graph.head(forest_edge);
   const auto label = [&](NodeId node) -> std::string {
+    if (!forest_.names.empty()) return std::string(forest_.names[node]);
     const Symbol symbol = forest_.labels[node];
     return symbol < table_.labels().size() ? std::string(table_.labels().text(symbol)) : symbol == Symbols::kNone ? "S" : "X";
   };
@@ -124,9 +125,28 @@ DerivationStep Reading::step(EdgeId edge) const {
     at = forest_.spans[tails[tail]].end;
   }
   for (; at < out.span.end; ++at) append(out.source, words_[at]);
+  const auto parse = forest_.parse_edges_of(forest_edge);
+  out.parse_edges.assign(parse.begin(), parse.end());
+  if (!parse.empty()) out.source = out.local ? out.label + "( " + out.source + " )" : fragment(rule.rule);
   for (const std::int32_t symbol : rule.target)
     append(out.target, symbol >= 0 ? std::string(glue_.text(symbol)) : variable(static_cast<std::size_t>(-1 - symbol)));
   return out;
+}
+
+// The source side of a rule whose tokens for brackets are " IP(" and " )".
+std::string Reading::fragment(RuleId rule) const {
+  std::string out;
+  std::size_t variables = 0;
+  for (const Symbol symbol : table_.rule(rule).source) {
+    if (is_nonterminal(symbol)) {
+      out.append(" [").append(table_.labels().text(label_of(symbol))).append(",").append(std::to_string(++variables)) += ']';
+    } else {
+      const std::string_view text = table_.source_words().text(symbol);
+      if (!text.starts_with(' ')) out += ' ';
+      out += text;
+    }
+  }
+  return out.substr(std::min<std::size_t>(out.size(), 1));
 }
 
 }  // namespace treeglot

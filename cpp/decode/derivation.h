@@ -19,12 +19,13 @@ namespace treeglot {
 // One use of a rule, as text: self-contained, so that it outlives the sentence's forests.
 struct DerivationStep {
   std::string label;   // the left-hand side
-  std::string source;  // the source side, nonterminals as [X,1]
+  std::string source;  // the source side, nonterminals as [X,1]; a fragment as IP( [NP,1] VP( … ) )
   std::string target;
   Span span;           // the source words covered
   std::uint32_t children = 0;
   bool local = false;  // not a rule of the table: glue, an unknown word, a translation that was given
   RuleId rule = 0;     // of the table, when it is not local
+  std::vector<EdgeId> parse_edges;  // of the input's forest, that the rule's fragment took
 };
 
 struct Hypothesis {
@@ -48,6 +49,7 @@ class Reading {
 
  private:
   DerivationStep step(EdgeId edge) const;
+  std::string fragment(RuleId rule) const;
 
   const RuleTable& table_;
   const FeatureSpace& space_;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,17 @@ struct TranslationForest {
   std::vector<Span> spans;                                 // by node: the source words covered
   std::vector<std::uint32_t> labels;                       // by node: a nonterminal of the rule table
   std::vector<std::string> notes;                          // what is to be counted and reported: a limit that was hit
+
+  // Of a parse forest's matches: the input's labels, and the hyperedges that each fragment took, in preorder. Empty for
+  // other inputs; an edge may have none.
+  std::vector<std::string_view> names;                     // by node; what they point into outlives the forest
+  std::vector<std::uint32_t> first_parse_edge;             // by edge, and one more
+  std::vector<EdgeId> parse_edges;
+
+  std::span<const EdgeId> parse_edges_of(EdgeId edge) const {
+    if (first_parse_edge.empty()) return {};
+    return std::span(parse_edges).subspan(first_parse_edge[edge], first_parse_edge[edge + 1] - first_parse_edge[edge]);
+  }
 };
 
 // Nodes after their tails, edges in any order; what the forest says of them is put in its order at the end.
@@ -45,23 +57,35 @@ class TranslationForestBuilder {
     labels_.push_back(label);
     return builder_.add_node();
   }
-  // `value` is that of the edge feature, if the forest has one.
+  NodeId add_node(Span span, std::uint32_t label, std::string_view name) {
+    names_.push_back(name);
+    return add_node(span, label);
+  }
+  // `value` is that of the edge feature, if the forest has one; `parse` the input's hyperedges.
   void add_edge(NodeId head, std::span<const NodeId> tails, std::span<const Alternative> alternatives,
-                std::uint8_t place, float value = 0) {
+                std::uint8_t place, float value = 0, std::span<const EdgeId> parse = {}) {
     builder_.add_edge(head, tails);
     alternatives_.push_back(alternatives);
     place_.push_back(place);
     values_.push_back(value);
+    parse_.insert(parse_.end(), parse.begin(), parse.end());
+    parse_ends_.push_back(static_cast<std::uint32_t>(parse_.size()));
   }
   void note(std::string text) { notes_.push_back(std::move(text)); }
 
   TranslationForest freeze(NodeId goal, std::optional<FeatureId> edge_feature = std::nullopt) {
     auto [graph, edge_map, node_map] = builder_.freeze(goal);
-    TranslationForest forest{std::move(graph), {}, {}, {}, 0, std::move(spans_), std::move(labels_), std::move(notes_)};
+    TranslationForest forest{std::move(graph),  {}, {}, {}, 0, std::move(spans_), std::move(labels_), std::move(notes_),
+                             std::move(names_), {}, {}};
+    if (!parse_.empty()) forest.first_parse_edge.push_back(0);
     for (const EdgeId edge : edge_map) {
       forest.alternatives.push_back(alternatives_[edge]);
       forest.place.push_back(place_[edge]);
       if (edge_feature) forest.edge_value.push_back(values_[edge]);
+      if (parse_.empty()) continue;
+      const std::uint32_t begin = edge == 0 ? 0 : parse_ends_[edge - 1];
+      forest.parse_edges.insert(forest.parse_edges.end(), parse_.begin() + begin, parse_.begin() + parse_ends_[edge]);
+      forest.first_parse_edge.push_back(static_cast<std::uint32_t>(forest.parse_edges.size()));
     }
     forest.edge_feature = edge_feature.value_or(0);
     return forest;
@@ -72,6 +96,9 @@ class TranslationForestBuilder {
   std::vector<std::span<const Alternative>> alternatives_;
   std::vector<std::uint8_t> place_;
   std::vector<float> values_;
+  std::vector<EdgeId> parse_;
+  std::vector<std::uint32_t> parse_ends_;
+  std::vector<std::string_view> names_;
   std::vector<Span> spans_;
   std::vector<std::uint32_t> labels_;
   std::vector<std::string> notes_;

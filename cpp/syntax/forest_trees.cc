@@ -38,6 +38,29 @@ Tree derived_tree(const ParseForest& forest, std::span<const EdgeId> edges) {
   return builder.finish();
 }
 
+Tree chosen_tree(const ParseForest& forest, std::span<const EdgeId> edges) {
+  if (!forest.parsed()) return Tree();
+  const Hypergraph& graph = forest.graph();
+  std::vector<EdgeId> taken = best_derivations(graph, forest.scores()).edge;
+  std::vector<std::uint8_t> given(graph.nodes(), 0);
+  for (const EdgeId edge : edges) {
+    if (edge >= graph.edges())
+      throw std::invalid_argument("edge " + std::to_string(edge) + " of a forest with " + std::to_string(graph.edges()));
+    const NodeId head = graph.head(edge);
+    if (given[head]++ != 0) throw std::invalid_argument("two edges into " + quoted(forest.label(head)) + "; expected one");
+    taken[head] = edge;
+  }
+  std::vector<EdgeId> preorder;
+  std::vector<NodeId> open = {graph.goal()};
+  while (!open.empty()) {
+    preorder.push_back(taken[open.back()]);
+    open.pop_back();
+    const auto tails = graph.tails(preorder.back());
+    open.insert(open.end(), tails.rbegin(), tails.rend());
+  }
+  return derived_tree(forest, preorder);
+}
+
 Tree viterbi_tree(const ParseForest& forest) {
   const std::optional<Derivation> best = viterbi(forest.graph(), forest.scores());
   return best ? derived_tree(forest, best->edges) : Tree();

@@ -8,14 +8,12 @@ from typing import NamedTuple
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from small_lm import LM, log_probability, unknown_words
 
 from treeglot._core import (
-    ArpaReader,
     ChartMatcher,
     Decoder,
     FeatureSet,
-    NgramLayout,
-    NgramModel,
     RuleTable,
     RuleTableBuilder,
 )
@@ -27,44 +25,6 @@ LABELS = ["X", "Y"]
 LIMIT = 3
 WEIGHTS = {"p": 1.0, "word_penalty": -0.3, "rule_penalty": 0.2, "glue": -0.7, "unknown": -1.1}
 WEIGHTS |= {"lm": 0.8, "lm_unknown": -0.4}
-
-# A trigram model of the target words but one, so that unknown words occur.
-ARPA = r"""\data\
-ngram 1=5
-ngram 2=6
-ngram 3=3
-
-\1-grams:
--1.5	<unk>
-0	<s>	-0.4
--0.9	</s>
--0.6	u	-0.3
--0.7	v	-0.2
-
-\2-grams:
--0.3	<s> u	-0.1
--0.8	u v	-0.5
--0.4	v u	-0.25
--0.2	u </s>
--1.1	v v	0
--0.5	<s> v
-
-\3-grams:
--0.15	<s> u v
--0.05	u v u
--0.35	v u </s>
-
-\end\
-"""
-
-
-def model() -> NgramModel:
-    reader = ArpaReader("test.arpa")
-    reader.feed(ARPA.encode())
-    return reader.finish(NgramLayout.fast)
-
-
-LM = model()
 
 
 class Rule(NamedTuple):
@@ -159,9 +119,7 @@ def enumerate_all(grammar: list[Rule], sentence: list[str]) -> list[Made]:
 
 def lm_score(words: tuple[str, ...]) -> float:
     """The language model's part, from the whole sentence."""
-    ids, offsets = LM.encode([" ".join(words)])
-    unknown = sum(LM.id(word) == 0 for word in words)
-    return WEIGHTS["lm"] * math.log(10) * float(LM.score_texts(ids, offsets)[0]) + WEIGHTS["lm_unknown"] * unknown
+    return WEIGHTS["lm"] * log_probability(words) + WEIGHTS["lm_unknown"] * unknown_words(words)
 
 
 grammars = st.lists(rules(), min_size=1, max_size=7)

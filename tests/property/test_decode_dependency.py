@@ -1,17 +1,15 @@
 """Search with dependency models against an enumeration of all derivations and their trees."""
 
 import math
-import warnings
 from itertools import product
 from typing import NamedTuple
 
 import pytest
-from dependency_pieces import Piece, join
+from dependency_pieces import TAGS_MODEL, WORDS_MODEL, Piece, join, projective
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeglot._core import ChartMatcher, Decoder, FeatureSet, RuleTable, RuleTableBuilder
-from treeglot.lm import DependencyModel, compile_dependency, train_dependency
 from treeglot.syntax import Dependency
 
 NT = 0x80000000
@@ -20,21 +18,6 @@ TARGET = ["u", "v", "w"]
 TAGS = ["N", "V"]
 WEIGHTS = {"p": 1.0, "word_penalty": -0.3, "rule_penalty": 0.2, "glue": -0.7, "unknown": -1.1}
 WEIGHTS |= {"dlm_words": 0.9, "dlm_tags": 0.6, "ill_formed": -0.5}
-
-
-def models() -> tuple[DependencyModel, DependencyModel]:
-    treebank = [
-        Dependency(["u", "v", "u"], [1, -1, 1], ["N", "V", "N"]),
-        Dependency(["v", "u", "v", "u"], [1, -1, 1, 2], ["V", "N", "N", "V"]),
-        Dependency(["u", "u"], [-1, 0], ["N", "N"]),
-    ]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        words, tags = (compile_dependency(train_dependency(treebank, unit)) for unit in ("words", "tags"))
-    return words, tags
-
-
-WORDS_MODEL, TAGS_MODEL = models()
 
 
 class Rule(NamedTuple):
@@ -55,25 +38,6 @@ def rules(draw: st.DrawFn) -> Rule:
     target = draw(st.permutations(variables + draw(st.lists(tokens, max_size=3))))
     heads = draw(projective(len(target)))
     return Rule(tuple(source), tuple(target), heads, draw(st.booleans()), draw(st.integers(-40, 0)) / 8)
-
-
-@st.composite
-def projective(draw: st.DrawFn, size: int) -> tuple[int, ...]:
-    """Heads of a projective forest: a head is drawn for a span, then for what is left and right of it."""
-    heads = [-1] * size
-
-    def fill(begin: int, end: int, head: int) -> None:
-        at = begin
-        while at < end:
-            stop = draw(st.integers(at + 1, end))
-            root = draw(st.integers(at, stop - 1))
-            heads[root] = head
-            fill(at, root, root)
-            fill(root + 1, stop, root)
-            at = stop
-
-    fill(0, size, -1)
-    return tuple(heads)
 
 
 def compiled(grammar: list[Rule]) -> RuleTable:

@@ -1,6 +1,7 @@
 """From a rule table and weights to translations: matching, search, k-best lists, derivations."""
 
 from treeglot.decode.foreign import ForeignWeights, read_foreign_weights
+from treeglot.decode.forests import match_forests
 from treeglot.decode.kbest import Entry, read_kbest, write_kbest
 from treeglot.decode.search import SearchOptions
 from treeglot.decode.translation import Derivation, Hypothesis, Step, Translation
@@ -18,6 +19,7 @@ __all__ = [
     "Step",
     "Translation",
     "Translator",
+    "match_forests",
     "match_strings",
     "read_foreign_weights",
     "read_kbest",

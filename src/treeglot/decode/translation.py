@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from treeglot.syntax import ParseForest, Tree
 
 from treeglot.syntax import Dependency
 
@@ -19,6 +23,7 @@ class Step:
     span: tuple[int, int]
     children: int
     local: bool
+    parse_edges: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return f"[{self.label}] ||| {self.source} ||| {self.target}"
@@ -46,6 +51,10 @@ class Derivation:
             if open_children:
                 open_children[-1] -= 1
             open_children.append(step.children)
+
+    def tree(self, forest: ParseForest) -> Tree:
+        """The tree of `forest`, which was the input, that the rules used; below a phrase the best one."""
+        return forest.tree_with([edge for step in self.steps for edge in step.parse_edges])
 
     def __str__(self) -> str:
         return "\n".join(

@@ -110,9 +110,13 @@ class Translator:
             raw.text,
             raw.score,
             {names[number]: value for number, value in raw.features},
-            Derivation(tuple(Step(s.label, s.source, s.target, s.span, s.children, s.local) for s in raw.steps)),
+            Derivation(tuple(_step(step) for step in raw.steps)),
             Dependency(raw.text.split(), raw.heads, [tag or "_" for tag in raw.tags]) if raw.heads else None,
         )
+
+
+def _step(raw: _core.DerivationStep) -> Step:
+    return Step(raw.label, raw.source, raw.target, raw.span, raw.children, raw.local, tuple(raw.parse_edges))
 
 
 class _More:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,16 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from treeglot._core import (
-    Bitext,
-    BitextBuilder,
-    FuzzyLabels,
-    HieroCounts,
-    HieroLimits,
-    LexicalTable,
-    Tally,
-    extract_hiero,
-)
+from treeglot._core import Bitext, BitextBuilder, HieroCounts, HieroLimits, LexicalTable, Tally, extract_hiero
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, write_binary
 from treeglot.base.options import option
@@ -38,7 +29,6 @@ if TYPE_CHECKING:
 NO_LIMIT = 2**32 - 1
 FILES = 8  # per part of the counts: what threads write side by side; fixed, so that files do not depend on threads
 MEMORY = 1 << 30
-COUNTED = ("pairs", "unlinked", "phrases", "refused", "flat", "gappy")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,71 +104,46 @@ def extract(
     options: HieroOptions | None = None,
     *,
     core: int | npt.NDArray[np.bool_] | None = None,
-    labels: FuzzyLabels | None = None,
     threads: int = 1,
     memory: int = MEMORY,
 ) -> Extraction:
-    """Take the rules of `pairs`, count them and write them to `folder`; `labels` come from trees.
+    """Take the rules of `pairs`, count them and write them to `folder`.
 
     Rules with nonterminals come from the first `core` pairs alone, or those marked in it (default: all). Once the
     rules take more than `memory` bytes they are written out as a part; scoring adds the parts up.
     """
     options = options or HieroOptions()
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in (folder / "extraction.json", *folder.glob("counts-*.parquet")):
+        old.unlink(missing_ok=True)
     marks = np.zeros(0, dtype=np.uint8)
     if isinstance(core, int):
         marks = (np.arange(len(pairs)) < core).astype(np.uint8)
     elif core is not None:
         marks = core.astype(np.uint8)
-    limits, counts = options.limits(), HieroCounts()
-    return write_extraction(
-        pairs,
-        folder,
-        lambda at, tally: extract_hiero(pairs, at, marks, limits, labels, tally, memory, threads, counts),
-        lambda: {
-            "extractor": "hiero",
-            "options": dataclasses.asdict(options),
-            "counts": {name: getattr(counts, name) for name in COUNTED},
-        },
-        label_texts=lambda: labels.texts if labels else ["X"],
-        labels=labels is not None and not labels.hard,
-        threads=threads,
-    )
-
-
-def write_extraction(
-    pairs: Bitext,
-    folder: PathLike,
-    take: Callable[[int, Tally], int],
-    facts: Callable[[], dict[str, Any]],
-    *,
-    label_texts: Callable[[], Sequence[str]] = lambda: ["X"],
-    labels: bool = False,
-    roots: bool = False,
-    threads: int = 1,
-) -> Extraction:
-    """Write what `take` finds to `folder`: what every extractor's files have in common.
-
-    `take(at, tally)` adds rules from pair `at` on and gives the first pair that it did not read; `facts()`
-    and `label_texts()`, asked at the end, what is to be known of the extraction and what the numbers of labels mean.
-    """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in (folder / "extraction.json", *folder.glob("counts-*.parquet")):
-        old.unlink(missing_ok=True)
-    tally, lexical = Tally(), LexicalTable(pairs)
+    limits, counts, tally, lexical = options.limits(), HieroCounts(), Tally(), LexicalTable(pairs)
     at = part = rows = 0
     while at < len(pairs) or part == 0:
-        at = take(at, tally)
+        at = extract_hiero(pairs, at, marks, limits, tally, memory, threads, counts)
         whole = part == 0 and at == len(pairs)
         rows += write_counts(tally, lexical, folder, part, whole, threads)
         tally.clear()
         part += 1
-    write_words(folder, pairs.source_words, pairs.target_words, label_texts())
+    write_words(folder, pairs.source_words, pairs.target_words, ["X"])
     write_lexical(folder, lexical, pairs)
-    known = {"labels": labels, "roots": roots, "parts": part, "rows": rows, **facts()}
+    facts = {
+        "extractor": "hiero",
+        "labels": False,
+        "roots": False,
+        "parts": part,
+        "rows": rows,
+        "options": dataclasses.asdict(options),
+        "counts": {name: getattr(counts, name) for name in ("pairs", "unlinked", "phrases", "flat", "gappy")},
+    }
     with write_binary(folder / "extraction.json") as stream:
-        stream.write(json.dumps(known, indent=1).encode() + b"\n")
-    return Extraction(folder, part, labels, roots)
+        stream.write(json.dumps(facts, indent=1).encode() + b"\n")
+    return Extraction(folder, part)
 
 
 def counts_schema() -> pa.Schema:
