@@ -4,32 +4,13 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base/thread_pool.h"
 #include "rules/code.h"
+#include "rules/coded_sentence.h"
 #include "rules/frontier.h"
+#include "rules/tally_chunks.h"
 
 namespace treeglot {
 namespace {
-
-// One side of a sentence, its words already as codes.
-class CodedSentence {
- public:
-  void assign(std::span<const Symbol> words) {
-    bytes_.clear();
-    ends_.assign(1, 0);
-    for (const Symbol word : words) {
-      code::append(bytes_, word + code::kFirstWord);
-      ends_.push_back(static_cast<std::uint32_t>(bytes_.size()));
-    }
-  }
-  std::string_view words(Span span) const {
-    return std::string_view(bytes_).substr(ends_[span.begin], ends_[span.end] - ends_[span.begin]);
-  }
-
- private:
-  std::string bytes_;
-  std::vector<std::uint32_t> ends_;
-};
 
 class Extractor {
  public:
@@ -270,33 +251,17 @@ std::size_t extract_hiero(const Bitext& bitext, std::size_t begin, std::span<con
   if (!core.empty() && core.size() != bitext.size())
     throw std::invalid_argument("the core must be marked for every pair");
   if (options.max_symbols == 0) throw std::invalid_argument("max_symbols is 0: a rule has at least one source symbol");
-  // Rounds of two steps: pairs to occurrences, a chunk of pairs at a time; occurrences to the tally, a partition at a
-  // time, the chunks in order. Neither step depends on who does it.
   constexpr std::size_t kChunk = 32, kChunks = 32;
   std::size_t at = begin;
   while (at < bitext.size() && tally.bytes() <= memory) {
     const std::size_t end = std::min(bitext.size(), at + kChunk * kChunks);
-    std::vector<Occurrences> found;
-    const auto extract_chunk = [&](std::size_t chunk) {
-      Extractor extractor(bitext, core, options, labels);
-      std::pair<Occurrences, HieroCounts> out;
-      const std::size_t first = at + chunk * kChunk;
-      for (std::size_t pair = first; pair < std::min(end, first + kChunk); ++pair)
-        extractor.extract(pair, out.first, out.second);
-      return out;
-    };
-    ordered_map((end - at + kChunk - 1) / kChunk, threads, extract_chunk,
-                [&](std::size_t, std::pair<Occurrences, HieroCounts>&& chunk) {
-                  found.push_back(std::move(chunk.first));
-                  counts += chunk.second;
-                });
-    ordered_map(
-        Tally::kPartitions, threads,
-        [&](std::size_t partition) {
-          for (const Occurrences& occurrences : found) tally.add(partition, occurrences);
-          return true;
-        },
-        [](std::size_t, bool) {}, Tally::kPartitions);
+    tally_chunks((end - at + kChunk - 1) / kChunk, threads, tally, counts,
+                 [&](std::size_t chunk, Occurrences& out, HieroCounts& seen) {
+                   Extractor extractor(bitext, core, options, labels);
+                   const std::size_t first = at + chunk * kChunk;
+                   for (std::size_t pair = first; pair < std::min(end, first + kChunk); ++pair)
+                     extractor.extract(pair, out, seen);
+                 });
     at = end;
   }
   return at;

@@ -1602,6 +1602,113 @@ def extract_hiero(bitext: Bitext, begin: int, core: Annotated[NDArray[numpy.uint
     Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the first pair that was not read.
     """
 
+class DependencyBank:
+    """The dependency trees of one side of a bitext."""
+
+    def __init__(self) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def append(self, dependency: Dependency) -> None:
+        """Adds the next sentence's tree; one without words is none."""
+
+class RuleLabels:
+    """The labels of an extraction by number: 0 is X."""
+
+    def __init__(self) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    @property
+    def texts(self) -> list[str]:
+        """By number."""
+
+class ForestPhrases(enum.Enum):
+    """Which phrases are taken over the spans of forest nodes."""
+
+    none = 0
+
+    all = 1
+
+    well_formed = 2
+
+class GhkmLimits:
+    """Which rules are taken from forests."""
+
+    def __init__(self, well_formed: bool, structure: bool, phrases: ForestPhrases, max_phrase: int, phrase_loose: int, margin: float, max_composed: int, minimal: tuple[int, int, int, int], composed: tuple[int, int, int, int], skip_bad: bool) -> None:
+        """
+        Limits of fragments are height, edges, leaves, and fragments of one root.
+        """
+
+class GhkmCounts:
+    """What an extraction saw."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def pairs(self) -> int: ...
+
+    @property
+    def unparsed(self) -> int:
+        """Pairs without a parse."""
+
+    @property
+    def unlinked(self) -> int:
+        """Pairs without links."""
+
+    @property
+    def no_tree(self) -> int:
+        """Pairs without a well-formed dependency tree."""
+
+    @property
+    def bad(self) -> int:
+        """Pairs whose forest or tree has other words than the sentence."""
+
+    @property
+    def nodes(self) -> int:
+        """Nodes of pruned forests, words not counted."""
+
+    @property
+    def frontier(self) -> int:
+        """Of them in the frontier set."""
+
+    @property
+    def minimal(self) -> int:
+        """Minimal rules taken."""
+
+    @property
+    def composed(self) -> int:
+        """Composed rules taken."""
+
+    @property
+    def phrases(self) -> int:
+        """Phrases taken."""
+
+    @property
+    def phrases_well_formed(self) -> int:
+        """Of them with a well-formed target side."""
+
+    @property
+    def minimal_too_large(self) -> int:
+        """Minimal fragments given up as too large."""
+
+    @property
+    def minimal_capped(self) -> int:
+        """Nodes with more minimal fragments than are allowed."""
+
+    @property
+    def composed_too_large(self) -> int:
+        """Composed fragments given up as too large."""
+
+    @property
+    def composed_capped(self) -> int:
+        """Nodes with more composed fragments than are allowed."""
+
+def extract_ghkm(bitext: Bitext, first_pair: int, forests: Sequence[ParseForest | None], dependencies: DependencyBank | None, limits: GhkmLimits, labels: RuleLabels, tally: Tally, threads: int, counts: GhkmCounts) -> None:
+    """
+    Adds the rules of the pairs from `first_pair` on, with these forests, to the tally.
+    """
+
 class DerivationStep:
     """One use of a rule in a derivation."""
 

@@ -130,7 +130,7 @@ def test_an_extraction_is_there_when_it_is_complete(tmp_path):
     made = extract(aligned(PAIRS), tmp_path)
     assert Extraction.open(tmp_path) == made
     facts = json.loads((tmp_path / "extraction.json").read_text())
-    assert facts["counts"] == {"pairs": 3, "unlinked": 0, "phrases": 9, "flat": 9, "gappy": 6}
+    assert facts["counts"] == {"pairs": 3, "unlinked": 0, "phrases": 9, "refused": 0, "flat": 9, "gappy": 6}
 
 
 def test_nothing_to_extract(tmp_path):

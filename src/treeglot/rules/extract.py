@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 NO_LIMIT = 2**32 - 1
 FILES = 8  # per part of the counts: what threads write side by side; fixed, so that files do not depend on threads
 MEMORY = 1 << 30
+COUNTED = ("pairs", "unlinked", "phrases", "refused", "flat", "gappy")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,37 +114,59 @@ def extract(
     rules take more than `memory` bytes they are written out as a part; scoring adds the parts up.
     """
     options = options or HieroOptions()
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in (folder / "extraction.json", *folder.glob("counts-*.parquet")):
-        old.unlink(missing_ok=True)
     marks = np.zeros(0, dtype=np.uint8)
     if isinstance(core, int):
         marks = (np.arange(len(pairs)) < core).astype(np.uint8)
     elif core is not None:
         marks = core.astype(np.uint8)
-    limits, counts, tally, lexical = options.limits(), HieroCounts(), Tally(), LexicalTable(pairs)
+    limits, counts = options.limits(), HieroCounts()
+    return write_extraction(
+        pairs,
+        folder,
+        lambda at, tally: extract_hiero(pairs, at, marks, limits, tally, memory, threads, counts),
+        lambda: {
+            "extractor": "hiero",
+            "options": dataclasses.asdict(options),
+            "counts": {name: getattr(counts, name) for name in COUNTED},
+        },
+        threads=threads,
+    )
+
+
+def write_extraction(
+    pairs: Bitext,
+    folder: PathLike,
+    take: Callable[[int, Tally], int],
+    facts: Callable[[], dict[str, Any]],
+    *,
+    label_texts: Callable[[], Sequence[str]] = lambda: ["X"],
+    labels: bool = False,
+    roots: bool = False,
+    threads: int = 1,
+) -> Extraction:
+    """Write what `take` finds to `folder`: what every extractor's files have in common.
+
+    `take(at, tally)` adds rules from pair `at` on and gives the first pair that it did not read; `facts()`
+    and `label_texts()`, asked at the end, what is to be known of the extraction and what the numbers of labels mean.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in (folder / "extraction.json", *folder.glob("counts-*.parquet")):
+        old.unlink(missing_ok=True)
+    tally, lexical = Tally(), LexicalTable(pairs)
     at = part = rows = 0
     while at < len(pairs) or part == 0:
-        at = extract_hiero(pairs, at, marks, limits, tally, memory, threads, counts)
+        at = take(at, tally)
         whole = part == 0 and at == len(pairs)
         rows += write_counts(tally, lexical, folder, part, whole, threads)
         tally.clear()
         part += 1
-    write_words(folder, pairs.source_words, pairs.target_words, ["X"])
+    write_words(folder, pairs.source_words, pairs.target_words, label_texts())
     write_lexical(folder, lexical, pairs)
-    facts = {
-        "extractor": "hiero",
-        "labels": False,
-        "roots": False,
-        "parts": part,
-        "rows": rows,
-        "options": dataclasses.asdict(options),
-        "counts": {name: getattr(counts, name) for name in ("pairs", "unlinked", "phrases", "flat", "gappy")},
-    }
+    known = {"labels": labels, "roots": roots, "parts": part, "rows": rows, **facts()}
     with write_binary(folder / "extraction.json") as stream:
-        stream.write(json.dumps(facts, indent=1).encode() + b"\n")
-    return Extraction(folder, part)
+        stream.write(json.dumps(known, indent=1).encode() + b"\n")
+    return Extraction(folder, part, labels, roots)
 
 
 def counts_schema() -> pa.Schema:

@@ -1,0 +1,391 @@
+"""Extraction from forests against a slow twin written from the definitions of the c2d page."""
+
+import math
+from collections import defaultdict
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from enumeration import derivations, score, tails_of
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from syntax_strategies import few_labels, forests, mild_scores
+
+from treeglot import _core
+from treeglot.rules import GhkmOptions, bitext
+from treeglot.syntax import Alignment, Dependency
+
+UNIT = 2**28
+BIG = 10**6
+
+
+@st.composite
+def parsed_pairs(draw: st.DrawFn):
+    """A forest, its target words with any heads (trees mostly), and links."""
+    forest = draw(forests(st.sampled_from(["a", "b", ")"]), few_labels, mild_scores, max_trees=24))
+    target = draw(st.lists(st.sampled_from(["x", "y", "[", "z("]), min_size=1, max_size=5))
+    size = len(target)
+    if draw(st.integers(0, 3)) > 0:  # a tree: words hang from those drawn before
+        order = draw(st.permutations(range(size)))
+        heads = [0] * size
+        for place, word in enumerate(order):
+            heads[word] = order[draw(st.integers(0, place - 1))] if place else -1
+    else:
+        heads = [draw(st.sampled_from([h for h in range(-2, size) if h != word])) for word in range(size)]
+    tags = [draw(st.sampled_from(["N", "V", "S"])) for _ in target]
+    cells = list(product(range(len(forest.words)), range(size)))
+    links = sorted(draw(st.lists(st.sampled_from(cells), max_size=6, unique=True)))
+    return forest, Dependency(target, heads, tags), links
+
+
+limit = st.sampled_from([-1, -1, -1, 1, 2, 4])
+options = st.builds(
+    GhkmOptions,
+    well_formed=st.booleans(),
+    structure=st.just(False),
+    phrases=st.sampled_from(["none", "all", "well-formed"]),
+    max_phrase=st.sampled_from([1, 3, -1]),
+    phrase_loose=st.sampled_from([0, 1, -1]),
+    prune=st.sampled_from([0.0, 1.0, 3.0, math.inf]),
+    max_composed=st.integers(1, 3),
+    minimal_height=limit,
+    minimal_edges=limit,
+    minimal_leaves=limit,
+    minimal_fragments=st.just(-1),
+    composed_height=limit,
+    composed_edges=limit,
+    composed_leaves=limit,
+    composed_fragments=st.just(-1),
+)
+
+
+def no_limit(value):
+    return BIG if value == -1 else value
+
+
+def well_formed(heads, begin, end):
+    """Whether the span is fixed or floating: the words that hang from outside, and what from."""
+    for word in range(begin, end):  # a cycle within hangs from nothing
+        seen = []
+        while begin <= word < end and word not in seen:
+            seen.append(word)
+            word = heads[word]
+        if begin <= word < end:
+            return None
+    outward = [w for w in range(begin, end) if not begin <= heads[w] < end]
+    of = {heads[w] for w in outward}
+    floating = len(outward) > 1 and len(of) == 1 and of != {-2}
+    return outward if len(outward) == 1 or floating else None
+
+
+class Slow:
+    """A pair, cut wherever the definitions allow."""
+
+    def __init__(self, forest, dependency, links, o):
+        self.o, self.heads, self.links = o, dependency.heads, links
+        self.target, self.tags = dependency.words, dependency.tags
+        self.forest = forest.prune(o.prune).conditional()
+        self.graph, self.n = self.forest.graph, len(forest.words)
+        self.spans = [tuple(map(int, span)) for span in self.forest.spans]
+        self.cut = {}  # the frontier set, and what its nodes stand for
+        for node in range(self.n, self.graph.nodes):
+            span = self.target_span(node)
+            if span and (not o.well_formed or well_formed(self.heads, *span)):
+                self.cut[node] = span
+
+    def target_span(self, node):
+        begin, end = self.spans[node]
+        linked = [t for s, t in self.links if begin <= s < end]
+        if not linked:
+            return None
+        if any(min(linked) <= t <= max(linked) for s, t in self.links if not begin <= s < end):
+            return None
+        return (0, len(self.target)) if node == self.graph.goal else (min(linked), max(linked) + 1)
+
+    def fragments(self, node, root=True):
+        """All fragments below a node: nested (node, edge, children), leaves are nodes."""
+        if node < self.n:
+            yield node
+            return
+        if node in self.cut and not root:
+            yield node
+        for edge in range(int(self.graph.first_edge[node]), int(self.graph.first_edge[node + 1])):
+            below = [list(self.fragments(tail, False)) for tail in tails_of(self.graph, edge)]
+            for children in product(*below):
+                yield (node, edge, children)
+
+    def kept(self, fragment):
+        rules, edges, leaves, height = self.measure(fragment)
+        if rules > self.o.max_composed:
+            return False
+        kind = "minimal" if rules == 1 else "composed"
+        most = [no_limit(getattr(self.o, f"{kind}_{name}")) for name in ("edges", "leaves", "height")]
+        return edges <= most[0] and leaves <= most[1] and height <= most[2]
+
+    def measure(self, fragment):
+        if isinstance(fragment, int):
+            return 0, 0, 1, 0
+        node, _, children = fragment
+        below = [self.measure(child) for child in children]
+        rules, edges, leaves, heights = zip(*below, strict=True)
+        return (node in self.cut) + sum(rules), 1 + sum(edges), sum(leaves), 1 + max(heights)
+
+    def rules(self):
+        """(source, target, structure, labels, alignment) and the fragment, for every fragment; then for phrases."""
+        for node in self.cut:
+            for fragment in self.fragments(node):
+                if self.kept(fragment):
+                    yield self.rule(fragment), fragment
+
+    def rule(self, fragment):
+        symbols, variables, words = [], [], {}
+
+        def walk(item):
+            if isinstance(item, int) and item >= self.n:
+                variables.append(item)
+                symbols.append(f"[{self.forest.labels[item]},{len(variables)}]")
+            elif isinstance(item, int):
+                words[item] = len(symbols)
+                symbols.append(escaped(self.forest.words[item]))
+            else:
+                symbols.append(self.forest.labels[item[0]] + "(")
+                for child in item[2]:
+                    walk(child)
+                symbols.append(")")
+
+        walk(fragment)
+        holes = [(self.cut[v], f"[{self.forest.labels[v]},{i}]") for i, v in enumerate(variables, 1)]
+        return (" ".join(symbols), *self.side(self.cut[fragment[0]], holes, words))
+
+    def side(self, span, holes, words, ill_formed=False):
+        """The target side, its structure, its words' tags and the links to source words at places `words`."""
+        text, heads, tags, place = [], [], [], {}
+        at = span[0]
+        while at < span[1]:
+            hole = next(((s, t) for s, t in holes if s[0] == at), None)
+            end = hole[0][1] if hole else at + 1
+            for word in range(at, end):
+                place[word] = len(text)
+            if hole:
+                outward = well_formed(self.heads, at, end)
+                heads.append(self.heads[outward[0]] if outward else None)
+                text.append(hole[1])
+            else:
+                heads.append(self.heads[at])
+                text.append(escaped(self.target[at]))
+                tags.append(self.tags[at])
+            at = end
+        structure = [place[h] + 1 if h in place else 0 for h in heads] + [1] * ill_formed
+        links = [f"{words[s]}-{place[t]}" for s, t in self.links if s in words]
+        if not self.o.structure:
+            return " ".join(text), "", "", " ".join(links)
+        return " ".join(text), " ".join(map(str, structure)), " ".join(tags), " ".join(links)
+
+    def phrases(self):
+        linked = {t for _, t in self.links}
+        spans = {s for s in self.spans[self.n :] if s[1] - s[0] <= no_limit(self.o.max_phrase)}
+        for i, j in [] if self.o.phrases == "none" else sorted(spans):
+            for k, m in product(range(len(self.target)), range(1, len(self.target) + 1)):
+                inside = [t for s, t in self.links if i <= s < j]
+                if k >= m or not inside or any((i <= s < j) != (k <= t < m) for s, t in self.links):
+                    continue
+                loose = [w in linked for w in range(k, m)]
+                if loose.index(True) + loose[::-1].index(True) > no_limit(self.o.phrase_loose):
+                    continue
+                good = well_formed(self.heads, k, m) is not None
+                if good or self.o.phrases == "all":
+                    source = " ".join(escaped(self.forest.words[w]) for w in range(i, j))
+                    yield source, *self.side((k, m), [], {w: w - i for w in range(i, j)}, not good)
+
+    def expected(self, fragment):
+        """How often the fragment is expected in a tree of the forest: over all trees, one by one."""
+        total = inside = 0.0
+        edges = edges_of(fragment)
+        for derivation in derivations(self.graph, self.graph.goal):
+            p = math.exp(score(self.graph, self.forest.scores, derivation))
+            total += p
+            inside += p * (edges <= set(derivation))
+        return inside / total
+
+
+def edges_of(fragment):
+    if isinstance(fragment, int):
+        return set()
+    return {fragment[1]}.union(*map(edges_of, fragment[2]))
+
+
+def escaped(word):
+    return "\\" + word if word == ")" or word.endswith("(") else word
+
+
+def usable(forest, dependency, links, o):
+    whole = well_formed(dependency.heads, 0, len(dependency.words))
+    return forest.parsed and bool(links) and not (o.well_formed and whole is None)
+
+
+def tally_of(pairs, o, threads=1):
+    built = bitext((f.words, d.words, Alignment(links)) for f, d, links in pairs)
+    bank, tally, counts, labels = _core.DependencyBank(), _core.Tally(), _core.GhkmCounts(), _core.RuleLabels()
+    for _, dependency, _ in pairs:
+        bank.append(dependency)
+    _core.extract_ghkm(built, 0, [f for f, _, _ in pairs], bank, o.limits(), labels, tally, threads, counts)
+    return built, tally, counts, labels
+
+
+def rows_of(built, tally, labels):
+    """{(source, target, structure, labels, alignment): (units, occurrences)}"""
+    lexical = _core.LexicalTable(built)
+    renderer = _core.Renderer(built.source_words, built.target_words, labels.texts)
+    source, target, alignment, notes, count, times, *_ = tally.columns(0, tally.partitions, lexical, False)
+
+    def text(buffers):
+        offsets, data = buffers
+        return [bytes(data[b:e]).decode() for b, e in pairwise(offsets)]
+
+    sides = [
+        text(renderer.source(*source)[1]),
+        *map(text, renderer.target(*source, *target)),
+        text(renderer.labels(*notes)),
+        text(renderer.alignment(*alignment)),
+    ]
+    return {tuple(rule): (u, n) for *rule, u, n in zip(*sides, (count * UNIT).tolist(), times.tolist(), strict=True)}
+
+
+def with_structure(o, structure):
+    return GhkmOptions(**{**vars(o), "structure": structure and o.well_formed})
+
+
+@settings(max_examples=200)
+@given(st.lists(parsed_pairs(), min_size=1, max_size=2), options, st.booleans())
+def test_rules_are_those_of_the_definitions(pairs, o, structure):
+    o = with_structure(o, structure)
+    built, tally, counts, labels = tally_of(pairs, o)
+    units, times = defaultdict(float), defaultdict(int)
+    phrases = 0
+    for pair in pairs:
+        if not usable(*pair, o):
+            continue
+        slow = Slow(*pair, o)
+        for rule, fragment in slow.rules():
+            units[rule] += slow.expected(fragment) * UNIT
+            times[rule] += 1
+        for rule in slow.phrases():
+            units[rule] += UNIT
+            times[rule] += 1
+            phrases += 1
+    found = rows_of(built, tally, labels)
+    assert {rule: n for rule, (_, n) in found.items()} == times
+    for rule, (u, n) in found.items():
+        assert u == pytest.approx(units[rule], abs=n * 2, rel=1e-9)
+    assert (counts.pairs, counts.phrases) == (len(pairs), phrases)
+    assert counts.minimal + counts.composed == sum(times.values()) - phrases
+    assert counts.bad == counts.minimal_capped == counts.composed_capped == 0
+
+
+@settings(max_examples=100)
+@given(parsed_pairs(), st.booleans())
+def test_minimal_rules_share_out_what_their_root_counts(pair, wf):
+    """The counts of the minimal rules below a node add up to αβ(node) / αβ(TOP): the share of trees that have it."""
+    o = GhkmOptions(wf, phrases="none", max_composed=1, **dict.fromkeys(UNLIMITED, -1))
+    assume(usable(*pair, o))
+    slow = Slow(*pair, o)
+    built, tally, _, labels = tally_of([pair], o)
+    expected = 0.0
+    for node in slow.cut:
+        shares = [
+            (math.exp(score(slow.graph, slow.forest.scores, d)), any(int(slow.graph.heads[e]) == node for e in d))
+            for d in derivations(slow.graph, slow.graph.goal)
+        ]
+        expected += sum(p for p, has in shares if has) / sum(p for p, _ in shares)
+    total = sum(u for u, _ in rows_of(built, tally, labels).values()) / UNIT
+    assert total == pytest.approx(expected, abs=1e-6)
+
+
+UNLIMITED = [
+    f"{kind}_{name}" for kind in ("minimal", "composed") for name in ("height", "edges", "leaves", "fragments")
+]
+
+
+@settings(max_examples=100)
+@given(parsed_pairs(), st.booleans(), st.integers(1, 2))
+def test_a_pair_is_derived_again_from_its_rules(pair, wf, composed):
+    """Any tree of the pruned forest, with the rules of its fragments put together, gives the target sentence."""
+    o = GhkmOptions(wf, wf, "none", prune=math.inf, max_composed=composed, **dict.fromkeys(UNLIMITED, -1))
+    assume(usable(*pair, o))
+    slow = Slow(*pair, o)
+    built, tally, _, labels = tally_of([pair], o)
+    known = defaultdict(set)
+    for source, target, structure, *_ in rows_of(built, tally, labels):
+        known[source].add((target, structure))
+
+    def translations(node):
+        """What the rules make of the fragments below a node, from the rules' text alone: words and their heads."""
+        for fragment in slow.fragments(node):
+            if slow.measure(fragment)[0] != 1:
+                continue
+            below, order = [], []
+            collect(fragment, slow.n, order)
+            below = [list(translations(leaf)) for leaf in order]
+            for target, structure in known[slow.rule(fragment)[0]]:
+                for parts in product(*below):
+                    yield join(target.split(), structure.split(), parts)
+
+    made = set(translations(slow.graph.goal))
+    assert " ".join(map(escaped, slow.target)) in {" ".join(words) for words, *_ in made}
+    if wf and Dependency(slow.target, slow.heads).is_tree:
+        assert all(len(roots) == 1 for words, _, roots in made if words == tuple(map(escaped, slow.target)))
+
+
+def collect(item, n, order):
+    if isinstance(item, int):
+        order += [item] if item >= n else []
+        return
+    for child in item[2]:
+        collect(child, n, order)
+
+
+def join(symbols, structure, parts):
+    """Put the parts in place of a target side's variables: words, heads, and the roots among the words."""
+    words, heads, roots, tops = [], [], [], []
+    for symbol in symbols:
+        if symbol.startswith("[") and symbol != "[":
+            part_words, part_heads, part_roots = parts[int(symbol[1:-1].rsplit(",", 1)[1]) - 1]
+            base = len(words)
+            heads += [h if h is None else h + base for h in part_heads]
+            words += part_words
+            tops.append([r + base for r in part_roots])
+        else:
+            tops.append([len(words)])
+            words.append(symbol)
+            heads.append(None)
+    for mine, head in zip(tops, map(int, structure), strict=False):
+        for word in mine:
+            heads[word] = tops[head - 1][0] if head else None
+            roots += [] if head else [word]
+    return tuple(words), tuple(heads), tuple(roots)
+
+
+@settings(max_examples=50)
+@given(parsed_pairs(), st.integers(1, 3), st.integers(1, 3))
+def test_caps_are_counted(pair, minimal, composed):
+    off = dict.fromkeys(UNLIMITED, -1)
+    o = GhkmOptions(phrases="none", **{**off, "minimal_fragments": minimal, "composed_fragments": composed})
+    assume(usable(*pair, o))
+    slow = Slow(*pair, o)
+    _, _, counts, _ = tally_of([pair], o)
+    wanted = np.zeros(4, dtype=int)
+    for node in slow.cut:
+        rules = [slow.measure(f)[0] for f in slow.fragments(node)]
+        one, more = rules.count(1), sum(1 < r <= 3 for r in rules)
+        wanted += [min(one, minimal), min(more, composed), one > minimal, more > composed]
+    assert [counts.minimal, counts.composed, counts.minimal_capped, counts.composed_capped] == wanted.tolist()
+
+
+@settings(max_examples=10)
+@given(st.lists(parsed_pairs(), min_size=40, max_size=60), options)
+def test_threads_do_not_show(pairs, o):
+    several = []
+    for threads in (1, 2, 4):
+        built, tally, _, labels = tally_of(pairs * 3, o, threads)
+        several.append((list(rows_of(built, tally, labels).items()), labels.texts))
+    assert several[0] == several[1] == several[2]
