@@ -455,6 +455,26 @@ class Alignment:
     def check(self, source_length: int, target_length: int) -> None:
         """Refuse a link outside a sentence pair of these lengths."""
 
+class Symmetrization(enum.Enum):
+    """How the alignments of two directions become one."""
+
+    intersection = 0
+
+    union = 1
+
+    grow_diag = 2
+
+    grow_diag_and = 3
+
+    grow_diag_final = 4
+
+    grow_diag_final_and = 5
+
+def symmetrize(forward: Alignment, backward: Alignment, method: Symmetrization) -> Alignment:
+    """
+    One alignment from those of two directions, both from source to target.
+    """
+
 class ScoreKind(enum.Enum):
     """What the edge scores of a forest are: natural logarithms all."""
 
