@@ -1,5 +1,6 @@
 #include "bind/core.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -50,6 +51,28 @@ void bind_decode(nb::module_& m) {
       .def_ro("notes", &Translation::notes, "What is to be counted and reported: limits that were hit.")
       .def_ro("seconds", &Translation::seconds, "CPU time.");
 
+  nb::class_<SearchGraph>(m, "SearchGraph", "What a search kept, each edge with its rule and features.")
+      .def_ro("graph", &SearchGraph::graph, "Its derivations.")
+      .def_ro("labels", &SearchGraph::labels, "By node.")
+      .def_prop_ro("spans",
+                   [](const SearchGraph& g) {
+                     std::vector<std::pair<std::uint32_t, std::uint32_t>> out;
+                     for (const Span span : g.spans) out.emplace_back(span.begin, span.end);
+                     return out;
+                   },
+                   "By node: the source words covered, half open.")
+      .def_ro("scores", &SearchGraph::scores, "By edge: what it adds to the score.")
+      .def_ro("steps", &SearchGraph::steps, "By edge: its rule.")
+      .def_prop_ro("features",
+                   [](const SearchGraph& g) {
+                     std::vector<std::vector<std::pair<FeatureId, float>>> out(g.steps.size());
+                     for (std::size_t edge = 0; edge < out.size(); ++edge)
+                       for (std::size_t f = g.first_feature[edge]; f < g.first_feature[edge + 1]; ++f)
+                         out[edge].emplace_back(g.features[f].id, g.features[f].value);
+                     return out;
+                   },
+                   "By edge: numbers and values of its features that are not 0.");
+
   nb::class_<FeatureSet>(m, "FeatureSet", "The features of a model: the table's, the search's, and stateful ones.")
       .def("__init__",
            [](FeatureSet* self, std::shared_ptr<RuleTable> table) { new (self) FeatureSet(std::move(table)); },
@@ -59,15 +82,24 @@ void bind_decode(nb::module_& m) {
            "An n-gram language model: lm (natural log), lm_unknown.")
       .def("add_dependency",
            [](FeatureSet& self, std::shared_ptr<DependencyModel> model) { add_dependency(self, std::move(model)); },
-           "model"_a, "A dependency language model: dlm_words or dlm_tags (natural log), ill_formed.");
+           "model"_a, "A dependency language model: dlm_words or dlm_tags (natural log), ill_formed.")
+      .def("add_unknown_lengths", [](FeatureSet& self) { self.space().add_unknown_lengths(); },
+           "Features of words that pass through, by their length: unknown_length_1 to unknown_length_6.");
 
+  nb::enum_<PassThrough>(m, "PassThrough", "Which source words may be their own translation.")
+      .value("none", PassThrough::none)
+      .value("unknown", PassThrough::unknown)
+      .value("all", PassThrough::all);
   nb::class_<Matcher>(m, "Matcher", "How a table's rules meet an input.");
   nb::class_<ChartMatcher, Matcher>(m, "ChartMatcher", "Meets strings: every rule on every span up to a limit.")
       .def("__init__",
-           [](ChartMatcher* self, const FeatureSet& features, std::uint32_t span_limit) {
-             new (self) ChartMatcher(features.shared_table(), {span_limit});
+           [](ChartMatcher* self, const FeatureSet& features, std::uint32_t span_limit, PassThrough pass_through,
+              bool glue, std::string glued, std::string goal) {
+             new (self) ChartMatcher(features.shared_table(),
+                                     {span_limit, pass_through, glue, std::move(glued), std::move(goal)});
            },
-           "features"_a, "span_limit"_a);
+           "features"_a, "span_limit"_a, "pass_through"_a = PassThrough::unknown, "glue"_a = true, "glued"_a = "",
+           "goal"_a = "");
   nb::class_<ForestMatcher, Matcher>(m, "ForestMatcher",
                                      "Meets packed forests: every fragment at every node; adds parse and pseudo.")
       .def("__init__",
@@ -104,7 +136,9 @@ void bind_decode(nb::module_& m) {
              unsigned threads) { return d.translate(sources, {kbest, distinct}, threads); },
           "sources"_a, "kbest"_a, "distinct"_a, "threads"_a, nb::call_guard<nb::gil_scoped_release>(),
           "Translates lines of tokens, forests or dependency trees; results are in their order, the same for any number "
-          "of threads.");
+          "of threads.")
+      .def("graph", &Decoder::graph, "source"_a, "margin"_a, nb::call_guard<nb::gil_scoped_release>(),
+           "What the search of one sentence kept, within `margin` of its best derivation; None for an empty line.");
 }
 
 }  // namespace treeglot

@@ -73,6 +73,14 @@ struct Decoder::Worker {
   Glue glue;
 };
 
+// What becomes of one sentence that has words; `input` looks into `sentence`.
+struct Decoder::Searched {
+  MarkedSentence sentence;
+  Input input;
+  TranslationForest forest;
+  std::shared_ptr<const SearchForest> found;
+};
+
 Decoder::Decoder(std::shared_ptr<const FeatureSet> features, std::shared_ptr<const Matcher> matcher,
                  std::span<const std::pair<std::string, float>> weights, const DecoderOptions& options)
     : features_(std::move(features)),
@@ -115,11 +123,11 @@ std::vector<Translation> Decoder::translate(std::span<const Source> sources, con
   return out;
 }
 
-Translation Decoder::translate(const Source& source, const TranslateOptions& options, Worker& worker) const {
+std::optional<Decoder::Searched> Decoder::search(const Source& source, Worker& worker) const {
   worker.cache.trim();
   worker.glue.begin_sentence();
-  Input input;
   MarkedSentence sentence;
+  Input input;
   if (const std::string* const line = std::get_if<std::string>(&source)) {
     sentence = read_sentence(*line, options_.markup);
     input.words.assign(sentence.words.begin(), sentence.words.end());
@@ -131,13 +139,20 @@ Translation Decoder::translate(const Source& source, const TranslateOptions& opt
     input.dependency = std::get<const Dependency*>(source);
     for (std::size_t i = 0; i < input.dependency->size(); ++i) input.words.push_back(input.dependency->words()[i]);
   }
-  Translation out;
-  if (input.words.empty()) return out;
-  const TranslationForest forest = matcher_->match(input, worker.cache, worker.glue);
-  out.notes = forest.notes;
+  if (input.words.empty()) return std::nullopt;
+  TranslationForest forest = matcher_->match(input, worker.cache, worker.glue);
   worker.scorer.begin_sentence(worker.glue.first_word(), worker.glue.words());
-  const auto found = std::make_shared<SearchForest>(search(forest, worker.scorer, options_.search));
+  auto found = std::make_shared<SearchForest>(treeglot::search(forest, worker.scorer, options_.search));
   if (!found->found()) throw std::runtime_error("no derivation covers the sentence");
+  return Searched{std::move(sentence), std::move(input), std::move(forest), std::move(found)};
+}
+
+Translation Decoder::translate(const Source& source, const TranslateOptions& options, Worker& worker) const {
+  const std::optional<Searched> searched = search(source, worker);
+  Translation out;
+  if (!searched) return out;
+  const auto& [sentence, input, forest, found] = *searched;
+  out.notes = forest.notes;
   const Reading reading(table(), space(), worker.scorer, worker.glue, forest, *found, input.words, features_->trees());
   if (options.kbest <= 1) {
     out.kbest.push_back(reading.read(best_derivation(forest, *found)));
@@ -152,6 +167,15 @@ Translation Decoder::translate(const Source& source, const TranslateOptions& opt
     out.kbest.push_back(reading.read(*derivation));
   }
   return out;
+}
+
+std::optional<SearchGraph> Decoder::graph(const Source& source, double margin) const {
+  Worker worker(*this);
+  const std::optional<Searched> searched = search(source, worker);
+  if (!searched) return std::nullopt;
+  const auto& [sentence, input, forest, found] = *searched;
+  const Reading reading(table(), space(), worker.scorer, worker.glue, forest, *found, input.words, features_->trees());
+  return search_graph(reading, found, margin);
 }
 
 }  // namespace treeglot

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "decode/derivation.h"
 #include "decode/feature_set.h"
 #include "decode/matcher.h"
+#include "decode/search_graph.h"
 #include "rules/table.h"
 
 namespace treeglot {
@@ -52,8 +54,14 @@ class Decoder {
   std::vector<Translation> translate(std::span<const Source> sources, const TranslateOptions& options,
                                      unsigned threads) const;
 
+  // What the search of one sentence kept, within `margin` of the best derivation; nothing for an empty line. Throws what
+  // translate() reports as a problem.
+  std::optional<SearchGraph> graph(const Source& source, double margin) const;
+
  private:
   struct Worker;
+  struct Searched;
+  std::optional<Searched> search(const Source& source, Worker& worker) const;
   Translation translate(const Source& source, const TranslateOptions& options, Worker& worker) const;
 
   std::shared_ptr<const FeatureSet> features_;

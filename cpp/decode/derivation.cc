@@ -6,6 +6,18 @@
 
 namespace treeglot {
 
+std::vector<FeatureValue> summed(std::vector<FeatureValue> values) {
+  std::ranges::stable_sort(values, {}, &FeatureValue::id);
+  std::vector<FeatureValue> out;
+  for (std::size_t i = 0; i < values.size();) {
+    double sum = 0;
+    const FeatureId id = values[i].id;
+    for (; i < values.size() && values[i].id == id; ++i) sum += values[i].value;
+    if (sum != 0) out.push_back({id, static_cast<float>(sum)});
+  }
+  return out;
+}
+
 Reading::Reading(const RuleTable& table, const FeatureSpace& space, const Scorer& scorer, const Glue& glue,
                  const TranslationForest& forest, const SearchForest& found, std::span<const std::string_view> words,
                  bool trees)
@@ -44,14 +56,7 @@ Hypothesis Reading::read(const Derivation& derivation) const {
     done.state.assign(scorer_.state_bytes(), std::byte{0});
     std::vector<const std::byte*> states;
     for (const Done& tail : tails) states.push_back(tail.state.data());
-    Sink sink(scorer_.weights(), &values);
-    scorer_.apply({rule.target, rule.rule, forest_.place[edge]}, states.data(), done.state.data(), sink);
-    if (!forest_.edge_value.empty()) sink.add(forest_.edge_feature, forest_.edge_value[edge]);
-    if ((rule.rule & kLocalRule) != 0) {
-      for (const FeatureValue& value : glue_.rule(rule.rule).features) values.push_back(value);
-    } else {
-      visit_features(table_, space_, rule.rule, [&](FeatureId f, float value) { values.push_back({f, value}); });
-    }
+    replay(*at, states.data(), done.state.data(), values);
     std::vector<std::int32_t> heads;
     std::vector<const DependencyPiece*> items;
     std::uint32_t word = 0;
@@ -84,15 +89,23 @@ Hypothesis Reading::read(const Derivation& derivation) const {
       out.tags.emplace_back(tag == Symbols::kNone ? std::string_view() : table_.labels().text(tag));
   }
 
-  std::ranges::stable_sort(values, {}, &FeatureValue::id);
-  for (std::size_t i = 0; i < values.size();) {
-    double sum = 0;
-    const FeatureId id = values[i].id;
-    for (; i < values.size() && values[i].id == id; ++i) sum += values[i].value;
-    if (sum != 0) out.features.push_back({id, static_cast<float>(sum)});
-  }
+  out.features = summed(std::move(values));
   for (const EdgeId edge : derivation.edges) out.steps.push_back(step(edge));
   return out;
+}
+
+void Reading::replay(EdgeId edge, const std::byte* const* tails, std::byte* state,
+                     std::vector<FeatureValue>& values) const {
+  const EdgeId forest_edge = found_.forest_edge[edge];
+  const Alternative& rule = forest_.alternatives[forest_edge][found_.alternative[edge]];
+  Sink sink(scorer_.weights(), &values);
+  scorer_.apply({rule.target, rule.rule, forest_.place[forest_edge]}, tails, state, sink);
+  if (!forest_.edge_value.empty()) sink.add(forest_.edge_feature, forest_.edge_value[forest_edge]);
+  if ((rule.rule & kLocalRule) != 0) {
+    for (const FeatureValue& value : glue_.rule(rule.rule).features) values.push_back(value);
+  } else {
+    visit_features(table_, space_, rule.rule, [&](FeatureId f, float value) { values.push_back({f, value}); });
+  }
 }
 
 DerivationStep Reading::step(EdgeId edge) const {

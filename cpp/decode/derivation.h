@@ -38,6 +38,9 @@ struct Hypothesis {
   std::vector<std::string> tags;
 };
 
+// One entry for each feature that is not 0, by number.
+std::vector<FeatureValue> summed(std::vector<FeatureValue> values);
+
 // Reads derivations of one sentence. Features are replayed: what the search summed is computed again, kept apart.
 class Reading {
  public:
@@ -46,9 +49,12 @@ class Reading {
           bool trees);
 
   Hypothesis read(const Derivation& derivation) const;
+  DerivationStep step(EdgeId edge) const;  // an edge of the search forest
+  // Applies an edge to its tails' states: writes its own into `state`, which is zeroed, and appends its features.
+  void replay(EdgeId edge, const std::byte* const* tails, std::byte* state, std::vector<FeatureValue>& values) const;
+  std::size_t state_bytes() const { return scorer_.state_bytes(); }
 
  private:
-  DerivationStep step(EdgeId edge) const;
   std::string fragment(RuleId rule) const;
 
   const RuleTable& table_;

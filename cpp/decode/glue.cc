@@ -1,6 +1,7 @@
 #include "decode/glue.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace treeglot {
 
@@ -35,8 +36,14 @@ std::string_view Glue::text(std::int32_t word) const {
 }
 
 std::span<const Alternative> Glue::unknown(std::string_view source_word) {
-  alternatives_.push_back({make(LocalKind::unknown, {target_word(source_word)},
-                                {{space_.word_penalty(), 1.0f}, {space_.unknown(), 1.0f}})});
+  std::vector<FeatureValue> features = {{space_.word_penalty(), 1.0f}, {space_.unknown(), 1.0f}};
+  if (const auto first = space_.unknown_lengths()) {
+    // As cdec has it: characters on a scale of powers of 1.6.
+    const auto characters = std::ranges::count_if(source_word, [](char c) { return (c & 0xc0) != 0x80; });
+    const auto power = static_cast<FeatureId>(std::log(static_cast<double>(characters)) / std::log(1.6));
+    features.push_back({*first + std::min(power, FeatureSpace::kUnknownLengths - 1), 1.0f});
+  }
+  alternatives_.push_back({make(LocalKind::unknown, {target_word(source_word)}, std::move(features))});
   return alternatives_.back();
 }
 

@@ -1,6 +1,9 @@
 #include "decode/match_chart.h"
 
 #include <algorithm>
+#include <stdexcept>
+
+#include "base/error.h"
 
 namespace treeglot {
 namespace {
@@ -25,19 +28,21 @@ class Chart {
  public:
   Chart(const RuleTable& table, const UnaryRules& unary, const ChartOptions& options,
         std::span<const std::string_view> words, std::span<const Constraint> constraints, RuleCache& cache, Glue& glue)
-      : table_(table), unary_(unary), words_(words), cache_(cache), glue_(glue) {
+      : table_(table), unary_(unary), options_(options), words_(words), cache_(cache), glue_(glue) {
     length_ = static_cast<std::uint32_t>(words.size());
     limit_ = std::max(options.span_limit, 1u);
     width_ = limit_;
     for (const Constraint& constraint : constraints) width_ = std::max(width_, constraint.span.size());
-    width_ = std::min(width_, length_);
+    if (!options.goal.empty()) sentence_ = table.labels().find(options.goal);
+    width_ = shares_goal() ? length_ : std::min(width_, length_);
     for (const std::string_view word : words) symbols_.push_back(table.source_words().find(word));
     given_.assign(length_, nullptr);
     for (const Constraint& constraint : constraints)
       for (std::uint32_t i = constraint.span.begin; i < constraint.span.end; ++i) given_[i] = &constraint;
     cells_.resize(static_cast<std::size_t>(length_) * (width_ + 1));
     matches_.resize(length_ + 1);
-    x_ = label_of(table.labels().find("X"));  // where the table has no X, a label that no rule uses
+    // Where the table has no such label, one that no rule uses.
+    x_ = label_of(table.labels().find(options.glued.empty() ? "X" : options.glued));
   }
 
   TranslationForest run() {
@@ -94,8 +99,13 @@ class Chart {
     }
   }
 
-  // Turns the matches on [begin_, end) into edges, one node for each left-hand side.
   void finish_cell(std::uint32_t end) {
+    add_rules(end);
+    if (begin_ == 0 && shares_goal() && options_.glue) add_glue(end);
+  }
+
+  // Turns the matches on [begin_, end) into edges, one node for each left-hand side.
+  void add_rules(std::uint32_t end) {
     const Constraint* given = given_[begin_];
     if (given != nullptr && given->span == Span{begin_, end}) {
       const NodeId node = out_.add_node({begin_, end}, x_);
@@ -104,10 +114,12 @@ class Chart {
       return;
     }
     if (end - begin_ > limit_) return;
-    if (unary_.any) add_labels(end);
+    const bool passes = end == begin_ + 1 && given == nullptr &&
+                        (options_.pass_through == PassThrough::all ||
+                         (options_.pass_through == PassThrough::unknown && matches_[end].empty()));
+    if (unary_.any || (begin_ == 0 && shares_goal())) add_labels(end, passes);
     for (const Match& match : matches_[end]) add_match(end, match);
-    if (end == begin_ + 1 && given == nullptr && cell(begin_, end).empty())
-      out_.add_edge(node_for(end, x_), {}, glue_.unknown(words_[begin_]), kInside);
+    if (passes) out_.add_edge(node_for(end, x_), {}, glue_.unknown(words_[begin_]), kInside);
     if (unary_.any) add_unary(end);
   }
 
@@ -117,21 +129,26 @@ class Chart {
       out_.add_edge(node_for(end, group.lhs), tails, group.alternatives, kInside);
   }
 
-  // Makes the nodes that the matches and the unary rules above them will need, in the order of the unary rules.
-  void add_labels(std::uint32_t end) {
+  // Makes the nodes that the matches and the unary rules above them will need, in the order of the unary rules. A
+  // sentence's label comes last, for glue is a unary rule too.
+  void add_labels(std::uint32_t end, bool passes) {
     std::vector<Symbol> labels;
     const auto note = [&](RuleTable::Node node) {
       for (const RuleCache::Group& group : cache_.at(node))
         if (std::ranges::find(labels, group.lhs) == labels.end()) labels.push_back(group.lhs);
     };
     for (const Match& match : matches_[end]) note(match.node);
-    if (labels.empty() && end == begin_ + 1) labels.push_back(x_);
+    if (passes && std::ranges::find(labels, x_) == labels.end()) labels.push_back(x_);
     for (std::size_t i = 0; i < labels.size(); ++i) {
       const RuleTable::Node node = table_.child(RuleTable::kRoot, nonterminal(labels[i]));
       if (node != RuleTable::kNoNode) note(node);
     }
     const auto rank = [&](Symbol label) { return label < unary_.rank.size() ? unary_.rank[label] : 0; };
     std::ranges::stable_sort(labels, {}, rank);
+    if (begin_ == 0 && shares_goal()) {
+      std::erase(labels, sentence_);
+      labels.push_back(sentence_);
+    }
     for (const Symbol label : labels) node_for(end, label);
   }
 
@@ -154,14 +171,40 @@ class Chart {
     return node;
   }
 
+  bool shares_goal() const { return sentence_ != Symbols::kNone; }
+  bool is_glued(Symbol label) const { return options_.glued.empty() ? label != sentence_ : label == x_; }
+
+  // S → X and S → S X over [0, end), where S is a label that rules of the table may use, too.
+  void add_glue(std::uint32_t end) {
+    const NodeId head = node_for(end, sentence_);
+    for (const Item& item : cell(0, end))
+      if (is_glued(item.label)) out_.add_edge(head, std::span(&item.node, 1), glue_.first(), kInside);
+    for (std::uint32_t middle = 1; middle < end; ++middle) {
+      const auto left = std::ranges::find(cell(0, middle), sentence_, &Item::label);
+      if (left == cell(0, middle).end()) continue;
+      for (const Item& item : cell(middle, end)) {
+        if (!is_glued(item.label)) continue;
+        const NodeId tails[] = {left->node, item.node};
+        out_.add_edge(head, tails, glue_.glue(), kInside);
+      }
+    }
+  }
+
   // S → X, S → S X from the left, and the end of the sentence.
   void add_sentence() {
+    if (shares_goal()) {
+      goal_ = out_.add_node({0, length_}, Symbols::kNone);
+      for (const Item& item : cell(0, length_))
+        if (item.label == sentence_) out_.add_edge(goal_, std::span(&item.node, 1), glue_.end(), kBegins | kEnds);
+      return;
+    }
     std::vector<NodeId> sentence(length_ + 1, kNoNode);
-    for (std::uint32_t end = 1; end <= length_; ++end) {
+    for (std::uint32_t end = 1; end <= length_ && options_.glue; ++end) {
       for (std::uint32_t middle = end - std::min(end, width_); middle < end; ++middle) {
         if (middle > 0 && sentence[middle] == kNoNode) continue;
         for (const Item& item : cell(middle, end)) {
-          if (sentence[end] == kNoNode) sentence[end] = out_.add_node({0, end}, kSentence);
+          if (!is_glued(item.label)) continue;
+          if (sentence[end] == kNoNode) sentence[end] = out_.add_node({0, end}, Symbols::kNone);
           if (middle == 0) {
             out_.add_edge(sentence[end], std::span(&item.node, 1), glue_.first(), kBegins);
           } else {
@@ -171,19 +214,19 @@ class Chart {
         }
       }
     }
-    goal_ = out_.add_node({0, length_}, kSentence);
+    goal_ = out_.add_node({0, length_}, Symbols::kNone);
     if (sentence[length_] != kNoNode) out_.add_edge(goal_, std::span(&sentence[length_], 1), glue_.end(), kEnds);
   }
 
-  static constexpr Symbol kSentence = Symbols::kNone;  // the label of S: no rule of a table can use it
-
   const RuleTable& table_;
   const UnaryRules& unary_;
+  const ChartOptions& options_;
   std::span<const std::string_view> words_;
   RuleCache& cache_;
   Glue& glue_;
   std::uint32_t length_ = 0, limit_ = 0, width_ = 0, begin_ = 0;
   Symbol x_ = 0;
+  Symbol sentence_ = Symbols::kNone;         // the label of S; none: no rule of the table can use it
   std::vector<Symbol> symbols_;              // of the source words, in the table
   std::vector<const Constraint*> given_;     // by word
   std::vector<std::vector<Item>> cells_;
@@ -246,7 +289,10 @@ UnaryRules::UnaryRules(const RuleTable& table) : rank(table.labels().size(), 0) 
 }
 
 ChartMatcher::ChartMatcher(std::shared_ptr<const RuleTable> table, const ChartOptions& options)
-    : table_(std::move(table)), options_(options), unary_(*table_) {}
+    : table_(std::move(table)), options_(options), unary_(*table_) {
+  if (!options.goal.empty() && options.goal == options.glued)
+    throw std::invalid_argument("the label of sentences and the one that glue joins are both " + quoted(options.goal));
+}
 
 TranslationForest ChartMatcher::match(const Input& input, RuleCache& cache, Glue& glue) const {
   return Chart(*table_, unary_, options_, input.words, input.constraints, cache, glue).run();

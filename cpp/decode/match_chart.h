@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "decode/matcher.h"
@@ -10,8 +11,23 @@
 
 namespace treeglot {
 
+// Which source words pass through: X → f / f.
+enum class PassThrough : std::uint8_t {
+  none,
+  unknown,  // those on which no rule of one word matches
+  all,
+};
+
 struct ChartOptions {
   std::uint32_t span_limit = 10;  // the widest span a rule may cover, the paper's distortion limit; above it only glue
+  PassThrough pass_through = PassThrough::unknown;
+  bool glue = true;  // whether S → X and S → S X are there
+  // What other decoders fix by name. The label that glue joins and that words pass through with; empty: glue joins all
+  // labels, words pass through as X.
+  std::string glued = {};
+  // The label of S, which rules of the table may have on either side, too; empty: one of its own, so that a table's label
+  // S is a label like others.
+  std::string goal = {};
 };
 
 // The rules X → Y whose source side is one nonterminal. They join nodes of one cell, so labels are ordered such that

@@ -10,6 +10,13 @@ FeatureSpace::FeatureSpace(const RuleTable& table) {
   for (const char* name : {"word_penalty", "rule_penalty", "glue", "unknown"}) names_.intern(name);
 }
 
+void FeatureSpace::add_unknown_lengths() {
+  if (unknown_lengths_) return;
+  unknown_lengths_ = static_cast<FeatureId>(names_.size());
+  for (std::uint32_t length = 1; length <= kUnknownLengths; ++length)
+    names_.intern("unknown_length_" + std::to_string(length));
+}
+
 std::span<const RuleCache::Group> RuleCache::at(RuleTable::Node node) {
   auto& entry = entries_[node];
   if (entry == nullptr) {

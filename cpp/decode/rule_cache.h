@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -24,12 +25,19 @@ class FeatureSpace {
   FeatureId glue() const { return first_ + 2; }          // uses of S → S X
   FeatureId unknown() const { return first_ + 3; }       // source words that pass through
 
+  // By the length of a word that passes through, in classes 1 to kUnknownLengths (cdec's PassThrough_1 and so on): there
+  // only when asked for.
+  static constexpr std::uint32_t kUnknownLengths = 6;
+  void add_unknown_lengths();
+  std::optional<FeatureId> unknown_lengths() const { return unknown_lengths_; }  // of class 1; the others follow
+
   FeatureId add(std::string_view name) { return names_.intern(name); }
   const Symbols& names() const { return names_; }
 
  private:
   Symbols names_;
   FeatureId first_;
+  std::optional<FeatureId> unknown_lengths_;
 };
 
 // Calls visit(feature, value) for each stateless feature of a table's rule.

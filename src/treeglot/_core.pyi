@@ -1897,6 +1897,33 @@ class RawTranslation:
     def seconds(self) -> float:
         """CPU time."""
 
+class SearchGraph:
+    """What a search kept, each edge with its rule and features."""
+
+    @property
+    def graph(self) -> Hypergraph:
+        """Its derivations."""
+
+    @property
+    def labels(self) -> list[str]:
+        """By node."""
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """By node: the source words covered, half open."""
+
+    @property
+    def scores(self) -> list[float]:
+        """By edge: what it adds to the score."""
+
+    @property
+    def steps(self) -> list[DerivationStep]:
+        """By edge: its rule."""
+
+    @property
+    def features(self) -> list[list[tuple[int, float]]]:
+        """By edge: numbers and values of its features that are not 0."""
+
 class FeatureSet:
     """The features of a model: the table's, the search's, and stateful ones."""
 
@@ -1910,13 +1937,27 @@ class FeatureSet:
         A dependency language model: dlm_words or dlm_tags (natural log), ill_formed.
         """
 
+    def add_unknown_lengths(self) -> None:
+        """
+        Features of words that pass through, by their length: unknown_length_1 to unknown_length_6.
+        """
+
+class PassThrough(enum.Enum):
+    """Which source words may be their own translation."""
+
+    none = 0
+
+    unknown = 1
+
+    all = 2
+
 class Matcher:
     """How a table's rules meet an input."""
 
 class ChartMatcher(Matcher):
     """Meets strings: every rule on every span up to a limit."""
 
-    def __init__(self, features: FeatureSet, span_limit: int) -> None: ...
+    def __init__(self, features: FeatureSet, span_limit: int, pass_through: PassThrough = PassThrough.unknown, glue: bool = True, glued: str = '', goal: str = '') -> None: ...
 
 class ForestMatcher(Matcher):
     """
@@ -1941,6 +1982,11 @@ class Decoder:
     def translate(self, sources: Sequence[str | ParseForest | Dependency], kbest: int, distinct: bool, threads: int) -> list[RawTranslation]:
         """
         Translates lines of tokens, forests or dependency trees; results are in their order, the same for any number of threads.
+        """
+
+    def graph(self, source: str | ParseForest | Dependency, margin: float) -> SearchGraph | None:
+        """
+        What the search of one sentence kept, within `margin` of its best derivation; None for an empty line.
         """
 
 class Candidates:

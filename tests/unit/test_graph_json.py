@@ -32,12 +32,15 @@ def test_round_trip(graph_scores: tuple[Hypergraph, np.ndarray], data: st.DataOb
     text = st.text(st.characters(exclude_categories=["Cs"]), max_size=3)
     node_labels = data.draw(st.none() | st.lists(text, min_size=graph.nodes, max_size=graph.nodes))
     edge_labels = data.draw(st.none() | st.lists(text, min_size=graph.edges, max_size=graph.edges))
-    line = to_json(graph, scores, node_labels, edge_labels)
+    value = st.floats(allow_nan=False, allow_infinity=False)
+    entries = st.lists(st.dictionaries(text, value, max_size=2), min_size=graph.edges, max_size=graph.edges)
+    edge_features = data.draw(st.none() | entries)
+    line = to_json(graph, scores, node_labels, edge_labels, edge_features)
     assert "\n" not in line
     read = from_json(line)
     assert read.graph == graph
     assert read.scores.tobytes() == scores.tobytes()
-    assert (read.node_labels, read.edge_labels) == (node_labels, edge_labels)
+    assert (read.node_labels, read.edge_labels, read.edge_features) == (node_labels, edge_labels, edge_features)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +57,7 @@ def test_round_trip(graph_scores: tuple[Hypergraph, np.ndarray], data: st.DataOb
         ('{"goal":null,"goal":0,"nodes":[]}', "f.json:3: the key 'goal' is repeated"),
         (
             '{"goal":null,"nodes":[],"weights":[]}',
-            "f.json:3: 'weights' is not a key; expected goal, nodes, scores, node_labels, edge_labels",
+            "f.json:3: 'weights' is not a key; expected goal, nodes, scores, node_labels, edge_labels, edge_features",
         ),
         ('{"goal":0,"nodes":[]}', "f.json:3: the goal is node 0 of a graph with 0 nodes"),
         ('{"goal":true,"nodes":[[]]}', "f.json:3: goal: found true; expected the number of a node"),
@@ -90,6 +93,12 @@ def test_round_trip(graph_scores: tuple[Hypergraph, np.ndarray], data: st.DataOb
         ),
         ('{"goal":0,"nodes":[[[]]],"node_labels":"a"}', "f.json:3: node_labels: found a string; expected a list"),
         ('{"goal":0,"nodes":[[[]]],"node_labels":["a","b"]}', "f.json:3: node_labels has 2 elements for 1 nodes"),
+        ('{"goal":0,"nodes":[[[]]],"edge_features":[7]}', "f.json:3: edge_features[0]: found 7; expected an object"),
+        (
+            '{"goal":0,"nodes":[[[]]],"edge_features":[{"lm":true}]}',
+            "f.json:3: edge_features[0], 'lm': found true; expected a number",
+        ),
+        ('{"goal":0,"nodes":[[[]]],"edge_features":[]}', "f.json:3: edge_features has 0 elements for 1 edges"),
         ('{"goal":0,"nodes":[[[]]],"edge_labels":[7]}', "f.json:3: edge_labels[0]: found 7; expected a string"),
         (
             '{"goal":0,"nodes":[[[]]],"edge_labels":["\\ud800"]}',
@@ -133,7 +142,7 @@ def test_mutated_json_is_a_graph_or_a_format_error() -> None:
 
 def test_writing_refuses_what_reading_would() -> None:
     graph = from_json(GOOD).graph
-    with pytest.raises(ValueError, match=r"^a score is inf or nan; expected numbers or -inf$"):
+    with pytest.raises(ValueError, match=r"^a score or feature is inf or nan; expected numbers, or a score of -inf$"):
         to_json(graph, [0.0, float("nan"), 0.0])
     with pytest.raises(ValueError, match=r"^scores has 1 elements for 3 edges$"):
         to_json(graph, [0.0])

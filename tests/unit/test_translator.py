@@ -4,6 +4,7 @@ import pytest
 from small_table import table
 
 from treeglot.decode import SearchOptions, Translator
+from treeglot.graph import count, kbest
 
 WEIGHTS = {"p": 1.0, "glue": -0.1, "unknown": -5.0}
 
@@ -101,6 +102,31 @@ def test_bad_markup(line: str, problem: str) -> None:
 def test_unary_rules() -> None:
     found = translator(("Y", "X", "y 1", -0.1), ("Z", "Y", "z 1", -0.1), ("X", "Z klein", "1 small", 0.0))
     assert found.translate("das klein").text == "z y the small"
+
+
+def test_unknown_words_under_unary_rules() -> None:
+    found = translator(("Y", "X", "y 1", 0.1), ("Z", "Y ist", "z 1", 0.1))
+    assert found.translate("Schloss ist").text == "z y Schloss"
+
+
+def test_forest() -> None:
+    found = translator().translate("das haus ist das")
+    forest = found.forest()
+    best = found.kbest(100)
+    assert count(forest.graph) == len(best)
+    derivations = kbest(forest.graph, forest.scores, 100)
+    assert [d.score for d in derivations] == pytest.approx([h.score for h in best])
+    for derivation, hypothesis in zip(derivations, best, strict=True):
+        summed: dict[str, float] = {}
+        for edge in derivation.edges:
+            for name, value in forest.features[edge].items():
+                summed[name] = summed.get(name, 0.0) + value
+        assert summed == pytest.approx(hypothesis.features)
+    assert {forest.rules[edge] for edge in derivations[0].edges} == {str(step) for step in best[0].derivation.steps}
+    assert count(found.forest(margin=0.0).graph) == 1
+    assert translator().translate("").forest().graph.nodes == 0
+    with pytest.raises(ValueError, match="a control character at byte 1"):
+        translator().translate("\x07").forest()
 
 
 def test_a_circle_of_unary_rules_ends() -> None:

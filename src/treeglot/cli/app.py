@@ -22,7 +22,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "Start here": ("demo",),
     "Data": ("sample", "align", "convert", "show"),
     "Language models": ("lm train", "lm compile", "lm score", "lm info"),
-    "Translation": ("train", "tune", "translate"),
+    "Translation": ("train", "tune", "translate", "decode"),
     "Judge": ("score",),
 }
 GROUPS = {

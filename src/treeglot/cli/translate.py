@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 import typer
 
+from treeglot.base.errors import UsageError
 from treeglot.cli.output import Progress, say, warn
-from treeglot.decode import Hypothesis, Source, Translation, Translator
+
+if TYPE_CHECKING:
+    from treeglot.decode import Hypothesis, Source, Translation
 
 BATCH = 500  # sentences translated between two writes: memory does not grow with the input
+EMPTY = '{"goal":null,"nodes":[]}'  # the forest of a line that was refused
 
 
 def translate(
@@ -30,13 +36,23 @@ def translate(
     pop_limit: Annotated[int | None, typer.Option(help="Hypotheses scored per node; 0: all.")] = None,
     span_limit: Annotated[int | None, typer.Option(help="Widest span of a rule.")] = None,
     markup: Annotated[bool, typer.Option(help='The input gives translations: <x translation="…">…</x>.')] = False,
+    weights: Annotated[Path | None, typer.Option(help="Other weights than the model's.")] = None,
+    forest: Annotated[
+        Path | None, typer.Option(help="Write what the search kept of each sentence: a hypergraph in JSON a line.")
+    ] = None,
+    margin: Annotated[
+        float | None, typer.Option(help="In the forests, only derivations that score within this of the best.")
+    ] = None,
 ) -> None:
     """Translate tokenised sentences with a trained model."""
     from dataclasses import replace
 
+    from treeglot.decode import read_weights
     from treeglot.models import load
 
     loaded = load(model)
+    if weights is not None:
+        loaded = loaded.with_weights(read_weights(weights))
     options = replace(loaded.translator.options, markup=markup)
     if pop_limit is not None:
         options = replace(options, pop_limit=pop_limit)
@@ -44,34 +60,82 @@ def translate(
         options = replace(options, span_limit=span_limit)
     if options != loaded.translator.options:
         loaded = loaded.with_search(options)
-    run(loaded.translator, loaded.read(source), source, out, kbest, distinct, as_json, trace, time, threads)
+    output = Output(out, kbest, distinct, as_json, trace, time, threads, forest, margin)
+    run(loaded.translator, loaded.read(source), source, output)
 
 
-def run(
-    translator: Translator,
-    sources: Iterator[Source],
-    source: Path,
-    out: Path,
-    kbest: int,
-    distinct: bool,
-    as_json: bool,
-    trace: bool,
-    time: bool,
-    threads: int,
-) -> None:
+def listed(features: Mapping[str, float]) -> str:
+    """Features in a k-best list."""
+    return " ".join(f"{name}= {value:.6g}" for name, value in features.items())
+
+
+@dataclass(frozen=True)
+class Output:
+    """What is written of each sentence, and where."""
+
+    out: Path
+    kbest: int
+    distinct: bool
+    as_json: bool
+    trace: bool
+    time: bool
+    threads: int
+    forest: Path | None = None
+    margin: float | None = None
+    listed: Callable[[Mapping[str, float]], str] = listed
+
+    def __post_init__(self) -> None:
+        """Refuses numbers that make no sense."""
+        for name in ("kbest", "threads"):
+            if getattr(self, name) < 0:
+                raise UsageError(f"{name} is {getattr(self, name)}; expected 0 or more")
+        if self.margin is not None and self.forest is None:
+            raise UsageError("--margin is for forests; expected --forest, too")
+        if self.margin is not None and not self.margin >= 0:
+            raise UsageError(f"margin is {self.margin}; expected 0 or more")
+
+
+class AnyTranslator(Protocol):
+    """What translates, with any model or grammar."""
+
+    @property
+    def unknown_weights(self) -> list[str]:
+        """Weights that no feature has."""
+        ...
+
+    def translate_all(
+        self, sources: Iterable[Source], kbest: int = 1, distinct: bool = False, threads: int = 1
+    ) -> list[Translation]:
+        """Translations, in order."""
+        ...
+
+
+def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, output: Output) -> None:
     """Translate `sources`, read from `source`, with any translator; used by every command that decodes."""
+    from contextlib import nullcontext
+
     from treeglot.base.files import write_binary
 
     for name in translator.unknown_weights:
         warn(f"the weights name {name!r}, which is no feature of this model")
     number, seconds, words = 0, 0.0, 0
     notes: Counter[str] = Counter()
-    with write_binary(out) as stream, Progress("translating", unit="sentences") as progress:
+    forests = write_binary(output.forest) if output.forest is not None else nullcontext()
+    margin = math.inf if output.margin is None else output.margin
+    with (
+        write_binary(output.out) as stream,
+        forests as forest_stream,
+        Progress("translating", unit="sentences") as progress,
+    ):
         while batch := list(islice(sources, BATCH)):
-            for translation in translator.translate_all(batch, max(kbest, 1), distinct, threads):
+            found = translator.translate_all(batch, max(output.kbest, 1), output.distinct, output.threads)
+            for translation in found:
                 if translation.problem:
                     warn(f"{source}:{number + 1}: {translation.problem}; its output is empty")
-                stream.write(render(translation, number, kbest, distinct, as_json, trace).encode())
+                stream.write(render(translation, number, output).encode())
+                if forest_stream is not None:
+                    line = EMPTY if translation.problem else translation.forest(margin).to_json()
+                    forest_stream.write(f"{line}\n".encode())
                 number += 1
                 seconds += translation.seconds
                 words += len(translation.source.split())
@@ -79,27 +143,25 @@ def run(
             progress.update(number)
     for note, times in notes.items():
         say(f"{note}: {times:,} of {number:,} sentences")
-    if time and number:
+    if output.time and number:
         say(f"{number:,} sentences, {words:,} words: {seconds:.2f} s of CPU, {1000 * seconds / number:.2f} ms each")
 
 
-def render(translation: Translation, number: int, kbest: int, distinct: bool, as_json: bool, trace: bool) -> str:
+def render(translation: Translation, number: int, output: Output) -> str:
     """What is printed for one sentence."""
-    hypotheses = translation.hypotheses if kbest else translation.hypotheses[:1]
-    if as_json:
-        entry: dict[str, Any] = {"number": number, "source": translation.source, **as_object(translation.best, trace)}
-        if kbest:
-            entry["kbest"] = [as_object(h, trace) for h in hypotheses]
+    hypotheses = translation.hypotheses if output.kbest else translation.hypotheses[:1]
+    if output.as_json:
+        best = as_object(translation.best, output.trace)
+        entry: dict[str, Any] = {"number": number, "source": translation.source, **best}
+        if output.kbest:
+            entry["kbest"] = [as_object(h, output.trace) for h in hypotheses]
         if translation.problem:
             entry["problem"] = translation.problem
         return json.dumps(entry, ensure_ascii=False) + "\n"
-    if kbest:
-        return "".join(
-            f"{number} ||| {h.text} ||| {' '.join(f'{n}= {v:.6g}' for n, v in h.features.items())} ||| {h.score:.6f}\n"
-            for h in hypotheses
-        )
+    if output.kbest:
+        return "".join(f"{number} ||| {h.text} ||| {output.listed(h.features)} ||| {h.score:.6f}\n" for h in hypotheses)
     text = translation.text + "\n"
-    if trace and translation.derivation.steps:
+    if output.trace and translation.derivation.steps:
         text += "".join(f"# {line}\n" for line in str(translation.derivation).split("\n"))
     return text
 

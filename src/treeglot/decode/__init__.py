@@ -1,9 +1,11 @@
 """From a rule table and weights to translations: matching, search, k-best lists, derivations."""
 
 from treeglot.decode.foreign import ForeignWeights, read_foreign_weights
+from treeglot.decode.foreign_translator import ForeignTranslator
 from treeglot.decode.forests import match_forests
 from treeglot.decode.kbest import Entry, read_kbest, write_kbest
 from treeglot.decode.search import SearchOptions
+from treeglot.decode.search_forest import SearchForest
 from treeglot.decode.translation import Derivation, Hypothesis, Step, Translation
 from treeglot.decode.translator import Setup, Source, Translator, match_strings
 from treeglot.decode.weights import read_weights, write_weights
@@ -11,8 +13,10 @@ from treeglot.decode.weights import read_weights, write_weights
 __all__ = [
     "Derivation",
     "Entry",
+    "ForeignTranslator",
     "ForeignWeights",
     "Hypothesis",
+    "SearchForest",
     "SearchOptions",
     "Setup",
     "Source",

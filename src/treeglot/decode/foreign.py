@@ -28,6 +28,7 @@ class Term:
 
     of: Mapping[str, float]
     constant: float = 0.0
+    of_rules: bool = False  # listed wherever it fires: it comes with rules, not with a feature function that may be off
 
 
 # Moses and Joshua put <s> and </s> around the input: two words more, and glue for the first phrase as well.
@@ -36,8 +37,9 @@ TERMS: Mapping[str, Mapping[str, Term]] = {
         "LanguageModel": Term({"lm": LOG10_E}),
         "LanguageModel_OOV": Term({"lm_unknown": 1.0}),
         "WordPenalty": Term({"word_penalty": -LOG10_E}),
-        "Glue": Term({"glue": 1.0}),
-        "PassThrough": Term({"unknown": 1.0}),
+        "Glue": Term({"glue": 1.0}, of_rules=True),
+        "PassThrough": Term({"unknown": 1.0}, of_rules=True),
+        **{f"PassThrough_{n}": Term({f"unknown_length_{n}": 1.0}, of_rules=True) for n in range(1, 7)},
     },
     "joshua": {
         "lm_0": Term({"lm": LOG10_E}),
@@ -84,13 +86,38 @@ class ForeignWeights:
         """What the other decoder adds to the score of every sentence."""
         return sum(weight * self.terms[name].constant for name, weight in self.weights.items() if name in self.terms)
 
-    def features(self, values: Mapping[str, float]) -> dict[str, float]:
-        """A hypothesis's features as the other decoder would list them; those that are 0 are left out."""
+    def features(self, values: Mapping[str, float], constants: bool = True) -> dict[str, float]:
+        """A hypothesis's features as the other decoder would list them; those that are 0 are left out.
+
+        `constants`: with what it adds to every sentence.
+        """
         out = {name: value for name, value in values.items() if name not in _OURS}
         for name, term in self.terms.items():
-            if name in self.weights:
-                out[name] = term.constant + sum(factor * values.get(of, 0.0) for of, factor in term.of.items())
+            if term.of_rules or name in self.weights:
+                value = sum(factor * values.get(of, 0.0) for of, factor in term.of.items())
+                out[name] = value + term.constant if constants else value
         return {name: value for name, value in out.items() if value != 0}
+
+    def listed(self, features: Mapping[str, float]) -> str:
+        """Features in the other decoder's k-best lists.
+
+        >>> ForeignWeights("cdec", {}).listed({"Glue": 1.0, "EgivenF": -0.5})
+        'Glue=1 EgivenF=-0.5'
+        >>> ForeignWeights("moses", {}).listed({"LM0": -3.5, "TM0_0": -1.0, "TM0_1": -2.0})
+        'LM0= -3.5 TM0= -1 -2'
+        """
+        if self.decoder != "moses":
+            return " ".join(f"{name}={value:.6g}" for name, value in features.items())
+        groups: dict[str, list[tuple[int, float]]] = {}
+        for name, value in features.items():
+            group, _, place = name.rpartition("_")
+            numbered = bool(group) and place.isdecimal()
+            groups.setdefault(group if numbered else name, []).append((int(place) if numbered else 0, value))
+        parts = []
+        for name, found in groups.items():
+            values = dict(found)
+            parts.append(f"{name}= {' '.join(f'{values.get(i, 0.0):.6g}' for i in range(max(values) + 1))}")
+        return " ".join(parts)
 
 
 def read_foreign_weights(path: PathLike, decoder: Decoder) -> ForeignWeights:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
+
+from treeglot.decode.search_forest import SearchForest
+from treeglot.syntax import Dependency
 
 if TYPE_CHECKING:
     from treeglot.syntax import ParseForest, Tree
-
-from treeglot.syntax import Dependency
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,18 @@ class Hypothesis:
     dependency: Dependency | None = None  # the tree of the text, if the model makes one
 
 
+class Again(Protocol):
+    """Searches a sentence once more: a translation does not hold on to the search's memory."""
+
+    def kbest(self, size: int, distinct: bool) -> Sequence[Hypothesis]:
+        """The best derivations."""
+        ...
+
+    def forest(self, margin: float) -> SearchForest:
+        """All of them."""
+        ...
+
+
 class Translation:
     """The translation of one sentence. An empty line translates to an empty text, without a derivation."""
 
@@ -83,7 +97,7 @@ class Translation:
         kbest: Sequence[Hypothesis],
         problem: str,
         seconds: float,
-        more: Callable[[int, bool], Sequence[Hypothesis]],
+        again: Again,
         notes: tuple[str, ...] = (),
     ) -> None:
         self.source = source
@@ -91,7 +105,7 @@ class Translation:
         self.seconds = seconds
         self.notes = notes
         self._kbest = tuple(kbest)
-        self._more = more
+        self._again = again
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
@@ -131,9 +145,16 @@ class Translation:
     def kbest(self, size: int, distinct: bool = False) -> tuple[Hypothesis, ...]:
         """The best `size` derivations, or (`distinct`) the best of each text; fewer when there are no more.
 
-        The search is repeated for it: a translation does not hold on to the search's memory.
+        The search is repeated for it.
         """
-        return tuple(self._more(size, distinct))
+        return tuple(self._again.kbest(size, distinct))
+
+    def forest(self, margin: float = math.inf) -> SearchForest:
+        """All derivations that the search kept, or those within `margin` (natural log) of the best.
+
+        The search is repeated for it. An empty line has an empty forest; a refused one raises ValueError.
+        """
+        return self._again.forest(margin)
 
     def __str__(self) -> str:
         return self.text

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from treeglot import _core
 from treeglot.decode.search import SearchOptions
+from treeglot.decode.search_forest import SearchForest, forest_of
 from treeglot.decode.translation import Derivation, Hypothesis, Step, Translation
 from treeglot.syntax import Dependency, ParseForest
 
@@ -98,7 +99,7 @@ class Translator:
                 [self._hypothesis(h) for h in raw.kbest],
                 raw.problem,
                 raw.seconds,
-                _More(self, source),
+                _Again(self, source),
                 tuple(raw.notes),
             )
             for source, raw in zip(given, found, strict=True)
@@ -119,13 +120,19 @@ def _step(raw: _core.DerivationStep) -> Step:
     return Step(raw.label, raw.source, raw.target, raw.span, raw.children, raw.local, tuple(raw.parse_edges))
 
 
-class _More:
-    """Searches a sentence again, for its k-best list."""
+class _Again:
+    """Searches a sentence again, for its k-best list or its forest."""
 
     def __init__(self, translator: Translator, source: Source) -> None:
         self.translator = translator
         self.source = source
 
-    def __call__(self, size: int, distinct: bool) -> Sequence[Hypothesis]:
+    def kbest(self, size: int, distinct: bool) -> Sequence[Hypothesis]:
         [again] = self.translator._decoder.translate([self.source], size, distinct, 1)
         return [self.translator._hypothesis(h) for h in again.kbest]
+
+    def forest(self, margin: float) -> SearchForest:
+        try:
+            return forest_of(self.translator._decoder.graph(self.source, margin), self.translator._names)
+        except RuntimeError as error:
+            raise ValueError(str(error)) from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NoReturn
@@ -17,7 +17,7 @@ from treeglot.base.errors import FormatError
 from treeglot.graph.arrays import Floats, floats
 
 REQUIRED = ("goal", "nodes")
-OPTIONAL = ("scores", "node_labels", "edge_labels")
+OPTIONAL = ("scores", "node_labels", "edge_labels", "edge_features")
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +28,7 @@ class LabelledGraph:
     scores: Floats | None = None
     node_labels: list[str] | None = None
     edge_labels: list[str] | None = None
+    edge_features: list[dict[str, float]] | None = None
 
 
 def to_json(
@@ -35,6 +36,7 @@ def to_json(
     scores: npt.ArrayLike | None = None,
     node_labels: Sequence[str] | None = None,
     edge_labels: Sequence[str] | None = None,
+    edge_features: Sequence[Mapping[str, float]] | None = None,
 ) -> str:
     """The graph, and what is beside it, as one line of JSON.
 
@@ -56,10 +58,13 @@ def to_json(
     if edge_labels is not None:
         _fit("edge_labels", len(edge_labels), graph.edges, "edges")
         document["edge_labels"] = list(edge_labels)
+    if edge_features is not None:
+        _fit("edge_features", len(edge_features), graph.edges, "edges")
+        document["edge_features"] = [dict(features) for features in edge_features]
     try:
         return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except ValueError as error:
-        raise ValueError("a score is inf or nan; expected numbers or -inf") from error
+        raise ValueError("a score or feature is inf or nan; expected numbers, or a score of -inf") from error
 
 
 def from_json(text: str, file: str = "<json>", line: int = 1) -> LabelledGraph:
@@ -122,6 +127,7 @@ def _graph(document: dict[str, Any]) -> LabelledGraph:
         _scores(document["scores"], graph.edges) if "scores" in document else None,
         _labels("node_labels", document["node_labels"], graph.nodes, "nodes") if "node_labels" in document else None,
         _labels("edge_labels", document["edge_labels"], graph.edges, "edges") if "edge_labels" in document else None,
+        _features(document["edge_features"], graph.edges) if "edge_features" in document else None,
     )
 
 
@@ -132,6 +138,18 @@ def _scores(value: object, edges: int) -> Floats:
         if score is not None and not (type(score) in (int, float) and abs(score) <= 1.7976931348623157e308):
             raise ValueError(f"scores[{i}]: found {_kind(score)}; expected a number, or null for -inf")
     return np.array([-math.inf if score is None else score for score in scores], dtype=np.float64)
+
+
+def _features(value: object, edges: int) -> list[dict[str, float]]:
+    features = _list("edge_features", value)
+    _fit("edge_features", len(features), edges, "edges")
+    for i, entry in enumerate(features):
+        if not isinstance(entry, dict):
+            raise ValueError(f"edge_features[{i}]: found {_kind(entry)}; expected an object")
+        for name, number in entry.items():
+            if not (type(number) in (int, float) and abs(number) <= 1.7976931348623157e308):
+                raise ValueError(f"edge_features[{i}], {name!r}: found {_kind(number)}; expected a number")
+    return [{name: float(number) for name, number in entry.items()} for entry in features]
 
 
 def _labels(key: str, value: object, size: int, of: str) -> list[str]:

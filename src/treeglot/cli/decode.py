@@ -1,0 +1,110 @@
+"""`treeglot decode`: sentences with a grammar, a language model and weights, of this or of other decoders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from treeglot.base.errors import UsageError
+from treeglot.cli.output import say, warn
+from treeglot.cli.translate import AnyTranslator, Output, listed, run
+
+if TYPE_CHECKING:
+    from treeglot._core import RuleTable
+    from treeglot.decode import SearchOptions
+    from treeglot.lm import NgramModel
+
+
+def decode(
+    grammar: Annotated[
+        list[Path], typer.Option(help="A grammar as text, or a compiled table; texts may be given again.")
+    ],
+    weights: Annotated[Path, typer.Option(help="The weights, as the grammar's decoder has them.")],
+    source: Annotated[Path, typer.Argument(help="Tokenised sentences, one a line; - is standard input.")] = Path("-"),
+    lm: Annotated[Path | None, typer.Option(help="An n-gram model, ARPA or compiled.")] = None,
+    format: Annotated[
+        Literal["cdec", "joshua", "moses", "table"],
+        typer.Option(help="Whose grammar and weights they are; table: compiled by treeglot, with its weights."),
+    ] = "cdec",
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output.")] = Path("-"),
+    kbest: Annotated[int, typer.Option(help="Print the best so many of each sentence: NUMBER ||| TEXT ||| …")] = 0,
+    distinct: Annotated[bool, typer.Option(help="In a k-best list, only the best derivation of each text.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line, with features.")] = False,
+    trace: Annotated[bool, typer.Option(help="The derivation of each output, after it or in the JSON.")] = False,
+    forest: Annotated[
+        Path | None, typer.Option(help="Write what the search kept of each sentence: a hypergraph in JSON a line.")
+    ] = None,
+    margin: Annotated[
+        float | None, typer.Option(help="In the forests, only derivations that score within this of the best.")
+    ] = None,
+    time: Annotated[bool, typer.Option(help="Say at the end how long it took.")] = False,
+    threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
+    pop_limit: Annotated[int, typer.Option(help="Hypotheses scored per node; 0: all.")] = 200,
+    span_limit: Annotated[
+        int | None, typer.Option(help="Widest span of a rule; default: the other decoder's, 10 or 20.")
+    ] = None,
+    per_source: Annotated[
+        int | None, typer.Option(help="Target sides tried for a source side, 0: all; default: the other decoder's.")
+    ] = None,
+    pass_through: Annotated[
+        Literal["none", "unknown", "all"] | None,
+        typer.Option(help="Words that may translate to themselves; default: as the other decoder has it."),
+    ] = None,
+    glue: Annotated[bool, typer.Option(help="Glue rules, S → X and S → S X.")] = True,
+    markup: Annotated[bool, typer.Option(help='The input gives translations: <x translation="…">…</x>.')] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rules out, and say how many.")] = False,
+) -> None:
+    """Translate with a grammar, a language model and weights: those of cdec, Joshua and Moses, or a compiled table.
+
+    With grammars of other decoders everything is as these define it: features, scores, limits, words that pass through.
+    """
+    from dataclasses import replace
+
+    from treeglot.base.files import iterate_lines
+    from treeglot.decode import SearchOptions
+    from treeglot.decode.foreign_translator import search_options
+    from treeglot.lm import load as load_lm
+
+    options = SearchOptions() if format == "table" else search_options(format)
+    options = replace(options, pop_limit=pop_limit, markup=markup)
+    if span_limit is not None:
+        options = replace(options, span_limit=span_limit)
+    if per_source is not None:
+        options = replace(options, per_source=per_source)
+    model = load_lm(lm) if lm is not None else None
+    translator: AnyTranslator
+    show = listed
+    if format == "table":
+        if pass_through is not None or not glue:
+            raise UsageError("--pass-through and --no-glue are for grammars of other decoders")
+        translator = _own(grammar, weights, model, options)
+    else:
+        from treeglot.decode import ForeignTranslator, read_foreign_weights
+
+        foreign = read_foreign_weights(weights, format)
+        table = _read(grammar, format, skip_bad)
+        translator = ForeignTranslator(table, foreign, model, options, pass_through=pass_through, glue=glue)
+        show = foreign.listed
+    output = Output(out, kbest, distinct, as_json, trace, time, threads, forest, margin, show)
+    run(translator, iter(iterate_lines(source, errors="replace")), source, output)
+
+
+def _own(grammar: list[Path], weights: Path, lm: NgramModel | None, options: SearchOptions) -> AnyTranslator:
+    from treeglot.decode import Translator, read_weights
+    from treeglot.rules import open_table
+
+    if len(grammar) != 1:
+        raise UsageError(f"{len(grammar)} grammars were given; expected one compiled table")
+    return Translator(open_table(grammar[0]), read_weights(weights), lm, options)
+
+
+def _read(grammar: list[Path], format: Literal["cdec", "joshua", "moses"], skip_bad: bool) -> RuleTable:
+    from treeglot.rules import read_grammar
+
+    table = read_grammar(
+        list(grammar), format, skip_bad=skip_bad, report=lambda error: warn(f"{error}; the rule is left out")
+    )
+    say(f"{len(table):,} rules")
+    return table

@@ -1,0 +1,202 @@
+"""`treeglot decode`: grammars of other decoders by their definitions, and what is refused."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from small_table import table
+
+from treeglot.cli import main
+from treeglot.graph import count, from_json, kbest
+
+# A sentence label of its own, a label that is not glued, a rule over the sentence label.
+GRAMMAR = """\
+[X] ||| das ||| the ||| P=-1
+[X] ||| Haus ||| house ||| P=-2
+[Y] ||| [X,1] klein ||| small [X,1] ||| P=-3
+[X] ||| [Y,1] ||| [Y,1] ||| P=-0.5
+[S] ||| [S,1] , [X,2] ||| [S,1] ; [X,2] ||| P=-0.25 Comma=1
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.chdir(tmp_path)
+    Path("grammar").write_text(GRAMMAR)
+    Path("weights").write_text("P 1\nGlue -0.1\nPassThrough -10\nWordPenalty -1\n")
+
+    def decode(*arguments: str, lines: str = "das Haus\n", grammar: str = "grammar") -> tuple[int, str, str]:
+        Path("input").write_text(lines)
+        code = main(["decode", "input", "--grammar", grammar, "--weights", "weights", "--quiet", *arguments])
+        out = capsys.readouterr()
+        return code, out.out, out.err
+
+    return decode
+
+
+def test_a_list_as_cdec_has_it(run) -> None:
+    code, out, err = run("--kbest", "9", "--pass-through", "unknown")
+    assert (code, err) == (0, "")
+    words = 2 / math.log(10)
+    assert out == f"0 ||| the house ||| P=-3 WordPenalty={-words:.6g} Glue=1 ||| {-3 - 0.1 + words:.6f}\n"
+
+
+def test_what_passes_through(run) -> None:
+    def texts(kind: str, line: str) -> list[str]:
+        return sorted(
+            row.split(" ||| ")[1] for row in run("--kbest", "99", "--pass-through", kind, lines=line)[1].splitlines()
+        )
+
+    assert texts("all", "das Schloss\n") == ["das Schloss", "the Schloss"]
+    assert texts("unknown", "das Schloss\n") == ["the Schloss"]
+    code, out, err = run("--pass-through", "none", lines="das Schloss\ndas\n")
+    assert (code, out) == (0, "\nthe\n")
+    assert err == "warning: input:1: no derivation covers the sentence; its output is empty\n"
+    assert run("--kbest", "99")[1].count("\n") == 4  # cdec's own: every word
+
+
+def test_lengths_of_what_passes_through(run) -> None:
+    # cdec: the logarithm of the characters to the base 1.6, from 1 to 6
+    for word, length in (
+        ("ü", 1),
+        ("üb", 2),
+        ("übe", 3),
+        ("über", 3),
+        ("übers", 4),
+        ("übersetzt", 5),
+        ("übersetzung", 6),
+    ):
+        [row] = run("--kbest", "9", lines=word + "\n")[1].splitlines()
+        assert f" PassThrough=1 PassThrough_{length}=1 |||" in row
+
+
+def test_only_one_label_is_glued(run) -> None:
+    rows = run("--kbest", "9", "--pass-through", "none", lines="Haus klein das\n")[1].splitlines()
+    assert [row.split(" ||| ")[1:3] for row in rows] == [
+        ["small house the", f"P=-6.5 WordPenalty={-3 / math.log(10):.6g} Glue=1"]
+    ]
+
+
+def test_rules_over_sentences(run) -> None:
+    rows = run("--kbest", "9", "--pass-through", "none", lines="das Haus , das\n")[1].splitlines()
+    assert [row.split(" ||| ")[1] for row in rows] == ["the house ; the"]
+    assert "Comma=1" in rows[0]
+    # Only from the left end: within a sentence there is no other.
+    code, out, err = run("--pass-through", "none", lines="das Haus , das , Haus das\n")
+    assert (code, out, err) == (0, "the house ; the ; house the\n", "")
+
+
+def test_rules_over_sentences_with_a_language_model(run) -> None:
+    Path("lm").write_text(
+        "\\data\\\nngram 1=6\nngram 2=2\n\n"
+        "\\1-grams:\n-2\t<unk>\n0\t<s>\t-0.5\n-1\t</s>\n-1\tthe\t-0.25\n-1.5\thouse\n-3\t;\n"
+        "\n\\2-grams:\n-0.1\t<s> the\n-0.2\tthe house\n\n\\end\\\n"
+    )
+    Path("weights").write_text("P 1\nLanguageModel 1\n")
+    [row] = run("--kbest", "1", "--lm", "lm", "--pass-through", "none", lines="das Haus , das\n")[1].splitlines()
+    expected = -0.1 - 0.2 - 3 - 1 - 0.25 - 1  # <s> the, the house, ;, the, its back-off weight, </s>
+    assert f"LanguageModel={expected:.6g} " in row
+    assert float(row.split(" ||| ")[3]) == pytest.approx(-4.25 + expected, abs=1e-4)
+
+
+def test_without_glue_the_grammar_has_to_have_its_own(run) -> None:
+    assert run("--no-glue")[2] == "warning: input:1: no derivation covers the sentence; its output is empty\n"
+    Path("own").write_text(
+        GRAMMAR + "[S] ||| [X,1] ||| [X,1] ||| Own=1\n[S] ||| [S,1] [X,2] ||| [S,1] [X,2] ||| Own=10\n"
+    )
+    assert "Own=11" in run("--no-glue", "--kbest", "1", grammar="own")[1]
+
+
+def test_limits_are_the_other_decoders(run) -> None:
+    Path("wide").write_text("[X] ||| " + " ".join("abcdefghijk") + " ||| wide ||| P=0\n")
+    line = " ".join("abcdefghijk") + "\n"
+    assert run(lines=line, grammar="wide")[1] == line
+    assert run("--span-limit", "11", lines=line, grammar="wide")[1] == "wide\n"
+
+
+def test_moses(run) -> None:
+    Path("rules").write_text(
+        "das [X][X] [X] ||| the [X][X] [X] ||| 0.5 0.25 ||| 0-0 1-1\nHaus [X] ||| house [X] ||| 1 0.5 ||| 0-0\n"
+    )
+    Path("weights").write_text("[weight]\nTranslationModel0= 1 1\nWordPenalty0= -1\nUnknownWordPenalty0= 1\n")
+    code, out, _ = run("--format", "moses", "--kbest", "1", grammar="rules")
+    assert code == 0
+    fields = out.split(" ||| ")
+    assert fields[2] == f"TranslationModel0= {math.log(0.5):.6g} {math.log(0.125):.6g} WordPenalty0= -4"
+    assert float(fields[3]) == pytest.approx(math.log(0.5) + math.log(0.125) + 4, abs=1e-5)
+
+
+def test_forests(run, tmp_path: Path) -> None:
+    assert run("--forest", "forests", lines="das Haus\n\na\x07\n")[0] == 0
+    whole, empty, refused = (tmp_path / "forests").read_text().splitlines()
+    assert json.loads(empty)["goal"] is None
+    assert json.loads(refused) == {"goal": None, "nodes": []}
+    found = from_json(whole)
+    assert count(found.graph) == 4
+    listed = [float(row.split(" ||| ")[3]) for row in run("--kbest", "9")[1].splitlines()]
+    assert [d.score for d in kbest(found.graph, found.scores, 9)] == pytest.approx(listed, abs=1e-5)
+    weights = {"P": 1.0, "Glue": -0.1, "PassThrough": -10.0, "WordPenalty": -1.0}
+    for score, features in zip(found.scores, found.edge_features, strict=True):
+        assert sum(weights.get(name, 0.0) * value for name, value in features.items()) == pytest.approx(score, abs=1e-5)
+    assert "[S] ||| [S,1] [X,2] ||| [S,1] [X,2]" in found.edge_labels
+    assert "S 0-2" in found.node_labels
+    run("--forest", "forests", "--margin", "5")
+    pruned = from_json((tmp_path / "forests").read_text())
+    assert count(pruned.graph) == 1
+
+
+def test_what_moses_adds_to_every_sentence_is_in_the_forest_too(run, tmp_path: Path) -> None:
+    Path("rules").write_text("Haus [X] ||| house [X] ||| 0.5 ||| 0-0\n")
+    Path("weights").write_text("TranslationModel0= 1\nWordPenalty0= -1\n")
+    out = run("--format", "moses", "--kbest", "1", "--forest", "forests", lines="Haus\n", grammar="rules")[1]
+    found = from_json((tmp_path / "forests").read_text())
+    assert found.scores.sum() == pytest.approx(float(out.split(" ||| ")[3]), abs=1e-5)
+    assert sum(features.get("WordPenalty0", 0.0) for features in found.edge_features) == -3
+
+
+def test_a_compiled_table(run) -> None:
+    table().write("rules.table")
+    Path("weights").write_text("p 1.0\nglue -0.1\nunknown -5\n")
+    code, out, err = run("--format", "table", lines="das haus\n", grammar="rules.table")
+    assert (code, err) == (0, "")
+    assert out == "the house\n"
+
+
+def test_weights_that_nothing_has_are_named_once(run) -> None:
+    Path("weights").write_text("P 1\nLanguageModel 0.5\nTyop 1\n")
+    code, out, err = run("--pass-through", "unknown", lines="das\nHaus\n")
+    assert (code, out) == (0, "the\nhouse\n")
+    assert err == "".join(
+        f"warning: the weights name '{name}', which is no feature of this model\n" for name in ("LanguageModel", "Tyop")
+    )
+
+
+@pytest.mark.parametrize(
+    ("rule", "problem"),
+    [
+        ("[X] ||| das [X,1] ||| the [X,2] ||| P=1", "the target side uses variable 2, which the source side lacks"),
+        ("[X] ||| das [X,1] [X,1] ||| the [X,1] ||| P=1", "the source side has variable 1 twice"),
+        ("[X] ||| das [X,1] ||| the [X,1] [X,1] ||| P=1", "the target side uses variable 1 twice"),
+        ("[X] ||| das [X,1] ||| the ||| P=1", "the source side has 1 variables, the target side uses 0"),
+        ("[X] ||| das ||| the ||| P=x", "the feature 'P' is 'x'; expected a finite number"),
+        ("[X] ||| das", "2 fields; expected [LHS] ||| SOURCE ||| TARGET ||| FEATURES"),
+    ],
+)
+def test_bad_rules(run, rule: str, problem: str) -> None:
+    Path("bad").write_text(GRAMMAR + rule + "\n")
+    code, out, err = run(grammar="bad")
+    assert (code, out) == (1, "")
+    assert err == f"error: bad:6: {problem}\n"
+    code, out, err = run("--skip-bad", grammar="bad")
+    assert (code, out) == (0, "the house\n")
+    assert err.startswith("warning: bad:6: ")
+
+
+def test_bad_usage(run) -> None:
+    assert run("--format", "table", grammar="grammar")[0] == 1
+    assert "rules.table" in run("--format", "table", grammar="rules.table")[2]
+    code, _, err = run("--margin", "3")
+    assert (code, err) == (2, "error: --margin is for forests; expected --forest, too\n")
+    code, _, err = run("--format", "table", "--no-glue")
+    assert (code, err) == (2, "error: --pass-through and --no-glue are for grammars of other decoders\n")
