@@ -9,7 +9,6 @@
 #include "bind/core.h"
 #include "syntax/dependency_brackets.h"
 #include "syntax/dependency_checks.h"
-#include "syntax/projectivise.h"
 #include "syntax/structure.h"
 #include "syntax/to_dependency.h"
 
@@ -39,20 +38,13 @@ void bind_checks() {
       .def("nonprojective_arcs", [](const Dependency& d) { return nonprojective_arcs(d.heads()); },
            "The words whose arc passes over a word that does not descend from their head.")
       .def("is_projective", [](const Dependency& d) { return nonprojective_arcs(d.heads()).empty(); },
-           "Whether every word between a word and its head descends from that head; there may be several roots.")
-      .def(
-          "projectivise",
-          [](const Dependency& d) {
-            Projectivised made = projectivise(d.heads());
-            return std::tuple(Dependency(d.words(), std::move(made.heads), d.tags(), d.relations()), made.lifts);
-          },
-          "Projective, by lifting words to their heads' heads, the shortest arc first; and how many steps that took. "
-          "Refuses a cycle.");
+           "Whether every word between a word and its head descends from that head; there may be several roots.");
 }
 
 void bind_heads(nb::module_& m) {
   nb::class_<HeadTable>(m, "HeadTable", "Which child of a constituent is its head.")
       .def_static("read", &HeadTable::read, "text"_a, "file"_a, "A table from its text; `file` is named in errors.")
+      .def_prop_ro("text", &HeadTable::text, "What it was read from.")
       .def("base", &HeadTable::base, "label"_a, "The label without functional tags, unless the table knows the whole.")
       .def(
           "head_child",

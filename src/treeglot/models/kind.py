@@ -91,6 +91,7 @@ class Kind:
     weights: Mapping[str, float]  # where tuning starts, and what an untuned model uses
     # Files of the corpus, each a name or several that serve: "source_trees|source_forests".
     needs: tuple[str, ...]
+    takes: tuple[str, ...] = field(kw_only=True, default=())  # files that it can do without
     extract: Callable[[Corpus, Path, Any, Work], Extraction]
     compile: CompileOptions = field(default_factory=CompileOptions)
     more: Callable[[Corpus, Path, Any, Work], None] = _nothing  # files beside rules and language model
@@ -100,7 +101,7 @@ class Kind:
     def check(self, corpus: Corpus) -> None:
         """Refuses a corpus that lacks a file, or has one that would not be used."""
         given = corpus.given()
-        known = {"source", "target", "alignments"}
+        known = {"source", "target", "alignments", *self.takes}
         for need in self.needs:
             names = need.split("|")
             known.update(names)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from treeglot.base.errors import UsageError
 from treeglot.base.options import unknown
+from treeglot.models.c2d import C2D_KINDS
 from treeglot.models.hiero import HIERO
 from treeglot.models.kind import Kind
 
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (HIERO,)}
+KINDS: dict[str, Kind] = {kind.name: kind for kind in (HIERO, *C2D_KINDS)}
 
 
 def find_kind(name: str) -> Kind:

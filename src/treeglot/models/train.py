@@ -12,6 +12,7 @@ from treeglot.base.sizes import parse_size
 from treeglot.models.kind import Corpus, Work
 from treeglot.models.kinds import find_kind
 from treeglot.models.model import Model, load, write_model
+from treeglot.models.parallel import target_sentences
 
 
 def train(
@@ -48,20 +49,26 @@ def train(
     report(f"{rules:,} rules scored")
     compile_table(folder / "rules.parquet", folder / "rules.table", declared.compile)
     report("rule table compiled")
-    _make_lm(folder, lm, lm_text or corpus.file("target"), options.lm_order, memory)
+    _make_lm(folder, lm, lm_text or corpus.target, corpus, options.lm_order, memory)
     report("language model compiled")
     declared.more(corpus, folder, options, work)
     write_model(folder, declared.name, declared.weights, options.search)
     return load(folder)
 
 
-def _make_lm(folder: Path, lm: PathLike | None, text: PathLike, order: int, memory: str | int) -> None:
+def _make_lm(
+    folder: Path, lm: PathLike | None, text: PathLike | None, corpus: Corpus, order: int, memory: str | int
+) -> None:
     from treeglot.lm import compile, train
+    from treeglot.syntax import write
 
     if lm is not None:
         compile(lm, folder / "lm.bin")
         return
     with tempfile.TemporaryDirectory(prefix=".lm.", dir=folder) as scratch:
+        if text is None:
+            text = Path(scratch) / "target.txt"
+            write(text, target_sentences(corpus))
         arpa = Path(scratch) / "lm.arpa"
         train(text, order, memory=memory, out=arpa)
         compile(arpa, folder / "lm.bin")

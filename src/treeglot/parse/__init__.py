@@ -1,6 +1,5 @@
-"""Parsing: grammars read off treebanks, forests of all their parses, and the protocol that every parser keeps to."""
+"""Parsing: grammars read off treebanks, and forests of all their parses."""
 
 from treeglot._core import Pcfg
-from treeglot.parse.protocol import Parser
 
-__all__ = ["Parser", "Pcfg"]
+__all__ = ["Pcfg"]

@@ -1,0 +1,141 @@
+"""Constituency forests to strings and to dependency trees (the c2d paper): the rule sets of its table 2, and trees."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from treeglot.base.errors import UsageError
+from treeglot.base.files import logical_suffix, write_binary
+from treeglot.base.options import option
+from treeglot.decode import SearchOptions, Setup, Source, match_forests
+from treeglot.models.kind import Corpus, Kind, Work, read_strings
+from treeglot.models.parallel import aligned_words, as_forest, source_forests, target_dependencies
+from treeglot.rules import RULE_SETS, CompileOptions, Extraction, GhkmOptions, ScoreOptions, bitext, extract_ghkm
+from treeglot.syntax import FORMATS, ParseForest, Tree, find_format, heads, read
+
+HEADS = "source.heads"
+MODELS = {"words": "dlm.words.bin", "tags": "dlm.tags.bin"}
+
+# The features of the c2d page, "Model": λ9 to λ13 (λ1 is their common scale), then λ2, λ5, λ7, λ8 and what it takes
+# to translate any input; for trees λ3, λ4 and λ6. The values are where tuning starts.
+RULE_WEIGHTS = {
+    "p_target_given_source": 0.2,
+    "p_source_given_target": 0.2,
+    "p_rule_given_root": 0.05,
+    "lex_source_given_target": 0.1,
+    "lex_target_given_source": 0.1,
+}
+STRING_WEIGHTS = {
+    "lm": 0.5,
+    "parse": 0.1,
+    "rule_penalty": -0.1,
+    "word_penalty": 1.0,
+    "pseudo": -1.0,
+    "glue": -1.0,
+    "unknown": -10.0,
+}
+TREE_WEIGHTS = {"dlm_words": 0.1, "dlm_tags": 0.1, "ill_formed": -0.5}
+
+
+@dataclass(frozen=True)
+class ForestModelOptions:
+    """How a model of forests is trained and searched. Its kind says which rules and phrases it has."""
+
+    extract: GhkmOptions = option(GhkmOptions(), "how rules are taken from a forest and its translation")
+    score: ScoreOptions = option(ScoreOptions(), "how rules are scored and pruned")
+    search: SearchOptions = option(SearchOptions(), "how forests are translated")
+    lm_order: int = option(4, "words in the language model's longest n-grams (the c2d paper's)")
+    source_heads: str = option("chinese", "head table of the source language, by name or file, for pseudo rules")
+    target_heads: str = option("english", "head table of the target language, for --target-trees")
+
+
+def _extract(
+    rules: str, best: bool, corpus: Corpus, folder: Path, options: ForestModelOptions, work: Work
+) -> Extraction:
+    chosen = _rule_set(rules, options.extract)
+    pairs = bitext(aligned_words(corpus))
+    work.report(f"{len(pairs):,} sentence pairs")
+    return extract_ghkm(
+        pairs,
+        source_forests(corpus, best),
+        folder,
+        chosen,
+        dependencies=target_dependencies(corpus, options.target_heads) if chosen.well_formed else None,
+        threads=work.threads,
+        memory=work.memory // 2,
+    )
+
+
+def _rule_set(name: str, given: GhkmOptions) -> GhkmOptions:
+    """The kind's rules, within the limits that were given."""
+    fixed = {field: getattr(RULE_SETS[name], field) for field in ("well_formed", "structure", "phrases")}
+    for field, value in fixed.items():
+        if getattr(given, field) not in (getattr(GhkmOptions(), field), value):
+            raise UsageError(f"extract.{field} is {getattr(given, field)!r}; the rules of {name} have {value!r}")
+    return dataclasses.replace(given, **fixed)
+
+
+def _more(trees: bool, corpus: Corpus, folder: Path, options: ForestModelOptions, work: Work) -> None:
+    """The source language's head table and, for `trees`, the dependency models of the target side."""
+    from treeglot.lm import DiscountWarning, compile_dependency, train_dependency
+
+    with write_binary(folder / HEADS) as stream:
+        stream.write(heads.load(options.source_heads).text.encode())
+    if not trees:
+        return
+    known = [tree for tree in target_dependencies(corpus, options.target_heads) if len(tree) > 0]
+    for unit, file in MODELS.items():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DiscountWarning)  # usual over tags, and small data says so elsewhere
+            compile_dependency(train_dependency(known, "words" if unit == "words" else "tags"), folder / file)
+    work.report(f"dependency models of {len(known):,} trees compiled")
+
+
+def _setup(trees: bool, folder: Path) -> Setup:
+    from treeglot.lm import load_dependency
+
+    models = tuple(load_dependency(folder / file) for file in MODELS.values()) if trees else ()
+    return match_forests(heads.load(folder / HEADS), models)
+
+
+def _read(best: bool, path: Path) -> Iterator[Source]:
+    """Forests, or trees; in a file with another suffix sentences, which are translated without a parse."""
+    known = {suffix for format in FORMATS.values() if format.holds in (ParseForest, Tree) for suffix in format.suffixes}
+    if logical_suffix(path) not in known:
+        yield from read_strings(path)
+        return
+    for value in read(path, find_format(path).name):
+        yield as_forest(value, best) or ""
+
+
+def _kind(name: str, summary: str, rules: str, *, trees: bool = False, best: bool = False) -> Kind:
+    weights = RULE_WEIGHTS | STRING_WEIGHTS | (TREE_WEIGHTS if trees else {})
+    well_formed = RULE_SETS[rules].well_formed
+    return Kind(
+        name=name,
+        summary=summary,
+        options=ForestModelOptions,
+        weights=weights,
+        needs=("source_trees|source_forests", "alignments", *(["target_trees|target_dependencies"] * well_formed)),
+        takes=("target_trees", "target_dependencies"),
+        extract=partial(_extract, rules, best),
+        compile=CompileOptions(features=tuple(RULE_WEIGHTS)),
+        more=partial(_more, trees),
+        setup=partial(_setup, trees),
+        read=partial(_read, best),
+    )
+
+
+C2D_KINDS = (
+    _kind("c2s", "forests to strings", "c2s"),
+    _kind("c2s-wf", "forests to strings, well-formed rules and phrases alone", "c2s-wf"),
+    _kind("c2s-wf-s2s", "forests to strings, well-formed rules, all phrases", "c2s-wf-s2s"),
+    _kind("c2d-s2d", "forests to dependency trees, well-formed phrases alone", "c2d-s2d", trees=True),
+    _kind("c2d", "forests to dependency trees", "c2d", trees=True),
+    _kind("t2s", "one-best trees to strings", "c2s", best=True),
+)

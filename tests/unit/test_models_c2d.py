@@ -1,0 +1,147 @@
+"""The models of forests, trained on the sample treebank and asked for translations."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from treeglot import sample
+from treeglot.base.errors import FormatError
+from treeglot.cli import main
+from treeglot.lm import load_dependency
+from treeglot.models import Corpus, load, train
+from treeglot.models.c2d import C2D_KINDS, ForestModelOptions
+from treeglot.syntax import Alignment, heads, read_forests, read_text, to_dependencies, write
+
+PAIRS = 120
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    parts = sample.split(sample.generate(pairs=PAIRS, seed=3))
+    forests = sample.forests(parts)["train"]
+    pairs = parts["train"]
+    write(folder / "zh.forest.jsonl", forests)
+    write(folder / "zh.tree", [pair.source_tree for pair in pairs])
+    write(folder / "en.tree", [pair.target_tree for pair in pairs])
+    write(folder / "en.conllu", to_dependencies([pair.target_tree for pair in pairs], heads.load("english")))
+    write(folder / "en.txt", [pair.target for pair in pairs])
+    write(folder / "links.align", [pair.alignment for pair in pairs])
+    return folder
+
+
+def files(corpus: Path, target: str = "target_trees") -> Corpus:
+    name = {"target_trees": "en.tree", "target_dependencies": "en.conllu"}[target]
+    given = {"source_forests": corpus / "zh.forest.jsonl", "alignments": corpus / "links.align", target: corpus / name}
+    return Corpus(**given)
+
+
+@pytest.mark.parametrize("kind", [kind.name for kind in C2D_KINDS])
+def test_each_kind_is_trained_and_translates_what_it_was_trained_on(kind: str, corpus: Path, tmp_path: Path) -> None:
+    model = train(kind, files(corpus), tmp_path / "model")
+    assert not model.translator.unknown_weights
+    features = set(model.translator.features)
+    assert features >= {"p_target_given_source", "p_source_given_target", "p_rule_given_root", "lm", "parse"}
+    assert features >= {"lex_source_given_target", "lex_target_given_source", "rule_penalty", "word_penalty"}
+    trees = kind in ("c2d", "c2d-s2d")
+    assert ({"dlm_words", "dlm_tags", "ill_formed"} <= features) is trees
+
+    references = [" ".join(words) for words in read_text(corpus / "en.txt")]
+    found = model.translate_all(model.read(corpus / "zh.forest.jsonl"), threads=2)
+    right = sum(t.text == reference for t, reference in zip(found, references, strict=True))
+    assert right > len(references) * 0.4
+    assert not any(t.notes or t.problem for t in found)
+    for translation in found:
+        assert (translation.dependency is not None) is trees
+
+
+def test_every_output_of_c2d_has_a_projective_tree_that_scores_what_the_list_says(corpus: Path, tmp_path: Path) -> None:
+    model = train("c2d", files(corpus), tmp_path / "model")
+    words, tags = (load_dependency(tmp_path / "model" / f"dlm.{unit}.bin") for unit in ("words", "tags"))
+    forests = list(read_forests(corpus / "zh.forest.jsonl"))[:25]
+    checked = 0
+    for translation in model.translate_all(forests, kbest=10):
+        for hypothesis in translation.hypotheses:
+            tree = hypothesis.dependency
+            assert tree is not None
+            assert " ".join(tree.words) == hypothesis.text
+            assert tree.is_projective()
+            for name, dependency_model in (("dlm_words", words), ("dlm_tags", tags)):
+                score = dependency_model.score(tree) * math.log(10)
+                assert hypothesis.features[name] == pytest.approx(score, abs=1e-3)
+            checked += 1
+    assert checked > 100
+
+
+def test_target_dependencies_serve_as_target_trees_do(corpus: Path, tmp_path: Path) -> None:
+    for target in ("target_trees", "target_dependencies"):
+        train("c2d", files(corpus, target), tmp_path / target)
+    rules, others = (load(tmp_path / target).translator.table for target in ("target_trees", "target_dependencies"))
+    assert len(rules) == len(others)
+
+
+def test_t2s_takes_trees_and_the_best_trees_of_forests(corpus: Path, tmp_path: Path) -> None:
+    given = Corpus(source_trees=corpus / "zh.tree", target=corpus / "en.txt", alignments=corpus / "links.align")
+    model = train("t2s", given, tmp_path / "model")
+    [first, *_] = model.read(corpus / "zh.forest.jsonl")
+    assert not isinstance(first, str)
+    assert first.count() == 1  # type: ignore[union-attr]
+    assert model.translate(first).text
+
+
+def test_training_and_translating_by_command(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["train", "c2d", "--source-forests", "zh.forest.jsonl", "--target-trees", "en.tree"]
+    command += ["--alignments", "links.align"]
+    command = [str(corpus / part) if "." in part else part for part in command]
+    assert main([*command, "-o", str(tmp_path / "model")]) == 0
+    lines = (corpus / "zh.forest.jsonl").read_text().splitlines()
+    some = tmp_path / "some.jsonl"
+    some.write_text("\n".join(lines[:3]) + "\n")
+    capsys.readouterr()
+    assert main(["translate", str(tmp_path / "model"), str(some)]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 3
+    text = tmp_path / "some.zh"
+    text.write_text("他 来 了\n")
+    assert main(["translate", str(tmp_path / "model"), str(text)]) == 0
+    assert "no parse, translated by phrases and glue: 1 of 1 sentences" in capsys.readouterr().err
+
+
+def test_bad_corpora_are_refused(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    links = [Alignment.parse(line) for line in (corpus / "links.align").read_text().splitlines()]
+    links[4] = Alignment.parse("0-0 99-0")
+    write(tmp_path / "outside.align", links)
+    with pytest.raises(FormatError, match=r"outside\.align:5: link 99-0: the source sentence has \d+ words"):
+        train(
+            "c2s",
+            Corpus(
+                source_forests=corpus / "zh.forest.jsonl",
+                target=corpus / "en.txt",
+                alignments=tmp_path / "outside.align",
+            ),
+            tmp_path / "model",
+        )
+    swapped = (corpus / "en.txt").read_text().splitlines()
+    swapped[2] = swapped[2] + " more"
+    (tmp_path / "longer.txt").write_text("\n".join(swapped) + "\n")
+    with pytest.raises(FormatError, match=r"en\.tree: tree 3 has \d+ words; its sentence in .*longer\.txt has \d+"):
+        train("c2d", replace(files(corpus), target=tmp_path / "longer.txt"), tmp_path / "model")
+    options = tmp_path / "options.toml"
+    options.write_text('[extract]\nphrases = "none"\n')
+    arguments = ["--source-forests", corpus / "zh.forest.jsonl", "--target-trees", corpus / "en.tree"]
+    arguments += ["--alignments", corpus / "links.align", "-o", tmp_path / "model", "--options", options]
+    assert main(["train", "c2d", *map(str, arguments)]) == 2
+    assert "extract.phrases is 'none'; the rules of c2d have 'all'" in capsys.readouterr().err
+
+
+def test_options_keep_the_kinds_rules(corpus: Path, tmp_path: Path) -> None:
+    from treeglot.rules import GhkmOptions
+
+    small = train("c2d", files(corpus), tmp_path / "small", ForestModelOptions(extract=GhkmOptions(max_composed=1)))
+    large = train("c2d", files(corpus), tmp_path / "large")
+    assert 0 < len(small.translator.table) < len(large.translator.table)
+    [first, *_] = small.read(corpus / "zh.forest.jsonl")
+    assert small.translate(first).dependency is not None
