@@ -1,0 +1,229 @@
+"""Running the steps of an experiment in a folder: what is missing is made, what is there is kept."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import treeglot
+from treeglot.base.errors import FormatError, TreeglotError
+from treeglot.base.files import CHUNK, PathLike, write_binary
+from treeglot.experiment.step import DIGEST, FINISHED, Identity, Input, Output, Step, Task
+
+PART = ".part"  # what the name of an unfinished step's folder ends in
+LOCK = ".lock"
+DIGESTS = "digests.json"  # of the files read, by place, size and time: large files are read once
+TIMINGS = "timings.json"  # what each step took; apart, so that all else is the same in every run
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A step with its key."""
+
+    step: Step
+    identity: Identity
+    folder: Path
+    done: bool
+    reason: str  # why it has to run
+
+    @property
+    def key(self) -> str:
+        """The step's key."""
+        return self.identity.key
+
+
+class Watcher:
+    """Told what a run does; a display overrides what it shows."""
+
+    def planned(self, plan: Sequence[Planned]) -> None:
+        """The run begins."""
+
+    def started(self, planned: Planned) -> None:
+        """A step begins."""
+
+    def said(self, planned: Planned, line: str) -> None:
+        """The step says what it does."""
+
+    def finished(self, planned: Planned, seconds: float) -> None:
+        """A step ended well."""
+
+
+class Pipeline:
+    """The steps of an experiment and the folder of their results."""
+
+    def __init__(self, steps: Sequence[Step], folder: PathLike) -> None:
+        """Refuses steps with the same name, and one that uses a step that does not come before it."""
+        self.steps = steps
+        self.folder = Path(folder)
+        names: set[str] = set()
+        for step in steps:
+            for name, given in step.inputs.items():
+                if isinstance(given, Output) and given.step not in names:
+                    raise ValueError(f"step {step.name!r} uses {given.step!r} as {name}, which is no step before it")
+            if step.name in names:
+                raise ValueError(f"there are two steps {step.name!r}")
+            names.add(step.name)
+
+    def plan(self) -> list[Planned]:
+        """What a run would do, step by step; a file that is not there is an error."""
+        digests = _Digests(self.folder / DIGESTS)
+        keys: dict[str, str] = {}
+        out = []
+        for step in self.steps:
+            inputs = {name: digests.of(name, given, keys, step) for name, given in step.inputs.items()}
+            program = f"treeglot {treeglot.__version__}"
+            settings: dict[str, Any] = json.loads(json.dumps(dict(step.settings)))
+            identity = Identity(step.name, step.version, program, settings, inputs)
+            keys[step.name] = identity.key
+            folder = self.folder / f"{_slug(step.name)}.{identity.key[:12]}"
+            done = Identity.read(folder / FINISHED) == identity
+            out.append(Planned(step, identity, folder, done, "" if done else self._reason(step, identity)))
+        return out
+
+    def _reason(self, step: Step, identity: Identity) -> str:
+        if (self.folder / f".{_slug(step.name)}.{identity.key[:12]}{PART}").exists():
+            return "an earlier run did not end it"
+        there = [
+            found for path in self.folder.glob(f"{_slug(step.name)}.*/{FINISHED}") if (found := Identity.read(path))
+        ]
+        if not there:
+            return "it has not run yet"
+        return min((identity.differs_from(other) for other in there), key=len)[0]
+
+    def run(self, *, threads: int = 1, memory: int = 2 << 30, watcher: Watcher | None = None) -> list[Planned]:
+        """Do what is missing. The same steps and files give the same bytes, whatever happened before."""
+        watcher = watcher or Watcher()
+        with self._locked():
+            plan = self.plan()
+            self._clean(plan)
+            watcher.planned(plan)
+            folders = {planned.step.name: planned.folder for planned in plan}
+            for planned in plan:
+                if not planned.done:
+                    self._run(planned, folders, threads, memory, watcher)
+        return plan
+
+    def _run(self, planned: Planned, folders: Mapping[str, Path], threads: int, memory: int, watcher: Watcher) -> None:
+        step, part = planned.step, self._part(planned)
+        if not step.resumes:
+            shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(exist_ok=True)
+        watcher.started(planned)
+        began, cpu = time.monotonic(), time.process_time()
+        inputs = {name: _place(given, folders) for name, given in step.inputs.items()}
+        before = {
+            path: _stamp(path)
+            for given, path in zip(step.inputs.values(), inputs.values(), strict=True)
+            if given == path
+        }
+        step.run(Task(inputs, part, threads, memory, lambda line: watcher.said(planned, line)))
+        for path, stamp in before.items():
+            if _stamp(path) != stamp:
+                raise TreeglotError(f"{path} changed while step {step.name!r} read it; run again")
+        with write_binary(part / FINISHED) as stream:
+            stream.write(planned.identity.to_json().encode())
+        shutil.rmtree(planned.folder, ignore_errors=True)  # a damaged one, without its step.json
+        part.rename(planned.folder)
+        _sync(self.folder)
+        seconds = time.monotonic() - began
+        self._note(planned, seconds, time.process_time() - cpu)
+        watcher.finished(planned, seconds)
+
+    def timings(self) -> dict[str, dict[str, float]]:
+        """What each step took when it ran, by key: seconds of wall time and of the processor."""
+        try:
+            found: dict[str, dict[str, float]] = json.loads((self.folder / TIMINGS).read_text())
+        except (OSError, ValueError):
+            return {}
+        return found
+
+    def _note(self, planned: Planned, wall: float, cpu: float) -> None:
+        timings = self.timings()
+        timings[planned.key] = {"wall": round(wall, 3), "cpu": round(cpu, 3)}
+        with write_binary(self.folder / TIMINGS) as stream:
+            stream.write(json.dumps(timings, indent=1, sort_keys=True).encode())
+
+    def _part(self, planned: Planned) -> Path:
+        return self.folder / f".{planned.folder.name}{PART}"
+
+    def _clean(self, plan: Sequence[Planned]) -> None:
+        """Remove what killed runs left, but for what a step of this plan goes on with."""
+        kept = {self._part(planned) for planned in plan if planned.step.resumes and not planned.done}
+        for path in self.folder.glob(f".*{PART}"):
+            if path not in kept:
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / LOCK).open("a+") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                lock.seek(0)
+                who = lock.read().strip()
+                raise TreeglotError(
+                    f"{self.folder}: another run is at work here{f' (process {who})' if who else ''}"
+                ) from None
+            lock.truncate(0)
+            lock.write(str(os.getpid()))
+            lock.flush()
+            yield
+
+
+class _Digests:
+    """Digests of files, kept from run to run: a file with the same size and time is the same."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self.known: dict[str, list[Any]] = json.loads(path.read_text())
+        except (OSError, ValueError):
+            self.known = {}
+
+    def of(self, name: str, given: Input, keys: Mapping[str, str], step: Step) -> str:
+        if isinstance(given, Output):
+            return f"{keys[given.step]}/{given.name}"
+        if not given.is_file():
+            raise FormatError(str(given), 0, f"is not there; step {step.name!r} wants it as {name}")
+        place, stamp = str(given.resolve()), list(_stamp(given))
+        if place not in self.known or self.known[place][:2] != stamp:
+            digest = blake2b(digest_size=DIGEST)
+            with given.open("rb") as stream:
+                while chunk := stream.read(CHUNK):
+                    digest.update(chunk)
+            self.known[place] = [*stamp, digest.hexdigest()]
+            if self.path.parent.is_dir():
+                with write_binary(self.path) as out:
+                    out.write(json.dumps(self.known, indent=1, sort_keys=True).encode())
+        return str(self.known[place][2])
+
+
+def _place(given: Input, folders: Mapping[str, Path]) -> Path:
+    return folders[given.step] / given.name if isinstance(given, Output) else given
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    found = path.stat()
+    return found.st_size, found.st_mtime_ns
+
+
+def _slug(name: str) -> str:
+    return name.replace(" ", "-")
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,92 @@
+"""A step of an experiment: what it reads, its settings, and what it makes of them.
+
+A step's key is the digest of everything that its result depends on: its settings, the content of the files that it
+reads, and the keys of the steps whose results it uses. Its result is a folder named after the key, which appears when
+it is complete; so a result is never mixed with one of other settings, and what is there need not be made again.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, TypeAlias
+
+DIGEST = 16  # bytes
+FINISHED = "step.json"  # in a finished step's folder: what it was made of
+
+
+@dataclass(frozen=True)
+class Output:
+    """A file that another step makes; without a name, its whole folder."""
+
+    step: str
+    name: str = ""
+
+
+Input: TypeAlias = Path | Output
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a step is given when it runs."""
+
+    inputs: Mapping[str, Path]
+    out: Path  # the folder to write to
+    threads: int
+    memory: int
+    report: Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step; steps are made in an order in which each uses only those before it."""
+
+    name: str
+    run: Callable[[Task], None]
+    inputs: Mapping[str, Input]
+    settings: Mapping[str, Any] = field(default_factory=dict)  # as JSON has them; threads and memory change nothing
+    version: int = 1  # of what `run` does
+    resumes: bool = False  # whether `run` goes on with what an earlier one left in its folder
+
+
+@dataclass(frozen=True)
+class Identity:
+    """All that the result of a step depends on."""
+
+    step: str
+    version: int
+    program: str
+    settings: Mapping[str, Any]
+    inputs: Mapping[str, str]  # digests of files, keys of steps
+
+    @property
+    def key(self) -> str:
+        """The digest of it all."""
+        return blake2b(self.to_json().encode(), digest_size=DIGEST).hexdigest()
+
+    def to_json(self) -> str:
+        """As the file `step.json` has it."""
+        return json.dumps(self.__dict__, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+    @staticmethod
+    def read(path: Path) -> Identity | None:
+        """What `to_json` wrote, or nothing if it is not there."""
+        try:
+            return Identity(**json.loads(path.read_text()))
+        except (OSError, ValueError, TypeError):
+            return None
+
+    def differs_from(self, other: Identity) -> list[str]:
+        """What is not the same as in an earlier run, in words."""
+        out = [] if self.program == other.program else [f"{other.program} became {self.program}"]
+        if self.version != other.version:
+            out.append("the step does something else now")
+        for name in sorted({*self.settings, *other.settings}):
+            here, there = self.settings.get(name), other.settings.get(name)
+            if here != there:
+                out.append(f"{name} was {json.dumps(there, ensure_ascii=False)}")
+        out += [f"{name} changed" for name in sorted(self.inputs) if other.inputs.get(name) != self.inputs[name]]
+        return out

@@ -1,0 +1,171 @@
+"""Steps: keys, what is made again and what is not, kills, changes, two runs at once."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from treeglot.base.errors import FormatError, TreeglotError
+from treeglot.experiment import Output, Pipeline, Planned, Step, Task, Watcher
+
+
+class Log(Watcher):
+    def __init__(self) -> None:
+        self.ran: list[str] = []
+
+    def started(self, planned: Planned) -> None:
+        self.ran.append(planned.step.name)
+
+
+def double(task: Task) -> None:
+    (task.out / "out").write_text(task.inputs["text"].read_text() * 2)
+
+
+def steps(file: Path, letter: str = "a") -> list[Step]:
+    def letters(task: Task) -> None:
+        (task.out / "out").write_text(task.inputs["text"].read_text() + letter)
+
+    return [
+        Step("letters", letters, {"text": file}, {"letter": letter}),
+        Step("twice", double, {"text": Output("letters", "out")}),
+        Step("other", double, {"text": file}),
+    ]
+
+
+def run(pipeline: Pipeline) -> list[str]:
+    log = Log()
+    pipeline.run(watcher=log)
+    return log.ran
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "in.txt"
+    path.write_text("x")
+    return path
+
+
+def test_only_what_is_missing_runs(tmp_path: Path, file: Path) -> None:
+    pipeline = Pipeline(steps(file), tmp_path / "work")
+    assert run(pipeline) == ["letters", "twice", "other"]
+    twice = pipeline.plan()[1]
+    assert (twice.folder / "out").read_text() == "xaxa"
+    assert run(pipeline) == []
+    assert all(planned.done for planned in pipeline.plan())
+    assert set(pipeline.timings()) == {planned.key for planned in pipeline.plan()}
+
+
+def test_a_setting_or_a_file_that_changes_has_results_of_its_own(tmp_path: Path, file: Path) -> None:
+    first = Pipeline(steps(file), tmp_path / "work")
+    run(first)
+    second = Pipeline(steps(file, "b"), tmp_path / "work")
+    plan = second.plan()
+    assert [planned.reason for planned in plan] == ['letter was "a"', "text changed", ""]
+    assert run(second) == ["letters", "twice"]
+    assert all(planned.done for planned in first.plan())  # the old results are there as they were
+    file.write_text("y" * 9)
+    assert run(second) == ["letters", "twice", "other"]
+    file.write_text("x")
+    assert run(second) == []  # the content counts, not the time
+
+
+def test_a_killed_run_loses_nothing_and_gives_the_same_bytes(tmp_path: Path, file: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import sys, time\n"
+        "from pathlib import Path\n"
+        "from treeglot.experiment import Output, Pipeline, Step\n"
+        "def slow(task):\n"
+        "    with (task.out / 'out').open('w') as stream:\n"
+        "        for n in range(20):\n"
+        "            stream.write(task.inputs['text'].read_text() + str(n)); stream.flush(); time.sleep(0.01)\n"
+        "given = Path(sys.argv[1])\n"
+        "steps = []\n"
+        "for n in range(4):\n"
+        "    steps.append(Step(f's{n}', slow, {'text': given}))\n"
+        "    given = Output(f's{n}', 'out')\n"
+        "Pipeline(steps, sys.argv[2]).run()\n"
+    )
+
+    def files(folder: Path) -> dict[str, bytes]:
+        skipped = {"timings.json", ".lock"}
+        paths = [p for p in folder.rglob("*") if p.is_file() and p.name not in skipped]
+        return {str(p.relative_to(folder)): p.read_bytes() for p in paths}
+
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    command = [sys.executable, str(program), str(file)]
+    subprocess.run([*command, str(whole)], check=True)
+    made: dict[str, int] = {}
+    for kill in range(6):
+        process = subprocess.Popen([*command, str(broken)])
+        time.sleep(0.25 + 0.13 * kill)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        now = {str(p): p.stat().st_mtime_ns for p in broken.glob("s*/out")}
+        assert all(now[path] == stamp for path, stamp in made.items())  # what had finished did not run again
+        made = now
+    subprocess.run([*command, str(broken)], check=True)
+    assert files(broken) == files(whole)
+
+
+def test_a_step_that_resumes_finds_what_it_left(tmp_path: Path, file: Path) -> None:
+    def half(task: Task) -> None:
+        first = task.out / "first"
+        if not first.exists():
+            first.write_text("1")
+            raise TreeglotError("killed")
+        (task.out / "out").write_text(first.read_text() + "2")
+
+    resuming = Pipeline([Step("half", half, {}, resumes=True)], tmp_path / "a")
+    with pytest.raises(TreeglotError, match="killed"):
+        resuming.run()
+    assert resuming.plan()[0].reason == "an earlier run did not end it"
+    resuming.run()
+    assert (resuming.plan()[0].folder / "out").read_text() == "12"
+
+    plain = Pipeline([Step("half", half, {})], tmp_path / "b")
+    for _ in range(2):
+        with pytest.raises(TreeglotError, match="killed"):
+            plain.run()
+    assert not plain.plan()[0].done
+
+
+def test_bad_runs(tmp_path: Path, file: Path) -> None:
+    gone = Pipeline(steps(tmp_path / "gone"), tmp_path / "work")
+    with pytest.raises(FormatError, match="gone: is not there; step 'letters' wants it as text"):
+        gone.run()
+    with pytest.raises(ValueError, match="step 'twice' uses 'letters' as text, which is no step before it"):
+        Pipeline(steps(file)[1:], tmp_path / "work")
+    with pytest.raises(ValueError, match="there are two steps 'other'"):
+        Pipeline([steps(file)[2]] * 2, tmp_path / "work")
+
+    def touching(task: Task) -> None:
+        file.write_text("changed")
+
+    with pytest.raises(TreeglotError, match=r"in.txt changed while step 'touching' read it; run again"):
+        Pipeline([Step("touching", touching, {"text": file})], tmp_path / "work").run()
+
+
+def test_two_runs_at_once(tmp_path: Path, file: Path) -> None:
+    inner: list[str] = []
+
+    def nested(task: Task) -> None:
+        with pytest.raises(TreeglotError, match=rf"another run is at work here \(process {os.getpid()}\)"):
+            Pipeline(steps(file), tmp_path / "work").run()
+        inner.append("refused")
+
+    Pipeline([Step("nested", nested, {})], tmp_path / "work").run()
+    assert inner == ["refused"]
+
+
+def test_a_damaged_result_is_made_again(tmp_path: Path, file: Path) -> None:
+    pipeline = Pipeline(steps(file), tmp_path / "work")
+    run(pipeline)
+    broken = pipeline.plan()[2].folder / "step.json"
+    broken.write_text(json.dumps({"step": "other"}))
+    assert run(pipeline) == ["other"]
