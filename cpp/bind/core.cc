@@ -21,6 +21,7 @@ NB_MODULE(_core, m) {
   treeglot::bind_evaluate(m);
   treeglot::bind_rules(m);
   treeglot::bind_rules_extract(m);
+  treeglot::bind_rules_head_dependents(m);
   treeglot::bind_rules_ghkm(m);
   treeglot::bind_decode(m);
   treeglot::bind_tune(m);

@@ -9,6 +9,7 @@
 
 #include "bind/arrays.h"
 #include "bind/core.h"
+#include "rules/fuzzy.h"
 #include "rules/hiero.h"
 #include "rules/lexical.h"
 #include "rules/render.h"
@@ -146,13 +147,29 @@ void bind_hiero(nb::module_& m) {
       .def_ro("flat", &HieroCounts::flat, "Rules taken, without nonterminals.")
       .def_ro("gappy", &HieroCounts::gappy, "Rules taken, with nonterminals.");
 
+  nb::class_<FuzzyLabels>(m, "FuzzyLabels", "Labels of phrases from trees on both sides.")
+      .def("__init__",
+           [](FuzzyLabels* self, const Bitext& bitext, std::shared_ptr<TreeBatch> source,
+              std::shared_ptr<TreeBatch> target, const ArrayIn<std::uint8_t>& source_punctuation,
+              const ArrayIn<std::uint8_t>& target_punctuation, bool nesting, bool hard) {
+             const auto f = as_span(source_punctuation), e = as_span(target_punctuation);
+             new (self) FuzzyLabels(bitext, std::move(source), std::move(target),
+                                    {{f.begin(), f.end()}, {e.begin(), e.end()}}, {nesting, hard});
+           },
+           "bitext"_a, "source_trees"_a, "target_trees"_a, "source_punctuation"_a, "target_punctuation"_a, "nesting"_a,
+           "hard"_a)
+      .def_prop_ro("hard", [](const FuzzyLabels& labels) { return !labels.noted(); },
+                   "Whether labels are part of the rules, not notes on them.")
+      .def_prop_ro("texts", [](const FuzzyLabels& labels) { return to_list(labels.texts()); },
+                   nb::sig("def texts(self) -> list[str]"), "The labels given so far, by number; X first.");
+
   m.def(
       "extract_hiero",
-      [](const Bitext& bitext, std::size_t begin, const ArrayIn<std::uint8_t>& core, const HieroOptions& limits, Tally& tally,
-         std::size_t memory, unsigned threads, HieroCounts& counts) {
-        return extract_hiero(bitext, begin, as_span(core), limits, {}, tally, memory, threads, counts);
+      [](const Bitext& bitext, std::size_t begin, const ArrayIn<std::uint8_t>& core, const HieroOptions& limits,
+         FuzzyLabels* labels, Tally& tally, std::size_t memory, unsigned threads, HieroCounts& counts) {
+        return extract_hiero(bitext, begin, as_span(core), limits, labels, tally, memory, threads, counts);
       },
-      "bitext"_a, "begin"_a, "core"_a, "limits"_a, "tally"_a, "memory"_a, "threads"_a, "counts"_a,
+      "bitext"_a, "begin"_a, "core"_a, "limits"_a, "labels"_a.none(), "tally"_a, "memory"_a, "threads"_a, "counts"_a,
       nb::call_guard<nb::gil_scoped_release>(),
       "Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the first "
       "pair that was not read.");

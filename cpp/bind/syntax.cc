@@ -15,6 +15,7 @@
 #include "syntax/alignment.h"
 #include "syntax/dependency.h"
 #include "syntax/pharaoh.h"
+#include "syntax/symmetrize.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -156,6 +157,16 @@ void bind_alignment(nb::module_& m) {
       .def("transpose", &Alignment::transpose, "The alignment with source and target exchanged.")
       .def("check", &Alignment::check, "source_length"_a, "target_length"_a,
            "Refuse a link outside a sentence pair of these lengths.");
+
+  nb::enum_<Symmetrization>(m, "Symmetrization", "How the alignments of two directions become one.")
+      .value("intersection", Symmetrization::intersection)
+      .value("union", Symmetrization::union_)
+      .value("grow_diag", Symmetrization::grow_diag)
+      .value("grow_diag_and", Symmetrization::grow_diag_and)
+      .value("grow_diag_final", Symmetrization::grow_diag_final)
+      .value("grow_diag_final_and", Symmetrization::grow_diag_final_and);
+  m.def("symmetrize", &symmetrize, "forward"_a, "backward"_a, "method"_a,
+        "One alignment from those of two directions, both from source to target.");
 }
 
 }  // namespace

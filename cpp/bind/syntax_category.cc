@@ -18,6 +18,8 @@ namespace {
 
 using Categories = std::vector<std::tuple<std::uint32_t, std::uint32_t, std::string>>;
 
+using Words = std::vector<std::string_view>;
+
 }  // namespace
 
 void bind_syntax_category(nb::module_& m) {
@@ -43,8 +45,11 @@ void bind_syntax_category(nb::module_& m) {
       .def("__len__", &TreeBatch::size)
       .def_prop_ro("missing", &TreeBatch::missing, "Sentences with words but no tree.")
       .def("append",
-           [](TreeBatch& batch, const Tree& tree, const std::vector<std::string_view>& words) { batch.append(tree, words); },
-           "tree"_a, "words"_a, "Adds the tree of a sentence; refuses one whose words are not the sentence's.");
+           [](TreeBatch& batch, const Tree& tree, const Words& words, const Words& leaves) {
+             batch.append(tree, words, leaves);
+           },
+           "tree"_a, "words"_a, "leaves"_a,
+           "Adds the tree of a sentence; refuses one whose leaves are not the sentence's words.");
 }
 
 }  // namespace treeglot

@@ -9,6 +9,7 @@
 #include "bind/core.h"
 #include "syntax/dependency_brackets.h"
 #include "syntax/dependency_checks.h"
+#include "syntax/projectivise.h"
 #include "syntax/structure.h"
 #include "syntax/to_dependency.h"
 
@@ -38,7 +39,15 @@ void bind_checks() {
       .def("nonprojective_arcs", [](const Dependency& d) { return nonprojective_arcs(d.heads()); },
            "The words whose arc passes over a word that does not descend from their head.")
       .def("is_projective", [](const Dependency& d) { return nonprojective_arcs(d.heads()).empty(); },
-           "Whether every word between a word and its head descends from that head; there may be several roots.");
+           "Whether every word between a word and its head descends from that head; there may be several roots.")
+      .def(
+          "projectivise",
+          [](const Dependency& d) {
+            Projectivised made = projectivise(d.heads());
+            return std::tuple(Dependency(d.words(), std::move(made.heads), d.tags(), d.relations()), made.lifts);
+          },
+          "Projective, by lifting words to their heads' heads, the shortest arc first; and how many steps that took. "
+          "Refuses a cycle.");
 }
 
 void bind_heads(nb::module_& m) {

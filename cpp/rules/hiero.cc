@@ -15,8 +15,8 @@ namespace {
 class Extractor {
  public:
   Extractor(const Bitext& bitext, std::span<const std::uint8_t> core, const HieroOptions& options,
-            const LabelPolicyFactory& labels)
-      : bitext_(bitext), core_(core), options_(options), policy_(labels ? labels() : nullptr) {}
+            const PhraseLabels* labels)
+      : bitext_(bitext), core_(core), options_(options), given_(labels) {}
 
   void extract(std::size_t pair, Occurrences& out, HieroCounts& counts);
 
@@ -24,27 +24,29 @@ class Extractor {
   struct Hole {
     PhrasePair phrase;
     std::uint32_t links;
-    Symbol label;
+    PhraseLabel label;
   };
 
   void find_phrases(std::size_t pair, HieroCounts& counts);
   void find_holes();
   void choose_holes(const PhrasePair& phrase);
   bool fits(const PhrasePair& phrase, const Hole& hole, std::span<const std::uint32_t> chosen) const;
-  void give(const PhrasePair& phrase, Symbol label, std::span<const std::uint32_t> holes, std::uint32_t units,
+  void give(const PhrasePair& phrase, PhraseLabel label, std::span<const std::uint32_t> holes, std::uint32_t units,
             Occurrences& out);
 
   const Bitext& bitext_;
   std::span<const std::uint8_t> core_;
   const HieroOptions& options_;
-  std::unique_ptr<LabelPolicy> policy_;
+  const PhraseLabels* given_;
 
   // Of the pair at hand.
   std::span<const Link> links_;
   Frontier frontier_;
   CodedSentence source_code_, target_code_;
-  std::vector<PhrasePair> phrases_;
-  std::vector<Symbol> labels_;             // beside phrases_
+  std::vector<PhrasePair> own_phrases_;    // where they are not given with their labels
+  std::vector<PhraseLabel> own_labels_;
+  std::span<const PhrasePair> phrases_;
+  std::span<const PhraseLabel> labels_;    // beside phrases_
   std::vector<Hole> holes_;                // by source begin, source end
   std::vector<std::uint32_t> first_hole_;  // that begins at a word or after it
   // Of the phrase at hand.
@@ -55,28 +57,32 @@ class Extractor {
   std::string source_, target_, alignment_, rule_labels_;
 };
 
+PhraseLimits phrase_limits(const HieroOptions& o) {
+  return {o.max_phrase, o.max_target_phrase, std::max(o.loose_source, o.phrase_loose_source),
+          std::max(o.loose_target, o.phrase_loose_target)};
+}
+
 void Extractor::find_phrases(std::size_t pair, HieroCounts& counts) {
-  phrases_.clear();
-  const HieroOptions& o = options_;
-  append_phrase_pairs(frontier_,
-                      {o.max_phrase, o.max_target_phrase, std::max(o.loose_source, o.phrase_loose_source),
-                       std::max(o.loose_target, o.phrase_loose_target)},
-                      phrases_);
-  if (policy_) {
-    policy_->label(pair, phrases_, labels_);
-    if (labels_.size() != phrases_.size()) throw std::logic_error("a label policy must label every phrase");
+  if (given_ != nullptr) {
+    const PhraseLabels::Labelled given = given_->of(pair);
+    phrases_ = given.phrases;
+    labels_ = given.labels;
   } else {
-    labels_.assign(phrases_.size(), 0);
+    own_phrases_.clear();
+    append_phrase_pairs(frontier_, phrase_limits(options_), own_phrases_);
+    own_labels_.assign(own_phrases_.size(), {});
+    phrases_ = own_phrases_;
+    labels_ = own_labels_;
   }
   counts.phrases += phrases_.size();
-  counts.refused += static_cast<std::uint64_t>(std::ranges::count(labels_, LabelPolicy::kRefused));
+  counts.refused += static_cast<std::uint64_t>(std::ranges::count(labels_, PhraseLabel::kRefused, &PhraseLabel::hard));
 }
 
 void Extractor::find_holes() {
   holes_.clear();
   for (std::size_t p = 0; p < phrases_.size(); ++p) {
     const PhrasePair& phrase = phrases_[p];
-    if (labels_[p] == LabelPolicy::kRefused || phrase.source.size() < options_.min_hole ||
+    if (labels_[p].hard == PhraseLabel::kRefused || phrase.source.size() < options_.min_hole ||
         loose_source(frontier_, phrase) > options_.loose_source ||
         loose_target(frontier_, phrase) > options_.loose_target)
       continue;
@@ -138,12 +144,11 @@ void Extractor::choose_holes(const PhrasePair& phrase) {
   }
 }
 
-void Extractor::give(const PhrasePair& phrase, Symbol label, std::span<const std::uint32_t> holes, std::uint32_t units,
+void Extractor::give(const PhrasePair& phrase, PhraseLabel label, std::span<const std::uint32_t> holes, std::uint32_t units,
                      Occurrences& out) {
-  const bool hard = policy_ && policy_->hard();
   const auto put_variable = [&](std::string& side, std::uint32_t index) {
     char bytes[3 * code::kLongest];
-    side.append(bytes, code::put_variable(bytes, index, hard ? holes_[holes[index]].label : 0));
+    side.append(bytes, code::put_variable(bytes, index, holes_[holes[index]].label.hard));
   };
   // A side is the words between the holes, and variables for them; places_ say where each word has gone.
   const auto build = [&](std::string& side, Span span, const CodedSentence& words, auto&& span_of,
@@ -169,9 +174,9 @@ void Extractor::give(const PhrasePair& phrase, Symbol label, std::span<const std
   by_target_.resize(holes.size());
   for (std::uint32_t i = 0; i < holes.size(); ++i) by_target_[i] = i;
   source_.clear();
-  if (hard && label != 0) {
+  if (label.hard != 0) {
     code::append(source_, code::kLeftHandSide);
-    code::append(source_, label);
+    code::append(source_, label.hard);
   }
   build(source_, phrase.source, source_code_, source_of, by_target_, source_places_);
   std::ranges::sort(by_target_, [&](std::uint32_t a, std::uint32_t b) {
@@ -189,9 +194,13 @@ void Extractor::give(const PhrasePair& phrase, Symbol label, std::span<const std
     code::append(alignment_, target_places_[link.target - phrase.target.begin]);
   }
   rule_labels_.clear();
-  if (policy_ && !hard) {
-    code::append(rule_labels_, label);
-    for (const std::uint32_t hole : holes) code::append(rule_labels_, holes_[hole].label);
+  if (given_ != nullptr && given_->noted()) {
+    const auto note = [&](PhraseLabel noted) {
+      code::append(rule_labels_, noted.source);
+      code::append(rule_labels_, noted.target);
+    };
+    note(label);
+    for (const std::uint32_t hole : holes) note(holes_[hole].label);
   }
   out.add({source_, target_, alignment_, rule_labels_}, units);
 }
@@ -210,7 +219,7 @@ void Extractor::extract(std::size_t pair, Occurrences& out, HieroCounts& counts)
   find_holes();
   const bool core = core_.empty() || core_[pair] != 0;
   for (std::size_t p = 0; p < phrases_.size(); ++p) {
-    if (labels_[p] == LabelPolicy::kRefused) continue;
+    if (labels_[p].hard == PhraseLabel::kRefused) continue;
     const PhrasePair& phrase = phrases_[p];
     const std::uint32_t loose_s = loose_source(frontier_, phrase), loose_t = loose_target(frontier_, phrase);
     const bool flat = phrase.source.size() <= options_.max_symbols && loose_s <= options_.phrase_loose_source &&
@@ -246,8 +255,8 @@ HieroCounts& HieroCounts::operator+=(const HieroCounts& other) {
 }
 
 std::size_t extract_hiero(const Bitext& bitext, std::size_t begin, std::span<const std::uint8_t> core,
-                          const HieroOptions& options, const LabelPolicyFactory& labels, Tally& tally, std::size_t memory, unsigned threads,
-                          HieroCounts& counts) {
+                          const HieroOptions& options, PhraseLabels* labels, Tally& tally, std::size_t memory,
+                          unsigned threads, HieroCounts& counts) {
   if (!core.empty() && core.size() != bitext.size())
     throw std::invalid_argument("the core must be marked for every pair");
   if (options.max_symbols == 0) throw std::invalid_argument("max_symbols is 0: a rule has at least one source symbol");
@@ -255,6 +264,7 @@ std::size_t extract_hiero(const Bitext& bitext, std::size_t begin, std::span<con
   std::size_t at = begin;
   while (at < bitext.size() && tally.bytes() <= memory) {
     const std::size_t end = std::min(bitext.size(), at + kChunk * kChunks);
+    if (labels != nullptr) labels->prepare(bitext, at, end, phrase_limits(options), threads);
     tally_chunks((end - at + kChunk - 1) / kChunk, threads, tally, counts,
                  [&](std::size_t chunk, Occurrences& out, HieroCounts& seen) {
                    Extractor extractor(bitext, core, options, labels);

@@ -3,8 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -30,18 +28,28 @@ struct HieroOptions {
   std::uint32_t phrase_loose_target = 1;
 };
 
-// Which phrases of a pair may be used, and under which labels. One object per thread.
-class LabelPolicy {
- public:
-  static constexpr Symbol kRefused = 0xffffffffu;  // the phrase is neither a rule nor a hole
-
-  virtual ~LabelPolicy() = default;
-  // A label for each phrase of pair `pair`: 0 is X. Called once for every pair, from the thread that owns the object.
-  virtual void label(std::size_t pair, std::span<const PhrasePair> phrases, std::vector<Symbol>& labels) = 0;
-  // Whether labels are part of the rules (its variables and left-hand side carry them), or counted along with X rules.
-  virtual bool hard() const = 0;
+struct PhraseLabel {
+  static constexpr Symbol kRefused = 0xffffffffu;
+  Symbol hard = 0;                // part of the rules: of left-hand sides and variables; 0 is X. kRefused: not to be used
+  Symbol source = 0, target = 0;  // noted beside them
 };
-using LabelPolicyFactory = std::function<std::unique_ptr<LabelPolicy>()>;  // none: every phrase is an X
+
+// Which phrases of a pair may be used, and under which labels. Phrases are labelled for many pairs at a time, so that
+// the numbers of labels can be given in the order of the pairs, whatever the number of threads.
+class PhraseLabels {
+ public:
+  struct Labelled {
+    std::span<const PhrasePair> phrases;  // as append_phrase_pairs gives them
+    std::span<const PhraseLabel> labels;
+  };
+
+  virtual ~PhraseLabels() = default;
+  virtual void prepare(const Bitext& bitext, std::size_t begin, std::size_t end, const PhraseLimits& limits,
+                       unsigned threads) = 0;
+  virtual Labelled of(std::size_t pair) const = 0;  // one of those prepared last; asked by many threads
+  // Whether the rule's labels are noted, then those of its variables in source order: Yf Ye X1f X1e X2f X2e.
+  virtual bool noted() const = 0;
+};
 
 struct HieroCounts {
   std::uint64_t pairs = 0;        // sentence pairs read
@@ -56,9 +64,9 @@ struct HieroCounts {
 
 // Adds the rules of the pairs [begin, …) to `tally` until there are no more or it has grown over `memory` bytes, and
 // returns the first pair that was not read: the same for any number of threads. Only pairs marked in `core` give rules
-// with nonterminals; an empty `core` is all.
+// with nonterminals; an empty `core` is all. Without `labels` every phrase is an X.
 std::size_t extract_hiero(const Bitext& bitext, std::size_t begin, std::span<const std::uint8_t> core,
-                          const HieroOptions& options, const LabelPolicyFactory& labels, Tally& tally, std::size_t memory, unsigned threads,
-                          HieroCounts& counts);
+                          const HieroOptions& options, PhraseLabels* labels, Tally& tally, std::size_t memory,
+                          unsigned threads, HieroCounts& counts);
 
 }  // namespace treeglot

@@ -34,7 +34,8 @@ class TreeBatch {
   std::size_t missing() const { return missing_; }  // sentences with words and no tree
 
   // Adds the tree of a sentence, which may be empty; refuses one whose words are not the sentence's, saying where.
-  void append(const Tree& tree, std::span<const std::string_view> words);
+  // `leaves` are what the tree's words are taken for, such as the same in lower case.
+  void append(const Tree& tree, std::span<const std::string_view> words, std::span<const std::string_view> leaves);
 
  private:
   Symbols labels_;

@@ -412,6 +412,11 @@ class Dependency:
         Whether every word between a word and its head descends from that head; there may be several roots.
         """
 
+    def projectivise(self) -> tuple[Dependency, int]:
+        """
+        Projective, by lifting words to their heads' heads, the shortest arc first; and how many steps that took. Refuses a cycle.
+        """
+
 class Alignment:
     """A set of (source, target) links, sorted."""
 
@@ -449,6 +454,26 @@ class Alignment:
 
     def check(self, source_length: int, target_length: int) -> None:
         """Refuse a link outside a sentence pair of these lengths."""
+
+class Symmetrization(enum.Enum):
+    """How the alignments of two directions become one."""
+
+    intersection = 0
+
+    union = 1
+
+    grow_diag = 2
+
+    grow_diag_and = 3
+
+    grow_diag_final = 4
+
+    grow_diag_final_and = 5
+
+def symmetrize(forward: Alignment, backward: Alignment, method: Symmetrization) -> Alignment:
+    """
+    One alignment from those of two directions, both from source to target.
+    """
 
 class ScoreKind(enum.Enum):
     """What the edge scores of a forest are: natural logarithms all."""
@@ -626,9 +651,9 @@ class TreeBatch:
     def missing(self) -> int:
         """Sentences with words but no tree."""
 
-    def append(self, tree: Tree, words: Sequence[str]) -> None:
+    def append(self, tree: Tree, words: Sequence[str], leaves: Sequence[str]) -> None:
         """
-        Adds the tree of a sentence; refuses one whose words are not the sentence's.
+        Adds the tree of a sentence; refuses one whose leaves are not the sentence's words.
         """
 
 class BracketReader:
@@ -1601,7 +1626,93 @@ class HieroCounts:
     def gappy(self) -> int:
         """Rules taken, with nonterminals."""
 
-def extract_hiero(bitext: Bitext, begin: int, core: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], limits: HieroLimits, tally: Tally, memory: int, threads: int, counts: HieroCounts) -> int:
+class FuzzyLabels:
+    """Labels of phrases from trees on both sides."""
+
+    def __init__(self, bitext: Bitext, source_trees: TreeBatch, target_trees: TreeBatch, source_punctuation: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], target_punctuation: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], nesting: bool, hard: bool) -> None: ...
+
+    @property
+    def hard(self) -> bool:
+        """Whether labels are part of the rules, not notes on them."""
+
+    @property
+    def texts(self) -> list[str]:
+        """The labels given so far, by number; X first."""
+
+def extract_hiero(bitext: Bitext, begin: int, core: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], limits: HieroLimits, labels: FuzzyLabels | None, tally: Tally, memory: int, threads: int, counts: HieroCounts) -> int:
+    """
+    Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the first pair that was not read.
+    """
+
+def annotate(tree: Dependency, target_length: int, alignment: Alignment) -> list[tuple[tuple[int, int], bool, tuple[int, int], bool]]:
+    """
+    For each word of a projective tree: its head span, whether that is consistent, its dependency span, and whether its head-dependents relation is acceptable.
+    """
+
+class HeadDependentsLimits:
+    """The limits of rules from head-dependents relations."""
+
+    def __init__(self, max_phrase: int, max_variants: int) -> None: ...
+
+class SourceTrees:
+    """The source trees of a bitext, as extraction reads them."""
+
+    def __init__(self, bitext: Bitext, trees: Sequence[Dependency]) -> None:
+        """Refuses a tree that does not fit its sentence or has no tags."""
+
+    @property
+    def labels(self) -> list[str]:
+        """Of the rules taken from them, by number."""
+
+    @property
+    def unparsed(self) -> int:
+        """Trees without words."""
+
+    @property
+    def broken(self) -> int:
+        """Trees with cycles or missing heads, which are not used."""
+
+    @property
+    def lifted(self) -> int:
+        """Trees that were not projective."""
+
+    @property
+    def lifts(self) -> int:
+        """How often a word was given its head's head to make them so."""
+
+class HeadDependentsCounts:
+    """What an extraction saw."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def pairs(self) -> int: ...
+
+    @property
+    def unlinked(self) -> int:
+        """Pairs without links, which give nothing."""
+
+    @property
+    def relations(self) -> int:
+        """Words with dependents."""
+
+    @property
+    def acceptable(self) -> int:
+        """Of them give rules."""
+
+    @property
+    def rules(self) -> int:
+        """Rules taken."""
+
+    @property
+    def phrases(self) -> int:
+        """Phrases taken."""
+
+    @property
+    def capped(self) -> int:
+        """Rules with more variants than were tried."""
+
+def extract_head_dependents(trees: SourceTrees, begin: int, limits: HeadDependentsLimits, tally: Tally, memory: int, threads: int, counts: HeadDependentsCounts) -> int:
     """
     Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the first pair that was not read.
     """

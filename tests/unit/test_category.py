@@ -48,9 +48,9 @@ def test_refusals():
             category(tree, begin, end)
     batch = _core.TreeBatch()
     with pytest.raises(ValueError, match="word 2 of the tree is 'run'; expected 'ran', as the text has"):
-        batch.append(tree, ["I", "ran"])
+        batch.append(tree, ["I", "ran"], tree.words)
     with pytest.raises(ValueError, match="the tree has 2 words; expected 3, as the text has"):
-        batch.append(tree, ["I", "run", "fast"])
-    batch.append(Tree(), ["no", "parse"])
-    batch.append(tree, ["I", "run"])
+        batch.append(tree, ["I", "run", "fast"], tree.words)
+    batch.append(Tree(), ["no", "parse"], [])
+    batch.append(tree, ["i", "run"], ["i", "run"])
     assert (len(batch), batch.missing) == (2, 1)

@@ -20,7 +20,7 @@ from treeglot.cli.parameters import DEBUG, QUIET, expand
 # Stage → commands. "lm train" is the function lm_train of cli/lm_train.py; it is imported when it is asked for.
 COMMANDS: dict[str, tuple[str, ...]] = {
     "Start here": ("demo",),
-    "Data": ("sample", "convert", "show"),
+    "Data": ("sample", "align", "convert", "show"),
     "Language models": ("lm train", "lm compile", "lm score", "lm info"),
     "Translation": ("train", "tune", "translate", "decode"),
     "Judge": ("score",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -98,3 +98,23 @@ def _metavar(kind: Any) -> str | None:
     if arguments and (origin in (list, tuple) or types.NoneType in arguments):
         return _metavar(next(a for a in arguments if a is not types.NoneType))
     return {int: "N", float: "X", str: "TEXT", Path: "PATH"}.get(kind)
+
+
+def named_values(what: str, given: Sequence[str]) -> dict[str, Any]:
+    """The values of `--set NAME=VALUE`, options of `what`.
+
+    >>> named_values("mert", ["restarts=5", "start=best"])
+    {'restarts': 5, 'start': 'best'}
+    """
+    import json
+
+    table: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise UsageError(f"{text!r} is not an option of {what}; expected NAME=VALUE such as seed=1")
+        try:
+            table[name] = json.loads(value)
+        except ValueError:
+            table[name] = value
+    return table

@@ -9,6 +9,7 @@ import typer
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.output import say, warn
+from treeglot.cli.parameters import named_values
 
 if TYPE_CHECKING:
     from treeglot.decode.weights import Weights
@@ -54,7 +55,7 @@ def tune(
     from treeglot.tune import method as methods
     from treeglot.tune import tune as tune_weights
 
-    tuner = methods.make(method, _method_options(method, options or []))
+    tuner = methods.make(method, named_values(method, options or []))
     try:
         loop = LoopOptions(iterations, kbest, patience, seed)
     except ValueError as error:
@@ -100,21 +101,6 @@ def tune(
     if not keep:
         comment = f"tuned by {method}, seed {seed}, iteration {found.iteration}"
         write_weights(model / loaded.file.weights, found.weights, comment)
-
-
-def _method_options(method: str, given: list[str]) -> dict[str, Any]:
-    import json
-
-    table: dict[str, Any] = {}
-    for text in given:
-        name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise UsageError(f"{text!r} is not an option of {method}; expected NAME=VALUE such as seed=1")
-        try:
-            table[name] = json.loads(value)
-        except ValueError:
-            table[name] = value
-    return table
 
 
 def _start(folder: Path, start: Path | None, model: Model) -> Weights:

@@ -4,6 +4,8 @@ from treeglot.rules.engines import DuckDB, Engine, Statement
 from treeglot.rules.extract import Extraction, HieroOptions, bitext, extract
 from treeglot.rules.ghkm import RULE_SETS, GhkmOptions, extract_ghkm
 from treeglot.rules.grammar import read_grammar, write_grammar
+from treeglot.rules.head_dependents import HeadDependentsOptions, extract_dependents
+from treeglot.rules.parsed import ParsedBitext, fuzzy_labels, parsed_bitext
 from treeglot.rules.score import score, table_schema
 from treeglot.rules.sql import ScoreOptions, scoring
 from treeglot.rules.table import Compiled, CompileOptions, compile_table, open_table
@@ -16,14 +18,19 @@ __all__ = [
     "Engine",
     "Extraction",
     "GhkmOptions",
+    "HeadDependentsOptions",
     "HieroOptions",
+    "ParsedBitext",
     "ScoreOptions",
     "Statement",
     "bitext",
     "compile_table",
     "extract",
+    "extract_dependents",
     "extract_ghkm",
+    "fuzzy_labels",
     "open_table",
+    "parsed_bitext",
     "read_grammar",
     "score",
     "scoring",

@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from treeglot._core import Bitext, BitextBuilder, HieroCounts, HieroLimits, LexicalTable, Tally, extract_hiero
+from treeglot._core import (
+    Bitext,
+    BitextBuilder,
+    FuzzyLabels,
+    HieroCounts,
+    HieroLimits,
+    LexicalTable,
+    Tally,
+    extract_hiero,
+)
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, write_binary
 from treeglot.base.options import option
@@ -105,10 +114,11 @@ def extract(
     options: HieroOptions | None = None,
     *,
     core: int | npt.NDArray[np.bool_] | None = None,
+    labels: FuzzyLabels | None = None,
     threads: int = 1,
     memory: int = MEMORY,
 ) -> Extraction:
-    """Take the rules of `pairs`, count them and write them to `folder`.
+    """Take the rules of `pairs`, count them and write them to `folder`; `labels` come from trees.
 
     Rules with nonterminals come from the first `core` pairs alone, or those marked in it (default: all). Once the
     rules take more than `memory` bytes they are written out as a part; scoring adds the parts up.
@@ -123,12 +133,14 @@ def extract(
     return write_extraction(
         pairs,
         folder,
-        lambda at, tally: extract_hiero(pairs, at, marks, limits, tally, memory, threads, counts),
+        lambda at, tally: extract_hiero(pairs, at, marks, limits, labels, tally, memory, threads, counts),
         lambda: {
             "extractor": "hiero",
             "options": dataclasses.asdict(options),
             "counts": {name: getattr(counts, name) for name in COUNTED},
         },
+        label_texts=lambda: labels.texts if labels else ["X"],
+        labels=labels is not None and not labels.hard,
         threads=threads,
     )
 

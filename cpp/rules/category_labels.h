@@ -1,0 +1,47 @@
+// Categories of phrases as numbers of labels: one vocabulary for an extraction, 0 is X.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/strings.h"
+#include "base/symbols.h"
+#include "syntax/category.h"
+#include "syntax/tree_batch.h"
+
+namespace treeglot {
+
+// The labels of two batches of trees in one numbering: what categories are made of.
+class TreeLabels {
+ public:
+  TreeLabels(const TreeBatch& source, const TreeBatch& target);
+
+  Symbol source(Symbol label) const { return source_[label]; }
+  Symbol target(Symbol label) const { return target_[label]; }
+  std::string_view escaped(Symbol label) const { return texts_[label]; }
+
+ private:
+  std::vector<Symbol> source_, target_;
+  std::vector<std::string> texts_;
+};
+
+// Appends the category's key: bytes that are equal when the categories are.
+void append_key(const Category& category, std::string& out);
+std::string key_text(std::string_view key, const TreeLabels& labels);
+
+// Numbers keys; texts are made at the end.
+class LabelNumbers {
+ public:
+  Symbol number(std::string_view key) { return keys_.intern(key) + 1; }
+  Strings texts(const TreeLabels& labels) const;  // by number, X first; a key of two categories is joined by ~
+
+  // A key of a source and a target category: the hard labels of tree-to-tree rules.
+  static std::string joint(std::string_view source_key, std::string_view target_key);
+
+ private:
+  Symbols keys_;
+};
+
+}  // namespace treeglot

@@ -1,0 +1,67 @@
+// Fuzzy tree-to-tree extraction: every phrase of Hiero's rules has a source and a target category, whatever its span
+// (2.2 of the t2t page), and nesting phrases: of those that cross only one is used (2.3).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rules/category_labels.h"
+#include "rules/hiero.h"
+#include "syntax/tree_batch.h"
+
+namespace treeglot {
+
+struct FuzzyOptions {
+  bool nesting = false;
+  bool hard = false;  // target categories are part of the rules (Zollmann and Venugopal 2006), nothing is noted
+};
+
+// Which words are punctuation, by number; nothing is where there are no flags.
+struct Punctuation {
+  std::vector<std::uint8_t> source, target;
+};
+
+class FuzzyLabels final : public PhraseLabels {
+ public:
+  // A tree for each pair of the bitext; refuses numbers that differ from it.
+  FuzzyLabels(const Bitext& bitext, std::shared_ptr<const TreeBatch> source, std::shared_ptr<const TreeBatch> target,
+              Punctuation punctuation, const FuzzyOptions& options);
+
+  void prepare(const Bitext& bitext, std::size_t begin, std::size_t end, const PhraseLimits& limits,
+               unsigned threads) override;
+  Labelled of(std::size_t pair) const override;
+  bool noted() const override { return !options_.hard; }
+
+  Strings texts() const { return numbers_.texts(labels_); }
+
+ private:
+  struct Chunk;
+  Chunk label_chunk(const Bitext& bitext, std::size_t begin, std::size_t end, const PhraseLimits& limits) const;
+
+  std::shared_ptr<const TreeBatch> source_, target_;
+  Punctuation punctuation_;
+  FuzzyOptions options_;
+  TreeLabels labels_;
+  LabelNumbers numbers_;
+  // Of the pairs prepared.
+  std::size_t first_ = 0;
+  std::vector<std::size_t> ends_;
+  std::vector<PhrasePair> phrases_;
+  std::vector<PhraseLabel> phrase_labels_;
+};
+
+// What the order of 2.3 asks of a phrase pair.
+struct PhraseRank {
+  std::uint32_t complex = 0;      // sides that are not constituents
+  std::uint32_t crossed = 0;      // constituents that the two sides cross
+  bool punctuated = false;        // a side begins or ends with punctuation
+};
+
+// Which phrases are accepted, going through them by rank and, of equals, from right to left on the source side: those
+// that cross none accepted before on either side.
+std::vector<std::uint8_t> select_nesting(std::span<const PhrasePair> phrases, std::span<const PhraseRank> ranks);
+
+}  // namespace treeglot

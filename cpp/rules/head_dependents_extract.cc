@@ -1,0 +1,357 @@
+#include "rules/head_dependents_extract.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "rules/code.h"
+#include "rules/coded_sentence.h"
+#include "rules/frontier.h"
+#include "rules/phrase.h"
+#include "rules/tally_chunks.h"
+#include "syntax/projectivise.h"
+
+namespace treeglot {
+namespace {
+
+class Extractor {
+ public:
+  Extractor(const SourceTrees& trees, const HeadDependentsOptions& options)
+      : trees_(trees), bitext_(trees.bitext()), options_(options) {}
+
+  void extract(std::size_t pair, Occurrences& out, HeadDependentsCounts& counts);
+
+ private:
+  // A member of the relation at hand.
+  struct Member {
+    std::uint32_t word;
+    bool head, leaf;
+    Span target;          // its words on the target side, empty if it has none
+    bool variable;        // in the rule at hand
+    std::uint32_t place;  // of a variable among the rule's variables
+    Span extended;        // its target words in the variant at hand
+  };
+  // Unaligned target words between two neighbours on the target side.
+  struct Gap {
+    std::uint32_t left, right;  // places in by_target_
+    std::uint32_t words;
+    bool open;                // the ways to share it out differ: one neighbour is a variable, the other is words
+    std::uint32_t left_words;  // that go to the left in the variant at hand
+  };
+
+  void give_phrases(Occurrences& out, HeadDependentsCounts& counts);
+  void read_relation(std::uint32_t head);
+  void find_gaps();
+  void find_structures(std::uint32_t head);
+  void give_rules(Occurrences& out, HeadDependentsCounts& counts);
+  void put_source(bool tags);
+  void put_labels();
+  bool next_variant();
+  void give_variant(std::uint32_t units, Occurrences& out);
+
+  const SourceTrees& trees_;
+  const Bitext& bitext_;
+  HeadDependentsOptions options_;
+
+  // Of the pair at hand.
+  std::span<const Symbol> source_words_, tags_;
+  std::span<const Link> links_;
+  Frontier frontier_;
+  Relations relations_;
+  Annotation annotation_;
+  CodedSentence source_code_, target_code_;
+  std::vector<PhrasePair> phrases_;
+  // Of the relation at hand.
+  std::vector<Member> members_;
+  std::vector<std::uint32_t> by_target_;  // those with target words
+  std::vector<Gap> gaps_;
+  std::vector<StructureRange> structures_;
+  std::uint32_t head_at_ = 0;
+  // Of the rule at hand.
+  std::string source_, target_, alignment_, labels_;
+};
+
+void put_variable(std::string& side, std::uint32_t index, Symbol label) {
+  char bytes[3 * code::kLongest];
+  side.append(bytes, code::put_variable(bytes, index, label));
+}
+
+void Extractor::give_phrases(Occurrences& out, HeadDependentsCounts& counts) {
+  phrases_.clear();
+  append_phrase_pairs(frontier_, {options_.max_phrase, options_.max_phrase, kNoLimit, kNoLimit}, phrases_);
+  for (const PhrasePair& phrase : phrases_) {
+    alignment_.clear();
+    const std::uint32_t first = frontier_.source_links({0, phrase.source.begin});
+    for (const Link link : links_.subspan(first, frontier_.source_links(phrase.source))) {
+      code::append(alignment_, link.source - phrase.source.begin);
+      code::append(alignment_, link.target - phrase.target.begin);
+    }
+    out.add({source_code_.words(phrase.source), target_code_.words(phrase.target), alignment_, {}}, kCountUnit);
+  }
+  counts.phrases += phrases_.size();
+}
+
+void Extractor::read_relation(std::uint32_t head) {
+  members_.clear();
+  by_target_.clear();
+  for (const std::uint32_t word : relations_.members(head)) {
+    members_.push_back({word, word == head, word != head && relations_.is_leaf(word), annotation_.span_of(head, word),
+                        false, 0, {}});
+    if (!members_.back().target.empty()) by_target_.push_back(static_cast<std::uint32_t>(members_.size() - 1));
+  }
+  head_at_ = static_cast<std::uint32_t>(relations_.head_at(head));
+  std::ranges::sort(by_target_, {}, [&](std::uint32_t m) { return members_[m].target.begin; });
+}
+
+void Extractor::find_gaps() {
+  gaps_.clear();
+  for (std::uint32_t right = 1; right < by_target_.size(); ++right) {
+    const Span between = {members_[by_target_[right - 1]].target.end, members_[by_target_[right]].target.begin};
+    // Words in between that are linked to something else are no part of the rule.
+    if (!between.empty() && frontier_.target_links(between) == 0)
+      gaps_.push_back({right - 1, right, between.size(), false, 0});
+  }
+}
+
+// Definition 5, for neighbouring members. What covers words that are no variables is left out rule by rule.
+void Extractor::find_structures(std::uint32_t head) {
+  structures_.clear();
+  const auto size = static_cast<std::uint32_t>(members_.size());
+  for (std::uint32_t first = 0; first + 1 < size; ++first) {
+    const std::uint32_t begin = relations_.covered(head, members_[first].word).begin;
+    for (std::uint32_t last = first + 1; last < size && last - first < SourceTrees::kLongestStructure; ++last) {
+      const Span covered = {begin, relations_.covered(head, members_[last].word).end};
+      if (covered.size() > options_.max_phrase) break;
+      if (last - first + 1 == size) continue;
+      if (!frontier_.tight_target(covered).empty()) structures_.push_back({first, last});
+    }
+  }
+}
+
+void Extractor::put_source(bool tags) {
+  source_.clear();
+  code::append(source_, code::kLeftHandSide);
+  code::append(source_, trees_.head_place(head_at_));
+  std::uint32_t variables = 0;
+  for (Member& member : members_) {
+    if (!member.variable) {
+      source_.append(source_code_.words({member.word, member.word + 1}));
+      continue;
+    }
+    member.place = variables++;
+    const Symbol tag = tags_[member.word];
+    put_variable(source_, member.place,
+                 member.head || member.leaf ? trees_.word_tag(tag)
+                 : tags                     ? trees_.subtree_tag(tag)
+                                            : trees_.subtree_word(source_words_[member.word]));
+  }
+}
+
+void Extractor::put_labels() {
+  labels_.clear();
+  for (const StructureRange range : structures_) {
+    bool all = true;
+    for (std::uint32_t m = range.first; m <= range.last; ++m) all = all && members_[m].variable;
+    if (all) code::append(labels_, trees_.structure(range));
+  }
+}
+
+// Counts up the ways to share out the open gaps; false after the last.
+bool Extractor::next_variant() {
+  for (Gap& gap : gaps_) {
+    if (!gap.open) continue;
+    if (gap.left_words < gap.words) {
+      ++gap.left_words;
+      return true;
+    }
+    gap.left_words = 0;
+  }
+  return false;
+}
+
+void Extractor::give_variant(std::uint32_t units, Occurrences& out) {
+  for (const std::uint32_t m : by_target_) members_[m].extended = members_[m].target;
+  for (const Gap& gap : gaps_) {
+    members_[by_target_[gap.left]].extended.end += gap.left_words;
+    members_[by_target_[gap.right]].extended.begin -= gap.words - gap.left_words;
+  }
+  target_.clear();
+  alignment_.clear();
+  std::uint32_t symbol = 0;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> found;  // links, by source symbol
+  for (const std::uint32_t m : by_target_) {
+    const Member& member = members_[m];
+    if (member.variable) {
+      put_variable(target_, member.place, 0);
+      ++symbol;
+      continue;
+    }
+    target_.append(target_code_.words(member.extended));
+    const std::uint32_t first = frontier_.source_links({0, member.word});
+    for (const Link link : links_.subspan(first, frontier_.source_links({member.word, member.word + 1})))
+      found.emplace_back(m, symbol + link.target - member.extended.begin);
+    symbol += member.extended.size();
+  }
+  std::ranges::sort(found);
+  for (const auto& [s, t] : found) {
+    code::append(alignment_, s);
+    code::append(alignment_, t);
+  }
+  out.add({source_, target_, alignment_, labels_}, units);
+}
+
+// The rules of the relation at hand: heads, words with dependents and leaves each as words or, all of a kind at once,
+// as tags. What is a variable anyway changes its label alone; kinds that the relation has not give no more rules.
+void Extractor::give_rules(Occurrences& out, HeadDependentsCounts& counts) {
+  const bool leaves = std::ranges::any_of(members_, &Member::leaf);
+  const bool subtrees = std::ranges::any_of(members_, [](const Member& m) { return !m.head && !m.leaf; });
+  for (int kinds = 0; kinds < 8; ++kinds) {
+    const bool head = (kinds & 1) != 0, subtree_tags = (kinds & 2) != 0, leaf = (kinds & 4) != 0;
+    if ((subtree_tags && !subtrees) || (leaf && !leaves)) continue;
+    for (Member& member : members_) member.variable = member.head ? head : member.leaf ? leaf : true;
+    put_source(subtree_tags);
+    put_labels();
+    // Unaligned words between two variables are in neither, those between words in the rule whoever gets them.
+    std::uint64_t variants = 1;
+    for (Gap& gap : gaps_) {
+      const bool left = members_[by_target_[gap.left]].variable, right = members_[by_target_[gap.right]].variable;
+      gap.open = left != right;
+      gap.left_words = 0;
+      if (gap.open) variants = std::min<std::uint64_t>(variants * (gap.words + 1), 1u << 30);
+    }
+    if (variants > options_.max_variants) {
+      variants = options_.max_variants;
+      ++counts.capped;
+    }
+    const std::uint32_t units = count_units(1.0 / static_cast<double>(variants));
+    for (std::uint64_t variant = 0; variant < variants; ++variant) {
+      give_variant(units, out);
+      next_variant();
+    }
+    counts.rules += variants;
+  }
+}
+
+void Extractor::extract(std::size_t pair, Occurrences& out, HeadDependentsCounts& counts) {
+  ++counts.pairs;
+  links_ = bitext_.links(pair);
+  if (links_.empty()) {
+    ++counts.unlinked;
+    return;
+  }
+  frontier_.assign(links_, bitext_.source(pair).size(), bitext_.target(pair).size());
+  source_code_.assign(bitext_.source(pair));
+  target_code_.assign(bitext_.target(pair));
+  give_phrases(out, counts);
+  if (!trees_.usable(pair)) return;
+  source_words_ = bitext_.source(pair);
+  tags_ = trees_.tags(pair);
+  relations_.assign(trees_.heads(pair));
+  annotation_.assign(relations_, frontier_);
+  for (std::uint32_t word = 0; word < relations_.words(); ++word) {
+    if (relations_.is_leaf(word)) continue;
+    ++counts.relations;
+    if (!annotation_.acceptable(relations_, word)) continue;
+    ++counts.acceptable;
+    read_relation(word);
+    find_gaps();
+    find_structures(word);
+    give_rules(out, counts);
+  }
+}
+
+}  // namespace
+
+SourceTrees::SourceTrees(std::shared_ptr<const Bitext> bitext, std::span<const Dependency* const> trees)
+    : bitext_(std::move(bitext)), word_label_(bitext_->source_words().size(), Symbols::kNone) {
+  if (trees.size() != bitext_->size()) {
+    throw std::invalid_argument("there are " + std::to_string(trees.size()) + " source trees for " +
+                                std::to_string(bitext_->size()) + " sentence pairs");
+  }
+  Symbols tags;
+  std::size_t most = 0;  // members of a relation
+  std::vector<std::uint32_t> dependents;
+  for (std::size_t pair = 0; pair < trees.size(); ++pair) {
+    const Dependency& tree = *trees[pair];
+    const auto words = bitext_->source(pair);
+    const auto refuse = [&](const std::string& problem) {
+      throw std::invalid_argument("pair " + std::to_string(pair + 1) + ": " + problem);
+    };
+    if (tree.size() == 0) {
+      unparsed_ += 1;
+    } else if (tree.size() != words.size()) {
+      refuse("the tree has " + std::to_string(tree.size()) + " words, the source sentence " +
+             std::to_string(words.size()));
+    } else if (tree.tags().empty()) {
+      refuse("the tree has no tags");
+    } else if (std::ranges::count(tree.heads(), Dependency::kNoHead) > 0 || !cycles(tree.heads()).empty()) {
+      broken_ += 1;
+    } else {
+      const Projectivised made = projectivise(tree.heads());
+      lifted_ += made.lifts > 0 ? 1 : 0;
+      lifts_ += made.lifts;
+      heads_.insert(heads_.end(), made.heads.begin(), made.heads.end());
+      dependents.assign(words.size(), 0);
+      for (std::size_t word = 0; word < words.size(); ++word) {
+        tags_.push_back(tags.intern(tree.tags()[word]));
+        if (made.heads[word] < 0) continue;
+        const auto head = static_cast<std::size_t>(made.heads[word]);
+        word_label_[words[head]] = 0;  // numbered below
+        most = std::max<std::size_t>(most, ++dependents[head] + 1);
+      }
+    }
+    ends_.push_back(heads_.size());
+  }
+  labels_.append("X");
+  for (std::size_t place = 0; place < most; ++place) labels_.append(head_place_label(place));
+  const auto next = [&] { return static_cast<Symbol>(labels_.size()); };
+  first_tag_ = next();
+  tag_count_ = static_cast<Symbol>(tags.size());
+  for (Symbol tag = 0; tag < tag_count_; ++tag) labels_.append(word_tag_label(tags.text(tag)));
+  for (Symbol tag = 0; tag < tag_count_; ++tag) labels_.append(subtree_tag_label(tags.text(tag)));
+  for (Symbol word = 0; word < word_label_.size(); ++word) {
+    if (word_label_[word] == Symbols::kNone) continue;
+    word_label_[word] = next();
+    labels_.append(subtree_word_label(bitext_->source_words().text(word)));
+  }
+  first_structure_ = next();
+  for (std::uint32_t first = 0; first < most; ++first) {
+    for (std::uint32_t more = 0; more < kLongestStructure; ++more)
+      labels_.append(structure_label({first, first + more}));
+  }
+}
+
+HeadDependentsCounts& HeadDependentsCounts::operator+=(const HeadDependentsCounts& other) {
+  pairs += other.pairs;
+  unlinked += other.unlinked;
+  relations += other.relations;
+  acceptable += other.acceptable;
+  rules += other.rules;
+  phrases += other.phrases;
+  capped += other.capped;
+  return *this;
+}
+
+std::size_t extract_head_dependents(const SourceTrees& trees, std::size_t begin, const HeadDependentsOptions& options,
+                                    Tally& tally, std::size_t memory, unsigned threads, HeadDependentsCounts& counts) {
+  if (options.max_phrase == 0 || options.max_variants == 0)
+    throw std::invalid_argument("max_phrase and max_variants are 1 or more");
+  constexpr std::size_t kChunk = 32, kChunks = 32;
+  const std::size_t pairs = trees.bitext().size();
+  std::size_t at = begin;
+  while (at < pairs && tally.bytes() <= memory) {
+    const std::size_t end = std::min(pairs, at + kChunk * kChunks);
+    tally_chunks((end - at + kChunk - 1) / kChunk, threads, tally, counts,
+                 [&](std::size_t chunk, Occurrences& out, HeadDependentsCounts& seen) {
+                   Extractor extractor(trees, options);
+                   const std::size_t first = at + chunk * kChunk;
+                   for (std::size_t pair = first; pair < std::min(end, first + kChunk); ++pair)
+                     extractor.extract(pair, out, seen);
+                 });
+    at = end;
+  }
+  return at;
+}
+
+}  // namespace treeglot

@@ -1,0 +1,183 @@
+"""Aligners of one direction by name: each target word gets one source word, or none."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Protocol, TypeAlias
+
+from treeglot.base.errors import TreeglotError, UsageError
+from treeglot.base.registry import Registry
+from treeglot.syntax import Alignment
+
+if TYPE_CHECKING:
+    import thot.alignment as thot
+    from thot.common import WordAlignmentMatrix
+
+Sentences: TypeAlias = Sequence[Sequence[str]]
+Tick: TypeAlias = Callable[[], None]
+
+
+class Aligner(Protocol):
+    """Aligns a corpus in one direction."""
+
+    @property
+    def steps(self) -> int:
+        """How often `tick` is called: once for every iteration."""
+        ...
+
+    def __call__(self, source: Sentences, target: Sentences, tick: Tick) -> list[Alignment]:
+        """Align every pair; no sentence is empty."""
+        ...
+
+
+ALIGNERS: Registry[Aligner] = Registry("aligner")
+
+
+class _Chain:
+    """Models that are trained one after another, each starting from what the last one found."""
+
+    def __init__(self, stages: Sequence[tuple[str, int]]) -> None:
+        self.stages = [(name, iterations) for name, iterations in stages if iterations > 0]
+        if not self.stages:
+            raise UsageError("an aligner needs at least one iteration")
+
+    @property
+    def steps(self) -> int:
+        return sum(iterations for _, iterations in self.stages)
+
+    def __call__(self, source: Sentences, target: Sentences, tick: Tick) -> list[Alignment]:
+        import thot.alignment as thot
+
+        model: thot.AlignmentModel | None = None
+        for name, iterations in self.stages:
+            kind = getattr(thot, name)
+            if model is None:
+                model = kind()
+                for pair in zip(source, target, strict=True):
+                    model.add_sentence_pair(*pair)
+            else:
+                model = kind(model)
+            _train(model, iterations, tick)
+        assert model is not None
+        return [_links(matrix) for _, matrix in model.get_best_alignments(source, target)]
+
+
+def _train(model: thot.AlignmentModel, iterations: int, tick: Tick) -> None:
+    model.start_training()
+    for _ in range(iterations):
+        model.train()
+        tick()
+    model.end_training()
+
+
+def _links(matrix: WordAlignmentMatrix) -> Alignment:
+    # to_list() gives the source word of each target word, from 1; 0 is none.
+    return Alignment((source - 1, position) for position, source in enumerate(matrix.to_list()) if source > 0)
+
+
+@ALIGNERS("hmm")
+def hmm(
+    ibm1: Annotated[int, "iterations of IBM model 1"] = 5,
+    iterations: Annotated[int, "iterations of the HMM"] = 5,
+) -> Aligner:
+    """The HMM of Vogel et al. (1996), from IBM model 1."""
+    return _Chain([("Ibm1AlignmentModel", ibm1), ("HmmAlignmentModel", iterations)])
+
+
+@ALIGNERS("ibm4")
+def ibm4(
+    ibm1: Annotated[int, "iterations of IBM model 1"] = 5,
+    hmm: Annotated[int, "iterations of the HMM"] = 5,
+    ibm3: Annotated[int, "iterations of IBM model 3"] = 3,
+    iterations: Annotated[int, "iterations of IBM model 4"] = 3,
+) -> Aligner:
+    """IBM model 4 by way of model 1, the HMM and model 3, as GIZA++ does it; without word classes."""
+    stages = [("Ibm1AlignmentModel", ibm1), ("HmmAlignmentModel", hmm)]
+    return _Chain([*stages, ("Ibm3AlignmentModel", ibm3), ("Ibm4AlignmentModel", iterations)])
+
+
+@ALIGNERS("fast-align")
+def fast_align(iterations: Annotated[int, "iterations of EM"] = 5) -> Aligner:
+    """The reparameterised IBM model 2 of Dyer et al. (2013)."""
+    return _Chain([("FastAlignModel", iterations)])
+
+
+class _Sampler:
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+        self.steps = 1
+
+    def __call__(self, source: Sentences, target: Sentences, tick: Tick) -> list[Alignment]:
+        import thot.alignment as thot
+
+        model = thot.EflomalAlignmentModel()
+        model.seed = self.seed
+        model.deterministic = True
+        model.emit_training_alignments = True
+        for pair in zip(source, target, strict=True):
+            model.add_sentence_pair(*pair)
+        _train(model, model.scheduled_iterations, lambda: None)
+        tick()
+        return [_links(model.get_training_alignment(n)[1]) for n in range(len(source))]
+
+
+@ALIGNERS("sampler")
+def sampler(seed: Annotated[int, "seed of the sampler"] = 1) -> Aligner:
+    """A Gibbs sampler in the manner of eflomal (Östling and Tiedemann 2016)."""
+    return _Sampler(seed)
+
+
+class _Eflomal:
+    steps = 1
+
+    def __init__(self, model: int, iterations: float, program: str) -> None:
+        found = shutil.which(program)
+        if found is None:
+            raise UsageError(
+                f"the program {program!r} is not there; install eflomal, or take another aligner: {', '.join(ALIGNERS)}"
+            )
+        self.program, self.model, self.iterations = found, model, iterations
+
+    def __call__(self, source: Sentences, target: Sentences, tick: Tick) -> list[Alignment]:
+        with tempfile.TemporaryDirectory() as folder:
+            files = [Path(folder, name) for name in ("source", "target", "links")]
+            _write_numbers(files[0], source)
+            _write_numbers(files[1], target)
+            command = [self.program, "-m", str(self.model), "-n", "1", "-N", "0.2", "-q"]
+            command += ["-s", str(files[0]), "-t", str(files[1]), "-f", str(files[2])]
+            command += ["-1", str(self._rounds(1)), "-2", str(self._rounds(1)), "-3", str(self._rounds(4))]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                said = done.stderr.strip().splitlines()[-1:] or ["nothing"]
+                raise TreeglotError(f"{self.program} ended with {done.returncode}; it said: {said[0]}")
+            lines = files[2].read_text().splitlines()
+        tick()
+        if len(lines) != len(source):
+            raise TreeglotError(f"eflomal gave {len(lines)} lines for {len(source)} sentence pairs")
+        return [Alignment.parse(line) for line in lines]
+
+    def _rounds(self, share: int) -> int:
+        return max(1, round(self.iterations * share))
+
+
+def _write_numbers(path: Path, sentences: Sentences) -> None:
+    """What eflomal reads: the numbers of sentences and of words, then each sentence as its length and numbers."""
+    numbers: dict[str, int] = {}
+    lines = [[numbers.setdefault(word, len(numbers)) for word in sentence] for sentence in sentences]
+    with path.open("w") as stream:
+        stream.write(f"{len(lines)} {len(numbers)}\n")
+        stream.writelines(" ".join(map(str, [len(line), *line])) + "\n" for line in lines)
+
+
+@ALIGNERS("eflomal")
+def eflomal(
+    model: Annotated[int, "1: IBM 1, 2: with word order, 3: with fertility"] = 3,
+    iterations: Annotated[float, "rounds of models 1 and 2; model 3 has four times as many"] = 4.0,
+    program: Annotated[str, "the program's name or path"] = "eflomal",
+) -> Aligner:
+    """The program of that name (GPL), if it is installed: it draws from the clock and does not repeat itself."""
+    return _Eflomal(model, iterations, program)

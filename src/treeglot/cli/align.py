@@ -1,0 +1,67 @@
+"""`treeglot align`: word alignments of a parallel corpus."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from treeglot.cli.output import Progress, say, warn
+from treeglot.cli.parameters import named_values
+
+
+def align(
+    source: Annotated[Path, typer.Argument(help="Tokenised source sentences, one a line.")],
+    target: Annotated[Path, typer.Argument(help="Tokenised target sentences, one a line.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where the links go: 0-0 1-2; - is standard output.")] = Path(
+        "-"
+    ),
+    method: Annotated[str, typer.Option(help="hmm, ibm4, fast-align, sampler, or eflomal if it is installed.")] = "hmm",
+    symmetrization: Annotated[
+        str,
+        typer.Option(
+            help="intersection, union, grow-diag, grow-diag-and, grow-diag-final or grow-diag-final-and: how the two "
+            "directions become one."
+        ),
+    ] = "grow-diag-final-and",
+    options: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="An option of the aligner; may be given again."),
+    ] = None,
+    gold: Annotated[Path | None, typer.Option(help="Gold alignments: say how near the result comes to them.")] = None,
+    threads: Annotated[int, typer.Option(help="Threads, two at most are used; they do not change the result.")] = 1,
+) -> None:
+    """Align the words of a parallel corpus."""
+    from treeglot.align import SYMMETRIZATIONS, score
+    from treeglot.align import align as align_words
+    from treeglot.base.errors import FormatError, UsageError
+    from treeglot.base.options import unknown
+    from treeglot.syntax import read_alignments, read_text, write
+
+    if symmetrization not in SYMMETRIZATIONS:
+        raise UsageError(unknown("symmetrisation", symmetrization, SYMMETRIZATIONS))
+    sides = [list(read_text(path)) for path in (source, target)]
+    if len(sides[0]) != len(sides[1]):
+        raise FormatError(str(target), 0, f"has {len(sides[1])} lines; expected {len(sides[0])}, as {source} has")
+    with warnings.catch_warnings(record=True) as caught, Progress("aligning", unit="iterations") as progress:
+        warnings.simplefilter("always")
+        links = align_words(
+            sides[0],
+            sides[1],
+            method,
+            symmetrization,
+            options=named_values(method, options or []),
+            threads=threads,
+            report=progress.update,
+        )
+    for warning in caught:
+        warn(str(warning.message))
+    write(out, links, "pharaoh")
+    if gold is not None:
+        wanted = list(read_alignments(gold))
+        if len(wanted) != len(links):
+            raise FormatError(str(gold), 0, f"has {len(wanted)} lines; expected {len(links)}, as {source} has")
+        judged = score(links, wanted)
+        say(f"AER {judged.aer:.4f}, precision {judged.precision:.4f}, recall {judged.recall:.4f}, F1 {judged.f1:.4f}")

@@ -1,0 +1,45 @@
+"""What a parser is to the rest: tokenised sentences in; trees, forests or dependencies out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol, TypeVar, runtime_checkable
+
+from treeglot._core import Dependency, ParseForest, Tree
+
+Parsed_co = TypeVar("Parsed_co", bound=Tree | ParseForest | Dependency, covariant=True)
+
+
+@runtime_checkable
+class Parser(Protocol[Parsed_co]):
+    """Analyses sentences whose tokens are given; it neither splits nor joins nor changes them.
+
+    Each sentence gives one value, in order, however many are parsed at a time inside. A sentence that cannot be parsed
+    gives what stands for that in its kind: the tree or forest without nodes, or dependencies without heads.
+
+    >>> class Chain:
+    ...     name = "chain"
+    ...     gives = Dependency
+    ...
+    ...     def parse(self, sentences):
+    ...         for words in sentences:
+    ...             yield Dependency(words, [i - 1 for i in range(len(words))])
+    >>> isinstance(Chain(), Parser)
+    True
+    >>> [tree.to_brackets() for tree in Chain().parse([["all", "follow", "on"]])]
+    ['all (follow (on))']
+    """
+
+    @property
+    def name(self) -> str:
+        """What it is called in reports: the parser and its model."""
+        ...
+
+    @property
+    def gives(self) -> type[Parsed_co]:
+        """The kind of value that it makes."""
+        ...
+
+    def parse(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed_co]:
+        """A value for each sentence, in order, read only as far as they are asked for (give or take a batch)."""
+        ...

@@ -1,0 +1,99 @@
+"""Aligners, their score against gold, and the command."""
+
+from pathlib import Path
+
+import pytest
+
+from treeglot import sample
+from treeglot.align import ALIGNERS, align, align_directions, score
+from treeglot.base.errors import UsageError
+from treeglot.cli import main
+from treeglot.syntax import Alignment, read_alignments
+
+PAIRS = sample.generate(pairs=300, seed=5)
+SOURCE = [pair.source_tree.words for pair in PAIRS]
+TARGET = [pair.target_tree.words for pair in PAIRS]
+GOLD = [pair.alignment for pair in PAIRS]
+BUILT_IN = [name for name in ALIGNERS if name != "eflomal"]
+
+
+@pytest.mark.parametrize("method", BUILT_IN)
+def test_aligners_find_most_links_of_the_sample(method: str) -> None:
+    links = align(SOURCE, TARGET, method)
+    assert score(links, GOLD).f1 > (0.6 if method == "fast-align" else 0.75)  # it keeps to the diagonal
+    for words, others, alignment in zip(SOURCE, TARGET, links, strict=True):
+        alignment.check(len(words), len(others))
+
+
+@pytest.mark.parametrize("method", BUILT_IN)
+def test_threads_do_not_matter_and_a_run_repeats_itself(method: str) -> None:
+    some = SOURCE[:60], TARGET[:60]
+    once = align(*some, method, threads=1)
+    assert align(*some, method, threads=2) == once
+    assert align(*some, method, threads=4) == once
+
+
+def test_the_directions() -> None:
+    forward, backward = align_directions(SOURCE[:80], TARGET[:80])
+    for links in forward:
+        assert len({target for _, target in links}) == len(links)
+    for links in backward:
+        assert len({source for source, _ in links}) == len(links)
+
+
+def test_sentences_that_cannot_be_aligned_have_no_links() -> None:
+    long = ["a"] * 201
+    with pytest.warns(UserWarning, match="1 sentence pairs have a side of more than 200 words"):
+        links = align([[], ["a"], long, ["a"]] * 1, [["b"], [], ["b"], ["b"]])
+    assert [len(alignment) for alignment in links] == [0, 0, 0, 1]
+    assert align([], []) == []
+
+
+def test_bad_usage() -> None:
+    with pytest.raises(UsageError, match="there are 1 source sentences and 2 target sentences"):
+        align([["a"]], [["b"], ["c"]])
+    with pytest.raises(UsageError, match="unknown aligner 'hnm'; did you mean 'hmm'"):
+        align([["a"]], [["b"]], "hnm")
+    with pytest.raises(UsageError, match="unknown symmetrisation 'grow'"):
+        align([["a"]], [["b"]], symmetrization="grow")
+    with pytest.raises(UsageError, match="an aligner needs at least one iteration"):
+        align([["a"]], [["b"]], options={"ibm1": 0, "iterations": 0})
+    with pytest.raises(UsageError, match="the program 'no-such-program' is not there"):
+        align([["a"]], [["b"]], "eflomal", options={"program": "no-such-program"})
+
+
+def test_the_program_eflomal_is_called_as_it_wants(tmp_path: Path) -> None:
+    # A stand-in that checks what it reads and links the first words.
+    program = tmp_path / "eflomal"
+    program.write_text(
+        "#!/bin/sh\n"
+        "while [ $# -gt 0 ]; do case $1 in -s) s=$2;; -t) t=$2;; -f) f=$2;; esac; shift; done\n"
+        'cat "$s" "$t" >> "$(dirname "$0")/seen"\n'
+        'printf "0-0\\n0-0\\n" > "$f"\n'
+    )
+    program.chmod(0o755)
+    links = align([["a", "b"], ["c"]], [["x"], ["x", "y"]], "eflomal", "union", options={"program": str(program)})
+    assert [str(alignment) for alignment in links] == ["0-0", "0-0"]
+    source, target = ["2 3", "2 0 1", "1 2"], ["2 2", "1 0", "2 0 1"]
+    assert (tmp_path / "seen").read_text().splitlines() == [*source, *target, *target, *source]
+
+
+def test_score() -> None:
+    given = [Alignment.parse("0-0 1-1 2-2")]
+    judged = score(given, [Alignment.parse("0-0 1-2")], [Alignment.parse("1-1")])
+    assert (judged.precision, judged.recall) == (2 / 3, 1 / 2)
+    assert judged.aer == pytest.approx(1 - (1 + 2) / (3 + 2))
+    assert score([], []).aer == 0
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, sentences in (("zh", SOURCE), ("en", TARGET)):
+        (tmp_path / name).write_text("".join(" ".join(words) + "\n" for words in sentences[:60]))
+    (tmp_path / "gold.align").write_text("".join(f"{links}\n" for links in GOLD[:60]))
+    files = [str(tmp_path / "zh"), str(tmp_path / "en"), "-o", str(tmp_path / "out.align")]
+    assert main(["align", *files, "--gold", str(tmp_path / "gold.align"), "--set", "iterations=3"]) == 0
+    assert "AER 0." in capsys.readouterr().err
+    assert list(read_alignments(tmp_path / "out.align")) == align(SOURCE[:60], TARGET[:60], options={"iterations": 3})
+    (tmp_path / "en").write_text("one\n")
+    assert main(["align", *files]) == 1
+    assert "en: has 1 lines; expected 60" in capsys.readouterr().err
