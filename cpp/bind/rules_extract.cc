@@ -13,6 +13,7 @@
 #include "rules/hiero.h"
 #include "rules/lexical.h"
 #include "rules/render.h"
+#include "rules/string_dependency.h"
 #include "rules/tally.h"
 
 namespace nb = nanobind;
@@ -147,7 +148,15 @@ void bind_hiero(nb::module_& m) {
       .def_ro("flat", &HieroCounts::flat, "Rules taken, without nonterminals.")
       .def_ro("gappy", &HieroCounts::gappy, "Rules taken, with nonterminals.");
 
-  nb::class_<FuzzyLabels>(m, "FuzzyLabels", "Labels of phrases from trees on both sides.")
+  nb::class_<PhraseLabels>(m, "PhraseLabels", "Which phrases may be used, and under which labels.");
+
+  nb::class_<TargetStructures, PhraseLabels>(m, "TargetStructures", "Dependency structures of the target sides of phrases.")
+      .def(nb::init<const Bitext&, std::shared_ptr<DependencyBank>, bool>(), "bitext"_a, "trees"_a, "strict"_a)
+      .def_prop_ro("unparsed", &TargetStructures::unparsed, "Pairs without a tree.")
+      .def_prop_ro("texts", [](const TargetStructures& s) { return to_list(s.labels()); },
+                   nb::sig("def texts(self) -> list[str]"), "Labels by number: X, then the tags.");
+
+  nb::class_<FuzzyLabels, PhraseLabels>(m, "FuzzyLabels", "Labels of phrases from trees on both sides.")
       .def("__init__",
            [](FuzzyLabels* self, const Bitext& bitext, std::shared_ptr<TreeBatch> source,
               std::shared_ptr<TreeBatch> target, const ArrayIn<std::uint8_t>& source_punctuation,
@@ -166,7 +175,7 @@ void bind_hiero(nb::module_& m) {
   m.def(
       "extract_hiero",
       [](const Bitext& bitext, std::size_t begin, const ArrayIn<std::uint8_t>& core, const HieroOptions& limits,
-         FuzzyLabels* labels, Tally& tally, std::size_t memory, unsigned threads, HieroCounts& counts) {
+         PhraseLabels* labels, Tally& tally, std::size_t memory, unsigned threads, HieroCounts& counts) {
         return extract_hiero(bitext, begin, as_span(core), limits, labels, tally, memory, threads, counts);
       },
       "bitext"_a, "begin"_a, "core"_a, "limits"_a, "labels"_a.none(), "tally"_a, "memory"_a, "threads"_a, "counts"_a,

@@ -48,7 +48,7 @@ class Extractor {
   Heads heads_;
   std::vector<Symbol> node_labels_, tags_;
   RuleWriter writer_;
-  std::vector<Hole> holes_;
+  std::vector<Span> holes_;
   std::vector<PhrasePair> phrases_;
   std::vector<Span> node_spans_;
 };
@@ -141,11 +141,7 @@ void Extractor::take_fragments(const ParseForest& forest, Occurrences& out, Ghkm
       holes_.clear();
       for (const FragmentItem item : fragment.items) {
         if (item.kind != FragmentItem::Kind::variable) continue;
-        const Structure structure = frontier_.structure(item.node);
-        const std::int32_t head = structure.kind == Structure::Kind::fixed
-                                      ? heads_[static_cast<std::size_t>(structure.head)]
-                                      : structure.head;
-        holes_.push_back({frontier_.target(item.node), head});
+        holes_.push_back(frontier_.target(item.node));
       }
       const double count = std::exp(outside[root] + fragment.log_weight - total);
       out.add(writer_.fragment(fragment, frontier_.target(root), holes_), std::max(count_units(count), 1u));

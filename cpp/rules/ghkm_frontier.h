@@ -21,11 +21,9 @@ class ForestFrontier {
 
   bool contains(NodeId node) const { return !targets_[node].empty(); }
   Span target(NodeId node) const { return targets_[node]; }  // empty outside the set
-  Structure structure(NodeId node) const { return structures_[node]; }
 
  private:
   std::vector<Span> targets_;
-  std::vector<Structure> structures_;  // by node, where asked for
 };
 
 }  // namespace treeglot

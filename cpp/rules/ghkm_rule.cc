@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rules/code.h"
+#include "rules/target_structure.h"
 
 namespace treeglot {
 namespace {
@@ -29,10 +30,10 @@ void RuleWriter::append_links(std::uint32_t word, std::uint32_t place) {
   }
 }
 
-void RuleWriter::write_target(Span target, std::span<const Hole> holes, bool ill_formed) {
+void RuleWriter::write_target(Span target, std::span<const Span> holes, bool ill_formed) {
   order_.resize(holes.size());
   for (std::uint32_t i = 0; i < holes.size(); ++i) order_[i] = i;
-  std::ranges::sort(order_, {}, [&](std::uint32_t hole) { return holes[hole].target.begin; });
+  std::ranges::sort(order_, {}, [&](std::uint32_t hole) { return holes[hole].begin; });
 
   target_.clear();
   labels_.clear();
@@ -45,32 +46,21 @@ void RuleWriter::write_target(Span target, std::span<const Hole> holes, bool ill
     }
   };
   for (const std::uint32_t hole : order_) {
-    put_words(holes[hole].target.begin);
+    put_words(holes[hole].begin);
     append_variable(target_, hole, 0);  // the source side has its label
-    for (; at < holes[hole].target.end; ++at) places_[at] = symbol;
+    for (; at < holes[hole].end; ++at) places_[at] = symbol;
     ++symbol;
   }
   put_words(target.end);
   if (pair_.heads.empty()) return;
 
-  code::append(target_, code::kStructure);
-  const auto put_head = [&](std::int32_t head) {
-    const bool inside = head >= 0 && target.contains(static_cast<std::uint32_t>(head));
-    code::append(target_, inside ? places_[static_cast<std::size_t>(head)] + 1 : 0);
-  };
-  auto next = order_.begin();
-  for (at = target.begin; at < target.end;) {
-    if (next != order_.end() && holes[*next].target.begin == at) {
-      put_head(holes[*next].head);
-      at = holes[*next++].target.end;
-    } else {
-      put_head(pair_.heads[at++]);
-    }
-  }
+  in_order_.clear();
+  for (const std::uint32_t hole : order_) in_order_.push_back(holes[hole]);
+  append_structure(target_, target, in_order_, pair_.heads);
   if (ill_formed) code::append(target_, 1);
 }
 
-CodedRule RuleWriter::fragment(const Fragment& fragment, Span target, std::span<const Hole> holes) {
+CodedRule RuleWriter::fragment(const Fragment& fragment, Span target, std::span<const Span> holes) {
   write_target(target, holes, false);
   source_.clear();
   alignment_.clear();

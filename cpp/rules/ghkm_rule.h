@@ -27,30 +27,26 @@ struct RulePair {
   std::span<const Symbol> tags = {};         // labels of the target words, or none
 };
 
-// What a variable stands for on the target side.
-struct Hole {
-  Span target;
-  std::int32_t head = 0;  // the word that it hangs from, as in Dependency: asked for with heads alone
-};
-
 class RuleWriter {
  public:
   void assign(const RulePair& pair);
 
-  // `holes` are the fragment's variables from left to right, in any order on the target side, all within `target`.
+  // `holes` are what the fragment's variables, from left to right, stand for on the target side: in any order there, all
+  // within `target`.
   // What was given before is overwritten.
-  CodedRule fragment(const Fragment& fragment, Span target, std::span<const Hole> holes);
+  CodedRule fragment(const Fragment& fragment, Span target, std::span<const Span> holes);
   // Words alone. An ill-formed structure is marked as such: it has a number more than there are words.
   CodedRule phrase(const PhrasePair& phrase, bool ill_formed);
 
  private:
-  void write_target(Span target, std::span<const Hole> holes, bool ill_formed);
+  void write_target(Span target, std::span<const Span> holes, bool ill_formed);
   void append_links(std::uint32_t word, std::uint32_t place);
 
   RulePair pair_;
   CodedSentence source_words_, target_words_;
   std::string source_, target_, alignment_, labels_;
   std::vector<std::uint32_t> order_;   // of holes on the target side
+  std::vector<Span> in_order_;
   std::vector<std::uint32_t> places_;  // by target word: its symbol's place, or that of the variable which covers it
 };
 

@@ -40,6 +40,7 @@ class Extractor {
   const PhraseLabels* given_;
 
   // Of the pair at hand.
+  std::size_t pair_ = 0;
   std::span<const Link> links_;
   Frontier frontier_;
   CodedSentence source_code_, target_code_;
@@ -54,6 +55,7 @@ class Extractor {
   std::vector<std::uint32_t> chosen_;
   // Of the rule at hand.
   std::vector<std::uint32_t> by_target_, source_places_, target_places_;
+  std::vector<Span> target_holes_;
   std::string source_, target_, alignment_, rule_labels_;
 };
 
@@ -202,11 +204,17 @@ void Extractor::give(const PhrasePair& phrase, PhraseLabel label, std::span<cons
     note(label);
     for (const std::uint32_t hole : holes) note(holes_[hole].label);
   }
+  if (given_ != nullptr) {
+    target_holes_.clear();
+    for (const std::uint32_t index : by_target_) target_holes_.push_back(holes_[holes[index]].phrase.target);
+    given_->complete(pair_, phrase.target, target_holes_, target_, rule_labels_);
+  }
   out.add({source_, target_, alignment_, rule_labels_}, units);
 }
 
 void Extractor::extract(std::size_t pair, Occurrences& out, HieroCounts& counts) {
   ++counts.pairs;
+  pair_ = pair;
   links_ = bitext_.links(pair);
   if (links_.empty()) {
     ++counts.unlinked;

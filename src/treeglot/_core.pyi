@@ -1626,7 +1626,23 @@ class HieroCounts:
     def gappy(self) -> int:
         """Rules taken, with nonterminals."""
 
-class FuzzyLabels:
+class PhraseLabels:
+    """Which phrases may be used, and under which labels."""
+
+class TargetStructures(PhraseLabels):
+    """Dependency structures of the target sides of phrases."""
+
+    def __init__(self, bitext: Bitext, trees: DependencyBank, strict: bool) -> None: ...
+
+    @property
+    def unparsed(self) -> int:
+        """Pairs without a tree."""
+
+    @property
+    def texts(self) -> list[str]:
+        """Labels by number: X, then the tags."""
+
+class FuzzyLabels(PhraseLabels):
     """Labels of phrases from trees on both sides."""
 
     def __init__(self, bitext: Bitext, source_trees: TreeBatch, target_trees: TreeBatch, source_punctuation: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], target_punctuation: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], nesting: bool, hard: bool) -> None: ...
@@ -1639,7 +1655,7 @@ class FuzzyLabels:
     def texts(self) -> list[str]:
         """The labels given so far, by number; X first."""
 
-def extract_hiero(bitext: Bitext, begin: int, core: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], limits: HieroLimits, labels: FuzzyLabels | None, tally: Tally, memory: int, threads: int, counts: HieroCounts) -> int:
+def extract_hiero(bitext: Bitext, begin: int, core: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], limits: HieroLimits, labels: PhraseLabels | None, tally: Tally, memory: int, threads: int, counts: HieroCounts) -> int:
     """
     Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the first pair that was not read.
     """

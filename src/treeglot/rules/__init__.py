@@ -8,6 +8,7 @@ from treeglot.rules.head_dependents import HeadDependentsOptions, extract_depend
 from treeglot.rules.parsed import ParsedBitext, fuzzy_labels, parsed_bitext
 from treeglot.rules.score import score, table_schema
 from treeglot.rules.sql import ScoreOptions, scoring
+from treeglot.rules.string_dependency import target_structures
 from treeglot.rules.table import Compiled, CompileOptions, compile_table, open_table
 
 __all__ = [
@@ -35,5 +36,6 @@ __all__ = [
     "score",
     "scoring",
     "table_schema",
+    "target_structures",
     "write_grammar",
 ]

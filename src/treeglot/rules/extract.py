@@ -24,6 +24,7 @@ from treeglot._core import (
     HieroLimits,
     LexicalTable,
     Tally,
+    TargetStructures,
     extract_hiero,
 )
 from treeglot.base.errors import FormatError, UsageError
@@ -114,11 +115,11 @@ def extract(
     options: HieroOptions | None = None,
     *,
     core: int | npt.NDArray[np.bool_] | None = None,
-    labels: FuzzyLabels | None = None,
+    labels: FuzzyLabels | TargetStructures | None = None,
     threads: int = 1,
     memory: int = MEMORY,
 ) -> Extraction:
-    """Take the rules of `pairs`, count them and write them to `folder`; `labels` come from trees.
+    """Take the rules of `pairs`, count them and write them to `folder`; `labels` or structures come from trees.
 
     Rules with nonterminals come from the first `core` pairs alone, or those marked in it (default: all). Once the
     rules take more than `memory` bytes they are written out as a part; scoring adds the parts up.
@@ -130,17 +131,19 @@ def extract(
     elif core is not None:
         marks = core.astype(np.uint8)
     limits, counts = options.limits(), HieroCounts()
+    structured = isinstance(labels, TargetStructures)
     return write_extraction(
         pairs,
         folder,
         lambda at, tally: extract_hiero(pairs, at, marks, limits, labels, tally, memory, threads, counts),
         lambda: {
-            "extractor": "hiero",
+            "extractor": "string-dependency" if structured else "hiero",
             "options": dataclasses.asdict(options),
-            "counts": {name: getattr(counts, name) for name in COUNTED},
+            "counts": {name: getattr(counts, name) for name in COUNTED}
+            | ({"unparsed": labels.unparsed} if isinstance(labels, TargetStructures) else {}),
         },
         label_texts=lambda: labels.texts if labels else ["X"],
-        labels=labels is not None and not labels.hard,
+        labels=structured or (isinstance(labels, FuzzyLabels) and not labels.hard),
         threads=threads,
     )
 

@@ -1,0 +1,67 @@
+"""String-to-dependency extraction by example: what is kept, what is counted, what is refused."""
+
+import json
+
+import pytest
+
+from treeglot import FormatError
+from treeglot.rules import bitext, compile_table, extract, open_table, score, target_structures
+from treeglot.rules.string_dependency import over_text
+from treeglot.syntax import Alignment, Dependency
+
+# (Bush) held ((a) talk) (with (Sharon)), the sentence of the c2d page
+TARGET = Dependency(
+    ["Bush", "held", "a", "talk", "with", "Sharon"], [1, -1, 3, 1, 1, 4], ["NNP", "VBD", "DT", "NN", "IN", "NNP"]
+)
+PAIR = (["Bushi", "yu", "Shalong", "juxing", "huitan"], TARGET.words, Alignment.parse("0-0 1-4 2-5 3-1 3-2 4-3"))
+
+
+def test_structures_and_tags_go_with_the_rules(tmp_path):
+    pairs = bitext([PAIR])
+    extraction = extract(pairs, tmp_path / "counts", labels=target_structures(pairs, [TARGET]))
+    facts = json.loads((tmp_path / "counts/extraction.json").read_text())
+    assert facts["extractor"] == "string-dependency" and facts["labels"]
+    assert facts["counts"]["unparsed"] == 0
+    score(extraction, tmp_path / "rules.parquet")
+    compile_table(tmp_path / "rules.parquet", tmp_path / "rules.table")
+    table = open_table(tmp_path / "rules.table")
+    import pyarrow.parquet as pq
+
+    rows = {
+        (row["source"], row["target"]): (row["structure"], row["labels"])
+        for row in pq.read_table(tmp_path / "rules.parquet").to_pylist()
+    }
+    assert rows["yu Shalong", "with Sharon"] == ("0 1", "IN NNP")
+    # "held a" is no structure, and neither is what has it in a variable or as a phrase: a's head is outside.
+    assert ("juxing", "held a") not in rows
+    assert rows["juxing huitan", "held a talk"] == ("0 3 1", "VBD DT NN")
+    assert rows["[X,1] yu Shalong juxing huitan", "[X,1] held a talk with Sharon"][0] == "2 0 4 2 2 5"
+    assert len(table) == len(rows)
+
+
+def test_phrases_lost_to_ill_formedness_are_counted(tmp_path):
+    pairs = bitext([PAIR, PAIR])
+    extract(pairs, tmp_path / "hiero")
+    extract(pairs, tmp_path / "s2d", labels=target_structures(pairs, [TARGET, Dependency([], [])]))
+    hiero, s2d = (json.loads((tmp_path / name / "extraction.json").read_text())["counts"] for name in ("hiero", "s2d"))
+    assert s2d["unparsed"] == 1
+    assert s2d["phrases"] == hiero["phrases"]
+    assert s2d["refused"] > hiero["phrases"] // 2  # the whole of the second pair, some of the first
+    assert s2d["flat"] < hiero["flat"] and s2d["gappy"] < hiero["gappy"]
+
+
+def test_trees_must_be_those_of_the_pairs():
+    pairs = bitext([PAIR])
+    with pytest.raises(ValueError, match="there are 2 trees for 1 sentence pairs"):
+        target_structures(pairs, [TARGET, TARGET])
+    with pytest.raises(ValueError, match="tree 1 has 2 words; expected 6, as the target sentence has"):
+        target_structures(pairs, [Dependency(["a", "b"], [-1, 0])])
+
+
+def test_trees_over_other_words_are_refused():
+    with pytest.raises(FormatError, match=r"^en\.tree: tree 2 has 1 words; expected 2, as the sentence has$"):
+        list(over_text([Dependency(["a"], [-1]), Dependency(["a"], [-1])], [["a"], ["a", "b"]], "en.tree"))
+    with pytest.raises(FormatError, match=r"tree 1: word 1 of the tree is 'a'; expected 'b', as the text has"):
+        list(over_text([Dependency(["a"], [-1])], [["b"]]))
+    [missing] = over_text([Dependency([], [])], [["b"]])
+    assert len(missing) == 0
