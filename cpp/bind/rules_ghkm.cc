@@ -50,12 +50,12 @@ void bind_rules_ghkm(nb::module_& m) {
       .def("__init__",
            [](GhkmOptions* self, bool well_formed, bool structure, GhkmOptions::Phrases phrases,
               std::uint32_t max_phrase, std::uint32_t phrase_loose, double margin, std::uint32_t max_composed,
-              const Limits& minimal, const Limits& composed, bool skip_bad) {
+              const Limits& minimal, const Limits& composed, std::uint32_t max_attachments, bool skip_bad) {
              new (self) GhkmOptions{well_formed,  structure, phrases,      max_phrase,          phrase_loose,
-                                    margin,       max_composed, to_limits(minimal), to_limits(composed), skip_bad};
+                                    margin,       max_composed, to_limits(minimal), to_limits(composed), max_attachments, skip_bad};
            },
            "well_formed"_a, "structure"_a, "phrases"_a, "max_phrase"_a, "phrase_loose"_a, "margin"_a, "max_composed"_a,
-           "minimal"_a, "composed"_a, "skip_bad"_a,
+           "minimal"_a, "composed"_a, "max_attachments"_a, "skip_bad"_a,
            "Limits of fragments are height, edges, leaves, and fragments of one root.");
 
   nb::class_<GhkmCounts>(m, "GhkmCounts", "What an extraction saw.")
@@ -78,7 +78,9 @@ void bind_rules_ghkm(nb::module_& m) {
       .def_prop_ro("composed_too_large", [](const GhkmCounts& c) { return c.composed_cuts.too_large; },
                    "Composed fragments given up as too large.")
       .def_prop_ro("composed_capped", [](const GhkmCounts& c) { return c.composed_cuts.capped; },
-                   "Nodes with more composed fragments than are allowed.");
+                   "Nodes with more composed fragments than are allowed.")
+      .def_ro("attachments_capped", &GhkmCounts::attachments_capped,
+              "Rules with more ways to attach unaligned words than are allowed.");
 
   m.def(
       "extract_ghkm",

@@ -11,6 +11,7 @@
 #include "graph/inside_outside.h"
 #include "graph/semiring.h"
 #include "rules/frontier.h"
+#include "rules/ghkm_attachment.h"
 #include "rules/ghkm_frontier.h"
 #include "rules/ghkm_rule.h"
 #include "rules/phrase.h"
@@ -32,6 +33,8 @@ class Extractor {
   bool usable(std::size_t pair, const ParseForest* parsed, GhkmCounts& counts);
   std::string difference(std::size_t pair, const ParseForest& forest) const;
   void read_notes(std::size_t pair, const ParseForest& forest);
+  std::size_t give(const Fragment& fragment, NodeId root, bool whole, double count, Occurrences& out,
+                   GhkmCounts& counts);
   void take_fragments(const ParseForest& forest, Occurrences& out, GhkmCounts& counts);
   void take_phrases(const ParseForest& forest, Occurrences& out, GhkmCounts& counts);
 
@@ -49,6 +52,8 @@ class Extractor {
   std::vector<Symbol> node_labels_, tags_;
   RuleWriter writer_;
   std::vector<Span> holes_;
+  std::vector<Attachment> attached_;
+  std::vector<std::string> targets_;
   std::vector<PhrasePair> phrases_;
   std::vector<Span> node_spans_;
 };
@@ -125,6 +130,37 @@ void Extractor::read_notes(std::size_t pair, const ParseForest& forest) {
                   .tags = tags_.size() == heads_.size() ? std::span<const Symbol>(tags_) : std::span<const Symbol>()});
 }
 
+// Writes the rules of a fragment, one for each way to attach unaligned words that makes a difference: how many.
+std::size_t Extractor::give(const Fragment& fragment, NodeId root, bool whole, double count, Occurrences& out,
+                            GhkmCounts& counts) {
+  holes_.clear();
+  for (const FragmentItem item : fragment.items) {
+    if (item.kind == FragmentItem::Kind::variable) holes_.push_back(frontier_.target(item.node));
+  }
+  if (options_.max_attachments == 1) {
+    out.add(writer_.fragment(fragment, frontier_.target(root), holes_), std::max(count_units(count), 1u));
+    return 1;
+  }
+  Attachments attachments(links_, options_.well_formed ? &*structures_ : nullptr);
+  if (attachments.find(frontier_.target(root), whole, holes_, options_.max_attachments, attached_))
+    ++counts.attachments_capped;
+  // A run that goes to either of two variables makes the same rule, unless their structures show it.
+  targets_.clear();
+  std::size_t different = 0;
+  for (std::size_t i = 0; i < attached_.size(); ++i) {
+    std::string target(writer_.fragment(fragment, attached_[i].target, attached_[i].holes).target);
+    if (std::ranges::find(targets_, target) != targets_.end()) continue;
+    targets_.push_back(std::move(target));
+    if (i != different) std::swap(attached_[different], attached_[i]);
+    ++different;
+  }
+  for (std::size_t i = 0; i < different; ++i) {
+    out.add(writer_.fragment(fragment, attached_[i].target, attached_[i].holes),
+            std::max(count_units(count / static_cast<double>(different)), 1u));
+  }
+  return different;
+}
+
 // c(r) = α(root) · ∏ P(h) · ∏ β(leaf) / αβ(TOP) (section 3.4 of the c2d page).
 void Extractor::take_fragments(const ParseForest& forest, Occurrences& out, GhkmCounts& counts) {
   const Hypergraph& graph = forest.graph();
@@ -138,14 +174,8 @@ void Extractor::take_fragments(const ParseForest& forest, Occurrences& out, Ghkm
     ++counts.frontier;
     std::uint64_t taken = 0;
     const auto take = [&](const Fragment& fragment) {
-      holes_.clear();
-      for (const FragmentItem item : fragment.items) {
-        if (item.kind != FragmentItem::Kind::variable) continue;
-        holes_.push_back(frontier_.target(item.node));
-      }
       const double count = std::exp(outside[root] + fragment.log_weight - total);
-      out.add(writer_.fragment(fragment, frontier_.target(root), holes_), std::max(count_units(count), 1u));
-      ++taken;
+      taken += give(fragment, root, root == graph.goal(), count, out, counts);
     };
     fragments.visit(root, 1, 1, options_.minimal, counts.minimal_cuts, take);
     counts.minimal += taken;
@@ -197,6 +227,7 @@ void check(const Bitext& bitext, std::size_t first_pair, std::size_t forests, co
   if (options.structure && !options.well_formed)
     throw std::invalid_argument("rules keep dependency structures only where these are well-formed");
   if (options.max_composed == 0) throw std::invalid_argument("max_composed is 0; a rule is made of at least one");
+  if (options.max_attachments == 0) throw std::invalid_argument("max_attachments is 0; there is always one way");
 }
 
 }  // namespace
@@ -217,6 +248,7 @@ GhkmCounts& GhkmCounts::operator+=(const GhkmCounts& other) {
   minimal_cuts.capped += other.minimal_cuts.capped;
   composed_cuts.too_large += other.composed_cuts.too_large;
   composed_cuts.capped += other.composed_cuts.capped;
+  attachments_capped += other.attachments_capped;
   return *this;
 }
 

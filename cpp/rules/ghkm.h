@@ -25,6 +25,8 @@ struct GhkmOptions {
   double margin = kTrainingMargin;        // of pruning the forest
   std::uint32_t max_composed = 3;         // minimal rules that one is glued of
   FragmentLimits minimal, composed;
+  // Ways to attach unaligned target words that a rule may have, its count shared between them; 1: to the highest node.
+  std::uint32_t max_attachments = 1;
   bool skip_bad = false;  // count pairs whose forest or dependency has other words than the sentence, and go on
 };
 
@@ -41,6 +43,7 @@ struct GhkmCounts {
   std::uint64_t phrases = 0;
   std::uint64_t phrases_well_formed = 0;  // of them, where dependencies are given
   FragmentCuts minimal_cuts, composed_cuts;
+  std::uint64_t attachments_capped = 0;  // rules with more ways to attach unaligned words than are allowed
 
   GhkmCounts& operator+=(const GhkmCounts& other);
 };

@@ -1766,7 +1766,7 @@ class ForestPhrases(enum.Enum):
 class GhkmLimits:
     """Which rules are taken from forests."""
 
-    def __init__(self, well_formed: bool, structure: bool, phrases: ForestPhrases, max_phrase: int, phrase_loose: int, margin: float, max_composed: int, minimal: tuple[int, int, int, int], composed: tuple[int, int, int, int], skip_bad: bool) -> None:
+    def __init__(self, well_formed: bool, structure: bool, phrases: ForestPhrases, max_phrase: int, phrase_loose: int, margin: float, max_composed: int, minimal: tuple[int, int, int, int], composed: tuple[int, int, int, int], max_attachments: int, skip_bad: bool) -> None:
         """
         Limits of fragments are height, edges, leaves, and fragments of one root.
         """
@@ -1834,6 +1834,10 @@ class GhkmCounts:
     @property
     def composed_capped(self) -> int:
         """Nodes with more composed fragments than are allowed."""
+
+    @property
+    def attachments_capped(self) -> int:
+        """Rules with more ways to attach unaligned words than are allowed."""
 
 def extract_ghkm(bitext: Bitext, first_pair: int, forests: Sequence[ParseForest | None], dependencies: DependencyBank | None, limits: GhkmLimits, labels: RuleLabels, tally: Tally, threads: int, counts: GhkmCounts) -> None:
     """

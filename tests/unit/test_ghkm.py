@@ -8,7 +8,10 @@ import bush
 import pyarrow.parquet as pq
 import pytest
 
-from treeglot.rules import RULE_SETS, GhkmOptions, bitext, extract_ghkm, score
+from treeglot import Alignment, Dependency, ParseForest, Tree, UsageError
+from treeglot.graph import Builder, Hypergraph
+from treeglot.rules import RULE_SETS, GhkmOptions, bitext, compile_table, extract_ghkm, score
+from treeglot.syntax import ScoreKind
 
 MINIMAL = {
     # source, target, structure
@@ -110,3 +113,167 @@ def test_facts(tmp_path):
     assert {name: n for name, n in facts["counts"].items() if n} == {
         "pairs": 1, "nodes": 12, "frontier": 9, "minimal": 10, "composed": 26, "phrases": 9, "phrases_well_formed": 8,
     }  # fmt: skip
+
+
+PAIR = (bush.SOURCE, bush.TARGET, bush.ALIGNMENT)
+NO_PARSE = ParseForest(Hypergraph.from_arrays([0], [0], [], None), [], [], [], ScoreKind.posterior)
+
+
+def counted(folder, options, pairs, forests, dependencies=None, **how):
+    extract_ghkm(bitext(pairs), forests, folder, options, dependencies=dependencies, **how)
+    facts = json.loads((folder / "extraction.json").read_text())
+    return {name: n for name, n in facts["counts"].items() if n}
+
+
+def test_trees_are_forests(tmp_path):
+    tree = Tree.parse("(NP (DT das) (NN Haus))")
+    pair = (["das", "Haus"], ["the", "house", "."], Alignment.parse("0-0 1-1"))
+    extraction = extract_ghkm(bitext([pair]), [tree], tmp_path, GhkmOptions(max_composed=2))
+    score(extraction, tmp_path / "rules.parquet")
+    table = pq.read_table(tmp_path / "rules.parquet").to_pylist()
+    assert {(r["source"], r["target"]): r["count"] for r in table} == {
+        ("DT( das )", "the"): 1,
+        ("NN( Haus )", "house"): 1,
+        ("NP( [DT,1] [NN,2] )", "[DT,1] [NN,2] ."): 1,  # nobody else takes the full stop: the highest node does
+        ("NP( DT( das ) [NN,1] )", "the [NN,1] ."): 1,
+        ("NP( [DT,1] NN( Haus ) )", "[DT,1] house ."): 1,
+        ("das", "the"): 1,
+        ("Haus", "house"): 1,
+        ("Haus", "house ."): 1,
+        ("das Haus", "the house"): 1,
+        ("das Haus", "the house ."): 1,
+    }
+
+
+def test_unaligned_words_go_wherever_they_can(tmp_path):
+    tree = Tree.parse("(NP (DT das) (NN Haus))")
+    pair = (["das", "Haus"], ["the", "house", "."], Alignment.parse("0-0 1-1"))
+    options = GhkmOptions(phrases="none", max_composed=1, max_attachments=8)
+    extraction = extract_ghkm(bitext([pair]), [tree], tmp_path, options)
+    score(extraction, tmp_path / "rules.parquet")
+    table = pq.read_table(tmp_path / "rules.parquet").to_pylist()
+    assert {(r["source"], r["target"]): r["count"] for r in table} == {
+        ("DT( das )", "the"): 1,
+        ("NN( Haus )", "house"): 0.5,
+        ("NN( Haus )", "house ."): 0.5,
+        ("NP( [DT,1] [NN,2] )", "[DT,1] [NN,2] ."): 0.5,
+        ("NP( [DT,1] [NN,2] )", "[DT,1] [NN,2]"): 0.5,
+    }
+
+
+def test_pairs_that_give_nothing_are_counted(tmp_path):
+    forest = bush.forest()
+    pairs = [PAIR, PAIR, PAIR, (*PAIR[:2], Alignment([])), PAIR, PAIR]
+    nothing, loop = Dependency([], []), Dependency(bush.TARGET, [1, 0, 3, 1, 1, 4])
+    trees = [bush.DEPENDENCY] * 4 + [nothing, loop]
+    found = counted(tmp_path, RULE_SETS["c2d"], pairs, [forest, None, NO_PARSE, forest, forest, forest], trees)
+    assert {name: found[name] for name in ("pairs", "unparsed", "unlinked", "no_tree", "minimal")} == {
+        "pairs": 6, "unparsed": 2, "unlinked": 1, "no_tree": 2, "minimal": 10,
+    }  # fmt: skip
+    assert counted(tmp_path, GhkmOptions(), [], []) == {}
+
+
+@pytest.mark.parametrize(
+    ("pairs", "forests", "dependencies", "error", "problem"),
+    [
+        (
+            [PAIR, (["Bùshí", *bush.SOURCE[:5]], *PAIR[1:])], 2, 2, ValueError,
+            "pair 2: word 2 of the forest is 'yǔ', of the source sentence 'Bùshí'",
+        ),
+        (
+            [PAIR, (bush.SOURCE[:5], bush.TARGET, Alignment([]))], 2, 2, ValueError,
+            "pair 2: the forest has 6 words, the source sentence has 5",
+        ),
+        (
+            [PAIR, (bush.SOURCE, [*bush.TARGET, "."], bush.ALIGNMENT)], 2, 2, ValueError,
+            "pair 2: the dependency tree has 6 words, the target sentence has 7",
+        ),
+        ([PAIR, PAIR], 1, 2, UsageError, "there are 1 forests for 2 sentence pairs"),
+        ([PAIR, PAIR], 3, 2, ValueError, "there are more forests than sentence pairs: 2"),
+        ([PAIR, PAIR], 2, 1, UsageError, "there are 1 dependency trees for 2 sentence pairs"),
+        ([PAIR], 1, None, UsageError, "well-formed rules and phrases take the dependency trees of the target sides"),
+    ],
+)  # fmt: skip
+def test_bad_input(tmp_path, pairs, forests, dependencies, error, problem):
+    trees = None if dependencies is None else [bush.DEPENDENCY] * dependencies
+    with pytest.raises(error) as caught:
+        extract_ghkm(bitext(pairs), [bush.forest()] * forests, tmp_path, RULE_SETS["c2d"], dependencies=trees)
+    assert str(caught.value) == problem
+    assert not (tmp_path / "extraction.json").exists()
+
+
+def test_bad_pairs_are_left_out_if_asked(tmp_path):
+    other = (["Bùshí", *bush.SOURCE[:5]], *PAIR[1:])
+    trees = [bush.DEPENDENCY] * 2
+    found = counted(tmp_path, RULE_SETS["c2d"], [other, PAIR], [bush.forest()] * 2, trees, skip_bad=True)
+    assert (found["pairs"], found["bad"], found["minimal"]) == (2, 1, 10)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"max_composed": 0}, "max_composed is 0; expected 1 or more, or -1 for no limit"),
+        ({"phrase_loose": -2}, "phrase_loose is -2; expected 0 or more, or -1 for no limit"),
+        ({"prune": -1.0}, "prune is -1.0; expected 0 or more"),
+        ({"prune": math.nan}, "prune is nan; expected 0 or more"),
+        ({"phrases": "some"}, "phrases is 'some'; expected 'none', 'all' or 'well-formed'"),
+        ({"structure": True}, "structure is kept only of well-formed rules: set well_formed too"),
+    ],
+)
+def test_bad_options(tmp_path, change, problem):
+    with pytest.raises(UsageError) as caught:
+        extract_ghkm(bitext([PAIR]), [bush.forest()], tmp_path, GhkmOptions(**change))
+    assert str(caught.value) == problem
+
+
+def chart(words):
+    """Every binary tree over the words: half a million edges for 150 of them."""
+    builder = Builder()
+    node = {}
+    for length in range(1, words + 1):
+        for begin in range(words - length + 1):
+            node[begin, begin + length] = builder.add_node()
+            if length == 1:
+                builder.add_edge(node[begin, begin + 1], [])
+            for middle in range(begin + 1, begin + length):
+                builder.add_edge(node[begin, begin + length], [node[begin, middle], node[middle, begin + length]])
+    graph = builder.freeze(node[0, words]).graph
+    names = [f"w{i}" if e - b == 1 else "X" for i, (b, e) in enumerate(node)]
+    return ParseForest(graph, names, list(node), [0.0] * graph.edges, ScoreKind.posterior)
+
+
+def test_a_wide_forest_runs_into_its_limits(tmp_path):
+    forest = chart(86)
+    assert forest.graph.edges > 100_000
+    pair = (forest.words, ["x", "y"], Alignment.parse("0-0 85-1"))
+    found = counted(tmp_path, GhkmOptions(composed_fragments=50), [pair], [forest])
+    assert found["minimal_capped"] > 80
+    assert found["minimal"] > 0
+
+
+def test_a_deep_tree(tmp_path):
+    depth = 20_000
+    tree = Tree.parse("(S (A a) " + "(B " * depth + "b" + ")" * depth + ")")
+    pairs = [(["a", "b"], ["x", "y"], Alignment.parse(links)) for links in ("0-0 1-1", "0-0")]
+    off = dict.fromkeys((f"minimal_{name}" for name in ("height", "edges", "leaves", "fragments")), -1)
+    found = counted(tmp_path, GhkmOptions(phrases="none", **off), pairs, [tree, tree])
+    # Aligned, every level is cut; unaligned, all of it is in one rule.
+    assert found["minimal"] == depth + 2 + 2
+    extraction = extract_ghkm(bitext(pairs), [tree, tree], tmp_path, GhkmOptions(phrases="none", **off))
+    score(extraction, tmp_path / "rules.parquet")
+    done = compile_table(tmp_path / "rules.parquet", tmp_path / "rules.table")
+    assert done.left_out == 1
+
+
+def test_parts_and_threads_do_not_show(tmp_path):
+    pairs, forests, trees = [PAIR] * 5000, [bush.forest()] * 5000, [bush.DEPENDENCY] * 5000
+    tables = []
+    for threads, memory in ((1, 1 << 30), (2, 1 << 30), (1, 0)):
+        folder = tmp_path / f"{threads}-{memory}"
+        how = {"threads": threads, "memory": memory}
+        tables.append(rows(folder, RULE_SETS["c2d"], forests, pairs, trees, **how))
+    assert json.loads((tmp_path / "1-0/counts/extraction.json").read_text())["parts"] == 3
+    key = lambda r: (r["source"], r["target"])  # noqa: E731
+    assert sorted(tables[0], key=key) == sorted(tables[1], key=key) == sorted(tables[2], key=key)
+    one, two = ({p.name: p.read_bytes() for p in (tmp_path / f"{t}-{1 << 30}/counts").iterdir()} for t in (1, 2))
+    assert one == two

@@ -34,6 +34,7 @@ BATCH = 2048  # forests that are in memory at a time, and as many that are being
 COUNTED = (
     "pairs", "unparsed", "unlinked", "no_tree", "bad", "nodes", "frontier", "minimal", "composed", "phrases",
     "phrases_well_formed", "minimal_too_large", "minimal_capped", "composed_too_large", "composed_capped",
+    "attachments_capped",
 )  # fmt: skip
 
 
@@ -56,6 +57,9 @@ class GhkmOptions:
     composed_edges: int = option(12, "edges of a composed rule")
     composed_leaves: int = option(8, "words and variables of a composed rule's source side")
     composed_fragments: int = option(500, "composed rules below one node")
+
+    # Galley et al. (2006) attach them to every node that can take them.
+    max_attachments: int = option(1, "ways to attach unaligned target words, sharing a count; 1: to the highest node")
 
     def limits(self, skip_bad: bool = False) -> GhkmLimits:
         """As the core takes them."""
@@ -87,6 +91,7 @@ class GhkmOptions:
             _limit(self.max_composed),
             fragments("minimal"),
             fragments("composed"),
+            _limit(self.max_attachments),
             skip_bad,
         )
 
