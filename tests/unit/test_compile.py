@@ -94,6 +94,14 @@ def test_long_sides_are_left_out_and_counted(tmp_path):
     assert done.size == (tmp_path / "rules.table").stat().st_size
 
 
+def test_a_value_of_a_column_of_text_as_a_feature(tmp_path):
+    options = CompileOptions(features=("p_target_given_source", "lhs=X"))
+    compile_table(write(tmp_path, GOOD, GOOD | {"lhs": "NP"}), tmp_path / "rules.table", options)
+    table = open_table(tmp_path / "rules.table")
+    assert table.features == ["p_target_given_source", "lhs=X"]
+    assert [table.rule(i)[3][1] for i in range(2)] == [1.0, 0.0]
+
+
 def test_features_that_half_of_the_rules_have_are_dense(tmp_path):
     rows = [GOOD | {"bin": value} for value in ("a", "a", "b", "c")]
     options = CompileOptions(features=("p_target_given_source",), indicators=("bin",))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-import tempfile
 import warnings
 from pathlib import Path
 
+import bush
 import pytest
 from forest_rules import ForestRule, forest_table
 
@@ -15,26 +15,10 @@ from treeglot.decode import SearchOptions, Translator
 from treeglot.decode.forests import match_forests
 from treeglot.graph import Builder
 from treeglot.lm import compile_dependency, train_dependency
-from treeglot.syntax import Dependency, ScoreKind, heads, read_forests
+from treeglot.rules import GhkmOptions, bitext, compile_table, extract_ghkm, open_table, score
+from treeglot.syntax import ScoreKind, heads
 
-FOREST = """\
-sentence 1 :
-Bùshí yǔ Shālóng jǔxíng le huìtán
-NPB[0,0] => Bùshí ||| 0
-CC[1,1] => yǔ ||| -0.2
-P[1,1] => yǔ ||| -1.7
-NPB[2,2] => Shālóng ||| 0
-VV[3,3] => jǔxíng ||| 0
-AS[4,4] => le ||| 0
-NPB[5,5] => huìtán ||| 0
-NP[0,2] => NPB[0,0] CC[1,1] NPB[2,2] ||| -0.2
-PP[1,2] => P[1,1] NPB[2,2] ||| -1.7
-VPB[3,5] => VV[3,3] AS[4,4] NPB[5,5] ||| 0
-VP[1,5] => PP[1,2] VPB[3,5] ||| -1.7
-IP[0,5] => NP[0,2] VPB[3,5] ||| -0.2
-IP[0,5] => NPB[0,0] VP[1,5] ||| -1.7
-
-"""
+SCORES = {1: -0.2, 2: -1.7, 7: -0.2, 8: -1.7, 10: -1.7, 11: -0.2, 12: -1.7}  # the NP's tree is the better one
 NPB, CC, VPB, VP, PP, P = ("NPB",), ("CC",), ("VPB",), ("VP",), ("PP",), ("P",)
 MINIMAL = [
     ForestRule(("IP", ("NP", NPB, CC, NPB), VPB), ("1", "4", "2", "3"), heads=(2, 0, 2, 3)),
@@ -58,11 +42,7 @@ TREES = {
 
 
 def example() -> ParseForest:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "example.forest"
-        path.write_text(FOREST, encoding="utf-8")
-        [forest] = read_forests(path)
-    return forest
+    return bush.forest(SCORES)
 
 
 def translator(rules: list[ForestRule], weights: dict[str, float], options: SearchOptions | None = None) -> Translator:
@@ -79,9 +59,7 @@ def test_the_example_of_the_c2d_page_by_either_tree(parse: float, tree: str) -> 
 
 
 def test_the_output_of_the_example_has_its_dependency_tree() -> None:
-    tree = Dependency(
-        ["Bush", "held", "a", "talk", "with", "Sharon"], [1, -1, 3, 1, 1, 4], ["NNP", "VBD", "DT", "NN", "IN", "NNP"]
-    )
+    tree = bush.DEPENDENCY
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # one tree is little
         models = [compile_dependency(train_dependency([tree], unit)) for unit in ("words", "tags")]
@@ -96,6 +74,21 @@ def test_the_output_of_the_example_has_its_dependency_tree() -> None:
         assert hypothesis.dependency == tree
         for name, model in zip(("dlm_words", "dlm_tags"), models, strict=True):
             assert hypothesis.features[name] == pytest.approx(model.score(tree) * math.log(10), abs=1e-5)
+
+
+def test_the_rules_taken_from_the_example_translate_it(tmp_path: Path) -> None:
+    pairs = bitext([(bush.SOURCE, bush.TARGET, bush.ALIGNMENT)])
+    minimal = GhkmOptions(True, True, "none", max_composed=1, prune=20.0)
+    extraction = extract_ghkm(pairs, [example()], tmp_path / "counts", minimal, dependencies=[bush.DEPENDENCY])
+    assert score(extraction, tmp_path / "rules.parquet") == len(MINIMAL)
+    compile_table(tmp_path / "rules.parquet", tmp_path / "rules.table")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        models = tuple(compile_dependency(train_dependency([bush.DEPENDENCY], unit)) for unit in ("words", "tags"))
+    setup = match_forests(heads.load("chinese"), models)
+    found = Translator(open_table(tmp_path / "rules.table"), {"parse": 1.0}, setup=setup).translate(example())
+    assert found.dependency == bush.DEPENDENCY
+    assert found.dependency.to_brackets() == "(Bush) held ((a) talk) (with (Sharon))"
 
 
 def test_steps_print_their_fragments() -> None:

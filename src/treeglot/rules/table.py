@@ -32,7 +32,7 @@ class CompileOptions:
 
     features: tuple[str, ...] = option(
         ("p_target_given_source", "p_source_given_target", "lex_target_given_source", "lex_source_given_target"),
-        "columns of numbers; of probabilities (p_…, lex_…) the natural logarithm is taken",
+        "columns of numbers (of probabilities, p_… and lex_…, the natural logarithm), or x=v: 1 where column x is v",
     )
     indicators: tuple[str, ...] = option((), "columns of text: a value v of column x becomes the feature x=v")
 
@@ -55,13 +55,14 @@ def compile_table(rules: PathLike, path: PathLike, options: CompileOptions | Non
     with pq.ParquetFile(rules) as file:
         known = set(file.schema_arrow.names)
         wanted = [c for c in TEXT if c in known or c not in OPTIONAL]
-        for column in (*wanted, *options.features, *options.indicators):
+        columns = [*wanted, *(f.partition("=")[0] for f in options.features), *options.indicators]
+        for column in columns:
             if column not in known:
                 raise FormatError(name, 0, unknown("column", column, known))
         builder = RuleTableBuilder(list(options.features))
         builder.reserve(file.metadata.num_rows)
         row, left_out = 1, 0
-        for batch in _ahead(file.iter_batches(ROWS, columns=[*wanted, *options.features, *options.indicators])):
+        for batch in _ahead(file.iter_batches(ROWS, columns=list(dict.fromkeys(columns)))):
             text = [_text(batch, column, name, row) for column in TEXT]
             dense = [_numbers(batch, column) for column in options.features]
             indicators = [(column, _text(batch, column, name, row)) for column in options.indicators]
@@ -102,7 +103,13 @@ def _text(batch: pa.RecordBatch, column: str, file: str, row: int) -> Buffers:
     return buffers_of(array.cast(pa.string()))
 
 
-def _numbers(batch: pa.RecordBatch, column: str) -> npt.NDArray[np.float32]:
+def _numbers(batch: pa.RecordBatch, feature: str) -> npt.NDArray[np.float32]:
+    column, equals, value = feature.partition("=")
+    if equals:
+        import pyarrow.compute as pc
+
+        found: npt.NDArray[np.bool_] = pc.equal(batch[column], value).to_numpy(zero_copy_only=False)
+        return found.astype(np.float32)
     values: npt.NDArray[np.float64] = batch[column].to_numpy(zero_copy_only=False).astype(np.float64)
     if column.startswith(PROBABILITIES):
         with np.errstate(divide="ignore", invalid="ignore"):
