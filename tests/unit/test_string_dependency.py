@@ -4,9 +4,7 @@ import json
 
 import pytest
 
-from treeglot import FormatError
 from treeglot.rules import bitext, compile_table, extract, open_table, score, target_structures
-from treeglot.rules.string_dependency import over_text
 from treeglot.syntax import Alignment, Dependency
 
 # (Bush) held ((a) talk) (with (Sharon)), the sentence of the c2d page
@@ -56,12 +54,3 @@ def test_trees_must_be_those_of_the_pairs():
         target_structures(pairs, [TARGET, TARGET])
     with pytest.raises(ValueError, match="tree 1 has 2 words; expected 6, as the target sentence has"):
         target_structures(pairs, [Dependency(["a", "b"], [-1, 0])])
-
-
-def test_trees_over_other_words_are_refused():
-    with pytest.raises(FormatError, match=r"^en\.tree: tree 2 has 1 words; expected 2, as the sentence has$"):
-        list(over_text([Dependency(["a"], [-1]), Dependency(["a"], [-1])], [["a"], ["a", "b"]], "en.tree"))
-    with pytest.raises(FormatError, match=r"tree 1: word 1 of the tree is 'a'; expected 'b', as the text has"):
-        list(over_text([Dependency(["a"], [-1])], [["b"]]))
-    [missing] = over_text([Dependency([], [])], [["b"]])
-    assert len(missing) == 0

@@ -7,8 +7,9 @@ from treeglot.base.options import unknown
 from treeglot.models.c2d import C2D_KINDS
 from treeglot.models.hiero import HIERO
 from treeglot.models.kind import Kind
+from treeglot.models.s2d import S2D_KINDS
 
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (HIERO, *C2D_KINDS)}
+KINDS: dict[str, Kind] = {kind.name: kind for kind in (HIERO, *C2D_KINDS, *S2D_KINDS)}
 
 
 def find_kind(name: str) -> Kind:

@@ -1,0 +1,97 @@
+"""Strings to dependency trees (Shen et al. 2008; the s2d page): Hiero's rules with structures on their target sides."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from treeglot._core import FeatureSet, Matcher
+from treeglot.base.options import option
+from treeglot.decode import SearchOptions, Setup, match_strings
+from treeglot.models.hiero import WEIGHTS
+from treeglot.models.kind import Corpus, Kind, Work
+from treeglot.models.parallel import aligned_words, target_dependencies
+from treeglot.rules import Extraction, HieroOptions, ScoreOptions, bitext, extract, target_structures
+
+WORDS = ("dlm.words.bin", "words")
+TAGS = ("dlm.tags.bin", "tags")
+
+# Beside Hiero's features. `ill_formed` counts a floating structure in head position and what glue leaves apart.
+WORD_WEIGHTS = WEIGHTS | {"dlm_words": 0.1, "ill_formed": -0.1}
+TAG_WEIGHTS = WORD_WEIGHTS | {"dlm_tags": 0.1}
+
+
+@dataclass(frozen=True)
+class StringDependencyOptions:
+    """How a string-to-dependency model is trained and searched."""
+
+    extract: HieroOptions = option(HieroOptions(), "which rules are taken from a sentence pair")
+    strict: bool = option(True, "well-formed structures as Shen et al. (2008) define them; else as for c2d")
+    score: ScoreOptions = option(ScoreOptions(), "how rules are scored and pruned")
+    search: SearchOptions = option(SearchOptions(), "how sentences are translated")
+    lm_order: int = option(5, "words in the language model's longest n-grams")
+    target_heads: str = option("english", "head table of the target language, for --target-trees")
+
+
+def _extract(corpus: Corpus, folder: Path, options: StringDependencyOptions, work: Work) -> Extraction:
+    pairs = bitext(aligned_words(corpus))
+    work.report(f"{len(pairs):,} sentence pairs")
+    structures = target_structures(pairs, target_dependencies(corpus, options.target_heads), strict=options.strict)
+    extraction = extract(
+        pairs, folder, options.extract, labels=structures, threads=work.threads, memory=work.memory // 2
+    )
+    counts = json.loads((folder / "extraction.json").read_text())["counts"]
+    work.report(
+        f"{counts['flat']:,} flat and {counts['gappy']:,} hierarchical rules taken; {counts['refused']:,} of "
+        f"{counts['phrases']:,} phrases lost to ill-formed structures, {counts['unparsed']:,} sentences without a tree"
+    )
+    return extraction
+
+
+def _more(
+    models: tuple[tuple[str, str], ...], corpus: Corpus, folder: Path, options: StringDependencyOptions, work: Work
+) -> None:
+    """The dependency models of the target side."""
+    from treeglot.lm import DiscountWarning, compile_dependency, train_dependency
+
+    trees = [tree for tree in target_dependencies(corpus, options.target_heads) if len(tree) > 0]
+    for file, unit in models:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DiscountWarning)  # usual over tags, and small data says so elsewhere
+            compile_dependency(train_dependency(trees, "tags" if unit == "tags" else "words"), folder / file)
+    work.report(f"dependency models of {len(trees):,} trees compiled")
+
+
+def _setup(models: tuple[tuple[str, str], ...], folder: Path) -> Setup:
+    from treeglot.lm import load_dependency
+
+    loaded = [load_dependency(folder / file).core for file, _ in models]
+
+    def setup(features: FeatureSet, options: SearchOptions) -> Matcher:
+        for model in loaded:
+            features.add_dependency(model)
+        return match_strings(features, options)
+
+    return setup
+
+
+def _kind(name: str, summary: str, weights: dict[str, float], *models: tuple[str, str]) -> Kind:
+    return Kind(
+        name=name,
+        summary=summary,
+        options=StringDependencyOptions,
+        weights=weights,
+        needs=("source", "target", "alignments", "target_trees|target_dependencies"),
+        extract=_extract,
+        more=partial(_more, models),
+        setup=partial(_setup, models),
+    )
+
+
+S2D_KINDS = (
+    _kind("s2d", "strings to dependency trees, dependency model over words", WORD_WEIGHTS, WORDS),
+    _kind("s2d-pos", "strings to dependency trees, dependency models over words and tags", TAG_WEIGHTS, WORDS, TAGS),
+)
