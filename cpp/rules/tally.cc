@@ -16,6 +16,7 @@ namespace {
 // the notes the same of alignment and labels. Since lengths come first, equal bytes mean equal values.
 struct Head {
   std::uint32_t hash, units, key_size, notes_size;
+  std::uint32_t notes_hash;  // of key and notes
 };
 constexpr std::size_t kLookAhead = 8;  // records between fetching a slot into the cache and looking at it
 
@@ -63,19 +64,23 @@ std::string_view first_symbols(std::string_view source) {
   return source.substr(0, source.size() - rest.size());
 }
 
-// The value with the most occurrences, of equals the first: values are few.
-std::string_view most_frequent(const std::vector<std::pair<std::string_view, std::uint64_t>>& seen) {
-  std::size_t best = 0;
-  std::uint64_t most = 0;
-  for (std::size_t i = 0; i < seen.size(); ++i) {
-    std::uint64_t sum = 0;
-    for (const auto& [value, occurrences] : seen) sum += value == seen[i].first ? occurrences : 0;
-    if (sum > most) {
-      best = i;
-      most = sum;
-    }
+// The value with the most occurrences, of equals the first; reorders `seen`, whose `place` is the order seen.
+struct Seen {
+  std::string_view value;
+  std::uint64_t occurrences;
+  std::size_t place;
+};
+std::string_view most_frequent(std::vector<Seen>& seen) {
+  std::ranges::sort(seen, [](const Seen& a, const Seen& b) {
+    return a.value != b.value ? a.value < b.value : a.place < b.place;
+  });
+  Seen best = {{}, 0, 0};
+  for (std::size_t i = 0; i < seen.size();) {
+    Seen sum = {seen[i].value, 0, seen[i].place};
+    for (; i < seen.size() && seen[i].value == sum.value; ++i) sum.occurrences += seen[i].occurrences;
+    if (sum.occurrences > best.occurrences || (sum.occurrences == best.occurrences && sum.place < best.place)) best = sum;
   }
-  return seen[best].first;
+  return best.value;
 }
 
 }  // namespace
@@ -94,24 +99,25 @@ void Occurrences::add(const CodedRule& rule, std::uint32_t units) {
       put_bytes(put_bytes(put_two_lengths(notes, {rule.alignment, rule.labels}), rule.alignment), rule.labels);
   const std::uint64_t hash = hash_bytes({key, static_cast<std::size_t>(notes - key)});
   const Head head = {static_cast<std::uint32_t>(hash), units, static_cast<std::uint32_t>(notes - key),
-                     static_cast<std::uint32_t>(end - notes)};
+                     static_cast<std::uint32_t>(end - notes),
+                     static_cast<std::uint32_t>(hash_bytes({notes, static_cast<std::size_t>(end - notes)}, hash))};
   std::memcpy(out.data() + begin, &head, sizeof head);
   out.resize(static_cast<std::size_t>(end - out.data()));
 }
 
 std::size_t Tally::Partition::bytes() const {
-  return slots_.size() * sizeof(Slot) + entries_.size() + others_.size() * sizeof(Other) + other_bytes_.size();
+  return slots_.size() * sizeof(Slot) + entries_.size() + others_.size() + other_slots_.size() * sizeof(Slot);
 }
 
-void Tally::Partition::grow() {
-  std::vector<Slot> old(slots_.empty() ? 1024 : slots_.size() * 2);
-  old.swap(slots_);
-  const std::size_t mask = slots_.size() - 1;
+void Tally::Partition::grow(std::vector<Slot>& slots) {
+  std::vector<Slot> old(slots.empty() ? 1024 : slots.size() * 2);
+  old.swap(slots);
+  const std::size_t mask = slots.size() - 1;
   for (const Slot& slot : old) {
     if (slot.entry == kNone) continue;
     std::size_t i = slot.hash & mask;
-    while (slots_[i].entry != kNone) i = (i + 1) & mask;
-    slots_[i] = slot;
+    while (slots[i].entry != kNone) i = (i + 1) & mask;
+    slots[i] = slot;
   }
 }
 
@@ -122,12 +128,13 @@ void Tally::Partition::add(std::string_view records) {
     if (ahead == end) return;
     const Head head = load<Head>(ahead);
     if (!slots_.empty()) __builtin_prefetch(&slots_[head.hash & (slots_.size() - 1)]);
+    if (!other_slots_.empty()) __builtin_prefetch(&other_slots_[head.notes_hash & (other_slots_.size() - 1)]);
     ahead += sizeof(Head) + head.key_size + head.notes_size;
   };
   for (std::size_t i = 0; i < kLookAhead; ++i) fetch();
   for (const char* at = records.data(); at != end;) {
     fetch();
-    if ((rules_ + 1) * 3 > slots_.size() * 2) grow();
+    if ((rules_ + 1) * 3 > slots_.size() * 2) grow(slots_);
     const Head head = load<Head>(at);
     const char* const key = at + sizeof(Head);
     const std::string_view notes(key + head.key_size, head.notes_size);
@@ -158,35 +165,39 @@ void Tally::Partition::add(std::string_view records) {
       std::memcpy(entry, &sum, sizeof sum);
       if (room < head.key_size + head.notes_size ||
           std::memcmp(entry_key + head.key_size, notes.data(), notes.size()) != 0)
-        add_other(slot.entry, notes, head.units);
+        add_other(slot.entry, notes, head.notes_hash, head.units);
       break;
     }
   }
 }
 
-void Tally::Partition::add_other(std::uint32_t entry, std::string_view notes, std::uint32_t units) {
-  std::uint32_t last = kNone;
-  const Sum sum = load<Sum>(entries_.data() + entry);
-  for (std::uint32_t o = sum.others; o != kNone; o = others_[o].next) {
-    Other& other = others_[o];
-    if (std::string_view(other_bytes_).substr(other.begin, other.size) == notes) {
-      other.units += units;
-      ++other.occurrences;
-      return;
-    }
-    last = o;
+void Tally::Partition::add_other(std::uint32_t entry, std::string_view notes, std::uint32_t hash,
+                                 std::uint32_t units) {
+  if ((other_count_ + 1) * 3 > other_slots_.size() * 2) grow(other_slots_);
+  const std::size_t mask = other_slots_.size() - 1;
+  std::size_t i = hash & mask;
+  for (; other_slots_[i].entry != kNone; i = (i + 1) & mask) {
+    if (other_slots_[i].hash != hash) continue;
+    char* const at = others_.data() + other_slots_[i].entry;
+    Other other = load<Other>(at);
+    if (other.entry != entry || std::string_view(at + sizeof other, other.size) != notes) continue;
+    other.units += units;
+    ++other.occurrences;
+    std::memcpy(at, &other, sizeof other);
+    return;
   }
-  const auto added = static_cast<std::uint32_t>(others_.size());
-  if (other_bytes_.size() + notes.size() >= kNone)
+  const std::size_t begin = others_.size();
+  if (begin + sizeof(Other) + notes.size() >= kNone)
     throw std::length_error("a partition of rules outgrew 4 GB: give the tally less memory");
-  others_.push_back({units, 1, kNone, static_cast<std::uint32_t>(other_bytes_.size()),
-                     static_cast<std::uint32_t>(notes.size())});
-  other_bytes_ += notes;
-  if (last == kNone) {
-    std::memcpy(entries_.data() + entry + offsetof(Sum, others), &added, sizeof added);
-  } else {
-    others_[last].next = added;
-  }
+  const auto added = static_cast<std::uint32_t>(begin);
+  char* const last = entries_.data() + entry + offsetof(Sum, others);
+  const Other other = {units, 1, entry, load<std::uint32_t>(last), static_cast<std::uint32_t>(notes.size())};
+  others_.resize(begin + sizeof other + notes.size());
+  std::memcpy(others_.data() + begin, &other, sizeof other);
+  put_bytes(others_.data() + begin + sizeof other, notes);
+  std::memcpy(last, &added, sizeof added);
+  other_slots_[i] = {hash, added};
+  ++other_count_;
 }
 
 // The entries in the order of their source sides, those of one source side in the order in which they were first seen.
@@ -237,13 +248,13 @@ void Tally::Partition::append_to(RuleColumns& columns, LexicalScorer& lexical, b
     columns.lex_target_given_source.push_back(positive(weights.target_given_source));
     columns.lex_source_given_target.push_back(positive(weights.source_given_target));
   };
-  struct Seen {
+  struct Noted {
     Two notes;
     std::uint64_t units;
     std::uint32_t occurrences;
   };
-  std::vector<Seen> seen;
-  std::vector<std::pair<std::string_view, std::uint64_t>> alignments, labels;
+  std::vector<Noted> noted;  // in the order seen
+  std::vector<Seen> alignments, labels;
   for (const std::uint32_t entry : by_source()) {
     const Sum sum = load<Sum>(entries_.data() + entry);
     std::string_view rest = std::string_view(entries_.data(), entries_.size()).substr(entry + sizeof(Sum));
@@ -253,23 +264,27 @@ void Tally::Partition::append_to(RuleColumns& columns, LexicalScorer& lexical, b
       append(key, notes, sum.units, sum.occurrences);
       continue;
     }
-    seen.assign(1, {notes, sum.units, sum.occurrences});
-    for (std::uint32_t o = sum.others; o != kNone; o = others_[o].next) {
-      const Other& other = others_[o];
-      std::string_view bytes = std::string_view(other_bytes_).substr(other.begin, other.size);
-      seen.push_back({take_two(bytes), other.units, other.occurrences});
-      seen.front().units -= other.units;
-      seen.front().occurrences -= other.occurrences;
+    noted.clear();
+    Noted first = {notes, sum.units, sum.occurrences};
+    for (std::uint32_t at = sum.others; at != kNone;) {
+      const Other other = load<Other>(others_.data() + at);
+      std::string_view bytes(others_.data() + at + sizeof other, other.size);
+      at = other.next;
+      noted.push_back({take_two(bytes), other.units, other.occurrences});
+      first.units -= other.units;
+      first.occurrences -= other.occurrences;
     }
+    noted.push_back(first);
+    std::ranges::reverse(noted);
     if (!merged) {
-      for (const Seen& s : seen) append(key, s.notes, s.units, s.occurrences);
+      for (const Noted& n : noted) append(key, n.notes, n.units, n.occurrences);
       continue;
     }
     alignments.clear();
     labels.clear();
-    for (const Seen& s : seen) {
-      alignments.emplace_back(s.notes.first, s.occurrences);
-      labels.emplace_back(s.notes.second, s.occurrences);
+    for (std::size_t place = 0; place < noted.size(); ++place) {
+      alignments.push_back({noted[place].notes.first, noted[place].occurrences, place});
+      labels.push_back({noted[place].notes.second, noted[place].occurrences, place});
     }
     append(key, {most_frequent(alignments), most_frequent(labels)}, sum.units, sum.occurrences);
   }

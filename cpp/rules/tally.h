@@ -96,24 +96,26 @@ class Tally {
     struct Sum {
       std::uint64_t units;
       std::uint32_t occurrences;
-      std::uint32_t others;  // the first of others_, or kNone
+      std::uint32_t others;  // where the last seen of others_ begins, or kNone
     };
-    // Notes that differ from those a rule was first seen with: rare.
+    // Before the bytes of notes that differ from those a rule was first seen with: rare for alignments, not for labels.
     struct Other {
       std::uint64_t units;
       std::uint32_t occurrences;
-      std::uint32_t next;
-      std::uint32_t begin, size;  // in other_bytes_
+      std::uint32_t entry;
+      std::uint32_t next;  // of the same entry: the one seen before this one, or kNone
+      std::uint32_t size;  // of the notes, which follow
     };
 
-    void grow();
-    void add_other(std::uint32_t entry, std::string_view notes, std::uint32_t units);
+    static void grow(std::vector<Slot>& slots);
+    void add_other(std::uint32_t entry, std::string_view notes, std::uint32_t hash, std::uint32_t units);
     std::vector<std::uint32_t> by_source() const;
 
     std::vector<Slot> slots_;
     std::vector<char> entries_;
-    std::vector<Other> others_;
-    std::string other_bytes_;
+    std::vector<char> others_;
+    std::size_t other_count_ = 0;
+    std::vector<Slot> other_slots_;  // by entry and notes
     std::size_t rules_ = 0;
   };
   std::array<Partition, kPartitions> partitions_;

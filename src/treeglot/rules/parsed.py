@@ -36,13 +36,13 @@ def parsed_bitext(
     records: Iterable[tuple[Sequence[str], Sequence[str], Alignment, Tree, Tree]],
     *,
     files: tuple[str, str] = ("source trees", "target trees"),
-    lowercase: bool = False,
+    ignore_case: bool = False,
     skip_bad: bool = False,
 ) -> ParsedBitext:
     """Sentence pairs with their alignments and trees, as extractors read them.
 
     A tree whose words are not the sentence's is an error that names the file of `files` and the tree; with `skip_bad`
-    it is left out and counted. With `lowercase` the words of trees are compared in lower case.
+    it is left out and counted. With `ignore_case` words are compared in lower case.
 
     >>> trees = Tree.parse("(NP (DT das) (NN Haus))"), Tree.parse("(NP (DT The) (NN house))")
     >>> pair = ("das Haus".split(), "the house".split(), Alignment.parse("0-0 1-1"), *trees)
@@ -58,9 +58,11 @@ def parsed_bitext(
         builder.append(source, target, alignment)
         sides = zip(batches, (source_tree, target_tree), (source, target), files, strict=True)
         for batch, tree, words, file in sides:
-            leaves = [word.lower() for word in tree.words] if lowercase else tree.words
             try:
-                batch.append(tree, words, leaves)
+                if ignore_case:
+                    batch.append(tree, [word.lower() for word in words], [word.lower() for word in tree.words])
+                else:
+                    batch.append(tree, words, tree.words)
             except ValueError as problem:
                 if not skip_bad:
                     raise FormatError(file, 0, f"tree {number}: {problem}") from None
