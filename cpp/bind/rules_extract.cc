@@ -15,6 +15,7 @@
 #include "rules/render.h"
 #include "rules/string_dependency.h"
 #include "rules/tally.h"
+#include "rules/tree_pair.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -184,12 +185,39 @@ void bind_hiero(nb::module_& m) {
       "pair that was not read.");
 }
 
+void bind_tree_pair(nb::module_& m) {
+  nb::class_<TreePairCounts>(m, "TreePairCounts", "What an extraction from pairs of trees saw.")
+      .def(nb::init<>())
+      .def_ro("pairs", &TreePairCounts::pairs)
+      .def_ro("unlinked", &TreePairCounts::unlinked, "Pairs without links, which give nothing.")
+      .def_ro("missing", &TreePairCounts::missing, "Pairs without a tree on some side, which give nothing.")
+      .def_ro("nodes", &TreePairCounts::nodes, "Pairs of nodes that are phrase pairs.")
+      .def_ro("limited", &TreePairCounts::limited, "Of them with more rules than were taken.")
+      .def_ro("rules", &TreePairCounts::rules, "Rules taken.");
+
+  nb::class_<TreePairExtractor>(m, "TreePairExtractor", "Takes rules from pairs of trees.")
+      .def("__init__",
+           [](TreePairExtractor* self, std::shared_ptr<Bitext> bitext, std::shared_ptr<TreeBatch> source,
+              std::shared_ptr<TreeBatch> target, std::uint32_t max_frontier, std::uint32_t max_rules) {
+             new (self) TreePairExtractor(std::move(bitext), std::move(source), std::move(target),
+                                          {max_frontier, max_rules});
+           },
+           "bitext"_a, "source_trees"_a, "target_trees"_a, "max_frontier"_a, "max_rules"_a)
+      .def("extract", &TreePairExtractor::extract, "begin"_a, "tally"_a, "memory"_a, "threads"_a, "counts"_a,
+           nb::call_guard<nb::gil_scoped_release>(),
+           "Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the "
+           "first pair that was not read.")
+      .def_prop_ro("texts", [](const TreePairExtractor& e) { return to_list(e.texts()); },
+                   nb::sig("def texts(self) -> list[str]"), "The labels given so far, by number; X first.");
+}
+
 }  // namespace
 
 void bind_rules_extract(nb::module_& m) {
   bind_bitext(m);
   bind_tally(m);
   bind_hiero(m);
+  bind_tree_pair(m);
 }
 
 }  // namespace treeglot

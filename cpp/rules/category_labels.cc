@@ -39,17 +39,12 @@ void append_key(const Category& category, std::string& out) {
 }
 
 std::string key_text(std::string_view key, const TreeLabels& labels) {
-  std::string out;
-  while (!key.empty()) {
-    Category category;
-    const std::uint32_t size = take_number(key);
-    category.left = take_number(key);
-    category.right = take_number(key);
-    for (std::uint32_t i = 0; i < size; ++i) category.labels.push_back(take_number(key));
-    if (!out.empty()) out += '~';
-    out += category.labels.empty() ? "X" : category_text(category, [&](Symbol label) { return labels.escaped(label); });
-  }
-  return out;
+  Category category;
+  const std::uint32_t size = take_number(key);
+  category.left = take_number(key);
+  category.right = take_number(key);
+  for (std::uint32_t i = 0; i < size; ++i) category.labels.push_back(take_number(key));
+  return category_text(category, [&](Symbol label) { return labels.escaped(label); });
 }
 
 Strings LabelNumbers::texts(const TreeLabels& labels) const {
@@ -57,10 +52,6 @@ Strings LabelNumbers::texts(const TreeLabels& labels) const {
   out.append("X");
   for (Symbol key = 0; key < keys_.size(); ++key) out.append(key_text(keys_.text(key), labels));
   return out;
-}
-
-std::string LabelNumbers::joint(std::string_view source_key, std::string_view target_key) {
-  return std::string(source_key) + std::string(target_key);
 }
 
 }  // namespace treeglot

@@ -20,6 +20,7 @@ class TreeLabels {
 
   Symbol source(Symbol label) const { return source_[label]; }
   Symbol target(Symbol label) const { return target_[label]; }
+  std::size_t size() const { return texts_.size(); }
   std::string_view escaped(Symbol label) const { return texts_[label]; }
 
  private:
@@ -35,10 +36,7 @@ std::string key_text(std::string_view key, const TreeLabels& labels);
 class LabelNumbers {
  public:
   Symbol number(std::string_view key) { return keys_.intern(key) + 1; }
-  Strings texts(const TreeLabels& labels) const;  // by number, X first; a key of two categories is joined by ~
-
-  // A key of a source and a target category: the hard labels of tree-to-tree rules.
-  static std::string joint(std::string_view source_key, std::string_view target_key);
+  Strings texts(const TreeLabels& labels) const;  // by number, X first
 
  private:
   Symbols keys_;

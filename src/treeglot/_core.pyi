@@ -1660,6 +1660,48 @@ def extract_hiero(bitext: Bitext, begin: int, core: Annotated[NDArray[numpy.uint
     Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the first pair that was not read.
     """
 
+class TreePairCounts:
+    """What an extraction from pairs of trees saw."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def pairs(self) -> int: ...
+
+    @property
+    def unlinked(self) -> int:
+        """Pairs without links, which give nothing."""
+
+    @property
+    def missing(self) -> int:
+        """Pairs without a tree on some side, which give nothing."""
+
+    @property
+    def nodes(self) -> int:
+        """Pairs of nodes that are phrase pairs."""
+
+    @property
+    def limited(self) -> int:
+        """Of them with more rules than were taken."""
+
+    @property
+    def rules(self) -> int:
+        """Rules taken."""
+
+class TreePairExtractor:
+    """Takes rules from pairs of trees."""
+
+    def __init__(self, bitext: Bitext, source_trees: TreeBatch, target_trees: TreeBatch, max_frontier: int, max_rules: int) -> None: ...
+
+    def extract(self, begin: int, tally: Tally, memory: int, threads: int, counts: TreePairCounts) -> int:
+        """
+        Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the first pair that was not read.
+        """
+
+    @property
+    def texts(self) -> list[str]:
+        """The labels given so far, by number; X first."""
+
 def annotate(tree: Dependency, target_length: int, alignment: Alignment) -> list[tuple[tuple[int, int], bool, tuple[int, int], bool]]:
     """
     For each word of a projective tree: its head span, whether that is consistent, its dependency span, and whether its head-dependents relation is acceptable.

@@ -10,6 +10,7 @@ from treeglot.rules.score import score, table_schema
 from treeglot.rules.sql import ScoreOptions, scoring
 from treeglot.rules.string_dependency import target_structures
 from treeglot.rules.table import Compiled, CompileOptions, compile_table, open_table
+from treeglot.rules.tree_pair import TreePairOptions, extract_tree_pairs, rule_trees
 
 __all__ = [
     "RULE_SETS",
@@ -24,15 +25,18 @@ __all__ = [
     "ParsedBitext",
     "ScoreOptions",
     "Statement",
+    "TreePairOptions",
     "bitext",
     "compile_table",
     "extract",
     "extract_dependents",
     "extract_ghkm",
+    "extract_tree_pairs",
     "fuzzy_labels",
     "open_table",
     "parsed_bitext",
     "read_grammar",
+    "rule_trees",
     "score",
     "scoring",
     "table_schema",

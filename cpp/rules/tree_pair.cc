@@ -1,0 +1,402 @@
+#include "rules/tree_pair.h"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+#include <utility>
+
+#include "base/thread_pool.h"
+#include "rules/code.h"
+#include "rules/coded_sentence.h"
+#include "rules/frontier.h"
+#include "rules/tally_chunks.h"
+
+namespace treeglot {
+namespace {
+
+// Numbers of labels: X, the trees' labels, then the tokens of trees, then joint labels as they come.
+struct LabelLayout {
+  std::uint32_t labels;
+  Symbol single(Symbol label) const { return 1 + label; }
+  Symbol open(Symbol label) const { return 1 + labels + label; }
+  Symbol close() const { return 1 + 2 * labels; }
+  Symbol symbol() const { return 2 + 2 * labels; }
+  Symbol joint(Symbol key) const { return 3 + 2 * labels + key; }
+};
+
+// One side's tree: its brackets, and those of them that rules may begin and end at.
+struct Side {
+  std::vector<Bracket> brackets;          // labels in the common numbering
+  std::vector<std::uint32_t> end;         // by bracket: the first after it that it does not hold
+  std::vector<std::uint32_t> nodes;       // brackets; a unary chain offers one for each label, the topmost
+  std::vector<std::uint32_t> node_end;    // by node: the first after it that it does not hold
+
+  template <class Number>
+  void assign(std::span<const Bracket> given, const Number& number) {
+    brackets.assign(given.begin(), given.end());
+    for (Bracket& bracket : brackets) bracket.label = number(bracket.label);
+    end.assign(brackets.size(), static_cast<std::uint32_t>(brackets.size()));
+    nodes.clear();
+    std::vector<std::uint32_t> open;
+    for (std::uint32_t b = 0; b < brackets.size(); ++b) {
+      while (!open.empty() && brackets[open.back()].span.end <= brackets[b].span.begin) {
+        end[open.back()] = b;
+        open.pop_back();
+      }
+      bool again = false;
+      for (std::size_t above = open.size(); above-- > 0 && brackets[open[above]].span == brackets[b].span;)
+        again = again || brackets[open[above]].label == brackets[b].label;
+      if (!again) nodes.push_back(b);
+      open.push_back(b);
+    }
+    node_end.clear();
+    for (const std::uint32_t node : nodes) {
+      const auto after = std::ranges::lower_bound(nodes, end[node]);
+      node_end.push_back(static_cast<std::uint32_t>(after - nodes.begin()));
+    }
+  }
+  const Bracket& node(std::uint32_t n) const { return brackets[nodes[n]]; }
+  // Whether node `a` is `b` or below it.
+  bool inside(std::uint32_t a, std::uint32_t b) const { return b <= a && a < node_end[b]; }
+};
+
+struct NodePair {
+  std::uint32_t source, target;  // nodes
+  Symbol label;                  // the joint label: first of its own chunk, then of all
+};
+
+struct PairTrees {
+  bool usable = false;
+  Side source, target;
+  std::vector<NodePair> pairs;              // by source node, then target node
+  std::vector<std::uint32_t> first_of_node; // by source node, and one more: where its pairs begin
+};
+
+class RuleWriter {
+ public:
+  RuleWriter(const Bitext& bitext, const TreePairOptions& options, LabelLayout layout)
+      : bitext_(bitext), options_(options), layout_(layout) {}
+
+  void extract(std::size_t pair, const PairTrees& trees, Occurrences& out, TreePairCounts& counts) {
+    trees_ = &trees;
+    links_ = bitext_.links(pair);
+    source_code_.assign(bitext_.source(pair));
+    target_code_.assign(bitext_.target(pair));
+    counts.nodes += trees.pairs.size();
+    for (const NodePair& root : trees.pairs) extract_root(root, out, counts);
+  }
+
+ private:
+  using Count = double;  // of rules: may be beyond all bounds
+
+  void extract_root(const NodePair& root, Occurrences& out, TreePairCounts& counts) {
+    root_ = &root;
+    span_ = trees_->source.node(root.source).span;
+    find_holes();
+    const std::uint32_t most = std::min(options_.max_frontier, span_.size());
+    count_covers(most);
+    // Rules with up to `limit` symbols, as many as may be.
+    Count rules = 0, all = 0;
+    limit_ = 0;
+    for (std::uint32_t k = 1; k <= most; ++k) {
+      all += covers(0, k);
+      if (all <= options_.max_rules) {
+        limit_ = k;
+        rules = all;
+      }
+    }
+    if (all > options_.max_rules) ++counts.limited;
+    if (rules == 0) return;
+    // Each pair of subtrees counts 1, shared equally among the rules taken from it.
+    const std::uint32_t units = count_units(1.0 / rules);
+    counts.rules += static_cast<std::uint64_t>(rules);
+    enumerate(units, out);
+  }
+
+  // The pairs of nodes that may be taken out of the root, by where they begin on the source side.
+  void find_holes() {
+    const std::uint32_t first = trees_->first_of_node[root_->source];
+    const std::uint32_t last = trees_->first_of_node[trees_->source.node_end[root_->source]];
+    holes_.clear();
+    for (std::uint32_t h = first; h < last; ++h) {
+      const NodePair& hole = trees_->pairs[h];
+      const bool same = hole.source == root_->source && hole.target == root_->target;
+      if (!same && trees_->target.inside(hole.target, root_->target)) holes_.push_back(h);
+    }
+    std::ranges::stable_sort(holes_, {}, [&](std::uint32_t h) { return begin_of(h); });
+    first_hole_.assign(span_.size() + 1, static_cast<std::uint32_t>(holes_.size()));
+    for (std::size_t h = holes_.size(); h-- > 0;) first_hole_[begin_of(holes_[h]) - span_.begin] = static_cast<std::uint32_t>(h);
+    for (std::size_t at = span_.size(); at-- > 0;) first_hole_[at] = std::min(first_hole_[at], first_hole_[at + 1]);
+  }
+  std::uint32_t begin_of(std::uint32_t h) const { return trees_->source.node(trees_->pairs[h].source).span.begin; }
+  std::uint32_t end_of(std::uint32_t h) const { return trees_->source.node(trees_->pairs[h].source).span.end; }
+
+  // covers(p, k): the ways to cover the rest of the span from p on with exactly k words and holes.
+  Count& covers(std::size_t at, std::uint32_t symbols) { return covers_[at * width_ + symbols]; }
+  void count_covers(std::uint32_t most) {
+    width_ = most + 1;
+    covers_.assign((span_.size() + 1) * width_, 0);
+    least_.assign(span_.size() + 1, 0);
+    covers(span_.size(), 0) = 1;
+    for (std::size_t at = span_.size(); at-- > 0;) {
+      std::uint32_t least = least_[at + 1] + 1;
+      for (std::uint32_t k = 1; k <= most; ++k) covers(at, k) = covers(at + 1, k - 1);
+      for (std::uint32_t h = first_hole_[at]; h < first_hole_[at + 1]; ++h) {
+        const std::size_t end = end_of(holes_[h]) - span_.begin;
+        least = std::min(least, least_[end] + 1);
+        for (std::uint32_t k = 1; k <= most; ++k) covers(at, k) += covers(end, k - 1);
+      }
+      least_[at] = least;
+    }
+  }
+
+  // Depth first from left to right; the stack holds the choice at each place: a hole, or the word itself.
+  void enumerate(std::uint32_t units, Occurrences& out) {
+    struct Choice {
+      std::uint32_t at;    // relative to the span
+      std::uint32_t next;  // of the holes that begin there; kWord before them
+    };
+    std::vector<Choice> stack = {{0, kWord}};
+    chosen_.clear();
+    symbols_.clear();
+    while (!stack.empty()) {
+      Choice& choice = stack.back();
+      if (symbols_.size() == stack.size()) symbols_.pop_back();  // what was chosen here before
+      std::uint32_t to = span_.size() + 1, symbol = kWord;
+      if (choice.next == kWord) {
+        to = choice.at + 1;
+        choice.next = first_hole_[choice.at];
+      } else if (choice.next < first_hole_[choice.at + 1]) {
+        symbol = holes_[choice.next++];
+        to = end_of(symbol) - span_.begin;
+      } else {
+        stack.pop_back();
+        continue;
+      }
+      const auto used = static_cast<std::uint32_t>(stack.size());
+      if (used + least_[to] > limit_) continue;
+      symbols_.push_back(symbol);
+      if (to < span_.size()) {
+        stack.push_back({to, kWord});
+        continue;
+      }
+      give(units, out);
+    }
+  }
+
+  void give(std::uint32_t units, Occurrences& out) {
+    chosen_.clear();
+    for (const std::uint32_t symbol : symbols_)
+      if (symbol != kWord) chosen_.push_back(symbol);
+    by_target_.resize(chosen_.size());
+    for (std::uint32_t i = 0; i < chosen_.size(); ++i) by_target_[i] = i;
+
+    source_.clear();
+    code::append(source_, code::kLeftHandSide);
+    code::append(source_, root_->label);
+    build(source_, trees_->source, root_->source, source_code_, &NodePair::source, source_places_);
+    std::ranges::sort(by_target_, {}, [&](std::uint32_t i) { return span_of(trees_->target, i, &NodePair::target).begin; });
+    target_.clear();
+    build(target_, trees_->target, root_->target, target_code_, &NodePair::target, target_places_);
+
+    alignment_.clear();
+    const Span target = trees_->target.node(root_->target).span;
+    for (const Link link : links_) {
+      if (!span_.contains(link.source)) continue;
+      const std::uint32_t place = source_places_[link.source - span_.begin];
+      if (place == kNoLimit) continue;
+      code::append(alignment_, place);
+      code::append(alignment_, target_places_[link.target - target.begin]);
+    }
+
+    notes_.clear();
+    const auto note = [&](const NodePair& pair) {
+      code::append(notes_, layout_.single(trees_->source.node(pair.source).label));
+      code::append(notes_, layout_.single(trees_->target.node(pair.target).label));
+    };
+    note(*root_);
+    for (const std::uint32_t hole : chosen_) note(trees_->pairs[hole]);
+    append_tree(trees_->source, root_->source, &NodePair::source);
+    append_tree(trees_->target, root_->target, &NodePair::target);
+    out.add({source_, target_, alignment_, notes_}, units);
+  }
+
+  Span span_of(const Side& side, std::uint32_t variable, std::uint32_t NodePair::*node) const {
+    return side.node(trees_->pairs[chosen_[variable]].*node).span;
+  }
+
+  void build(std::string& out, const Side& side, std::uint32_t root, const CodedSentence& words,
+             std::uint32_t NodePair::*node, std::vector<std::uint32_t>& places) const {
+    const Span span = side.node(root).span;
+    places.assign(span.size(), kNoLimit);
+    std::uint32_t at = span.begin, symbol = 0;
+    const auto put_words = [&](std::uint32_t end) {
+      out.append(words.words({at, end}));
+      for (; at < end; ++at) places[at - span.begin] = symbol++;
+    };
+    for (const std::uint32_t variable : by_target_) {
+      const Span hole = span_of(side, variable, node);
+      put_words(hole.begin);
+      char bytes[3 * code::kLongest];
+      out.append(bytes, code::put_variable(bytes, variable, trees_->pairs[chosen_[variable]].label));
+      at = hole.end;
+      ++symbol;
+    }
+    put_words(span.end);
+  }
+
+  // The fragment between the root and the variables: brackets, and * for each symbol.
+  void append_tree(const Side& side, std::uint32_t root, std::uint32_t NodePair::*node) {
+    stops_.clear();
+    for (const std::uint32_t hole : chosen_) stops_.push_back(side.nodes[trees_->pairs[hole].*node]);
+    open_.clear();
+    const std::uint32_t last = side.end[side.nodes[root]];
+    for (std::uint32_t b = side.nodes[root]; b < last;) {
+      if (std::ranges::find(stops_, b) != stops_.end()) {
+        code::append(notes_, layout_.symbol());
+        b = side.end[b];
+      } else {
+        code::append(notes_, layout_.open(side.brackets[b].label));
+        open_.push_back(side.end[b]);
+        if (side.end[b] == b + 1) code::append(notes_, layout_.symbol());
+        ++b;
+      }
+      for (; !open_.empty() && open_.back() == b; open_.pop_back()) code::append(notes_, layout_.close());
+    }
+  }
+
+  static constexpr std::uint32_t kWord = 0xffffffffu;
+
+  const Bitext& bitext_;
+  const TreePairOptions& options_;
+  LabelLayout layout_;
+  // Of the pair at hand.
+  const PairTrees* trees_ = nullptr;
+  std::span<const Link> links_;
+  CodedSentence source_code_, target_code_;
+  // Of the root at hand.
+  const NodePair* root_ = nullptr;
+  Span span_;
+  std::vector<std::uint32_t> holes_, first_hole_, least_;
+  std::vector<Count> covers_;
+  std::size_t width_ = 0;
+  std::uint32_t limit_ = 0;
+  // Of the rule at hand.
+  std::vector<std::uint32_t> symbols_, chosen_, by_target_, source_places_, target_places_, stops_, open_;
+  std::string source_, target_, alignment_, notes_;
+};
+
+std::string joint_key(Symbol source, Symbol target) {
+  std::string key(2 * sizeof(Symbol), '\0');
+  std::memcpy(key.data(), &source, sizeof source);
+  std::memcpy(key.data() + sizeof source, &target, sizeof target);
+  return key;
+}
+
+}  // namespace
+
+TreePairCounts& TreePairCounts::operator+=(const TreePairCounts& other) {
+  pairs += other.pairs;
+  unlinked += other.unlinked;
+  missing += other.missing;
+  nodes += other.nodes;
+  limited += other.limited;
+  rules += other.rules;
+  return *this;
+}
+
+TreePairExtractor::TreePairExtractor(std::shared_ptr<const Bitext> bitext, std::shared_ptr<const TreeBatch> source,
+                                     std::shared_ptr<const TreeBatch> target, const TreePairOptions& options)
+    : bitext_(std::move(bitext)),
+      source_(std::move(source)),
+      target_(std::move(target)),
+      options_(options),
+      labels_(*source_, *target_) {
+  if (source_->size() != bitext_->size() || target_->size() != bitext_->size())
+    throw std::invalid_argument("there must be a tree on both sides for each of the " + std::to_string(bitext_->size()) +
+                                " sentence pairs");
+  if (options.max_frontier == 0) throw std::invalid_argument("max_frontier is 0: a rule has at least one source symbol");
+}
+
+std::size_t TreePairExtractor::extract(std::size_t begin, Tally& tally, std::size_t memory, unsigned threads,
+                                       TreePairCounts& counts) {
+  constexpr std::size_t kChunk = 32, kChunks = 32;
+  const LabelLayout layout{static_cast<std::uint32_t>(labels_.size())};
+  const auto find_pairs = [&](std::size_t pair, PairTrees& out, Symbols& joint) {
+    const auto links = bitext_->links(pair);
+    if (links.empty() || (*source_)[pair].empty() || (*target_)[pair].empty()) return;
+    out.usable = true;
+    out.source.assign((*source_)[pair], [&](Symbol l) { return labels_.source(l); });
+    out.target.assign((*target_)[pair], [&](Symbol l) { return labels_.target(l); });
+    const Frontier frontier(links, bitext_->source(pair).size(), bitext_->target(pair).size());
+    for (std::uint32_t s = 0; s < out.source.nodes.size(); ++s) {
+      out.first_of_node.push_back(static_cast<std::uint32_t>(out.pairs.size()));
+      const Bracket& source = out.source.node(s);
+      const Span tight = frontier.tight_target(source.span);
+      if (tight.empty()) continue;
+      const std::uint32_t inside = frontier.source_links(source.span);
+      for (std::uint32_t t = 0; t < out.target.nodes.size(); ++t) {
+        const Bracket& target = out.target.node(t);
+        if (!target.span.contains(tight) || frontier.target_links(target.span) != inside) continue;
+        out.pairs.push_back({s, t, joint.intern(joint_key(source.label, target.label))});
+      }
+    }
+    out.first_of_node.push_back(static_cast<std::uint32_t>(out.pairs.size()));
+  };
+
+  std::size_t at = begin;
+  while (at < bitext_->size() && tally.bytes() <= memory) {
+    const std::size_t end = std::min(bitext_->size(), at + kChunk * kChunks);
+    const std::size_t chunks = (end - at + kChunk - 1) / kChunk;
+    // First the pairs of nodes, so that joint labels are numbered in the order of the sentences; then the rules.
+    std::vector<PairTrees> trees(end - at);
+    ordered_map(
+        chunks, threads,
+        [&](std::size_t chunk) {
+          Symbols joint;
+          const std::size_t first = chunk * kChunk;
+          for (std::size_t i = first; i < std::min(trees.size(), first + kChunk); ++i) find_pairs(at + i, trees[i], joint);
+          return joint;
+        },
+        [&](std::size_t chunk, Symbols&& joint) {
+          std::vector<Symbol> number;
+          for (Symbol key = 0; key < joint.size(); ++key) number.push_back(layout.joint(joint_.intern(joint.text(key))));
+          const std::size_t first = chunk * kChunk;
+          for (std::size_t i = first; i < std::min(trees.size(), first + kChunk); ++i)
+            for (NodePair& pair : trees[i].pairs) pair.label = number[pair.label];
+        });
+    tally_chunks(chunks, threads, tally, counts, [&](std::size_t chunk, Occurrences& out, TreePairCounts& seen) {
+      RuleWriter writer(*bitext_, options_, layout);
+      const std::size_t first = chunk * kChunk;
+      for (std::size_t i = first; i < std::min(trees.size(), first + kChunk); ++i) {
+        ++seen.pairs;
+        if (trees[i].usable) {
+          writer.extract(at + i, trees[i], out, seen);
+        } else {
+          ++(bitext_->links(at + i).empty() ? seen.unlinked : seen.missing);
+        }
+      }
+    });
+    at = end;
+  }
+  return at;
+}
+
+Strings TreePairExtractor::texts() const {
+  Strings out;
+  out.append("X");
+  const auto labels = static_cast<Symbol>(labels_.size());
+  for (Symbol label = 0; label < labels; ++label) out.append(labels_.escaped(label));
+  for (Symbol label = 0; label < labels; ++label) out.append("(" + std::string(labels_.escaped(label)));
+  out.append(")");
+  out.append("*");
+  for (Symbol key = 0; key < joint_.size(); ++key) {
+    Symbol source, target;
+    std::memcpy(&source, joint_.text(key).data(), sizeof source);
+    std::memcpy(&target, joint_.text(key).data() + sizeof source, sizeof target);
+    out.append(std::string(labels_.escaped(source)) + "~" + std::string(labels_.escaped(target)));
+  }
+  return out;
+}
+
+}  // namespace treeglot
