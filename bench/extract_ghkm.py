@@ -14,9 +14,7 @@ import time
 from itertools import islice
 from pathlib import Path
 
-import duckdb
-
-from treeglot.rules import RULE_SETS, bitext, compile_table, extract_ghkm, score
+from treeglot.rules import RULE_SETS, bitext, compile_table, extract_ghkm, rule_kinds, score
 from treeglot.syntax import heads, read_forests, read_parallel, read_trees, to_dependencies
 
 
@@ -57,12 +55,8 @@ def main() -> None:
             facts = json.loads((out / "extraction.json").read_text())
             print("  " + ", ".join(f"{key} {value:,}" for key, value in facts["counts"].items()))
             size = sum(path.stat().st_size for path in extraction.counts)
-            rows = duckdb.sql(
-                "SELECT lhs = 0, count(DISTINCT (source, target)) FROM read_parquet("
-                f"{[str(path) for path in extraction.counts]}) GROUP BY 1 ORDER BY 1"
-            ).fetchall()
-            kinds = {("phrases" if is_phrase else "fragments"): number for is_phrase, number in rows}
-            print("  different: " + ", ".join(f"{n:,} {kind}" for kind, n in kinds.items()), f"({size >> 20} MB)")
+            kinds = rule_kinds(extraction)
+            print(f"  different: {kinds.fragments:,} fragments, {kinds.phrases:,} phrases ({size >> 20} MB)")
             if given.table:
                 wall, cpu = time.perf_counter(), time.process_time()
                 score(extraction, out / "rules.parquet", threads=given.threads)

@@ -8,9 +8,18 @@ import bush
 import pyarrow.parquet as pq
 import pytest
 
-from treeglot import Alignment, Dependency, ParseForest, Tree, UsageError
+from treeglot import Alignment, Dependency, ParseForest, Tree, TreeglotError, UsageError
 from treeglot.graph import Builder, Hypergraph
-from treeglot.rules import RULE_SETS, GhkmOptions, bitext, compile_table, extract_ghkm, score
+from treeglot.rules import (
+    RULE_SETS,
+    GhkmOptions,
+    RuleKinds,
+    bitext,
+    compile_table,
+    extract_ghkm,
+    rule_kinds,
+    score,
+)
 from treeglot.syntax import ScoreKind
 
 MINIMAL = {
@@ -161,6 +170,14 @@ def test_unaligned_words_go_wherever_they_can(tmp_path):
     }
 
 
+def test_rules_are_counted_by_kind(tmp_path):
+    for memory in (1 << 30, 0):
+        how = {"dependencies": [bush.DEPENDENCY] * 3000, "memory": memory}
+        made = extract_ghkm(bitext([PAIR] * 3000), [bush.forest()] * 3000, tmp_path, RULE_SETS["c2d"], **how)
+        assert made.parts == (1 if memory else 2)
+        assert rule_kinds(made) == RuleKinds(fragments=36, phrases=9)
+
+
 def test_pairs_that_give_nothing_are_counted(tmp_path):
     forest = bush.forest()
     pairs = [PAIR, PAIR, PAIR, (*PAIR[:2], Alignment([])), PAIR, PAIR]
@@ -177,19 +194,19 @@ def test_pairs_that_give_nothing_are_counted(tmp_path):
     ("pairs", "forests", "dependencies", "error", "problem"),
     [
         (
-            [PAIR, (["Bùshí", *bush.SOURCE[:5]], *PAIR[1:])], 2, 2, ValueError,
+            [PAIR, (["Bùshí", *bush.SOURCE[:5]], *PAIR[1:])], 2, 2, TreeglotError,
             "pair 2: word 2 of the forest is 'yǔ', of the source sentence 'Bùshí'",
         ),
         (
-            [PAIR, (bush.SOURCE[:5], bush.TARGET, Alignment([]))], 2, 2, ValueError,
+            [PAIR, (bush.SOURCE[:5], bush.TARGET, Alignment([]))], 2, 2, TreeglotError,
             "pair 2: the forest has 6 words, the source sentence has 5",
         ),
         (
-            [PAIR, (bush.SOURCE, [*bush.TARGET, "."], bush.ALIGNMENT)], 2, 2, ValueError,
+            [PAIR, (bush.SOURCE, [*bush.TARGET, "."], bush.ALIGNMENT)], 2, 2, TreeglotError,
             "pair 2: the dependency tree has 6 words, the target sentence has 7",
         ),
         ([PAIR, PAIR], 1, 2, UsageError, "there are 1 forests for 2 sentence pairs"),
-        ([PAIR, PAIR], 3, 2, ValueError, "there are more forests than sentence pairs: 2"),
+        ([PAIR, PAIR], 3, 2, TreeglotError, "there are more forests than sentence pairs: 2"),
         ([PAIR, PAIR], 2, 1, UsageError, "there are 1 dependency trees for 2 sentence pairs"),
         ([PAIR], 1, None, UsageError, "well-formed rules and phrases take the dependency trees of the target sides"),
     ],

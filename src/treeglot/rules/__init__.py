@@ -2,7 +2,7 @@
 
 from treeglot.rules.engines import DuckDB, Engine, Statement
 from treeglot.rules.extract import Extraction, HieroOptions, bitext, extract
-from treeglot.rules.ghkm import RULE_SETS, GhkmOptions, extract_ghkm
+from treeglot.rules.ghkm import RULE_SETS, GhkmOptions, RuleKinds, extract_ghkm, rule_kinds
 from treeglot.rules.grammar import read_grammar, write_grammar
 from treeglot.rules.head_dependents import HeadDependentsOptions, extract_dependents
 from treeglot.rules.parsed import ParsedBitext, fuzzy_labels, parsed_bitext
@@ -23,6 +23,7 @@ __all__ = [
     "HeadDependentsOptions",
     "HieroOptions",
     "ParsedBitext",
+    "RuleKinds",
     "ScoreOptions",
     "Statement",
     "TreePairOptions",
@@ -36,6 +37,7 @@ __all__ = [
     "open_table",
     "parsed_bitext",
     "read_grammar",
+    "rule_kinds",
     "rule_trees",
     "score",
     "scoring",

@@ -23,9 +23,10 @@ from treeglot._core import (
     Tally,
     Tree,
 )
-from treeglot.base.errors import UsageError
+from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.files import PathLike
 from treeglot.base.options import option
+from treeglot.rules.engines import DuckDB, Engine, Statement
 from treeglot.rules.extract import MEMORY, NO_LIMIT, Extraction, write_extraction
 from treeglot.syntax import Dependency
 
@@ -138,7 +139,10 @@ def extract_ghkm(
                 batch = next(batches, [])
                 if not batch:
                     raise UsageError(f"there are {at:,} forests for {len(pairs):,} sentence pairs")
-                _core.extract_ghkm(pairs, at, batch, bank, limits, labels, tally, threads, counts)
+                try:
+                    _core.extract_ghkm(pairs, at, batch, bank, limits, labels, tally, threads, counts)
+                except ValueError as problem:
+                    raise TreeglotError(str(problem)) from problem
                 at += len(batch)
             if at == len(pairs) and next(batches, None):
                 raise UsageError(f"there are more forests than sentence pairs: {len(pairs):,}")
@@ -158,6 +162,26 @@ def extract_ghkm(
             roots=True,
             threads=threads,
         )
+
+
+@dataclasses.dataclass(frozen=True)
+class RuleKinds:
+    """Different rules of an extraction from forests, by kind (table 2 of the c2d paper)."""
+
+    fragments: int  # c2s or c2d rules
+    phrases: int  # s2s or s2d rules
+
+
+def rule_kinds(extraction: Extraction, engine: Engine | None = None) -> RuleKinds:
+    """How many different rules of each kind there are, structures being part of a rule."""
+    engine = engine or DuckDB(folder=extraction.folder)
+    different = "SELECT DISTINCT source, target, lhs FROM counts"
+    statements = [
+        Statement("kinds", f"SELECT lhs = 0 AS phrase, count(*) AS rules FROM ({different}) GROUP BY lhs = 0")
+    ]
+    batches = engine.run({"counts": extraction.counts}, statements)
+    found = {row["phrase"]: row["rules"] for batch in batches for row in batch.to_pylist()}
+    return RuleKinds(found.get(False, 0), found.get(True, 0))
 
 
 def _limit(value: int) -> int:
