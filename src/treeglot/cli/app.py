@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "Language models": ("lm train", "lm compile", "lm score", "lm info"),
     "Translation": ("train", "tune", "translate", "decode"),
     "Judge": ("score",),
+    "Experiments": ("run",),
 }
 GROUPS = {
     "": "Translate with syntax: learn synchronous grammars from parsed, aligned text, and translate with them.",

@@ -13,7 +13,7 @@ from treeglot.base.files import read_lines
 from treeglot.cli.output import warn
 
 if TYPE_CHECKING:
-    from treeglot.evaluate.report import Comparison, Score, ScoreOptions, SystemReport
+    from treeglot.evaluate.report import Comparison, ScoreOptions, SystemReport
 
 
 def score(
@@ -150,36 +150,10 @@ def _json(reports: Sequence[SystemReport], reference: Sequence[str], against: st
     import dataclasses
     import json
 
-    def described(one: Score) -> dict[str, Any]:
-        found: dict[str, Any] = {
-            "score": one.value,
-            "signature": one.signature,
-            "interval": [one.interval.low, one.interval.high],
-        }
-        if one.against:
-            test, drawn = one.against.sign_test, one.against.bootstrap
-            found["against"] = {
-                "difference": one.against.difference,
-                "difference_interval": [drawn.difference.low, drawn.difference.high],
-                "sign_test": {"better": test.better, "worse": test.worse, "equal": test.equal, "p": test.p},
-                "bootstrap": {"wins": drawn.wins, "losses": drawn.losses, "ties": drawn.ties, "p": drawn.p},
-            }
-        return found
-
     table = {
         "references": list(reference),
         "baseline": against,
         "options": dataclasses.asdict(options),
-        "systems": [
-            {
-                "system": report.system,
-                "scores": {one.name: described(one) for one in report.scores},
-                "words": report.words,
-                "reference_words": report.reference_words,
-                "empty": report.empty,
-                "by_length": [dataclasses.asdict(one) for one in report.by_length],
-            }
-            for report in reports
-        ],
+        "systems": [report.as_object() for report in reports],
     }
     return json.dumps(table, ensure_ascii=False, indent=2)

@@ -17,7 +17,7 @@ from treeglot.base.errors import UsageError
 from treeglot.cli.output import Progress, say, warn
 
 if TYPE_CHECKING:
-    from treeglot.decode import Hypothesis, Source, Translation
+    from treeglot.decode import Source, Translation
 
 BATCH = 500  # sentences translated between two writes: memory does not grow with the input
 EMPTY = '{"goal":null,"nodes":[]}'  # the forest of a line that was refused
@@ -151,10 +151,10 @@ def render(translation: Translation, number: int, output: Output) -> str:
     """What is printed for one sentence."""
     hypotheses = translation.hypotheses if output.kbest else translation.hypotheses[:1]
     if output.as_json:
-        best = as_object(translation.best, output.trace)
+        best = translation.best.as_object(output.trace)
         entry: dict[str, Any] = {"number": number, "source": translation.source, **best}
         if output.kbest:
-            entry["kbest"] = [as_object(h, output.trace) for h in hypotheses]
+            entry["kbest"] = [h.as_object(output.trace) for h in hypotheses]
         if translation.problem:
             entry["problem"] = translation.problem
         return json.dumps(entry, ensure_ascii=False) + "\n"
@@ -164,14 +164,3 @@ def render(translation: Translation, number: int, output: Output) -> str:
     if output.trace and translation.derivation.steps:
         text += "".join(f"# {line}\n" for line in str(translation.derivation).split("\n"))
     return text
-
-
-def as_object(hypothesis: Hypothesis, trace: bool) -> dict[str, Any]:
-    """A hypothesis for JSON."""
-    entry: dict[str, Any] = {"text": hypothesis.text, "score": hypothesis.score, "features": hypothesis.features}
-    if trace:
-        entry["derivation"] = [
-            {"label": s.label, "source": s.source, "target": s.target, "span": s.span, "children": s.children}
-            for s in hypothesis.derivation.steps
-        ]
-    return entry

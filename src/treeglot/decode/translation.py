@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from treeglot.decode.search_forest import SearchForest
 from treeglot.syntax import Dependency
@@ -74,6 +74,18 @@ class Hypothesis:
     features: dict[str, float]
     derivation: Derivation
     dependency: Dependency | None = None  # the tree of the text, if the model makes one
+
+    def as_object(self, trace: bool = False) -> dict[str, Any]:
+        """What JSON says of it; with `trace` the derivation, and the dependency tree if there is one."""
+        entry: dict[str, Any] = {"text": self.text, "score": self.score, "features": self.features}
+        if trace:
+            entry["derivation"] = [
+                {"label": s.label, "source": s.source, "target": s.target, "span": s.span, "children": s.children}
+                for s in self.derivation.steps
+            ]
+        if trace and self.dependency is not None:
+            entry["heads"], entry["tags"] = self.dependency.heads.tolist(), self.dependency.tags
+        return entry
 
 
 class Again(Protocol):

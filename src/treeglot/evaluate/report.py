@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -63,6 +63,23 @@ class Score:
     details: str  # of BLEU: precisions and brevity penalty
     against: Comparison | None = None
 
+    def as_object(self) -> dict[str, Any]:
+        """For JSON."""
+        found: dict[str, Any] = {
+            "score": self.value,
+            "signature": self.signature,
+            "interval": [self.interval.low, self.interval.high],
+        }
+        if self.against:
+            test, drawn = self.against.sign_test, self.against.bootstrap
+            found["against"] = {
+                "difference": self.against.difference,
+                "difference_interval": [drawn.difference.low, drawn.difference.high],
+                "sign_test": {"better": test.better, "worse": test.worse, "equal": test.equal, "p": test.p},
+                "bootstrap": {"wins": drawn.wins, "losses": drawn.losses, "ties": drawn.ties, "p": drawn.p},
+            }
+        return found
+
 
 @dataclass(frozen=True)
 class LengthBin:
@@ -90,6 +107,17 @@ class SystemReport:
     def ratio(self) -> float | None:
         """Words of the output per word of the references; None if these are empty."""
         return _ratio(self.words, self.reference_words)
+
+    def as_object(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "system": self.system,
+            "scores": {one.name: one.as_object() for one in self.scores},
+            "words": self.words,
+            "reference_words": self.reference_words,
+            "empty": self.empty,
+            "by_length": [asdict(one) for one in self.by_length],
+        }
 
 
 def score_systems(

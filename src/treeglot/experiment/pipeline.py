@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -125,7 +126,9 @@ class Pipeline:
             for given, path in zip(step.inputs.values(), inputs.values(), strict=True)
             if given == path
         }
-        step.run(Task(inputs, part, threads, memory, lambda line: watcher.said(planned, line)))
+        measures: dict[str, float] = {}
+        report = partial(watcher.said, planned)
+        step.run(Task(inputs, part, threads, memory, report, measures.__setitem__))
         for path, stamp in before.items():
             if _stamp(path) != stamp:
                 raise TreeglotError(f"{path} changed while step {step.name!r} read it; run again")
@@ -135,20 +138,20 @@ class Pipeline:
         part.rename(planned.folder)
         _sync(self.folder)
         seconds = time.monotonic() - began
-        self._note(planned, seconds, time.process_time() - cpu)
+        measures |= {"wall": round(seconds, 3), "cpu": round(time.process_time() - cpu, 3)}
+        self._note(planned, measures)
         watcher.finished(planned, seconds)
 
     def timings(self) -> dict[str, dict[str, float]]:
-        """What each step took when it ran, by key: seconds of wall time and of the processor."""
+        """What each step took when it ran, by key: seconds of wall time and of the processor, and what it measured."""
         try:
             found: dict[str, dict[str, float]] = json.loads((self.folder / TIMINGS).read_text())
         except (OSError, ValueError):
             return {}
         return found
 
-    def _note(self, planned: Planned, wall: float, cpu: float) -> None:
-        timings = self.timings()
-        timings[planned.key] = {"wall": round(wall, 3), "cpu": round(cpu, 3)}
+    def _note(self, planned: Planned, measures: dict[str, float]) -> None:
+        timings = self.timings() | {planned.key: measures}
         with write_binary(self.folder / TIMINGS) as stream:
             stream.write(json.dumps(timings, indent=1, sort_keys=True).encode())
 

@@ -38,6 +38,7 @@ class Task:
     threads: int
     memory: int
     report: Callable[[str], None]
+    measure: Callable[[str, float], None]  # notes how fast it was, beside the result
 
 
 @dataclass(frozen=True)

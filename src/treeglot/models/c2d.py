@@ -125,6 +125,7 @@ def _kind(name: str, summary: str, rules: str, *, trees: bool = False, best: boo
         weights=weights,
         needs=("source_trees|source_forests", "alignments", *(["target_trees|target_dependencies"] * well_formed)),
         takes=("target_trees", "target_dependencies"),
+        translates=("source_trees", "source_forests") if best else ("source_forests", "source_trees"),
         extract=partial(_extract, rules, best),
         compile=CompileOptions(features=tuple(RULE_WEIGHTS)),
         more=partial(_more, trees),

@@ -92,6 +92,7 @@ class Kind:
     # Files of the corpus, each a name or several that serve: "source_trees|source_forests".
     needs: tuple[str, ...]
     takes: tuple[str, ...] = field(kw_only=True, default=())  # files that it can do without
+    translates: tuple[str, ...] = field(kw_only=True, default=("source",))  # what `read` reads: the first is the best
     extract: Callable[[Corpus, Path, Any, Work], Extraction]
     compile: CompileOptions = field(default_factory=CompileOptions)
     more: Callable[[Corpus, Path, Any, Work], None] = _nothing  # files beside rules and language model

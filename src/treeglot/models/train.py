@@ -60,10 +60,11 @@ def _make_lm(
     folder: Path, lm: PathLike | None, text: PathLike | None, corpus: Corpus, order: int, memory: str | int
 ) -> None:
     from treeglot.lm import compile, train
+    from treeglot.lm import load as load_lm
     from treeglot.syntax import write
 
     if lm is not None:
-        compile(lm, folder / "lm.bin")
+        load_lm(lm).write(folder / "lm.bin")
         return
     with tempfile.TemporaryDirectory(prefix=".lm.", dir=folder) as scratch:
         if text is None:

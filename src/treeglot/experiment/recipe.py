@@ -1,0 +1,171 @@
+"""A recipe: a corpus, what is made of it, and the systems that are compared; a TOML file."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from treeglot.align import SYMMETRIZATIONS
+from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.files import PathLike
+from treeglot.base.options import load_options, option, required, unknown
+from treeglot.models import Corpus, Kind, find_kind
+
+
+@dataclass(frozen=True)
+class CorpusFiles:
+    """The files of a training corpus; paths are relative to the recipe."""
+
+    source: Path = required("tokenised source sentences")
+    target: Path = required("tokenised target sentences")
+    alignments: Path | None = option(None, "word alignments; without them they are made")
+    source_trees: Path | None = option(None, "parses of the source sentences")
+    target_trees: Path | None = option(None, "parses of the target sentences")
+    source_forests: Path | None = option(None, "packed forests of the source sentences")
+    source_dependencies: Path | None = option(None, "dependencies of the source sentences")
+    target_dependencies: Path | None = option(None, "dependencies of the target sentences")
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """Sentences to be translated, and their references."""
+
+    __test__ = False  # no test of pytest's
+
+    source: Path = required("tokenised source sentences")
+    references: tuple[Path, ...] = required("their translations, one file or more")
+    source_trees: Path | None = option(None, "parses of the sentences")
+    source_forests: Path | None = option(None, "packed forests of the sentences")
+    source_dependencies: Path | None = option(None, "dependencies of the sentences")
+
+
+@dataclass(frozen=True)
+class AlignSettings:
+    """How words are aligned."""
+
+    method: str = option("hmm", "hmm, ibm4, fast-align, sampler or eflomal")
+    symmetrization: str = option("grow-diag-final-and", "how the two directions become one")
+    options: dict[str, Any] = dataclasses.field(default_factory=dict, metadata={"help": "options of the aligner"})
+
+    def __post_init__(self) -> None:
+        """Refuses a symmetrisation that there is not."""
+        if self.symmetrization not in SYMMETRIZATIONS:
+            raise UsageError(unknown("symmetrisation", self.symmetrization, SYMMETRIZATIONS))
+
+
+@dataclass(frozen=True)
+class LmSettings:
+    """The n-gram model that all systems use."""
+
+    order: int = option(5, "words in the longest n-grams")
+    text: Path | None = option(None, "what it is trained on; default: the target sentences")
+
+
+@dataclass(frozen=True)
+class TuneSettings:
+    """How weights are tuned."""
+
+    method: Literal["mert", "mira", "pro", "none"] = option("mert", "how weights are found")
+    iterations: int = option(10, "updates of the weights, at most")
+    kbest: int = option(100, "hypotheses of a sentence that an iteration adds to the pool")
+    patience: int = option(3, "iterations without a better score before it ends; 0: all of them")
+    seed: int = option(1, "seed of everything that is drawn")
+    options: dict[str, Any] = dataclasses.field(default_factory=dict, metadata={"help": "options of the method"})
+
+
+@dataclass(frozen=True)
+class System:
+    """One system."""
+
+    name: str = required("its name in tables and folders")
+    kind: str = required("the kind of model, such as hiero")
+    options: dict[str, Any] = dataclasses.field(
+        default_factory=dict, metadata={"help": "options of the model: tables extract, score, search"}
+    )
+    tune: TuneSettings | None = option(None, "how its weights are tuned, if not as the others'")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """An experiment."""
+
+    corpus: CorpusFiles = required("the training corpus")
+    dev: TestSet = required("what weights are tuned on")
+    test: dict[str, TestSet] = required("what systems are tested on, by name")
+    system: tuple[System, ...] = required("the systems")
+    title: str = option("", "the report's title")
+    baseline: str = option("", "the system that others are tested against; default: the first")
+    lowercase: bool = option(False, "BLEU without regard to case")
+    align: AlignSettings = option(AlignSettings(), "how words are aligned, if no alignments are given")
+    lm: LmSettings = option(LmSettings(), "the n-gram model")
+    tune: TuneSettings = option(TuneSettings(), "how weights are tuned")
+
+    def __post_init__(self) -> None:
+        """Refuses names given twice, and a baseline that is none of the systems."""
+        names = [system.name for system in self.system]
+        if not names:
+            raise UsageError("there is no system; expected at least one [[system]]")
+        for name in names:
+            if names.count(name) > 1:
+                raise UsageError(f"there are two systems {name!r}")
+            if not name or not all(c.isalnum() or c in "-_.+" for c in name):
+                raise UsageError(f"{name!r} is no name of a system; expected letters, digits, -, _, + and .")
+        if self.baseline and self.baseline not in names:
+            raise UsageError(unknown("system", self.baseline, names))
+        if not self.test:
+            raise UsageError("there is nothing to test on; expected at least one [test.NAME]")
+
+
+def load_recipe(path: PathLike) -> Recipe:
+    """Read a recipe; its paths become relative to where it is."""
+    place = Path(path)
+    recipe = load_options(Recipe, place)
+    for system in recipe.system:
+        try:
+            find_kind(system.kind)
+        except UsageError as error:
+            raise FormatError(str(path), 0, f"system {system.name!r}: {error}") from error
+    placed: Recipe = _placed(recipe, place.parent)
+    return placed
+
+
+def _placed(value: Any, folder: Path) -> Any:
+    if isinstance(value, Path):
+        return folder / value
+    if isinstance(value, tuple):
+        return tuple(_placed(item, folder) for item in value)
+    if isinstance(value, Mapping):
+        return {name: _placed(item, folder) for name, item in value.items()}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.replace(
+            value, **{f.name: _placed(getattr(value, f.name), folder) for f in dataclasses.fields(value)}
+        )
+    return value
+
+
+def training_files(kind: Kind, corpus: CorpusFiles) -> list[str]:
+    """The files of the corpus that a kind of model is trained on, but for text and alignments."""
+    out: list[str] = []
+    for need in (*kind.needs, *kind.takes):
+        names = sorted(need.split("|"), key=lambda name: kind.translates.index(name) if name in kind.translates else 99)
+        found = [name for name in names if getattr(corpus, name) is not None]
+        if not found and need in kind.takes:
+            continue
+        if not found and names != ["alignments"]:
+            raise UsageError(f"a {kind.name} model is trained with {' or '.join(names)}; the corpus has none")
+        out += [name for name in found[:1] if name not in ("source", "target", "alignments", *out)]
+    given = Corpus(**{name: Path() for name in ("source", "target", "alignments", *out)})
+    kind.check(given)
+    return out
+
+
+def translated_file(kind: Kind, test: TestSet) -> Path:
+    """What a kind of model translates of a test set."""
+    for name in kind.translates:
+        path: Path | None = getattr(test, name)
+        if path is not None:
+            return path
+    raise UsageError(f"a {kind.name} model translates {' or '.join(kind.translates)}; the test set has none")

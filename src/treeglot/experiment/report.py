@@ -1,0 +1,132 @@
+"""The report of an experiment: one page that needs nothing from the network, and a table of its figures.
+
+How fast each system was stands in a file of its own beside the page, `timings.js`, which the page shows if it is there:
+everything else is the same, byte for byte, whenever the experiment is run.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import treeglot
+from treeglot.base.files import read_lines, write_binary
+from treeglot.experiment.pipeline import Pipeline
+from treeglot.experiment.recipe import Recipe, System
+from treeglot.experiment.step import Input, Output, Step, Task
+from treeglot.models import find_kind
+
+DERIVATIONS = 200  # sentences of a test set whose derivations the page holds
+NAMES = ("report.html", "report.json")
+
+
+def report_step(recipe: Recipe) -> Step:
+    """The last step: the page and the table."""
+    inputs: dict[str, Input] = {}
+    for system in recipe.system:
+        inputs[f"model {system.name}"] = Output(f"train {system.name}")
+        if (system.tune or recipe.tune).method != "none":
+            inputs[f"log {system.name}"] = Output(f"tune {system.name}", "log.jsonl")
+        for test in recipe.test:
+            inputs[f"output {system.name} {test}"] = Output(f"translate {system.name} {test}", "output.jsonl")
+    for name, test_set in recipe.test.items():
+        inputs[f"scores {name}"] = Output(f"score {name}", "scores.json")
+        inputs |= {f"reference {name} {n}": path for n, path in enumerate(test_set.references)}
+    settings = {
+        "title": recipe.title,
+        "baseline": recipe.baseline or recipe.system[0].name,
+        "systems": [[system.name, system.kind] for system in recipe.system],
+        "tests": list(recipe.test),
+    }
+    return Step("report", partial(_report, recipe), inputs, settings)
+
+
+def publish(pipeline: Pipeline, threads: int) -> list[Path]:
+    """Put the report of a finished run into its folder, with what was measured beside it."""
+    plan = {planned.step.name: planned for planned in pipeline.plan()}
+    timings = pipeline.timings()
+    out = []
+    for name in NAMES:
+        out.append(pipeline.folder / name)
+        with write_binary(out[-1]) as stream:
+            stream.write((plan["report"].folder / name).read_bytes())
+    measured = {name: timings[planned.key] for name, planned in plan.items() if planned.key in timings}
+    text = json.dumps({"threads": threads, "steps": measured}, ensure_ascii=False, indent=1, sort_keys=True)
+    with write_binary(pipeline.folder / "timings.js") as stream:
+        stream.write(f"const TIMINGS = {text};\n".encode())
+    return out
+
+
+def _report(recipe: Recipe, task: Task) -> None:
+    data: dict[str, Any] = {
+        "title": recipe.title or "Experiment",
+        "baseline": recipe.baseline or recipe.system[0].name,
+        "signature": f"treeglot {treeglot.__version__}",
+        "systems": [_system(system, task) for system in recipe.system],
+        "tests": {name: _test(recipe, name, task) for name in recipe.test},
+    }
+    figures = data | {"tests": {name: {"scores": test["scores"]} for name, test in data["tests"].items()}}
+    with write_binary(task.out / "report.json") as stream:
+        stream.write((json.dumps(figures, ensure_ascii=False, indent=1) + "\n").encode())
+    with write_binary(task.out / "report.html") as stream:
+        stream.write(page(data).encode())
+
+
+def page(data: dict[str, Any]) -> str:
+    """The page that shows `data`, with its style and programs inside."""
+    here = files("treeglot.experiment")
+    style, program = (here.joinpath(name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
+    # Inside <script> only "</" could end the data too early.
+    held = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    return "\n".join(
+        [
+            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>',
+            '<meta name="viewport" content="width=device-width, initial-scale=1"/>',
+            f"<title>{escape(data['title'])}</title><style>{style}</style></head><body>",
+            f"<h1>{escape(data['title'])}</h1><main></main>",
+            f'<script>const DATA = {held};</script>\n<script src="timings.js"></script>\n<script>{program}</script>',
+            "</body></html>\n",
+        ]
+    )
+
+
+def _system(system: System, task: Task) -> dict[str, Any]:
+    import duckdb
+
+    table = task.inputs[f"model {system.name}"] / "rules.parquet"
+    with duckdb.connect() as connection:
+        connection.execute("SELECT count(*), count(*) FILTER (variables = 0) FROM read_parquet(?)", [str(table)])
+        rules, flat = connection.fetchone() or (0, 0)
+    out = {"name": system.name, "kind": system.kind, "summary": find_kind(system.kind).summary}
+    log = task.inputs.get(f"log {system.name}")
+    tuning = [json.loads(line) for line in read_lines(log)] if log is not None else []
+    curve = [{key: entry[key] for key in ("iteration", "score", "held_out") if key in entry} for entry in tuning]
+    return out | {"rules": rules, "flat": flat, "tuning": curve}
+
+
+def _test(recipe: Recipe, test: str, task: Task) -> dict[str, Any]:
+    outputs, derivations = {}, {}
+    sources: list[str] = []
+    for system in recipe.system:
+        entries = [json.loads(line) for line in read_lines(task.inputs[f"output {system.name} {test}"])]
+        sources = sources or [entry["source"] for entry in entries]
+        outputs[system.name] = [entry["text"] for entry in entries]
+        derivations[system.name] = [_explained(entry) for entry in entries[:DERIVATIONS]]
+    number = len(recipe.test[test].references)
+    return {
+        "sources": sources,
+        "references": [read_lines(task.inputs[f"reference {test} {n}"]) for n in range(number)],
+        "outputs": outputs,
+        "derivations": derivations,
+        "scores": json.loads(task.inputs[f"scores {test}"].read_text()),
+    }
+
+
+def _explained(entry: dict[str, Any]) -> dict[str, Any]:
+    """What the page draws of a translation: the steps as lists, which are short, and the tree."""
+    steps = [[s["label"], s["source"], s["target"], *s["span"], s["children"]] for s in entry.get("derivation", [])]
+    return {"steps": steps, **({"heads": entry["heads"], "tags": entry["tags"]} if "heads" in entry else {})}

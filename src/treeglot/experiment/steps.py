@@ -1,0 +1,181 @@
+"""The steps of a recipe, from text to scores."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from treeglot.base.files import read_lines, write_binary
+from treeglot.base.options import from_table
+from treeglot.experiment.recipe import AlignSettings, Recipe, System, TuneSettings, training_files, translated_file
+from treeglot.experiment.report import report_step
+from treeglot.experiment.step import Input, Output, Step, Task
+from treeglot.models import Corpus, find_kind
+
+BATCH = 500  # sentences translated between two writes
+SPEED = "ms_per_sentence"  # what a translation notes beside its result
+
+
+def steps_of(recipe: Recipe) -> list[Step]:
+    """The steps, in an order in which they can run."""
+    steps = []
+    corpus = recipe.corpus
+    links: Input
+    if corpus.alignments is None:
+        steps.append(
+            Step(
+                "align",
+                partial(_align, recipe.align),
+                {"source": corpus.source, "target": corpus.target},
+                dataclasses.asdict(recipe.align),
+            )
+        )
+        links = Output("align", "links.align")
+    else:
+        links = corpus.alignments
+    order = recipe.lm.order
+    steps.append(Step("lm", partial(_lm, order), {"text": recipe.lm.text or corpus.target}, {"order": order}))
+    for system in recipe.system:
+        steps += _system(recipe, system, links)
+    for name, test in recipe.test.items():
+        outputs: dict[str, Input] = {s.name: Output(f"translate {s.name} {name}", "output.txt") for s in recipe.system}
+        references = {f"reference {n}": path for n, path in enumerate(test.references)}
+        settings: dict[str, Any] = {
+            "systems": [system.name for system in recipe.system],
+            "baseline": recipe.baseline or recipe.system[0].name,
+            "lowercase": recipe.lowercase,
+        }
+        steps.append(Step(f"score {name}", partial(_score, **settings), {**outputs, **references}, settings))
+    steps.append(report_step(recipe))
+    return steps
+
+
+def _system(recipe: Recipe, system: System, links: Input) -> list[Step]:
+    kind, corpus = find_kind(system.kind), recipe.corpus
+    files: dict[str, Input] = {name: getattr(corpus, name) for name in training_files(kind, corpus)}
+    files |= {"source": corpus.source, "target": corpus.target, "alignments": links, "lm": Output("lm", "lm.bin")}
+    settings: dict[str, Any] = {"kind": system.kind, "options": system.options}
+    from_table(kind.options, system.options)  # refuses what is wrong before anything runs
+    model = Output(f"train {system.name}")
+    steps = [Step(model.step, partial(_train, **settings), files, settings)]
+    tune = system.tune or recipe.tune
+    references = {f"reference {n}": path for n, path in enumerate(recipe.dev.references)}
+    weights: Input = Output(model.step, "weights.txt")
+    if tune.method != "none":
+        tuned = dataclasses.asdict(tune) | {"lowercase": recipe.lowercase}
+        inputs: dict[str, Input] = {"model": model, "dev": translated_file(kind, recipe.dev), **references}
+        steps.append(Step(f"tune {system.name}", partial(_tune, tune, recipe.lowercase), inputs, tuned, resumes=True))
+        weights = Output(f"tune {system.name}", "best.weights")
+    for name, test in recipe.test.items():
+        inputs = {"model": model, "weights": weights, "sentences": translated_file(kind, test)}
+        steps.append(Step(f"translate {system.name} {name}", _translate, inputs))
+    return steps
+
+
+def _align(settings: AlignSettings, task: Task) -> None:
+    from treeglot.align import align
+    from treeglot.syntax import read_text, write
+
+    links = align(
+        list(read_text(task.inputs["source"])),
+        list(read_text(task.inputs["target"])),
+        settings.method,
+        settings.symmetrization,
+        options=settings.options,
+        threads=task.threads,
+        report=lambda done, of: task.report(f"iteration {done} of {of}"),
+    )
+    write(task.out / "links.align", links)
+
+
+def _lm(order: int, task: Task) -> None:
+    from treeglot.lm import compile, train
+
+    train(task.inputs["text"], order, memory=task.memory, out=task.out / "lm.arpa")
+    compile(task.out / "lm.arpa", task.out / "lm.bin")
+    (task.out / "lm.arpa").unlink()
+
+
+def _train(task: Task, kind: str, options: Mapping[str, Any]) -> None:
+    from treeglot.models import train
+
+    files = {name: path for name, path in task.inputs.items() if name != "lm"}
+    train(
+        kind,
+        Corpus(**files),
+        task.out,
+        from_table(find_kind(kind).options, options),
+        lm=task.inputs["lm"],
+        threads=task.threads,
+        memory=task.memory,
+        report=task.report,
+    )
+
+
+def _tune(settings: TuneSettings, lowercase: bool, task: Task) -> None:
+    from treeglot.evaluate import Bleu
+    from treeglot.models import load
+    from treeglot.tune import DecoderTranslator, LoopOptions, plot, tune
+    from treeglot.tune import method as methods
+
+    model = load(task.inputs["model"])
+    references = [read_lines(path) for name, path in task.inputs.items() if name.startswith("reference")]
+    translator = DecoderTranslator(model.translator, model.kind, threads=task.threads)
+    found = tune(
+        translator,
+        list(model.read(task.inputs["dev"])),
+        references,
+        methods.make(settings.method, settings.options),
+        model.weights,
+        task.out,
+        metric=Bleu(lowercase=lowercase),
+        options=LoopOptions(settings.iterations, settings.kbest, settings.patience, settings.seed),
+        threads=task.threads,
+        report=lambda entry: task.report(f"iteration {entry['iteration']}: BLEU {entry['score']:.2f}"),
+    )
+    for path in task.out.glob("*.kbest"):
+        path.unlink()
+    with write_binary(task.out / "plot.svg") as stream:
+        stream.write(plot(found.log).encode())
+
+
+def _translate(task: Task) -> None:
+    from treeglot.decode import read_weights
+    from treeglot.models import load
+
+    model = load(task.inputs["model"]).with_weights(read_weights(task.inputs["weights"]))
+    sources = model.read(task.inputs["sentences"])
+    number, seconds = 0, 0.0
+    with write_binary(task.out / "output.txt") as texts, write_binary(task.out / "output.jsonl") as entries:
+        while batch := list(islice(sources, BATCH)):
+            for found in model.translate_all(batch, threads=task.threads):
+                texts.write(f"{found.text}\n".encode())
+                entry = {"source": found.source, **found.best.as_object(trace=True)}
+                if found.problem:
+                    entry["problem"] = found.problem
+                if found.notes:
+                    entry["notes"] = found.notes
+                entries.write((json.dumps(entry, ensure_ascii=False) + "\n").encode())
+                number += 1
+                seconds += found.seconds
+            task.report(f"{number:,} sentences")
+    task.measure(SPEED, round(1000 * seconds / max(number, 1), 3))
+
+
+def _score(task: Task, systems: Sequence[str], baseline: str, lowercase: bool) -> None:
+    from treeglot.evaluate.report import ScoreOptions, score_systems
+
+    outputs = {name: read_lines(task.inputs[name]) for name in systems}
+    references = [read_lines(path) for name, path in task.inputs.items() if name.startswith("reference ")]
+    found = score_systems(
+        outputs,
+        references,
+        baseline=baseline if len(outputs) > 1 else None,
+        options=ScoreOptions(lowercase=lowercase),
+    )
+    with write_binary(task.out / "scores.json") as stream:
+        stream.write((json.dumps([one.as_object() for one in found], indent=1) + "\n").encode())

@@ -1,0 +1,140 @@
+"""Recipes: what they refuse, a whole run on the sample treebank, its report."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from treeglot import sample
+from treeglot.base.errors import FormatError, UsageError
+from treeglot.cli import main
+from treeglot.experiment import Pipeline, load_recipe, steps_of
+
+RECIPE = """
+title = "A <small> sample"
+[corpus]
+source = "train.zh"
+target = "train.en"
+source_forests = "train.zh.forest.jsonl"
+target_trees = "train.en.tree"
+[dev]
+source = "dev.zh"
+source_forests = "dev.zh.forest.jsonl"
+references = ["dev.en"]
+[test.one]
+source = "test.zh"
+source_forests = "test.zh.forest.jsonl"
+references = ["test.en"]
+[lm]
+order = 3
+[tune]
+iterations = 1
+kbest = 20
+options = { restarts = 1, directions = 1 }
+[[system]]
+name = "hiero"
+kind = "hiero"
+options = { search = { pop_limit = 20 } }
+[[system]]
+name = "c2d"
+kind = "c2d"
+options = { search = { pop_limit = 20 } }
+tune = { method = "none" }
+"""
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    sample.write(folder, 150, 2)
+    (folder / "recipe.toml").write_text(RECIPE)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def done(corpus: Path) -> Path:
+    assert main(["run", str(corpus / "recipe.toml"), "--threads", "2"]) == 0
+    return corpus / "recipe"
+
+
+def test_a_run_leaves_a_report(done: Path) -> None:
+    figures = json.loads((done / "report.json").read_text())
+    assert [system["name"] for system in figures["systems"]] == ["hiero", "c2d"]
+    assert all(system["rules"] > 100 for system in figures["systems"])
+    assert len(figures["systems"][0]["tuning"]) == 2
+    assert figures["systems"][1]["tuning"] == []
+    hiero, c2d = figures["tests"]["one"]["scores"]
+    assert hiero["scores"]["BLEU"]["score"] > 5
+    assert "against" in c2d["scores"]["BLEU"]
+    assert "ms_per_sentence" in (done / "timings.js").read_text()
+
+
+def test_the_page_stands_alone(done: Path) -> None:
+    html = (done / "report.html").read_text()
+    assert "<title>A &lt;small&gt; sample</title>" in html
+    assert not re.search(r'(?:src|href)="(?!timings\.js)', html)
+    assert "http" not in html.replace("http://www.w3.org/2000/svg", "")
+    data = json.loads(html.split("const DATA = ")[1].split(";</script>")[0].replace("<\\/", "</"))
+    test = data["tests"]["one"]
+    assert len(test["sources"]) == len(test["references"][0]) == len(test["outputs"]["c2d"])
+    explained = test["derivations"]["c2d"][0]
+    assert len(explained["heads"]) == len(test["outputs"]["c2d"][0].split())
+    assert sum(step[-1] for step in explained["steps"]) == len(explained["steps"]) - 1  # a tree
+
+
+def test_nothing_runs_twice_and_threads_do_not_matter(
+    corpus: Path, done: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert main(["run", str(corpus / "recipe.toml"), "--plan"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 9
+    assert all(line.startswith("done") for line in lines)
+    assert main(["run", str(corpus / "recipe.toml"), "--work", str(tmp_path / "again"), "--threads", "1"]) == 0
+    for path in done.rglob("*"):
+        if path.is_file() and path.name not in ("timings.js", "timings.json", ".lock"):
+            assert path.read_bytes() == (tmp_path / "again" / path.relative_to(done)).read_bytes(), path
+
+
+def test_a_setting_changes_what_depends_on_it_alone(corpus: Path, done: Path) -> None:
+    other = corpus / "other.toml"
+    other.write_text(RECIPE.replace("iterations = 1", "iterations = 2"))
+    plan = Pipeline(steps_of(load_recipe(other)), done).plan()
+    missing = [planned.step.name for planned in plan if not planned.done]
+    assert missing == ["tune hiero", "translate hiero one", "score one", "report"]
+    assert next(planned.reason for planned in plan if not planned.done) == "iterations was 1"
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (('kind = "c2d"', 'kind = "c2x"'), "system 'c2d': unknown kind of model 'c2x';"),
+        (('name = "c2d"', 'name = "hiero"'), "there are two systems 'hiero'"),
+        (('name = "c2d"', 'name = "c/d"'), "'c/d' is no name of a system"),
+        (("order = 3", "ordre = 3"), "unknown option of [lm] 'ordre'; did you mean 'order'?"),
+        (('title = "A <small> sample"', 'baseline = "x"'), "unknown system 'x'"),
+        (("[lm]", "[align]\nsymmetrization = 'grow'\n[lm]"), "unknown symmetrisation 'grow'"),
+    ],
+)
+def test_recipes_that_are_refused(tmp_path: Path, change: tuple[str, str], problem: str) -> None:
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(RECIPE.replace(*change))
+    with pytest.raises(FormatError, match=re.escape(problem)):
+        load_recipe(recipe)
+
+
+def test_files_that_a_kind_wants(tmp_path: Path) -> None:
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(RECIPE.replace('target_trees = "train.en.tree"\n', ""))
+    with pytest.raises(UsageError, match="a c2d model is trained with target_trees or target_dependencies"):
+        steps_of(load_recipe(recipe))
+    recipe.write_text(RECIPE.replace('source_forests = "test.zh.forest.jsonl"\n', ""))
+    with pytest.raises(UsageError, match="a c2d model translates source_forests or source_trees"):
+        steps_of(load_recipe(recipe))
+    recipe.write_text(RECIPE.replace("pop_limit = 20", "pops = 20"))
+    with pytest.raises(UsageError, match="unknown option of \\[search\\] 'pops'"):
+        steps_of(load_recipe(recipe))
+    recipe.write_text(RECIPE)
+    with pytest.raises(FormatError, match=r"train.zh: is not there; step 'align' wants it as source"):
+        Pipeline(steps_of(load_recipe(recipe)), tmp_path / "work").plan()
