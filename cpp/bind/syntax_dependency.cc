@@ -68,13 +68,32 @@ void bind_heads(nb::module_& m) {
            })
       .def("__repr__", [](const HeadTable& table) { return "<HeadTable " + table.file() + ">"; });
 
+  nb::enum_<HeadStyle::Coordination>(m, "Coordination", "How conjuncts hang together.")
+      .value("table", HeadStyle::Coordination::table, "As the head table says.")
+      .value("chain", HeadStyle::Coordination::chain, "Each from the conjunction before it.")
+      .value("conjunction", HeadStyle::Coordination::conjunction, "All from the last conjunction.");
+  nb::class_<HeadStyle>(m, "HeadStyle", "Where a head table is departed from.")
+      .def("__init__",
+           [](HeadStyle* self, HeadStyle::Coordination coordination, bool preposition_object, bool main_verb,
+              bool infinitive_verb, bool subordinate_clause, bool question_clause, bool possessive_noun) {
+             new (self) HeadStyle{coordination,       preposition_object, main_verb,      infinitive_verb,
+                                  subordinate_clause, question_clause,    possessive_noun};
+           },
+           "coordination"_a = HeadStyle::Coordination::table, "preposition_object"_a = false, "main_verb"_a = false,
+           "infinitive_verb"_a = false, "subordinate_clause"_a = false, "question_clause"_a = false,
+           "possessive_noun"_a = false);
+
   m.def("to_dependencies",
-        [](const std::vector<const Tree*>& trees, const HeadTable& heads) { return to_dependency(trees, heads); },
-        "trees"_a, "heads"_a, nb::call_guard<nb::gil_scoped_release>(),
+        [](const std::vector<const Tree*>& trees, const HeadTable& heads, const HeadStyle& style) {
+          return to_dependency(trees, heads, style);
+        },
+        "trees"_a, "heads"_a, "style"_a, nb::call_guard<nb::gil_scoped_release>(),
         "The dependency trees of constituency trees; the list must not be changed meanwhile.");
   m.def(
-      "to_dependency", [](const Tree& tree, const HeadTable& heads) { return to_dependency(tree, heads); }, "tree"_a,
-      "heads"_a, nb::call_guard<nb::gil_scoped_release>(), "The dependency tree of a constituency tree.");
+      "to_dependency",
+      [](const Tree& tree, const HeadTable& heads, const HeadStyle& style) { return to_dependency(tree, heads, style); },
+      "tree"_a, "heads"_a, "style"_a, nb::call_guard<nb::gil_scoped_release>(),
+      "The dependency tree of a constituency tree.");
 }
 
 void bind_structure(nb::module_& m) {

@@ -31,6 +31,8 @@ class HeadTable {
   Label find(std::string_view label) const;
   Label unknown() const { return static_cast<Label>(labels_.size()); }
   std::size_t head_child(Label label, std::span<const Label> children) const;
+  bool passed_over(Label label) const { return passed_over_[label] != 0; }  // punctuation, traces
+  bool conjunction(Label label) const { return conjunction_[label] != 0; }
 
  private:
   friend class HeadTableReader;

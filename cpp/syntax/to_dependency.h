@@ -1,6 +1,7 @@
 // Dependencies from constituents: every word depends on the head word of the smallest constituent that it does not head.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -10,9 +11,28 @@
 
 namespace treeglot {
 
+// Where the head table is departed from, in the manner of Johansson and Nugues (2007). The labels are those of the Penn
+// treebanks; what the table calls conjunctions and passes over (punctuation) is its own.
+struct HeadStyle {
+  enum class Coordination : std::uint8_t {
+    table,
+    chain,       // each conjunct hangs from the conjunction before it, that from the conjunct before (Mel'cuk)
+    conjunction  // the last conjunction is the head of all (Prague)
+  };
+
+  Coordination coordination = Coordination::table;
+  bool preposition_object = false;  // prepositions hang from their object
+  bool main_verb = false;           // auxiliaries and modals hang from the verb
+  bool infinitive_verb = false;     // so does "to"
+  bool subordinate_clause = false;  // words that introduce a clause hang from it
+  bool question_clause = false;     // so do question words and relative pronouns
+  bool possessive_noun = false;     // 's hangs from the noun
+};
+
 // One root, projective. A word's tag is the base of its parent's label. The tree without nodes (a failed parse) gives the
 // dependency structure without words.
-Dependency to_dependency(const Tree& tree, const HeadTable& heads);
-std::vector<Dependency> to_dependency(std::span<const Tree* const> trees, const HeadTable& heads);
+Dependency to_dependency(const Tree& tree, const HeadTable& heads, const HeadStyle& style = {});
+std::vector<Dependency> to_dependency(std::span<const Tree* const> trees, const HeadTable& heads,
+                                      const HeadStyle& style = {});
 
 }  // namespace treeglot

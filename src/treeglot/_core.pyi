@@ -612,12 +612,29 @@ class HeadTable:
 
     def __repr__(self) -> str: ...
 
-def to_dependencies(trees: Sequence[Tree], heads: HeadTable) -> list[Dependency]:
+class Coordination(enum.Enum):
+    """How conjuncts hang together."""
+
+    table = 0
+    """As the head table says."""
+
+    chain = 1
+    """Each from the conjunction before it."""
+
+    conjunction = 2
+    """All from the last conjunction."""
+
+class HeadStyle:
+    """Where a head table is departed from."""
+
+    def __init__(self, coordination: Coordination = Coordination.table, preposition_object: bool = False, main_verb: bool = False, infinitive_verb: bool = False, subordinate_clause: bool = False, question_clause: bool = False, possessive_noun: bool = False) -> None: ...
+
+def to_dependencies(trees: Sequence[Tree], heads: HeadTable, style: HeadStyle) -> list[Dependency]:
     """
     The dependency trees of constituency trees; the list must not be changed meanwhile.
     """
 
-def to_dependency(tree: Tree, heads: HeadTable) -> Dependency:
+def to_dependency(tree: Tree, heads: HeadTable, style: HeadStyle) -> Dependency:
     """The dependency tree of a constituency tree."""
 
 def structure_roots(dependency: Dependency, begin: int, end: int, strict: bool = False) -> list[int]:

@@ -13,10 +13,12 @@ from treeglot.models.kind import Corpus
 from treeglot.syntax import (
     Alignment,
     Dependency,
+    HeadStyle,
     HeadTable,
     ParseForest,
     Tree,
     find_format,
+    head_style,
     heads,
     read,
     read_parallel,
@@ -84,13 +86,13 @@ def as_forest(value: ParseForest | Tree, best: bool = False) -> ParseForest | No
     return ParseForest.from_tree(value) if len(value.words) > 0 else None
 
 
-def target_dependencies(corpus: Corpus, table: str) -> Iterator[Dependency]:
-    """The dependency trees of the target side: read, or made of constituents with a head table.
+def target_dependencies(corpus: Corpus, table: str, style: str = "table") -> Iterator[Dependency]:
+    """The dependency trees of the target side: read, or made of constituents with a head table and style.
 
     Their words are those of the text if it is given: a parser may have seen another case. A failed parse has no words.
     """
     path = _parses(corpus, "target")
-    trees = _dependencies(read(path), heads.load(table))
+    trees = _dependencies(read(path), heads.load(table), head_style(style))
     if corpus.target is None:
         yield from trees
         return
@@ -105,10 +107,10 @@ def target_dependencies(corpus: Corpus, table: str) -> Iterator[Dependency]:
         yield Dependency(words, tree.heads.tolist(), tree.tags) if len(tree) else tree
 
 
-def _dependencies(values: Iterable[Any], table: HeadTable) -> Iterator[Dependency]:
+def _dependencies(values: Iterable[Any], table: HeadTable, style: HeadStyle) -> Iterator[Dependency]:
     values = iter(values)
     while batch := list(islice(values, BATCH)):
         if isinstance(batch[0], Dependency):
             yield from batch
         else:
-            yield from to_dependencies(batch, table)
+            yield from to_dependencies(batch, table, style)

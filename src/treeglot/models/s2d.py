@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -15,6 +16,7 @@ from treeglot.models.hiero import WEIGHTS
 from treeglot.models.kind import Corpus, Kind, Work
 from treeglot.models.parallel import aligned_words, target_dependencies
 from treeglot.rules import Extraction, HieroOptions, ScoreOptions, bitext, extract, target_structures
+from treeglot.syntax import Dependency
 
 WORDS = ("dlm.words.bin", "words")
 TAGS = ("dlm.tags.bin", "tags")
@@ -34,12 +36,17 @@ class StringDependencyOptions:
     search: SearchOptions = option(SearchOptions(), "how sentences are translated")
     lm_order: int = option(5, "words in the language model's longest n-grams")
     target_heads: str = option("english", "head table of the target language, for --target-trees")
+    target_style: str = option("table", "where dependencies depart from it: table, johansson-nugues, content, …")
+
+
+def _trees(corpus: Corpus, options: StringDependencyOptions) -> Iterator[Dependency]:
+    return target_dependencies(corpus, options.target_heads, options.target_style)
 
 
 def _extract(corpus: Corpus, folder: Path, options: StringDependencyOptions, work: Work) -> Extraction:
     pairs = bitext(aligned_words(corpus))
     work.report(f"{len(pairs):,} sentence pairs")
-    structures = target_structures(pairs, target_dependencies(corpus, options.target_heads), strict=options.strict)
+    structures = target_structures(pairs, _trees(corpus, options), strict=options.strict)
     extraction = extract(
         pairs, folder, options.extract, labels=structures, threads=work.threads, memory=work.memory // 2
     )
@@ -57,7 +64,7 @@ def _more(
     """The dependency models of the target side."""
     from treeglot.lm import DiscountWarning, compile_dependency, train_dependency
 
-    trees = [tree for tree in target_dependencies(corpus, options.target_heads) if len(tree) > 0]
+    trees = [tree for tree in _trees(corpus, options) if len(tree) > 0]
     for file, unit in models:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DiscountWarning)  # usual over tags, and small data says so elsewhere

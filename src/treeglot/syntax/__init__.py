@@ -45,14 +45,17 @@ from treeglot.syntax.formats import (
     read_trees,
     write,
 )
+from treeglot.syntax.head_style import STYLES, HeadStyle, head_style
 from treeglot.syntax.notebook import attach
 from treeglot.syntax.structure import Structure, structure, structures
 
 __all__ = [
     "FORMATS",
+    "STYLES",
     "Alignment",
     "Dependency",
     "Format",
+    "HeadStyle",
     "HeadTable",
     "ParseForest",
     "Records",
@@ -63,6 +66,7 @@ __all__ = [
     "categories",
     "category",
     "find_format",
+    "head_style",
     "heads",
     "read",
     "read_alignments",

@@ -6,25 +6,30 @@ from collections.abc import Iterable
 
 from treeglot import _core
 from treeglot._core import Dependency, HeadTable, Tree
+from treeglot.syntax.head_style import HeadStyle
 
 __all__ = ["to_dependencies", "to_dependency"]
 
+_TABLE = HeadStyle()
 
-def to_dependency(tree: Tree, heads: HeadTable) -> Dependency:
+
+def to_dependency(tree: Tree, heads: HeadTable, style: HeadStyle = _TABLE) -> Dependency:
     """The dependency tree of a constituency tree: one root, projective, tags from the words' parents.
 
     Tags lose their functional parts (`NN-SB` is `NN`); the empty tree, a failed parse, gives a `Dependency` without
-    words.
+    words. `style` says where the table is departed from.
 
     >>> from treeglot.syntax import heads
     >>> tree = Tree.parse("(S (NP (NNP Bush)) (VP (VBD held) (NP (DT a) (NN talk)) (PP (IN with) (NP (NNP Sharon)))))")
     >>> to_dependency(tree, heads.load("english")).to_brackets()
     '(Bush) held ((a) talk) (with (Sharon))'
+    >>> to_dependency(tree, heads.load("english"), HeadStyle(prepositions="object")).to_brackets()
+    '(Bush) held ((a) talk) ((with) Sharon)'
     """
-    return _core.to_dependency(tree, heads)
+    return _core.to_dependency(tree, heads, style.core())
 
 
-def to_dependencies(trees: Iterable[Tree], heads: HeadTable) -> list[Dependency]:
+def to_dependencies(trees: Iterable[Tree], heads: HeadTable, style: HeadStyle = _TABLE) -> list[Dependency]:
     """`to_dependency` of many trees, in the core and without the interpreter lock.
 
     >>> from treeglot.syntax import heads
@@ -33,4 +38,4 @@ def to_dependencies(trees: Iterable[Tree], heads: HeadTable) -> list[Dependency]
     ['(我) 来 (了)', '']
     """
     # A list that nobody else has: the core reads it while other threads run.
-    return _core.to_dependencies(list(trees), heads)
+    return _core.to_dependencies(list(trees), heads, style.core())

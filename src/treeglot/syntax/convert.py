@@ -14,6 +14,7 @@ from treeglot.base.options import option
 from treeglot.syntax import heads
 from treeglot.syntax.constituents import to_dependencies
 from treeglot.syntax.formats import FORMATS
+from treeglot.syntax.head_style import head_style
 
 NOUNS: dict[type[Any], str] = {
     Tree: "trees",
@@ -31,6 +32,9 @@ class ConvertOptions:
     """How one kind of syntax becomes another."""
 
     heads: str | None = option(None, "Head table that makes dependencies: chinese, english, german or a file.")
+    style: str = option(
+        "table", "Where dependencies depart from the head table: table, johansson-nugues, content, or NAME=VALUE,…"
+    )
     kbest: int = option(1, "Trees that make a forest or come from one; short lists are filled with empty trees.")
     prune: float | None = option(None, "Drop forest edges that the best tree beats by more than this (natural log).")
     scores: Literal["conditional", "posterior"] | None = option(None, "What the scores of forests become.")
@@ -123,9 +127,9 @@ def _trees_to_forests(trees: Iterator[Tree], options: ConvertOptions) -> Iterato
 
 
 def _trees_to_dependencies(trees: Iterator[Tree], options: ConvertOptions) -> Iterator[Dependency]:
-    table = heads.load(options.heads or "")
+    table, style = heads.load(options.heads or ""), head_style(options.style)
     for batch in _batches(trees, BATCH):
-        yield from to_dependencies(batch, table)
+        yield from to_dependencies(batch, table, style)
 
 
 def _pruned(forests: Iterator[ParseForest], options: ConvertOptions) -> Iterator[ParseForest]:
@@ -186,9 +190,9 @@ _STEPS: dict[tuple[type[Any], type[Any]], tuple[Step, set[str]]] = {
     (Tree, Tree): (_same, set()),
     (Tree, list): (_words, set()),
     (Tree, ParseForest): (_trees_to_forests, {"kbest", "scores"}),
-    (Tree, Dependency): (_trees_to_dependencies, {"heads"}),
+    (Tree, Dependency): (_trees_to_dependencies, {"heads", "style"}),
     (ParseForest, ParseForest): (_rescored, {"prune", "scores"}),
     (ParseForest, list): (_words, set()),
     (ParseForest, Tree): (_forests_to_trees, {"kbest", "prune"}),
-    (ParseForest, Dependency): (_forests_to_dependencies, {"heads", "kbest", "prune"}),
+    (ParseForest, Dependency): (_forests_to_dependencies, {"heads", "style", "kbest", "prune"}),
 }
