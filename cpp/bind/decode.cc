@@ -10,6 +10,7 @@
 
 #include "decode/decoder.h"
 #include "decode/features/dependency.h"
+#include "decode/features/labels.h"
 #include "decode/features/ngram.h"
 #include "decode/match_chart.h"
 #include "decode/match_forest.h"
@@ -80,6 +81,8 @@ void bind_decode(nb::module_& m) {
       .def("add_ngram",
            [](FeatureSet& self, std::shared_ptr<NgramModel> model) { add_ngram(self, std::move(model)); }, "model"_a,
            "An n-gram language model: lm (natural log), lm_unknown.")
+      .def("add_labels", &add_labels,
+           "Soft syntax: match_f, nomatch_f, subst_f[X→Y], the same with e, and root[X,Y].")
       .def("add_dependency",
            [](FeatureSet& self, std::shared_ptr<DependencyModel> model) { add_dependency(self, std::move(model)); },
            "model"_a, "A dependency language model: dlm_words or dlm_tags (natural log), ill_formed.")
@@ -118,13 +121,9 @@ void bind_decode(nb::module_& m) {
             new (self) Decoder(std::move(features), std::move(matcher), weights, {{pop_limit, beam, threshold}, per_source, markup});
           },
           "features"_a, "matcher"_a, "weights"_a, "pop_limit"_a, "beam"_a, "threshold"_a, "per_source"_a, "markup"_a)
-      .def_prop_ro("features",
-                   [](const Decoder& d) {
-                     std::vector<std::string_view> out;
-                     for (Symbol s = 0; s < d.space().names().size(); ++s) out.push_back(d.space().names().text(s));
-                     return out;
-                   },
-                   "Names of the features, by number.")
+      .def_prop_ro("features", [](const Decoder& d) { return d.feature_names(); }, "Names of the features, by number.")
+      .def("feature_names", &Decoder::feature_names, "begin"_a = 0,
+           "Names of the features numbered `begin` and on; members of families are numbered when they first fire.")
       .def_prop_ro("unknown_weights",
                    [](const Decoder& d) {
                      return std::vector<std::string>(d.unknown_weights().begin(), d.unknown_weights().end());

@@ -53,7 +53,7 @@ struct KBestArrays {
       texts.push_back(hypothesis.text);
       scores.push_back(hypothesis.score);
       for (const FeatureValue& feature : hypothesis.features) {
-        features.push_back(feature.id);
+        features.push_back(static_cast<std::uint32_t>(feature.id));
         values.push_back(feature.value);
       }
       first_feature.push_back(features.size());

@@ -11,8 +11,9 @@
 
 namespace treeglot {
 
-Scorer::Scorer(std::vector<std::unique_ptr<StatefulFeature>> features, std::vector<float> weights)
-    : features_(std::move(features)), weights_(std::move(weights)) {
+Scorer::Scorer(std::vector<std::unique_ptr<StatefulFeature>> features, std::vector<float> weights,
+               const DynamicWeights* dynamic)
+    : features_(std::move(features)), weights_(std::move(weights)), dynamic_(dynamic) {
   constexpr std::size_t kAlign = alignof(std::uint64_t);
   for (const auto& feature : features_) {
     offsets_.push_back(state_bytes_);
@@ -23,7 +24,7 @@ Scorer::Scorer(std::vector<std::unique_ptr<StatefulFeature>> features, std::vect
 
 float Scorer::estimate(const Application& application) const {
   float sum = 0;
-  for (const auto& feature : features_) sum += feature->estimate(application, weights_);
+  for (const auto& feature : features_) sum += feature->estimate(application, all_weights());
   return sum;
 }
 
@@ -141,7 +142,7 @@ class CubeSearch {
     }
     const std::size_t state_begin = node_states_.size();
     node_states_.resize(state_begin + bytes);
-    Sink sink(scorer_.weights());
+    Sink sink(scorer_.all_weights());
     scorer_.apply({rule.target, rule.rule, forest_.place[c.edge]}, tail_states_.data(),
                   node_states_.data() + state_begin, sink);
     if (!forest_.edge_value.empty()) sink.add(forest_.edge_feature, forest_.edge_value[c.edge]);

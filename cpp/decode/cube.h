@@ -21,7 +21,9 @@ struct SearchOptions {
 // The stateful features of a search and the weights of all features. A thread has its own.
 class Scorer {
  public:
-  Scorer(std::vector<std::unique_ptr<StatefulFeature>> features, std::vector<float> weights);
+  // The weights of members of families outlive the scorer.
+  Scorer(std::vector<std::unique_ptr<StatefulFeature>> features, std::vector<float> weights,
+         const DynamicWeights* dynamic = nullptr);
 
   void begin_sentence(std::int32_t first, std::span<const std::string> words) {
     for (const auto& feature : features_) feature->begin_sentence(first, words);
@@ -29,6 +31,7 @@ class Scorer {
 
   std::size_t state_bytes() const { return state_bytes_; }
   std::span<const float> weights() const { return weights_; }
+  FeatureWeights all_weights() const { return {weights_, dynamic_}; }
   // Applies every feature; `out` has state_bytes() bytes, zeroed by the caller.
   void apply(const Application& application, const std::byte* const* tails, std::byte* out, Sink& sink) const {
     for (std::size_t f = 0; f < features_.size(); ++f)
@@ -38,7 +41,7 @@ class Scorer {
   // What is likely to come of what waits in a hypothesis's states.
   double ahead(const std::byte* states) const {
     double sum = 0;
-    for (const std::size_t f : ahead_) sum += features_[f]->ahead(states, offsets_[f], weights_);
+    for (const std::size_t f : ahead_) sum += features_[f]->ahead(states, offsets_[f], all_weights());
     return sum;
   }
 
@@ -47,6 +50,7 @@ class Scorer {
   std::vector<std::size_t> offsets_;
   std::vector<std::size_t> ahead_;  // the features that look ahead
   std::vector<float> weights_;
+  const DynamicWeights* dynamic_;
   std::size_t state_bytes_ = 0;
 };
 

@@ -64,7 +64,7 @@ std::vector<Constraint> constraints(const MarkedSentence& sentence, Glue& glue) 
 
 struct Decoder::Worker {
   explicit Worker(const Decoder& decoder)
-      : scorer(decoder.features_->make(), decoder.weights_),
+      : scorer(decoder.features_->make(), decoder.weights_, &decoder.dynamic_weights_),
         cache(decoder.table(), decoder.space(), scorer, decoder.options_.per_source),
         glue(decoder.table(), decoder.space(), scorer.weights()) {}
 
@@ -86,13 +86,16 @@ Decoder::Decoder(std::shared_ptr<const FeatureSet> features, std::shared_ptr<con
     : features_(std::move(features)),
       matcher_(std::move(matcher)),
       weights_(space().names().size(), 0.0f),
+      numbers_(weights_.size()),
       options_(options) {
   for (const auto& [name, weight] : weights) {
     const Symbol id = space().names().find(name);
-    if (id == Symbols::kNone) {
-      unknown_weights_.push_back(name);
-    } else {
+    if (id != Symbols::kNone) {
       weights_[id] = weight;
+    } else if (const auto dynamic = features_->families().find(name, table())) {
+      dynamic_weights_.add(*dynamic, weight);
+    } else if (!features_->families().owns(name)) {
+      unknown_weights_.push_back(name);
     }
   }
 }
@@ -120,6 +123,15 @@ std::vector<Translation> Decoder::translate(std::span<const Source> sources, con
     for (unsigned t = 0; t < threads; ++t) workers.emplace_back(work);
     for (std::thread& worker : workers) worker.join();
   }
+  for (Translation& translation : out)
+    for (Hypothesis& hypothesis : translation.kbest) numbers_.number(hypothesis.features);
+  return out;
+}
+
+std::vector<std::string> Decoder::feature_names(std::size_t begin) const {
+  std::vector<std::string> out;
+  for (std::size_t id = begin; id < weights_.size(); ++id) out.emplace_back(space().names().text(static_cast<Symbol>(id)));
+  for (const FeatureId id : numbers_.from(begin)) out.push_back(features_->families().name(id, table()));
   return out;
 }
 
@@ -175,7 +187,9 @@ std::optional<SearchGraph> Decoder::graph(const Source& source, double margin) c
   if (!searched) return std::nullopt;
   const auto& [sentence, input, forest, found] = *searched;
   const Reading reading(table(), space(), worker.scorer, worker.glue, forest, *found, input.words, features_->trees());
-  return search_graph(reading, found, margin);
+  SearchGraph out = search_graph(reading, found, margin);
+  numbers_.number(out.features);
+  return out;
 }
 
 }  // namespace treeglot

@@ -49,6 +49,9 @@ class Decoder {
   const FeatureSpace& space() const { return features_->space(); }
   const RuleTable& table() const { return features_->table(); }
   std::span<const std::string> unknown_weights() const { return unknown_weights_; }
+  // The names of the features numbered `begin` and on. Members of families are numbered when they first fire, after a
+  // batch of sentences, in the order of the sentences.
+  std::vector<std::string> feature_names(std::size_t begin = 0) const;
 
   // Results in the order of the sources, the same for any number of threads.
   std::vector<Translation> translate(std::span<const Source> sources, const TranslateOptions& options,
@@ -67,6 +70,8 @@ class Decoder {
   std::shared_ptr<const FeatureSet> features_;
   std::shared_ptr<const Matcher> matcher_;
   std::vector<float> weights_;
+  DynamicWeights dynamic_weights_;
+  mutable DynamicNumbers numbers_;
   std::vector<std::string> unknown_weights_;
   DecoderOptions options_;
 };

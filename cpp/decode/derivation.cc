@@ -98,7 +98,7 @@ void Reading::replay(EdgeId edge, const std::byte* const* tails, std::byte* stat
                      std::vector<FeatureValue>& values) const {
   const EdgeId forest_edge = found_.forest_edge[edge];
   const Alternative& rule = forest_.alternatives[forest_edge][found_.alternative[edge]];
-  Sink sink(scorer_.weights(), &values);
+  Sink sink(scorer_.all_weights(), &values);
   scorer_.apply({rule.target, rule.rule, forest_.place[forest_edge]}, tails, state, sink);
   if (!forest_.edge_value.empty()) sink.add(forest_.edge_feature, forest_.edge_value[forest_edge]);
   if ((rule.rule & kLocalRule) != 0) {

@@ -14,29 +14,35 @@
 #include <vector>
 
 #include "base/symbols.h"
+#include "decode/dynamic_features.h"
 
 namespace treeglot {
 
-using FeatureId = std::uint32_t;
+// The weights of all features: of those that have numbers, and of members of families.
+struct FeatureWeights {
+  std::span<const float> numbered;
+  const DynamicWeights* dynamic = nullptr;
 
-struct FeatureValue {
-  FeatureId id;
-  float value;
+  float operator[](FeatureId id) const { return numbered[id]; }
 };
 
 class Sink {
  public:
-  explicit Sink(std::span<const float> weights, std::vector<FeatureValue>* kept = nullptr)
-      : weights_(weights), kept_(kept) {}
+  explicit Sink(FeatureWeights weights, std::vector<FeatureValue>* kept = nullptr) : weights_(weights), kept_(kept) {}
 
   void add(FeatureId id, float value) {
     sum_ += static_cast<double>(weights_[id]) * value;
     if (kept_ != nullptr) kept_->push_back({id, value});
   }
+  // Of a member of a family.
+  void add_dynamic(FeatureId id, float value) {
+    if (weights_.dynamic != nullptr) sum_ += static_cast<double>((*weights_.dynamic)[id]) * value;
+    if (kept_ != nullptr) kept_->push_back({id, value});
+  }
   double sum() const { return sum_; }
 
  private:
-  std::span<const float> weights_;
+  FeatureWeights weights_;
   std::vector<FeatureValue>* kept_;
   double sum_ = 0;
 };
@@ -87,10 +93,10 @@ class StatefulFeature {
   virtual void apply(const Application& application, const std::byte* const* tails, std::size_t offset,
                      std::byte* out, Sink& sink) const = 0;
   // What a rule is likely to score before its tails are known; it orders the search, nothing else.
-  virtual float estimate(const Application& application, std::span<const float> weights) const = 0;
+  virtual float estimate(const Application& application, const FeatureWeights& weights) const = 0;
   // What a hypothesis is likely to score for what waits in its state; likewise. Only asked of features that look ahead.
   virtual bool looks_ahead() const { return false; }
-  virtual double ahead(const std::byte*, std::size_t /*offset*/, std::span<const float> /*weights*/) const { return 0; }
+  virtual double ahead(const std::byte*, std::size_t /*offset*/, const FeatureWeights& /*weights*/) const { return 0; }
 };
 
 // A feature is a class with `score(application, tails, out, sink)` and `expect(application, sink)`. Its state is plain
@@ -107,7 +113,7 @@ class Feature : public StatefulFeature {
     static_cast<const Self*>(this)->score(application, TailStates<State>(tails, offset),
                                           *reinterpret_cast<State*>(out + offset), sink);
   }
-  float estimate(const Application& application, std::span<const float> weights) const final {
+  float estimate(const Application& application, const FeatureWeights& weights) const final {
     Sink sink(weights);
     static_cast<const Self*>(this)->expect(application, sink);
     return static_cast<float>(sink.sum());

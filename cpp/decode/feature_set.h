@@ -21,6 +21,8 @@ class FeatureSet {
   const RuleTable& table() const { return *table_; }
   const std::shared_ptr<const RuleTable>& shared_table() const { return table_; }
   FeatureSpace& space() { return space_; }
+  DynamicFamilies& families() { return families_; }
+  const DynamicFamilies& families() const { return families_; }
   const FeatureSpace& space() const { return space_; }
 
   // Whether hypotheses have dependency trees: some feature scores them.
@@ -37,6 +39,7 @@ class FeatureSet {
  private:
   std::shared_ptr<const RuleTable> table_;
   FeatureSpace space_;
+  DynamicFamilies families_;
   std::vector<Factory> factories_;
   bool trees_ = false;
 };

@@ -41,7 +41,7 @@ std::span<const Alternative> Glue::unknown(std::string_view source_word) {
     // As cdec has it: characters on a scale of powers of 1.6.
     const auto characters = std::ranges::count_if(source_word, [](char c) { return (c & 0xc0) != 0x80; });
     const auto power = static_cast<FeatureId>(std::log(static_cast<double>(characters)) / std::log(1.6));
-    features.push_back({*first + std::min(power, FeatureSpace::kUnknownLengths - 1), 1.0f});
+    features.push_back({*first + std::min<FeatureId>(power, FeatureSpace::kUnknownLengths - 1), 1.0f});
   }
   alternatives_.push_back({make(LocalKind::unknown, {target_word(source_word)}, std::move(features))});
   return alternatives_.back();

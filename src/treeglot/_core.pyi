@@ -2015,6 +2015,11 @@ class FeatureSet:
     def add_ngram(self, model: NgramModel) -> None:
         """An n-gram language model: lm (natural log), lm_unknown."""
 
+    def add_labels(self) -> None:
+        """
+        Soft syntax: match_f, nomatch_f, subst_f[X→Y], the same with e, and root[X,Y].
+        """
+
     def add_dependency(self, model: DependencyModel) -> None:
         """
         A dependency language model: dlm_words or dlm_tags (natural log), ill_formed.
@@ -2057,6 +2062,11 @@ class Decoder:
     @property
     def features(self) -> list[str]:
         """Names of the features, by number."""
+
+    def feature_names(self, begin: int = 0) -> list[str]:
+        """
+        Names of the features numbered `begin` and on; members of families are numbered when they first fire.
+        """
 
     @property
     def unknown_weights(self) -> list[str]:

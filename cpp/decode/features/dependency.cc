@@ -32,7 +32,7 @@ WordId DependencyFeature::unit(const TargetSide& target, std::int32_t symbol, st
                          : local_[static_cast<std::size_t>(symbol - first_)];
 }
 
-double DependencyFeature::ahead(const std::byte* states, std::size_t offset, std::span<const float> weights) const {
+double DependencyFeature::ahead(const std::byte* states, std::size_t offset, const FeatureWeights& weights) const {
   return weights[score_] * kLn10 * model_->waiting(*reinterpret_cast<const DependencyState*>(states + offset));
 }
 

@@ -26,7 +26,7 @@ class DependencyFeature final : public Feature<DependencyFeature, DependencyStat
 
   void begin_sentence(std::int32_t first, std::span<const std::string> words) override;
   bool looks_ahead() const override { return true; }
-  double ahead(const std::byte* states, std::size_t offset, std::span<const float> weights) const override;
+  double ahead(const std::byte* states, std::size_t offset, const FeatureWeights& weights) const override;
 
   void score(const Application& application, TailStates<DependencyState> tails, DependencyState& out, Sink& sink) const;
   // The arcs between the rule's own words; what hangs on a variable or is a root waits.

@@ -7,7 +7,7 @@ from treeglot.decode.kbest import Entry, read_kbest, write_kbest
 from treeglot.decode.search import SearchOptions
 from treeglot.decode.search_forest import SearchForest
 from treeglot.decode.translation import Derivation, Hypothesis, Step, Translation
-from treeglot.decode.translator import Setup, Source, Translator, match_strings
+from treeglot.decode.translator import Setup, Source, Translator, match_labels, match_strings
 from treeglot.decode.weights import read_weights, write_weights
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "Translation",
     "Translator",
     "match_forests",
+    "match_labels",
     "match_strings",
     "read_foreign_weights",
     "read_kbest",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -22,6 +23,12 @@ Setup: TypeAlias = Callable[[_core.FeatureSet, SearchOptions], _core.Matcher]
 def match_strings(features: _core.FeatureSet, options: SearchOptions) -> _core.Matcher:
     """The set-up of models that translate strings: no features of their own, rules on spans."""
     return _core.ChartMatcher(features, options.span_limit)
+
+
+def match_labels(features: _core.FeatureSet, options: SearchOptions) -> _core.Matcher:
+    """The set-up of models whose rules carry soft labels: substitutions are scored, rules meet spans."""
+    features.add_labels()
+    return match_strings(features, options)
 
 
 class Translator:
@@ -59,6 +66,7 @@ class Translator:
             options.markup,
         )
         self._names = self._decoder.features
+        self._naming = threading.Lock()
 
     @property
     def core(self) -> _core.Decoder:
@@ -75,8 +83,14 @@ class Translator:
 
     @property
     def features(self) -> list[str]:
-        """The names of all features."""
-        return list(self._names)
+        """The names of all features; members of families, such as `subst_f[X→Y]`, are there once they have fired."""
+        return list(self._named())
+
+    def _named(self) -> list[str]:
+        """The names by number, those that have fired since the last time among them."""
+        with self._naming:
+            self._names += self._decoder.feature_names(len(self._names))
+        return self._names
 
     @property
     def unknown_weights(self) -> list[str]:
@@ -93,10 +107,11 @@ class Translator:
         """Translate sentences; the result is the same for any number of threads."""
         given = list(sources)
         found = self._decoder.translate(given, kbest, distinct, threads)
+        names = self._named()
         return [
             Translation(
                 source if isinstance(source, str) else " ".join(source.words),
-                [self._hypothesis(h) for h in raw.kbest],
+                [_hypothesis(h, names) for h in raw.kbest],
                 raw.problem,
                 raw.seconds,
                 _Again(self, source),
@@ -105,15 +120,15 @@ class Translator:
             for source, raw in zip(given, found, strict=True)
         ]
 
-    def _hypothesis(self, raw: _core.Hypothesis) -> Hypothesis:
-        names = self._names
-        return Hypothesis(
-            raw.text,
-            raw.score,
-            {names[number]: value for number, value in raw.features},
-            Derivation(tuple(_step(step) for step in raw.steps)),
-            Dependency(raw.text.split(), raw.heads, [tag or "_" for tag in raw.tags]) if raw.heads else None,
-        )
+
+def _hypothesis(raw: _core.Hypothesis, names: Sequence[str]) -> Hypothesis:
+    return Hypothesis(
+        raw.text,
+        raw.score,
+        {names[number]: value for number, value in raw.features},
+        Derivation(tuple(_step(step) for step in raw.steps)),
+        Dependency(raw.text.split(), raw.heads, [tag or "_" for tag in raw.tags]) if raw.heads else None,
+    )
 
 
 def _step(raw: _core.DerivationStep) -> Step:
@@ -129,10 +144,12 @@ class _Again:
 
     def kbest(self, size: int, distinct: bool) -> Sequence[Hypothesis]:
         [again] = self.translator._decoder.translate([self.source], size, distinct, 1)
-        return [self.translator._hypothesis(h) for h in again.kbest]
+        names = self.translator._named()
+        return [_hypothesis(h, names) for h in again.kbest]
 
     def forest(self, margin: float) -> SearchForest:
         try:
-            return forest_of(self.translator._decoder.graph(self.source, margin), self.translator._names)
+            graph = self.translator._decoder.graph(self.source, margin)
+            return forest_of(graph, self.translator._named())
         except RuntimeError as error:
             raise ValueError(str(error)) from error

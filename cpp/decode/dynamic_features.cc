@@ -1,0 +1,83 @@
+#include "decode/dynamic_features.h"
+
+#include <stdexcept>
+
+namespace treeglot {
+
+void DynamicWeights::add(FeatureId id, float weight) {
+  const auto put = [&](const Slot& slot) {
+    std::size_t i = place(slot.id);
+    while (slots_[i].id != kEmpty && slots_[i].id != slot.id) i = (i + 1) & (slots_.size() - 1);
+    used_ += slots_[i].id == kEmpty ? 1 : 0;
+    slots_[i] = slot;
+  };
+  if ((used_ + 1) * 2 > slots_.size()) {
+    std::vector<Slot> old(slots_.empty() ? 64 : slots_.size() * 2);
+    old.swap(slots_);
+    used_ = 0;
+    for (const Slot& slot : old)
+      if (slot.id != kEmpty) put(slot);
+  }
+  put({id, weight});
+}
+
+std::uint32_t DynamicFamilies::add(std::string prefix, std::string separator) {
+  if (families_.size() == 8) throw std::length_error("a model has at most 8 families of features");
+  families_.push_back({std::move(prefix), std::move(separator)});
+  return static_cast<std::uint32_t>(families_.size() - 1);
+}
+
+std::string DynamicFamilies::name(FeatureId id, const RuleTable& table) const {
+  constexpr FeatureId kMask = (FeatureId{1} << 30) - 1;
+  const Family& family = families_[id >> 60 & 7];
+  std::string out = family.prefix + "[";
+  out += table.labels().text(static_cast<Symbol>(id >> 30 & kMask));
+  out += family.separator;
+  out += table.labels().text(static_cast<Symbol>(id & kMask));
+  return out + "]";
+}
+
+bool DynamicFamilies::owns(std::string_view name) const {
+  for (const Family& family : families_)
+    if (name.starts_with(family.prefix + "[") && name.ends_with("]")) return true;
+  return false;
+}
+
+std::optional<FeatureId> DynamicFamilies::find(std::string_view name, const RuleTable& table) const {
+  for (std::uint32_t f = 0; f < families_.size(); ++f) {
+    const Family& family = families_[f];
+    if (!name.starts_with(family.prefix + "[") || !name.ends_with("]")) continue;
+    const std::string_view inside = name.substr(family.prefix.size() + 1, name.size() - family.prefix.size() - 2);
+    for (std::size_t at = inside.find(family.separator); at != std::string_view::npos;
+         at = inside.find(family.separator, at + 1)) {
+      const Symbol first = table.labels().find(inside.substr(0, at));
+      const Symbol second = table.labels().find(inside.substr(at + family.separator.size()));
+      if (first != Symbols::kNone && second != Symbols::kNone) return dynamic_feature(f, first, second);
+    }
+  }
+  return std::nullopt;
+}
+
+void DynamicNumbers::number(std::vector<FeatureValue>& values) {
+  std::unique_lock<std::mutex> lock(mutex_, std::defer_lock);
+  for (FeatureValue& value : values) {
+    if (value.id < kDynamicFeature) continue;
+    if (!lock.owns_lock()) lock.lock();
+    const auto [at, added] = numbers_.try_emplace(value.id, first_ + fired_.size());
+    if (added) fired_.push_back(value.id);
+    value.id = at->second;
+  }
+}
+
+std::size_t DynamicNumbers::size() const {
+  const std::lock_guard lock(mutex_);
+  return fired_.size();
+}
+
+std::vector<FeatureId> DynamicNumbers::from(std::size_t begin) const {
+  const std::lock_guard lock(mutex_);
+  const std::size_t skipped = begin < first_ ? 0 : std::min(begin - first_, fired_.size());
+  return {fired_.begin() + static_cast<std::ptrdiff_t>(skipped), fired_.end()};
+}
+
+}  // namespace treeglot

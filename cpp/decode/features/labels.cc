@@ -1,0 +1,21 @@
+#include "decode/features/labels.h"
+
+#include <memory>
+#include <stdexcept>
+
+namespace treeglot {
+
+void add_labels(FeatureSet& features) {
+  const Symbol unlabelled = features.table().labels().find("X");
+  if (unlabelled == Symbols::kNone) throw std::invalid_argument("the rule table has no label X");
+  FeatureSpace& space = features.space();
+  const auto side = [&](const std::string& name) {
+    return LabelFeatureIds{space.add("match_" + name), space.add("nomatch_" + name),
+                           features.families().add("subst_" + name, "→")};
+  };
+  const LabelFeatureIds source = side("f"), target = side("e");
+  const std::uint32_t root = features.families().add("root", ",");
+  features.add([=] { return std::make_unique<LabelFeature>(unlabelled, source, target, root); });
+}
+
+}  // namespace treeglot
