@@ -855,6 +855,149 @@ class Pcfg:
         Head, body, whether the body is a word, count and log probability of each rule.
         """
 
+class SignatureKind(enum.Enum):
+    """How unknown words are put into classes."""
+
+    english = 0
+
+    german = 1
+
+    chinese = 2
+
+class ParseStatus(enum.Enum):
+    """How a sentence was parsed."""
+
+    parsed = 0
+    """With the finest grammar."""
+
+    coarser = 1
+    """With a coarser one: the finest has no parse."""
+
+    flat = 2
+    """Without a parse: a flat tree over tags."""
+
+    late = 3
+    """The same, because time was up."""
+
+    no_words = 4
+    """An empty sentence: no tree."""
+
+class SplitGrammar:
+    """A PCFG whose labels are split into sub-states, from coarse to fine."""
+
+    @staticmethod
+    def read(levels: Sequence[tuple[tuple[str, bytes], tuple[str, bytes], tuple[str, bytes]]], signature: SignatureKind = SignatureKind.english) -> SplitGrammar:
+        """
+        From the names and bytes of each level's stateInfo, grammar and lexicon files.
+        """
+
+    def texts(self, level: int) -> tuple[bytes, bytes, bytes]:
+        """The same three files of one level."""
+
+    @property
+    def labels(self) -> list[str]:
+        """Labels by number; the first is the root."""
+
+    @property
+    def states(self) -> list[list[int]]:
+        """Sub-states of each label, for each level."""
+
+    @property
+    def words(self) -> int:
+        """Words and classes of unknown ones."""
+
+    @property
+    def signature(self) -> SignatureKind:
+        """How unknown words are put into classes."""
+
+    def lookup(self, word: str, position: int) -> str:
+        """
+        The word of the lexicon that stands for a word; empty when there is none.
+        """
+
+def signatures(kind: SignatureKind, word: str, position: int = 1, known_lower: bool = False) -> list[str]:
+    """The classes of an unknown word, from the narrowest on."""
+
+class ParseOptions:
+    """How sentences are parsed."""
+
+    def __init__(self, margins: Sequence[float], forest_margin: float, seconds: float, probabilities: bool) -> None: ...
+
+class SplitParser:
+    """Parses with a split grammar, from coarse to fine."""
+
+    def __init__(self, grammar: SplitGrammar, finest: int) -> None: ...
+
+    def trees(self, sentences: Sequence[Sequence[str]], options: ParseOptions, threads: int = 1) -> list[tuple[Tree, ParseStatus, float]]:
+        """
+        The best tree of each sentence, how it was found, and the sentence's log probability.
+        """
+
+    def forests(self, sentences: Sequence[Sequence[str]], options: ParseOptions, threads: int = 1) -> list[tuple[ParseForest, ParseStatus, float]]:
+        """The same with forests."""
+
+class BracketCounts:
+    """Labelled brackets in common: statistics that add up."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def matched(self) -> int:
+        """Brackets in both trees."""
+
+    @property
+    def gold(self) -> int:
+        """Brackets of the gold trees."""
+
+    @property
+    def test(self) -> int:
+        """Brackets of the trees under test."""
+
+    @property
+    def exact(self) -> int:
+        """Sentences whose brackets are all the same."""
+
+    @property
+    def sentences(self) -> int:
+        """Sentences in all."""
+
+    @property
+    def right_tags(self) -> int:
+        """Words with the gold tag."""
+
+    @property
+    def words(self) -> int:
+        """Words that count."""
+
+    @property
+    def missing(self) -> int:
+        """Sentences without a tree: nothing matched."""
+
+    @property
+    def precision(self) -> float:
+        """Matched brackets among those of the test."""
+
+    @property
+    def recall(self) -> float:
+        """Matched brackets among the gold ones."""
+
+    @property
+    def f1(self) -> float:
+        """The harmonic mean of both."""
+
+    def __add__(self, other: BracketCounts) -> BracketCounts: ...
+
+class BracketOptions:
+    """Which labels count, and which are taken for others."""
+
+    def __init__(self, left_out: Sequence[str], equal: Sequence[tuple[str, str]]) -> None: ...
+
+def count_brackets(pairs: Sequence[tuple[Tree, Tree]], options: BracketOptions) -> BracketCounts:
+    """The brackets in common of gold trees and others, as EVALB counts them."""
+
+def count_oracle(pairs: Sequence[tuple[Tree, ParseForest]], options: BracketOptions) -> BracketCounts:
+    """The same for the tree of each forest that has the best F1."""
+
 class NgramState:
     """
     The last words of a text, as far as they matter to what comes after it.

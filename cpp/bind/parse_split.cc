@@ -1,0 +1,190 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "bind/core.h"
+#include "parse/bracket_score.h"
+#include "parse/grammar_text.h"
+#include "parse/parser.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace treeglot {
+namespace {
+
+using TreePtr = std::shared_ptr<const Tree>;
+using ForestPtr = std::shared_ptr<const ParseForest>;
+using GrammarPtr = std::shared_ptr<SplitGrammar>;
+using Sentences = std::vector<std::vector<std::string>>;
+using FilePair = std::pair<std::string, nb::bytes>;
+
+TextFile to_file(const FilePair& file) { return {file.first, std::string(file.second.c_str(), file.second.size())}; }
+
+GrammarPtr read(const std::vector<std::tuple<FilePair, FilePair, FilePair>>& levels, SignatureKind signature) {
+  std::vector<LevelFiles> files;
+  for (const auto& [states, grammar, lexicon] : levels)
+    files.push_back({to_file(states), to_file(grammar), to_file(lexicon)});
+  const nb::gil_scoped_release release;
+  return std::make_shared<SplitGrammar>(read_grammar(files, signature));
+}
+
+std::tuple<nb::bytes, nb::bytes, nb::bytes> texts(const SplitGrammar& grammar, std::size_t level) {
+  if (level >= grammar.levels.size()) throw std::invalid_argument("the grammar has no such level");
+  const LevelTexts out = write_level(grammar, level);
+  return {nb::bytes(out.states.data(), out.states.size()), nb::bytes(out.grammar.data(), out.grammar.size()),
+          nb::bytes(out.lexicon.data(), out.lexicon.size())};
+}
+
+// Parses all sentences; `keep` makes the value of one result.
+template <class Result, class Parse, class Keep>
+std::vector<Result> all(const Sentences& sentences, unsigned threads, Parse parse, Keep keep) {
+  const nb::gil_scoped_release release;
+  std::vector<Result> out;
+  ordered_map(
+      sentences.size(), threads,
+      [&](std::size_t i) {
+        return parse(std::vector<std::string_view>(sentences[i].begin(), sentences[i].end()));
+      },
+      [&](std::size_t, auto parsed) { out.push_back(keep(std::move(parsed))); });
+  return out;
+}
+
+using TreeResult = std::tuple<TreePtr, ParseStatus, double>;
+std::vector<TreeResult> trees(const SplitParser& parser, const Sentences& sentences, const ParseOptions& options,
+                              unsigned threads) {
+  return all<TreeResult>(
+      sentences, threads, [&](const std::vector<std::string_view>& words) { return parser.tree(words, options); },
+      [](ParsedTree parsed) {
+        return TreeResult{std::make_shared<const Tree>(std::move(parsed.tree)), parsed.status, parsed.log_probability};
+      });
+}
+
+using ForestResult = std::tuple<ForestPtr, ParseStatus, double>;
+std::vector<ForestResult> forests(const SplitParser& parser, const Sentences& sentences, const ParseOptions& options,
+                                  unsigned threads) {
+  return all<ForestResult>(
+      sentences, threads, [&](const std::vector<std::string_view>& words) { return parser.forest(words, options); },
+      [](ParsedForest parsed) {
+        return ForestResult{std::make_shared<const ParseForest>(std::move(parsed.forest)), parsed.status,
+                            parsed.log_probability};
+      });
+}
+
+void bind_scores(nb::module_& m) {
+  nb::class_<BracketCounts>(m, "BracketCounts", "Labelled brackets in common: statistics that add up.")
+      .def(nb::init<>())
+      .def_ro("matched", &BracketCounts::matched, "Brackets in both trees.")
+      .def_ro("gold", &BracketCounts::gold, "Brackets of the gold trees.")
+      .def_ro("test", &BracketCounts::test, "Brackets of the trees under test.")
+      .def_ro("exact", &BracketCounts::exact, "Sentences whose brackets are all the same.")
+      .def_ro("sentences", &BracketCounts::sentences, "Sentences in all.")
+      .def_ro("right_tags", &BracketCounts::right_tags, "Words with the gold tag.")
+      .def_ro("words", &BracketCounts::words, "Words that count.")
+      .def_ro("missing", &BracketCounts::missing, "Sentences without a tree: nothing matched.")
+      .def_prop_ro("precision", &BracketCounts::precision, "Matched brackets among those of the test.")
+      .def_prop_ro("recall", &BracketCounts::recall, "Matched brackets among the gold ones.")
+      .def_prop_ro("f1", &BracketCounts::f1, "The harmonic mean of both.")
+      .def("__add__", [](BracketCounts a, const BracketCounts& b) { return a += b; }, "other"_a, nb::is_operator());
+
+  nb::class_<BracketOptions>(m, "BracketOptions", "Which labels count, and which are taken for others.")
+      .def(
+          "__init__",
+          [](BracketOptions* self, std::vector<std::string> left_out,
+             std::vector<std::pair<std::string, std::string>> equal) {
+            new (self) BracketOptions{std::move(left_out), std::move(equal)};
+          },
+          "left_out"_a, "equal"_a);
+  m.def("count_brackets",
+        [](const std::vector<std::pair<TreePtr, TreePtr>>& pairs, const BracketOptions& options) {
+          BracketCounts out;
+          for (const auto& [gold, test] : pairs) out += count_brackets(*gold, *test, options);
+          return out;
+        },
+        "pairs"_a, "options"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "The brackets in common of gold trees and others, as EVALB counts them.");
+  m.def("count_oracle",
+        [](const std::vector<std::pair<TreePtr, ForestPtr>>& pairs, const BracketOptions& options) {
+          BracketCounts out;
+          for (const auto& [gold, forest] : pairs) out += count_oracle(*gold, *forest, options);
+          return out;
+        },
+        "pairs"_a, "options"_a, nb::call_guard<nb::gil_scoped_release>(),
+        "The same for the tree of each forest that has the best F1.");
+}
+
+}  // namespace
+
+void bind_parse_split(nb::module_& m) {
+  nb::enum_<SignatureKind>(m, "SignatureKind", "How unknown words are put into classes.")
+      .value("english", SignatureKind::english)
+      .value("german", SignatureKind::german)
+      .value("chinese", SignatureKind::chinese);
+  nb::enum_<ParseStatus>(m, "ParseStatus", "How a sentence was parsed.")
+      .value("parsed", ParseStatus::parsed, "With the finest grammar.")
+      .value("coarser", ParseStatus::coarser, "With a coarser one: the finest has no parse.")
+      .value("flat", ParseStatus::flat, "Without a parse: a flat tree over tags.")
+      .value("late", ParseStatus::late, "The same, because time was up.")
+      .value("no_words", ParseStatus::no_words, "An empty sentence: no tree.");
+
+  nb::class_<SplitGrammar>(m, "SplitGrammar", "A PCFG whose labels are split into sub-states, from coarse to fine.")
+      .def_static("read", &read, "levels"_a, "signature"_a = SignatureKind::english,
+                  "From the names and bytes of each level's stateInfo, grammar and lexicon files.")
+      .def("texts", &texts, "level"_a, "The same three files of one level.")
+      .def_prop_ro("labels",
+                   [](const SplitGrammar& g) {
+                     std::vector<std::string> out;
+                     for (Symbol label = 0; label < g.labels.size(); ++label) out.emplace_back(g.labels.text(label));
+                     return out;
+                   },
+                   "Labels by number; the first is the root.")
+      .def_prop_ro("states",
+                   [](const SplitGrammar& g) {
+                     std::vector<std::vector<std::uint32_t>> out;
+                     for (const Level& level : g.levels) out.push_back(level.states);
+                     return out;
+                   },
+                   "Sub-states of each label, for each level.")
+      .def_prop_ro("words", [](const SplitGrammar& g) { return g.words.size(); }, "Words and classes of unknown ones.")
+      .def_ro("signature", &SplitGrammar::signature, "How unknown words are put into classes.")
+      .def("lookup",
+           [](const SplitGrammar& g, std::string_view word, std::size_t position) {
+             const Symbol found = g.lookup(word, position);
+             return found == Symbols::kNone ? std::string() : std::string(g.words.text(found));
+           },
+           "word"_a, "position"_a, "The word of the lexicon that stands for a word; empty when there is none.");
+  m.def("signatures", &signatures, "kind"_a, "word"_a, "position"_a = 1, "known_lower"_a = false,
+        "The classes of an unknown word, from the narrowest on.");
+
+  nb::class_<ParseOptions>(m, "ParseOptions", "How sentences are parsed.")
+      .def(
+          "__init__",
+          [](ParseOptions* self, std::vector<double> margins, double forest_margin, double seconds,
+             bool probabilities) {
+            new (self) ParseOptions{std::move(margins), forest_margin, seconds, probabilities};
+          },
+          "margins"_a, "forest_margin"_a, "seconds"_a, "probabilities"_a);
+  nb::class_<SplitParser>(m, "SplitParser", "Parses with a split grammar, from coarse to fine.")
+      .def(
+          "__init__",
+          [](SplitParser* self, GrammarPtr grammar, std::size_t finest) {
+            new (self) SplitParser(std::move(grammar), finest);
+          },
+          "grammar"_a, "finest"_a)
+      .def("trees", &trees, "sentences"_a, "options"_a, "threads"_a = 1,
+           "The best tree of each sentence, how it was found, and the sentence's log probability.")
+      .def("forests", &forests, "sentences"_a, "options"_a, "threads"_a = 1, "The same with forests.");
+  bind_scores(m);
+}
+
+}  // namespace treeglot

@@ -1,0 +1,385 @@
+#include "parse/fine_chart.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace treeglot {
+namespace {
+
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+constexpr std::uint32_t kAbsent = 0xffffffffu;
+
+using Lanes = double __attribute__((vector_size(32)));
+
+// Σ a[h] · b[h], in four sums side by side: the same on every machine.
+__attribute__((always_inline)) inline double dot(const double* a, const double* b, std::size_t n) {
+  if (n == 1) return a[0] * b[0];
+  if (n == 2) return a[0] * b[0] + a[1] * b[1];
+  Lanes sum = {0.0, 0.0, 0.0, 0.0};
+  std::size_t h = 0;
+  for (; h + 4 <= n; h += 4) {
+    Lanes x, y;
+    std::memcpy(&x, a + h, sizeof x);
+    std::memcpy(&y, b + h, sizeof y);
+    sum += x * y;
+  }
+  double out = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  for (; h < n; ++h) out += a[h] * b[h];
+  return out;
+}
+
+__attribute__((always_inline)) inline void inside_rule(const double* scores, const double* left, std::size_t lefts,
+                                                       const double* right, std::size_t rights, double weight,
+                                                       double* __restrict head, std::size_t heads) {
+  for (std::size_t l = 0; l < lefts; ++l) {
+    if (left[l] == 0.0) continue;
+    const double weighted = left[l] * weight;
+    for (std::size_t r = 0; r < rights; ++r) {
+      const double both = weighted * right[r];
+      if (both == 0.0) continue;
+      const double* row = scores + (l * rights + r) * heads;
+      for (std::size_t h = 0; h < heads; ++h) head[h] += both * row[h];
+    }
+  }
+}
+
+// Adds to the outside values of both children; the rule's posterior.
+__attribute__((always_inline)) inline double outside_rule(const double* scores, const double* left,
+                                                          double* __restrict left_outside, std::size_t lefts,
+                                                          const double* right, double* __restrict right_outside,
+                                                          std::size_t rights, double weight, const double* head,
+                                                          std::size_t heads) {
+  double posterior = 0.0;
+  for (std::size_t l = 0; l < lefts; ++l) {
+    if (left[l] == 0.0) continue;
+    double sum = 0.0;
+    for (std::size_t r = 0; r < rights; ++r) {
+      if (right[r] == 0.0) continue;
+      const double above = dot(head, scores + (l * rights + r) * heads, heads) * weight;
+      sum += above * right[r];
+      right_outside[r] += above * left[l];
+    }
+    left_outside[l] += sum;
+    posterior += sum * left[l];
+  }
+  return posterior;
+}
+
+#if defined(__GNUC__) && defined(__x86_64__)
+__attribute__((target("avx2"))) void inside_rule_wide(const double* scores, const double* left, std::size_t lefts,
+                                                      const double* right, std::size_t rights, double weight,
+                                                      double* head, std::size_t heads) {
+  inside_rule(scores, left, lefts, right, rights, weight, head, heads);
+}
+__attribute__((target("avx2"))) double outside_rule_wide(const double* scores, const double* left,
+                                                         double* left_outside, std::size_t lefts, const double* right,
+                                                         double* right_outside, std::size_t rights, double weight,
+                                                         const double* head, std::size_t heads) {
+  return outside_rule(scores, left, left_outside, lefts, right, right_outside, rights, weight, head, heads);
+}
+bool is_wide(std::size_t heads) { return heads >= 4 && __builtin_cpu_supports("avx2"); }
+#else
+bool is_wide(std::size_t) { return false; }
+constexpr auto inside_rule_wide = inside_rule;
+constexpr auto outside_rule_wide = outside_rule;
+#endif
+
+}  // namespace
+
+FineGrammar::FineGrammar(const SplitGrammar& grammar, std::size_t level)
+    : level_(&grammar.levels[level]), labels_(grammar.labels.size()), root_(grammar.root) {
+  first_rule_.assign(labels_ * labels_ + 1, 0);
+  for (const BinaryRule& rule : level_->binary) ++first_rule_[rule.left * labels_ + rule.right + 1];
+  for (std::size_t pair = 0; pair < labels_ * labels_; ++pair) first_rule_[pair + 1] += first_rule_[pair];
+  std::vector<std::uint32_t> next(first_rule_.begin(), first_rule_.end() - 1);
+  rules_.resize(level_->binary.size());
+  for (const BinaryRule& rule : level_->binary)
+    rules_[next[rule.left * labels_ + rule.right]++] = {rule.head, rule.at};
+  steps_.assign(labels_ * labels_, kNone);
+  for (const UnaryRule& rule : level_->unary) steps_[rule.head * labels_ + rule.child] = rule.at;
+  if (!level_->closed) sum_chains();
+}
+
+// U + U² + U³ + …, block by block, until a further step adds nothing that matters: cycles shrink with every turn.
+void FineGrammar::sum_chains() {
+  constexpr std::size_t kLongest = 1000;
+  constexpr double kSmall = 1e-18;
+  struct Block {
+    Symbol head, child;
+    std::vector<double> scores;
+  };
+  const auto states = [&](Symbol label) { return std::size_t{level_->states[label]}; };
+  std::vector<Block> longer;
+  for (const UnaryRule& rule : level_->unary) {
+    const double* begin = level_->scores.data() + rule.at;
+    longer.push_back({rule.head, rule.child, {begin, begin + states(rule.head) * states(rule.child)}});
+  }
+  chains_.assign(labels_ * labels_, kNone);
+  std::vector<std::vector<const UnaryRule*>> by_child(labels_);
+  for (const UnaryRule& rule : level_->unary) by_child[rule.child].push_back(&rule);
+  std::vector<std::size_t> slot(labels_ * labels_, kNone);
+  for (std::size_t length = 1; !longer.empty() && length < kLongest; ++length) {
+    std::vector<Block> next;
+    std::fill(slot.begin(), slot.end(), kNone);
+    for (const Block& block : longer) {
+      std::size_t& at = chains_[block.head * labels_ + block.child];
+      if (at == kNone) {
+        at = chain_scores_.size();
+        chain_scores_.resize(at + block.scores.size(), 0.0);
+      }
+      for (std::size_t i = 0; i < block.scores.size(); ++i) chain_scores_[at + i] += block.scores[i];
+      if (*std::max_element(block.scores.begin(), block.scores.end()) < kSmall) continue;
+      for (const UnaryRule* rule : by_child[block.head]) {
+        std::size_t& found = slot[rule->head * labels_ + block.child];
+        if (found == kNone) {
+          found = next.size();
+          next.push_back({rule->head, block.child, std::vector<double>(states(rule->head) * states(block.child), 0.0)});
+        }
+        std::vector<double>& out = next[found].scores;
+        const std::size_t heads = states(rule->head), middles = states(block.head);
+        for (std::size_t c = 0; c < states(block.child); ++c) {
+          for (std::size_t m = 0; m < middles; ++m) {
+            const double lower = block.scores[c * middles + m];
+            for (std::size_t h = 0; h < heads; ++h)
+              out[c * heads + h] += lower * level_->scores[rule->at + m * heads + h];
+          }
+        }
+      }
+    }
+    longer = std::move(next);
+  }
+}
+
+void FineChart::allow(const FineGrammar& grammar, const KeptStates& kept) {
+  const Level& level = grammar.level();
+  words_ = kept.words();
+  nodes_.clear();
+  edges_.clear();
+  first_node_.assign(words_ * words_, 0);
+  last_node_.assign(words_ * words_, 0);
+  scale_.assign(words_ * words_, kNever);
+  allowed_.clear();
+  where_.assign(grammar.labels(), kAbsent);
+  // States of a label are consecutive at every level, and so are the labels of ascending states.
+  std::vector<std::uint32_t> label_of;
+  const auto number = level.coarse.empty() ? level.total_states()
+                                           : 1 + *std::max_element(level.coarse.begin(), level.coarse.end());
+  label_of.resize(number);
+  for (Symbol label = 0; label < level.states.size(); ++label) {
+    for (std::uint32_t s = level.first[label]; s < level.first[label + 1]; ++s)
+      label_of[level.coarse.empty() ? s : level.coarse[s]] = label;
+  }
+  std::vector<std::uint8_t> chosen(number, 0);
+  for (std::size_t length = 1; length <= words_; ++length) {
+    for (std::size_t i = 0; i + length <= words_; ++i) {
+      const auto states = kept(i, i + length);
+      first_node_[cell(i, i + length)] = static_cast<std::uint32_t>(nodes_.size());
+      for (const std::uint32_t s : states) chosen[s] = 1;
+      for (std::size_t s = 0; s < states.size(); ++s) {
+        const Symbol label = label_of[states[s]];
+        if (s > 0 && label_of[states[s - 1]] == label) continue;
+        nodes_.push_back({label, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i + length),
+                          static_cast<std::uint32_t>(allowed_.size())});
+        for (std::uint32_t t = level.first[label]; t < level.first[label + 1]; ++t)
+          allowed_.push_back(chosen[level.coarse.empty() ? t : level.coarse[t]] ? 1.0 : 0.0);
+      }
+      for (const std::uint32_t s : states) chosen[s] = 0;
+      last_node_[cell(i, i + length)] = static_cast<std::uint32_t>(nodes_.size());
+    }
+  }
+  for (std::vector<double>* values : {&below_, &inside_, &outside_, &above_}) values->assign(allowed_.size(), 0.0);
+}
+
+double FineChart::split_weight(std::size_t i, std::size_t k, std::size_t j) const {
+  return std::exp(scale_[cell(i, k)] + scale_[cell(k, j)] - scale_[cell(i, j)]);
+}
+
+bool FineChart::inside_cell(const FineGrammar& grammar, std::size_t i, std::size_t j, Symbol word) {
+  const Level& level = grammar.level();
+  const std::size_t here = cell(i, j);
+  const std::uint32_t begin = first_node_[here], end = last_node_[here];
+  if (begin == end) return false;
+  for (std::uint32_t node = begin; node < end; ++node) where_[nodes_[node].label] = node;
+  double reference = 0.0;
+  if (j == i + 1) {
+    for (std::uint32_t t = level.first_tag[word]; t < level.first_tag[word + 1]; ++t) {
+      const LexicalRule& rule = level.tags[t];
+      if (where_[rule.tag] == kAbsent) continue;
+      const std::uint32_t at = nodes_[where_[rule.tag]].at;
+      for (std::uint32_t h = 0; h < level.states[rule.tag]; ++h) below_[at + h] = level.scores[rule.at + h];
+    }
+  } else {
+    reference = kNever;
+    for (std::size_t k = i + 1; k < j; ++k) reference = std::max(reference, scale_[cell(i, k)] + scale_[cell(k, j)]);
+    if (reference > kNever) {
+      for (std::size_t k = i + 1; k < j; ++k) {
+        const std::size_t left_cell = cell(i, k), right_cell = cell(k, j);
+        if (scale_[left_cell] == kNever || scale_[right_cell] == kNever) continue;
+        const double weight = std::exp(scale_[left_cell] + scale_[right_cell] - reference);
+        for (std::uint32_t l = first_node_[left_cell]; l < last_node_[left_cell]; ++l) {
+          const ChartNode& left = nodes_[l];
+          const std::size_t lefts = level.states[left.label];
+          for (std::uint32_t r = first_node_[right_cell]; r < last_node_[right_cell]; ++r) {
+            const ChartNode& right = nodes_[r];
+            const std::size_t rights = level.states[right.label];
+            for (const FineGrammar::HeadRule& rule : grammar.rules(left.label, right.label)) {
+              const std::uint32_t head = where_[rule.head];
+              if (head == kAbsent) continue;
+              const std::size_t heads = level.states[rule.head];
+              const double* scores = grammar.scores() + rule.at;
+              double* const out = below_.data() + nodes_[head].at;
+              if (is_wide(heads)) {
+                inside_rule_wide(scores, &inside_[left.at], lefts, &inside_[right.at], rights, weight, out, heads);
+              } else {
+                inside_rule(scores, &inside_[left.at], lefts, &inside_[right.at], rights, weight, out, heads);
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  const std::uint32_t values_begin = nodes_[begin].at;
+  const std::uint32_t values_end = nodes_[end - 1].at + level.states[nodes_[end - 1].label];
+  for (std::uint32_t v = values_begin; v < values_end; ++v) inside_[v] = below_[v] *= allowed_[v];
+  for (std::uint32_t h = begin; h < end; ++h) {
+    const ChartNode& head = nodes_[h];
+    for (std::uint32_t c = begin; c < end; ++c) {
+      const ChartNode& child = nodes_[c];
+      const double* scores = grammar.chains(head.label, child.label);
+      if (scores == nullptr) continue;
+      const std::size_t heads = level.states[head.label];
+      for (std::size_t s = 0; s < level.states[child.label]; ++s) {
+        const double value = below_[child.at + s];
+        if (value == 0.0) continue;
+        for (std::size_t t = 0; t < heads; ++t)
+          inside_[head.at + t] += value * scores[s * heads + t] * allowed_[head.at + t];
+      }
+    }
+  }
+  double greatest = 0.0;
+  for (std::uint32_t v = values_begin; v < values_end; ++v) greatest = std::max(greatest, inside_[v]);
+  for (std::uint32_t node = begin; node < end; ++node) where_[nodes_[node].label] = kAbsent;
+  if (greatest == 0.0) return false;
+  const double factor = 1.0 / greatest;
+  for (std::uint32_t v = values_begin; v < values_end; ++v) {
+    inside_[v] *= factor;
+    below_[v] *= factor;
+  }
+  scale_[here] = reference + std::log(greatest);
+  return true;
+}
+
+void FineChart::outside_cell(const FineGrammar& grammar, std::size_t i, std::size_t j) {
+  const Level& level = grammar.level();
+  const std::size_t here = cell(i, j);
+  if (scale_[here] == kNever) return;
+  const std::uint32_t begin = first_node_[here], end = last_node_[here];
+  for (std::uint32_t node = begin; node < end; ++node) where_[nodes_[node].label] = node;
+  // above_: outside of the whole chain; outside_: of any place in it, as below_ and inside_ are the other way round.
+  for (std::uint32_t c = begin; c < end; ++c) {
+    const ChartNode& child = nodes_[c];
+    const std::size_t children = level.states[child.label];
+    for (std::size_t s = 0; s < children; ++s) outside_[child.at + s] = above_[child.at + s] * allowed_[child.at + s];
+    for (std::uint32_t h = begin; h < end; ++h) {
+      const ChartNode& head = nodes_[h];
+      const double* scores = grammar.chains(head.label, child.label);
+      if (scores == nullptr) continue;
+      const std::size_t heads = level.states[head.label];
+      for (std::size_t s = 0; s < children; ++s)
+        outside_[child.at + s] += allowed_[child.at + s] * dot(&above_[head.at], scores + s * heads, heads);
+    }
+  }
+  for (std::uint32_t h = begin; h < end; ++h) {
+    const ChartNode& head = nodes_[h];
+    const std::size_t heads = level.states[head.label];
+    if (j == i + 1) {
+      const double posterior = dot(&outside_[head.at], &below_[head.at], heads);
+      if (posterior > 0.0) edges_.push_back({h, ChartEdge::kNone, ChartEdge::kNone, posterior});
+    }
+    for (std::uint32_t c = begin; c < end; ++c) {
+      const ChartNode& child = nodes_[c];
+      const double* scores = grammar.step(head.label, child.label);
+      if (scores == nullptr) continue;
+      double posterior = 0.0;
+      for (std::size_t s = 0; s < level.states[child.label]; ++s) {
+        if (const double value = inside_[child.at + s]; value != 0.0)
+          posterior += value * dot(&outside_[head.at], scores + s * heads, heads);
+      }
+      if (posterior > 0.0) edges_.push_back({h, c, ChartEdge::kNone, posterior});
+    }
+  }
+  for (std::size_t k = i + 1; k < j; ++k) {
+    const std::size_t left_cell = cell(i, k), right_cell = cell(k, j);
+    if (scale_[left_cell] == kNever || scale_[right_cell] == kNever) continue;
+    const double weight = split_weight(i, k, j);
+    for (std::uint32_t l = first_node_[left_cell]; l < last_node_[left_cell]; ++l) {
+      const ChartNode& left = nodes_[l];
+      const std::size_t lefts = level.states[left.label];
+      for (std::uint32_t r = first_node_[right_cell]; r < last_node_[right_cell]; ++r) {
+        const ChartNode& right = nodes_[r];
+        const std::size_t rights = level.states[right.label];
+        for (const FineGrammar::HeadRule& rule : grammar.rules(left.label, right.label)) {
+          const std::uint32_t head = where_[rule.head];
+          if (head == kAbsent) continue;
+          const std::size_t heads = level.states[rule.head];
+          const double* scores = grammar.scores() + rule.at;
+          const double* above = &outside_[nodes_[head].at];
+          const auto apply = is_wide(heads) ? outside_rule_wide : outside_rule;
+          const double posterior = apply(scores, &inside_[left.at], &above_[left.at], lefts, &inside_[right.at],
+                                         &above_[right.at], rights, weight, above, heads);
+          if (posterior > 0.0) edges_.push_back({head, l, r, posterior});
+        }
+      }
+    }
+  }
+  for (std::uint32_t node = begin; node < end; ++node) where_[nodes_[node].label] = kAbsent;
+}
+
+Outcome FineChart::run(const FineGrammar& grammar, std::span<const Symbol> words, const KeptStates& kept,
+                       const Deadline& deadline) {
+  allow(grammar, kept);
+  for (std::size_t length = 1; length <= words_; ++length) {
+    for (std::size_t i = 0; i + length <= words_; ++i) {
+      if (deadline.passed()) return Outcome::late;
+      inside_cell(grammar, i, i + length, words[i]);
+    }
+  }
+  std::uint32_t top = kAbsent;
+  for (std::uint32_t node = cell_begin(0, words_); node < cell_end(0, words_); ++node) {
+    if (nodes_[node].label == grammar.root()) top = node;
+  }
+  if (top == kAbsent || inside_[nodes_[top].at] == 0.0) return Outcome::no_parse;
+  log_probability_ = scale_[cell(0, words_)] + std::log(inside_[nodes_[top].at]);
+  above_[nodes_[top].at] = 1.0 / inside_[nodes_[top].at];
+  for (std::size_t length = words_; length >= 1; --length) {
+    for (std::size_t i = 0; i + length <= words_; ++i) {
+      if (deadline.passed()) return Outcome::late;
+      outside_cell(grammar, i, i + length);
+    }
+  }
+  return Outcome::parsed;
+}
+
+void FineChart::keep(const FineGrammar& grammar, double margin, KeptStates& kept) const {
+  const Level& level = grammar.level();
+  const double least = std::exp(-margin);
+  std::vector<std::uint32_t> states;
+  for (std::size_t i = 0; i < words_; ++i) {
+    for (std::size_t j = i + 1; j <= words_; ++j) {
+      states.clear();
+      for (std::uint32_t node = cell_begin(i, j); node < cell_end(i, j); ++node) {
+        const ChartNode& found = nodes_[node];
+        for (std::uint32_t s = 0; s < level.states[found.label]; ++s) {
+          const double posterior = inside_[found.at + s] * outside_[found.at + s];
+          if (posterior > 0.0 && posterior >= least) states.push_back(level.first[found.label] + s);
+        }
+      }
+      kept.set(i, j, states);
+    }
+  }
+}
+
+}  // namespace treeglot

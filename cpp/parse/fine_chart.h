@@ -1,0 +1,105 @@
+// A pass over the states that the pass before it kept: inside and outside sums under one level of a split grammar.
+//
+// Over every span a state has two inside values: of what a binary rule or a word makes there, and of that with chains of
+// unary rules above it; outside likewise. Values of a span are scaled such that the greatest inside is 1, and outside such
+// that inside · outside is a posterior; the logarithms of the scales are kept, so no sentence is too long.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "parse/kept_states.h"
+#include "parse/split_grammar.h"
+
+namespace treeglot {
+
+// One level of a grammar, indexed for the pass.
+class FineGrammar {
+ public:
+  FineGrammar(const SplitGrammar& grammar, std::size_t level);
+
+  struct HeadRule {
+    Symbol head;
+    std::size_t at;
+  };
+  static constexpr std::size_t kNone = ~std::size_t{0};
+
+  const Level& level() const { return *level_; }
+  std::size_t labels() const { return labels_; }
+  Symbol root() const { return root_; }
+  std::span<const HeadRule> rules(Symbol left, Symbol right) const {
+    const std::size_t pair = left * labels_ + right;
+    return std::span<const HeadRule>(rules_).subspan(first_rule_[pair], first_rule_[pair + 1] - first_rule_[pair]);
+  }
+  const double* scores() const { return level_->scores.data(); }
+  // The block of scores of the unary rule, and of all chains of one step or more; null when there are none.
+  const double* step(Symbol head, Symbol child) const { return block(steps_, level_->scores, head, child); }
+  const double* chains(Symbol head, Symbol child) const {
+    return level_->closed ? step(head, child) : block(chains_, chain_scores_, head, child);
+  }
+
+ private:
+  const double* block(const std::vector<std::size_t>& at, const std::vector<double>& scores, Symbol head,
+                      Symbol child) const {
+    const std::size_t found = at[head * labels_ + child];
+    return found == kNone ? nullptr : scores.data() + found;
+  }
+  void sum_chains();
+
+  const Level* level_;
+  std::size_t labels_;
+  Symbol root_;
+  std::vector<std::uint32_t> first_rule_;  // labels² + 1 offsets
+  std::vector<HeadRule> rules_;
+  std::vector<std::size_t> steps_, chains_;  // labels² blocks
+  std::vector<double> chain_scores_;
+};
+
+// A labelled span of the chart; its states' values are from `at` on.
+struct ChartNode {
+  Symbol label = 0;
+  std::uint32_t begin = 0, end = 0;
+  std::uint32_t at = 0;
+};
+
+// A rule of labels somewhere in the chart, and its posterior.
+struct ChartEdge {
+  static constexpr std::uint32_t kNone = 0xffffffffu;
+  std::uint32_t head = 0, left = kNone, right = kNone;  // nodes; a word's edge has none below it, a unary one the left
+  double posterior = 0.0;
+};
+
+class FineChart {
+ public:
+  // `kept` holds states of the level below, or of this one where it is the only level.
+  Outcome run(const FineGrammar& grammar, std::span<const Symbol> words, const KeptStates& kept,
+              const Deadline& deadline);
+
+  double log_probability() const { return log_probability_; }
+  // The states whose posterior is e^-margin or more.
+  void keep(const FineGrammar& grammar, double margin, KeptStates& kept) const;
+  // Nodes by length of span, then its begin; every edge with a posterior above 0, in no order.
+  std::span<const ChartNode> nodes() const { return nodes_; }
+  std::uint32_t cell_begin(std::size_t i, std::size_t j) const { return first_node_[cell(i, j)]; }
+  std::uint32_t cell_end(std::size_t i, std::size_t j) const { return last_node_[cell(i, j)]; }
+  std::span<const ChartEdge> edges() const { return edges_; }
+
+ private:
+  std::size_t cell(std::size_t i, std::size_t j) const { return i * words_ + j - 1; }
+  void allow(const FineGrammar& grammar, const KeptStates& kept);
+  bool inside_cell(const FineGrammar& grammar, std::size_t i, std::size_t j, Symbol word);
+  void outside_cell(const FineGrammar& grammar, std::size_t i, std::size_t j);
+  double split_weight(std::size_t i, std::size_t k, std::size_t j) const;
+
+  std::size_t words_ = 0;
+  std::vector<ChartNode> nodes_;
+  std::vector<std::uint32_t> first_node_, last_node_;  // by cell
+  std::vector<double> scale_;                          // by cell: logarithm; −∞ when nothing is there
+  std::vector<double> allowed_, below_, inside_, outside_, above_;  // by state of a node
+  std::vector<ChartEdge> edges_;
+  std::vector<std::uint32_t> where_;  // label → its node in the cell at hand
+  double log_probability_ = 0.0;
+};
+
+}  // namespace treeglot

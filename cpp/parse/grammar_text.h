@@ -1,0 +1,37 @@
+// Split grammars as the Berkeley parser's text export and Egret have them, three files for each level:
+//
+//   level1.stateInfo   NP^g	5	2 [0 [0 …] [1 …]]      label, number, sub-states, and how they split from level to level
+//   level1.grammar     NP^g_1 -> DT_0 NN_1 0.0125       probability of a rule for sub-states
+//   level1.lexicon     NN time [1.2E-4, 0.0]            probability of a word for each sub-state of a tag
+//
+// The label with number 0 is the root. Unary rules of a label by itself say that unary chains are summed up already.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parse/split_grammar.h"
+
+namespace treeglot {
+
+struct TextFile {
+  std::string name;  // for messages
+  std::string text;
+};
+
+struct LevelFiles {
+  TextFile states, grammar, lexicon;
+};
+
+// Levels from the coarsest on. Bad content is a FormatError; so are labels without rules, as in files cut short.
+SplitGrammar read_grammar(const std::vector<LevelFiles>& files, SignatureKind signature);
+
+// The texts of one level, such that reading them gives the same doubles.
+struct LevelTexts {
+  std::string states, grammar, lexicon;
+};
+LevelTexts write_level(const SplitGrammar& grammar, std::size_t level);
+
+}  // namespace treeglot

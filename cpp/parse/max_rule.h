@@ -1,0 +1,63 @@
+// The best tree, and the forest of good ones, by the max-rule criterion: the tree whose rules' posteriors have the
+// greatest product (Petrov and Klein 2007). Nodes are labels without sub-states; parts of rules (@X) are taken out.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "parse/fine_chart.h"
+#include "parse/split_grammar.h"
+#include "syntax/forest.h"
+#include "syntax/tree.h"
+
+namespace treeglot {
+
+// Groups of labels that reach each other by unary rules, each after those it reaches: the order of nodes over one span.
+std::vector<std::uint32_t> unary_ranks(const SplitGrammar& grammar);
+
+class MaxRule {
+ public:
+  // Takes the edges of the chart's last pass. Where unary rules lead from a label back to itself, the nodes of a span are
+  // put in order of their best trees (Knuth 1977), and unary edges against that order are left out: no best tree needs one.
+  MaxRule(const SplitGrammar& grammar, std::span<const std::uint32_t> ranks, const FineChart& chart);
+
+  // Sum of the logarithms of the best tree's posteriors.
+  double best() const { return best_[top_]; }
+  std::size_t left_out() const { return left_out_; }  // unary edges against the order
+
+  // Without the root, if the grammar has one of its own (`drop_root`).
+  Tree tree(std::span<const std::string_view> words, bool drop_root) const;
+  // The edges whose best tree is worse than the best of all by `margin` at most. An edge of several binary rules scores
+  // the sum of theirs. With `probabilities`, the same edges with conditional log probabilities: those of its rules given
+  // their heads, from the posteriors.
+  ParseForest forest(std::span<const std::string_view> words, double margin, bool probabilities) const;
+
+ private:
+  struct Edge {
+    std::uint32_t left = ChartEdge::kNone, right = ChartEdge::kNone;
+    double score = 0.0;
+  };
+  struct Flat {  // an edge of a rule as the treebank had it
+    std::vector<std::uint32_t> tails;
+    double score = 0.0, conditional = 0.0;
+  };
+  void order_cell(std::uint32_t begin, std::uint32_t end, std::span<const std::uint32_t> ranks);
+  double edge_best(const Edge& edge) const;
+  std::vector<double> outside() const;
+  void flatten(std::uint32_t head, double outside, double least, std::span<const double> totals,
+               std::vector<Flat>& out) const;
+
+  const SplitGrammar& grammar_;
+  std::span<const ChartNode> nodes_;
+  std::uint32_t top_ = 0;
+  std::vector<std::uint32_t> first_edge_;  // nodes + 1 offsets
+  std::vector<Edge> edges_;
+  std::vector<double> best_;
+  std::vector<std::uint32_t> best_edge_;
+  std::vector<std::uint32_t> order_;  // nodes with a tree, each after those below it
+  std::size_t left_out_ = 0;
+};
+
+}  // namespace treeglot

@@ -1,0 +1,179 @@
+#include "parse/parser.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+#include "base/error.h"
+#include "parse/max_rule.h"
+#include "syntax/forest_trees.h"
+
+namespace treeglot {
+namespace {
+
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+constexpr std::string_view kOwnRoot = "ROOT";
+
+double margin_of(const ParseOptions& options, std::size_t pass) {
+  return options.margins.empty() ? std::numeric_limits<double>::infinity()
+                                 : options.margins[std::min(pass, options.margins.size() - 1)];
+}
+
+ParseForest unparsed(std::span<const std::string_view> words) {
+  Builder builder;
+  Strings labels;
+  std::vector<Span> spans;
+  builder.add_nodes(words.size());
+  for (std::uint32_t i = 0; i < words.size(); ++i) {
+    builder.add_edge(i, {});
+    labels.append(words[i]);
+    spans.push_back({i, i + 1});
+  }
+  return ParseForest(builder.freeze(kNoNode).graph, std::move(labels), std::move(spans),
+                     std::vector<double>(words.size(), 0.0), ScoreKind::posterior);
+}
+
+}  // namespace
+
+SplitParser::SplitParser(std::shared_ptr<const SplitGrammar> grammar, std::size_t finest)
+    : grammar_(std::move(grammar)), coarse_(*grammar_), ranks_(unary_ranks(*grammar_)) {
+  if (finest >= grammar_->levels.size())
+    throw std::invalid_argument("level " + std::to_string(finest) + " of a grammar that has " +
+                                std::to_string(grammar_->levels.size()));
+  for (std::size_t level = 0; level <= finest; ++level) {
+    if (grammar_->levels[level].states[grammar_->root] != 1)
+      throw std::invalid_argument("the root has several states at level " + std::to_string(level) + "; expected one");
+    fine_.emplace_back(*grammar_, level);
+  }
+  drop_root_ = grammar_->labels.text(grammar_->root) == kOwnRoot;
+  flat_label_ = grammar_->root;
+  double likeliest = 0.0;
+  const Level& level = grammar_->levels[0];
+  for (const UnaryRule& rule : level.unary) {
+    if (drop_root_ && rule.head == grammar_->root && level.scores[rule.at] > likeliest) {
+      likeliest = level.scores[rule.at];
+      flat_label_ = rule.child;
+    }
+  }
+}
+
+void SplitParser::give_back(std::unique_ptr<Scratch> scratch) const {
+  const std::lock_guard lock(mutex_);
+  free_.push_back(std::move(scratch));
+}
+
+SplitParser::Passes SplitParser::run(std::span<const std::string_view> words, const ParseOptions& options) const {
+  Passes out{ParseStatus::no_words, kNever, {}, nullptr};
+  if (words.empty()) return out;
+  const Deadline deadline(options.seconds);
+  for (std::size_t i = 0; i < words.size(); ++i) out.words.push_back(grammar_->lookup(words[i], i));
+  out.status = ParseStatus::flat;
+  if (std::find(out.words.begin(), out.words.end(), Symbols::kNone) != out.words.end()) return out;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!free_.empty()) {
+      out.scratch = std::move(free_.back());
+      free_.pop_back();
+    }
+  }
+  if (!out.scratch) out.scratch = std::make_unique<Scratch>();
+  Scratch& scratch = *out.scratch;
+  KeptStates kept(words.size());
+  double best = 0.0;
+  switch (scratch.coarse.run(coarse_, out.words, margin_of(options, 0), deadline, kept, best)) {
+    case Outcome::late: out.status = ParseStatus::late; return out;
+    case Outcome::no_parse: return out;
+    case Outcome::parsed: break;
+  }
+  const std::size_t finest = fine_.size() - 1;
+  // With one level the second pass is over the same states; otherwise over those of level 1, 2, …
+  for (std::size_t level = std::min<std::size_t>(1, finest); level <= finest; ++level) {
+    Outcome outcome = scratch.fine.run(fine_[level], out.words, kept, deadline);
+    if (outcome == Outcome::no_parse && level > 0) {
+      // What the coarser level likes best the finer one may not know at all: then the coarser has the last word.
+      out.status = ParseStatus::coarser;
+      if (level > 1) {
+        outcome = scratch.fine.run(fine_[level - 1], out.words, kept, deadline);
+      } else {
+        KeptStates all(words.size());
+        outcome = scratch.coarse.run(coarse_, out.words, margin_of(options, 0), deadline, all, best);
+        if (outcome == Outcome::parsed) outcome = scratch.fine.run(fine_[0], out.words, all, deadline);
+      }
+      if (outcome != Outcome::parsed) out.status = outcome == Outcome::late ? ParseStatus::late : ParseStatus::flat;
+      if (outcome == Outcome::parsed) out.log_probability = scratch.fine.log_probability();
+      return out;
+    }
+    if (outcome != Outcome::parsed) {
+      out.status = outcome == Outcome::late ? ParseStatus::late : ParseStatus::flat;
+      return out;
+    }
+    out.log_probability = scratch.fine.log_probability();
+    if (level < finest) {
+      KeptStates finer(words.size());
+      scratch.fine.keep(fine_[level], margin_of(options, level), finer);
+      kept = std::move(finer);
+    }
+  }
+  out.status = ParseStatus::parsed;
+  return out;
+}
+
+// Every word below its likeliest tag, all of them below one node.
+Tree SplitParser::flat(std::span<const std::string_view> words, std::span<const Symbol> known,
+                       bool with_root) const {
+  const Level& level = grammar_->levels[0];
+  TreeBuilder builder;
+  if (with_root) builder.open(grammar_->shown(grammar_->root));
+  builder.open(grammar_->shown(flat_label_));
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    std::string_view tag = "UNK";
+    double likeliest = 0.0;
+    if (known[i] != Symbols::kNone) {
+      for (std::uint32_t t = level.first_tag[known[i]]; t < level.first_tag[known[i] + 1]; ++t) {
+        if (level.scores[level.tags[t].at] > likeliest) {
+          likeliest = level.scores[level.tags[t].at];
+          tag = grammar_->shown(level.tags[t].tag);
+        }
+      }
+    }
+    builder.open(tag);
+    builder.word(words[i]);
+    builder.close();
+  }
+  builder.close();
+  if (with_root) builder.close();
+  return builder.finish();
+}
+
+ParsedTree SplitParser::tree(std::span<const std::string_view> words, const ParseOptions& options) const {
+  Passes passes = run(words, options);
+  ParsedTree out{Tree(), passes.status, passes.log_probability};
+  if (passes.status == ParseStatus::parsed || passes.status == ParseStatus::coarser) {
+    out.tree = MaxRule(*grammar_, ranks_, passes.scratch->fine).tree(words, drop_root_);
+  } else if (passes.status != ParseStatus::no_words) {
+    out.tree = flat(words, passes.words, false);
+    out.log_probability = kNever;
+  }
+  if (passes.scratch) give_back(std::move(passes.scratch));
+  return out;
+}
+
+ParsedForest SplitParser::forest(std::span<const std::string_view> words, const ParseOptions& options) const {
+  Passes passes = run(words, options);
+  ParsedForest out{unparsed({}), passes.status, passes.log_probability};
+  if (passes.status == ParseStatus::parsed || passes.status == ParseStatus::coarser) {
+    out.forest = MaxRule(*grammar_, ranks_, passes.scratch->fine)
+                     .forest(words, options.forest_margin, options.probabilities);
+  } else if (passes.status != ParseStatus::no_words) {
+    const ParseForest one = forest_of(flat(words, passes.words, drop_root_));
+    // One tree: its edges' posteriors and their conditional probabilities are 1 alike.
+    out.forest = ParseForest(one.graph(), one.labels(), {one.spans().begin(), one.spans().end()},
+                             {one.scores().begin(), one.scores().end()},
+                             options.probabilities ? ScoreKind::conditional : ScoreKind::posterior);
+    out.log_probability = kNever;
+  }
+  if (passes.scratch) give_back(std::move(passes.scratch));
+  return out;
+}
+
+}  // namespace treeglot

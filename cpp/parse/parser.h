@@ -1,0 +1,83 @@
+// Sentences to trees and forests with a split grammar, from its coarsest level to its finest.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "parse/coarse_chart.h"
+#include "parse/fine_chart.h"
+#include "parse/split_grammar.h"
+#include "syntax/forest.h"
+#include "syntax/tree.h"
+
+namespace treeglot {
+
+struct ParseOptions {
+  // Logarithmic margins of the passes from coarse to fine: a state goes when its best parse (the first pass), or its
+  // posterior (the others), is lower than that below the best. The last holds for all further levels.
+  std::vector<double> margins = {8.0, 12.0};
+  double forest_margin = 10.0;  // of forests' edges
+  double seconds = 0.0;         // for a sentence; 0 is no limit
+  bool probabilities = false;   // forests with conditional probabilities instead of posteriors
+};
+
+enum class ParseStatus : std::uint8_t {
+  parsed,
+  coarser,   // with a coarser level of the grammar: the finest has no parse
+  flat,      // without a parse: a flat tree over tags
+  late,      // the same, because time was up
+  no_words,  // an empty sentence: no tree
+};
+
+struct ParsedTree {
+  Tree tree;
+  ParseStatus status = ParseStatus::no_words;
+  double log_probability = 0.0;  // of the sentence under the level that parsed it; −∞ when none did
+};
+
+struct ParsedForest {
+  ParseForest forest;
+  ParseStatus status = ParseStatus::no_words;
+  double log_probability = 0.0;
+};
+
+class SplitParser {
+ public:
+  // Uses the levels up to `finest`. Refuses a root with several states.
+  SplitParser(std::shared_ptr<const SplitGrammar> grammar, std::size_t finest);
+
+  ParsedTree tree(std::span<const std::string_view> words, const ParseOptions& options) const;
+  ParsedForest forest(std::span<const std::string_view> words, const ParseOptions& options) const;
+  const SplitGrammar& grammar() const { return *grammar_; }
+
+ private:
+  struct Scratch {
+    CoarseChart coarse;
+    FineChart fine;
+  };
+  struct Passes {
+    ParseStatus status;
+    double log_probability;
+    std::vector<Symbol> words;
+    std::unique_ptr<Scratch> scratch;  // its fine chart is the last pass
+  };
+  Passes run(std::span<const std::string_view> words, const ParseOptions& options) const;
+  Tree flat(std::span<const std::string_view> words, std::span<const Symbol> known, bool with_root) const;
+  void give_back(std::unique_ptr<Scratch> scratch) const;
+
+  std::shared_ptr<const SplitGrammar> grammar_;
+  CoarseGrammar coarse_;
+  std::vector<FineGrammar> fine_;
+  std::vector<std::uint32_t> ranks_;
+  bool drop_root_;    // the root is the grammar's own: trees do not show it
+  Symbol flat_label_;  // of flat trees: the root's likeliest child
+  mutable std::mutex mutex_;
+  mutable std::vector<std::unique_ptr<Scratch>> free_;
+};
+
+}  // namespace treeglot

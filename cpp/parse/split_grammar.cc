@@ -1,0 +1,34 @@
+#include "parse/split_grammar.h"
+
+#include "syntax/brackets.h"
+
+namespace treeglot {
+
+void Level::number_states() {
+  first.assign(1, 0);
+  for (const std::uint32_t number : states) first.push_back(first.back() + number);
+}
+
+std::string_view SplitGrammar::shown(Symbol label) const {
+  const std::string_view text = labels.text(label);
+  return text.size() > 2 && text.ends_with("^g") ? text.substr(0, text.size() - 2) : text;
+}
+
+Symbol SplitGrammar::lookup(std::string_view word, std::size_t position) const {
+  const Level& level = levels.back();
+  const auto known = [&](Symbol number) {
+    return number != Symbols::kNone && number + 1 < level.first_tag.size() &&
+           level.first_tag[number] < level.first_tag[number + 1];
+  };
+  std::string plain;
+  unescape_brackets(word, plain);
+  if (const Symbol found = words.find(plain); known(found)) return found;
+  const std::string lowered = lower_first(plain);
+  const bool known_lower = known(words.find(lowered));
+  for (const std::string& candidate : signatures(signature, plain, position, known_lower)) {
+    if (const Symbol found = words.find(candidate); known(found)) return found;
+  }
+  return Symbols::kNone;
+}
+
+}  // namespace treeglot
