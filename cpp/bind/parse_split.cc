@@ -183,7 +183,15 @@ void bind_parse_split(nb::module_& m) {
           "grammar"_a, "finest"_a)
       .def("trees", &trees, "sentences"_a, "options"_a, "threads"_a = 1,
            "The best tree of each sentence, how it was found, and the sentence's log probability.")
-      .def("forests", &forests, "sentences"_a, "options"_a, "threads"_a = 1, "The same with forests.");
+      .def("forests", &forests, "sentences"_a, "options"_a, "threads"_a = 1, "The same with forests.")
+      .def("first_pass",
+           [](const SplitParser& parser, const std::vector<std::string>& words, double margin) {
+             const SplitParser::FirstPass out =
+                 parser.first_pass(std::vector<std::string_view>(words.begin(), words.end()), margin);
+             return std::make_pair(out.best, out.kept);
+           },
+           "words"_a, "margin"_a,
+           "The best derivation's log probability at level 0, and the states that it keeps: begin, end, state.");
   bind_scores(m);
 }
 

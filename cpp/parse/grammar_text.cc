@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <tuple>
 
 #include "base/error.h"
@@ -272,6 +273,12 @@ class GrammarReader {
   SplitGrammar grammar_;
 };
 
+// Zeros need no line, but a rule needs one.
+bool is_written(std::span<const double> block, std::size_t place) {
+  return block[place] != 0.0 ||
+         (place == 0 && std::all_of(block.begin(), block.end(), [](double score) { return score == 0.0; }));
+}
+
 void append_state(const SplitGrammar& grammar, Symbol label, std::uint32_t sub, std::string& out) {
   out += grammar.labels.text(label);
   out += '_';
@@ -332,10 +339,11 @@ LevelTexts write_level(const SplitGrammar& grammar, std::size_t number) {
   }
   for (const UnaryRule& rule : level.unary) {
     const std::uint32_t heads = level.states[rule.head];
+    const auto block = std::span(level.scores).subspan(rule.at, std::size_t{heads} * level.states[rule.child]);
     for (std::uint32_t c = 0; c < level.states[rule.child]; ++c) {
       for (std::uint32_t h = 0; h < heads; ++h) {
-        const double score = level.scores[rule.at + std::size_t{c} * heads + h];
-        if (score == 0.0) continue;
+        if (!is_written(block, std::size_t{c} * heads + h)) continue;
+        const double score = block[std::size_t{c} * heads + h];
         append_state(grammar, rule.head, h, out.grammar);
         out.grammar += " -> ";
         append_state(grammar, rule.child, c, out.grammar);
@@ -347,11 +355,14 @@ LevelTexts write_level(const SplitGrammar& grammar, std::size_t number) {
   }
   for (const BinaryRule& rule : level.binary) {
     const std::uint32_t heads = level.states[rule.head], rights = level.states[rule.right];
+    const auto block =
+        std::span(level.scores).subspan(rule.at, std::size_t{heads} * level.states[rule.left] * rights);
     for (std::uint32_t l = 0; l < level.states[rule.left]; ++l) {
       for (std::uint32_t r = 0; r < rights; ++r) {
         for (std::uint32_t h = 0; h < heads; ++h) {
-          const double score = level.scores[rule.at + (std::size_t{l} * rights + r) * heads + h];
-          if (score == 0.0) continue;
+          const std::size_t place = (std::size_t{l} * rights + r) * heads + h;
+          if (!is_written(block, place)) continue;
+          const double score = block[place];
           append_state(grammar, rule.head, h, out.grammar);
           out.grammar += " -> ";
           append_state(grammar, rule.left, l, out.grammar);

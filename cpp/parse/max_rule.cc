@@ -1,6 +1,7 @@
 #include "parse/max_rule.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -105,41 +106,78 @@ void MaxRule::order_cell(std::uint32_t begin, std::uint32_t end, std::span<const
       }
     }
   }
-  // Ranks from below; within a rank, the node with the best tree is final, as further unary steps only lower scores.
+  std::vector<std::uint32_t> unary;
+  for (std::uint32_t e = first_edge_[begin]; e < first_edge_[end]; ++e) {
+    if (is_unary(edges_[e])) unary.push_back(e);
+  }
+  if (!unary.empty()) settle_best(begin, end, ranks);
+  // Each node's best edge, then the others from the likeliest on, unless one would close a cycle.
+  const std::size_t nodes = end - begin, blocks = (nodes + 63) / 64;
+  std::vector<std::uint64_t> below(nodes * blocks, 0);  // bit sets: what a node reaches by edges that stay, itself too
+  const auto reaches = [&](std::size_t from, std::size_t to) {
+    return (below[from * blocks + to / 64] >> (to % 64) & 1) != 0;
+  };
+  for (std::size_t n = 0; n < nodes; ++n) below[n * blocks + n / 64] |= std::uint64_t{1} << (n % 64);
+  std::vector<std::uint32_t> head_of(unary.empty() ? 0 : first_edge_[end] - first_edge_[begin]);
+  for (std::uint32_t node = begin; node < end && !unary.empty(); ++node) {
+    for (std::uint32_t e = first_edge_[node]; e < first_edge_[node + 1]; ++e) head_of[e - first_edge_[begin]] = node;
+  }
+  const auto head = [&](std::uint32_t e) { return head_of[e - first_edge_[begin]]; };
+  const auto is_best = [&](std::uint32_t e) { return best_edge_[head(e)] == e; };
+  std::sort(unary.begin(), unary.end(), [&](std::uint32_t x, std::uint32_t y) {
+    if (is_best(x) != is_best(y)) return is_best(x);
+    return edges_[x].score != edges_[y].score ? edges_[x].score > edges_[y].score : x < y;
+  });
+  for (const std::uint32_t e : unary) {
+    const std::size_t top = head(e) - begin, child = edges_[e].left - begin;
+    if (reaches(child, top)) {
+      edges_[e].score = kNever;
+      ++left_out_;
+      continue;
+    }
+    for (std::size_t n = 0; n < nodes; ++n) {
+      if (!reaches(n, top)) continue;
+      for (std::size_t block = 0; block < blocks; ++block) below[n * blocks + block] |= below[child * blocks + block];
+    }
+  }
+  // Who reaches more comes later.
+  std::vector<std::pair<int, std::uint32_t>> sorted;
+  for (std::uint32_t n = 0; n < nodes; ++n) {
+    if (best_[begin + n] == kNever) continue;
+    int size = 0;
+    for (std::size_t block = 0; block < blocks; ++block) size += std::popcount(below[n * blocks + block]);
+    sorted.push_back({size, begin + n});
+  }
+  std::sort(sorted.begin(), sorted.end());
+  for (const auto& [size, node] : sorted) order_.push_back(node);
+}
+
+// The best trees of nodes over one span, by Knuth's algorithm: ranks from below, and within a rank the node with the best
+// tree is final, as further unary steps only lower scores.
+void MaxRule::settle_best(std::uint32_t begin, std::uint32_t end, std::span<const std::uint32_t> ranks) {
   std::vector<std::uint32_t> waiting(end - begin);
   for (std::uint32_t node = begin; node < end; ++node) waiting[node - begin] = node;
+  std::sort(waiting.begin(), waiting.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return std::pair(ranks[nodes_[a].label], a) < std::pair(ranks[nodes_[b].label], b);
+  });
   std::vector<std::uint8_t> placed(end - begin, 0);
-  const auto relax = [&](std::uint32_t node) {
-    for (std::uint32_t e = first_edge_[node]; e < first_edge_[node + 1]; ++e) {
-      const Edge& edge = edges_[e];
-      if (!is_unary(edge) || !placed[edge.left - begin]) continue;
-      const double sum = edge_best(edge);
-      if (sum > best_[node]) {
-        best_[node] = sum;
-        best_edge_[node] = e;
+  for (std::size_t first = 0; first < waiting.size(); ++first) {
+    const std::uint32_t rank = ranks[nodes_[waiting[first]].label];
+    std::size_t chosen = first;
+    for (std::size_t w = first; w < waiting.size() && ranks[nodes_[waiting[w]].label] == rank; ++w) {
+      const std::uint32_t node = waiting[w];
+      for (std::uint32_t e = first_edge_[node]; e < first_edge_[node + 1]; ++e) {
+        const Edge& edge = edges_[e];
+        if (edge.left == kNone || edge.right != kNone || !placed[edge.left - begin]) continue;
+        if (const double sum = edge_best(edge); sum > best_[node]) {
+          best_[node] = sum;
+          best_edge_[node] = e;
+        }
       }
+      if (best_[node] > best_[waiting[chosen]]) chosen = w;
     }
-  };
-  while (!waiting.empty()) {
-    std::uint32_t rank = kNone;
-    for (const std::uint32_t node : waiting) rank = std::min(rank, ranks[nodes_[node].label]);
-    std::size_t chosen = waiting.size();
-    for (std::size_t w = 0; w < waiting.size(); ++w) {
-      if (ranks[nodes_[waiting[w]].label] != rank) continue;
-      relax(waiting[w]);
-      if (chosen == waiting.size() || best_[waiting[w]] > best_[waiting[chosen]]) chosen = w;
-    }
-    const std::uint32_t node = waiting[chosen];
-    waiting.erase(waiting.begin() + static_cast<std::ptrdiff_t>(chosen));
-    for (std::uint32_t e = first_edge_[node]; e < first_edge_[node + 1]; ++e) {
-      Edge& edge = edges_[e];
-      if (is_unary(edge) && !placed[edge.left - begin]) {
-        edge.score = kNever;
-        ++left_out_;
-      }
-    }
-    placed[node - begin] = 1;
-    if (best_[node] > kNever) order_.push_back(node);
+    std::swap(waiting[first], waiting[chosen]);
+    placed[waiting[first] - begin] = 1;
   }
 }
 
@@ -204,7 +242,7 @@ void MaxRule::flatten(std::uint32_t head, double outside, double least, std::spa
     for (std::uint32_t e = first_edge_[node]; e < first_edge_[node + 1]; ++e) {
       const Edge& edge = edges_[e];
       const double bound = from.bound + edge_best(edge) - best_[node];
-      if (!(bound >= least)) continue;
+      if (edge.score == kNever || !(bound >= least)) continue;
       Partial grown = from;
       grown.bound = bound;
       grown.flat.score += edge.score;

@@ -19,8 +19,8 @@ std::vector<std::uint32_t> unary_ranks(const SplitGrammar& grammar);
 
 class MaxRule {
  public:
-  // Takes the edges of the chart's last pass. Where unary rules lead from a label back to itself, the nodes of a span are
-  // put in order of their best trees (Knuth 1977), and unary edges against that order are left out: no best tree needs one.
+  // Takes the edges of the chart's last pass. Where unary rules lead from a label back to itself, unary edges over a span
+  // stay as long as they close no cycle: those of the nodes' best trees, then the others from the likeliest on.
   MaxRule(const SplitGrammar& grammar, std::span<const std::uint32_t> ranks, const FineChart& chart);
 
   // Sum of the logarithms of the best tree's posteriors.
@@ -44,6 +44,7 @@ class MaxRule {
     double score = 0.0, conditional = 0.0;
   };
   void order_cell(std::uint32_t begin, std::uint32_t end, std::span<const std::uint32_t> ranks);
+  void settle_best(std::uint32_t begin, std::uint32_t end, std::span<const std::uint32_t> ranks);
   double edge_best(const Edge& edge) const;
   std::vector<double> outside() const;
   void flatten(std::uint32_t head, double outside, double least, std::span<const double> totals,

@@ -118,6 +118,22 @@ SplitParser::Passes SplitParser::run(std::span<const std::string_view> words, co
   return out;
 }
 
+SplitParser::FirstPass SplitParser::first_pass(std::span<const std::string_view> words, double margin) const {
+  FirstPass out{kNever, {}};
+  std::vector<Symbol> known;
+  for (std::size_t i = 0; i < words.size(); ++i) known.push_back(grammar_->lookup(words[i], i));
+  if (std::find(known.begin(), known.end(), Symbols::kNone) != known.end()) return out;
+  CoarseChart chart;
+  KeptStates kept(words.size());
+  if (chart.run(coarse_, known, margin, Deadline(0.0), kept, out.best) != Outcome::parsed) return out;
+  for (std::uint32_t i = 0; i < words.size(); ++i) {
+    for (std::uint32_t j = i + 1; j <= words.size(); ++j) {
+      for (const std::uint32_t state : kept(i, j)) out.kept.emplace_back(i, j, state);
+    }
+  }
+  return out;
+}
+
 // Every word below its likeliest tag, all of them below one node.
 Tree SplitParser::flat(std::span<const std::string_view> words, std::span<const Symbol> known,
                        bool with_root) const {

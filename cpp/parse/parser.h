@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "parse/coarse_chart.h"
@@ -53,6 +54,13 @@ class SplitParser {
 
   ParsedTree tree(std::span<const std::string_view> words, const ParseOptions& options) const;
   ParsedForest forest(std::span<const std::string_view> words, const ParseOptions& options) const;
+  // What the first pass finds: the log probability of the best derivation at level 0 (−∞ without one), and the states
+  // that it keeps over each span.
+  struct FirstPass {
+    double best;
+    std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> kept;  // begin, end, state
+  };
+  FirstPass first_pass(std::span<const std::string_view> words, double margin) const;
   const SplitGrammar& grammar() const { return *grammar_; }
 
  private:

@@ -936,6 +936,11 @@ class SplitParser:
     def forests(self, sentences: Sequence[Sequence[str]], options: ParseOptions, threads: int = 1) -> list[tuple[ParseForest, ParseStatus, float]]:
         """The same with forests."""
 
+    def first_pass(self, words: Sequence[str], margin: float) -> tuple[float, list[tuple[int, int, int]]]:
+        """
+        The best derivation's log probability at level 0, and the states that it keeps: begin, end, state.
+        """
+
 class BracketCounts:
     """Labelled brackets in common: statistics that add up."""
 

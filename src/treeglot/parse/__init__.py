@@ -1,6 +1,23 @@
-"""Parsing: grammars read off treebanks, forests of all their parses, and the protocol that every parser keeps to."""
+"""Parsing: grammars read off treebanks, trees and forests of sentences, and the protocol that every parser keeps to."""
 
-from treeglot._core import Pcfg
+from treeglot._core import BracketCounts, Pcfg, SplitGrammar
+from treeglot.parse.brackets import BracketOptions, compare
+from treeglot.parse.grammar import load_grammar
+from treeglot.parse.parser import ForestParser, GrammarParser, Parsed, ParsingOptions, TreeParser, load
 from treeglot.parse.protocol import Parser
 
-__all__ = ["Parser", "Pcfg"]
+__all__ = [
+    "BracketCounts",
+    "BracketOptions",
+    "ForestParser",
+    "GrammarParser",
+    "Parsed",
+    "Parser",
+    "ParsingOptions",
+    "Pcfg",
+    "SplitGrammar",
+    "TreeParser",
+    "compare",
+    "load",
+    "load_grammar",
+]

@@ -1,0 +1,78 @@
+"""Split grammars in folders of text files, as the Berkeley parser exports them and Egret reads them.
+
+level0.grammar  level0.lexicon  level0.stateInfo      the coarsest level
+level1.grammar  …                                     the next, and so on
+parser.toml                                           for grammars that Treeglot trained: how unknown words are classed
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from treeglot._core import SignatureKind, SplitGrammar
+from treeglot.base.errors import FormatError
+from treeglot.base.files import PathLike, read_chunks, write_binary
+from treeglot.base.options import load_options, option
+
+FILES = ("stateInfo", "grammar", "lexicon")
+COMPRESSED = ("", ".xz", ".gz", ".zst")
+
+
+@dataclass(frozen=True)
+class ParserFile:
+    """What `parser.toml` says."""
+
+    signature: Literal["english", "german", "chinese"] = option("english", "how unknown words are put into classes")
+    horizontal: int = option(0, "sisters that parts of rules remember")
+    vertical: int = option(1, "labels upwards that a label remembers, itself included")
+    levels: int = option(0, "levels that are complete; 0: as many as there are files")
+
+
+def load_grammar(directory: PathLike, levels: int | None = None) -> SplitGrammar:
+    """The grammar in a folder, with so many of its levels from the coarsest on, or all that are there.
+
+    The files may be compressed. A file that is cut short, or does not fit the others, is a `FormatError`.
+    """
+    folder = Path(directory)
+    settings = read_settings(folder)
+    wanted = levels if levels is not None else settings.levels or None
+    found: list[tuple[tuple[str, bytes], tuple[str, bytes], tuple[str, bytes]]] = []
+    while wanted is None or len(found) < wanted:
+        paths = [_find(folder, f"level{len(found)}.{name}") for name in FILES]
+        if any(path is None for path in paths) and wanted is None and found:
+            break
+        for name, path in zip(FILES, paths, strict=True):
+            if path is None:
+                raise FormatError(os.fspath(folder), 0, f"is not a grammar: it has no level{len(found)}.{name}")
+        stored = [(os.fspath(path), b"".join(read_chunks(path))) for path in paths if path is not None]
+        found.append((stored[0], stored[1], stored[2]))
+    return SplitGrammar.read(found, SignatureKind[settings.signature])
+
+
+def write_level(directory: PathLike, grammar: SplitGrammar, level: int) -> None:
+    """Write the three files of one level."""
+    for name, text in zip(FILES, grammar.texts(level), strict=True):
+        with write_binary(Path(directory) / f"level{level}.{name}") as stream:
+            stream.write(text)
+
+
+def read_settings(folder: Path) -> ParserFile:
+    """What `parser.toml` says, or the defaults where there is none."""
+    path = folder / "parser.toml"
+    return load_options(ParserFile, path) if path.is_file() else ParserFile()
+
+
+def write_settings(folder: Path, settings: ParserFile) -> None:
+    """Write `parser.toml`."""
+    with write_binary(folder / "parser.toml") as stream:
+        stream.write(
+            f'signature = "{settings.signature}"\nhorizontal = {settings.horizontal}\nvertical = {settings.vertical}\n'
+            f"levels = {settings.levels}\n".encode()
+        )
+
+
+def _find(folder: Path, name: str) -> Path | None:
+    return next((path for suffix in COMPRESSED if (path := folder / f"{name}{suffix}").is_file()), None)

@@ -1,0 +1,148 @@
+"""Trees and forests of sentences with a split grammar."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Generic, Literal, TypeVar
+
+from treeglot import _core
+from treeglot._core import ParseForest, SplitGrammar, Tree
+from treeglot.base.errors import UsageError
+from treeglot.base.files import PathLike
+from treeglot.base.options import option
+from treeglot.parse.grammar import load_grammar
+
+T = TypeVar("T", Tree, ParseForest)
+
+SENTENCES_AT_A_TIME = 64
+
+STATUS = {
+    "parsed": "parsed",
+    "coarser": "parsed with a coarser level of the grammar, as the finest has no parse",
+    "flat": "without a parse: flat trees",
+    "late": "given up when time was up: flat trees",
+    "no_words": "empty",
+}
+
+
+@dataclass(frozen=True)
+class ParsingOptions:
+    """How sentences are parsed."""
+
+    coarse: tuple[float, ...] = option(
+        (8.0, 12.0),
+        "log margins of the passes from coarse to fine: lower is faster, higher loses less (Egret's by default)",
+    )
+    prune: float = option(10.0, "log margin of forests' edges below the best tree (the c2d page decodes with 10)")
+    scores: Literal["posterior", "probability"] = option(
+        "posterior", "forests' scores: posteriors of rules, or probabilities of edges given their heads"
+    )
+    time_limit: float = option(0.0, "seconds for one sentence, after which its tree is flat; 0: none")
+    threads: int = option(1, "threads; they do not change the result")
+
+    def __post_init__(self) -> None:
+        """Refuses what makes no sense."""
+        if any(margin < 0 for margin in self.coarse) or self.prune < 0 or self.time_limit < 0:
+            raise UsageError("margins and the time limit must be 0 or more")
+        if self.threads < 1:
+            raise UsageError(f"threads is {self.threads}; expected 1 or more")
+
+
+@dataclass(frozen=True)
+class Parsed(Generic[T]):
+    """What a sentence gave: its tree or forest, how it was found, and log P(sentence) under the grammar."""
+
+    value: T
+    status: str
+    log_probability: float
+
+
+@dataclass
+class GrammarParser:
+    """A parser with a split grammar: coarse-to-fine passes, then the max-rule criterion (Petrov and Klein 2007).
+
+    `counts` says how many sentences were parsed in which way so far.
+    """
+
+    grammar: SplitGrammar
+    options: ParsingOptions = field(default_factory=ParsingOptions)
+    level: int | None = None
+    name: str = "grammar"
+    counts: Counter[str] = field(default_factory=Counter, init=False)
+
+    def __post_init__(self) -> None:
+        """Indexes the grammar."""
+        finest = len(self.grammar.states) - 1 if self.level is None else self.level
+        self._core = _core.SplitParser(self.grammar, finest)
+        o = self.options
+        self._options = _core.ParseOptions(list(o.coarse), o.prune, o.time_limit, o.scores == "probability")
+
+    def trees(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed[Tree]]:
+        """The best tree of each sentence."""
+        for some in _batches(sentences, self.options.threads):
+            yield from self._count(self._core.trees(some, self._options, self.options.threads))
+
+    def forests(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed[ParseForest]]:
+        """The forest of each sentence; its best tree is that of `trees`, below the grammar's root."""
+        for some in _batches(sentences, self.options.threads):
+            yield from self._count(self._core.forests(some, self._options, self.options.threads))
+
+    def _count(self, found: list[tuple[T, _core.ParseStatus, float]]) -> Iterator[Parsed[T]]:
+        for value, status, log_probability in found:
+            self.counts[status.name] += 1
+            yield Parsed(value, status.name, log_probability)
+
+    def summary(self) -> str:
+        """The counts as a line for people."""
+        total = self.counts.total()
+        parts = [f"{number:,} {STATUS[status]}" for status, number in self.counts.items() if status != "parsed"]
+        return f"{total:,} sentences" + (": " + "; ".join(parts) if parts else ", all parsed")
+
+
+class ForestParser:
+    """A `Parser` that gives forests.
+
+    An empty sentence gives the forest without nodes; one without a parse, a flat tree.
+    """
+
+    gives = ParseForest
+
+    def __init__(self, parser: GrammarParser) -> None:
+        """Parses with `parser`, whose counts go up."""
+        self.parser = parser
+        self.name = parser.name
+
+    def parse(self, sentences: Iterable[Sequence[str]]) -> Iterator[ParseForest]:
+        """A forest for each sentence."""
+        return (parsed.value for parsed in self.parser.forests(sentences))
+
+
+class TreeParser:
+    """A `Parser` that gives trees."""
+
+    gives = Tree
+
+    def __init__(self, parser: GrammarParser) -> None:
+        """Parses with `parser`, whose counts go up."""
+        self.parser = parser
+        self.name = parser.name
+
+    def parse(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tree]:
+        """A tree for each sentence."""
+        return (parsed.value for parsed in self.parser.trees(sentences))
+
+
+def load(directory: PathLike, options: ParsingOptions | None = None, level: int | None = None) -> GrammarParser:
+    """The parser of a folder of grammar files, using its levels up to `level` (all of them by default)."""
+    grammar = load_grammar(directory, None if level is None else level + 1)
+    return GrammarParser(grammar, options or ParsingOptions(), name=os.fspath(directory))
+
+
+def _batches(sentences: Iterable[Sequence[str]], threads: int) -> Iterator[list[list[str]]]:
+    rest = iter(sentences)
+    while some := [list(words) for words in islice(rest, SENTENCES_AT_A_TIME * threads)]:
+        yield some

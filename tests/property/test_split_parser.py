@@ -1,0 +1,139 @@
+"""Parsing with split grammars against all derivations, one by one."""
+
+import math
+
+from enumeration import derivations as forest_derivations
+from enumeration import tails_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from split_grammars import WORDS, Edge, Split, grammars, posteriors
+
+from treeglot._core import SplitParser
+from treeglot.parse import GrammarParser, ParsingOptions, SplitGrammar
+from treeglot.syntax import ParseForest
+
+EVERYTHING = ParsingOptions(coarse=(math.inf,), prune=math.inf)
+sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4)
+Grammars = tuple[Split, Split, SplitGrammar]
+
+
+def edges_of(forest: ParseForest) -> dict[Edge, float]:
+    """The edges above words with their scores."""
+    graph = forest.graph
+    words = len(forest.words)
+
+    def place(node: int) -> tuple[str, int, int]:
+        begin, end = forest.spans[node]
+        return forest.labels[node], int(begin), int(end)
+
+    out = {}
+    for edge in range(words, graph.edges):
+        tails = tails_of(graph, edge)
+        out[(*place(int(graph.heads[edge])), tuple(place(t) for t in tails if t >= words))] = float(forest.scores[edge])
+    return out
+
+
+@given(grammars(), sentences)
+@settings(max_examples=60, deadline=None)
+def test_sums_and_posteriors_are_those_of_all_derivations(drawn: Grammars, words: list[str]) -> None:
+    _, fine, grammar = drawn
+    found = fine.derivations(words)
+    (parsed,) = GrammarParser(grammar, EVERYTHING).forests([words])
+    if not found:
+        assert parsed.status in ("flat", "coarser")
+        return
+    assert math.isclose(parsed.log_probability, math.log(math.fsum(p for p, _ in found)), abs_tol=1e-9)
+    wanted = posteriors(found)
+    scores = edges_of(parsed.value)
+    assert scores.keys() == wanted.keys()
+    for edge, p in wanted.items():
+        assert math.isclose(math.exp(scores[edge]), min(1.0, p), rel_tol=1e-9)
+    top = sum(math.exp(s) for edge, s in scores.items() if edge[:3] == ("ROOT", 0, len(words)))
+    assert math.isclose(top, 1.0, rel_tol=1e-9)
+
+
+@given(grammars(), sentences)
+@settings(max_examples=60, deadline=None)
+def test_the_forest_holds_the_parses_and_the_best_tree_is_the_best_of_them(drawn: Grammars, words: list[str]) -> None:
+    _, fine, grammar = drawn
+    found = fine.derivations(words)
+    if not found:
+        return
+    parser = GrammarParser(grammar, EVERYTHING)
+    (parsed,) = parser.forests([words])
+    forest = parsed.value
+    trees = {edges for _, edges in found}
+    listed = list(forest_derivations(forest.graph, forest.graph.goal))
+    assert len(listed) == len(trees)
+    scores = {edge: math.log(p) for edge, p in posteriors(found).items()}
+    best = max(math.fsum(scores[e] for e in edges) for edges in trees)
+    (score, tree), *_ = forest.kbest(1)
+    assert math.isclose(score, best, abs_tol=1e-9)
+    (alone,) = parser.trees([words])
+    assert forest_without_root(tree) == str(alone.value)
+
+
+def forest_without_root(tree: object) -> str:
+    return str(tree).removeprefix("(ROOT ").removesuffix(")")
+
+
+@given(grammars(), sentences, st.sampled_from([0.0, 0.5, 3.0]))
+@settings(max_examples=60, deadline=None)
+def test_pruning_keeps_what_is_in_a_good_tree(drawn: Grammars, words: list[str], margin: float) -> None:
+    _, fine, grammar = drawn
+    if not fine.derivations(words):
+        return
+    (whole,) = GrammarParser(grammar, EVERYTHING).forests([words])
+    (pruned,) = GrammarParser(grammar, ParsingOptions(coarse=(math.inf,), prune=margin)).forests([words])
+    assert edges_of(pruned.value) == edges_of(whole.value.prune(margin))
+    assert pruned.value.viterbi() == whole.value.viterbi()
+
+
+@given(grammars(), sentences, st.sampled_from([0.0, 1.0, 4.0, math.inf]))
+@settings(max_examples=60, deadline=None)
+def test_the_first_pass_keeps_states_by_their_best_derivations(
+    drawn: Grammars, words: list[str], margin: float
+) -> None:
+    coarse, _, grammar = drawn
+    found = coarse.derivations(words)
+    best, kept = SplitParser(grammar, 0).first_pass(words, margin)
+    if not found:
+        assert best == -math.inf
+        return
+    top = max(p for p, _ in found)
+    assert math.isclose(best, math.log(top), abs_tol=1e-4)
+    through: dict[tuple[int, int, str], float] = {}
+    for p, edges in found:
+        for label, i, j, _ in edges:
+            through[i, j, label] = max(through.get((i, j, label), 0.0), p)
+    names = list(coarse.states)
+    kept_names = {(i, j, names[state]) for i, j, state in kept}
+    for place, p in through.items():
+        distance = math.log(top) - math.log(p)
+        if abs(distance - margin) > 1e-3:
+            assert (place in kept_names) == (distance < margin)
+    assert kept_names <= through.keys()
+
+
+@given(grammars(), sentences)
+@settings(max_examples=40, deadline=None)
+def test_probabilities_are_conditional(drawn: Grammars, words: list[str]) -> None:
+    _, fine, grammar = drawn
+    found = fine.derivations(words)
+    if not found:
+        return
+    options = ParsingOptions(coarse=(math.inf,), prune=math.inf, scores="probability")
+    (parsed,) = GrammarParser(grammar, options).forests([words])
+    wanted = posteriors(found)
+    for edge, score in edges_of(parsed.value).items():
+        total = math.fsum(min(1.0, p) for other, p in wanted.items() if other[:3] == edge[:3])
+        assert math.isclose(math.exp(score), min(1.0, wanted[edge]) / total, rel_tol=1e-9)
+
+
+@given(grammars())
+@settings(max_examples=30, deadline=None)
+def test_written_grammars_are_read_back(drawn: Grammars) -> None:
+    _, _, grammar = drawn
+    stored = [tuple(zip(("s", "g", "l"), grammar.texts(level), strict=True)) for level in range(len(grammar.states))]
+    again = SplitGrammar.read([(s[0], s[1], s[2]) for s in stored])
+    assert [again.texts(level) for level in range(2)] == [grammar.texts(level) for level in range(2)]

@@ -1,0 +1,188 @@
+"""Grammar files, unknown words, and what becomes of sentences that do not parse."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from treeglot._core import SignatureKind, signatures
+from treeglot.base.errors import FormatError
+from treeglot.parse import (
+    ForestParser,
+    GrammarParser,
+    Parser,
+    ParsingOptions,
+    SplitGrammar,
+    TreeParser,
+    compare,
+    load,
+    load_grammar,
+)
+from treeglot.syntax import Tree, read_forests, read_trees
+
+SHARED = Path(__file__).parents[2].parent / "shared/data"
+
+STATES = "ROOT\t0\t1 [0]\nS\t1\t1 [0]\nX\t2\t1 [0]\nA\t3\t1 [0]\n"
+RULES = "ROOT_0 -> S_0 1.0\nS_0 -> X_0 0.5\nX_0 -> S_0 0.25\nS_0 -> A_0 0.25\nX_0 -> A_0 0.5\nS_0 -> S_0 S_0 0.25\n"
+LEXICON = "A a [0.5]\nA UNK [0.1]\nA UNK-LC-ing [0.2]\nA -LRB- [0.05]\n"
+
+
+def grammar(states: str = STATES, rules: str = RULES, lexicon: str = LEXICON) -> SplitGrammar:
+    texts = zip(("states", "rules", "lexicon"), (states.encode(), rules.encode(), lexicon.encode()), strict=True)
+    first, second, third = texts
+    return SplitGrammar.read([(first, second, third)])
+
+
+def test_unary_cycles_are_summed_up() -> None:
+    # S and X lead to each other: S = A/4 + X/2, X = A/2 + S/4, so S = (A/4 + A/4) / (1 − 1/8).
+    parser = GrammarParser(grammar(), ParsingOptions(coarse=(math.inf,), prune=math.inf))
+    (parsed,) = parser.forests([["a"]])
+    assert math.isclose(math.exp(parsed.log_probability), 0.5 * 0.5 / (1 - 0.125))
+    # The forest has no cycle: of S over X and X over S, one is left.
+    assert parsed.value.count() == 2
+    assert str(parsed.value.viterbi()) == "(ROOT (S (A a)))"
+
+
+@pytest.mark.parametrize(
+    ("word", "position", "wanted"),
+    [
+        ("walking", 1, ["UNK-LC-ing", "UNK-LC", "UNK"]),
+        ("Walkings", 0, ["UNK-INITC-s", "UNK-INITC", "UNK"]),
+        ("NATO", 3, ["UNK-CAPS", "UNK"]),
+        ("mid-80s", 3, ["UNK-LC-NUM-DASH-s", "UNK-LC-NUM-DASH", "UNK"]),
+        ("1,000", 3, ["UNK-NUM", "UNK"]),
+        ("…", 3, ["UNK"]),
+    ],
+)
+def test_english_classes_of_unknown_words(word: str, position: int, wanted: list[str]) -> None:
+    assert signatures(SignatureKind.english, word, position) == wanted
+
+
+def test_classes_in_other_languages() -> None:
+    assert signatures(SignatureKind.english, "Dogs", 0, known_lower=True)[0] == "UNK-INITC-KNOWNLC-s"
+    assert signatures(SignatureKind.german, "Prüfung", 3) == ["UNK-CAPS-ung", "UNK-CAPS-ng", "UNK-CAPS", "UNK"]
+    assert signatures(SignatureKind.german, "hüfö", 3) == ["UNK-LC", "UNK"]
+    assert signatures(SignatureKind.chinese, "计算机", 3) == ["UNK-3-机", "UNK-机", "UNK-3", "UNK"]
+    assert signatures(SignatureKind.chinese, "2014", 3) == ["UNK-NUM", "UNK"]
+
+
+def test_unknown_words_get_the_narrowest_class_that_is_known() -> None:
+    small = grammar()
+    assert [small.lookup(word, 1) for word in ("a", "walking", "walked", "(", "-LRB-")] == [
+        "a",
+        "UNK-LC-ing",
+        "UNK",
+        "(",
+        "(",
+    ]
+    assert grammar(lexicon="A a [0.5]\n").lookup("b", 1) == ""
+
+
+def test_every_sentence_gets_a_tree_and_is_counted() -> None:
+    small = grammar(rules="ROOT_0 -> S_0 1\nS_0 -> X_0 A_0 1\nX_0 -> A_0 1\n", lexicon="A a [0.5]\n")
+    parser = GrammarParser(small)
+    found = list(parser.trees([["a", "a"], [], ["a"], ["a", "b"]]))
+    assert [parsed.status for parsed in found] == ["parsed", "no_words", "flat", "flat"]
+    assert [str(parsed.value) for parsed in found[2:]] == ["(S (A a))", "(S (A a) (UNK b))"]
+    assert not found[1].value
+    assert found[2].log_probability == -math.inf
+    forests = list(ForestParser(parser).parse([["a", "a"], [], ["a"]]))
+    assert [forest.parsed for forest in forests] == [True, False, True]
+    assert str(forests[2].viterbi()) == "(ROOT (S (A a)))"
+    assert parser.counts == {"parsed": 2, "no_words": 2, "flat": 3}
+    assert parser.summary() == "7 sentences: 2 empty; 3 without a parse: flat trees"
+
+
+def test_the_protocol_is_kept() -> None:
+    parser = GrammarParser(grammar())
+    assert isinstance(ForestParser(parser), Parser)
+    assert isinstance(TreeParser(parser), Parser)
+    assert [str(tree) for tree in TreeParser(parser).parse([["a"]])] == ["(S (A a))"]
+
+
+def test_a_time_limit_ends_in_a_flat_tree() -> None:
+    parser = GrammarParser(grammar(), ParsingOptions(time_limit=1e-9))
+    (parsed,) = parser.trees([["a"] * 30])
+    assert parsed.status == "late"
+    assert len(parsed.value.words) == 30
+
+
+def test_threads_do_not_change_trees() -> None:
+    sentences = [["a"] * length for length in range(1, 30)]
+    one = [p.value for p in GrammarParser(grammar()).forests(sentences)]
+    two = [p.value for p in GrammarParser(grammar(), ParsingOptions(threads=2)).forests(sentences)]
+    assert one == two
+
+
+def test_three_hundred_words() -> None:
+    parser = GrammarParser(grammar(), ParsingOptions(coarse=(2.0,), prune=0.0))
+    (parsed,) = parser.trees([["a"] * 300])
+    assert parsed.status == "parsed"
+    assert math.isfinite(parsed.log_probability)
+    assert len(parsed.value.words) == 300
+
+
+@pytest.mark.parametrize(
+    ("states", "rules", "lexicon", "message"),
+    [
+        (STATES, RULES[:-1], LEXICON, "rules:6: the last line has no end; is the file cut short?"),
+        (STATES, RULES, LEXICON[:20], "lexicon:2: the last line has no end; is the file cut short?"),
+        (STATES, RULES, "", "rules: has no rule for 'A', nor has lexicon a word; is one of them cut short?"),
+        (STATES, "ROOT_0 -> S_0 1\n", LEXICON, None),
+        (STATES, "ROOT_0 -> S_0\n", LEXICON, "rules:1: 'ROOT_0 -> S_0' is not a rule; expected HEAD_0"),
+        (STATES, "ROOT_0 -> S_1 1\n", LEXICON, "rules:1: 'S_1' is not a state; expected LABEL_NUMBER"),
+        (STATES, "ROOT_0 -> S_0 -1\n", LEXICON, "rules:1: '-1' is not a probability"),
+        (STATES, RULES, "A a [0.5, 0.5]\n", "lexicon:1: 'A a [0.5, 0.5]' has 2 probabilities; expected 1"),
+        (STATES, RULES, "Q a [0.5]\n", "lexicon:1: 'Q a [0.5]' is not TAG word"),
+        ("ROOT\t0\t2 [0]\n", RULES, LEXICON, "states:1: label 'ROOT' has 2 sub-states; its splits have 1"),
+        ("ROOT\t1\t1 [0]\n", RULES, LEXICON, "states:1: label 'ROOT' has number 1; expected 0"),
+        ("ROOT 0 1 [0]\n", RULES, LEXICON, "states:1: 'ROOT 0 1 [0]' is not LABEL NUMBER STATES"),
+        ("", RULES, LEXICON, "states: has 0 labels; expected some"),
+    ],
+)
+def test_bad_files_are_refused(states: str, rules: str, lexicon: str, message: str | None) -> None:
+    if message is None:
+        message = "rules: has no rule for 'S', nor has lexicon a word; is one of them cut short?"
+    with pytest.raises(FormatError) as error:
+        grammar(states, rules, lexicon)
+    assert str(error.value).startswith(message)
+
+
+def test_a_folder_without_grammar(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"is not a grammar: it has no level0\.stateInfo"):
+        load_grammar(tmp_path)
+
+
+def test_brackets_as_evalb_counts_them() -> None:
+    gold = Tree.parse("(TOP (S (NP (DT the) (NN dog)) (, ,) (VP (VBZ barks) (PRT (RP on))) (. .)))")
+    same = Tree.parse("(TOP (S (NP (DT the) (NN dog)) (VP (: ,) (VBZ barks) (ADVP (RP on))) (. .)))")
+    counts = compare([gold], [same])
+    assert (counts.matched, counts.gold, counts.test, counts.exact) == (4, 4, 4, 1)
+    assert (counts.right_tags, counts.words) == (4, 4)
+    counts = counts + compare([gold], [Tree()])
+    assert (counts.missing, counts.sentences, counts.gold, counts.test) == (1, 2, 8, 4)
+    with pytest.raises(ValueError, match="a tree over 1 words; expected 6"):
+        compare([gold], [Tree.parse("(X (A a))")])
+
+
+@pytest.mark.skipif(not (SHARED / "grammars").exists(), reason="needs shared/data/grammars")
+@pytest.mark.parametrize(("language", "name"), [("zh", "chn_grammar"), ("en", "eng_grammar")])
+def test_trees_agree_with_egrets(language: str, name: str) -> None:
+    parser = load(SHARED / "grammars" / name, level=1)
+    lines = (SHARED / f"zh-en/dev.{language}.parser-input").read_text(encoding="utf-8").splitlines()[:200]
+    gold = list(read_trees(SHARED / f"zh-en/dev.{language}.tree.xz"))[:200]
+    trees = [parsed.value for parsed in parser.trees(line.split() for line in lines)]
+    assert compare(gold, trees).f1 > 0.97
+    assert parser.counts["parsed"] == 200
+
+
+@pytest.mark.skipif(not (SHARED / "grammars").exists(), reason="needs shared/data/grammars")
+def test_forests_score_as_egrets() -> None:
+    parser = load(SHARED / "grammars/chn_grammar", level=1)
+    theirs = next(iter(read_forests(SHARED / "zh-en/dev.zh.forest.xz", "egret")))
+    (ours,) = (p.value for p in parser.forests([theirs.words]))
+    assert ours.viterbi() == theirs.viterbi()
+    (best, _), *_ = ours.kbest(1)
+    (wanted, _), *_ = theirs.kbest(1)
+    # Egret prints logarithms to the base 2.
+    assert best == pytest.approx(wanted * math.log(2), abs=0.01)
