@@ -14,6 +14,7 @@
 #include "decode/features/ngram.h"
 #include "decode/match_chart.h"
 #include "decode/match_forest.h"
+#include "decode/match_head_dependents.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -111,6 +112,15 @@ void bind_decode(nb::module_& m) {
              new (self) ForestMatcher(features, std::move(heads), {margin, step_limit}, {span_limit});
            },
            "features"_a, "heads"_a.none(), "margin"_a, "step_limit"_a, "span_limit"_a);
+
+  nb::class_<HeadDependentsMatcher, Matcher>(
+      m, "HeadDependentsMatcher", "Meets dependency trees: the rules of each word with its dependents, and phrases.")
+      .def("__init__",
+           [](HeadDependentsMatcher* self, FeatureSet& features, std::shared_ptr<HeadTable> heads, bool augmented,
+              std::uint32_t max_combinations, std::uint32_t span_limit) {
+             new (self) HeadDependentsMatcher(features, std::move(heads), {augmented, max_combinations}, {span_limit});
+           },
+           "features"_a, "heads"_a.none(), "augmented"_a, "max_combinations"_a, "span_limit"_a);
 
   nb::class_<Decoder>(m, "Decoder", "Features, a matcher and weights, ready to translate.")
       .def(

@@ -19,6 +19,7 @@ void Glue::begin_sentence() {
   words_.clear();
   rules_.erase(rules_.begin() + static_cast<std::ptrdiff_t>(fixed_.size()), rules_.end());
   alternatives_.clear();
+  targets_.clear();
 }
 
 std::int32_t Glue::target_word(std::string_view text) {
@@ -74,6 +75,21 @@ Alternative Glue::make(LocalKind kind, std::vector<std::int32_t> target, std::ve
           static_cast<std::uint32_t>(rules_.size() - 1) | kLocalRule,
           static_cast<float>(score),
           0.0f};
+}
+
+Alternative Glue::retarget(const Alternative& rule, std::vector<std::int32_t> target) {
+  targets_.push_back(std::move(target));
+  Alternative out = rule;
+  out.target.symbols = targets_.back().data();
+  out.target.size = static_cast<std::uint32_t>(targets_.back().size());
+  out.target.structure = nullptr;  // it was another target side's
+  out.target.structure_size = 0;
+  return out;
+}
+
+std::span<const Alternative> Glue::keep(std::vector<Alternative> alternatives) {
+  alternatives_.push_back(std::move(alternatives));
+  return alternatives_.back();
 }
 
 }  // namespace treeglot

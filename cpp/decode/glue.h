@@ -23,6 +23,7 @@ enum class LocalKind : std::uint8_t {
   unknown,  // X → f / f: a source word as its own translation
   given,    // X → f… / e…: what the input's markup says
   pseudo,   // in source order, where the table has no rule for a part of the input's structure
+  phrase,   // a table's rule under features of its own
 };
 
 struct LocalRule {
@@ -55,12 +56,16 @@ class Glue {
   std::span<const Alternative> add(LocalKind kind, std::vector<std::int32_t> target, std::vector<FeatureValue> features,
                                    std::vector<std::int32_t> structure = {});
 
+  // For a matcher's own lists: a local rule, a rule of the table whose variables are others (its features stay), and the
+  // list that they end up in.
+  Alternative make(LocalKind kind, std::vector<std::int32_t> target, std::vector<FeatureValue> features,
+                   std::vector<std::int32_t> structure = {});
+  Alternative retarget(const Alternative& rule, std::vector<std::int32_t> target);
+  std::span<const Alternative> keep(std::vector<Alternative> alternatives);
+
   const LocalRule& rule(std::uint32_t id) const { return rules_[id & ~kLocalRule]; }
 
  private:
-  Alternative make(LocalKind kind, std::vector<std::int32_t> target, std::vector<FeatureValue> features,
-                   std::vector<std::int32_t> structure = {});
-
   const RuleTable& table_;
   const FeatureSpace& space_;
   std::span<const float> weights_;
@@ -69,6 +74,7 @@ class Glue {
   std::deque<LocalRule> rules_;
   std::vector<Alternative> fixed_;
   std::deque<std::vector<Alternative>> alternatives_;
+  std::deque<std::vector<std::int32_t>> targets_;  // of rules with other variables
 };
 
 }  // namespace treeglot

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <stdexcept>
 
-#include "base/error.h"
 #include "syntax/dependency_order.h"
 
 namespace treeglot {
@@ -86,16 +84,16 @@ std::string structure_label(StructureRange range) {
   return std::to_string(range.first + 1) + "-" + std::to_string(range.last + 1);
 }
 
-StructureRange parse_structure_label(std::string_view label) {
+std::optional<StructureRange> parse_structure_label(std::string_view label) {
   StructureRange range;
   const char* const end = label.data() + label.size();
   const auto [dash, first_error] = std::from_chars(label.data(), end, range.first);
   if (first_error == std::errc() && dash != end && *dash == '-') {
     const auto [stop, last_error] = std::from_chars(dash + 1, end, range.last);
     if (last_error == std::errc() && stop == end && 0 < range.first && range.first < range.last)
-      return {range.first - 1, range.last - 1};
+      return StructureRange{range.first - 1, range.last - 1};
   }
-  throw std::invalid_argument(quoted(label) + " is no structure of a rule; expected FIRST-LAST such as 2-3");
+  return std::nullopt;
 }
 
 }  // namespace treeglot

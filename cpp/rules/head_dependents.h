@@ -2,8 +2,10 @@
 // matching both need: who is in them, what they cover, and how rules write them.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -81,9 +83,9 @@ inline std::string subtree_word_label(std::string_view word) { return "=" + std:
 // members together are a whole subtree and no structure here. Written as 2-3: the second and third symbol.
 struct StructureRange {
   std::uint32_t first = 0, last = 0;  // members, from 0, both included
-  friend bool operator==(StructureRange, StructureRange) = default;
+  friend auto operator<=>(StructureRange, StructureRange) = default;
 };
 std::string structure_label(StructureRange range);
-StructureRange parse_structure_label(std::string_view label);  // refuses what is no such label
+std::optional<StructureRange> parse_structure_label(std::string_view label);  // none for what is no such label
 
 }  // namespace treeglot

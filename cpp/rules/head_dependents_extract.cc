@@ -122,7 +122,6 @@ void Extractor::find_structures(std::uint32_t head) {
     const std::uint32_t begin = relations_.covered(head, members_[first].word).begin;
     for (std::uint32_t last = first + 1; last < size && last - first < SourceTrees::kLongestStructure; ++last) {
       const Span covered = {begin, relations_.covered(head, members_[last].word).end};
-      if (covered.size() > options_.max_phrase) break;
       if (last - first + 1 == size) continue;
       if (!frontier_.tight_target(covered).empty()) structures_.push_back({first, last});
     }

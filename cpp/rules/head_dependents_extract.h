@@ -16,7 +16,7 @@
 namespace treeglot {
 
 struct HeadDependentsOptions {
-  std::uint32_t max_phrase = 7;     // words of a bilingual phrase on either side, and of a structure (section 4.2)
+  std::uint32_t max_phrase = 7;     // words of a bilingual phrase on either side (section 4.2)
   std::uint32_t max_variants = 32;  // ways to share out unaligned target words that are tried for a rule
 };
 

@@ -1624,7 +1624,7 @@ class RuleTable:
 class RuleTableBuilder:
     """Rules in any order in, a RuleTable out."""
 
-    def __init__(self, features: Sequence[str]) -> None: ...
+    def __init__(self, features: Sequence[str], deletions: bool = False) -> None: ...
 
     def reserve(self, rules: int) -> None:
         """Makes room for so many rules."""
@@ -2201,6 +2201,13 @@ class ForestMatcher(Matcher):
     """
 
     def __init__(self, features: FeatureSet, heads: HeadTable | None, margin: float, step_limit: int, span_limit: int) -> None: ...
+
+class HeadDependentsMatcher(Matcher):
+    """
+    Meets dependency trees: the rules of each word with its dependents, and phrases.
+    """
+
+    def __init__(self, features: FeatureSet, heads: HeadTable | None, augmented: bool, max_combinations: int, span_limit: int) -> None: ...
 
 class Decoder:
     """Features, a matcher and weights, ready to translate."""

@@ -1,5 +1,6 @@
 """From a rule table and weights to translations: matching, search, k-best lists, derivations."""
 
+from treeglot.decode.dependents import match_dependents
 from treeglot.decode.foreign import ForeignWeights, read_foreign_weights
 from treeglot.decode.foreign_translator import ForeignTranslator
 from treeglot.decode.forests import match_forests
@@ -23,6 +24,7 @@ __all__ = [
     "Step",
     "Translation",
     "Translator",
+    "match_dependents",
     "match_forests",
     "match_labels",
     "match_strings",

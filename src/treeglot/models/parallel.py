@@ -86,23 +86,31 @@ def as_forest(value: ParseForest | Tree, best: bool = False) -> ParseForest | No
     return ParseForest.from_tree(value) if len(value.words) > 0 else None
 
 
+def source_dependencies(corpus: Corpus, table: str, style: str = "table") -> Iterator[Dependency]:
+    """Like `target_dependencies`, of the source side."""
+    return _side_dependencies(corpus, "source", table, style)
+
+
 def target_dependencies(corpus: Corpus, table: str, style: str = "table") -> Iterator[Dependency]:
     """The dependency trees of the target side: read, or made of constituents with a head table and style.
 
     Their words are those of the text if it is given: a parser may have seen another case. A failed parse has no words.
     """
-    path = _parses(corpus, "target")
+    return _side_dependencies(corpus, "target", table, style)
+
+
+def _side_dependencies(corpus: Corpus, side: str, table: str, style: str) -> Iterator[Dependency]:
+    path = _parses(corpus, side)
     trees = _dependencies(read(path), heads.load(table), head_style(style))
-    if corpus.target is None:
+    text: Path | None = getattr(corpus, side)
+    if text is None:
         yield from trees
         return
-    texts = (words for (words,) in read_parallel((corpus.target, "text")))
+    texts = (words for (words,) in read_parallel((text, "text")))
     for number, (tree, words) in enumerate(zip(trees, texts, strict=False), 1):
         if len(tree) not in (0, len(words)):
             raise FormatError(
-                os.fspath(path),
-                0,
-                f"tree {number} has {len(tree)} words; its sentence in {corpus.target} has {len(words)}",
+                os.fspath(path), 0, f"tree {number} has {len(tree)} words; its sentence in {text} has {len(words)}"
             )
         yield Dependency(words, tree.heads.tolist(), tree.tags) if len(tree) else tree
 
@@ -113,4 +121,5 @@ def _dependencies(values: Iterable[Any], table: HeadTable, style: HeadStyle) -> 
         if isinstance(batch[0], Dependency):
             yield from batch
         else:
-            yield from to_dependencies(batch, table, style)
+            trees = [value.viterbi() if isinstance(value, ParseForest) else value for value in batch]
+            yield from to_dependencies(trees, table, style)

@@ -79,6 +79,7 @@ class Extraction:
     parts: int = 1  # tallies that have to be added up; one is a row for each rule
     labels: bool = False  # whether rules carry labels beside their alignments
     roots: bool = False  # whether left-hand sides differ, so that P(rule | left-hand side) says something
+    apart: bool = False  # whether the target sides of phrases (left-hand side X) are counted apart from other rules'
 
     @property
     def counts(self) -> list[Path]:
@@ -93,7 +94,7 @@ class Extraction:
             facts = json.loads((path / "extraction.json").read_text())
         except FileNotFoundError:
             raise FormatError(str(path), 0, "holds no finished extraction: extraction.json is missing") from None
-        return Extraction(path, facts["parts"], facts["labels"], facts["roots"])
+        return Extraction(path, facts["parts"], facts["labels"], facts["roots"], facts["apart"])
 
 
 def bitext(pairs: Iterable[tuple[Sequence[str], Sequence[str], Alignment]]) -> Bitext:
@@ -157,6 +158,7 @@ def write_extraction(
     label_texts: Callable[[], Sequence[str]] = lambda: ["X"],
     labels: bool = False,
     roots: bool = False,
+    apart: bool = False,
     threads: int = 1,
 ) -> Extraction:
     """Write what `take` finds to `folder`: what every extractor's files have in common.
@@ -178,10 +180,10 @@ def write_extraction(
         part += 1
     write_words(folder, pairs.source_words, pairs.target_words, label_texts())
     write_lexical(folder, lexical, pairs)
-    known = {"labels": labels, "roots": roots, "parts": part, "rows": rows, **facts()}
+    known = {"labels": labels, "roots": roots, "apart": apart, "parts": part, "rows": rows, **facts()}
     with write_binary(folder / "extraction.json") as stream:
         stream.write(json.dumps(known, indent=1).encode() + b"\n")
-    return Extraction(folder, part, labels, roots)
+    return Extraction(folder, part, labels, roots, apart)
 
 
 def counts_schema() -> pa.Schema:

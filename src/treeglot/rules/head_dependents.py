@@ -26,7 +26,7 @@ TREES = ("unparsed", "broken", "lifted", "lifts")
 class HeadDependentsOptions:
     """Which rules are taken from a source dependency tree, its translation and their alignment."""
 
-    max_phrase: int = option(7, "words of a bilingual phrase on either side, and of a structure (Xie et al. 2014)")
+    max_phrase: int = option(7, "words of a bilingual phrase on either side (Xie et al. 2014)")
     max_variants: int = option(32, "ways to share out unaligned target words that are tried for a rule")
 
     def limits(self) -> HeadDependentsLimits:
@@ -66,5 +66,6 @@ def extract_dependents(
         },
         label_texts=lambda: source.labels,
         labels=True,
+        apart=True,
         threads=threads,
     )

@@ -37,7 +37,9 @@ def score(
     path = Path(path)
     engine = engine or DuckDB(threads, memory, path.parent)
     renderer = Renderer(*read_words(extraction.folder))
-    statements = scoring(options or ScoreOptions(), extraction.parts, extraction.labels, extraction.roots)
+    statements = scoring(
+        options or ScoreOptions(), extraction.parts, extraction.labels, extraction.roots, extraction.apart
+    )
     batches = _groups(engine.run({"counts": extraction.counts}, statements))
     rules = 0
     with (

@@ -25,10 +25,13 @@ class ScoreOptions:
     targets_per_source: int = option(20, "most probable target sides kept for a source side; 0: all")
 
 
-def scoring(options: ScoreOptions, parts: int = 1, labels: bool = False, roots: bool = False) -> list[Statement]:
+def scoring(
+    options: ScoreOptions, parts: int = 1, labels: bool = False, roots: bool = False, apart: bool = False
+) -> list[Statement]:
     """The statements that score `counts`, with `parts` rows or more for a rule; the last gives the rows of the table.
 
-    With `labels` a rule has its most frequent labels, with `roots` a probability given its left-hand side.
+    With `labels` a rule has its most frequent labels, with `roots` a probability given its left-hand side. With `apart`
+    the target sides of phrases (left-hand side X, label 0) are counted apart from those of other rules.
 
     >>> [statement.name for statement in scoring(ScoreOptions())]
     ['sources', 'targets', 'best', 'rules']
@@ -50,13 +53,17 @@ def scoring(options: ScoreOptions, parts: int = 1, labels: bool = False, roots: 
         if smoothing.lost:
             sums += ["count(*) AS rules", f"sum({smoothing.lost}) AS lost"]
         join = smoothing.join if smoothing.lost else ""
-        return Statement(f"{name}s", f"SELECT {', '.join(sums)} FROM {counts} r {join}GROUP BY r.{name}")
+        by = f"r.{name}"
+        if apart and name == "target":
+            sums.append("r.lhs = 0 AS phrase")
+            by += ", r.lhs = 0"
+        return Statement(f"{name}s", f"SELECT {', '.join(sums)} FROM {counts} r {join}GROUP BY {by}")
 
     of_source = ["count(*) AS targets"] * ranking + ["min(r.row) AS row"] * (parts > 1)
     scored = f"""
         FROM {counts} r
             JOIN sources s ON r.source = s.source
-            JOIN targets t ON r.target = t.target
+            JOIN targets t ON r.target = t.target{" AND (r.lhs = 0) = t.phrase" if apart else ""}
             {"JOIN roots h ON r.lhs = h.lhs " if roots else ""}{smoothing.join}{"CROSS JOIN total n" if testing else ""}
         WHERE {" AND ".join(tests)}"""
     target_given_source = f"CAST({smoothing.probability('s', 't')} AS FLOAT)"

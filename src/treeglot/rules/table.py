@@ -35,6 +35,7 @@ class CompileOptions:
         "columns of numbers (of probabilities, p_… and lex_…, the natural logarithm), or x=v: 1 where column x is v",
     )
     indicators: tuple[str, ...] = option((), "columns of text: a value v of column x becomes the feature x=v")
+    deletions: bool = option(False, "take rules whose target sides lack variables of the source side")
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def compile_table(rules: PathLike, path: PathLike, options: CompileOptions | Non
         for column in columns:
             if column not in known:
                 raise FormatError(name, 0, unknown("column", column, known))
-        builder = RuleTableBuilder(list(options.features))
+        builder = RuleTableBuilder(list(options.features), options.deletions)
         builder.reserve(file.metadata.num_rows)
         row, left_out = 1, 0
         for batch in _ahead(file.iter_batches(ROWS, columns=list(dict.fromkeys(columns)))):

@@ -1,0 +1,349 @@
+#include "decode/match_head_dependents.h"
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "syntax/forest_trees.h"
+#include "syntax/projectivise.h"
+#include "syntax/to_dependency.h"
+
+namespace treeglot {
+namespace {
+
+// What the matcher knows beyond the sentence.
+struct Knowledge {
+  const RuleTable& table;
+  const HeadDependentsMatchOptions& options;
+  FeatureId word_penalty, rule_penalty, pseudo;
+  const std::vector<FeatureId>& phrase_features;
+  const std::vector<Symbol>& head_places;
+  const std::vector<std::optional<StructureRange>>& structures;
+};
+
+// Heads that make a projective forest of trees, whatever the input's are.
+std::vector<std::int32_t> usable_heads(Heads heads, TranslationForestBuilder& out) {
+  std::vector<std::int32_t> made(heads.begin(), heads.end());
+  const auto found = cycles(heads);
+  for (const auto& cycle : found) made[cycle.front()] = Dependency::kRoot;
+  if (!found.empty()) out.note("a cycle in the tree was cut");
+  if (std::ranges::count(made, Dependency::kNoHead) > 0) {
+    std::ranges::replace(made, Dependency::kNoHead, Dependency::kRoot);
+    out.note("words without a head became roots");
+  }
+  Projectivised projective = projectivise(made);
+  if (projective.lifts > 0) out.note("the tree was not projective and was made so");
+  return std::move(projective.heads);
+}
+
+class Sentence {
+ public:
+  Sentence(const Knowledge& knowledge, const Dependency& tree, RuleCache& cache, Glue& glue)
+      : k_(knowledge), table_(knowledge.table), tree_(tree), cache_(cache), glue_(glue) {
+    relations_.assign(usable_heads(tree.heads(), out_));
+    x_ = table_.labels().find("X");
+    for (std::size_t word = 0; word < tree.size(); ++word) {
+      words_.push_back(table_.source_words().find(tree.words()[word]));
+      word_tags_.push_back(table_.labels().find(word_tag_label(tree.tags()[word])));
+      subtree_tags_.push_back(table_.labels().find(subtree_tag_label(tree.tags()[word])));
+      subtree_words_.push_back(table_.labels().find(subtree_word_label(tree.words()[word])));
+    }
+  }
+
+  TranslationForest run() {
+    subtree_nodes_.resize(words_.size());
+    word_nodes_.resize(words_.size());
+    for (const std::uint32_t word : relations_.bottom_up()) {
+      add_word(word);
+      if (!relations_.is_leaf(word)) add_relation(word);
+    }
+    return out_.freeze(add_sentence());
+  }
+
+ private:
+  using Combination = std::vector<StructureRange>;  // from left to right, without overlap
+
+  // A member of the relation at hand.
+  struct Member {
+    std::uint32_t word;
+    NodeId node;    // its subtree's, or for the head its word's
+    bool variable;  // in the instance at hand
+  };
+  // The rules of an instance that have the same tails.
+  struct Edge {
+    std::vector<NodeId> tails;
+    std::vector<Alternative> alternatives;
+  };
+
+  // The phrases for a span of source words, if the table has any.
+  std::span<const Alternative> phrases(Span span) {
+    RuleTable::Node node = RuleTable::kRoot;
+    for (std::uint32_t word = span.begin; word < span.end && node != RuleTable::kNoNode; ++word)
+      node = words_[word] == Symbols::kNone ? RuleTable::kNoNode : table_.child(node, words_[word]);
+    return node == RuleTable::kNoNode ? std::span<const Alternative>() : rules(node, x_);
+  }
+
+  std::span<const Alternative> rules(RuleTable::Node node, Symbol lhs) {
+    for (const RuleCache::Group& group : cache_.at(node))
+      if (group.lhs == lhs) return group.alternatives;
+    return {};
+  }
+
+  // The word by itself: what a leaf is, and what a variable for the head of a relation stands for.
+  void add_word(std::uint32_t word) {
+    const Span span = {word, word + 1};
+    const NodeId node = out_.add_node(span, word_tags_[word] == Symbols::kNone ? x_ : word_tags_[word]);
+    std::span<const Alternative> found = phrases(span);
+    if (found.empty()) found = glue_.unknown(tree_.words()[word]);
+    out_.add_edge(node, {}, found, kInside);
+    word_nodes_[word] = subtree_nodes_[word] = node;
+  }
+
+  void add_relation(std::uint32_t head) {
+    members_.clear();
+    edges_.clear();
+    structure_nodes_.clear();
+    for (const std::uint32_t word : relations_.members(head))
+      members_.push_back({word, word == head ? word_nodes_[word] : subtree_nodes_[word], false});
+    head_ = head;
+    capped_ = false;
+    const std::size_t place = relations_.head_at(head);
+    if (place < k_.head_places.size()) match_instances(k_.head_places[place]);
+
+    const Span span = relations_.subtree(head);
+    const NodeId node = out_.add_node(span, subtree_tags_[head] == Symbols::kNone ? x_ : subtree_tags_[head]);
+    subtree_nodes_[head] = node;
+    if (const auto found = phrases(span); !found.empty()) out_.add_edge(node, {}, found, kInside);
+    for (const auto& [tails, alternatives] : edges_) out_.add_edge(node, tails, alternatives, kInside);
+    if (edges_.empty()) add_pseudo(node);
+    if (capped_) out_.note("more combinations of structures than max_combinations");
+  }
+
+  // The eight instances of the relation (as extraction has them); kinds that it has not give no more.
+  void match_instances(Symbol lhs) {
+    bool leaves = false, subtrees = false;
+    for (const Member& member : members_) {
+      if (member.word == head_) continue;
+      (relations_.is_leaf(member.word) ? leaves : subtrees) = true;
+    }
+    for (int kinds = 0; kinds < 8; ++kinds) {
+      const bool head = (kinds & 1) != 0, subtree_tags = (kinds & 2) != 0, leaf = (kinds & 4) != 0;
+      if ((subtree_tags && !subtrees) || (leaf && !leaves)) continue;
+      RuleTable::Node node = RuleTable::kRoot;
+      std::uint32_t variables = 0;
+      for (Member& member : members_) {
+        const std::uint32_t word = member.word;
+        const bool single = word == head_ || relations_.is_leaf(word);
+        member.variable = !single || (word == head_ ? head : leaf);
+        variables += member.variable ? 1 : 0;
+        const Symbol symbol = !member.variable ? words_[word]
+                              : single         ? word_tags_[word]
+                              : subtree_tags   ? subtree_tags_[word]
+                                               : subtree_words_[word];
+        if (symbol == Symbols::kNone) {
+          node = RuleTable::kNoNode;
+        } else if (node != RuleTable::kNoNode) {
+          node = table_.child(node, member.variable ? nonterminal(symbol) : symbol);
+        }
+        if (node == RuleTable::kNoNode) break;
+      }
+      if (node != RuleTable::kNoNode) add_rules(rules(node, lhs), variables);
+    }
+  }
+
+  // The rules of an instance, by the variables that they use and the structures that are one variable in them: none, or
+  // (section 3.4) each combination of structures that they are labelled with and that have phrases.
+  void add_rules(std::span<const Alternative> rules, std::uint32_t variables) {
+    std::map<std::pair<std::vector<bool>, Combination>, Edge> found;
+    for (const Alternative& rule : rules) {
+      used_.assign(variables, false);
+      for (const std::int32_t symbol : rule.target)
+        if (symbol < 0) used_[static_cast<std::size_t>(-1 - symbol)] = true;
+      combine(rule);
+      for (const Combination& combination : combinations_) {
+        if (!rewrite(rule, combination)) continue;
+        Edge& edge = found[{used_, combination}];
+        if (edge.alternatives.empty()) edge.tails = tails_;
+        const bool same = std::ranges::equal(target_, rule.target);
+        edge.alternatives.push_back(same ? rule : glue_.retarget(rule, target_));
+      }
+    }
+    for (auto& [key, edge] : found) edges_.emplace_back(std::move(edge.tails), glue_.keep(std::move(edge.alternatives)));
+  }
+
+  // Fills combinations_: the empty one first, then by size.
+  void combine(const Alternative& rule) {
+    combinations_.assign(1, {});
+    if (!k_.options.augmented) return;
+    Combination usable;
+    for (std::uint32_t i = 0; i < rule.target.label_count; ++i) {
+      const auto& range = k_.structures[rule.target.labels[i]];
+      if (range && range->last < members_.size() && structure_node(*range) != kNoNode) usable.push_back(*range);
+    }
+    for (std::size_t from = 0; from < combinations_.size(); ++from) {
+      for (const StructureRange range : usable) {
+        if (!combinations_[from].empty() && range.first <= combinations_[from].back().last) continue;
+        if (combinations_.size() > k_.options.max_combinations) {
+          capped_ = true;
+          return;
+        }
+        Combination more = combinations_[from];
+        more.push_back(range);
+        combinations_.push_back(std::move(more));
+      }
+    }
+  }
+
+  // The phrases on the source words of a structure, or kNoNode if there are none.
+  NodeId structure_node(StructureRange range) {
+    const auto [at, is_new] = structure_nodes_.try_emplace(range, kNoNode);
+    if (!is_new) return at->second;
+    const Span span = {relations_.covered(head_, members_[range.first].word).begin,
+                       relations_.covered(head_, members_[range.last].word).end};
+    std::vector<Alternative> made;
+    for (const Alternative& phrase : phrases(span)) {
+      std::vector<FeatureValue> features = {{k_.word_penalty, static_cast<float>(phrase.target.size)},
+                                            {k_.rule_penalty, 1.0f}};
+      const auto values = table_.features(phrase.rule);
+      for (std::size_t f = 0; f < values.size(); ++f) features.push_back({k_.phrase_features[f], values[f]});
+      made.push_back(glue_.make(LocalKind::phrase, {phrase.target.begin(), phrase.target.end()}, std::move(features)));
+      made.back().estimate = phrase.estimate;
+    }
+    if (made.empty()) return kNoNode;
+    std::ranges::stable_sort(made, [](const Alternative& a, const Alternative& b) { return a.priority() > b.priority(); });
+    at->second = out_.add_node(span, x_);
+    out_.add_edge(at->second, {}, glue_.keep(std::move(made)), kInside);
+    return at->second;
+  }
+
+  // Fills tails_ and target_ for a rule in which each structure of `combination` is one variable. False if the target
+  // side does not have its variables side by side.
+  bool rewrite(const Alternative& rule, const Combination& combination) {
+    tails_.clear();
+    new_index_.clear();
+    auto next = combination.begin();
+    for (std::uint32_t m = 0; m < members_.size(); ++m) {
+      if (next != combination.end() && m > next->last) ++next;
+      const bool inside = next != combination.end() && m >= next->first;
+      if (!members_[m].variable) continue;
+      if (inside) {
+        if (m == next->first) tails_.push_back(structure_node(*next));
+      } else if (used_[new_index_.size()]) {
+        tails_.push_back(members_[m].node);
+      }
+      new_index_.push_back(static_cast<std::int32_t>(tails_.size()));  // from 1
+    }
+    target_.clear();
+    std::size_t variables = 0;
+    for (const std::int32_t symbol : rule.target) {
+      const std::int32_t made = symbol >= 0 ? symbol : -new_index_[static_cast<std::size_t>(-1 - symbol)];
+      if (made < 0) {
+        if (!target_.empty() && target_.back() == made) continue;
+        if (std::ranges::find(target_, made) != target_.end()) return false;
+        ++variables;
+      }
+      target_.push_back(made);
+    }
+    return variables == tails_.size();
+  }
+
+  void add_pseudo(NodeId node) {
+    tails_.clear();
+    target_.clear();
+    for (const Member& member : members_) {
+      tails_.push_back(member.node);
+      target_.push_back(-static_cast<std::int32_t>(tails_.size()));
+    }
+    out_.add_edge(node, tails_, glue_.add(LocalKind::pseudo, target_, {{k_.pseudo, 1.0f}}), kInside);
+  }
+
+  // The trees of the sentence side by side, and its end.
+  NodeId add_sentence() {
+    NodeId sentence = kNoNode;
+    for (const std::uint32_t root : relations_.roots()) {
+      const NodeId tails[] = {sentence, subtree_nodes_[root]};
+      const NodeId node = out_.add_node({0, relations_.subtree(root).end}, kSentence);
+      if (sentence == kNoNode) {
+        out_.add_edge(node, std::span(tails).subspan(1), glue_.first(), kBegins);
+      } else {
+        out_.add_edge(node, tails, glue_.glue(), kInside);
+      }
+      sentence = node;
+    }
+    const NodeId goal = out_.add_node({0, static_cast<std::uint32_t>(words_.size())}, kSentence);
+    out_.add_edge(goal, std::span(&sentence, 1), glue_.end(), kEnds);
+    return goal;
+  }
+
+  static constexpr Symbol kSentence = Symbols::kNone;  // the label of S: no rule of a table can use it
+
+  const Knowledge& k_;
+  const RuleTable& table_;
+  const Dependency& tree_;
+  RuleCache& cache_;
+  Glue& glue_;
+  TranslationForestBuilder out_;
+  Relations relations_;
+  Symbol x_ = 0;
+  std::vector<Symbol> words_, word_tags_, subtree_tags_, subtree_words_;  // by word, of the table
+  std::vector<NodeId> word_nodes_, subtree_nodes_;                       // by word; the same for a leaf
+  // Of the relation at hand.
+  std::uint32_t head_ = 0;
+  std::vector<Member> members_;
+  std::vector<std::pair<std::vector<NodeId>, std::span<const Alternative>>> edges_;
+  std::map<StructureRange, NodeId> structure_nodes_;
+  bool capped_ = false;
+  // Of the rule at hand.
+  std::vector<bool> used_;  // by variable
+  std::vector<Combination> combinations_;
+  std::vector<NodeId> tails_;
+  std::vector<std::int32_t> target_, new_index_;
+};
+
+}  // namespace
+
+HeadDependentsMatcher::HeadDependentsMatcher(FeatureSet& features, std::shared_ptr<const HeadTable> heads,
+                                             const HeadDependentsMatchOptions& options, const ChartOptions& chart)
+    : table_(features.shared_table()),
+      heads_(std::move(heads)),
+      options_(options),
+      chart_(table_, chart),
+      word_penalty_(features.space().word_penalty()),
+      rule_penalty_(features.space().rule_penalty()),
+      pseudo_(features.space().add("pseudo")) {
+  if (options.augmented) {
+    for (std::size_t f = 0; f < table_->dense_features(); ++f) {
+      const std::string name(table_->feature_names().text(static_cast<Symbol>(f)));
+      phrase_features_.push_back(features.space().add("phrase_" + name));
+    }
+  }
+  constexpr std::size_t kLongest = 255;  // symbols of a rule's side
+  for (std::size_t place = 0; place < kLongest; ++place)
+    head_places_.push_back(table_->labels().find(head_place_label(place)));
+  for (Symbol label = 0; label < table_->labels().size(); ++label)
+    structures_.push_back(parse_structure_label(table_->labels().text(label)));
+}
+
+TranslationForest HeadDependentsMatcher::match(const Input& input, RuleCache& cache, Glue& glue) const {
+  if (input.dependency != nullptr) return match(input, *input.dependency, cache, glue);
+  if (input.forest == nullptr || !input.forest->parsed()) {
+    TranslationForest forest = chart_.match(input, cache, glue);
+    forest.notes.push_back("without a tree: translated with phrases and glue");
+    return forest;
+  }
+  if (heads_ == nullptr) throw std::invalid_argument("a forest needs a head table to become a dependency tree");
+  return match(input, to_dependency(viterbi_tree(*input.forest), *heads_), cache, glue);
+}
+
+TranslationForest HeadDependentsMatcher::match(const Input& input, const Dependency& tree, RuleCache& cache,
+                                               Glue& glue) const {
+  if (tree.tags().empty()) throw std::invalid_argument("the dependency tree has no tags");
+  if (tree.size() != input.words.size()) throw std::invalid_argument("the forest's best tree does not cover its words");
+  const Knowledge knowledge = {*table_,          options_,     word_penalty_, rule_penalty_, pseudo_,
+                               phrase_features_, head_places_, structures_};
+  return Sentence(knowledge, tree, cache, glue).run();
+}
+
+}  // namespace treeglot

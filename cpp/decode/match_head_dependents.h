@@ -1,0 +1,50 @@
+// Head-dependents matching (section 3.4 of the dep2str page): the rules of every word of a dependency tree with its
+// dependents, phrases on whole subtrees and, in the augmented model, phrases on structures inside a relation.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "decode/feature_set.h"
+#include "decode/match_chart.h"
+#include "decode/matcher.h"
+#include "rules/head_dependents.h"
+#include "rules/table.h"
+#include "syntax/head_table.h"
+
+namespace treeglot {
+
+struct HeadDependentsMatchOptions {
+  bool augmented = false;
+  std::uint32_t max_combinations = 64;  // of structures that rules on the fly are built for, for each rule
+};
+
+class HeadDependentsMatcher final : public Matcher {
+ public:
+  // Adds the feature pseudo, the relations translated in source order for want of a rule, and, augmented, a feature
+  // phrase_x for each feature x of the table: of phrases on structures. `heads`, if given, makes dependencies of
+  // forests' best trees.
+  HeadDependentsMatcher(FeatureSet& features, std::shared_ptr<const HeadTable> heads,
+                        const HeadDependentsMatchOptions& options, const ChartOptions& chart);
+
+  // Takes dependency trees with tags. One that is not projective is made so; a cycle is cut at its first word, which,
+  // like words without a head, becomes a root; several roots are put side by side. Each of these is noted. What has no
+  // tree, a line, is translated with phrases and glue.
+  TranslationForest match(const Input& input, RuleCache& cache, Glue& glue) const override;
+
+ private:
+  TranslationForest match(const Input& input, const Dependency& tree, RuleCache& cache, Glue& glue) const;
+
+  std::shared_ptr<const RuleTable> table_;
+  std::shared_ptr<const HeadTable> heads_;
+  HeadDependentsMatchOptions options_;
+  ChartMatcher chart_;
+  FeatureId word_penalty_, rule_penalty_, pseudo_;
+  std::vector<FeatureId> phrase_features_;                 // by dense feature of the table
+  std::vector<Symbol> head_places_;                        // labels
+  std::vector<std::optional<StructureRange>> structures_;  // by label
+};
+
+}  // namespace treeglot

@@ -1,0 +1,94 @@
+"""Dependency trees to strings (Xie et al. 2011), and augmented with phrases on parts of relations (Xie et al. 2014)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from treeglot.base.files import logical_suffix, write_binary
+from treeglot.base.options import option
+from treeglot.decode import SearchOptions, Setup, Source, match_dependents
+from treeglot.models.kind import Corpus, Kind, Work, read_strings
+from treeglot.models.parallel import aligned_words, as_forest, source_dependencies
+from treeglot.rules import CompileOptions, Extraction, HeadDependentsOptions, ScoreOptions, bitext, extract_dependents
+from treeglot.syntax import FORMATS, Dependency, ParseForest, Tree, find_format, heads, read
+
+HEADS = "source.heads"
+
+# The seven features of the dep2str page, and what it takes to translate any input; the values are where tuning starts.
+WEIGHTS = {
+    "p_target_given_source": 0.2,
+    "p_source_given_target": 0.2,
+    "lex_target_given_source": 0.1,
+    "lex_source_given_target": 0.1,
+    "lm": 0.5,
+    "word_penalty": 1.0,
+    "rule_penalty": -0.1,
+    "pseudo": -1.0,
+    "glue": -1.0,
+    "unknown": -10.0,
+}
+# The four of phrases on structures.
+PHRASE_WEIGHTS = {f"phrase_{name}": weight for name, weight in WEIGHTS.items() if name.startswith(("p_", "lex_"))}
+
+
+@dataclass(frozen=True)
+class Dep2strOptions:
+    """How a dependency-to-string model is trained and searched. The settings of search and rules are the paper's."""
+
+    extract: HeadDependentsOptions = option(HeadDependentsOptions(), "which rules and phrases are taken from a pair")
+    score: ScoreOptions = option(ScoreOptions(targets_per_source=100), "how rules are scored and pruned")
+    search: SearchOptions = option(
+        SearchOptions(pop_limit=200, beam=200, threshold=6.9, per_source=100), "how dependency trees are translated"
+    )
+    lm_order: int = option(4, "words in the language model's longest n-grams (the paper's)")
+    source_heads: str = option("chinese", "head table of the source language, by name or file, for trees and forests")
+
+
+def _extract(corpus: Corpus, folder: Path, options: Dep2strOptions, work: Work) -> Extraction:
+    pairs = bitext(aligned_words(corpus))
+    work.report(f"{len(pairs):,} sentence pairs")
+    trees = list(source_dependencies(corpus, options.source_heads))
+    return extract_dependents(pairs, trees, folder, options.extract, threads=work.threads, memory=work.memory // 2)
+
+
+def _more(corpus: Corpus, folder: Path, options: Dep2strOptions, work: Work) -> None:
+    with write_binary(folder / HEADS) as stream:
+        stream.write(heads.load(options.source_heads).text.encode())
+
+
+def _setup(augmented: bool, folder: Path) -> Setup:
+    return match_dependents(augmented, heads.load(folder / HEADS))
+
+
+def _read(path: Path) -> Iterator[Source]:
+    """Dependency trees, trees or forests; sentences, in a file with another suffix, are translated without a tree."""
+    syntax = {s for f in FORMATS.values() if f.holds in (Dependency, ParseForest, Tree) for s in f.suffixes}
+    if logical_suffix(path) not in syntax:
+        yield from read_strings(path)
+        return
+    for value in read(path, find_format(path).name):
+        yield value if isinstance(value, Dependency) else as_forest(value) or ""
+
+
+def _kind(name: str, summary: str, augmented: bool) -> Kind:
+    return Kind(
+        name=name,
+        summary=summary,
+        options=Dep2strOptions,
+        weights=WEIGHTS | (PHRASE_WEIGHTS if augmented else {}),
+        needs=("source_dependencies|source_trees|source_forests", "target", "alignments"),
+        extract=_extract,
+        compile=CompileOptions(deletions=True),
+        more=_more,
+        setup=partial(_setup, augmented),
+        read=_read,
+    )
+
+
+DEP2STR_KINDS = (
+    _kind("dep2str", "dependency trees to strings", augmented=False),
+    _kind("dep2str-aug", "dependency trees to strings, with phrases on parts of relations", augmented=True),
+)

@@ -1,0 +1,179 @@
+"""The rules on the fly of the paper's Figure 4, and inputs that dependency-to-string models must survive."""
+
+from itertools import product
+
+import pytest
+
+from treeglot.decode import SearchOptions, Translator, match_dependents
+from treeglot.rules import (
+    CompileOptions,
+    bitext,
+    compile_table,
+    extract_dependents,
+    open_table,
+    score,
+)
+from treeglot.syntax import Alignment, Dependency, ParseForest, Tree, heads
+
+WORDS, TAGS = ["他", "今晚", "给", "你", "做", "饭"], ["PN", "NT", "P", "PN", "VV", "NN"]
+TREE = Dependency(WORDS, [4, 4, 4, 2, -1, 4], TAGS)
+WEIGHTS = {"p_target_given_source": 1.0, "phrase_p_target_given_source": 1.0, "unknown": -5.0, "pseudo": -1.0}
+EXACT = SearchOptions(pop_limit=0, beam=0, threshold=0.0, per_source=0)
+COLUMNS = ("p_target_given_source", "p_source_given_target", "lex_target_given_source", "lex_source_given_target")
+
+# Figure 4: rule (a), labelled with a floating structure (今晚 给 你) and a fixed one (做 饭), and phrases (b) and (c).
+FIGURE_4 = [
+    ("H4", "[PN,1] [NT,2] [=给,3] [VV,4] [NN,5]", "[PN,1] [VV,4] [NN,5] [=给,3] [NT,2]", "2-3 4-5"),
+    ("X", "今晚 给 你", "for you this evening", ""),
+    ("X", "做 饭", "makes dinner", ""),
+    *(
+        ("X", source, target, "")
+        for source, target in zip(WORDS, ["he", "tonight", "for", "you", "cooks", "rice"], strict=True)
+    ),
+]
+
+
+def table_of(tmp_path, rules):
+    """A compiled table in which every probability is a half."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = dict(zip(("lhs", "source", "target", "labels"), zip(*rules, strict=True), strict=True))
+    columns |= {name: [0.5] * len(rules) for name in COLUMNS}
+    pq.write_table(pa.table(columns), tmp_path / "rules.parquet")
+    compile_table(tmp_path / "rules.parquet", tmp_path / "rules.table", CompileOptions(deletions=True))
+    return open_table(tmp_path / "rules.table")
+
+
+def rules_at_the_top(translator, tree=TREE):
+    """Source and target sides of all rules that the k-best list has for the whole tree."""
+    kbest = translator.translate(tree).kbest(1000)
+    whole = (0, len(tree))
+    steps = [step for h in kbest for step in h.derivation.steps if step.span == whole and step.label != "S"]
+    return {(step.source, step.target) for step in steps}
+
+
+def test_figure_4_three_rules_on_the_fly(tmp_path):
+    table = table_of(tmp_path, FIGURE_4)
+    plain = Translator(table, WEIGHTS, options=EXACT, setup=match_dependents())
+    augmented = Translator(table, WEIGHTS, options=EXACT, setup=match_dependents(augmented=True))
+    # The subtree of 给 is translated in source order: no rule has it.
+    rule = ("[PN,1] [NT,2] [X,3] [VV,4] [NN,5]", "[PN,1] [VV,4] [NN,5] [X,3] [NT,2]")
+    assert rules_at_the_top(plain) == {rule}
+    assert rules_at_the_top(augmented) == {
+        rule,
+        ("[PN,1] [X,2] [VV,3] [NN,4]", "[PN,1] [VV,3] [NN,4] [X,2]"),  # with X23
+        ("[PN,1] [NT,2] [X,3] [X,4]", "[PN,1] [X,4] [X,3] [NT,2]"),  # with X45
+        ("[PN,1] [X,2] [X,3]", "[PN,1] [X,3] [X,2]"),  # with both
+    }
+    best = augmented.translate(TREE)
+    assert best.text == "he makes dinner for you this evening"
+    # The rule's own probability and the word's count as such, the two phrases' apart; new rules inherit the old one's.
+    ln_half = pytest.approx(-0.6931472)
+    assert best.features["p_target_given_source"] / 2 == ln_half
+    assert best.features["phrase_p_target_given_source"] / 2 == ln_half
+    assert best.features["rule_penalty"] == 4
+    assert plain.translate(TREE).text == "he cooks rice for you tonight"
+    assert "phrase_p_target_given_source" not in plain.features
+
+
+def test_extracted_structures_are_used_end_to_end(tmp_path):
+    pairs = bitext(
+        [(WORDS, ["he", "cooks", "dinner", "for", "you", "tonight"], Alignment.parse("0-0 1-5 2-3 3-4 4-1 5-2"))]
+    )
+    extraction = extract_dependents(pairs, [TREE], tmp_path / "counts")
+    score(extraction, tmp_path / "rules.parquet")
+    compile_table(tmp_path / "rules.parquet", tmp_path / "rules.table", CompileOptions(deletions=True))
+    translator = Translator(open_table(tmp_path / "rules.table"), WEIGHTS, options=EXACT, setup=match_dependents(True))
+    kbest = translator.translate(TREE).kbest(3000)
+    assert {h.text for h in kbest} == {"he cooks dinner for you tonight"}
+    # Structures 2-3, 4-5, 3-5, 2-5 of the rule with variables alone, and 2-3 with 4-5.
+    tops = {h.derivation.steps[2].source for h in kbest}
+    assert {
+        "[PN,1] [X,2] [VV,3] [NN,4]",
+        "[PN,1] [NT,2] [*P,3] [X,4]",
+        "[PN,1] [X,2] [X,3]",
+        "[PN,1] [NT,2] [X,3]",
+        "[PN,1] [X,2]",
+    } <= tops
+
+
+def test_structures_whose_variables_are_apart_are_left_alone(tmp_path):
+    rule = ("H1", "[A,1] [B,2] [C,3]", "[A,1] [C,3] [B,2]", "1-2")
+    words = [("X", word, word.upper(), "") for word in "abc"]
+    table = table_of(tmp_path, [rule, *words, ("X", "a b", "AB", "")])
+    tree = Dependency(list("abc"), [-1, 0, 0], list("ABC"))
+    augmented = Translator(table, WEIGHTS, options=EXACT, setup=match_dependents(augmented=True))
+    assert rules_at_the_top(augmented, tree) == {("[A,1] [B,2] [C,3]", "[A,1] [C,3] [B,2]")}
+
+
+def test_a_variable_that_the_target_side_lacks_is_not_translated(tmp_path):
+    rules = [("H1", "[A,1] [B,2] [C,3]", "[C,3] [A,1]", ""), *(("X", word, word.upper(), "") for word in "abc")]
+    tree = Dependency(list("abc"), [-1, 0, 0], list("ABC"))
+    found = Translator(table_of(tmp_path, rules), WEIGHTS, options=EXACT, setup=match_dependents()).translate(tree)
+    assert found.text == "C A"
+    assert [str(step) for step in found.derivation.steps[2:]] == [
+        "[X] ||| [A,1] b [C,2] ||| [C,2] [A,1]",
+        "[A] ||| a ||| A",
+        "[C] ||| c ||| C",
+    ]
+
+
+def translator(tmp_path, **options):
+    search = SearchOptions(**{"pop_limit": 50, "per_source": 100, **options})
+    return Translator(table_of(tmp_path, FIGURE_4), WEIGHTS, options=search, setup=match_dependents(True, None))
+
+
+def test_several_roots_stand_side_by_side(tmp_path):
+    found = translator(tmp_path).translate(Dependency(["他", "做", "x"], [-1, -1, -1], ["PN", "VV", "XX"]))
+    assert (found.text, found.notes, found.problem) == ("he cooks x", (), "")
+    assert found.features["glue"] == 2
+
+
+def test_trees_that_are_none_are_repaired_and_noted(tmp_path):
+    made = translator(tmp_path)
+    cycle = made.translate(Dependency(["他", "做", "饭"], [1, 2, 1], ["PN", "VV", "NN"]))
+    assert (cycle.text, cycle.notes) == ("he cooks rice", ("a cycle in the tree was cut",))
+    headless = made.translate(Dependency(["他", "做"], [-2, -1], ["PN", "VV"]))
+    assert (headless.text, headless.notes) == ("he cooks", ("words without a head became roots",))
+    crossing = made.translate(Dependency(["他", "做", "饭", "你"], [2, 3, -1, 2], ["PN", "VV", "NN", "PN"]))
+    assert (crossing.text, crossing.notes) == ("he cooks rice you", ("the tree was not projective and was made so",))
+
+
+def test_what_has_no_tree_is_translated_with_phrases(tmp_path):
+    made = translator(tmp_path)
+    line = made.translate("他 做 饭")
+    assert (line.text, line.notes) == ("he makes dinner", ("without a tree: translated with phrases and glue",))
+    assert made.translate(Dependency([], [], [])).text == ""
+    assert made.translate("").text == ""
+
+
+def test_a_head_outside_the_sentence_and_missing_tags_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="head"):
+        Dependency(["他", "做"], [7, -1], ["PN", "VV"])
+    found = translator(tmp_path).translate(Dependency(["他"], [-1]))
+    assert (found.text, found.problem) == ("", "the dependency tree has no tags")
+
+
+def test_sixty_dependents_keep_within_the_limit_which_is_noted(tmp_path):
+    width = 60
+    symbols = " ".join(f"[A,{i}]" for i in range(1, width + 2))
+    labels = " ".join(f"{i}-{i + k}" for i, k in product(range(1, width), (1, 2)) if i + k <= width + 1)
+    rules = [("H1", symbols, symbols, labels), *(("X", " ".join("a" * n), "b" * n, "") for n in (1, 2, 3))]
+    tree = Dependency(["a"] * (width + 1), [-1, *([0] * width)], ["A"] * (width + 1))
+    table = table_of(tmp_path, rules)
+    for limit, notes in ((64, ("more combinations of structures than max_combinations",)), (0, ())):
+        search = SearchOptions(pop_limit=50, per_source=100, max_combinations=limit)
+        found = Translator(table, WEIGHTS, options=search, setup=match_dependents(limit > 0)).translate(tree)
+        assert found.text.replace(" ", "") == "b" * (width + 1)
+        assert found.notes == notes
+
+
+def test_forests_become_dependency_trees_by_a_head_table(tmp_path):
+    tree = Tree.parse("(IP (NP (PN 他)) (VP (VV 做) (NP (NN 饭))))")
+    table = table_of(tmp_path, [*FIGURE_4, ("H2", "[PN,1] [VV,2] [NN,3]", "[NN,3] [VV,2] [PN,1]", "")])
+    forest = ParseForest.from_tree(tree)
+    with_heads = Translator(table, WEIGHTS, options=EXACT, setup=match_dependents(False, heads.load("chinese")))
+    assert with_heads.translate(forest).text == "rice cooks he"
+    without = Translator(table, WEIGHTS, options=EXACT, setup=match_dependents())
+    assert without.translate(forest).problem == "a forest needs a head table to become a dependency tree"

@@ -1,0 +1,104 @@
+"""The dependency-to-string models, trained on the sample treebank and asked for translations."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from treeglot import sample
+from treeglot.base.errors import UsageError
+from treeglot.cli import main
+from treeglot.models import Corpus, train
+from treeglot.models.dep2str import DEP2STR_KINDS
+from treeglot.syntax import heads, read_text, to_dependencies, write
+
+SEVEN = {
+    "p_target_given_source",
+    "p_source_given_target",
+    "lex_target_given_source",
+    "lex_source_given_target",
+    "rule_penalty",
+    "lm",
+    "word_penalty",
+}
+OTHERS = {"pseudo", "glue", "unknown", "lm_unknown"}  # what it takes to translate any input
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    parts = sample.split(sample.generate(pairs=120, seed=3))
+    pairs = parts["train"]
+    write(folder / "zh.forest.jsonl", sample.forests(parts)["train"])
+    write(folder / "zh.tree", [pair.source_tree for pair in pairs])
+    write(folder / "zh.conllu", to_dependencies([pair.source_tree for pair in pairs], heads.load("chinese")))
+    write(folder / "zh.txt", [pair.source for pair in pairs])
+    write(folder / "en.txt", [pair.target for pair in pairs])
+    write(folder / "links.align", [pair.alignment for pair in pairs])
+    return folder
+
+
+def files(corpus: Path, **source: str) -> Corpus:
+    given = {name: corpus / file for name, file in source.items()}
+    return Corpus(target=corpus / "en.txt", alignments=corpus / "links.align", **given)
+
+
+@pytest.mark.parametrize("kind", [kind.name for kind in DEP2STR_KINDS])
+def test_each_kind_is_trained_and_translates_what_it_was_trained_on(kind: str, corpus: Path, tmp_path: Path) -> None:
+    model = train(kind, files(corpus, source_dependencies="zh.conllu"), tmp_path / "model")
+    assert not model.translator.unknown_weights
+    four = {f"phrase_{name}" for name in SEVEN if name.startswith(("p_", "lex_"))}
+    assert set(model.translator.features) == SEVEN | OTHERS | (four if kind == "dep2str-aug" else set())
+    search = model.translator.options
+    assert (search.beam, search.per_source, search.threshold) == (200, 100, 6.9)
+
+    references = [" ".join(words) for words in read_text(corpus / "en.txt")]
+    found = model.translate_all(model.read(corpus / "zh.conllu"), threads=2)
+    right = sum(t.text == reference for t, reference in zip(found, references, strict=True))
+    assert right > len(references) * 0.4
+    assert not any(t.problem for t in found)
+    assert {note for t in found for note in t.notes} <= {"more combinations of structures than max_combinations"}
+
+
+def test_trees_forests_and_dependencies_serve_alike(corpus: Path, tmp_path: Path) -> None:
+    made = {
+        name: train("dep2str", files(corpus, **{name: file}), tmp_path / name)
+        for name, file in (("source_dependencies", "zh.conllu"), ("source_trees", "zh.tree"))
+    }
+    assert len({len(model.translator.table) for model in made.values()}) == 1
+    model = made["source_trees"]
+    texts = [[t.text for t in model.translate_all(model.read(corpus / f))] for f in ("zh.conllu", "zh.tree")]
+    assert texts[0] == texts[1]
+    # A file of another kind holds sentences: phrases and glue.
+    lines = model.translate_all(model.read(corpus / "zh.txt"))
+    assert all(t.text and t.notes == ("without a tree: translated with phrases and glue",) for t in lines)
+    from_forests = model.translate_all(model.read(corpus / "zh.forest.jsonl"))
+    assert not any(t.notes or t.problem for t in from_forests)
+
+
+def test_the_command_line_trains_translates_and_tunes(corpus: Path, tmp_path: Path, capfd) -> None:
+    folder = tmp_path / "model"
+    files = [
+        "--source-trees",
+        corpus / "zh.tree",
+        "--target",
+        corpus / "en.txt",
+        "--alignments",
+        corpus / "links.align",
+    ]
+    assert main(["train", "dep2str-aug", *map(str, files), "--out", str(folder), "--quiet"]) == 0
+    dev = ["--dev", str(corpus / "zh.conllu"), "--refs", str(corpus / "en.txt")]
+    assert main(["tune", str(folder), *dev, "--iterations", "1", "--kbest", "5", "--quiet"]) == 0
+    capfd.readouterr()
+    assert main(["translate", str(folder), str(corpus / "zh.conllu"), "--json", "--trace"]) == 0
+    out = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    assert len(out) == len((corpus / "en.txt").read_text().splitlines())
+    assert out[0]["derivation"][0]["label"] == "S"
+
+
+def test_files_that_are_missing_are_named(corpus: Path, tmp_path: Path) -> None:
+    wanted = "--source-dependencies or --source-trees or --source-forests; none was given"
+    with pytest.raises(UsageError, match=f"^a dep2str model is trained with {wanted}$"):
+        train("dep2str", files(corpus, source="zh.txt"), tmp_path / "model")
