@@ -28,6 +28,8 @@ void bind_decode(nb::module_& m) {
       .def_ro("target", &DerivationStep::target, "The target side.")
       .def_prop_ro("span", [](const DerivationStep& s) { return std::pair(s.span.begin, s.span.end); },
                    "The source words covered, half open.")
+      .def_ro("structure", &DerivationStep::structure,
+              "Of the target side's symbols, if the model makes trees: 0 for a root, k + 1 for one on symbol k.")
       .def_ro("parse_edges", &DerivationStep::parse_edges, "The edges of the input's forest that its fragment took.")
       .def_ro("children", &DerivationStep::children, "How many of the steps that follow are directly below it.")
       .def_ro("local", &DerivationStep::local, "Whether the rule is not the table's: glue, an unknown word.");
@@ -44,6 +46,7 @@ void bind_decode(nb::module_& m) {
           },
           "Numbers and values of the features that are not 0.")
       .def_ro("steps", &Hypothesis::steps, "The derivation in preorder.")
+      .def_ro("given_by", &Hypothesis::given_by, "Of each word, the step whose rule it comes from.")
       .def_ro("heads", &Hypothesis::heads, "Of the words, if the model makes dependency trees: a position, or -1.")
       .def_ro("tags", &Hypothesis::tags, "Of the words, likewise; a word without one has an empty one.");
 

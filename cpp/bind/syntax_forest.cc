@@ -106,9 +106,15 @@ void bind_syntax_forest(nb::module_& m) {
           "trees"_a, "top"_a = "TOP", nb::call_guard<nb::gil_scoped_release>(),
           "The forest of a k-best list of (log probability, tree); `top` is put above roots that differ.")
       .def(
-          "tree_with", [](const ParseForest& f, const std::vector<EdgeId>& edges) { return chosen_tree(f, edges); },
+          "edges_with", [](const ParseForest& f, const std::vector<EdgeId>& edges) { return chosen_edges(f, edges); },
           "edges"_a, nb::call_guard<nb::gil_scoped_release>(),
-          "The best tree, by the scores as given, that takes these edges where it uses their heads.")
+          "The edges, in preorder, of the best tree by the scores as given that takes these edges where it uses their heads.")
+      .def(
+          "tree_with",
+          [](const ParseForest& f, const std::vector<EdgeId>& edges) {
+            return f.parsed() ? derived_tree(f, chosen_edges(f, edges)) : Tree();
+          },
+          "edges"_a, nb::call_guard<nb::gil_scoped_release>(), "The tree of edges_with(edges).")
       .def("viterbi", &viterbi_tree, nb::call_guard<nb::gil_scoped_release>(),
            "The best tree by the scores as given; without a parse, the empty tree.")
       .def("kbest", &kbest_trees, "k"_a, nb::call_guard<nb::gil_scoped_release>(),

@@ -37,6 +37,7 @@ Hypothesis Reading::read(const Derivation& derivation) const {
   // Bottom-up: the steps from last to first, each taking its tails' words and states off a stack.
   struct Done {
     std::vector<std::int32_t> words;
+    std::vector<std::uint32_t> given_by;
     std::vector<Symbol> tags;
     DependencyPiece piece;
     std::vector<std::byte> state;
@@ -67,10 +68,12 @@ Hypothesis Reading::read(const Derivation& derivation) const {
       items.push_back(tail == nullptr ? nullptr : &tail->piece);
       if (tail == nullptr) {
         done.words.push_back(symbol);
+        done.given_by.push_back(static_cast<std::uint32_t>(derivation.edges.rend() - at - 1));
         done.tags.push_back(word < rule.target.label_count ? rule.target.labels[word] : Symbols::kNone);
         ++word;
       } else {
         done.words.insert(done.words.end(), tail->words.begin(), tail->words.end());
+        done.given_by.insert(done.given_by.end(), tail->given_by.begin(), tail->given_by.end());
         done.tags.insert(done.tags.end(), tail->tags.begin(), tail->tags.end());
       }
     }
@@ -83,6 +86,7 @@ Hypothesis Reading::read(const Derivation& derivation) const {
     out.text += glue_.text(word);
   }
 
+  out.given_by = std::move(stack.back().given_by);
   if (trees_) {
     out.heads = std::move(stack.back().piece.heads);
     for (const Symbol tag : stack.back().tags)
@@ -138,6 +142,11 @@ DerivationStep Reading::step(EdgeId edge) const {
     at = forest_.spans[tails[tail]].end;
   }
   for (; at < out.span.end; ++at) append(out.source, words_[at]);
+  if (trees_) {
+    const std::size_t known = std::min(rule.target.structure_size, rule.target.size);
+    out.structure.assign(rule.target.structure, rule.target.structure + known);
+    out.structure.resize(rule.target.size, 0);
+  }
   const auto parse = forest_.parse_edges_of(forest_edge);
   out.parse_edges.assign(parse.begin(), parse.end());
   if (!parse.empty()) out.source = out.local ? out.label + "( " + out.source + " )" : fragment(rule.rule);

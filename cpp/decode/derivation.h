@@ -25,7 +25,8 @@ struct DerivationStep {
   std::uint32_t children = 0;
   bool local = false;  // not a rule of the table: glue, an unknown word, a translation that was given
   RuleId rule = 0;     // of the table, when it is not local
-  std::vector<EdgeId> parse_edges;  // of the input's forest, that the rule's fragment took
+  std::vector<std::int32_t> structure;  // of the target side's symbols: 0 a root, k + 1 hangs on symbol k
+  std::vector<EdgeId> parse_edges;      // of the input's forest, that the rule's fragment took
 };
 
 struct Hypothesis {
@@ -33,6 +34,7 @@ struct Hypothesis {
   std::string text;
   std::vector<FeatureValue> features;  // those that fired, summed, by number
   std::vector<DerivationStep> steps;   // in preorder
+  std::vector<std::uint32_t> given_by;  // by word of the text: the step whose rule it comes from
   // The dependency tree of the text, if the model makes one: heads, and tags (empty for a word without one).
   std::vector<std::int32_t> heads;
   std::vector<std::string> tags;

@@ -38,8 +38,8 @@ Tree derived_tree(const ParseForest& forest, std::span<const EdgeId> edges) {
   return builder.finish();
 }
 
-Tree chosen_tree(const ParseForest& forest, std::span<const EdgeId> edges) {
-  if (!forest.parsed()) return Tree();
+std::vector<EdgeId> chosen_edges(const ParseForest& forest, std::span<const EdgeId> edges) {
+  if (!forest.parsed()) return {};
   const Hypergraph& graph = forest.graph();
   std::vector<EdgeId> taken = best_derivations(graph, forest.scores()).edge;
   std::vector<std::uint8_t> given(graph.nodes(), 0);
@@ -58,7 +58,7 @@ Tree chosen_tree(const ParseForest& forest, std::span<const EdgeId> edges) {
     const auto tails = graph.tails(preorder.back());
     open.insert(open.end(), tails.rbegin(), tails.rend());
   }
-  return derived_tree(forest, preorder);
+  return preorder;
 }
 
 Tree viterbi_tree(const ParseForest& forest) {

@@ -544,10 +544,13 @@ class ParseForest:
         The forest of a k-best list of (log probability, tree); `top` is put above roots that differ.
         """
 
+    def edges_with(self, edges: Sequence[int]) -> list[int]:
+        """
+        The edges, in preorder, of the best tree by the scores as given that takes these edges where it uses their heads.
+        """
+
     def tree_with(self, edges: Sequence[int]) -> Tree:
-        """
-        The best tree, by the scores as given, that takes these edges where it uses their heads.
-        """
+        """The tree of edges_with(edges)."""
 
     def viterbi(self) -> Tree:
         """The best tree by the scores as given; without a parse, the empty tree."""
@@ -2071,6 +2074,12 @@ class DerivationStep:
         """The source words covered, half open."""
 
     @property
+    def structure(self) -> list[int]:
+        """
+        Of the target side's symbols, if the model makes trees: 0 for a root, k + 1 for one on symbol k.
+        """
+
+    @property
     def parse_edges(self) -> list[int]:
         """The edges of the input's forest that its fragment took."""
 
@@ -2100,6 +2109,10 @@ class Hypothesis:
     @property
     def steps(self) -> list[DerivationStep]:
         """The derivation in preorder."""
+
+    @property
+    def given_by(self) -> list[int]:
+        """Of each word, the step whose rule it comes from."""
 
     @property
     def heads(self) -> list[int]:

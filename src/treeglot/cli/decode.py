@@ -87,7 +87,7 @@ def decode(
         table = _read(grammar, format, skip_bad)
         translator = ForeignTranslator(table, foreign, model, options, pass_through=pass_through, glue=glue)
         show = foreign.listed
-    output = Output(out, kbest, distinct, as_json, trace, time, threads, forest, margin, show)
+    output = Output(out, kbest, distinct, as_json, trace, time, threads, forest, margin, listed=show)
     run(translator, iter(iterate_lines(source, errors="replace")), source, output)
 
 

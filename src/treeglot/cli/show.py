@@ -53,7 +53,7 @@ def show(
         raise UsageError(f"{file} holds text, in which there is nothing to draw")
     if (source or target) and chosen.holds is not Alignment:
         raise UsageError(f"--source and --target are for alignments; {file} holds {noun}")
-    first, last = _range(index) if line is None else (_index_of_line(file, chosen, line),) * 2
+    first, last = index_range(index) if line is None else (_index_of_line(file, chosen, line),) * 2
     if svg and (html or first != last):
         raise UsageError("an SVG file holds one drawing: give one number and no --html")
 
@@ -102,7 +102,12 @@ def _drawn(
             raise TreeglotError(f"{file}: number {number}: {error}") from error
 
 
-def _range(index: str) -> tuple[int, int]:
+def index_range(index: str) -> tuple[int, int]:
+    """The first and the last number of `7`, `7-9` or `7-`; without an end the last is very large.
+
+    >>> index_range("7-9")
+    (7, 9)
+    """
     match = re.fullmatch(r"(\d{1,18})(-(\d{0,18}))?", index)
     first = int(match[1]) if match else 0
     last = first if not match or not match[2] else int(match[3] or END)

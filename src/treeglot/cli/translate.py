@@ -15,9 +15,11 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import Progress, say, warn
+from treeglot.cli.show import index_range
 
 if TYPE_CHECKING:
     from treeglot.decode import Source, Translation
+    from treeglot.syntax import Dependency
 
 BATCH = 500  # sentences translated between two writes: memory does not grow with the input
 EMPTY = '{"goal":null,"nodes":[]}'  # the forest of a line that was refused
@@ -43,6 +45,14 @@ def translate(
     margin: Annotated[
         float | None, typer.Option(help="In the forests, only derivations that score within this of the best.")
     ] = None,
+    index: Annotated[
+        str, typer.Option(help="Translate these alone, counted from 1: 7, 7-9 or 7-.", metavar="N")
+    ] = "1-",
+    html: Annotated[Path | None, typer.Option(help="Write a page that draws each translation and its rules.")] = None,
+    dependencies: Annotated[
+        Path | None,
+        typer.Option(help="Write the outputs' dependency trees, if the model makes them: CoNLL-U or CoNLL-X."),
+    ] = None,
 ) -> None:
     """Translate tokenised sentences with a trained model."""
     from dataclasses import replace
@@ -60,8 +70,9 @@ def translate(
         options = replace(options, span_limit=span_limit)
     if options != loaded.translator.options:
         loaded = loaded.with_search(options)
-    output = Output(out, kbest, distinct, as_json, trace, time, threads, forest, margin)
-    run(loaded.translator, loaded.read(source), source, output)
+    output = Output(out, kbest, distinct, as_json, trace, time, threads, forest, margin, html, dependencies)
+    first, last = index_range(index)
+    run(loaded.translator, islice(loaded.read(source), first - 1, last), source, output, first)
 
 
 def listed(features: Mapping[str, float]) -> str:
@@ -82,6 +93,8 @@ class Output:
     threads: int
     forest: Path | None = None
     margin: float | None = None
+    html: Path | None = None
+    dependencies: Path | None = None
     listed: Callable[[Mapping[str, float]], str] = listed
 
     def __post_init__(self) -> None:
@@ -110,16 +123,23 @@ class AnyTranslator(Protocol):
         ...
 
 
-def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, output: Output) -> None:
-    """Translate `sources`, read from `source`, with any translator; used by every command that decodes."""
+def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, output: Output, first: int = 1) -> None:
+    """Translate `sources`, read from `source`, with any translator; used by every command that decodes.
+
+    `first` is the place of the first of them in `source`, for messages.
+    """
     from contextlib import nullcontext
 
     from treeglot.base.files import write_binary
+    from treeglot.decode.draw import to_html
+    from treeglot.syntax.draw import page
 
     for name in translator.unknown_weights:
         warn(f"the weights name {name!r}, which is no feature of this model")
     number, seconds, words = 0, 0.0, 0
     notes: Counter[str] = Counter()
+    drawn: list[tuple[str, str]] = []
+    trees: list[Dependency | None] = []
     forests = write_binary(output.forest) if output.forest is not None else nullcontext()
     margin = math.inf if output.margin is None else output.margin
     with (
@@ -129,22 +149,42 @@ def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, outp
     ):
         while batch := list(islice(sources, BATCH)):
             found = translator.translate_all(batch, max(output.kbest, 1), output.distinct, output.threads)
-            for translation in found:
+            for given, translation in zip(batch, found, strict=True):
                 if translation.problem:
-                    warn(f"{source}:{number + 1}: {translation.problem}; its output is empty")
+                    warn(f"{source}:{number + first}: {translation.problem}; its output is empty")
                 stream.write(render(translation, number, output).encode())
                 if forest_stream is not None:
                     line = EMPTY if translation.problem else translation.forest(margin).to_json()
                     forest_stream.write(f"{line}\n".encode())
                 number += 1
+                if output.html is not None:
+                    drawn.append((f"sentence {number - 1 + first}", to_html(translation, given)))
+                if output.dependencies is not None:
+                    trees.append(translation.dependency)
                 seconds += translation.seconds
                 words += len(translation.source.split())
                 notes.update(set(translation.notes))
             progress.update(number)
+    if output.html is not None:
+        with write_binary(output.html) as stream:
+            stream.write(page(str(source), drawn).encode())
+    if output.dependencies is not None:
+        _write_dependencies(output.dependencies, trees)
     for note, times in notes.items():
         say(f"{note}: {times:,} of {number:,} sentences")
     if output.time and number:
         say(f"{number:,} sentences, {words:,} words: {seconds:.2f} s of CPU, {1000 * seconds / number:.2f} ms each")
+
+
+def _write_dependencies(path: Path, trees: list[Dependency | None]) -> None:
+    from treeglot.syntax import write
+
+    known = [tree for tree in trees if tree is not None]
+    if trees and not known:
+        raise UsageError("the model makes no dependency trees: --dependencies is for those that do, such as c2d")
+    write(path, known)
+    if len(known) < len(trees):
+        warn(f"{len(trees) - len(known)} outputs are empty and have no tree; {path} is without them")
 
 
 def render(translation: Translation, number: int, output: Output) -> str:

@@ -25,7 +25,8 @@ class Step:
     span: tuple[int, int]
     children: int
     local: bool
-    parse_edges: tuple[int, ...] = ()
+    parse_edges: tuple[int, ...] = ()  # of the input's forest, that the rule's fragment took
+    structure: tuple[int, ...] = ()  # of the target's symbols, if the model makes trees: 0 a root, k + 1 is on symbol k
 
     def __str__(self) -> str:
         return f"[{self.label}] ||| {self.source} ||| {self.target}"
@@ -74,6 +75,7 @@ class Hypothesis:
     features: dict[str, float]
     derivation: Derivation
     dependency: Dependency | None = None  # the tree of the text, if the model makes one
+    given_by: tuple[int, ...] = ()  # of each word, the step of the derivation whose rule it comes from
 
     def as_object(self, trace: bool = False) -> dict[str, Any]:
         """What JSON says of it; with `trace` the derivation, and the dependency tree if there is one."""

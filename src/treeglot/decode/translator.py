@@ -128,11 +128,13 @@ def _hypothesis(raw: _core.Hypothesis, names: Sequence[str]) -> Hypothesis:
         {names[number]: value for number, value in raw.features},
         Derivation(tuple(_step(step) for step in raw.steps)),
         Dependency(raw.text.split(), raw.heads, [tag or "_" for tag in raw.tags]) if raw.heads else None,
+        tuple(raw.given_by),
     )
 
 
 def _step(raw: _core.DerivationStep) -> Step:
-    return Step(raw.label, raw.source, raw.target, raw.span, raw.children, raw.local, tuple(raw.parse_edges))
+    edges, structure = tuple(raw.parse_edges), tuple(raw.structure)
+    return Step(raw.label, raw.source, raw.target, raw.span, raw.children, raw.local, edges, structure)
 
 
 class _Again:

@@ -19,6 +19,7 @@ class Arcs:
     heads: Sequence[int]
     tags: Sequence[str] = ()
     relations: Sequence[str] = ()
+    groups: Sequence[int] = ()  # by word, what it belongs to, if that is to be seen
 
     def relation(self, word: int) -> str:
         """What is written at the arc into `word`."""
@@ -45,7 +46,8 @@ def across(arcs: Arcs, metric: Metric) -> Drawing:
     foot = top + 1.0
     drawing = Drawing(0, foot + (2 if arcs.tags else 1))
     for word in range(n):
-        drawing.shapes.append(Text(middles[word], foot, arcs.words[word], "word"))
+        group = arcs.groups[word] if arcs.groups else None
+        drawing.shapes.append(Text(middles[word], foot, arcs.words[word], "word", group=group))
         if arcs.tags:
             drawing.shapes.append(Text(middles[word], foot + 1, arcs.tags[word], "tag"))
         if word in ends:

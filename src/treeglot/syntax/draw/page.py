@@ -16,7 +16,24 @@ h1 { font-size: 1.4rem; } h2 { font-size: 1rem; color: #57606a; margin: 2rem 0 .
 table.forest { border-collapse: collapse; margin: 1rem 0; font-size: .85rem; }
 table.forest th, table.forest td { text-align: left; padding: .1rem .8rem .1rem 0; border-bottom: 1px solid #eaeef2; }
 table.forest td:nth-child(2) { text-align: right; font-variant-numeric: tabular-nums; color: #6b2f7a; }
+table.rules { border-collapse: collapse; margin: 1rem 0; font-size: .9rem; }
+table.rules td { padding: .15rem .8rem .15rem 0; border-bottom: 1px solid #eaeef2; vertical-align: top; }
+table.rules td:first-child { text-align: right; font-variant-numeric: tabular-nums; }
+.part { cursor: default; } .lit, tr.lit td { background: #fff3c4; } .lit text { stroke: #ffe98a; stroke-width: 7;
+  paint-order: stroke; }
+.lit path { stroke-width: 4; } p.output { font-size: 1.1rem; } summary { color: #57606a; cursor: pointer; }
 table.forest tr.best { color: #b3261e; font-weight: 600; }
+"""
+
+
+# Parts of a section with one number light up together under the mouse.
+SCRIPT = """
+for (const kind of ["mouseover", "mouseout"]) document.addEventListener(kind, event => {
+  const part = event.target.closest("[data-part]");
+  if (!part) return;
+  for (const other of part.closest("section").querySelectorAll(`[data-part="${part.dataset.part}"]`))
+    other.classList.toggle("lit", kind === "mouseover");
+});
 """
 
 
@@ -33,4 +50,5 @@ def page(title: str, sections: Iterable[tuple[str, str]]) -> str:
         f"<style>{STYLE}</style></head><body><h1>{heading}</h1>",
     ]
     parts += [f"<section><h2>{escape(printable(name))}</h2>\n{body}</section>" for name, body in sections]
-    return "\n".join([*parts, "</body></html>", ""])
+    script = [f"<script>{SCRIPT}</script>"] if any("data-part" in part for part in parts) else []
+    return "\n".join([*parts, *script, "</body></html>", ""])

@@ -23,6 +23,7 @@ class Text:
     role: Role
     anchor: Literal["middle", "start", "end"] = "middle"
     turned: bool = False  # a picture turns it upwards; a terminal cannot
+    group: int | None = None  # in a picture, what belongs together has one colour and lights up together
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Branch:
     y: float
     ends: tuple[tuple[float, float], ...]
     role: Role = "faint"
+    group: int | None = None
 
 
 @dataclass(frozen=True)

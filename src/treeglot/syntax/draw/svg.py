@@ -15,6 +15,8 @@ SIZE = 15
 FONTS = "'Noto Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', 'Helvetica Neue', Arial, sans-serif"
 
 PALE = "#b8c0c8"
+# Colours of groups, one after the other: they differ in brightness too, and all can be read on white.
+GROUPS = ("#1f5fa8", "#b3401e", "#2e7d32", "#7b3fa0", "#8a6d00", "#00798c", "#ad1f6b", "#5d4a36", "#4b5dd6", "#596273")
 HALO = ' stroke="#ffffff" stroke-width="4" paint-order="stroke"'  # keeps lines away from labels
 
 # Role → fill, weight, size
@@ -58,6 +60,19 @@ def render(drawing: Drawing, title: str = "") -> str:
     return "\n".join([*parts, "</svg>", ""])
 
 
+def group_colour(group: int) -> str:
+    """The colour of a group.
+
+    >>> group_colour(0) == group_colour(len(GROUPS))
+    True
+    """
+    return GROUPS[group % len(GROUPS)]
+
+
+def _grouped(group: int | None, part: str) -> str:
+    return part if group is None else f'<g class="part" data-part="{group}">{part}</g>'
+
+
 def _n(value: float) -> str:
     """A number as short as a tenth of a pixel allows."""
     return f"{value:.1f}".removesuffix(".0")
@@ -74,11 +89,15 @@ def _baseline(y: float) -> float:
 def _text(text: Text) -> str:
     x, y = _n(_x(text.x)), _n(_baseline(text.y))
     turn = f' transform="rotate(-60 {x} {y})"' if text.turned else ""
-    return _written(x, y, text.text, text.role, text.anchor, turn)
+    colour = None if text.group is None else group_colour(text.group)
+    return _grouped(text.group, _written(x, y, text.text, text.role, text.anchor, turn, colour))
 
 
-def _written(x: str, y: str, text: str, role: Role, anchor: str = "middle", extra: str = "") -> str:
+def _written(
+    x: str, y: str, text: str, role: Role, anchor: str = "middle", extra: str = "", colour: str | None = None
+) -> str:
     fill, weight, size = INK[role]
+    fill = colour or fill
     return (
         f'<text x="{x}" y="{y}" fill="{fill}" font-weight="{weight}" font-size="{size}" '
         f'text-anchor="{anchor}"{HALO if role in ("label", "strong") else ""}{extra}>{escape(printable(text))}</text>'
@@ -89,7 +108,7 @@ def _branch(branch: Branch) -> Iterable[str]:
     """From below the label, along a bar, down to each child; corners are rounded."""
     x, y = _x(branch.x), _baseline(branch.y) + 5
     bar = _baseline(branch.y) + 0.55 * ROW
-    stroke = INK[branch.role][0]
+    stroke = INK[branch.role][0] if branch.group is None else group_colour(branch.group)
     for end_x, end_y in branch.ends:
         to, foot = _x(end_x), _baseline(end_y) - SIZE
         if abs(to - x) < 6:
@@ -97,7 +116,8 @@ def _branch(branch: Branch) -> Iterable[str]:
         else:
             bend = min(8.0, abs(to - x)) * (1 if to > x else -1)
             path = f"M{_n(x)} {_n(y)}V{_n(bar)}H{_n(to - bend)}Q{_n(to)} {_n(bar)} {_n(to)} {_n(bar + 8)}V{_n(foot)}"
-        yield f'<path d="{path}" fill="none" stroke="{stroke}" stroke-width="1.2"/>'
+        line = f'<path d="{path}" fill="none" stroke="{stroke}" stroke-width="{1.2 if branch.group is None else 2}"/>'
+        yield _grouped(branch.group, line)
 
 
 def _arc(arc: Arc) -> Iterable[str]:

@@ -15,6 +15,11 @@ class Outline:
 
     labels: Sequence[str]
     sizes: Sequence[int]
+    groups: Sequence[int] = ()  # by node, what it belongs to, if that is to be seen
+
+    def group(self, node: int) -> int | None:
+        """What a node belongs to."""
+        return self.groups[node] if self.groups else None
 
     def children(self, node: int) -> list[int]:
         """The children of `node`, from left to right."""
@@ -87,10 +92,11 @@ def across(outline: Outline, metric: Metric) -> Drawing:
     drawing = Drawing(max(block[0], widths[0]), bottom + 1)
     for node in range(n):
         y = bottom - rows[levels[node]]
-        drawing.shapes.append(Text(middles[node], y, outline.labels[node], outline.role(node)))
+        group = outline.group(node)
+        drawing.shapes.append(Text(middles[node], y, outline.labels[node], outline.role(node), group=group))
         if children[node] and not outline.is_tag(node):
             ends = tuple((middles[c], bottom - rows[levels[c]]) for c in children[node])
-            drawing.shapes.append(Branch(middles[node], y, ends))
+            drawing.shapes.append(Branch(middles[node], y, ends, group=group))
     return drawing
 
 

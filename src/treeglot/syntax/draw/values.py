@@ -80,7 +80,7 @@ def to_svg(value: Value, *, limit: int | None = None, source: Words = None, targ
             drawing, title = dependency.across(_arcs(value, limit), svg.PICTURE), " ".join(value.words)
         case ParseForest():
             _refuse("forest", value.graph.edges, "edges", limit, PICTURE_EDGES)
-            drawing, title = forest.picture(_packed(value), svg.PICTURE), " ".join(value.words)
+            drawing, title = forest.picture(packed_forest(value), svg.PICTURE), " ".join(value.words)
         case Alignment():
             drawing, title = alignment.picture(_links(value, source, target, limit), svg.PICTURE), str(value)
     return svg.render(drawing, title)
@@ -91,7 +91,7 @@ def to_html(value: Value, *, limit: int | None = None, source: Words = None, tar
     picture = f'<div class="drawing">{to_svg(value, limit=limit, source=source, target=target)}</div>'
     if not isinstance(value, ParseForest):
         return picture
-    packed = _packed(value)
+    packed = packed_forest(value)
     rows = []
     for node in reversed(range(len(value.words), value.graph.nodes)):
         for i, edge in enumerate(packed.edges_into[node]):
@@ -120,7 +120,7 @@ def _forest_lines(value: ParseForest, screen: Screen, limit: int | None) -> list
         return [[Piece("(no parse)", "faint"), Piece(f" {screen.readable(' '.join(value.words))}", "word")]]
     size = f"{len(value.words)} words, {value.graph.nodes:,} nodes, {value.graph.edges:,} edges, {_many(value.count())}"
     about = [Piece(f"{size}; {value.kind.name} scores; ", "faint"), Piece("■", "strong"), Piece(" best tree", "faint")]
-    return [about, [], *forest.table(_packed(value, screen.readable), TABLE_EDGES if limit is None else limit)]
+    return [about, [], *forest.table(packed_forest(value, screen.readable), TABLE_EDGES if limit is None else limit)]
 
 
 def _many(trees: float) -> str:
@@ -161,7 +161,8 @@ def _arcs(value: Dependency, limit: int | None, readable: Callable[[str], str] =
     return dependency.Arcs(words, value.heads.tolist(), tags, relations)
 
 
-def _packed(value: ParseForest, readable: Callable[[str], str] = _same) -> forest.Packed:
+def packed_forest(value: ParseForest, readable: Callable[[str], str] = _same) -> forest.Packed:
+    """What is drawn of a forest, its best tree marked."""
     graph = value.graph
     best = viterbi(graph, value.scores)
     first, tails = graph.first_tail.tolist(), graph.tails.tolist()
