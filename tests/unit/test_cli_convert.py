@@ -139,7 +139,10 @@ def test_dependencies_need_a_head_table(tmp_path: Path, capsys: pytest.CaptureFi
         (["--prune", "-1"], "prune is -1.0; expected 0 or more"),
         (["--prune", "nan"], "prune is nan; expected 0 or more"),
         (["--read-tags", "xpos"], "unknown option of brackets 'tags'; known: none"),
-        (["--from", "ptb"], "unknown format 'ptb'; known: brackets, conllu, conllx, egret, jsonl, pharaoh, text"),
+        (
+            ["--from", "ptb"],
+            "unknown format 'ptb'; known: brackets, candc, conllu, conllx, egret, enju, enju-so, jsonl, pharaoh, text",
+        ),
     ],
 )
 def test_options_without_a_part(

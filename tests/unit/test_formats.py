@@ -152,7 +152,9 @@ def test_formats_that_cannot_be_told(tmp_path: Path) -> None:
         UsageError, match=r"^the suffix of 'dev.zh' names no format; give one of text, brackets, egret,"
     ):
         read("dev.zh")
-    with pytest.raises(UsageError, match=r"^unknown format 'conlu'; did you mean 'conllu'\? known: brackets, conllu,"):
+    with pytest.raises(
+        UsageError, match=r"^unknown format 'conlu'; did you mean 'conllu'\? known: brackets, candc, conllu,"
+    ):
         read("dev.zh", "conlu")
     with pytest.raises(UsageError, match=r"^dev.forest: the format egret holds forests, not trees$"):
         read_trees("dev.forest")

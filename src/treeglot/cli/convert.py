@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Annotated, Any
@@ -10,10 +11,11 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import say, track, warn
-from treeglot.syntax import FORMATS, Dependency, Tree
+from treeglot.syntax import FORMATS, READ_ONLY, Dependency, Tree
 from treeglot.syntax.convert import ConvertOptions
 
 NAMES = ", ".join(FORMATS)
+READ = ", ".join([*FORMATS, *READ_ONLY])
 
 
 def convert(
@@ -22,7 +24,7 @@ def convert(
     options: ConvertOptions,
     from_: Annotated[
         str | None,
-        typer.Option("--from", help=f"The format of IN, if its suffix does not say: {NAMES}.", metavar="FORMAT"),
+        typer.Option("--from", help=f"The format of IN, if its suffix does not say: {READ}.", metavar="FORMAT"),
     ] = None,
     to: Annotated[str | None, typer.Option("--to", help="The format of OUT, likewise.", metavar="FORMAT")] = None,
     read_tags: Annotated[
@@ -30,6 +32,10 @@ def convert(
     ] = None,
     write_tags: Annotated[
         str | None, typer.Option(help="CoNLL-U column written: upos or xpos.", metavar="COLUMN")
+    ] = None,
+    read_options: Annotated[
+        list[str] | None,
+        typer.Option("--read", help="An option of IN's format: heads, text; roots.", metavar="NAME=VALUE"),
     ] = None,
     keep_suffix: Annotated[bool, typer.Option("--keep-suffix", help="Keep Egret's ^g on labels.")] = False,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out bad records, and say how many.")] = False,
@@ -50,13 +56,17 @@ def convert(
             say("scores are written as posteriors: Egret's format has no others")
     if skip_bad and source.holds is Tree and options.kbest > 1:
         raise UsageError("--skip-bad would move trees from one list of --kbest into the next")
-    read_options = _given(tags=read_tags, keep_suffix=keep_suffix or None)
-    records = read(input, source.name, skip_bad=skip_bad, **read_options)
+    given = _given(tags=read_tags, keep_suffix=keep_suffix or None) | _named(read_options or [])
+    records = read(input, source.name, skip_bad=skip_bad, **given)
     values = convert_values(records, source.holds, target.holds, options)
     parsed = WithWords(values)
     if skip_bad and target.holds is Dependency:  # CoNLL has no way to write a sentence without words: a failed parse
         values = iter(parsed)
-    write(output, track(values, "converting", unit=NOUNS[target.holds]), target.name, **_given(tags=write_tags))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        write(output, track(values, "converting", unit=NOUNS[target.holds]), target.name, **_given(tags=write_tags))
+    for warning in caught:
+        warn(str(warning.message))
     if records.skipped:
         first = records.problems[0]
         warn(f"{records.skipped:,} bad records were left out, the first: {first}")
@@ -81,3 +91,10 @@ class WithWords:
 
 def _given(**options: Any) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
+
+
+def _named(options: list[str]) -> dict[str, str]:
+    for text in options:
+        if "=" not in text:
+            raise UsageError(f"--read {text!r} is not NAME=VALUE")
+    return dict(text.split("=", 1) for text in options)

@@ -33,6 +33,7 @@ from treeglot.syntax.category import categories, category
 from treeglot.syntax.constituents import to_dependencies, to_dependency
 from treeglot.syntax.formats import (
     FORMATS,
+    READ_ONLY,
     Format,
     Records,
     find_format,
@@ -51,6 +52,7 @@ from treeglot.syntax.structure import Structure, structure, structures
 
 __all__ = [
     "FORMATS",
+    "READ_ONLY",
     "STYLES",
     "Alignment",
     "Dependency",

@@ -2,6 +2,7 @@
 
 from treeglot.syntax.formats.files import (
     FORMATS,
+    READ_ONLY,
     Records,
     find_format,
     read,
@@ -17,6 +18,7 @@ from treeglot.syntax.formats.format import Format
 
 __all__ = [
     "FORMATS",
+    "READ_ONLY",
     "Format",
     "Records",
     "find_format",

@@ -12,8 +12,10 @@ from treeglot.base.errors import FormatError, TreeglotError, UsageError
 from treeglot.base.files import PathLike, logical_suffix, read_chunks, write_binary
 from treeglot.base.options import unknown
 from treeglot.syntax.formats.brackets import BRACKETS
+from treeglot.syntax.formats.candc import CANDC
 from treeglot.syntax.formats.conll import CONLLU, CONLLX
 from treeglot.syntax.formats.egret import EGRET
+from treeglot.syntax.formats.enju import ENJU, ENJU_STANDOFF
 from treeglot.syntax.formats.forest_json import FOREST_JSON
 from treeglot.syntax.formats.format import CoreReader, Format
 from treeglot.syntax.formats.pharaoh import PHARAOH
@@ -26,7 +28,11 @@ FORMATS: Mapping[str, Format[Any]] = {
 }
 """The formats by name."""
 
-_BY_SUFFIX = {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
+READ_ONLY: Mapping[str, Format[Any]] = {format.name: format for format in (ENJU, ENJU_STANDOFF, CANDC)}
+"""Formats that parsers print, by name: they can be read, not written."""
+
+_BY_NAME = {**FORMATS, **READ_ONLY}
+_BY_SUFFIX = {suffix: format for format in _BY_NAME.values() for suffix in format.suffixes}
 _NOUNS = {Tree: "trees", Dependency: "dependencies", Alignment: "alignments", ParseForest: "forests", list: "text"}
 
 
@@ -78,15 +84,15 @@ def find_format(path: PathLike, format: str | None = None) -> Format[Any]:
     """
     if format is not None:
         try:
-            return FORMATS[format]
+            return _BY_NAME[format]
         except KeyError:
-            raise UsageError(unknown("format", format, FORMATS)) from None
+            raise UsageError(unknown("format", format, _BY_NAME)) from None
     try:
         return _BY_SUFFIX[logical_suffix(path)]
     except KeyError:
         name = _printable(path)
         raise UsageError(
-            f"the suffix of {name!r} names no format; give one of {', '.join(FORMATS)}, "
+            f"the suffix of {name!r} names no format; give one of {', '.join(_BY_NAME)}, "
             f"or a suffix of {', '.join(sorted(_BY_SUFFIX))}"
         ) from None
 

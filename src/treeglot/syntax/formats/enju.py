@@ -1,0 +1,300 @@
+"""Enju's predicate-argument structures, as XML and as stand-off annotation: dependencies over either kind of heads."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Literal
+from xml.parsers import expat
+from xml.sax.saxutils import unescape
+
+from treeglot._core import Dependency
+from treeglot.base.errors import UsageError
+from treeglot.syntax.formats.format import Format
+from treeglot.syntax.formats.lines import BadRecordError, LineRecords, unwritable
+from treeglot.syntax.predicates import Phrase, PredicateSentence, Token
+
+Heads = Literal["syntactic", "semantic"]
+_ARGUMENT = re.compile(r"arg\d+|mod")
+_ATTRIBUTE = re.compile(r'\s*([\w.:-]+)="([^"<]*)"')
+_END = re.compile(r"</sentence\s*>|<sentence\b[^>]*/>")
+
+
+class UnknownPredicateWarning(UserWarning):
+    """Predicates whose types the mapping table lacks; their arcs are skipped."""
+
+
+class _Sentences(LineRecords[Dependency]):
+    """What both notations share: from the pieces of a sentence to its dependencies, and what is unknown."""
+
+    def __init__(self, file: str, skip_bad: bool, heads: str) -> None:
+        super().__init__(file, skip_bad)
+        if heads not in ("syntactic", "semantic"):
+            raise UsageError(f"heads is {heads!r}; expected syntactic or semantic")
+        self.semantic = heads == "semantic"
+        self.unknown: Counter[str] = Counter()
+
+    def finished(self, sentence: PredicateSentence) -> Dependency:
+        """The dependencies of a sentence; one that could not be parsed has no words."""
+        dependency, unknown = sentence.to_dependency(self.semantic)
+        self.unknown.update(unknown)
+        return dependency
+
+    def report(self) -> None:
+        """Says which predicates are unknown."""
+        if self.unknown:
+            names = ", ".join(f"{name} ({count})" for name, count in sorted(self.unknown.items()))
+            total = sum(self.unknown.values())
+            warnings.warn(
+                f"{self.file}: {total} predicates of unknown types, their arcs are skipped: {names}",
+                UnknownPredicateWarning,
+                stacklevel=2,
+            )
+
+
+class EnjuXml(_Sentences):
+    """Sentences as XML elements, one after another, each from its line to the line where it ends."""
+
+    def __init__(self, file: str, skip_bad: bool, heads: str = "syntactic") -> None:
+        super().__init__(file, skip_bad, heads)
+        self._begun = 0  # the line in which the sentence at hand begins
+        self._text = ""
+
+    def take(self, number: int, line: str) -> Iterator[Dependency | BadRecordError]:
+        """The sentences that end in the line."""
+        for part in _parts(line):
+            if self._text and re.match(r"\s*<sentence\b", part):
+                yield BadRecordError(self._begun, "the sentence that begins here has no </sentence>")
+                self._text = ""
+            if not self._text:
+                part = part.strip()
+                if part.startswith("<?xml"):
+                    part = part.partition("?>")[2].strip()
+                if not part:
+                    continue
+                if part.startswith("<!"):
+                    yield BadRecordError(number, f"{part[:9]!r}: declarations are refused, sentences need none")
+                    continue
+                if not re.match(r"<sentence\b", part):
+                    yield BadRecordError(number, f"{part[:40]!r} is outside of sentences; expected <sentence …>")
+                    continue
+                self._begun = number
+            self._text += part + "\n"
+            if _END.search(part):
+                text, self._text = self._text, ""
+                try:
+                    yield self.finished(_parse_xml(text, self._begun))
+                except BadRecordError as bad:
+                    yield bad
+
+    def end(self, number: int) -> Iterator[Dependency | BadRecordError]:
+        """Refuses a sentence that does not end."""
+        if self._text:
+            yield BadRecordError(self._begun, "the file ends inside the sentence that begins here")
+
+
+def _parts(line: str) -> list[str]:
+    """A line, cut after each end of a sentence."""
+    out, at = [], 0
+    for match in _END.finditer(line):
+        out.append(line[at : match.end()])
+        at = match.end()
+    if line[at:].strip() or not out:
+        out.append(line[at:])
+    return out
+
+
+def _parse_xml(text: str, first_line: int) -> PredicateSentence:
+    sentence = PredicateSentence()
+    ids: set[str] = set()
+    depth = 0  # of open constituents
+    tops: list[tuple[int, str]] = []  # words and id of constituents that are in no other
+    pending: list[tuple[dict[str, str], list[str]]] = []  # the token at hand
+    parser = expat.ParserCreate()
+
+    def refuse(*_: object) -> None:
+        raise BadRecordError(first_line, "a declaration of an entity or document type: refused, sentences need none")
+
+    def bad(problem: str) -> BadRecordError:
+        return BadRecordError(first_line + parser.CurrentLineNumber - 1, problem)
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal depth
+        if pending:
+            raise bad(f"<{name}> inside a token")
+        id = attributes.get("id", "")
+        if name in ("cons", "tok"):
+            if not id:
+                raise bad(f"a <{name}> without an id")
+            if id in ids:
+                raise bad(f"two elements have the id {id!r}")
+            ids.add(id)
+        if name == "cons":
+            sentence.phrases[id] = _phrase(attributes)
+            if depth == 0:
+                tops.append((len(sentence.tokens), id))
+            depth += 1
+        elif name == "tok":
+            pending.append((attributes, []))
+        elif name != "sentence":
+            raise bad(f"<{name}> is not known; expected sentence, cons or tok")
+
+    def data(text: str) -> None:
+        if pending:
+            pending[-1][1].append(text)
+        elif text.strip():
+            raise bad(f"{text.strip()[:40]!r} is in no token")
+
+    def stop(name: str) -> None:
+        nonlocal depth
+        if name == "tok":
+            attributes, texts = pending.pop()
+            sentence.tokens.append(_token(attributes, "".join(texts).strip(), bad))
+        elif name == "cons":
+            depth -= 1
+            if depth == 0:
+                before, id = tops.pop()
+                tops.append((len(sentence.tokens) - before, id))
+
+    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, stop, data
+    parser.EntityDeclHandler = parser.StartDoctypeDeclHandler = parser.UnparsedEntityDeclHandler = refuse
+    parser.buffer_text = True
+    try:
+        parser.Parse(text, True)
+    except expat.ExpatError as error:
+        problem = expat.errors.messages[error.code]
+        raise BadRecordError(first_line + error.lineno - 1, f"not well-formed XML: {problem}") from error
+    sentence.tops = [id for _, id in sorted(tops, key=lambda top: -top[0])]
+    return sentence
+
+
+def _phrase(attributes: dict[str, str]) -> Phrase:
+    head = attributes.get("head", "")
+    return Phrase(head, attributes.get("sem_head", head))
+
+
+def _token(attributes: dict[str, str], word: str, bad: Callable[[str], BadRecordError]) -> Token:
+    if not word or len(word.split()) != 1:
+        raise bad(f"the token {attributes['id']} is {word!r}; expected a word")
+    arguments = {name: value for name, value in attributes.items() if _ARGUMENT.fullmatch(name)}
+    return Token(attributes["id"], word, attributes.get("pos", "_"), attributes.get("pred", ""), arguments)
+
+
+class EnjuStandOff(_Sentences):
+    """Lines BEGIN, END, element and attributes, between tabs; offsets are characters of the text beside it."""
+
+    def __init__(self, file: str, skip_bad: bool, text: str = "", heads: str = "syntactic") -> None:
+        super().__init__(file, skip_bad, heads)
+        if not text:
+            raise UsageError("stand-off annotation is read with the text that it is on: give it as the option text")
+        self._raw = Path(text).read_text("utf-8")
+        self._sentence: PredicateSentence | None = None
+        self._spans: list[tuple[int, int, str]] = []  # of its constituents
+        self._at = 0  # where its last token ends
+        self._bad = False  # whether lines are left out up to the next sentence
+
+    def take(self, number: int, line: str) -> Iterator[Dependency | BadRecordError]:
+        """The sentence that ends before the line, if the line begins another."""
+        try:
+            found = self._annotation(number, line)
+            if found is None:
+                return
+            name, begin, end, attributes = found
+            if name == "sentence":
+                yield from self.end(number)
+                self._sentence, self._spans, self._at, self._bad = PredicateSentence(), [], begin, False
+            elif self._sentence is not None:
+                self._add(self._sentence, number, name, begin, end, attributes)
+            elif not self._bad:
+                raise BadRecordError(number, f"a {name} before the first sentence")
+        except BadRecordError as bad:
+            if not self._bad:
+                yield bad
+            self._sentence, self._bad = None, True  # up to the next sentence
+
+    def end(self, number: int) -> Iterator[Dependency | BadRecordError]:
+        """The last sentence."""
+        sentence, self._sentence = self._sentence, None
+        if sentence is None:
+            return
+        tops, reached = [], -1
+        for begin, end, id in sorted(self._spans, key=lambda span: (span[0], -span[1])):
+            if end > reached:
+                tops.append((begin - end, id))
+                reached = end
+        sentence.tops = [id for _, id in sorted(tops, key=lambda top: top[0])]
+        yield self.finished(sentence)
+
+    def _annotation(self, number: int, line: str) -> tuple[str, int, int, dict[str, str]] | None:
+        if not line.strip():
+            return None
+        fields = line.split("\t")
+        if len(fields) != 3 or not (fields[0].isdecimal() and fields[1].isdecimal()):
+            raise BadRecordError(number, f"{line[:40]!r} is no annotation; expected BEGIN, END, element between tabs")
+        begin, end = int(fields[0]), int(fields[1])
+        name, _, rest = fields[2].strip().partition(" ")
+        if name not in ("sentence", "cons", "tok"):
+            raise BadRecordError(number, f"element {name!r} is not known; expected sentence, cons or tok")
+        if not begin <= end <= len(self._raw):
+            raise BadRecordError(
+                number, f"offsets {begin} to {end} do not fit the text, which has {len(self._raw)} characters"
+            )
+        attributes = _attributes(rest, number)
+        if name != "sentence" and "id" not in attributes:
+            raise BadRecordError(number, f"a {name} without an id")
+        return name, begin, end, attributes
+
+    def _add(
+        self, sentence: PredicateSentence, number: int, name: str, begin: int, end: int, attributes: dict[str, str]
+    ) -> None:
+        id = attributes["id"]
+        if name == "cons":
+            if id in sentence.phrases:
+                raise BadRecordError(number, f"two constituents have the id {id!r}")
+            sentence.phrases[id] = _phrase(attributes)
+            self._spans.append((begin, end, id))
+            return
+        if begin < self._at:
+            raise BadRecordError(number, f"the token {id} at {begin} to {end} overlaps the one before it")
+        self._at = end
+        word = self._raw[begin:end].strip()
+        sentence.tokens.append(_token(attributes, word, lambda problem: BadRecordError(number, problem)))
+
+
+def _attributes(text: str, number: int) -> dict[str, str]:
+    found, at = {}, 0
+    while (match := _ATTRIBUTE.match(text, at)) is not None:
+        found[match[1]] = unescape(match[2], {"&quot;": '"', "&apos;": "'"})
+        at = match.end()
+    if text[at:].strip():
+        raise BadRecordError(number, f'{text[at:].strip()[:40]!r} is no attribute; expected NAME="VALUE"')
+    return found
+
+
+def _writer(name: str) -> Callable[[], Callable[[Dependency], str]]:
+    def refuse() -> Callable[[Dependency], str]:
+        raise unwritable(name)
+
+    return refuse
+
+
+ENJU = Format(
+    name="enju",
+    summary="Enju's XML: dependencies from predicate-argument structures",
+    holds=Dependency,
+    suffixes=(".enju",),
+    reader=EnjuXml,
+    writer=_writer("enju"),
+)
+
+ENJU_STANDOFF = Format(
+    name="enju-so",
+    summary="Enju's stand-off annotation of a text, likewise",
+    holds=Dependency,
+    suffixes=(".so",),
+    reader=EnjuStandOff,
+    writer=_writer("enju-so"),
+)

@@ -1,0 +1,104 @@
+"""Readers of formats whose records are made of lines, where speed is not what matters."""
+
+from __future__ import annotations
+
+import codecs
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Generic, TypeVar
+
+from treeglot.base.errors import FormatError, UsageError
+
+T = TypeVar("T")
+
+KEPT = 100  # problems of skipped records
+
+
+class BadRecordError(Exception):
+    """What is wrong with the record at hand, and in which line."""
+
+    def __init__(self, line: int, problem: str) -> None:
+        super().__init__(line, problem)
+        self.line = line
+        self.problem = problem
+
+
+class LineRecords(ABC, Generic[T]):
+    """A `CoreReader` of records made of lines."""
+
+    def __init__(self, file: str, skip_bad: bool) -> None:
+        self.file = file
+        self.skip_bad = skip_bad
+        self.skipped = 0
+        self.problems: list[tuple[int, str]] = []
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        self._rest = ""
+        self._number = 0
+        self._failed: FormatError | None = None
+        self._finished = False
+
+    @abstractmethod
+    def take(self, number: int, line: str) -> Iterator[T | BadRecordError]:
+        """The records that a line completes, or what is wrong with one; reading goes on after that."""
+
+    @abstractmethod
+    def end(self, number: int) -> Iterator[T | BadRecordError]:
+        """The records that the end of the file completes."""
+
+    def report(self) -> None:
+        """Says, when all is read, what is worth knowing."""
+
+    def feed(self, chunk: bytes) -> list[T | None]:
+        """The records that are complete with these bytes; None for a bad one that was skipped."""
+        try:
+            text = self._rest + self._decoder.decode(chunk)
+        except UnicodeDecodeError as error:
+            raise FormatError(self.file, self._number + 1, f"not UTF-8 from here on: {error.reason}") from error
+        *lines, self._rest = text.split("\n")
+        return self._take(lines)
+
+    def finish(self) -> list[T | None]:
+        """The records that the end of the file completes."""
+        if self._finished and self._failed is None:
+            return []
+        lines, self._rest = [self._rest] if self._rest else [], ""
+        out = self._take(lines)
+        if self._failed is None:
+            self._finished = True
+            self._keep(out, self.end(self._number))
+            if self._failed is None:
+                self.report()
+            elif not out:
+                raise self._failed
+        return out
+
+    def _take(self, lines: list[str]) -> list[T | None]:
+        out: list[T | None] = []
+        if self._failed is not None:
+            raise self._failed
+        for line in lines:
+            self._number += 1
+            self._keep(out, self.take(self._number, line.removesuffix("\r")))
+            if self._failed is not None:
+                break
+        if self._failed is not None and not out:
+            raise self._failed
+        return out  # an error comes after the values before it, with the next call
+
+    def _keep(self, out: list[T | None], found: Iterator[T | BadRecordError]) -> None:
+        for value in found:
+            if not isinstance(value, BadRecordError):
+                out.append(value)
+            elif self.skip_bad:
+                out.append(None)
+                self.skipped += 1
+                if len(self.problems) < KEPT:
+                    self.problems.append((value.line, value.problem))
+            else:
+                self._failed = FormatError(self.file, value.line, value.problem)
+                return
+
+
+def unwritable(name: str) -> UsageError:
+    """The error of writing a format that is only read."""
+    return UsageError(f"{name} is what a parser prints: it can be read, not written")

@@ -1,0 +1,98 @@
+"""Predicate-argument structures as Enju gives them, turned into dependencies between words (the s2d page)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+
+from treeglot._core import Dependency
+from treeglot.syntax.arcs import one_head_each
+
+__all__ = ["Phrase", "PredicateSentence", "Token", "predicate_arcs"]
+
+
+@cache
+def predicate_arcs() -> Mapping[str, tuple[tuple[str, str], ...]]:
+    """The mapping table: for each type of predicate its arcs (dependent, head), by `pred`, `arg1` … and `mod`.
+
+    >>> predicate_arcs()["conj_arg12"]
+    (('arg2', 'pred'), ('pred', 'arg1'))
+    """
+    table = {}
+    for line in Path(__file__).with_name("predicates.txt").read_text("utf-8").splitlines():
+        if line and not line.startswith("#"):
+            name, _, arcs = line.partition(" = ")
+            groups = [group.split(", ") for group in arcs.split(" > ")]
+            pairs = pairwise(groups)
+            table[name] = tuple((one, heads[0]) for ones, heads in pairs for one in ones)
+    return table
+
+
+@dataclass(frozen=True)
+class Token:
+    """A word: its predicate's type, and the ids of its arguments by name."""
+
+    id: str
+    word: str
+    tag: str
+    predicate: str
+    arguments: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A constituent: which of its children is the head, by syntax and by meaning."""
+
+    head: str
+    semantic_head: str
+
+
+@dataclass
+class PredicateSentence:
+    """A sentence as a parser of predicate-argument structures gives it; ids are its own."""
+
+    tokens: list[Token] = field(default_factory=list)
+    phrases: dict[str, Phrase] = field(default_factory=dict)
+    tops: list[str] = field(default_factory=list)  # constituents that are in no other, the widest first
+
+    def head_word(self, id: str, semantic: bool = False) -> int | None:
+        """The position of the word that a constituent's heads lead to; None if they lead nowhere."""
+        places = {token.id: place for place, token in enumerate(self.tokens)}
+        return _follow(id, self.phrases, places, semantic)
+
+    def to_dependency(self, semantic: bool = False) -> tuple[Dependency, list[str]]:
+        """Its dependencies, over syntactic or semantic heads, and the types of predicates that the table lacks."""
+        places = {token.id: place for place, token in enumerate(self.tokens)}
+        table = predicate_arcs()
+        arcs, unknown = [], []
+        for place, token in enumerate(self.tokens):
+            if token.predicate.endswith("_arg0") or not token.predicate:
+                continue
+            if token.predicate not in table:
+                unknown.append(token.predicate)
+                continue
+            found = {"pred": place}
+            for name, id in token.arguments.items():
+                word = _follow(id, self.phrases, places, semantic)
+                if word is not None:
+                    found[name] = word
+            arcs += [
+                (found[one], found[head]) for one, head in table[token.predicate] if one in found and head in found
+            ]
+        tops = (_follow(top, self.phrases, places, semantic) for top in self.tops)
+        root = next((word for word in tops if word is not None), 0)
+        heads = one_head_each(len(self.tokens), arcs, root)
+        return Dependency([t.word for t in self.tokens], heads, [t.tag for t in self.tokens]), unknown
+
+
+def _follow(id: str, phrases: Mapping[str, Phrase], places: Mapping[str, int], semantic: bool) -> int | None:
+    for _ in range(len(phrases) + 1):  # heads that go round in a circle lead nowhere
+        if id in places:
+            return places[id]
+        if id not in phrases:
+            return None
+        id = phrases[id].semantic_head if semantic else phrases[id].head
+    return None
