@@ -1,26 +1,41 @@
-"""Decoding speed and model score of any table, language model, weights and input.
+"""Decoding speed, memory and model score with any grammar, language model, weights and input.
 
-python bench/decode.py --rules rules.table --lm lm.bin --weights weights.txt test.de
-python bench/decode.py --model models/hiero test.de --pops 50,100,200 --threads 1,2
+python bench/decode.py test.de --model models/hiero --pops 50,100,200 --threads 1,2
+python bench/decode.py test.de --rules rules.table --lm lm.bin --weights weights.txt
+python bench/decode.py test.de --rules rules.parquet --filter --lm lm.bin --weights weights.txt
+python bench/decode.py test.de --rules grammar.gz --format cdec --lm lm.arpa --weights weights
+
+--filter leaves only the rules whose source words are all in the input, as other decoders are given them. --rounds 5
+translates the input five times and says what memory is resident after each: it must not grow.
 """
 
 import argparse
+import os
 import resource
+import subprocess
+import sys
+import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from treeglot._core import RuleTable
-from treeglot.decode import SearchOptions, Translator, read_weights
+from treeglot.decode import ForeignTranslator, SearchOptions, Translator, read_foreign_weights, read_weights
 from treeglot.lm import load as load_lm
 from treeglot.models import load
+from treeglot.rules import compile_table, open_table, read_grammar
+
+BATCH = 500
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("input", type=Path)
-    parser.add_argument("--model", type=Path)
-    parser.add_argument("--rules", type=Path)
+    parser.add_argument("--model", type=Path, help="a model's folder")
+    parser.add_argument("--rules", type=Path, help="a compiled table, a rule table (.parquet) or a grammar as text")
+    parser.add_argument("--format", choices=("cdec", "joshua", "moses"), help="of a grammar as text, and its weights")
+    parser.add_argument("--filter", action="store_true", help="only rules whose source words are in the input")
     parser.add_argument("--lm", type=Path)
     parser.add_argument("--weights", type=Path)
     parser.add_argument("--pops", default="20,50,100,200")
@@ -28,37 +43,108 @@ def main() -> None:
     parser.add_argument("--per-source", type=int, default=20)
     parser.add_argument("--threads", default="1")
     parser.add_argument("--sentences", type=int)
+    parser.add_argument("--rounds", type=int, default=1, help="times the input is translated, at the last settings")
     parser.add_argument("--out", type=Path, help="the last run's translations")
+    parser.add_argument("--compile-into", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    if arguments.compile_into:
+        compile_rules(arguments.rules, arguments.input if arguments.filter else None, arguments.compile_into)
+        return
 
     lines = arguments.input.read_text().split("\n")[:-1][: arguments.sentences]
-    start = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        make = translators(arguments, Path(folder))
+        print(
+            f"{'pops':>6} {'threads':>7} {'ms/sentence CPU':>15} {'sentences/s':>11} {'model score':>12} {'peak GB':>8}"
+        )
+        for pops in map(int, arguments.pops.split(",")):
+            options = SearchOptions(pop_limit=pops, span_limit=arguments.span_limit, per_source=arguments.per_source)
+            run = make(options)
+            for threads in map(int, arguments.threads.split(",")):
+                began = time.perf_counter()
+                found = run.translate_all(lines, threads=threads)
+                wall = time.perf_counter() - began
+                cpu = 1000 * sum(t.seconds for t in found) / len(lines)
+                score = sum(t.score for t in found) / len(lines)
+                row = f"{pops:6} {threads:7} {cpu:15.2f} {len(lines) / wall:11.1f} {score:12.4f} {peak():8.2f}"
+                print(row, flush=True)
+        if arguments.out:
+            arguments.out.write_text("".join(t.text + "\n" for t in found))
+        del found
+        for turn in range(1, arguments.rounds + 1 if arguments.rounds > 1 else 0):
+            for begin in range(0, len(lines), BATCH):
+                run.translate_all(lines[begin : begin + BATCH], threads=threads)
+            print(f"round {turn}: {resident():.3f} GB resident, {own():.3f} GB without mapped files", flush=True)
+
+
+def translators(arguments: argparse.Namespace, folder: Path) -> Callable[[SearchOptions], Translator]:
+    """Loads what was asked for; gives a translator for each way to search."""
     if arguments.model:
-        translator = load(arguments.model).translator
-    else:
-        table = RuleTable.open(str(arguments.rules))
-        print(f"rule table: {len(table):,} rules, open in {time.perf_counter() - start:.3f} s")
-        translator = Translator(table, read_weights(arguments.weights), load_lm(arguments.lm))
-    print(f"all loaded in {time.perf_counter() - start:.3f} s, {peak():.2f} GB resident at most")
-    print(f"{'pops':>6} {'threads':>7} {'ms/sentence CPU':>15} {'sentences/s':>11} {'model score':>12} {'peak GB':>8}")
-    for pops in map(int, arguments.pops.split(",")):
-        for threads in map(int, arguments.threads.split(",")):
-            options = replace(
-                SearchOptions(), pop_limit=pops, span_limit=arguments.span_limit, per_source=arguments.per_source
-            )
-            run = Translator(translator.table, translator.weights, translator.lm, options)
-            began = time.perf_counter()
-            found = run.translate_all(lines, threads=threads)
-            wall = time.perf_counter() - began
-            cpu = 1000 * sum(t.seconds for t in found) / len(lines)
-            score = sum(t.score for t in found) / len(lines)
-            print(f"{pops:6} {threads:7} {cpu:15.2f} {len(lines) / wall:11.1f} {score:12.4f} {peak():8.2f}", flush=True)
-    if arguments.out:
-        arguments.out.write_text("".join(t.text + "\n" for t in found))
+        start = time.perf_counter()
+        model = load(arguments.model)
+        print(f"model open in {time.perf_counter() - start:.3f} s, {resident():.2f} GB resident")
+        return lambda options: model.translator.with_search(options)
+    if arguments.format:
+        start = time.perf_counter()
+        table = read_grammar(arguments.rules, arguments.format)
+        print(f"{len(table):,} rules read in {time.perf_counter() - start:.1f} s, {resident():.2f} GB resident")
+        foreign = read_foreign_weights(arguments.weights, arguments.format)
+        lm = load_lm(arguments.lm) if arguments.lm else None
+        return lambda options: ForeignTranslator(table, foreign, lm, options)
+    path = arguments.rules
+    if path.suffix == ".parquet":
+        command = [sys.executable, __file__, arguments.input, "--rules", path, "--compile-into", folder / "rules.table"]
+        subprocess.run([os.fspath(part) for part in command] + ["--filter"] * arguments.filter, check=True)
+        path = folder / "rules.table"
+    for verify in (True, False):
+        start = time.perf_counter()
+        table = open_table(path, verify)
+        what = "checked" if verify else "trusted"
+        took = time.perf_counter() - start
+        print(f"{len(table):,} rules, {path.stat().st_size / 1e6:.0f} MB, {what}: open in {took:.3f} s")
+    start = time.perf_counter()
+    lm = load_lm(arguments.lm) if arguments.lm else None
+    print(f"language model open in {time.perf_counter() - start:.3f} s; {resident():.2f} GB resident")
+    weights = read_weights(arguments.weights)
+    return lambda options: Translator(table, weights, lm, replace(options))
+
+
+def compile_rules(rules: Path, source: Path | None, out: Path) -> RuleTable:
+    """Compiles a rule table; with `source`, only the rules whose words are in it."""
+    import duckdb
+
+    if source is None:
+        return compile_table(rules, out)
+    words = sorted({word for line in source.read_text().split("\n") for word in line.split()})
+    filtered = out.with_suffix(".parquet")
+    duckdb.execute(
+        f"""COPY (
+            SELECT * FROM '{rules}'
+            WHERE list_has_all($1, list_filter(string_split(source, ' '), lambda symbol: symbol NOT LIKE '[%,_]'))
+            ) TO '{filtered}' (FORMAT parquet)""",
+        [words],
+    )
+    return compile_table(filtered, out)
 
 
 def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+
+
+def status(name: str) -> float:
+    """A figure of the process in GB (Linux)."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(name + ":"):
+            return int(line.split()[1]) / 1e6
+    return float("nan")
+
+
+def resident() -> float:
+    return status("VmRSS")
+
+
+def own() -> float:
+    return status("RssAnon")
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/symbols.h"
 
@@ -149,7 +150,12 @@ class CubeSearch {
     const double step = static_cast<double>(rule.score) + sink.sum();
     const auto candidate = static_cast<std::uint32_t>(candidates_.size() - 1);
     const std::uint32_t hypothesis = recombine(state_begin, sum + step);
-    found_.push_back({candidate, hypothesis, step, sum + step});
+    const Found found = {candidate, hypothesis, step, sum + step};
+    if (!options_.best_only || hypothesis == found_.size()) {
+      found_.push_back(found);
+    } else if (found.score > found_[hypothesis].score) {
+      found_[hypothesis] = found;
+    }
     return sum + step + ahead_[hypothesis];
   }
 
@@ -192,34 +198,50 @@ class CubeSearch {
 
   // Moves the node's hypotheses into the search forest: best first, those outside the beam dropped.
   void keep(NodeId node) {
-    order_.resize(best_.size());
-    std::iota(order_.begin(), order_.end(), 0u);
-    std::ranges::stable_sort(order_, [&](std::uint32_t a, std::uint32_t b) { return promise(a) > promise(b); });
+    order_.clear();
+    for (std::uint32_t hypothesis = 0; hypothesis < best_.size(); ++hypothesis)
+      order_.emplace_back(promise(hypothesis), hypothesis);
+    std::ranges::sort(order_, [](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
     std::size_t kept = order_.size();
     if (options_.beam > 0) kept = std::min<std::size_t>(kept, options_.beam);
     if (options_.threshold > 0)
-      while (kept > 1 && promise(order_[kept - 1]) < promise(order_[0]) - options_.threshold) --kept;
+      while (kept > 1 && order_[kept - 1].first < order_[0].first - options_.threshold) --kept;
 
     const std::size_t bytes = scorer_.state_bytes();
     const auto begin = static_cast<NodeId>(out_.score.size());
-    rank_.assign(best_.size(), kEmpty);
     for (std::uint32_t rank = 0; rank < kept; ++rank) {
-      rank_[order_[rank]] = rank;
-      out_.score.push_back(best_[order_[rank]]);
-      const auto state = node_states_.begin() + static_cast<std::ptrdiff_t>(order_[rank] * bytes);
+      const std::uint32_t hypothesis = order_[rank].second;
+      out_.score.push_back(best_[hypothesis]);
+      const auto state = node_states_.begin() + static_cast<std::ptrdiff_t>(hypothesis * bytes);
       states_.insert(states_.end(), state, state + static_cast<std::ptrdiff_t>(bytes));
     }
     groups_[node] = {begin, begin + static_cast<NodeId>(kept)};
-
-    std::erase_if(found_, [&](const Found& f) { return rank_[f.hypothesis] == kEmpty; });
-    std::ranges::stable_sort(found_, [&](const Found& a, const Found& b) {
-      const std::uint32_t rank_a = rank_[a.hypothesis], rank_b = rank_[b.hypothesis];
-      return rank_a != rank_b ? rank_a < rank_b : a.score > b.score;
-    });
-    std::size_t next = 0;
+    if (!options_.best_only) sort_found();
     for (std::uint32_t rank = 0; rank < kept; ++rank) {
-      for (; next < found_.size() && rank_[found_[next].hypothesis] == rank; ++next) add_edge(found_[next]);
+      const std::uint32_t hypothesis = order_[rank].second;
+      if (options_.best_only) {
+        add_edge(found_[hypothesis]);
+      } else {
+        for (std::uint32_t i = first_found_[hypothesis]; i < first_found_[hypothesis + 1]; ++i) add_edge(found_[sorted_[i]]);
+      }
       out_.first_edge.push_back(static_cast<std::uint32_t>(out_.forest_edge.size()));
+    }
+  }
+
+  // Lists what was found by hypothesis, best first: sorted_[first_found_[h]] and so on.
+  void sort_found() {
+    first_found_.assign(best_.size() + 1, 0);
+    for (const Found& f : found_) ++first_found_[f.hypothesis + 1];
+    std::partial_sum(first_found_.begin(), first_found_.end(), first_found_.begin());
+    next_.assign(first_found_.begin(), first_found_.end());
+    sorted_.resize(found_.size());
+    for (std::uint32_t i = 0; i < found_.size(); ++i) {
+      const std::uint32_t begin = first_found_[found_[i].hypothesis];
+      std::uint32_t at = next_[found_[i].hypothesis]++;  // few share a hypothesis: insertion is enough
+      for (; at > begin && found_[sorted_[at - 1]].score < found_[i].score; --at) sorted_[at] = sorted_[at - 1];
+      sorted_[at] = i;
     }
   }
 
@@ -249,7 +271,8 @@ class CubeSearch {
   std::vector<Found> found_;
   std::vector<std::byte> node_states_;
   std::vector<double> best_, ahead_;  // by hypothesis
-  std::vector<std::uint32_t> slots_, order_, rank_;
+  std::vector<std::uint32_t> slots_, first_found_, next_, sorted_;
+  std::vector<std::pair<double, std::uint32_t>> order_;  // hypotheses, the most promising first
   std::vector<const std::byte*> tail_states_;
 };
 

@@ -16,6 +16,7 @@ struct SearchOptions {
   std::uint32_t pop_limit = 200;  // hypotheses evaluated per node; 0: all of them, the search is exact
   std::uint32_t beam = 0;         // hypotheses kept per node after recombination; 0: all
   float threshold = 0;            // those kept score within this of the node's best (natural log); 0: all
+  bool best_only = false;         // of the edges into a hypothesis only the best is kept: there is no k-best list
 };
 
 // The stateful features of a search and the weights of all features. A thread has its own.

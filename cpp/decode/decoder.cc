@@ -135,7 +135,7 @@ std::vector<std::string> Decoder::feature_names(std::size_t begin) const {
   return out;
 }
 
-std::optional<Decoder::Searched> Decoder::search(const Source& source, Worker& worker) const {
+std::optional<Decoder::Searched> Decoder::search(const Source& source, bool best_only, Worker& worker) const {
   worker.cache.trim();
   worker.glue.begin_sentence();
   MarkedSentence sentence;
@@ -154,13 +154,15 @@ std::optional<Decoder::Searched> Decoder::search(const Source& source, Worker& w
   if (input.words.empty()) return std::nullopt;
   TranslationForest forest = matcher_->match(input, worker.cache, worker.glue);
   worker.scorer.begin_sentence(worker.glue.first_word(), worker.glue.words());
-  auto found = std::make_shared<SearchForest>(treeglot::search(forest, worker.scorer, options_.search));
+  SearchOptions options = options_.search;
+  options.best_only = best_only;
+  auto found = std::make_shared<SearchForest>(treeglot::search(forest, worker.scorer, options));
   if (!found->found()) throw std::runtime_error("no derivation covers the sentence");
   return Searched{std::move(sentence), std::move(input), std::move(forest), std::move(found)};
 }
 
 Translation Decoder::translate(const Source& source, const TranslateOptions& options, Worker& worker) const {
-  const std::optional<Searched> searched = search(source, worker);
+  const std::optional<Searched> searched = search(source, options.kbest <= 1, worker);
   Translation out;
   if (!searched) return out;
   const auto& [sentence, input, forest, found] = *searched;
@@ -183,7 +185,7 @@ Translation Decoder::translate(const Source& source, const TranslateOptions& opt
 
 std::optional<SearchGraph> Decoder::graph(const Source& source, double margin) const {
   Worker worker(*this);
-  const std::optional<Searched> searched = search(source, worker);
+  const std::optional<Searched> searched = search(source, false, worker);
   if (!searched) return std::nullopt;
   const auto& [sentence, input, forest, found] = *searched;
   const Reading reading(table(), space(), worker.scorer, worker.glue, forest, *found, input.words, features_->trees());

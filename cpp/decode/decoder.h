@@ -64,7 +64,7 @@ class Decoder {
  private:
   struct Worker;
   struct Searched;
-  std::optional<Searched> search(const Source& source, Worker& worker) const;
+  std::optional<Searched> search(const Source& source, bool best_only, Worker& worker) const;
   Translation translate(const Source& source, const TranslateOptions& options, Worker& worker) const;
 
   std::shared_ptr<const FeatureSet> features_;

@@ -2,11 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "decode/cube.h"
@@ -81,13 +80,21 @@ class RuleCache {
     std::vector<Alternative> alternatives;
     std::vector<Group> groups;
   };
+  // Entries by node, in slots of which at most half are taken.
+  struct Slot {
+    RuleTable::Node node;
+    const Entry* entry = nullptr;
+  };
+  Slot& slot(RuleTable::Node node);
+  void grow();
   Entry make(RuleTable::Node node) const;
 
   const RuleTable& table_;
   const FeatureSpace& space_;
   const Scorer& scorer_;
   std::uint32_t per_source_;
-  std::unordered_map<RuleTable::Node, std::unique_ptr<Entry>> entries_;
+  std::deque<Entry> entries_;
+  std::vector<Slot> slots_;
   std::size_t held_ = 0;  // alternatives
 };
 
