@@ -94,6 +94,17 @@ void bind_rules(nb::module_& m) {
           "Adds a rule; a nonterminal of the source side is its label with the top bit set, variable k of the target "
           "side is -1 - k.")
       .def(
+          "expand",
+          [](RuleTableBuilder& b, bool shapes, const std::vector<std::string_view>& source,
+             const std::vector<std::string_view>& target) {
+            ExpandedOptions options{shapes, {}, {}};
+            for (const std::string_view word : source) options.source_words.push_back(b.source_word(word));
+            for (const std::string_view word : target) options.target_words.push_back(b.target_word(word));
+            b.expand(options);
+          },
+          "shapes"_a, "source_words"_a, "target_words"_a,
+          "Gives rows added from now on features for their shapes, and for the pairs of these words that they link.")
+      .def(
           "add_rows",
           [](RuleTableBuilder& b, const std::string& file, std::size_t first_row, const std::vector<Column>& text,
              const std::vector<ArrayIn<float>>& dense, const std::vector<std::pair<std::string, Column>>& indicators) {

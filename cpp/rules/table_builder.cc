@@ -171,7 +171,10 @@ std::size_t RuleTableBuilder::add_rows(const RuleRows& rows, const std::string& 
   std::vector<std::int32_t> target, structure;
   std::vector<RuleLink> links;
   std::vector<float> features(rows.dense.size());
-  std::vector<SparseFeature> sparse(rows.indicators.size());
+  std::vector<SparseFeature> sparse(rows.indicators.size()), all;
+  const ExpandedFeatures::Names names = {[&](Symbol word) { return source_words_.text(word); },
+                                         [&](Symbol word) { return target_words_.text(word); },
+                                         [&](std::string_view added) { return feature(added); }};
   Variables variables;
   Node node = 0;
   Symbol lhs = 0;
@@ -234,7 +237,9 @@ std::size_t RuleTableBuilder::add_rows(const RuleRows& rows, const std::string& 
         name.assign(column).append("=").append(values[row]);
         sparse[i] = {feature(name), 1.0f};
       }
-      const Notes notes = {sparse, links, rule_labels, structure};
+      all = sparse;
+      if (expanded_) expanded_->append(source, target, links, names, all);
+      const Notes notes = {all, links, rule_labels, structure};
       check(lhs, source, target, features, notes);
       if (!again) node = node_of(source);
       append(lhs, node, target, features, notes);

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/symbols.h"
+#include "rules/expanded_features.h"
 #include "rules/render.h"
 #include "rules/table.h"
 
@@ -43,6 +45,9 @@ class RuleTableBuilder {
   // all, a number of features that is not the table's, values that are not finite, and links outside the rule.
   void add(Symbol lhs, std::span<const Symbol> source, std::span<const std::int32_t> target,
            std::span<const float> features, const Notes& notes);
+
+  // Rows added from now on have these features too.
+  void expand(const ExpandedOptions& options) { expanded_.emplace(options); }
 
   // Adds all rows; a bad one is a FormatError with its number, the first being `first_row`. A side that is longer than
   // links can tell (255 symbols) is left out: gives the number of such rows.
@@ -88,6 +93,7 @@ class RuleTableBuilder {
   void make_dense();
 
   Symbols source_words_, target_words_, labels_, feature_names_;
+  std::optional<ExpandedFeatures> expanded_;
   std::size_t dense_;
   bool deletions_;
   Trie trie_;

@@ -1646,6 +1646,11 @@ class RuleTableBuilder:
         Adds a rule; a nonterminal of the source side is its label with the top bit set, variable k of the target side is -1 - k.
         """
 
+    def expand(self, shapes: bool, source_words: Sequence[str], target_words: Sequence[str]) -> None:
+        """
+        Gives rows added from now on features for their shapes, and for the pairs of these words that they link.
+        """
+
     def add_rows(self, file: str, first_row: int, text: Sequence[tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)]]], dense: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], indicators: Sequence[tuple[str, tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)]]]]) -> int:
         """
         Adds rows of a rule table: lhs, source, target, alignment, labels and structure as (offsets, bytes), a column for each dense feature, and columns of values that become features. Gives how many were too long and left out.

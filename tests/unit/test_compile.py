@@ -118,3 +118,39 @@ def test_no_rules(tmp_path):
     pq.write_table(schema.empty_table(), tmp_path / "rules.parquet")
     done = compile_table(tmp_path / "rules.parquet", tmp_path / "rules.table", CompileOptions(features=()))
     assert (done.rules, len(open_table(tmp_path / "rules.table"))) == (0, 0)
+
+
+def test_shapes_and_word_pairs(tmp_path):
+    def row(source, target, alignment, occurrences=1):
+        variables = source.count("[X,")
+        return {
+            "lhs": "X", "source": source, "target": target, "alignment": alignment, "p_target_given_source": 0.5,
+            "variables": variables, "occurrences": occurrences,
+        }  # fmt: skip
+
+    path = write(
+        tmp_path,
+        row("das", "the", "0-0", 9),
+        row("\\[das]", "the", "0-0", 5),
+        row("selten", "rarely", "0-0", 1),
+        row("das [X,1] und das [X,2]", "[X,2] the , the [X,1]", "0-1 3-3"),
+        row("selten das", "the", "1-0"),
+    )
+    options = CompileOptions(features=("p_target_given_source",), shapes=True, word_pairs=2)
+    compile_table(path, tmp_path / "rules.table", options)
+    table = open_table(tmp_path / "rules.table")
+    found = []
+    for number in range(len(table)):
+        values = [*enumerate(table.rule(number)[3]), *table.sparse_features(number)]
+        found.append({table.features[f]: value for f, value in values if f > 0 and value})
+    texts = sorted(str(sorted(features.items())) for features in found)
+    assert texts == sorted(
+        str(sorted(features.items()))
+        for features in (
+            {"shape=w→w": 1.0, "pair=das→the": 1.0},
+            {"shape=w→w": 1.0, "pair=[das]→the": 1.0},
+            {"shape=w→w": 1.0},
+            {"shape=w1w2→2w1": 1.0, "pair=das→the": 2.0},
+            {"shape=w→w": 1.0, "pair=das→the": 1.0},
+        )
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 from treeglot.base.options import option
 from treeglot.decode import SearchOptions
 from treeglot.models.kind import Corpus, Kind, Work
-from treeglot.rules import Extraction, HieroOptions, ScoreOptions, bitext, extract
+from treeglot.rules import CompileOptions, Extraction, HieroOptions, ScoreOptions, bitext, extract
 from treeglot.syntax import read_parallel
 
 # Where tuning starts, and what an untuned model uses: the language model and both directions' probabilities count,
@@ -34,6 +34,7 @@ class HieroModelOptions:
     score: ScoreOptions = option(ScoreOptions(), "how rules are scored and pruned")
     search: SearchOptions = option(SearchOptions(), "how sentences are translated")
     lm_order: int = option(5, "words in the language model's longest n-grams")
+    compile: CompileOptions = option(CompileOptions(), "what of the rules becomes a feature")
 
 
 def _extract(corpus: Corpus, folder: Path, options: HieroModelOptions, work: Work) -> Extraction:

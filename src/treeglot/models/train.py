@@ -47,7 +47,7 @@ def train(
         report("rules extracted and counted")
         rules = score(extraction, folder / "rules.parquet", options.score, threads=threads, memory=work.memory)
     report(f"{rules:,} rules scored")
-    compile_table(folder / "rules.parquet", folder / "rules.table", declared.compile)
+    compile_table(folder / "rules.parquet", folder / "rules.table", getattr(options, "compile", declared.compile))
     report("rule table compiled")
     _make_lm(folder, lm, lm_text or corpus.target, corpus, options.lm_order, memory)
     report("language model compiled")

@@ -36,6 +36,8 @@ class CompileOptions:
     )
     indicators: tuple[str, ...] = option((), "columns of text: a value v of column x becomes the feature x=v")
     deletions: bool = option(False, "take rules whose target sides lack variables of the source side")
+    shapes: bool = option(False, "how words and variables alternate becomes a feature, such as shape=w1w2→2w1")
+    word_pairs: int = option(0, "most frequent words of each side whose linked pairs become features, pair=f→e")
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,9 @@ def compile_table(rules: PathLike, path: PathLike, options: CompileOptions | Non
                 raise FormatError(name, 0, unknown("column", column, known))
         builder = RuleTableBuilder(list(options.features), options.deletions)
         builder.reserve(file.metadata.num_rows)
+        if options.shapes or options.word_pairs:
+            frequent = frequent_words(rules, options.word_pairs) if options.word_pairs else ([], [])
+            builder.expand(options.shapes, *frequent)
         row, left_out = 1, 0
         for batch in _ahead(file.iter_batches(ROWS, columns=list(dict.fromkeys(columns)))):
             text = [_text(batch, column, name, row) for column in TEXT]
@@ -72,6 +77,24 @@ def compile_table(rules: PathLike, path: PathLike, options: CompileOptions | Non
     table = builder.finish()
     table.write(str(path))
     return Compiled(len(table), left_out, table.file_size)
+
+
+def frequent_words(rules: PathLike, number: int) -> tuple[list[str], list[str]]:
+    """The source and target words that most often make up a rule alone, as the rule table `rules` has it."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    def one_word(column: str) -> list[str]:
+        table = pq.read_table(rules, columns=[column, "variables", "occurrences"], filters=[("variables", "=", 0)])
+        text = table[column].cast(pa.string())
+        alone = pc.invert(pc.or_(pc.match_substring(text, " "), pc.equal(text, "")))
+        counts = pa.table({"word": text, "count": table["occurrences"]}).filter(alone)
+        sums = counts.group_by("word").aggregate([("count", "sum")])
+        best = sums.sort_by([("count_sum", "descending"), ("word", "ascending")]).slice(0, number)
+        return [word[1:] if word.startswith("\\") else word for word in best["word"].to_pylist()]
+
+    return one_word("source"), one_word("target")
 
 
 def _ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -1,0 +1,79 @@
+#include "rules/expanded_features.h"
+
+#include <algorithm>
+
+namespace treeglot {
+namespace {
+
+std::vector<bool> flags(std::span<const Symbol> words) {
+  std::vector<bool> out;
+  for (const Symbol word : words) {
+    if (word >= out.size()) out.resize(word + 1, false);
+    out[word] = true;
+  }
+  return out;
+}
+
+// Appends one letter for a run of words; `in_run` says whether one is being written.
+void append_word(std::string& out, bool& in_run) {
+  if (!in_run) out += 'w';
+  in_run = true;
+}
+
+}  // namespace
+
+ExpandedFeatures::ExpandedFeatures(const ExpandedOptions& options)
+    : shapes_(options.shapes), source_words_(flags(options.source_words)), target_words_(flags(options.target_words)) {}
+
+void ExpandedFeatures::append(std::span<const Symbol> source, std::span<const std::int32_t> target,
+                              std::span<const RuleLink> links, const Names& names, std::vector<SparseFeature>& out) {
+  if (shapes_) {
+    shape_ = "shape=";
+    std::uint32_t variable = 0;
+    bool in_run = false;
+    for (const Symbol symbol : source) {
+      if (!is_nonterminal(symbol)) {
+        append_word(shape_, in_run);
+        continue;
+      }
+      shape_ += std::to_string(++variable);
+      in_run = false;
+    }
+    shape_ += "→";
+    in_run = false;
+    for (const std::int32_t symbol : target) {
+      if (symbol >= 0) {
+        append_word(shape_, in_run);
+        continue;
+      }
+      shape_ += std::to_string(-symbol);
+      in_run = false;
+    }
+    auto at = shape_numbers_.find(shape_);
+    if (at == shape_numbers_.end()) at = shape_numbers_.emplace(shape_, names.feature(shape_)).first;
+    out.push_back({at->second, 1.0f});
+  }
+  const std::size_t first = out.size();
+  for (const RuleLink link : links) {
+    if (link.source >= source.size() || link.target >= target.size()) continue;  // refused later
+    const Symbol f = source[link.source];
+    const std::int32_t e = target[link.target];
+    if (f >= source_words_.size() || !source_words_[f] || e < 0 || static_cast<std::size_t>(e) >= target_words_.size() ||
+        !target_words_[static_cast<std::size_t>(e)])
+      continue;
+    const auto [at, added] = pairs_.try_emplace(std::uint64_t{f} << 32 | static_cast<std::uint32_t>(e), 0);
+    if (added) {
+      at->second = names.feature("pair=" + std::string(names.source_word(f)) + "→" +
+                                 std::string(names.target_word(static_cast<Symbol>(e))));
+    }
+    const auto before = std::ranges::find(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(), at->second,
+                                          &SparseFeature::feature);
+    if (before != out.end()) {
+      before->value += 1;
+    } else {
+      out.push_back({at->second, 1.0f});
+    }
+  }
+}
+
+}  // namespace treeglot

@@ -1,0 +1,127 @@
+"""Source and target syntax in Hiero (Chiang 2010): exact, fuzzy and nested tree-to-tree rules, and SAMT."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from treeglot.base.options import option
+from treeglot.decode import SearchOptions, Setup, match_labels, match_strings
+from treeglot.models.hiero import WEIGHTS
+from treeglot.models.kind import Corpus, Kind, Work
+from treeglot.rules import (
+    CompileOptions,
+    Extraction,
+    HieroOptions,
+    ParsedBitext,
+    ScoreOptions,
+    TreePairOptions,
+    extract,
+    extract_tree_pairs,
+    fuzzy_labels,
+    parsed_bitext,
+)
+from treeglot.syntax import Alignment, Tree, read_parallel
+
+# A match is worth something, a mismatch costs; all other syntax features begin at 0.
+SYNTAX_WEIGHTS = WEIGHTS | {"match_f": 0.05, "nomatch_f": -0.05, "match_e": 0.05, "nomatch_e": -0.05}
+
+# The expanded base set that all systems of the paper have (4.1).
+EXPANDED = CompileOptions(indicators=("count_bin",), shapes=True, word_pairs=50)
+
+
+@dataclass(frozen=True)
+class TreeToTreeOptions:
+    """What the models have in common. The distortion limit, `search.span_limit`, is the paper's."""
+
+    score: ScoreOptions = option(ScoreOptions(), "how rules are scored and pruned")
+    search: SearchOptions = option(SearchOptions(span_limit=20), "how sentences are translated")
+    lm_order: int = option(5, "words in the language model's longest n-grams")
+    compile: CompileOptions = option(EXPANDED, "what of the rules becomes a feature")
+    ignore_case: bool = option(False, "compare the words of trees and text in lower case")
+    skip_bad: bool = option(False, "leave out trees whose words are not the text's, and count them")
+
+
+@dataclass(frozen=True)
+class FuzzyModelOptions(TreeToTreeOptions):
+    """How a model with Hiero's rules and categories is trained and searched."""
+
+    extract: HieroOptions = option(HieroOptions(), "which rules are taken from a sentence pair")
+
+
+@dataclass(frozen=True)
+class ExactModelOptions(TreeToTreeOptions):
+    """How an exact tree-to-tree model is trained and searched."""
+
+    extract: TreePairOptions = option(TreePairOptions(), "which rules are taken from a pair of trees")
+
+
+def _parsed(corpus: Corpus, options: TreeToTreeOptions, work: Work) -> ParsedBitext:
+    trees = corpus.file("source_trees"), corpus.file("target_trees")
+    text = ((corpus.file("source"), "text"), (corpus.file("target"), "text"), (corpus.file("alignments"), "pharaoh"))
+    records: Iterator[tuple[list[str], list[str], Alignment, Tree, Tree]] = read_parallel(*text, *trees)
+    files = str(trees[0]), str(trees[1])
+    parsed = parsed_bitext(records, files=files, ignore_case=options.ignore_case, skip_bad=options.skip_bad)
+    work.report(f"{len(parsed):,} sentence pairs; {parsed.missing[0]:,} and {parsed.missing[1]:,} without a tree")
+    if parsed.mismatched:
+        work.report(f"{parsed.mismatched:,} of these trees were left out: their words are not the text's")
+    return parsed
+
+
+def _exact(corpus: Corpus, folder: Path, options: ExactModelOptions, work: Work) -> Extraction:
+    parsed = _parsed(corpus, options, work)
+    extraction = extract_tree_pairs(parsed, folder, options.extract, threads=work.threads, memory=work.memory // 2)
+    counts = json.loads((folder / "extraction.json").read_text())["counts"]
+    work.report(f"{counts['limited']:,} of {counts['nodes']:,} pairs of nodes have more rules than are taken")
+    return extraction
+
+
+def _fuzzy(
+    corpus: Corpus,
+    folder: Path,
+    options: FuzzyModelOptions,
+    work: Work,
+    *,
+    nesting: bool = False,
+    hard: bool = False,
+) -> Extraction:
+    parsed = _parsed(corpus, options, work)
+    labels = fuzzy_labels(parsed, nesting=nesting, hard=hard)
+    return extract(parsed.pairs, folder, options.extract, labels=labels, threads=work.threads, memory=work.memory // 2)
+
+
+def _kind(name: str, summary: str, take: Callable[..., Extraction], options: type[Any], soft: bool = True) -> Kind:
+    setup: Setup = match_labels if soft else match_strings
+    return Kind(
+        name=name,
+        summary=summary,
+        options=options,
+        weights=SYNTAX_WEIGHTS if soft else WEIGHTS,
+        needs=("source", "target", "alignments", "source_trees", "target_trees"),
+        extract=take,
+        compile=EXPANDED,
+        setup=lambda folder: setup,
+    )
+
+
+T2T_KINDS = (
+    _kind("t2t-exact", "rules from pairs of subtrees, whose labels must match", _exact, ExactModelOptions),
+    _kind("t2t-fuzzy", "Hiero's rules, their syntax as features", _fuzzy, FuzzyModelOptions),
+    _kind(
+        "t2t-fuzzy-nested",
+        "the same from phrases that do not cross",
+        partial(_fuzzy, nesting=True),
+        FuzzyModelOptions,
+    ),
+    _kind(
+        "samt",
+        "Hiero's rules with target categories that must match",
+        partial(_fuzzy, hard=True),
+        FuzzyModelOptions,
+        soft=False,
+    ),
+)
