@@ -63,6 +63,8 @@ def test_a_run_leaves_a_report(done: Path) -> None:
     assert [system["name"] for system in figures["systems"]] == ["hiero", "c2d"]
     assert all(system["rules"] > 100 for system in figures["systems"])
     assert len(figures["systems"][0]["tuning"]) == 2
+    assert figures["systems"][0]["different"] is None
+    assert all(figures["systems"][1]["different"][kind] > 100 for kind in ("fragments", "phrases"))
     assert figures["systems"][1]["tuning"] == []
     hiero, c2d = figures["tests"]["one"]["scores"]
     assert hiero["scores"]["BLEU"]["score"] > 5

@@ -59,12 +59,16 @@ function legend() {
 function results(test) {
   const scores = DATA.tests[test].scores;
   const speeds = name => (timings.steps[`translate ${name} ${test}`] || {}).ms_per_sentence;
+  // Rules by kind as they were extracted, where a model has kinds: table 2 of the c2d paper.
+  const kinds = [...new Set(DATA.systems.flatMap(system => Object.keys(system.different || {})))];
+  const count = number => number === undefined ? ['', 0] : [number.toLocaleString('en'), number];
   const rows = scores.map(one => {
     const system = DATA.systems.find(other => other.name === one.system);
     const {BLEU: bleu, chrF2: chrf, TER: ter} = one.scores;
     const against = bleu.against;
     return [one.system, system.summary, [system.rules.toLocaleString('en'), system.rules],
-      [system.flat.toLocaleString('en'), system.flat], [fixed(bleu.score), bleu.score],
+      [system.flat.toLocaleString('en'), system.flat], ...kinds.map(kind => count((system.different || {})[kind])),
+      [fixed(bleu.score), bleu.score],
       [`${fixed(bleu.interval[0])} – ${fixed(bleu.interval[1])}`, bleu.interval[0]],
       against ? [(against.difference >= 0 ? '+' : '−') + fixed(Math.abs(against.difference)), against.difference] : ['', 0],
       against ? [shown(against.sign_test.p), against.sign_test.p] : ['', 1],
@@ -73,8 +77,9 @@ function results(test) {
       [fixed(one.words / Math.max(one.reference_words, 1), 3), one.words],
       [fixed(speeds(one.system)), speeds(one.system) || 0]];
   });
-  return table(['system', 'what it is', 'rules', 'without variables', 'BLEU', '95 % interval', 'difference', 'sign test p',
-    'bootstrap p', 'chrF', 'TER', 'length', 'ms a sentence'], rows, i => scores[i].system === DATA.baseline ? 'baseline' : '');
+  const extracted = kinds.map(kind => `${kind} extracted`);
+  return table(['system', 'what it is', 'rules', 'without variables', ...extracted, 'BLEU', '95 % interval', 'difference',
+    'sign test p', 'bootstrap p', 'chrF', 'TER', 'length', 'ms a sentence'], rows, i => scores[i].system === DATA.baseline ? 'baseline' : '');
 }
 
 // A scale from low to high in steps that read well.

@@ -97,7 +97,8 @@ def page(data: dict[str, Any]) -> str:
 def _system(system: System, task: Task) -> dict[str, Any]:
     import duckdb
 
-    table = task.inputs[f"model {system.name}"] / "rules.parquet"
+    model = task.inputs[f"model {system.name}"]
+    table = model / "rules.parquet"
     with duckdb.connect() as connection:
         connection.execute("SELECT count(*), count(*) FILTER (variables = 0) FROM read_parquet(?)", [str(table)])
         rules, flat = connection.fetchone() or (0, 0)
@@ -105,7 +106,8 @@ def _system(system: System, task: Task) -> dict[str, Any]:
     log = task.inputs.get(f"log {system.name}")
     tuning = [json.loads(line) for line in read_lines(log)] if log is not None else []
     curve = [{key: entry[key] for key in ("iteration", "score", "held_out") if key in entry} for entry in tuning]
-    return out | {"rules": rules, "flat": flat, "tuning": curve}
+    extraction = json.loads((model / "extraction.json").read_text())
+    return out | {"rules": rules, "flat": flat, "tuning": curve, "different": extraction.get("different")}
 
 
 def _test(recipe: Recipe, test: str, task: Task) -> dict[str, Any]:

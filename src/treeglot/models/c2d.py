@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +16,17 @@ from treeglot.base.options import option
 from treeglot.decode import SearchOptions, Setup, Source, match_forests
 from treeglot.models.kind import Corpus, Kind, Work, read_strings
 from treeglot.models.parallel import aligned_words, as_forest, source_forests, target_dependencies
-from treeglot.rules import RULE_SETS, CompileOptions, Extraction, GhkmOptions, ScoreOptions, bitext, extract_ghkm
+from treeglot.rules import (
+    RULE_SETS,
+    CompileOptions,
+    DuckDB,
+    Extraction,
+    GhkmOptions,
+    ScoreOptions,
+    bitext,
+    extract_ghkm,
+    rule_kinds,
+)
 from treeglot.syntax import FORMATS, ParseForest, Tree, find_format, heads, read
 
 HEADS = "source.heads"
@@ -62,7 +73,7 @@ def _extract(
     chosen = _rule_set(rules, options.extract)
     pairs = bitext(aligned_words(corpus))
     work.report(f"{len(pairs):,} sentence pairs")
-    return extract_ghkm(
+    extraction = extract_ghkm(
         pairs,
         source_forests(corpus, best),
         folder,
@@ -71,6 +82,13 @@ def _extract(
         threads=work.threads,
         memory=work.memory // 2,
     )
+    kinds = rule_kinds(extraction, DuckDB(work.threads, work.memory, folder))
+    work.report(f"{kinds.fragments:,} different rules of fragments, {kinds.phrases:,} phrases")
+    path = extraction.folder / "extraction.json"
+    facts = json.loads(path.read_text()) | {"different": dataclasses.asdict(kinds)}
+    with write_binary(path) as stream:
+        stream.write(json.dumps(facts, indent=1).encode() + b"\n")
+    return extraction
 
 
 def _rule_set(name: str, given: GhkmOptions) -> GhkmOptions:

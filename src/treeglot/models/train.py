@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from treeglot.base.files import PathLike
+from treeglot.base.files import PathLike, write_binary
 from treeglot.base.sizes import parse_size
 from treeglot.models.kind import Corpus, Work
 from treeglot.models.kinds import find_kind
@@ -45,6 +45,8 @@ def train(
     with tempfile.TemporaryDirectory(prefix=".extract.", dir=folder) as scratch:
         extraction = declared.extract(corpus, Path(scratch), options, work)
         report("rules extracted and counted")
+        with write_binary(folder / "extraction.json") as stream:  # what was seen, and which options it was taken with
+            stream.write((extraction.folder / "extraction.json").read_bytes())
         rules = score(extraction, folder / "rules.parquet", options.score, threads=threads, memory=work.memory)
     report(f"{rules:,} rules scored")
     compile_table(folder / "rules.parquet", folder / "rules.table", getattr(options, "compile", declared.compile))
