@@ -154,6 +154,21 @@ def test_trees_are_forests(tmp_path):
     }
 
 
+def test_many_variables(tmp_path):
+    words = [f"w{i}" for i in range(12)]
+    tree = Tree.parse(f"(S {' '.join(f'(T{i} {w})' for i, w in enumerate(words))})")
+    pair = (words, words[::-1], Alignment([(i, 11 - i) for i in range(12)]))
+    heads = Dependency(words[::-1], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, -1])
+    options = GhkmOptions(True, True, "none", max_composed=1)
+    extraction = extract_ghkm(bitext([pair]), [tree], tmp_path, options, dependencies=[heads])
+    score(extraction, tmp_path / "rules.parquet")
+    assert compile_table(tmp_path / "rules.parquet", tmp_path / "rules.table").rules == 13
+    (flat,) = (r for r in pq.read_table(tmp_path / "rules.parquet").to_pylist() if r["lhs"] == "S")
+    assert flat["source"] == "S( " + " ".join(f"[T{i},{i + 1}]" for i in range(12)) + " )"
+    assert flat["target"] == " ".join(f"[T{i},{i + 1}]" for i in reversed(range(12)))
+    assert flat["structure"] == "2 3 4 5 6 7 8 9 10 11 12 0"
+
+
 def test_unaligned_words_go_wherever_they_can(tmp_path):
     tree = Tree.parse("(NP (DT das) (NN Haus))")
     pair = (["das", "Haus"], ["the", "house", "."], Alignment.parse("0-0 1-1"))

@@ -125,6 +125,14 @@ def extract_ghkm(
     Forests are read a few thousand at a time; None and one without a parse give no rules, and are counted.
     `dependencies` of the target sides are needed for well-formed rules and phrases. A forest or dependency tree with
     other words than its sentence is an error that names the pair; with `skip_bad` the pair is left out and counted.
+
+    >>> import tempfile
+    >>> from treeglot.rules import bitext
+    >>> from treeglot.syntax import Alignment
+    >>> pairs = bitext([("das Haus".split(), "the house".split(), Alignment.parse("0-0 1-1"))])
+    >>> trees = [Tree.parse("(NP (DT das) (NN Haus))")]
+    >>> rule_kinds(extract_ghkm(pairs, trees, tempfile.mkdtemp()))
+    RuleKinds(fragments=6, phrases=3)
     """
     options = options or GhkmOptions()
     limits, counts, labels = options.limits(skip_bad), GhkmCounts(), RuleLabels()
