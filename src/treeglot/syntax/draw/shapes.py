@@ -70,7 +70,18 @@ class Square:
     filled: bool
 
 
-Shape: TypeAlias = "Text | Branch | Arc | Fan | Square"
+@dataclass(frozen=True)
+class Band:
+    """A line below neighbouring words that belong together. For pictures only."""
+
+    left: float
+    right: float
+    y: float
+    group: int
+    bold: bool = False
+
+
+Shape: TypeAlias = "Text | Branch | Arc | Fan | Square | Band"
 
 
 @dataclass

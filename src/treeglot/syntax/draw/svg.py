@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from treeglot.syntax.draw.shapes import Arc, Branch, Drawing, Fan, Metric, Role, Square, Text, pixels, printable
+from treeglot.syntax.draw.shapes import Arc, Band, Branch, Drawing, Fan, Metric, Role, Square, Text, pixels, printable
 
 PICTURE = Metric(pixels, 18, False)
 
@@ -57,6 +57,8 @@ def render(drawing: Drawing, title: str = "") -> str:
                 parts.append(_fan(shape))
             case Square():
                 parts.append(_square(shape))
+            case Band():
+                parts.append(_band(shape))
     return "\n".join([*parts, "</svg>", ""])
 
 
@@ -164,3 +166,11 @@ def _square(square: Square) -> str:
     x, y = _x(square.x), _baseline(square.y) - 0.7 * ROW
     fill = INK["label"][0] if square.filled else "#f2f4f6"
     return f'<rect x="{_n(x + 1)}" y="{_n(y + 1)}" width="{_n(ROW - 2)}" height="{_n(ROW - 2)}" rx="3" fill="{fill}"/>'
+
+
+def _band(band: Band) -> str:
+    """A bracket that is open upwards."""
+    left, right, y = _n(_x(band.left)), _n(_x(band.right)), _baseline(band.y) - 0.4 * ROW
+    path = f"M{left} {_n(y - 5)}V{_n(y)}H{right}V{_n(y - 5)}"
+    line = f'fill="none" stroke="{group_colour(band.group)}" stroke-width="{4 if band.bold else 1.5}"'
+    return _grouped(band.group, f'<path d="{path}" {line}/>')
