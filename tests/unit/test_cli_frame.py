@@ -203,7 +203,7 @@ def test_help_lists_the_commands_in_order_and_imports_little() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stderr == "[]\n"
-    listed = re.findall(r"^([A-Z].*):$|^  (\w+(?: \w+)?)  ", done.stdout, re.MULTILINE)
+    listed = re.findall(r"^([A-Z].*):$|^  (\w[\w-]*(?: \w+)?)  ", done.stdout, re.MULTILINE)
     shown = [stage or command for stage, command in listed]
     assert shown == [*(text for stage, names in app.COMMANDS.items() for text in (stage, *names)), "Options"]
 
@@ -212,7 +212,7 @@ def test_every_file_of_a_command_is_listed() -> None:
     """A command that is written but not named in COMMANDS is nowhere to be seen."""
     files = {path.stem for path in Path(app.__file__).parent.glob("*.py")}
     machinery = {"__init__", "app", "dependency_model", "help", "output", "parameters", "screen"}
-    listed = {name.replace(" ", "_") for names in app.COMMANDS.values() for name in names}
+    listed = {re.sub("[ -]", "_", name) for names in app.COMMANDS.values() for name in names}
     assert files - machinery == listed
 
 

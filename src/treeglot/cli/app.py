@@ -23,7 +23,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "Data": ("sample", "align", "convert", "show"),
     "Language models": ("lm train", "lm compile", "lm score", "lm info"),
     "Translation": ("train", "tune", "translate", "decode"),
-    "Judge": ("score",),
+    "Judge": ("score", "compare-dependencies"),
     "Experiments": ("run",),
 }
 GROUPS = {
@@ -70,7 +70,7 @@ class CommandGroup(TyperGroup):
 
 def load(path: str) -> Callable[..., None]:
     """The function of a command."""
-    name = path.replace(" ", "_")
+    name = path.replace(" ", "_").replace("-", "_")
     function: Callable[..., None] = getattr(import_module(f"treeglot.cli.{name}"), name)
     return function
 
