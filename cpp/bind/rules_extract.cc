@@ -12,6 +12,7 @@
 #include "rules/fuzzy.h"
 #include "rules/hiero.h"
 #include "rules/lexical.h"
+#include "rules/phrase_kinds.h"
 #include "rules/render.h"
 #include "rules/string_dependency.h"
 #include "rules/tally.h"
@@ -186,6 +187,16 @@ void bind_hiero(nb::module_& m) {
 }
 
 void bind_tree_pair(nb::module_& m) {
+  nb::class_<PhraseKinds>(m, "PhraseKinds", "How many phrase pairs are left when they must be constituents.")
+      .def_ro("pairs", &PhraseKinds::pairs, "Sentence pairs.")
+      .def_ro("string_to_string", &PhraseKinds::string_to_string, "All phrase pairs.")
+      .def_ro("nested", &PhraseKinds::nested, "The most that do not cross.")
+      .def_ro("tree_to_string", &PhraseKinds::tree_to_string, "Those whose source side is a constituent.")
+      .def_ro("string_to_tree", &PhraseKinds::string_to_tree, "Those whose target side is a constituent.")
+      .def_ro("tree_to_tree", &PhraseKinds::tree_to_tree, "Those of which both sides are constituents.");
+  m.def("count_phrase_kinds", &count_phrase_kinds, "bitext"_a, "source_trees"_a, "target_trees"_a, "max_phrase"_a,
+        "threads"_a, nb::call_guard<nb::gil_scoped_release>(), "Counts phrase pairs without unaligned words at their ends.");
+
   nb::class_<TreePairCounts>(m, "TreePairCounts", "What an extraction from pairs of trees saw.")
       .def(nb::init<>())
       .def_ro("pairs", &TreePairCounts::pairs)

@@ -1833,6 +1833,36 @@ def extract_hiero(bitext: Bitext, begin: int, core: Annotated[NDArray[numpy.uint
     Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the first pair that was not read.
     """
 
+class PhraseKinds:
+    """How many phrase pairs are left when they must be constituents."""
+
+    @property
+    def pairs(self) -> int:
+        """Sentence pairs."""
+
+    @property
+    def string_to_string(self) -> int:
+        """All phrase pairs."""
+
+    @property
+    def nested(self) -> int:
+        """The most that do not cross."""
+
+    @property
+    def tree_to_string(self) -> int:
+        """Those whose source side is a constituent."""
+
+    @property
+    def string_to_tree(self) -> int:
+        """Those whose target side is a constituent."""
+
+    @property
+    def tree_to_tree(self) -> int:
+        """Those of which both sides are constituents."""
+
+def count_phrase_kinds(bitext: Bitext, source_trees: TreeBatch, target_trees: TreeBatch, max_phrase: int, threads: int) -> PhraseKinds:
+    """Counts phrase pairs without unaligned words at their ends."""
+
 class TreePairCounts:
     """What an extraction from pairs of trees saw."""
 

@@ -23,11 +23,12 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "Data": ("sample", "align", "convert", "show"),
     "Language models": ("lm train", "lm compile", "lm score", "lm info"),
     "Translation": ("train", "tune", "translate", "decode"),
-    "Judge": ("score", "compare-dependencies"),
+    "Judge": ("score", "compare-dependencies", "analyse phrases", "analyse rewrites"),
     "Experiments": ("run",),
 }
 GROUPS = {
     "": "Translate with syntax: learn synchronous grammars from parsed, aligned text, and translate with them.",
+    "analyse": "What trees leave of a corpus's phrases, and what systems with syntax make of it.",
     "lm": "Train and compile language models, score text with them, look into them.",
 }
 

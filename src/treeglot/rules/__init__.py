@@ -6,6 +6,7 @@ from treeglot.rules.ghkm import RULE_SETS, GhkmOptions, RuleKinds, extract_ghkm,
 from treeglot.rules.grammar import read_grammar, write_grammar
 from treeglot.rules.head_dependents import HeadDependentsOptions, extract_dependents
 from treeglot.rules.parsed import ParsedBitext, fuzzy_labels, parsed_bitext
+from treeglot.rules.phrase_kinds import PhraseKinds, phrase_kinds
 from treeglot.rules.score import score, table_schema
 from treeglot.rules.sql import ScoreOptions, scoring
 from treeglot.rules.string_dependency import target_structures
@@ -23,6 +24,7 @@ __all__ = [
     "HeadDependentsOptions",
     "HieroOptions",
     "ParsedBitext",
+    "PhraseKinds",
     "RuleKinds",
     "ScoreOptions",
     "Statement",
@@ -36,6 +38,7 @@ __all__ = [
     "fuzzy_labels",
     "open_table",
     "parsed_bitext",
+    "phrase_kinds",
     "read_grammar",
     "rule_kinds",
     "rule_trees",

@@ -64,6 +64,7 @@ def compile_table(rules: PathLike, path: PathLike, options: CompileOptions | Non
                 raise FormatError(name, 0, unknown("column", column, known))
         builder = RuleTableBuilder(list(options.features), options.deletions)
         builder.reserve(file.metadata.num_rows)
+        builder.label("X")  # what unknown words are, whether or not a rule is
         if options.shapes or options.word_pairs:
             frequent = frequent_words(rules, options.word_pairs) if options.word_pairs else ([], [])
             builder.expand(options.shapes, *frequent)

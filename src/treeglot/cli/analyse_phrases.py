@@ -1,0 +1,54 @@
+"""`treeglot analyse phrases`: what trees leave of the phrase pairs of a corpus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from treeglot.cli.output import say, warn
+
+
+def analyse_phrases(
+    source: Annotated[Path, typer.Option(help="Tokenised source sentences, one a line.")],
+    target: Annotated[Path, typer.Option(help="Tokenised target sentences, one a line.")],
+    alignments: Annotated[Path, typer.Option(help="Word alignments in Pharaoh's format, source-target.")],
+    source_trees: Annotated[Path, typer.Option(help="Parses of the source sentences.")],
+    target_trees: Annotated[Path, typer.Option(help="Parses of the target sentences.")],
+    first: Annotated[int, typer.Option(help="Take only so many sentence pairs; 0: all.", min=0)] = 0,
+    max_phrase: Annotated[int, typer.Option(help="Source words of a phrase, at most; -1: any number.", min=-1)] = -1,
+    ignore_case: Annotated[bool, typer.Option("--ignore-case", help="Compare trees and text in lower case.")] = False,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out trees that do not fit, count them.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="Also draw them, to an SVG file.")] = None,
+    threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
+) -> None:
+    """Count phrase pairs by kind: all, the most that nest, and those whose sides are constituents."""
+    from itertools import islice
+    from json import dumps
+
+    from treeglot.base.errors import UsageError
+    from treeglot.base.files import write_binary
+    from treeglot.rules import parsed_bitext, phrase_kinds
+    from treeglot.syntax import read_parallel
+
+    if max_phrase == 0:
+        raise UsageError("--max-phrase is 0; expected 1 or more, or -1 for no limit")
+    text = ((source, "text"), (target, "text"), (alignments, "pharaoh"))
+    records = read_parallel(*text, source_trees, target_trees)
+    files = str(source_trees), str(target_trees)
+    parsed = parsed_bitext(
+        islice(records, first or None),
+        files=files,
+        ignore_case=ignore_case,
+        skip_bad=skip_bad,
+    )
+    say(f"{len(parsed):,} sentence pairs; {parsed.missing[0]:,} and {parsed.missing[1]:,} without a tree")
+    if parsed.mismatched:
+        warn(f"{parsed.mismatched:,} trees were left out: their words are not the text's")
+    found = phrase_kinds(parsed, max_phrase, threads)
+    print(dumps(found.as_json(), indent=1) if json else found.text())
+    if plot is not None:
+        with write_binary(plot) as stream:
+            stream.write(found.plot().encode())

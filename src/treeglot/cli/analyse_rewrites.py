@@ -1,0 +1,53 @@
+"""`treeglot analyse rewrites`: what a system with soft syntax substitutes into what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def analyse_rewrites(
+    model: Annotated[Path, typer.Argument(help="The folder of a model whose rules have labels, such as t2t-fuzzy.")],
+    input: Annotated[Path, typer.Option(help="What is translated.")],
+    weights: Annotated[
+        list[str] | None,
+        typer.Option(help="A system: other weights, NAME=FILE or FILE; may be given again. Default: the model's own."),
+    ] = None,
+    least: Annotated[float, typer.Option(help="Percentage that a rewrite must reach in some system.")] = 1.0,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON, with all rewrites.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="Also draw them, to an HTML file.")] = None,
+    threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
+) -> None:
+    """Count glue, matching and mismatching substitutions, and rewrites, in the best derivations of one or more systems.
+
+    Hiero's rules are those of t2t-fuzzy: with the weights of a Hiero model a fuzzy model gives the same derivations,
+    with their labels.
+    """
+    from json import dumps
+
+    from treeglot.base.errors import UsageError
+    from treeglot.base.files import write_binary
+    from treeglot.decode import read_weights
+    from treeglot.models import count_rewrites, load, rewrites_plot, rewrites_text
+
+    loaded = load(model)
+    if "match_f" not in loaded.translator.features:
+        raise UsageError(f"{model} is a {loaded.kind} model: its derivations have no labels")
+    sources = list(loaded.read(input))
+    systems = []
+    for given in weights or [""]:
+        name, equals, file = given.partition("=")
+        if not equals:
+            name, file = (given or loaded.kind), given
+        system = loaded.with_weights(read_weights(file)) if file else loaded
+        translations = system.translate_all(sources, threads=threads)
+        systems.append(count_rewrites(name, (translation.features for translation in translations)))
+    if json:
+        print(dumps([system.as_json() for system in systems], indent=1, ensure_ascii=False))
+    else:
+        print(rewrites_text(systems, least))
+    if plot is not None:
+        with write_binary(plot) as stream:
+            stream.write(rewrites_plot(systems, least).encode())

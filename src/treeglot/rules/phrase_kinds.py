@@ -1,0 +1,76 @@
+"""How many phrase pairs are left when they must nest, or be constituents (Chiang 2010, table 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from treeglot import _core
+from treeglot.base.bars import bars, columns
+from treeglot.rules.extract import NO_LIMIT
+from treeglot.rules.parsed import ParsedBitext
+
+KINDS: Mapping[str, str] = {
+    "string_to_string": "string-to-string",
+    "nested": "max nested",
+    "tree_to_string": "tree-to-string",
+    "string_to_tree": "string-to-tree",
+    "tree_to_tree": "tree-to-tree",
+}
+
+
+@dataclass(frozen=True)
+class PhraseKinds:
+    """Numbers of phrase pairs without unaligned words at their ends."""
+
+    pairs: int  # sentence pairs
+    string_to_string: int  # all
+    nested: int  # the most that do not cross: all that any one pair of trees could have
+    tree_to_string: int  # the source side is a constituent
+    string_to_tree: int  # the target side is
+    tree_to_tree: int  # both are
+
+    def share(self, kind: str) -> float:
+        """In percent of the most that nest.
+
+        >>> PhraseKinds(1, 10, 5, 4, 4, 3).share("tree_to_tree")
+        60.0
+        """
+        number: int = getattr(self, kind)
+        return 100 * number / self.nested if self.nested else 0.0
+
+    def text(self) -> str:
+        """As a table."""
+        rows = [["kind", "phrase pairs", "% of max nested"]]
+        rows += [[name, f"{getattr(self, kind):,}", f"{self.share(kind):.1f}"] for kind, name in KINDS.items()]
+        return columns(rows)
+
+    def as_json(self) -> dict[str, Any]:
+        """As values."""
+        return asdict(self) | {"percent_of_nested": {kind: self.share(kind) for kind in KINDS}}
+
+    def plot(self) -> str:
+        """As bars, SVG."""
+        values = [[int(getattr(self, kind))] for kind in KINDS]
+        return bars("Phrase pairs by kind", list(KINDS.values()), [f"{self.pairs:,} sentence pairs"], values, "")
+
+
+def phrase_kinds(parsed: ParsedBitext, max_phrase: int = -1, threads: int = 1) -> PhraseKinds:
+    """Count the phrase pairs of parsed sentence pairs by kind, up to `max_phrase` source words (-1: any number).
+
+    >>> from treeglot.rules import parsed_bitext
+    >>> from treeglot.syntax import Alignment, Tree
+    >>> links = Alignment.parse("0-0 1-1 2-2")
+    >>> trees = Tree.parse("(S (A a) (B (C b) (D c)))"), Tree.parse("(S (A (C x) (D y)) (B z))")
+    >>> print(phrase_kinds(parsed_bitext([(["a", "b", "c"], ["x", "y", "z"], links, *trees)])).text())
+    kind              phrase pairs  % of max nested
+    string-to-string             6            120.0
+    max nested                   5            100.0
+    tree-to-string               5            100.0
+    string-to-tree               5            100.0
+    tree-to-tree                 4             80.0
+    """
+    limit = NO_LIMIT if max_phrase == -1 else max_phrase
+    found = _core.count_phrase_kinds(parsed.pairs, parsed.source_trees, parsed.target_trees, limit, threads)
+    return PhraseKinds(found.pairs, *(getattr(found, kind) for kind in KINDS))

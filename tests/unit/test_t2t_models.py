@@ -1,0 +1,158 @@
+"""Tree-to-tree models from files: training, translating, analyses, bad trees."""
+
+import json
+import random
+from dataclasses import replace
+
+import pytest
+
+from treeglot import FormatError
+from treeglot.cli.app import run
+from treeglot.decode import SearchOptions
+from treeglot.models import Corpus, load, train
+from treeglot.models.hiero import HieroModelOptions
+from treeglot.models.t2t import ExactModelOptions, FuzzyModelOptions
+from treeglot.rules import CompileOptions, open_table
+
+KINDS = ["t2t-exact", "t2t-fuzzy", "t2t-fuzzy-nested", "samt"]
+NOUNS = {"Haus": "house", "Buch": "book", "Kind": "child", "Baum": "tree"}
+VERBS = {"schläft": "sleeps", "brennt": "burns"}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    """A toy language: determiner and noun change places, the verb stays."""
+    folder = tmp_path_factory.mktemp("corpus")
+    draw = random.Random(1)
+    columns: dict[str, list[str]] = {name: [] for name in ("f", "e", "align", "f.tree", "e.tree")}
+    for _ in range(60):
+        noun, verb = draw.choice(list(NOUNS)), draw.choice(list(VERBS))
+        columns["f"].append(f"{noun} das {verb} heute")
+        columns["e"].append(f"the {NOUNS[noun]} {VERBS[verb]} today")
+        columns["align"].append("0-1 1-0 2-2 3-3")
+        columns["f.tree"].append(f"(S (NP (NN {noun}) (DT das)) (VP (VV {verb})) (ADVP heute))")
+        columns["e.tree"].append(f"(S (NP (DT The) (NN {NOUNS[noun]})) (VP (VBZ {VERBS[verb]})) (ADVP today))")
+    columns["e.tree"][7] = "(())"  # no parse
+    for name, lines in columns.items():
+        (folder / f"train.{name}").write_text("\n".join(lines) + "\n")
+    return folder
+
+
+def files(folder):
+    return Corpus(
+        source=folder / "train.f",
+        target=folder / "train.e",
+        alignments=folder / "train.align",
+        source_trees=folder / "train.f.tree",
+        target_trees=folder / "train.e.tree",
+    )
+
+
+@pytest.fixture(scope="module")
+def models(corpus, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    made = {}
+    for kind in KINDS:
+        options = (ExactModelOptions if kind == "t2t-exact" else FuzzyModelOptions)(ignore_case=True, lm_order=2)
+        with pytest.warns(UserWarning):  # too little text for the language model's discounts
+            made[kind] = train(kind, files(corpus), folder / kind, options)
+    with pytest.warns(UserWarning):
+        text = replace(files(corpus), source_trees=None, target_trees=None)
+        made["hiero"] = train("hiero", text, folder / "hiero", HieroModelOptions(lm_order=2))
+    return made
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_translates(models, kind):
+    model = load(models[kind].directory)
+    assert model.kind == kind
+    assert model.file.search.span_limit == 20
+    found = model.translate("Kind das brennt Unbekannt")
+    assert found.text == "the child burns Unbekannt"
+    if kind != "samt":
+        assert any(name.startswith("root[") for name in found.features)
+    assert any(name.startswith(("shape=", "pair=", "count_bin=")) for name in found.features)
+
+
+def test_fuzzy_and_hiero_have_the_same_rules(models):
+    def rules(model):
+        table = model.translator.table
+        words, targets = table.source_words, table.target_words
+        found = set()
+        for number in range(len(table)):
+            _, source, target, features, _ = table.rule(number)
+            side = tuple("X" if s >> 31 else words[s] for s in source)
+            found.add((side, tuple(targets[t] if t >= 0 else t for t in target), tuple(features[:4])))
+        return found
+
+    assert rules(models["t2t-fuzzy"]) == rules(models["hiero"])
+    assert len(models["t2t-fuzzy-nested"].translator.table) < len(models["hiero"].translator.table)
+
+
+def test_without_syntax_weights_fuzzy_scores_are_hieros(models, corpus):
+    hiero = models["hiero"]
+    exact = hiero.with_search(SearchOptions(pop_limit=0, span_limit=20))
+    fuzzy = models["t2t-fuzzy"].with_weights(hiero.weights).with_search(exact.translator.options)
+    lines = sorted(set((corpus / "train.f").read_text().splitlines()))
+    for ours, theirs in zip(fuzzy.translate_all(lines), exact.translate_all(lines), strict=True):
+        assert ours.score == pytest.approx(theirs.score, abs=1e-6)
+
+
+def test_hard_labels_are_in_the_table(models):
+    assert "NP~NP" in models["t2t-exact"].translator.table.labels
+    assert "NP" in models["samt"].translator.table.labels
+    assert models["samt"].translator.table.notes(0)[0] == []
+
+
+def test_a_tree_with_other_words_is_an_error_that_says_where(corpus, tmp_path):
+    with pytest.raises(FormatError, match=r"train.e.tree: tree 1: word 1 of the tree is 'The'; expected 'the', as"):
+        train("t2t-fuzzy", files(corpus), tmp_path / "strict")
+    said = []
+    options = FuzzyModelOptions(skip_bad=True, lm_order=2)
+    with pytest.warns(UserWarning):
+        train("t2t-fuzzy", files(corpus), tmp_path / "skipped", options, report=said.append)
+    assert "60 sentence pairs; 0 and 60 without a tree" in said
+    assert "59 of these trees were left out: their words are not the text's" in said
+
+
+def test_options_say_which_features_there_are(corpus, tmp_path):
+    plain = FuzzyModelOptions(ignore_case=True, lm_order=2, compile=CompileOptions())
+    with pytest.warns(UserWarning):
+        train("t2t-fuzzy", files(corpus), tmp_path / "plain", plain)
+    assert len(open_table(tmp_path / "plain/rules.table").features) == 4
+
+
+def test_analyse_rewrites(models, corpus, tmp_path, capfd):
+    model = str(models["t2t-fuzzy"].directory)
+    weights = str(models["t2t-fuzzy"].directory / "weights.txt")
+    arguments = ["analyse", "rewrites", model, "--input", str(corpus / "train.f")]
+    assert run([*arguments, "--weights", f"a={weights}", "--weights", f"b={weights}"]) == 0
+    text = capfd.readouterr().out
+    assert text.splitlines()[0].split() == ["side", "kind,", "%", "a", "b"]
+    plot = tmp_path / "rewrites.html"
+    assert run([*arguments, "--json", "--plot", str(plot)]) == 0
+    [system] = json.loads(capfd.readouterr().out)
+    assert system["sentences"] == 60
+    assert system["glue"] >= 60
+    assert sum(system["rewrites"]["source"].values()) == system["match"]["source"] + system["mismatch"]["source"]
+    assert "<svg" in plot.read_text()
+    assert run(["analyse", "rewrites", str(models["hiero"].directory), "--input", str(corpus / "train.f")]) == 2
+    assert "is a hiero model: its derivations have no labels" in capfd.readouterr().err
+
+
+def test_analyse_phrases(corpus, tmp_path, capfd):
+    arguments = ["analyse", "phrases", "--ignore-case", "--first", "7", "--plot", str(tmp_path / "phrases.svg")]
+    for name, file in (("source", "f"), ("target", "e"), ("alignments", "align")):
+        arguments += [f"--{name}", str(corpus / f"train.{file}")]
+    arguments += ["--source-trees", str(corpus / "train.f.tree"), "--target-trees", str(corpus / "train.e.tree")]
+    assert run(arguments) == 0
+    assert capfd.readouterr().out.splitlines()[1:] == [
+        "string-to-string            56            114.3",
+        "max nested                  49            100.0",
+        "tree-to-string              42             85.7",
+        "string-to-tree              42             85.7",
+        "tree-to-tree                42             85.7",
+    ]
+    assert run([*arguments, "--json"]) == 0
+    assert json.loads(capfd.readouterr().out)["pairs"] == 7
+    assert "<svg" in (tmp_path / "phrases.svg").read_text()
