@@ -1,0 +1,157 @@
+"""Adapters to the parsers of other packages, against stand-ins that answer as these do; they are not installed here."""
+
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from treeglot import TreeglotError, UsageError
+from treeglot.parse import Parser
+from treeglot.parse.adapters import ADAPTERS, SpacyParser, StanzaParser, SuparParser, UdpipeParser, open_parser
+from treeglot.syntax import Dependency
+
+SENTENCES = [["dogs", "bark"], [], ["go", "on", "!"]]
+HEADS = {2: [2, 0], 3: [0, 1, 1]}  # as all packages but spaCy count: from 1, 0 for the root
+EXPECTED = [[1, -1], [], [-1, 0, 0]]
+
+
+class UdpipeError:
+    message = ""
+
+    def occurred(self) -> bool:
+        return bool(self.message)
+
+
+class UdpipeSentence:
+    def __init__(self) -> None:
+        self.words = [SimpleNamespace(form="<root>")]
+
+    def addWord(self, form: str) -> None:  # noqa: N802 - theirs
+        self.words.append(SimpleNamespace(form=form, head=-1, xpostag="", upostag=""))
+
+
+class UdpipeModel:
+    DEFAULT = ""
+
+    def __init__(self, tagger: bool = True, parser: bool = True) -> None:
+        self.tagger, self.parser = tagger, parser
+
+    def tag(self, sentence: UdpipeSentence, options: str, error: UdpipeError) -> None:
+        if not self.tagger:
+            error.message = "No tagger defined for the UDPipe model!"
+            return
+        for word in sentence.words[1:]:
+            word.upostag = "X"
+
+    def parse(self, sentence: UdpipeSentence, options: str, error: UdpipeError) -> None:
+        if not self.parser:
+            error.message = "No parser defined for the UDPipe model!"
+            return
+        for word, head in zip(sentence.words[1:], HEADS[len(sentence.words) - 1], strict=True):
+            word.head = head
+
+
+def udpipe(**parts: bool) -> UdpipeParser:
+    module = SimpleNamespace(Model=UdpipeModel, Sentence=UdpipeSentence, ProcessingError=UdpipeError)
+    return UdpipeParser(module, UdpipeModel(**parts), "udpipe small")
+
+
+def stanza() -> StanzaParser:
+    def pipeline(sentences: list[list[str]]) -> Any:
+        parsed = [
+            SimpleNamespace(words=[SimpleNamespace(head=head, xpos=None, upos="X") for head in HEADS[len(words)]])
+            for words in sentences
+        ]
+        return SimpleNamespace(sentences=parsed)
+
+    return StanzaParser(pipeline, "stanza small")
+
+
+def supar() -> SuparParser:
+    def predict(sentences: list[list[str]], **_: object) -> Any:
+        return [SimpleNamespace(arcs=HEADS[len(words)]) for words in sentences]
+
+    return SuparParser(SimpleNamespace(predict=predict), "supar small")
+
+
+def spacy(monkeypatch: pytest.MonkeyPatch) -> SpacyParser:
+    class Doc(list[Any]):
+        def __init__(self, vocab: object, words: list[str]) -> None:
+            tokens = [SimpleNamespace(text=word, i=i, tag_="", pos_="X") for i, word in enumerate(words)]
+            for token, head in zip(tokens, HEADS.get(len(words), []), strict=True):
+                token.head = token if head == 0 else tokens[head - 1]
+            super().__init__(tokens)
+
+    tokens = ModuleType("spacy.tokens")
+    tokens.Doc = Doc  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "spacy", ModuleType("spacy"))
+    monkeypatch.setitem(sys.modules, "spacy.tokens", tokens)
+    return SpacyParser(SimpleNamespace(vocab=None, pipe=lambda docs, batch_size: docs), "spacy small")
+
+
+@pytest.mark.parametrize("name", ["udpipe", "spacy", "stanza", "supar"])
+def test_each_gives_a_value_for_each_sentence(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    parser: Any = {"udpipe": udpipe, "stanza": stanza, "supar": supar, "spacy": lambda: spacy(monkeypatch)}[name]()
+    assert isinstance(parser, Parser)
+    assert parser.gives is Dependency and parser.name == f"{name} small"
+    found = list(parser.parse(iter(SENTENCES)))
+    assert [tree.words for tree in found] == SENTENCES
+    assert [tree.heads.tolist() for tree in found] == EXPECTED
+    assert found[0].tags == (["_", "_"] if name == "supar" else ["X", "X"])
+
+
+def test_many_sentences_go_through_in_order() -> None:
+    sentences = [SENTENCES[i % 3] for i in range(200)]
+    assert [tree.words for tree in stanza().parse(sentences)] == sentences
+    assert list(stanza().parse([[], []])) == [Dependency([], [])] * 2
+
+
+def test_a_model_without_a_tagger_or_parser() -> None:
+    [tree] = udpipe(tagger=False).parse([["dogs", "bark"]])
+    assert tree.tags == ["_", "_"]
+    with pytest.raises(TreeglotError, match="udpipe small: No parser defined for the UDPipe model!"):
+        list(udpipe(parser=False).parse([["dogs", "bark"]]))
+
+
+def test_words_may_not_be_split_and_odd_heads_are_missing() -> None:
+    with pytest.raises(TreeglotError, match="supar small gave 3 heads for 2 words: it must not split or join them"):
+        parser = SuparParser(SimpleNamespace(predict=lambda *_, **__: [SimpleNamespace(arcs=[0, 1, 1])]), "supar small")
+        list(parser.parse([["dogs", "bark"]]))
+    odd = SuparParser(SimpleNamespace(predict=lambda *_, **__: [SimpleNamespace(arcs=[1, 9, 0])]), "supar small")
+    [tree] = odd.parse([["a", "b", "c"]])
+    assert tree.heads.tolist() == [Dependency.NO_HEAD, Dependency.NO_HEAD, -1]
+
+
+@pytest.mark.parametrize(
+    ("name", "module"), [("udpipe", "ufal.udpipe"), ("spacy", "spacy"), ("stanza", "stanza"), ("supar", "supar")]
+)
+def test_a_package_that_is_not_there(name: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(UsageError, match=rf"^{module} is not installed: pip install treeglot\[{name}\]$"):
+        open_parser(name, "model")
+    assert name in ADAPTERS
+
+
+def test_models_that_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError("nothing of that name")
+
+    none = SimpleNamespace(Model=SimpleNamespace(load=lambda path: None))
+    monkeypatch.setitem(sys.modules, "ufal", ModuleType("ufal"))
+    monkeypatch.setitem(sys.modules, "ufal.udpipe", none)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "spacy", SimpleNamespace(load=refuse))  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "stanza", SimpleNamespace(Pipeline=refuse))  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "supar", SimpleNamespace(Parser=SimpleNamespace(load=refuse)))  # type: ignore[arg-type]
+    for name, message in {
+        "udpipe": "x is not a model of UDPipe, or cannot be read",
+        "spacy": "x is no pipeline of spaCy that is here: nothing of that name",
+        "stanza": "Stanza has no models for x here: nothing of that name",
+        "supar": "SuPar cannot load x: nothing of that name",
+    }.items():
+        with pytest.raises(UsageError, match=message):
+            open_parser(name, "x")
+    blank = SimpleNamespace(load=lambda *_, **__: SimpleNamespace(pipe_names=["tagger"]))
+    monkeypatch.setitem(sys.modules, "spacy", blank)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="x has no parser; its parts are tagger"):
+        open_parser("spacy", "x")
