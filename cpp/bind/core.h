@@ -15,6 +15,7 @@ void bind_syntax_category(nanobind::module_& m);
 void bind_syntax_formats(nanobind::module_& m);
 void bind_parse(nanobind::module_& m);
 void bind_parse_split(nanobind::module_& m);
+void bind_parse_train(nanobind::module_& m);
 void bind_lm(nanobind::module_& m);
 void bind_lm_train(nanobind::module_& m);
 void bind_lm_dependency(nanobind::module_& m);  // after bind_lm_train: compiles what that estimates

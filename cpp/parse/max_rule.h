@@ -23,6 +23,8 @@ class MaxRule {
   // stay as long as they close no cycle: those of the nodes' best trees, then the others from the likeliest on.
   MaxRule(const SplitGrammar& grammar, std::span<const std::uint32_t> ranks, const FineChart& chart);
 
+  // Whether there is any: posteriors too small for a double leave none.
+  bool has_tree() const { return top_ != ChartEdge::kNone && best_edge_[top_] != ChartEdge::kNone; }
   // Sum of the logarithms of the best tree's posteriors.
   double best() const { return best_[top_]; }
   std::size_t left_out() const { return left_out_; }  // unary edges against the order

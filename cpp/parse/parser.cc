@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 #include "base/error.h"
 #include "parse/max_rule.h"
@@ -86,32 +87,27 @@ SplitParser::Passes SplitParser::run(std::span<const std::string_view> words, co
     case Outcome::parsed: break;
   }
   const std::size_t finest = fine_.size() - 1;
+  const auto pass = [&](std::size_t level, const KeptStates& states) {
+    const Outcome outcome = scratch.fine.run(fine_[level], out.words, states, deadline);
+    if (outcome == Outcome::late) out.status = ParseStatus::late;
+    if (outcome == Outcome::parsed) out.log_probability = scratch.fine.log_probability();
+    return outcome;
+  };
   // With one level the second pass is over the same states; otherwise over those of level 1, 2, …
+  KeptStates before = kept;  // what the pass before the last was given
   for (std::size_t level = std::min<std::size_t>(1, finest); level <= finest; ++level) {
-    Outcome outcome = scratch.fine.run(fine_[level], out.words, kept, deadline);
+    Outcome outcome = pass(level, kept);
     if (outcome == Outcome::no_parse && level > 0) {
       // What the coarser level likes best the finer one may not know at all: then the coarser has the last word.
-      out.status = ParseStatus::coarser;
-      if (level > 1) {
-        outcome = scratch.fine.run(fine_[level - 1], out.words, kept, deadline);
-      } else {
-        KeptStates all(words.size());
-        outcome = scratch.coarse.run(coarse_, out.words, margin_of(options, 0), deadline, all, best);
-        if (outcome == Outcome::parsed) outcome = scratch.fine.run(fine_[0], out.words, all, deadline);
-      }
-      if (outcome != Outcome::parsed) out.status = outcome == Outcome::late ? ParseStatus::late : ParseStatus::flat;
-      if (outcome == Outcome::parsed) out.log_probability = scratch.fine.log_probability();
+      outcome = pass(level - 1, before);
+      if (outcome == Outcome::parsed) out.status = ParseStatus::coarser;
       return out;
     }
-    if (outcome != Outcome::parsed) {
-      out.status = outcome == Outcome::late ? ParseStatus::late : ParseStatus::flat;
-      return out;
-    }
-    out.log_probability = scratch.fine.log_probability();
+    if (outcome != Outcome::parsed) return out;
     if (level < finest) {
       KeptStates finer(words.size());
       scratch.fine.keep(fine_[level], margin_of(options, level), finer);
-      kept = std::move(finer);
+      before = std::exchange(kept, std::move(finer));
     }
   }
   out.status = ParseStatus::parsed;
@@ -165,8 +161,14 @@ ParsedTree SplitParser::tree(std::span<const std::string_view> words, const Pars
   Passes passes = run(words, options);
   ParsedTree out{Tree(), passes.status, passes.log_probability};
   if (passes.status == ParseStatus::parsed || passes.status == ParseStatus::coarser) {
-    out.tree = MaxRule(*grammar_, ranks_, passes.scratch->fine).tree(words, drop_root_);
-  } else if (passes.status != ParseStatus::no_words) {
+    const MaxRule rules(*grammar_, ranks_, passes.scratch->fine);
+    if (rules.has_tree()) {
+      out.tree = rules.tree(words, drop_root_);
+    } else {
+      out.status = ParseStatus::flat;
+    }
+  }
+  if (out.tree.empty() && !words.empty()) {
     out.tree = flat(words, passes.words, false);
     out.log_probability = kNever;
   }
@@ -178,9 +180,14 @@ ParsedForest SplitParser::forest(std::span<const std::string_view> words, const 
   Passes passes = run(words, options);
   ParsedForest out{unparsed({}), passes.status, passes.log_probability};
   if (passes.status == ParseStatus::parsed || passes.status == ParseStatus::coarser) {
-    out.forest = MaxRule(*grammar_, ranks_, passes.scratch->fine)
-                     .forest(words, options.forest_margin, options.probabilities);
-  } else if (passes.status != ParseStatus::no_words) {
+    const MaxRule rules(*grammar_, ranks_, passes.scratch->fine);
+    if (rules.has_tree()) {
+      out.forest = rules.forest(words, options.forest_margin, options.probabilities);
+    } else {
+      out.status = ParseStatus::flat;
+    }
+  }
+  if (!out.forest.parsed() && !words.empty()) {
     const ParseForest one = forest_of(flat(words, passes.words, drop_root_));
     // One tree: its edges' posteriors and their conditional probabilities are 1 alike.
     out.forest = ParseForest(one.graph(), one.labels(), {one.spans().begin(), one.spans().end()},

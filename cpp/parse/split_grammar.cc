@@ -11,7 +11,7 @@ void Level::number_states() {
 
 std::string_view SplitGrammar::shown(Symbol label) const {
   const std::string_view text = labels.text(label);
-  return text.size() > 2 && text.ends_with("^g") ? text.substr(0, text.size() - 2) : text;
+  return text.substr(0, text.find('^', 1));
 }
 
 Symbol SplitGrammar::lookup(std::string_view word, std::size_t position) const {

@@ -55,7 +55,7 @@ struct SplitGrammar {
   std::vector<Level> levels;
 
   bool is_part(Symbol label) const { return labels.text(label).front() == '@'; }
-  // The label in trees: without Egret's ^g.
+  // The label in trees: without what stands behind ^, Egret's mark of phrases or ancestors' labels.
   std::string_view shown(Symbol label) const;
   // The word whose lexical rules hold for `word` at `position`: itself, or the first signature that has rules.
   // Symbols::kNone when there is none.

@@ -1006,6 +1006,78 @@ def count_brackets(pairs: Sequence[tuple[Tree, Tree]], options: BracketOptions) 
 def count_oracle(pairs: Sequence[tuple[Tree, ParseForest]], options: BracketOptions) -> BracketCounts:
     """The same for the tree of each forest that has the best F1."""
 
+def clean_tree(tree: Tree) -> Tree:
+    """
+    The tree without traces, functional tags, indices and unary rules of a label by itself; empty if nothing stays.
+    """
+
+class Treebank:
+    """Binarised trees, ready for training."""
+
+    def __init__(self, horizontal: int = 0, vertical: int = 1, root: str = 'ROOT') -> None: ...
+
+    def add(self, tree: Tree) -> None:
+        """Adds a tree; refuses the empty one and words beside other children."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def unary_cycles(self) -> int:
+        """Unary chains that came back to a label and were cut short."""
+
+    @property
+    def first_cycle(self) -> str:
+        """The labels of the first of them."""
+
+class Trainer:
+    """Trains split grammars, a step at a time."""
+
+    def __init__(self, bank: Treebank, signature: SignatureKind) -> None: ...
+
+    def log_likelihood(self, threads: int = 1) -> float:
+        """Of the trees."""
+
+    def em(self, threads: int = 1) -> float:
+        """One iteration of EM; the log likelihood before it."""
+
+    def split(self, seed: int, noise: float = 0.01) -> None:
+        """Splits every state in two."""
+
+    def merge(self, share: float = 0.5, threads: int = 1) -> int:
+        """Undoes the splits that matter least; how many."""
+
+    def smooth(self, grammar: float, lexicon: float) -> None:
+        """Smooths towards the mean of a label's states."""
+
+    def finish_level(self, threads: int = 1, least: float = 0.0) -> None:
+        """
+        Makes the level as it is the grammar's next; probabilities below `least` become 0.
+        """
+
+    @property
+    def levels(self) -> int:
+        """Levels that are finished."""
+
+    @property
+    def states(self) -> int:
+        """States of all labels at the level at hand."""
+
+    @property
+    def grammar(self) -> SplitGrammar:
+        """The levels that are finished."""
+
+    @property
+    def rules(self) -> list[tuple[str, list[str], bool, float]]:
+        """
+        Head, children or word, whether it is a word, and probability, of states.
+        """
+
+    def state(self) -> bytes:
+        """All that further steps depend on."""
+
+    def restore(self, state: bytes) -> None:
+        """Goes on from a state of the same treebank."""
+
 class NgramState:
     """
     The last words of a text, as far as they matter to what comes after it.

@@ -93,6 +93,20 @@ def test_every_sentence_gets_a_tree_and_is_counted() -> None:
     assert parser.summary() == "7 sentences: 2 empty; 3 without a parse: flat trees"
 
 
+def test_a_coarser_level_has_the_last_word_where_the_finest_has_no_parse() -> None:
+    states = ["ROOT\t0\t1 {}\nS\t1\t1 {}\nA\t2\t1 {}\n".replace("{}", tree) for tree in ("[0]", "[0 0]", "[0 [0 0]]")]
+    rules = "ROOT_0 -> S_0 1\nS_0 -> A_0 A_0 {}\nS_0 -> A_0 0.1\n"
+    files = [
+        (("s", text.encode()), ("g", rules.replace("{}", p).encode()), ("l", b"A a [0.5]\n"))
+        for text, p in zip(states, ("0.5", "0.4", "0.0"), strict=True)
+    ]
+    for levels, status, probability in ((2, "parsed", 0.1), (3, "coarser", 0.1)):
+        parser = GrammarParser(SplitGrammar.read(files[:levels]))
+        (parsed,) = parser.trees([["a", "a"]])
+        assert (parsed.status, str(parsed.value)) == (status, "(S (A a) (A a))")
+        assert math.isclose(math.exp(parsed.log_probability), probability)
+
+
 def test_the_protocol_is_kept() -> None:
     parser = GrammarParser(grammar())
     assert isinstance(ForestParser(parser), Parser)

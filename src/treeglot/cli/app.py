@@ -21,6 +21,7 @@ from treeglot.cli.parameters import DEBUG, QUIET, expand
 COMMANDS: dict[str, tuple[str, ...]] = {
     "Start here": ("demo",),
     "Data": ("sample", "align", "convert", "show"),
+    "Parsing": ("parser train", "parse", "parser eval"),
     "Language models": ("lm train", "lm compile", "lm score", "lm info"),
     "Translation": ("train", "tune", "translate", "decode"),
     "Judge": ("score", "compare-dependencies", "analyse phrases", "analyse rewrites"),
@@ -29,6 +30,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 GROUPS = {
     "": "Translate with syntax: learn synchronous grammars from parsed, aligned text, and translate with them.",
     "analyse": "What trees leave of a corpus's phrases, and what systems with syntax make of it.",
+    "parser": "Train parsers from treebanks, and judge their trees.",
     "lm": "Train and compile language models, score text with them, look into them.",
 }
 

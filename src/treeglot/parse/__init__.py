@@ -3,8 +3,10 @@
 from treeglot._core import BracketCounts, Pcfg, SplitGrammar
 from treeglot.parse.brackets import BracketOptions, compare
 from treeglot.parse.grammar import load_grammar
+from treeglot.parse.kbest import read_kbest
 from treeglot.parse.parser import ForestParser, GrammarParser, Parsed, ParsingOptions, TreeParser, load
 from treeglot.parse.protocol import Parser
+from treeglot.parse.train import ParserTraining, TreebankReport, train, train_in, treebank
 
 __all__ = [
     "BracketCounts",
@@ -13,11 +15,17 @@ __all__ = [
     "GrammarParser",
     "Parsed",
     "Parser",
+    "ParserTraining",
     "ParsingOptions",
     "Pcfg",
     "SplitGrammar",
     "TreeParser",
+    "TreebankReport",
     "compare",
     "load",
     "load_grammar",
+    "read_kbest",
+    "train",
+    "train_in",
+    "treebank",
 ]

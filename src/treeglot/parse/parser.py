@@ -91,6 +91,13 @@ class GrammarParser:
         for some in _batches(sentences, self.options.threads):
             yield from self._count(self._core.forests(some, self._options, self.options.threads))
 
+    def kbest(self, sentences: Iterable[Sequence[str]], k: int) -> Iterator[list[tuple[float, Tree]]]:
+        """The best `k` trees of each sentence and their scores; like `trees`, without a root of the grammar's own."""
+        own_root = self.grammar.labels[0] == "ROOT"
+        for parsed in self.forests(sentences):
+            found = parsed.value.kbest(k)
+            yield [(score, tree.root.children[0].subtree() if own_root else tree) for score, tree in found]
+
     def _count(self, found: list[tuple[T, _core.ParseStatus, float]]) -> Iterator[Parsed[T]]:
         for value, status, log_probability in found:
             self.counts[status.name] += 1

@@ -1,0 +1,345 @@
+#include "parse/trainer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
+
+#include "base/random.h"
+
+namespace treeglot {
+namespace {
+
+constexpr std::string_view kMagic = "treeglot parser training 1\n";
+constexpr RuleKind kKinds[] = {RuleKind::lexical, RuleKind::unary, RuleKind::binary};
+
+std::size_t index(RuleKind kind) { return static_cast<std::size_t>(kind); }
+
+// Children of a rule: how many combinations of sub-states, each with one score per state of the head.
+std::size_t combinations(RuleKind kind, const BankRule& rule, const std::vector<std::uint32_t>& states) {
+  std::size_t out = 1;
+  if (kind != RuleKind::lexical) out *= states[rule.left];
+  if (kind == RuleKind::binary) out *= states[rule.right];
+  return out;
+}
+
+template <class Do>
+void for_each_rule(const Treebank& bank, Do action) {
+  for (const RuleKind kind : kKinds) {
+    const auto rules = bank.rules(kind);
+    for (std::uint32_t r = 0; r < rules.size(); ++r) action(kind, r, rules[r]);
+  }
+}
+
+void append_bytes(std::string& out, const void* data, std::size_t size) {
+  out.append(static_cast<const char*>(data), size);
+}
+
+template <class T>
+void append_array(std::string& out, const std::vector<T>& values) {
+  const std::uint64_t size = values.size();
+  append_bytes(out, &size, sizeof size);
+  append_bytes(out, values.data(), values.size() * sizeof(T));
+}
+
+[[noreturn]] void refuse_state() { throw std::invalid_argument("the saved state of training is damaged"); }
+
+template <class T>
+T take_value(std::string_view& bytes) {
+  T value;
+  if (bytes.size() < sizeof value) refuse_state();
+  std::memcpy(&value, bytes.data(), sizeof value);
+  bytes.remove_prefix(sizeof value);
+  return value;
+}
+
+template <class T>
+std::vector<T> take_array(std::string_view& bytes) {
+  const std::uint64_t size = take_value<std::uint64_t>(bytes);
+  if (size > bytes.size() / sizeof(T)) refuse_state();
+  std::vector<T> out(size);
+  std::memcpy(out.data(), bytes.data(), size * sizeof(T));
+  bytes.remove_prefix(size * sizeof(T));
+  return out;
+}
+
+}  // namespace
+
+Trainer::Trainer(std::shared_ptr<const Treebank> bank, SignatureKind signature)
+    : bank_(std::move(bank)), grammar_(std::make_shared<SplitGrammar>()) {
+  if (bank_->size() == 0) throw std::invalid_argument("no trees to train on");
+  for (Symbol label = 0; label < bank_->labels().size(); ++label) grammar_->labels.intern(bank_->labels().text(label));
+  for (Symbol word = 0; word < bank_->words().size(); ++word) grammar_->words.intern(bank_->words().text(word));
+  grammar_->signature = signature;
+  level_.states.assign(bank_->labels().size(), 1);
+  level_.lay_out(*bank_);
+  for (std::size_t t = 0; t < bank_->size(); ++t) {
+    for (const BankNode& node : (*bank_)[t]) level_.scores[level_.at[index(node.kind)][node.rule]] += 1.0;
+  }
+  normalise();
+}
+
+// Probabilities from counts: they sum to 1 over the rules of every state that has any.
+void Trainer::normalise() {
+  std::vector<double> totals(level_.total_states(), 0.0);
+  for (const bool divide : {false, true}) {
+    for_each_rule(*bank_, [&](RuleKind kind, std::uint32_t r, const BankRule& rule) {
+      const std::size_t heads = level_.states[rule.head], rows = combinations(kind, rule, level_.states);
+      double* scores = level_.scores.data() + level_.at[index(kind)][r];
+      double* total = totals.data() + level_.first[rule.head];
+      for (std::size_t row = 0; row < rows; ++row) {
+        for (std::size_t h = 0; h < heads; ++h) {
+          double& score = scores[row * heads + h];
+          if (!divide) {
+            total[h] += score;
+          } else if (total[h] > 0.0) {
+            score /= total[h];
+          }
+        }
+      }
+    });
+  }
+}
+
+double Trainer::log_likelihood(unsigned threads) const {
+  return expect(*bank_, level_, threads, false).log_likelihood;
+}
+
+double Trainer::em(unsigned threads) {
+  Expectation found = expect(*bank_, level_, threads, true);
+  level_.scores = std::move(found.counts);
+  normalise();
+  return found.log_likelihood;
+}
+
+void Trainer::split(std::uint64_t seed, double noise) {
+  TrainingLevel old = std::move(level_);
+  level_ = TrainingLevel();
+  for (Symbol label = 0; label < old.states.size(); ++label)
+    level_.states.push_back(label == grammar_->root ? old.states[label] : 2 * old.states[label]);
+  level_.lay_out(*bank_);
+  for (Symbol label = 0; label < old.states.size(); ++label) {
+    for (std::uint32_t s = 0; s < level_.states[label]; ++s)
+      level_.coarse.push_back(old.first[label] + (label == grammar_->root ? s : s / 2));
+  }
+  Random random(seed);
+  const auto old_state = [&](Symbol label, std::size_t s) { return label == grammar_->root ? s : s / 2; };
+  for_each_rule(*bank_, [&](RuleKind kind, std::uint32_t r, const BankRule& rule) {
+    const std::size_t heads = level_.states[rule.head], old_heads = old.states[rule.head];
+    const std::size_t lefts = kind == RuleKind::lexical ? 1 : level_.states[rule.left];
+    const std::size_t rights = kind == RuleKind::binary ? level_.states[rule.right] : 1;
+    const std::size_t old_rights = kind == RuleKind::binary ? old.states[rule.right] : 1;
+    const double* from = old.scores.data() + old.at[index(kind)][r];
+    double* to = level_.scores.data() + level_.at[index(kind)][r];
+    const double part = static_cast<double>(combinations(kind, rule, old.states)) / static_cast<double>(lefts * rights);
+    for (std::size_t x = 0; x < lefts; ++x) {
+      for (std::size_t y = 0; y < rights; ++y) {
+        const std::size_t old_x = kind == RuleKind::lexical ? 0 : old_state(rule.left, x);
+        const std::size_t old_y = kind == RuleKind::binary ? old_state(rule.right, y) : 0;
+        for (std::size_t h = 0; h < heads; ++h) {
+          const double score = from[(old_x * old_rights + old_y) * old_heads + old_state(rule.head, h)];
+          to[(x * rights + y) * heads + h] = score * part * (1.0 + noise * (2.0 * random.uniform() - 1.0));
+        }
+      }
+    }
+  });
+  normalise();
+  split_ = true;
+}
+
+std::size_t Trainer::merge(double share, unsigned threads) {
+  if (!split_) throw std::invalid_argument("nothing was split that could be merged");
+  // How often each state is expected, and what part of its pair that is.
+  const Expectation found = expect(*bank_, level_, threads, true);
+  std::vector<double> often(level_.total_states(), 0.0), part(level_.total_states(), 0.0);
+  for_each_rule(*bank_, [&](RuleKind kind, std::uint32_t r, const BankRule& rule) {
+    const std::size_t heads = level_.states[rule.head], rows = combinations(kind, rule, level_.states);
+    const double* counts = found.counts.data() + level_.at[index(kind)][r];
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t h = 0; h < heads; ++h) often[level_.first[rule.head] + h] += counts[row * heads + h];
+    }
+  });
+  std::vector<std::uint32_t> pairs;
+  for (Symbol label = 0; label < level_.states.size(); ++label) {
+    for (std::uint32_t s = level_.first[label]; s < level_.first[label + 1]; ++s) {
+      if (label == grammar_->root || (s - level_.first[label]) % 2 != 0) continue;
+      pairs.push_back(s);
+      const double sum = often[s] + often[s + 1];
+      part[s] = sum > 0.0 ? often[s] / sum : 0.5;
+      part[s + 1] = 1.0 - part[s];
+    }
+  }
+  const std::vector<double> gains = merging_gains(*bank_, level_, pairs, part, threads);
+  std::vector<std::uint32_t> order(pairs.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return gains[a] > gains[b]; });
+  const std::size_t merged = static_cast<std::size_t>(share * static_cast<double>(pairs.size()));
+  std::vector<std::uint8_t> is_merged(level_.total_states(), 0);
+  for (std::size_t i = 0; i < merged; ++i) is_merged[pairs[order[i]]] = is_merged[pairs[order[i]] + 1] = 1;
+
+  TrainingLevel old = std::move(level_);
+  level_ = TrainingLevel();
+  std::vector<std::uint32_t> target(old.total_states());  // sub-state of the same label
+  level_.states.assign(old.states.size(), 0);
+  for (Symbol label = 0; label < old.states.size(); ++label) {
+    for (std::uint32_t s = old.first[label]; s < old.first[label + 1]; ++s) {
+      const bool second = is_merged[s] && (s - old.first[label]) % 2 == 1;
+      target[s] = second ? level_.states[label] - 1 : level_.states[label]++;
+      if (!second) level_.coarse.push_back(old.coarse[s]);
+    }
+  }
+  level_.lay_out(*bank_);
+  for_each_rule(*bank_, [&](RuleKind kind, std::uint32_t r, const BankRule& rule) {
+    const std::size_t heads = level_.states[rule.head], old_heads = old.states[rule.head];
+    const std::size_t old_lefts = kind == RuleKind::lexical ? 1 : old.states[rule.left];
+    const std::size_t old_rights = kind == RuleKind::binary ? old.states[rule.right] : 1;
+    const std::size_t rights = kind == RuleKind::binary ? level_.states[rule.right] : 1;
+    const double* from = old.scores.data() + old.at[index(kind)][r];
+    double* to = level_.scores.data() + level_.at[index(kind)][r];
+    for (std::size_t x = 0; x < old_lefts; ++x) {
+      for (std::size_t y = 0; y < old_rights; ++y) {
+        const std::size_t new_x = kind == RuleKind::lexical ? 0 : target[old.first[rule.left] + x];
+        const std::size_t new_y = kind == RuleKind::binary ? target[old.first[rule.right] + y] : 0;
+        for (std::size_t h = 0; h < old_heads; ++h) {
+          const std::uint32_t state = old.first[rule.head] + static_cast<std::uint32_t>(h);
+          const double weight = is_merged[state] ? part[state] : 1.0;
+          to[(new_x * rights + new_y) * heads + target[state]] += weight * from[(x * old_rights + y) * old_heads + h];
+        }
+      }
+    }
+  });
+  split_ = false;
+  return merged;
+}
+
+void Trainer::smooth(double grammar, double lexicon) {
+  for_each_rule(*bank_, [&](RuleKind kind, std::uint32_t r, const BankRule& rule) {
+    const std::size_t heads = level_.states[rule.head], rows = combinations(kind, rule, level_.states);
+    const double part = kind == RuleKind::lexical ? lexicon : grammar;
+    double* scores = level_.scores.data() + level_.at[index(kind)][r];
+    for (std::size_t row = 0; row < rows; ++row) {
+      double sum = 0.0;
+      for (std::size_t h = 0; h < heads; ++h) sum += scores[row * heads + h];
+      const double mean = sum / static_cast<double>(heads);
+      for (std::size_t h = 0; h < heads; ++h) {
+        double& score = scores[row * heads + h];
+        score = (1.0 - part) * score + part * mean;
+      }
+    }
+  });
+}
+
+void Trainer::finish_level(unsigned threads, double least) {
+  Level out;
+  out.states = level_.states;
+  out.number_states();
+  out.coarse = level_.coarse;
+  const auto copy = [&](std::size_t at, std::size_t size) {
+    const std::size_t begin = out.scores.size();
+    for (std::size_t i = 0; i < size; ++i) {
+      const double score = level_.scores[at + i];
+      out.scores.push_back(score < least ? 0.0 : score);
+    }
+    return begin;
+  };
+  const auto unary = bank_->rules(RuleKind::unary), binary = bank_->rules(RuleKind::binary);
+  for (std::size_t r = 0; r < unary.size(); ++r) {
+    const std::size_t size = combinations(RuleKind::unary, unary[r], level_.states) * level_.states[unary[r].head];
+    out.unary.push_back({unary[r].head, unary[r].left, copy(level_.at[index(RuleKind::unary)][r], size)});
+  }
+  for (std::size_t r = 0; r < binary.size(); ++r) {
+    const BankRule& rule = binary[r];
+    const std::size_t size = combinations(RuleKind::binary, rule, level_.states) * level_.states[rule.head];
+    out.binary.push_back({rule.head, rule.left, rule.right, copy(level_.at[index(RuleKind::binary)][r], size)});
+  }
+  add_words(expect(*bank_, level_, threads, true).counts, out);
+  // The grammar may be in use by parsers: it is never changed, but followed by another.
+  auto next = std::make_shared<SplitGrammar>();
+  for (Symbol label = 0; label < grammar_->labels.size(); ++label) next->labels.intern(grammar_->labels.text(label));
+  next->signature = grammar_->signature;
+  next->root = grammar_->root;
+  next->levels = grammar_->levels;
+  next->levels.push_back(std::move(out));
+  for (Symbol word = 0; word < grammar_->words.size(); ++word) next->words.intern(grammar_->words.text(word));
+  grammar_ = std::move(next);
+}
+
+std::string Trainer::state() const {
+  std::string out(kMagic);
+  const std::uint64_t hash = bank_->hash();
+  append_bytes(out, &hash, sizeof hash);
+  out += split_ ? '\1' : '\0';
+  append_array(out, level_.states);
+  append_array(out, level_.coarse);
+  append_array(out, level_.scores);
+  const std::uint64_t levels = grammar_->levels.size();
+  append_bytes(out, &levels, sizeof levels);
+  for (const Level& level : grammar_->levels) {
+    append_array(out, level.states);
+    append_array(out, level.coarse);
+    append_array(out, level.scores);
+    append_array(out, level.first_tag);
+    std::vector<std::uint64_t> rules;
+    for (const UnaryRule& rule : level.unary) rules.push_back(rule.at);
+    for (const BinaryRule& rule : level.binary) rules.push_back(rule.at);
+    for (const LexicalRule& rule : level.tags) {
+      rules.push_back(rule.tag);
+      rules.push_back(rule.at);
+    }
+    append_array(out, rules);
+  }
+  const std::uint64_t words = grammar_->words.size() - bank_->words().size();
+  append_bytes(out, &words, sizeof words);
+  for (std::size_t w = bank_->words().size(); w < grammar_->words.size(); ++w) {
+    const std::string_view text = grammar_->words.text(static_cast<Symbol>(w));
+    append_array(out, std::vector<char>(text.begin(), text.end()));
+  }
+  return out;
+}
+
+void Trainer::restore(std::string_view bytes) {
+  if (!bytes.starts_with(kMagic)) refuse_state();
+  bytes.remove_prefix(kMagic.size());
+  if (take_value<std::uint64_t>(bytes) != bank_->hash())
+    throw std::invalid_argument("the saved state of training is that of other trees or options");
+  const bool split = take_value<char>(bytes) != 0;
+  TrainingLevel level;
+  level.states = take_array<std::uint32_t>(bytes);
+  level.coarse = take_array<std::uint32_t>(bytes);
+  std::vector<double> scores = take_array<double>(bytes);
+  if (level.states.size() != bank_->labels().size()) refuse_state();
+  level.lay_out(*bank_);
+  if (scores.size() != level.scores.size()) refuse_state();
+  level.scores = std::move(scores);
+  auto grammar = std::make_shared<SplitGrammar>();
+  for (Symbol label = 0; label < bank_->labels().size(); ++label) grammar->labels.intern(bank_->labels().text(label));
+  for (Symbol word = 0; word < bank_->words().size(); ++word) grammar->words.intern(bank_->words().text(word));
+  grammar->signature = grammar_->signature;
+  const auto unary = bank_->rules(RuleKind::unary), binary = bank_->rules(RuleKind::binary);
+  for (std::uint64_t levels = take_value<std::uint64_t>(bytes); levels > 0; --levels) {
+    Level& one = grammar->levels.emplace_back();
+    one.states = take_array<std::uint32_t>(bytes);
+    one.number_states();
+    one.coarse = take_array<std::uint32_t>(bytes);
+    one.scores = take_array<double>(bytes);
+    one.first_tag = take_array<std::uint32_t>(bytes);
+    const std::vector<std::uint64_t> rules = take_array<std::uint64_t>(bytes);
+    if (rules.size() < unary.size() + binary.size()) refuse_state();
+    std::size_t at = 0;
+    for (const BankRule& rule : unary) one.unary.push_back({rule.head, rule.left, rules[at++]});
+    for (const BankRule& rule : binary) one.binary.push_back({rule.head, rule.left, rule.right, rules[at++]});
+    for (; at + 1 < rules.size(); at += 2) one.tags.push_back({static_cast<Symbol>(rules[at]), rules[at + 1]});
+  }
+  for (std::uint64_t words = take_value<std::uint64_t>(bytes); words > 0; --words) {
+    const std::vector<char> text = take_array<char>(bytes);
+    grammar->words.intern({text.data(), text.size()});
+  }
+  if (!bytes.empty()) refuse_state();
+  level_ = std::move(level);
+  grammar_ = std::move(grammar);
+  split_ = split;
+}
+
+}  // namespace treeglot

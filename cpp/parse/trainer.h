@@ -1,0 +1,56 @@
+// Training of split grammars: split, EM, merge, EM, smooth (Petrov et al. 2006). Each step is a function, so that what
+// drives them can save the state in between and go on from it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "parse/expectation.h"
+#include "parse/split_grammar.h"
+#include "parse/treebank.h"
+
+namespace treeglot {
+
+class Trainer {
+ public:
+  // Level 0: relative frequencies of the rules of the binarised trees.
+  Trainer(std::shared_ptr<const Treebank> bank, SignatureKind signature);
+
+  double log_likelihood(unsigned threads) const;
+  // One iteration of EM; the log likelihood before it. Never lowers it.
+  double em(unsigned threads);
+  // Every state but the root's becomes two, which differ by up to `noise` of each probability at random.
+  void split(std::uint64_t seed, double noise);
+  // Undoes the given share of the last splits, those that cost the least likelihood; how many.
+  std::size_t merge(double share, unsigned threads);
+  // Each state's rules get a part of the mean over the states of its label (section 2.3).
+  void smooth(double grammar, double lexicon);
+  // The level as it is now becomes the next level of the grammar, with probabilities below `least` taken for 0.
+  void finish_level(unsigned threads, double least);
+
+  std::size_t levels() const { return grammar_->levels.size(); }
+  std::uint32_t total_states() const { return level_.total_states(); }
+  std::shared_ptr<const SplitGrammar> grammar() const { return grammar_; }
+
+  // Everything that further steps depend on, and back. Refuses what is not the state of the same treebank.
+  std::string state() const;
+  void restore(std::string_view bytes);
+
+  // Rules and probabilities of the level as it is now, for tests: head, children or word, sub-states, probability.
+  const TrainingLevel& level() const { return level_; }
+  const Treebank& bank() const { return *bank_; }
+
+ private:
+  void normalise();
+  void add_words(const std::vector<double>& counts, Level& out) const;
+
+  std::shared_ptr<const Treebank> bank_;
+  std::shared_ptr<SplitGrammar> grammar_;
+  TrainingLevel level_;
+  bool split_ = false;  // states 2x and 2x + 1 come from one: they can be merged
+};
+
+}  // namespace treeglot

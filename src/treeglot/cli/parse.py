@@ -1,0 +1,66 @@
+"""`treeglot parse`: sentences to forests or trees with a trained grammar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from treeglot.base.errors import UsageError
+from treeglot.cli.output import say, track, warn
+from treeglot.parse.parser import ParsingOptions
+
+
+def parse(
+    model: Annotated[Path, typer.Argument(help="The folder of a grammar: trained here, or Berkeley's or Egret's.")],
+    text: Annotated[Path, typer.Argument(help="Tokenised sentences, one a line; - is standard input.")] = Path("-"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output.")] = Path("-"),
+    to: Annotated[
+        str | None, typer.Option(help="jsonl or egret for forests, brackets for trees, if the suffix does not say.")
+    ] = None,
+    trees: Annotated[bool, typer.Option("--trees", help="Only the best tree of each sentence.")] = False,
+    kbest: Annotated[int, typer.Option(help="So many best trees of each, with scores; an empty line ends a list.")] = 0,
+    level: Annotated[int | None, typer.Option(help="The finest level used; all by default.")] = None,
+    options: ParsingOptions = ParsingOptions(),  # noqa: B008
+) -> None:
+    """Parse tokenised sentences into packed forests, or their best trees.
+
+    Every sentence gets a result: one without a parse, or that takes too long, a flat tree. How many is said at the end.
+    """
+    from treeglot.parse import load
+    from treeglot.syntax import find_format, read_text, write
+
+    if kbest < 0:
+        raise UsageError(f"kbest is {kbest}; expected 0 or more")
+    if trees and kbest:
+        raise UsageError("--trees and --kbest: expected one of them")
+    parser = load(model, options, level)
+    sentences = track(read_text(text), "parsing", unit="sentences")
+    if kbest:
+        _write_lists(out, parser.kbest(sentences, kbest))
+    else:
+        if to is None and str(out) == "-":
+            to = "brackets" if trees else "jsonl"
+        chosen = find_format(out, to)
+        wants_trees = chosen.name == "brackets"
+        if trees and not wants_trees:
+            raise UsageError(f"--trees gives trees, which the format {chosen.name} does not hold")
+        if chosen.name not in ("brackets", "jsonl", "egret"):
+            raise UsageError(
+                f"the format {chosen.name} holds neither forests nor trees; expected jsonl, egret, brackets"
+            )
+        values: Iterable[Any] = (p.value for p in (parser.trees if wants_trees else parser.forests)(sentences))
+        write(out, values, chosen.name)
+    (warn if parser.counts.keys() - {"parsed", "no_words"} else say)(parser.summary())
+
+
+def _write_lists(out: Path, lists: Iterator[list[tuple[float, Any]]]) -> None:
+    from treeglot._core import write_brackets
+    from treeglot.base.files import write_binary
+
+    with write_binary(out) as stream:
+        for found in lists:
+            lines = [f"{score:.6f}\t{write_brackets(tree)}\n" for score, tree in found]
+            stream.write("".join([*(lines or ["(())\n"]), "\n"]).encode())

@@ -1,0 +1,39 @@
+"""`treeglot parser eval`: labelled brackets in common with gold trees."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from treeglot.parse.brackets import BracketOptions
+
+
+def parser_eval(
+    gold: Annotated[Path, typer.Argument(help="Gold trees in brackets.")],
+    test: Annotated[Path, typer.Argument(help="Trees, or forests, of which the best tree for each is judged.")],
+    options: BracketOptions = BracketOptions(),  # noqa: B008
+    clean: Annotated[
+        bool, typer.Option(help="Take traces, functional tags and indices off the gold trees, as training does.")
+    ] = True,
+) -> None:
+    """Judge trees by labelled brackets, as EVALB does with its usual parameters.
+
+    A sentence without a tree counts as one with nothing right. Given forests, this is the oracle: the best that a
+    choice among their trees could reach.
+    """
+    from treeglot._core import clean_tree
+    from treeglot.base.errors import FormatError
+    from treeglot.parse import compare
+    from treeglot.parse.brackets import summary
+    from treeglot.syntax import ParseForest, Tree, find_format, read, read_trees
+
+    holds = find_format(test).holds
+    if holds is not Tree and holds is not ParseForest:
+        raise FormatError(str(test), 0, "holds neither trees nor forests")
+    wanted = [clean_tree(tree) if clean else tree for tree in read_trees(gold)]
+    found = list(read(test))
+    if len(wanted) != len(found):
+        raise FormatError(str(test), 0, f"has {len(found):,} sentences; expected {len(wanted):,}, as {gold} has")
+    print(summary(compare(wanted, found, options)))

@@ -1,0 +1,60 @@
+"""`treeglot parser train`: a split grammar from a treebank."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from treeglot.cli.output import Progress, say, warn
+from treeglot.parse.train import ParserTraining
+
+
+def parser_train(
+    trees: Annotated[Path, typer.Argument(help="A treebank in Penn Treebank brackets; - is standard input.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the model.")],
+    options: ParserTraining = ParserTraining(),  # noqa: B008
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out broken trees, and say which.")] = False,
+) -> None:
+    """Train a parser's grammar from a treebank: a PCFG, its labels split in cycles of EM.
+
+    Run again, it goes on where a killed run was, or with more cycles.
+    """
+    from treeglot.parse.train import train_in, treebank
+    from treeglot.syntax import read_trees
+
+    records = read_trees(trees, "brackets", skip_bad=skip_bad)
+    bank, report = treebank(records, options)
+    if records.skipped:
+        warn(f"{records.skipped:,} broken trees were left out, the first: {records.problems[0]}")
+    if report.left_out:
+        warn(f"{report.left_out:,} trees were left out, the first: {report.problems[0]}")
+    if report.unary_cycles:
+        warn(
+            f"{report.unary_cycles:,} unary chains that lead from a label back to itself were cut short, "
+            f"the first: {report.first_cycle}"
+        )
+    with ExitStack() as stack:
+        grammar = train_in(out, bank, options, Steps(stack).update)
+    say(f"{report.trees:,} trees, {grammar.words:,} words and classes of unknown ones, {len(grammar.labels):,} labels")
+    say("states by level: " + " ".join(f"{sum(states):,}" for states in grammar.states))
+
+
+class Steps:
+    """The progress of one step after the other."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        """The last step ends with `stack`."""
+        self._stack = stack
+        self._step = ""
+        self._progress: Any = None
+
+    def update(self, step: str, done: int, total: int, log_likelihood: float) -> None:
+        """So much of `step` is done."""
+        if step != self._step:
+            self._stack.close()
+            self._step = step
+            self._progress = self._stack.enter_context(Progress(step, unit="iterations", total=total))
+        self._progress.update(done)

@@ -1,0 +1,182 @@
+"""Training from files: cleaning, odd trees, resuming, threads, the commands."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from treeglot._core import SignatureKind, Trainer, clean_tree
+from treeglot.base.errors import FormatError, UsageError
+from treeglot.cli import main
+from treeglot.parse import GrammarParser, ParserTraining, compare, load, read_kbest, train, train_in, treebank
+from treeglot.sample import generate, split
+from treeglot.syntax import Tree, read_forests, read_trees, write
+
+SAMPLE = split(generate(pairs=120, seed=3))
+TREES = [pair.source_tree for pair in SAMPLE["train"]]
+QUICK = ParserTraining(cycles=2, split_iterations=4, merge_iterations=2, smooth_iterations=1, signature="chinese")
+
+
+@pytest.mark.parametrize(
+    ("tree", "wanted"),
+    [
+        ("(S (NP-SBJ-1 (PRP I)) (VP=2 (VB go)))", "(S (NP (PRP I)) (VP (VB go)))"),
+        ("(S (NP (-NONE- *)) (VP (VB go)))", "(S (VP (VB go)))"),
+        ("(NP (NP (NN a)) (SBAR (-NONE- 0) (S (-NONE- *T*))))", "(NP (NN a))"),
+        ("(NP (-LRB- -LRB-) (NN a) (PRT|ADVP (RP up)))", "(NP (-LRB- -LRB-) (NN a) (PRT|ADVP (RP up)))"),
+        ("(S (-NONE- *))", "(())"),
+    ],
+)
+def test_cleaning(tree: str, wanted: str) -> None:
+    assert str(clean_tree(Tree.parse(tree))) == wanted
+
+
+def test_odd_trees_are_named() -> None:
+    found = [
+        Tree.parse("(S (NP (PRP I)) (VP (VB go)))"),
+        Tree.parse("(S (NP I) go)"),
+        None,
+        Tree(),
+        Tree.parse("(S (VP (S (NP (PRP I)) (VP (VB go)))))"),
+    ]
+    bank, report = treebank(found)
+    assert len(bank) == report.trees == 2
+    assert report.problems == ("tree 2: the word 'go' has no tag of its own", "tree 4: an empty tree")
+    assert (report.unary_cycles, report.first_cycle) == (1, "S > VP > S")
+
+
+def test_labels_remember_sisters_and_ancestors() -> None:
+    tree = Tree.parse("(S (NP (A a) (B b) (A a) (B b)) (VP (A a)))")
+    bank, _ = treebank([tree], ParserTraining(horizontal=1, vertical=2, root="ROOT"))
+    labels = train(bank, ParserTraining(cycles=0)).labels
+    assert labels == ["ROOT", "A", "B", "NP^S", "@NP^S|B", "@NP^S|A", "VP^S", "S"]
+    parser = GrammarParser(train(bank, ParserTraining(cycles=0)))
+    assert [str(p.value) for p in parser.trees([tree.words])] == [str(tree)]
+
+
+def test_a_root_that_all_trees_share_is_the_root() -> None:
+    one, other = Tree.parse("(TOP (S (A a)))"), Tree.parse("(TOP (X (A a)))")
+    assert train(treebank([one, other])[0], ParserTraining(cycles=0)).labels == ["TOP", "A", "S", "X"]
+    inside = Tree.parse("(S (TOP (A a)))")
+    assert train(treebank([one, inside])[0], ParserTraining(cycles=0)).labels[0] == "ROOT"
+
+
+def test_threads_give_the_same_bytes() -> None:
+    bank, _ = treebank(TREES, QUICK)
+    states = []
+    for threads in (1, 2):
+        trainer = Trainer(bank, SignatureKind.chinese)
+        trainer.split(1)
+        for _ in range(3):
+            trainer.em(threads)
+        trainer.merge(0.5, threads)
+        trainer.finish_level(threads)
+        states.append(trainer.state())
+    assert states[0] == states[1]
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_killed_run_goes_on_and_gives_the_same_bytes(tmp_path: Path) -> None:
+    bank, _ = treebank(TREES, QUICK)
+    train_in(tmp_path / "whole", bank, QUICK)
+
+    class KilledError(Exception):
+        pass
+
+    for stop in ("cycle 1, merge", "cycle 2, split", "cycle 2, smooth"):
+
+        def kill(step: str, done: int, total: int, log_likelihood: float, stop: str = stop) -> None:
+            if step == stop:
+                raise KilledError
+
+        with pytest.raises(KilledError):
+            train_in(tmp_path / "again", bank, QUICK, kill)
+    seen = []
+    train_in(tmp_path / "again", bank, QUICK, lambda step, *_: seen.append(step))
+    assert seen == ["cycle 2, smooth"]
+    assert content(tmp_path / "again") == content(tmp_path / "whole")
+    # More cycles go on from where fewer ended.
+    fewer = ParserTraining(**{**vars(QUICK), "cycles": 1})
+    train_in(tmp_path / "fewer", bank, fewer)
+    train_in(tmp_path / "fewer", bank, QUICK)
+    assert content(tmp_path / "fewer") == content(tmp_path / "whole")
+
+
+def test_other_trees_options_and_damaged_states_are_refused(tmp_path: Path) -> None:
+    quick = ParserTraining(**{**vars(QUICK), "cycles": 0})
+    bank, _ = treebank(TREES, quick)
+    train_in(tmp_path, bank, quick)
+    with pytest.raises(UsageError, match=r"training was begun with other options: .*seed=1.*; now .*seed=2"):
+        train_in(tmp_path, bank, ParserTraining(**{**vars(quick), "seed": 2}))
+    other, _ = treebank(TREES[1:], quick)
+    with pytest.raises(FormatError, match="is that of other trees or options; remove it to begin again"):
+        train_in(tmp_path, other, quick)
+    path = tmp_path / "training.state"
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(FormatError, match="the saved state of training is damaged"):
+        train_in(tmp_path, bank, quick)
+    with pytest.raises(UsageError, match="cycles is 7; expected 0 to 6"):
+        ParserTraining(cycles=7)
+
+
+def test_trained_on_the_sample_treebank(tmp_path: Path) -> None:
+    parts = split(generate(pairs=900, seed=1))
+    options = ParserTraining(cycles=2, signature="chinese")
+    bank, _ = treebank((pair.source_tree for pair in parts["train"]), options)
+    train_in(tmp_path, bank, options)
+    gold = [pair.source_tree for pair in parts["test"]]
+    scores = []
+    for level in range(3):
+        parser = load(tmp_path, level=level)
+        scores.append(compare(gold, [p.value for p in parser.trees(tree.words for tree in gold)]).f1)
+    assert scores[0] + 0.02 < min(scores[1:])
+    assert scores[2] > 0.95
+
+
+def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bank, model, text = tmp_path / "bank.tree", tmp_path / "model", tmp_path / "text"
+    write(bank, TREES)
+    with bank.open("a") as stream:
+        stream.write("(S (NP (A a))\n")
+    command = ["parser", "train", str(bank), "--out", str(model), "--cycles", "1", "--signature", "chinese", "-q"]
+    assert main(command) == 1
+    assert "bank.tree:105: " in capsys.readouterr().err
+    assert main([*command, "--skip-bad"]) == 0
+    assert "1 broken trees were left out, the first: " in capsys.readouterr().err
+    gold = [pair.source_tree for pair in SAMPLE["test"]]
+    text.write_text("".join(" ".join(tree.words) + "\n" for tree in gold) + "\n", encoding="utf-8")
+    forests, trees = tmp_path / "out.jsonl", tmp_path / "out.tree"
+    assert main(["parse", str(model), str(text), "--out", str(forests)]) == 0
+    assert capsys.readouterr().err.endswith(f"{len(gold) + 1} sentences: 1 empty\n")
+    assert main(["parse", str(model), str(text), "--out", str(trees), "--time-limit", "1e-9", "-q"]) == 0
+    assert f"{len(gold)} given up when time was up: flat trees" in capsys.readouterr().err
+    assert [tree.words for tree in read_trees(trees)] == [*(tree.words for tree in gold), []]
+    assert [forest.words for forest in read_forests(forests)][:-1] == [tree.words for tree in gold]
+    write(tmp_path / "gold.tree", [*gold, Tree()])
+    assert main(["parser", "eval", str(tmp_path / "gold.tree"), str(forests)]) == 0
+    assert "F1 " in capsys.readouterr().out
+    lists = tmp_path / "lists"
+    assert main(["parse", str(model), str(text), "--kbest", "3", "--out", str(lists)]) == 0
+    found = list(read_kbest(lists))
+    assert len(found) == len(gold) + 1
+    assert found[-1] == []
+    assert all(a[0] >= b[0] for trees in found for a, b in pairwise(trees))
+
+
+def test_lists_of_other_parsers(tmp_path: Path) -> None:
+    path = tmp_path / "egret"
+    path.write_text(
+        "sentence 1: \na b\n2 best:\n( (S (A a) (B b)))\n( (S (B a) (B b)))\nsentence 2: \nc\n2 best:\n(())\n"
+    )
+    assert [[str(tree) for _, tree in trees] for trees in read_kbest(path)] == [
+        ["(S (A a) (B b))", "(S (B a) (B b))"],
+        [],
+    ]
+    path.write_text("( (S (A a)))\n\n(())\n\n( (S (A b)))\n( (S (B b)))\n")
+    assert [len(trees) for trees in read_kbest(path)] == [1, 0, 2]
+    path.write_text("( (S (A a)))\nx\t(S\n")
+    with pytest.raises(FormatError, match="egret:2: is not a tree"):
+        list(read_kbest(path))
