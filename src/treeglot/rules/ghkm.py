@@ -181,7 +181,10 @@ class RuleKinds:
 
 
 def rule_kinds(extraction: Extraction, engine: Engine | None = None) -> RuleKinds:
-    """How many different rules of each kind there are, structures being part of a rule."""
+    """How many different rules of each kind there are, structures being part of a rule.
+
+    Phrases are told by their left-hand side: a fragment whose root a treebank calls X counts as one.
+    """
     engine = engine or DuckDB(folder=extraction.folder)
     different = "SELECT DISTINCT source, target, lhs FROM counts"
     statements = [
