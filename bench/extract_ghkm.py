@@ -1,6 +1,6 @@
 """From parsed, aligned text to a rule table: time and memory, and how many rules of which kind.
 
-python bench/extract_ghkm.py FOLDER [--rules c2s c2d] [--threads 2] [--pairs N] [--set prune=3.0 ...]
+python bench/extract_ghkm.py FOLDER [--rules c2s c2d] [--threads 2] [--pairs N] [--words 20 40] [--set prune=3.0 ...]
 
 FOLDER has train.zh, train.lc.en, train.gdfa, train.zh.forest.xz and train.en.tree.xz. CPU time is that of all threads.
 """
@@ -11,7 +11,7 @@ import json
 import resource
 import tempfile
 import time
-from itertools import islice
+from itertools import compress, islice
 from pathlib import Path
 
 from treeglot.rules import RULE_SETS, bitext, compile_table, extract_ghkm, rule_kinds, score
@@ -24,6 +24,7 @@ def main() -> None:
     parser.add_argument("--rules", nargs="*", default=["c2s", "c2d"], choices=RULE_SETS)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--pairs", type=int, help="the first of them alone")
+    parser.add_argument("--words", type=int, nargs=2, default=(0, 1000), help="least and most source words of a pair")
     parser.add_argument("--trees", action="store_true", help="the one-best trees in place of the forests")
     parser.add_argument("--table", action="store_true", help="score and compile too")
     parser.add_argument("--set", nargs="*", default=[], help="options of the extraction, NAME=VALUE")
@@ -32,18 +33,21 @@ def main() -> None:
 
     changes = {name: json.loads(value) for name, value in (item.split("=") for item in given.set)}
     files = (folder / "train.zh", "text"), (folder / "train.lc.en", "text"), (folder / "train.gdfa", "pharaoh")
-    pairs = bitext(islice(read_parallel(*files), given.pairs))
+    texts = list(islice(read_parallel(*files), given.pairs))
+    least, most = given.words
+    kept = [least <= len(source) <= most for source, _, _ in texts]
+    pairs = bitext(compress(texts, kept))
     table = heads.load("english")
     for name in given.rules:
         options = dataclasses.replace(RULE_SETS[name], **changes)
         wall, cpu = time.perf_counter(), time.process_time()
-        trees = list(islice(read_trees(folder / "train.en.tree.xz"), given.pairs))
+        trees = list(compress(read_trees(folder / "train.en.tree.xz"), kept))
         source = read_trees(folder / "train.zh.tree.xz") if given.trees else read_forests(folder / "train.zh.forest.xz")
         with tempfile.TemporaryDirectory() as scratch:
             out = Path(scratch)
             extraction = extract_ghkm(
                 pairs,
-                islice(source, given.pairs),
+                compress(source, kept),
                 out,
                 options,
                 dependencies=to_dependencies(trees, table),
