@@ -1,68 +1,31 @@
-"""`treeglot demo` always works, and shows what it says."""
+"""`treeglot demo`: the recipe it makes, and a run of it cut down to two systems."""
 
-from __future__ import annotations
-
-import os
-import re
-import subprocess
-import sys
-from functools import cache
+from pathlib import Path
 
 import pytest
 
-from treeglot.cli import main
-from treeglot.syntax.draw.shapes import columns
+from treeglot.cli import demo, main
+from treeglot.models import KINDS
 
 
-@cache
-def demo(width: int, encoding: str = "utf-8") -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "treeglot", "demo", "-q", "--width", str(width)],
-        capture_output=True,
-        env={**os.environ, "PYTHONIOENCODING": encoding},
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-    return done.stdout.decode(encoding)
+def test_it_has_models_of_every_paper() -> None:
+    assert set(demo.SYSTEMS) <= set(KINDS)
+    quick = set(demo.SYSTEMS) - set(demo.LEFT_OUT)
+    assert {"hiero", "t2t-fuzzy", "c2s", "c2d", "dep2str", "dep2str-aug", "s2d"} <= quick
 
 
-@pytest.mark.parametrize("width", [1, 80, 160])
-def test_any_width(width: int) -> None:
-    page = demo(width)
-    assert "\x1b" not in page
-    for heading in (
-        "Its trees",
-        "Its forest",
-        "Its dependencies",
-        "Its word alignment",
-        "A translation",
-        "What to try next",
-    ):
-        assert re.search(rf"^── {heading} *─*$", page, re.MULTILINE)
-
-
-def test_the_pair_is_ambiguous() -> None:
-    text = demo(80).replace("\n", " ")
-    assert "The word 与 can be 'and' (CC, as in the best tree) or 'with' (P)" in text
-    assert "The second best tree:" in text
-
-
-def test_eighty_columns_are_enough() -> None:
-    assert max(columns(line) for line in demo(80).splitlines()) <= 80
-
-
-def test_it_ends_with_commands_that_exist(capsys: pytest.CaptureFixture[str]) -> None:
-    _, _, ending = demo(80).partition("What to try next")
-    commands = re.findall(r"^treeglot (?!--)(.*?)(?:  +#.*)?$", ending, re.MULTILINE)
-    assert len(commands) >= 5
-    for command in commands:
-        name = re.match(r"lm \w+|\w+", command)
-        assert name and main([*name[0].split(), "--help"]) == 0
-        usage = capsys.readouterr().out
-        for option in re.findall(r"--[\w-]+", command):
-            assert option in usage, command
-
-
-def test_a_terminal_without_unicode() -> None:
-    page = demo(80, "ascii")
-    assert page.isascii()
-    assert "-- Its forest --" in page
+def test_a_small_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(demo, "QUICK", 120)
+    monkeypatch.setattr(demo, "SYSTEMS", {"hiero": "mert", "c2d": "mert"})
+    assert main(["demo", "--quick", "--out", str(tmp_path / "demo"), "--threads", "2"]) == 0
+    shown = capsys.readouterr()
+    assert "── Results on the test set" in shown.out
+    assert "reference: " in shown.out
+    assert "── How c2d made the first of them" in shown.out
+    assert "TOP( " in shown.out
+    report = (tmp_path / "demo/report.html").read_bytes()
+    assert b"sample corpus" in report
+    # Again: nothing runs, and the page is the same.
+    assert main(["demo", "--quick", "--out", str(tmp_path / "demo"), "--threads", "1"]) == 0
+    assert "14 steps, 14 of them done before" in capsys.readouterr().err
+    assert (tmp_path / "demo/report.html").read_bytes() == report

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -16,6 +15,9 @@ def run(
     work: Annotated[
         Path | None, typer.Option(help="The folder of results; default: beside the recipe, by its name.")
     ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="The folder that the recipe's paths are relative to; default: the recipe's own.")
+    ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Say what would run and why, and end.")] = False,
     threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
     memory: Annotated[str, typer.Option(help="Memory to use, about; what does not fit goes through the disk.")] = "2G",
@@ -25,31 +27,16 @@ def run(
     A run that was ended goes on where it was when the same command is given again.
     """
     from treeglot.base.sizes import parse_size
+    from treeglot.cli.board import watcher
     from treeglot.experiment import Pipeline, load_recipe, publish, steps_of
 
-    pipeline = Pipeline(steps_of(load_recipe(recipe)), work or recipe.parent / recipe.stem)
+    pipeline = Pipeline(steps_of(load_recipe(recipe, data)), work or recipe.parent / recipe.stem)
     if plan:
         for planned in pipeline.plan():
             state = "done" if planned.done else "to do"
             print(f"{state:6}{planned.step.name:30}{planned.key[:12]}  {planned.reason}".rstrip())
         return
-    done = pipeline.run(threads=threads, memory=parse_size(memory), watcher=_watcher())
+    with watcher() as shown:
+        done = pipeline.run(threads=threads, memory=parse_size(memory), watcher=shown)
     report, _ = publish(pipeline, threads)
     say(f"{len(done)} steps done; {report}")
-
-
-def _watcher() -> Any:
-    from treeglot.experiment import Planned, Watcher
-
-    class Lines(Watcher):
-        def planned(self, plan: Sequence[Planned]) -> None:
-            there = sum(planned.done for planned in plan)
-            say(f"{len(plan)} steps, {there} of them done before")
-
-        def started(self, planned: Planned) -> None:
-            say(f"{planned.step.name}: {planned.reason}")
-
-        def finished(self, planned: Planned, seconds: float) -> None:
-            say(f"{planned.step.name}: done in {seconds:.1f} s")
-
-    return Lines()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -57,6 +57,16 @@ class AlignSettings:
 
 
 @dataclass(frozen=True)
+class ParserSettings:
+    """A parser of the source language, for the trees and forests that the corpus and the tests do not have."""
+
+    trees: Path = required("the treebank that it is trained on")
+    cycles: int = option(2, "cycles of splitting its labels")
+    prune: float = option(10.0, "log margin of forests' edges below the best tree")
+    signature: str = option("chinese", "how unknown words are put into classes: english, german, chinese")
+
+
+@dataclass(frozen=True)
 class LmSettings:
     """The n-gram model that all systems use."""
 
@@ -100,6 +110,7 @@ class Recipe:
     baseline: str = option("", "the system that others are tested against; default: the first")
     lowercase: bool = option(False, "BLEU without regard to case")
     align: AlignSettings = option(AlignSettings(), "how words are aligned, if no alignments are given")
+    parser: ParserSettings | None = option(None, "a parser of the source language, trained for it")
     lm: LmSettings = option(LmSettings(), "the n-gram model")
     tune: TuneSettings = option(TuneSettings(), "how weights are tuned")
 
@@ -119,8 +130,8 @@ class Recipe:
             raise UsageError("there is nothing to test on; expected at least one [test.NAME]")
 
 
-def load_recipe(path: PathLike) -> Recipe:
-    """Read a recipe; its paths become relative to where it is."""
+def load_recipe(path: PathLike, data: PathLike | None = None) -> Recipe:
+    """Read a recipe; its paths are relative to `data`, or to where it is."""
     place = Path(path)
     recipe = load_options(Recipe, place)
     for system in recipe.system:
@@ -128,7 +139,7 @@ def load_recipe(path: PathLike) -> Recipe:
             find_kind(system.kind)
         except UsageError as error:
             raise FormatError(str(path), 0, f"system {system.name!r}: {error}") from error
-    placed: Recipe = _placed(recipe, place.parent)
+    placed: Recipe = _placed(recipe, place.parent if data is None else Path(data))
     return placed
 
 
@@ -146,26 +157,23 @@ def _placed(value: Any, folder: Path) -> Any:
     return value
 
 
-def training_files(kind: Kind, corpus: CorpusFiles) -> list[str]:
-    """The files of the corpus that a kind of model is trained on, but for text and alignments."""
-    out: list[str] = []
+def training_files(kind: Kind, given: Collection[str]) -> list[str]:
+    """Which of the files that a corpus has a kind of model is trained on."""
+    out = ["source", "target", "alignments"]
     for need in (*kind.needs, *kind.takes):
         names = sorted(need.split("|"), key=lambda name: kind.translates.index(name) if name in kind.translates else 99)
-        found = [name for name in names if getattr(corpus, name) is not None]
-        if not found and need in kind.takes:
-            continue
-        if not found and names != ["alignments"]:
+        found = [name for name in names if name in given]
+        if not found and need not in kind.takes:
             raise UsageError(f"a {kind.name} model is trained with {' or '.join(names)}; the corpus has none")
-        out += [name for name in found[:1] if name not in ("source", "target", "alignments", *out)]
-    given = Corpus(**{name: Path() for name in ("source", "target", "alignments", *out)})
-    kind.check(given)
+        if found and not set(names) & set(out):
+            out.append(found[0])
+    kind.check(Corpus(**{name: Path() for name in out}))
     return out
 
 
-def translated_file(kind: Kind, test: TestSet) -> Path:
-    """What a kind of model translates of a test set."""
+def translated_file(kind: Kind, given: Collection[str]) -> str:
+    """Which of the files that a test set has a kind of model translates."""
     for name in kind.translates:
-        path: Path | None = getattr(test, name)
-        if path is not None:
-            return path
+        if name in given:
+            return name
     raise UsageError(f"a {kind.name} model translates {' or '.join(kind.translates)}; the test set has none")

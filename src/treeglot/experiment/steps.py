@@ -7,11 +7,22 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from treeglot.base.files import read_lines, write_binary
 from treeglot.base.options import from_table
-from treeglot.experiment.recipe import AlignSettings, Recipe, System, TuneSettings, training_files, translated_file
+from treeglot.experiment.recipe import (
+    AlignSettings,
+    CorpusFiles,
+    ParserSettings,
+    Recipe,
+    System,
+    TestSet,
+    TuneSettings,
+    training_files,
+    translated_file,
+)
 from treeglot.experiment.report import report_step
 from treeglot.experiment.step import Input, Output, Step, Task
 from treeglot.models import Corpus, find_kind
@@ -22,58 +33,104 @@ SPEED = "ms_per_sentence"  # what a translation notes beside its result
 
 def steps_of(recipe: Recipe) -> list[Step]:
     """The steps, in an order in which they can run."""
+    corpus, dev = _files(recipe.corpus), _files(recipe.dev)
+    tests = {name: _files(test) for name, test in recipe.test.items()}
     steps = []
-    corpus = recipe.corpus
-    links: Input
-    if corpus.alignments is None:
-        steps.append(
-            Step(
-                "align",
-                partial(_align, recipe.align),
-                {"source": corpus.source, "target": corpus.target},
-                dataclasses.asdict(recipe.align),
-            )
-        )
-        links = Output("align", "links.align")
-    else:
-        links = corpus.alignments
+    if "alignments" not in corpus:
+        files = {"source": corpus["source"], "target": corpus["target"]}
+        steps.append(Step("align", partial(_align, recipe.align), files, dataclasses.asdict(recipe.align)))
+        corpus["alignments"] = Output("align", "links.align")
+    if recipe.parser is not None:
+        steps += _parsing(recipe.parser, {"train": corpus, "dev": dev} | {f"test {n}": t for n, t in tests.items()})
     order = recipe.lm.order
-    steps.append(Step("lm", partial(_lm, order), {"text": recipe.lm.text or corpus.target}, {"order": order}))
+    steps.append(Step("lm", partial(_lm, order), {"text": recipe.lm.text or corpus["target"]}, {"order": order}))
     for system in recipe.system:
-        steps += _system(recipe, system, links)
-    for name, test in recipe.test.items():
+        steps += _system(recipe, system, corpus, dev, tests)
+    for name in recipe.test:
         outputs: dict[str, Input] = {s.name: Output(f"translate {s.name} {name}", "output.txt") for s in recipe.system}
-        references = {f"reference {n}": path for n, path in enumerate(test.references)}
         settings: dict[str, Any] = {
             "systems": [system.name for system in recipe.system],
             "baseline": recipe.baseline or recipe.system[0].name,
             "lowercase": recipe.lowercase,
         }
-        steps.append(Step(f"score {name}", partial(_score, **settings), {**outputs, **references}, settings))
+        inputs = outputs | _references(tests[name])
+        steps.append(Step(f"score {name}", partial(_score, **settings), inputs, settings))
     steps.append(report_step(recipe))
     return steps
 
 
-def _system(recipe: Recipe, system: System, links: Input) -> list[Step]:
-    kind, corpus = find_kind(system.kind), recipe.corpus
-    files: dict[str, Input] = {name: getattr(corpus, name) for name in training_files(kind, corpus)}
-    files |= {"source": corpus.source, "target": corpus.target, "alignments": links, "lm": Output("lm", "lm.bin")}
+Files: TypeAlias = dict[str, Input]
+
+
+def _files(declared: CorpusFiles | TestSet) -> Files:
+    """The files that a recipe names, by what they are."""
+    out: Files = {}
+    for field in dataclasses.fields(declared):
+        value = getattr(declared, field.name)
+        if isinstance(value, Path):
+            out[field.name] = value
+        elif value is not None:
+            out |= {f"reference {n}": path for n, path in enumerate(value)}
+    return out
+
+
+def _references(files: Files) -> Files:
+    return {name: path for name, path in files.items() if name.startswith("reference ")}
+
+
+def _parsing(settings: ParserSettings, parts: Mapping[str, Files]) -> list[Step]:
+    """A parser, and what it makes of the source sentences whose forests or trees are not given."""
+    trained = {"cycles": settings.cycles, "signature": settings.signature}
+    steps = [Step("parser", partial(_train_parser, settings), {"trees": settings.trees}, trained, resumes=True)]
+    for name, files in parts.items():
+        inputs = {"parser": Output("parser"), "sentences": files["source"]}
+        steps.append(Step(f"parse {name}", partial(_parse, settings), inputs, {"prune": settings.prune}))
+        files.setdefault("source_forests", Output(f"parse {name}", "forests.jsonl"))
+        files.setdefault("source_trees", Output(f"parse {name}", "best.tree"))
+    return steps
+
+
+def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Mapping[str, Files]) -> list[Step]:
+    kind = find_kind(system.kind)
+    files = {name: corpus[name] for name in training_files(kind, corpus)} | {"lm": Output("lm", "lm.bin")}
     settings: dict[str, Any] = {"kind": system.kind, "options": system.options}
     from_table(kind.options, system.options)  # refuses what is wrong before anything runs
     model = Output(f"train {system.name}")
     steps = [Step(model.step, partial(_train, **settings), files, settings)]
     tune = system.tune or recipe.tune
-    references = {f"reference {n}": path for n, path in enumerate(recipe.dev.references)}
     weights: Input = Output(model.step, "weights.txt")
     if tune.method != "none":
         tuned = dataclasses.asdict(tune) | {"lowercase": recipe.lowercase}
-        inputs: dict[str, Input] = {"model": model, "dev": translated_file(kind, recipe.dev), **references}
+        inputs: Files = {"model": model, "dev": dev[translated_file(kind, dev)]} | _references(dev)
         steps.append(Step(f"tune {system.name}", partial(_tune, tune, recipe.lowercase), inputs, tuned, resumes=True))
         weights = Output(f"tune {system.name}", "best.weights")
-    for name, test in recipe.test.items():
-        inputs = {"model": model, "weights": weights, "sentences": translated_file(kind, test)}
+    for name, test in tests.items():
+        inputs = {"model": model, "weights": weights, "sentences": test[translated_file(kind, test)]}
         steps.append(Step(f"translate {system.name} {name}", _translate, inputs))
     return steps
+
+
+def _train_parser(settings: ParserSettings, task: Task) -> None:
+    from treeglot.parse.train import ParserTraining, train_in, treebank
+    from treeglot.syntax import read_trees
+
+    options = from_table(
+        ParserTraining, {"cycles": settings.cycles, "signature": settings.signature, "threads": task.threads}
+    )
+    bank, found = treebank(read_trees(task.inputs["trees"]), options)
+    task.report(f"{found.trees:,} trees, {found.left_out:,} left out")
+    train_in(task.out, bank, options)
+
+
+def _parse(settings: ParserSettings, task: Task) -> None:
+    from treeglot.parse import ParsingOptions, load
+    from treeglot.syntax import read_text, write
+
+    parser = load(task.inputs["parser"], ParsingOptions(prune=settings.prune, threads=task.threads))
+    forests = [found.value for found in parser.forests(read_text(task.inputs["sentences"]))]
+    write(task.out / "forests.jsonl", forests)
+    write(task.out / "best.tree", [forest.viterbi() for forest in forests])
+    task.report(parser.summary())
 
 
 def _align(settings: AlignSettings, task: Task) -> None:
@@ -123,7 +180,7 @@ def _tune(settings: TuneSettings, lowercase: bool, task: Task) -> None:
     from treeglot.tune import method as methods
 
     model = load(task.inputs["model"])
-    references = [read_lines(path) for name, path in task.inputs.items() if name.startswith("reference")]
+    references = [read_lines(path) for name, path in task.inputs.items() if name.startswith("reference ")]
     translator = DecoderTranslator(model.translator, model.kind, threads=task.threads)
     found = tune(
         translator,

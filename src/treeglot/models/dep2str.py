@@ -80,6 +80,7 @@ def _kind(name: str, summary: str, augmented: bool) -> Kind:
         options=Dep2strOptions,
         weights=WEIGHTS | (PHRASE_WEIGHTS if augmented else {}),
         needs=("source_dependencies|source_trees|source_forests", "target", "alignments"),
+        translates=("source_dependencies", "source_trees", "source_forests"),
         extract=_extract,
         compile=CompileOptions(deletions=True),
         more=_more,

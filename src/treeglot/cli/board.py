@@ -1,0 +1,96 @@
+"""What a run of an experiment shows: a table of its steps on a terminal, a line for each in a log."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from treeglot.cli.output import is_terminal, say, settings
+from treeglot.experiment import Planned, Watcher
+
+
+class Lines(Watcher):
+    """A line when a step begins and one when it ends."""
+
+    def __enter__(self) -> Lines:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def planned(self, plan: Sequence[Planned]) -> None:
+        """Says how much there is to do."""
+        there = sum(planned.done for planned in plan)
+        say(f"{len(plan)} steps, {there} of them done before")
+
+    def started(self, planned: Planned) -> None:
+        """Says what runs, and why."""
+        say(f"{planned.step.name}: {planned.reason}")
+
+    def finished(self, planned: Planned, seconds: float) -> None:
+        """Says how long it took."""
+        say(f"{planned.step.name}: done in {seconds:.1f} s")
+
+
+class Board(Watcher):
+    """A table that is drawn again as the run goes on."""
+
+    def __init__(self) -> None:
+        """Draws to standard error."""
+        self.plan: Sequence[Planned] = ()
+        self.state: dict[str, str] = {}
+        self.at = ""
+        self.began = 0.0
+        self.live: Any = None
+
+    def __enter__(self) -> Board:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.live is not None:
+            self.live.stop()
+
+    def planned(self, plan: Sequence[Planned]) -> None:
+        """Draws the table."""
+        from rich.console import Console
+        from rich.live import Live
+
+        self.plan = plan
+        self.state = {planned.step.name: "done before" if planned.done else "" for planned in plan}
+        self.live = Live(console=Console(stderr=True), get_renderable=self.table, refresh_per_second=4)
+        self.live.start()
+
+    def started(self, planned: Planned) -> None:
+        """Marks the step."""
+        self.at, self.began = planned.step.name, time.monotonic()
+        self.state[self.at] = planned.reason
+
+    def said(self, planned: Planned, line: str) -> None:
+        """Shows what the step says."""
+        self.state[planned.step.name] = line
+
+    def finished(self, planned: Planned, seconds: float) -> None:
+        """Shows how long it took."""
+        self.state[planned.step.name] = f"{seconds:.1f} s"
+        self.at = ""
+
+    def table(self) -> Any:
+        """The steps: those that are done, the one that runs, and the next ones."""
+        from rich.table import Table
+
+        out = Table.grid(padding=(0, 2))
+        for planned in self.plan:
+            name = planned.step.name
+            mark = "[bold]▶" if name == self.at else "[green]✓" if self.state[name] else " "
+            text = self.state[name]
+            if name == self.at:
+                text = f"{time.monotonic() - self.began:.0f} s, {text}"
+            out.add_row(mark, name, text)
+        return out
+
+
+def watcher() -> Board | Lines:
+    """What fits standard error."""
+    return Board() if is_terminal(sys.stderr) and not settings().quiet else Lines()
