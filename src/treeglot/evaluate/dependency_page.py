@@ -13,7 +13,7 @@ from treeglot.evaluate.page import STYLE
 
 __all__ = ["as_json", "as_page", "as_text"]
 
-CELL, LEFT, TOP = 72, 150, 40
+WIDE, TALL, LEFT, TOP = 108, 36, 150, 40  # cells, and room for names
 LIGHT, DARK = (0xF7, 0xFB, 0xFF), (0x08, 0x45, 0x94)
 
 Columns = Mapping[str, Mapping[str, str]]
@@ -110,23 +110,22 @@ def heat_map(found: Comparison, what: str) -> str:
     names = found.names
     shares = [_share(both, what) for both in found.agreement.values()] or [1.0]
     low, high = min(shares), max(shares)
-    width, height = LEFT + CELL * len(names) + 8, TOP + CELL * len(names) // 2 + 8
+    width, height = LEFT + WIDE * len(names) + 8, TOP + TALL * len(names) + 8
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" style="max-width:{width}px"'
         f' font-family="sans-serif" font-size="12" role="img" aria-label="Shares of the same {what}">'
     ]
-    tall = CELL // 2
     for j, other in enumerate(names):
-        x = LEFT + CELL * j + CELL / 2
-        parts.append(f'<text x="{x:g}" y="{TOP - 10}" text-anchor="middle">{escape(_short(other, 11))}</text>')
+        x = LEFT + WIDE * j + WIDE / 2
+        parts.append(f'<text x="{x:g}" y="{TOP - 10}" text-anchor="middle">{escape(_short(other, 17))}</text>')
     for i, one in enumerate(names):
-        y = TOP + tall * i
+        y = TOP + TALL * i
         parts.append(
-            f'<text x="{LEFT - 10}" y="{y + tall / 2 + 4:g}" text-anchor="end">{escape(_short(one, 20))}</text>'
+            f'<text x="{LEFT - 10}" y="{y + TALL / 2 + 4:g}" text-anchor="end">{escape(_short(one, 20))}</text>'
         )
         for j, other in enumerate(names):
-            x = LEFT + CELL * j
-            box = f'x="{x}" y="{y}" width="{CELL - 2}" height="{tall - 2}"'
+            x = LEFT + WIDE * j
+            box = f'x="{x}" y="{y}" width="{WIDE - 2}" height="{TALL - 2}"'
             if i == j:
                 parts.append(f'<rect {box} fill="#eaeef2"/>')
                 continue
@@ -135,7 +134,7 @@ def heat_map(found: Comparison, what: str) -> str:
             label = f"{escape(one)} and {escape(other)}: {100 * share:.1f} %"
             parts.append(f'<rect {box} fill="{_colour(depth)}"><title>{label}</title></rect>')
             ink = "#ffffff" if depth > 0.5 else "#1b1f24"
-            place = f'x="{x + CELL / 2 - 1:g}" y="{y + tall / 2 + 4:g}"'
+            place = f'x="{x + WIDE / 2 - 1:g}" y="{y + TALL / 2 + 4:g}"'
             parts.append(f'<text {place} text-anchor="middle" fill="{ink}">{100 * share:.1f}</text>')
     return "\n".join([*parts, "</svg>"])
 

@@ -38,4 +38,4 @@ def checked(parser: str, words: Sequence[str], heads: Sequence[int], tags: Seque
         raise TreeglotError(f"{parser} gave {len(heads)} heads for {len(words)} words: it must not split or join them")
     own = [head - 1 if 0 <= head <= len(words) and head != place else Dependency.NO_HEAD
            for place, head in enumerate(heads, 1)]  # fmt: skip
-    return Dependency(words, own, [tag or "_" for tag in tags])
+    return Dependency(words, own, [tag or "_" for tag in tags] if any(tags) else None)
