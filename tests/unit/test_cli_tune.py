@@ -106,3 +106,23 @@ def test_another_seed_in_the_same_run_is_refused(model: Path, capsys) -> None:
     capsys.readouterr()
     assert main([*ARGUMENTS, "--run", "run", "--seed", "2"]) == 2
     assert capsys.readouterr().err == "error: run has another run: seed is 1 there and 2 here\n"
+
+
+def test_weights_that_nothing_has_are_named(model: Path, capsys) -> None:
+    Path("start").write_text("p 1\ntypo 1\n")
+    assert main([*ARGUMENTS, "--start", "start"]) == 0
+    assert capsys.readouterr().err.count("warning: the weights name 'typo', which is no feature of this model\n") == 1
+
+
+def test_lists_of_other_sentences_are_refused(model: Path, capsys) -> None:
+    assert main([*ARGUMENTS, "--run", "run"]) == 0
+    for name in ("dev.de", "dev.en"):
+        Path(name).write_text("".join(f"{line}\n" for line in Path(name).read_text().splitlines()[:3]))
+    assert main([*ARGUMENTS, "--run", "other"]) == 0
+    capsys.readouterr()
+    for path in (model.parent / "other").glob("0*"):
+        path.unlink()
+    Path("other/01.kbest").write_bytes(Path("run/01.kbest").read_bytes())
+    assert main([*ARGUMENTS, "--run", "other"]) == 1
+    found = capsys.readouterr().err
+    assert found == "error: other/01.kbest: has lists for 5 sentences; expected 3, as there are references\n"

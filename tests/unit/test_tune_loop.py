@@ -243,6 +243,7 @@ def test_bad_input(tmp_path: Path) -> None:
         def translate(self, lines, weights, kbest):
             return KBest.of([[("a", {"lm": 1.0}), ("b", {"lm": self.value})]] * len(lines))
 
-    assert refused(["0", "1"], [["a", "b"]], Short()) == "a k-best list of 1 sentences; there are references for 2"
+    problem = "has lists for 1 sentences; expected 2, as there are references"
+    assert refused(["0", "1"], [["a", "b"]], Short()) == f"{tmp_path / 'x' / '01.kbest'}: {problem}"
     wanted = "hypothesis 1 of sentence 0 has feature lm = nan; expected a finite number"
     assert refused(["0", "1"], [["a", "b"]], Bad()) == wanted

@@ -72,9 +72,10 @@ def tune(
     if empty:
         warn(f"{dev}: {empty} of {len(lines)} lines are empty; their output is, too")
 
-    for name in loaded.translator.unknown_weights:
-        warn(f"the weights name {name!r}, which is no feature of this model")
     folder = run or model / f"tune-{method}-{seed}"
+    begin = _start(folder, start, loaded)
+    for name in sorted(begin.keys() - set(loaded.translator.features)):
+        warn(f"the weights name {name!r}, which is no feature of this model")
     translator = DecoderTranslator(
         loaded.translator,
         _signature(loaded),
@@ -88,7 +89,7 @@ def tune(
         lines,
         references,
         tuner,
-        _start(folder, start, loaded),
+        begin,
         folder,
         metric=metric,
         options=loop,

@@ -193,7 +193,11 @@ class _Run:
         path = self.folder / f"{number:02}.kbest"
         if not path.exists():
             self.translator.translate(self.sources, weights, self.options.kbest).save(path)
-        return KBest.load(path)
+        found = KBest.load(path)
+        if len(found) != len(self.sources):
+            problem = f"has lists for {len(found)} sentences; expected {len(self.sources)}, as there are references"
+            raise FormatError(str(path), 0, problem)
+        return found
 
     def judged(self, number: int, kbest: KBest, pool: Pool, before: int) -> Entry:
         rows = self.references.statistics(kbest.best())
