@@ -74,7 +74,7 @@ void bind_rules(nb::module_& m) {
           "rule"_a, "The labels and the structure of one rule.");
 
   nb::class_<RuleTableBuilder>(m, "RuleTableBuilder", "Rules in any order in, a RuleTable out.")
-      .def(nb::init<std::vector<std::string>, bool>(), "features"_a, "deletions"_a = false)
+      .def(nb::init<std::vector<std::string>>(), "features"_a)
       .def("reserve", &RuleTableBuilder::reserve, "rules"_a, "Makes room for so many rules.")
       .def("source_word", &RuleTableBuilder::source_word, "text"_a, "The number of a source word.")
       .def("target_word", &RuleTableBuilder::target_word, "text"_a, "The number of a target word.")

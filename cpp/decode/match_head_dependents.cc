@@ -121,7 +121,8 @@ class Sentence {
     if (capped_) out_.note("more combinations of structures than max_combinations");
   }
 
-  // The eight instances of the relation (as extraction has them); kinds that it has not give no more.
+  // The eight instances of the relation (as extraction has them); kinds that it has not give no more. Where leaves are
+  // tags, those that rules leave without a translation are words: so the walk through the trie may fork at a leaf.
   void match_instances(Symbol lhs) {
     bool leaves = false, subtrees = false;
     for (const Member& member : members_) {
@@ -131,40 +132,56 @@ class Sentence {
     for (int kinds = 0; kinds < 8; ++kinds) {
       const bool head = (kinds & 1) != 0, subtree_tags = (kinds & 2) != 0, leaf = (kinds & 4) != 0;
       if ((subtree_tags && !subtrees) || (leaf && !leaves)) continue;
-      RuleTable::Node node = RuleTable::kRoot;
-      std::uint32_t variables = 0;
-      for (Member& member : members_) {
-        const std::uint32_t word = member.word;
-        const bool single = word == head_ || relations_.is_leaf(word);
-        member.variable = !single || (word == head_ ? head : leaf);
-        variables += member.variable ? 1 : 0;
-        const Symbol symbol = !member.variable ? words_[word]
-                              : single         ? word_tags_[word]
-                              : subtree_tags   ? subtree_tags_[word]
-                                               : subtree_words_[word];
-        if (symbol == Symbols::kNone) {
-          node = RuleTable::kNoNode;
-        } else if (node != RuleTable::kNoNode) {
-          node = table_.child(node, member.variable ? nonterminal(symbol) : symbol);
-        }
-        if (node == RuleTable::kNoNode) break;
-      }
-      if (node != RuleTable::kNoNode) add_rules(rules(node, lhs), variables);
+      walk(lhs, head, subtree_tags, leaf);
     }
   }
 
-  // The rules of an instance, by the variables that they use and the structures that are one variable in them: none, or
-  // (section 3.4) each combination of structures that they are labelled with and that have phrases.
-  void add_rules(std::span<const Alternative> rules, std::uint32_t variables) {
-    std::map<std::pair<std::vector<bool>, Combination>, Edge> found;
+  void walk(Symbol lhs, bool head, bool subtree_tags, bool leaf) {
+    struct Fork {
+      std::size_t member;
+      RuleTable::Node node;
+      bool variable;  // the member is one; its symbol leads to `node`
+      bool any_leaf;  // some leaf up to here is a variable
+    };
+    std::vector<Fork> open;
+    const auto step = [&](std::size_t m, RuleTable::Node from, Symbol symbol, bool variable, bool any_leaf) {
+      if (symbol == Symbols::kNone) return;
+      const RuleTable::Node node = table_.child(from, variable ? nonterminal(symbol) : symbol);
+      if (node != RuleTable::kNoNode) open.push_back({m, node, variable, any_leaf});
+    };
+    const auto fork = [&](std::size_t m, RuleTable::Node from, bool any_leaf) {
+      const std::uint32_t word = members_[m].word;
+      if (word == head_) {
+        step(m, from, head ? word_tags_[word] : words_[word], head, any_leaf);
+      } else if (!relations_.is_leaf(word)) {
+        step(m, from, subtree_tags ? subtree_tags_[word] : subtree_words_[word], true, any_leaf);
+      } else {
+        step(m, from, words_[word], false, any_leaf);
+        if (leaf) step(m, from, word_tags_[word], true, true);
+      }
+    };
+    fork(0, RuleTable::kRoot, false);
+    while (!open.empty()) {
+      const Fork at = open.back();
+      open.pop_back();
+      members_[at.member].variable = at.variable;  // those before are as they were when it was put on the stack
+      if (at.member + 1 < members_.size()) {
+        fork(at.member + 1, at.node, at.any_leaf);
+      } else if (!leaf || at.any_leaf) {
+        add_rules(rules(at.node, lhs));
+      }
+    }
+  }
+
+  // The rules of an instance, by the structures that are one variable in them: none, or (section 3.4) each combination
+  // of structures that they are labelled with and that have phrases.
+  void add_rules(std::span<const Alternative> rules) {
+    std::map<Combination, Edge> found;
     for (const Alternative& rule : rules) {
-      used_.assign(variables, false);
-      for (const std::int32_t symbol : rule.target)
-        if (symbol < 0) used_[static_cast<std::size_t>(-1 - symbol)] = true;
       combine(rule);
       for (const Combination& combination : combinations_) {
         if (!rewrite(rule, combination)) continue;
-        Edge& edge = found[{used_, combination}];
+        Edge& edge = found[combination];
         if (edge.alternatives.empty()) edge.tails = tails_;
         const bool same = std::ranges::equal(target_, rule.target);
         edge.alternatives.push_back(same ? rule : glue_.retarget(rule, target_));
@@ -230,7 +247,7 @@ class Sentence {
       if (!members_[m].variable) continue;
       if (inside) {
         if (m == next->first) tails_.push_back(structure_node(*next));
-      } else if (used_[new_index_.size()]) {
+      } else {
         tails_.push_back(members_[m].node);
       }
       new_index_.push_back(static_cast<std::int32_t>(tails_.size()));  // from 1
@@ -296,7 +313,6 @@ class Sentence {
   std::map<StructureRange, NodeId> structure_nodes_;
   bool capped_ = false;
   // Of the rule at hand.
-  std::vector<bool> used_;  // by variable
   std::vector<Combination> combinations_;
   std::vector<NodeId> tails_;
   std::vector<std::int32_t> target_, new_index_;

@@ -201,14 +201,15 @@ void Extractor::give_variant(std::uint32_t units, Occurrences& out) {
 }
 
 // The rules of the relation at hand: heads, words with dependents and leaves each as words or, all of a kind at once,
-// as tags. What is a variable anyway changes its label alone; kinds that the relation has not give no more rules.
+// as tags. What is a variable anyway changes its label alone; a leaf without target words has nothing that could become a
+// variable and stays a word. Kinds that the relation has not give no more rules.
 void Extractor::give_rules(Occurrences& out, HeadDependentsCounts& counts) {
-  const bool leaves = std::ranges::any_of(members_, &Member::leaf);
+  const bool leaves = std::ranges::any_of(members_, [](const Member& m) { return m.leaf && !m.target.empty(); });
   const bool subtrees = std::ranges::any_of(members_, [](const Member& m) { return !m.head && !m.leaf; });
   for (int kinds = 0; kinds < 8; ++kinds) {
     const bool head = (kinds & 1) != 0, subtree_tags = (kinds & 2) != 0, leaf = (kinds & 4) != 0;
     if ((subtree_tags && !subtrees) || (leaf && !leaves)) continue;
-    for (Member& member : members_) member.variable = member.head ? head : member.leaf ? leaf : true;
+    for (Member& member : members_) member.variable = member.head ? head : member.leaf ? leaf && !member.target.empty() : true;
     put_source(subtree_tags);
     put_labels();
     // Unaligned words between two variables are in neither, those between words in the rule whoever gets them.

@@ -60,8 +60,7 @@ RuleTableBuilder::Node RuleTableBuilder::Trie::child(Node node, Symbol s) {
   return added;
 }
 
-RuleTableBuilder::RuleTableBuilder(const std::vector<std::string>& dense_features, bool deletions)
-    : dense_(dense_features.size()), deletions_(deletions) {
+RuleTableBuilder::RuleTableBuilder(const std::vector<std::string>& dense_features) : dense_(dense_features.size()) {
   for (const std::string& name : dense_features) {
     if (feature_names_.find(name) != Symbols::kNone)
       throw std::invalid_argument("the feature " + quoted(name) + " is named twice");
@@ -96,7 +95,7 @@ void RuleTableBuilder::check(Symbol lhs, std::span<const Symbol> source, std::sp
       throw std::invalid_argument("the target side uses variable " + text(variable + 1) + " twice");
     ++used;
   }
-  if (used != variables && !deletions_) {
+  if (used != variables) {
     throw std::invalid_argument("the source side has " + text(variables) + " variables, the target side uses " +
                                 text(used));
   }

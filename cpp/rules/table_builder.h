@@ -24,8 +24,8 @@ struct RuleRows {
 
 class RuleTableBuilder {
  public:
-  // The dense features: every rule has a value for each. With `deletions` a target side need not use all variables.
-  explicit RuleTableBuilder(const std::vector<std::string>& dense_features, bool deletions = false);
+  // The dense features: every rule has a value for each.
+  explicit RuleTableBuilder(const std::vector<std::string>& dense_features);
 
   Symbol source_word(std::string_view text) { return source_words_.intern(text); }
   Symbol target_word(std::string_view text) { return target_words_.intern(text); }
@@ -41,8 +41,8 @@ class RuleTableBuilder {
     std::span<const Symbol> labels = {};
     std::span<const std::int32_t> structure = {};
   };
-  // Refuses an empty source side, a variable that the source side lacks, one used twice or (but for deletions) not at
-  // all, a number of features that is not the table's, values that are not finite, and links outside the rule.
+  // Refuses an empty source side, a variable that the source side lacks, one used twice or not at all, a number of
+  // features that is not the table's, values that are not finite, and links outside the rule.
   void add(Symbol lhs, std::span<const Symbol> source, std::span<const std::int32_t> target,
            std::span<const float> features, const Notes& notes);
 
@@ -95,7 +95,6 @@ class RuleTableBuilder {
   Symbols source_words_, target_words_, labels_, feature_names_;
   std::optional<ExpandedFeatures> expanded_;
   std::size_t dense_;
-  bool deletions_;
   Trie trie_;
   // By rule.
   std::vector<Symbol> lhs_;

@@ -1699,7 +1699,7 @@ class RuleTable:
 class RuleTableBuilder:
     """Rules in any order in, a RuleTable out."""
 
-    def __init__(self, features: Sequence[str], deletions: bool = False) -> None: ...
+    def __init__(self, features: Sequence[str]) -> None: ...
 
     def reserve(self, rules: int) -> None:
         """Makes room for so many rules."""

@@ -107,11 +107,12 @@ def tag_label(tag):
     return "\\" + tag if tag[0] in "*=\\" else tag
 
 
-def symbol(tree, head, member, kinds):
-    """The symbol of a member, and whether it is a variable."""
+def symbol(tree, links, head, member, kinds):
+    """The symbol of a member, and whether it is a variable. A leaf without a span has nothing to become one."""
     unlexical_head, unlexical_internal, unlexical_leaf = kinds
     if member == head or is_leaf(tree, member):
-        variable = unlexical_head if member == head else unlexical_leaf
+        begin, end = dependency_span(tree, links, member)
+        variable = unlexical_head if member == head else unlexical_leaf and begin < end
         return (tag_label(tree.tags[member]), True) if variable else (tree.words[member], False)
     return ("*" + tree.tags[member] if unlexical_internal else "=" + tree.words[member]), True
 
@@ -166,7 +167,7 @@ def slow_rules(pair):
         every = list(variants(spans, links))
         seen = set()
         for kinds in product([False, True], repeat=3):
-            symbols = {m: symbol(tree, head, m, kinds) for m in in_order}
+            symbols = {m: symbol(tree, links, head, m, kinds) for m in in_order}
             if tuple(symbols.values()) in seen:  # the relation has no node of a kind
                 continue
             seen.add(tuple(symbols.values()))
@@ -254,7 +255,7 @@ def derives(tree, target, links, head, lhs, source, target_side):
     if not acceptable(tree, links, head) or lhs != f"H{members(tree, head).index(head) + 1}":
         return False
     for kinds in product([False, True], repeat=3):
-        symbols = {m: symbol(tree, head, m, kinds) for m in members(tree, head)}
+        symbols = {m: symbol(tree, links, head, m, kinds) for m in members(tree, head)}
         variables = [m for m in symbols if symbols[m][1]]
         text = [f"[{s},{variables.index(m) + 1}]" if v else s for m, (s, v) in symbols.items()]
         if " ".join(text) != source:

@@ -12,7 +12,7 @@ from treeglot.base.options import option
 from treeglot.decode import SearchOptions, Setup, Source, match_dependents
 from treeglot.models.kind import Corpus, Kind, Work, read_strings
 from treeglot.models.parallel import aligned_words, as_forest, source_dependencies
-from treeglot.rules import CompileOptions, Extraction, HeadDependentsOptions, ScoreOptions, bitext, extract_dependents
+from treeglot.rules import Extraction, HeadDependentsOptions, ScoreOptions, bitext, extract_dependents
 from treeglot.syntax import FORMATS, Dependency, ParseForest, Tree, find_format, heads, read
 
 HEADS = "source.heads"
@@ -82,7 +82,6 @@ def _kind(name: str, summary: str, augmented: bool) -> Kind:
         needs=("source_dependencies|source_trees|source_forests", "target", "alignments"),
         translates=("source_dependencies", "source_trees", "source_forests"),
         extract=_extract,
-        compile=CompileOptions(deletions=True),
         more=_more,
         setup=partial(_setup, augmented),
         read=_read,

@@ -35,7 +35,6 @@ class CompileOptions:
         "columns of numbers (of probabilities, p_… and lex_…, the natural logarithm), or x=v: 1 where column x is v",
     )
     indicators: tuple[str, ...] = option((), "columns of text: a value v of column x becomes the feature x=v")
-    deletions: bool = option(False, "take rules whose target sides lack variables of the source side")
     shapes: bool = option(False, "how words and variables alternate becomes a feature, such as shape=w1w2→2w1")
     word_pairs: int = option(0, "most frequent words of each side whose linked pairs become features, pair=f→e")
 
@@ -62,7 +61,7 @@ def compile_table(rules: PathLike, path: PathLike, options: CompileOptions | Non
         for column in columns:
             if column not in known:
                 raise FormatError(name, 0, unknown("column", column, known))
-        builder = RuleTableBuilder(list(options.features), options.deletions)
+        builder = RuleTableBuilder(list(options.features))
         builder.reserve(file.metadata.num_rows)
         builder.label("X")  # what unknown words are, whether or not a rule is
         if options.shapes or options.word_pairs:
