@@ -118,6 +118,7 @@ def test_a_step_that_resumes_finds_what_it_left(tmp_path: Path, file: Path) -> N
         first = task.out / "first"
         if not first.exists():
             first.write_text("1")
+            (task.out / ".first.part").write_text("half of it")
             raise TreeglotError("killed")
         (task.out / "out").write_text(first.read_text() + "2")
 
@@ -127,6 +128,7 @@ def test_a_step_that_resumes_finds_what_it_left(tmp_path: Path, file: Path) -> N
     assert resuming.plan()[0].reason == "an earlier run did not end it"
     resuming.run()
     assert (resuming.plan()[0].folder / "out").read_text() == "12"
+    assert sorted(path.name for path in resuming.plan()[0].folder.iterdir()) == ["first", "out", "step.json"]
 
     plain = Pipeline([Step("half", half, {})], tmp_path / "b")
     for _ in range(2):

@@ -118,6 +118,8 @@ class Pipeline:
         if not step.resumes:
             shutil.rmtree(part, ignore_errors=True)
         part.mkdir(exist_ok=True)
+        for unfinished in part.rglob(".*"):  # files that were being written aside when a run was killed
+            unfinished.unlink()
         watcher.started(planned)
         began, cpu = time.monotonic(), time.process_time()
         inputs = {name: _place(given, folders) for name, given in step.inputs.items()}
