@@ -8,11 +8,12 @@ import pytest
 
 from treeglot import FormatError
 from treeglot.cli.app import run
-from treeglot.decode import SearchOptions
+from treeglot.decode import SearchOptions, read_weights, write_weights
 from treeglot.models import Corpus, load, train
 from treeglot.models.hiero import HieroModelOptions
 from treeglot.models.t2t import ExactModelOptions, FuzzyModelOptions
 from treeglot.rules import CompileOptions, open_table
+from treeglot.tune import read_kbest
 
 KINDS = ["t2t-exact", "t2t-fuzzy", "t2t-fuzzy-nested", "samt"]
 NOUNS = {"Haus": "house", "Buch": "book", "Kind": "child", "Baum": "tree"}
@@ -156,3 +157,31 @@ def test_analyse_phrases(corpus, tmp_path, capfd):
     assert run([*arguments, "--json"]) == 0
     assert json.loads(capfd.readouterr().out)["pairs"] == 7
     assert "<svg" in (tmp_path / "phrases.svg").read_text()
+
+
+def test_labels_with_anything_in_them(corpus, tmp_path):
+    """Labels that look like separators of every format on the way: rules, tables, k-best lists, weights."""
+    odd = {"NP": "N|||P", "VP": "V/P", "ADVP": "A\\D·V", "S": "[S,1]", "NN": "N~N", "DT": "D%T", "VV": "X"}
+    for name in ("f", "e", "align", "f.tree", "e.tree"):
+        text = (corpus / f"train.{name}").read_text()
+        for old, new in odd.items() if name.endswith("tree") else ():
+            text = text.replace(f"({old} ", f"({new} ")
+        (tmp_path / f"train.{name}").write_text(text)
+    options = FuzzyModelOptions(ignore_case=True, lm_order=2)
+    with pytest.warns(UserWarning):
+        model = train("t2t-fuzzy", files(tmp_path), tmp_path / "model", options)
+    found = model.translate("Kind das brennt heute")
+    assert found.text == "the child burns today"
+    syntax = {name: 0.25 for name in found.features if name.startswith(("subst", "root"))}
+    assert syntax
+    assert not any(c in name for name in syntax for c in " |~") and all(name.count("[") == 1 for name in syntax)
+    write_weights(tmp_path / "weights.txt", syntax)
+    assert read_weights(tmp_path / "weights.txt") == syntax
+    again = model.with_weights(model.weights | syntax)
+    assert again.translator.unknown_weights == []
+    assert again.translate("Kind das brennt heute").score > found.score
+    kbest = tmp_path / "kbest"
+    assert run(["translate", str(tmp_path / "model"), "--kbest", "5", "-o", str(kbest), str(corpus / "train.f")]) == 0
+    read = read_kbest(kbest, 60)
+    fired = {name for t in model.translate_all((corpus / "train.f").read_text().splitlines()) for name in t.features}
+    assert fired <= set(read.names)

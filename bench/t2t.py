@@ -1,0 +1,82 @@
+"""Trees on both sides: what labelling adds to extraction, what soft syntax adds to decoding.
+
+python bench/t2t.py extract SOURCE TARGET ALIGNMENT SOURCE_TREES TARGET_TREES [--threads 1]
+python bench/t2t.py decode HIERO FUZZY INPUT [--span-limit 20] [--pops 100]
+
+CPU time of all threads; the better of two runs. `decode` takes each model's own weights.
+"""
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from treeglot.base.files import read_lines
+from treeglot.models import load
+from treeglot.rules import extract, fuzzy_labels, parsed_bitext
+from treeglot.syntax import read_parallel
+
+
+def cpu(work: Callable[[], object]) -> float:
+    times = []
+    for _ in range(2):
+        begin = time.process_time()
+        work()
+        times.append(time.process_time() - begin)
+    return min(times)
+
+
+def measure_extraction(given: argparse.Namespace) -> None:
+    text = ((given.source, "text"), (given.target, "text"), (given.alignment, "pharaoh"))
+    trees = given.source_trees, given.target_trees
+    parsed = parsed_bitext(read_parallel(*text, *trees), ignore_case=True)
+    kinds = {"hiero": None, "fuzzy": {}, "nested": {"nesting": True}, "samt": {"hard": True}}
+    plain = 0.0
+    for name, how in kinds.items():
+        with tempfile.TemporaryDirectory() as folder:
+
+            def work(how: dict[str, bool] | None = how, folder: str = folder) -> None:
+                labels = None if how is None else fuzzy_labels(parsed, **how)
+                extract(parsed.pairs, folder, labels=labels, threads=given.threads, memory=4 << 30)
+
+            seconds = cpu(work)
+        plain = plain or seconds
+        print(f"{name:8} {seconds:6.1f} s, {seconds / plain:.2f} times hiero's", flush=True)
+
+
+def measure_decoding(given: argparse.Namespace) -> None:
+    lines = read_lines(given.input)
+    plain = 0.0
+    for folder in (given.hiero, given.fuzzy):
+        model = load(folder)
+        model = model.with_search(replace(model.file.search, span_limit=given.span_limit, pop_limit=given.pops))
+        seconds = []
+        for _ in range(2):
+            found = model.translate_all(lines)
+            seconds.append(sum(translation.seconds for translation in found))
+        best = min(seconds)
+        plain = plain or best
+        print(f"{model.kind:18} {1000 * best / len(lines):6.2f} ms a sentence, {best / plain:.2f} times", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    what = parser.add_subparsers(required=True)
+    extraction = what.add_parser("extract")
+    for name in ("source", "target", "alignment", "source_trees", "target_trees"):
+        extraction.add_argument(name)
+    extraction.add_argument("--threads", type=int, default=1)
+    extraction.set_defaults(measure=measure_extraction)
+    decoding = what.add_parser("decode")
+    for name in ("hiero", "fuzzy", "input"):
+        decoding.add_argument(name)
+    decoding.add_argument("--span-limit", type=int, default=20)
+    decoding.add_argument("--pops", type=int, default=100)
+    decoding.set_defaults(measure=measure_decoding)
+    given = parser.parse_args()
+    given.measure(given)
+
+
+if __name__ == "__main__":
+    main()
