@@ -93,6 +93,9 @@ void bind_rules(nb::module_& m) {
           "structure"_a = std::vector<std::int32_t>(),
           "Adds a rule; a nonterminal of the source side is its label with the top bit set, variable k of the target "
           "side is -1 - k.")
+      .def("limit_scope", &RuleTableBuilder::limit_scope, "most"_a,
+           "Leaves out rows added from now on whose source sides have a greater scope.")
+      .def_prop_ro("left_out_by_scope", &RuleTableBuilder::left_out_by_scope, "How many rows that was.")
       .def(
           "expand",
           [](RuleTableBuilder& b, bool shapes, const std::vector<std::string_view>& source,

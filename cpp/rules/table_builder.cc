@@ -21,6 +21,17 @@ std::size_t slot_of(std::uint32_t node, Symbol symbol) {
   return static_cast<std::size_t>(key ^ key >> 32);
 }
 
+// Places where a match may choose where a nonterminal begins or ends: at the ends, and between two nonterminals.
+std::uint32_t scope_of(std::span<const Symbol> source) {
+  std::uint32_t scope = 0;
+  bool before = true;  // the end of a source side is like a nonterminal beside it
+  for (const Symbol symbol : source) {
+    scope += before && is_nonterminal(symbol) ? 1 : 0;
+    before = is_nonterminal(symbol);
+  }
+  return scope + (before && !source.empty() ? 1 : 0);
+}
+
 constexpr std::size_t kLongestSide = 255;  // symbols, so that a link takes two bytes
 
 }  // namespace
@@ -180,6 +191,7 @@ std::size_t RuleTableBuilder::add_rows(const RuleRows& rows, const std::string& 
   std::string name;
   std::string_view root;  // of a fragment
   const auto same = [](const Codes& codes, std::size_t row) { return row > 0 && codes[row] == codes[row - 1]; };
+  bool stale = false;  // what follows the target side was not read of the row before: that was left out
   for (std::size_t row = 0; row < rows.source.rows(); ++row) {
     try {
       // Rules of a source side stand together, and most columns of text repeat themselves.
@@ -209,9 +221,15 @@ std::size_t RuleTableBuilder::add_rows(const RuleRows& rows, const std::string& 
       if (source.size() > kLongestSide || target.size() > kLongestSide) {
         ++left_out;
         node = again ? node : node_of(source);
+        stale = true;
         continue;
       }
-      if (rows.alignment.rows() > 0 && !same(rows.alignment, row)) {
+      if (max_scope_ != kNone && scope_of(source) > max_scope_) {
+        ++left_out_by_scope_;  // and so are all other rows of this source side
+        stale = true;
+        continue;
+      }
+      if (rows.alignment.rows() > 0 && (stale || !same(rows.alignment, row))) {
         links.clear();
         parse_links(rows.alignment[row], [&](std::uint32_t s, std::uint32_t t) {
           if (s >= kLongestSide || t >= kLongestSide)
@@ -219,11 +237,11 @@ std::size_t RuleTableBuilder::add_rows(const RuleRows& rows, const std::string& 
           links.push_back({static_cast<std::uint8_t>(s), static_cast<std::uint8_t>(t)});
         });
       }
-      if (rows.labels.rows() > 0 && !same(rows.labels, row)) {
+      if (rows.labels.rows() > 0 && (stale || !same(rows.labels, row))) {
         rule_labels.clear();
         split(rows.labels[row], [&](std::string_view l) { rule_labels.push_back(label(l)); });
       }
-      if (rows.structure.rows() > 0 && !same(rows.structure, row)) {
+      if (rows.structure.rows() > 0 && (stale || !same(rows.structure, row))) {
         structure.clear();
         split(rows.structure[row], [&](std::string_view number) {
           structure.push_back(static_cast<std::int32_t>(parse_number(number, "a number of a structure")));
@@ -232,10 +250,11 @@ std::size_t RuleTableBuilder::add_rows(const RuleRows& rows, const std::string& 
       for (std::size_t f = 0; f < features.size(); ++f) features[f] = rows.dense[f][row];
       for (std::size_t i = 0; i < sparse.size(); ++i) {
         const auto& [column, values] = rows.indicators[i];
-        if (same(values, row)) continue;
+        if (!stale && same(values, row)) continue;
         name.assign(column).append("=").append(values[row]);
         sparse[i] = {feature(name), 1.0f};
       }
+      stale = false;
       all = sparse;
       if (expanded_) expanded_->append(source, target, links, names, all);
       const Notes notes = {all, links, rule_labels, structure};

@@ -46,6 +46,11 @@ class RuleTableBuilder {
   void add(Symbol lhs, std::span<const Symbol> source, std::span<const std::int32_t> target,
            std::span<const float> features, const Notes& notes);
 
+  // Rows whose source sides have a greater scope (Hopkins and Langmead 2010) are left out from now on, and counted: a
+  // rule of scope s matches in up to n^s ways on n words.
+  void limit_scope(std::uint32_t most) { max_scope_ = most; }
+  std::size_t left_out_by_scope() const { return left_out_by_scope_; }
+
   // Rows added from now on have these features too.
   void expand(const ExpandedOptions& options) { expanded_.emplace(options); }
 
@@ -94,6 +99,8 @@ class RuleTableBuilder {
 
   Symbols source_words_, target_words_, labels_, feature_names_;
   std::optional<ExpandedFeatures> expanded_;
+  std::uint32_t max_scope_ = kNone;
+  std::size_t left_out_by_scope_ = 0;
   std::size_t dense_;
   Trie trie_;
   // By rule.

@@ -1718,6 +1718,15 @@ class RuleTableBuilder:
         Adds a rule; a nonterminal of the source side is its label with the top bit set, variable k of the target side is -1 - k.
         """
 
+    def limit_scope(self, most: int) -> None:
+        """
+        Leaves out rows added from now on whose source sides have a greater scope.
+        """
+
+    @property
+    def left_out_by_scope(self) -> int:
+        """How many rows that was."""
+
     def expand(self, shapes: bool, source_words: Sequence[str], target_words: Sequence[str]) -> None:
         """
         Gives rows added from now on features for their shapes, and for the pairs of these words that they link.

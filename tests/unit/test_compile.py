@@ -154,3 +154,21 @@ def test_shapes_and_word_pairs(tmp_path):
             {"shape=w→w": 1.0, "pair=das→the": 1.0},
         )
     )
+
+
+def test_rules_of_great_scope_are_left_out(tmp_path):
+    sides = ["[X,1]", "a [X,1]", "[X,1] a", "a [X,1] b", "[X,1] [X,2]", "a [X,1] [X,2]", "[X,1] [X,2] [X,3]", "a"]
+    scopes = [2, 1, 1, 0, 3, 2, 4, 0]
+    rows = [
+        GOOD | {"source": side, "target": side.replace("a", "u").replace("b", "v"), "alignment": "", "kind": "k"}
+        for side in sides
+    ]
+    path = write(tmp_path, *rows)
+    for most in range(5):
+        options = CompileOptions(features=("p_target_given_source",), max_scope=most, indicators=("kind",))
+        made = compile_table(path, tmp_path / "rules.table", options)
+        assert made.rules == sum(scope <= most for scope in scopes)
+        assert made.rules + made.too_wide == len(sides)
+        table = open_table(tmp_path / "rules.table")
+        assert len(table) == made.rules
+        assert table.features == ["p_target_given_source", "kind=k"]

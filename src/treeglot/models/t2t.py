@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,10 @@ SYNTAX_WEIGHTS = WEIGHTS | {"match_f": 0.05, "nomatch_f": -0.05, "match_e": 0.05
 EXPANDED = CompileOptions(indicators=("count_bin",), shapes=True, word_pairs=50)
 
 
+# Exact rules may have seven variables and no words: on a long sentence these match everywhere.
+NARROW = replace(EXPANDED, max_scope=3)
+
+
 @dataclass(frozen=True)
 class TreeToTreeOptions:
     """What the models have in common. The distortion limit, `search.span_limit`, is the paper's."""
@@ -58,6 +62,7 @@ class ExactModelOptions(TreeToTreeOptions):
     """How an exact tree-to-tree model is trained and searched."""
 
     extract: TreePairOptions = option(TreePairOptions(), "which rules are taken from a pair of trees")
+    compile: CompileOptions = option(NARROW, "what of the rules becomes a feature, and which are left out")
 
 
 def _parsed(corpus: Corpus, options: TreeToTreeOptions, work: Work) -> ParsedBitext:

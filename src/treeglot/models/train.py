@@ -49,8 +49,11 @@ def train(
             stream.write((extraction.folder / "extraction.json").read_bytes())
         rules = score(extraction, folder / "rules.parquet", options.score, threads=threads, memory=work.memory)
     report(f"{rules:,} rules scored")
-    compile_table(folder / "rules.parquet", folder / "rules.table", getattr(options, "compile", declared.compile))
-    report("rule table compiled")
+    compiled = compile_table(
+        folder / "rules.parquet", folder / "rules.table", getattr(options, "compile", declared.compile)
+    )
+    left_out = f"; {compiled.too_wide:,} rules of too great a scope left out" if compiled.too_wide else ""
+    report(f"rule table compiled{left_out}")
     _make_lm(folder, lm, lm_text or corpus.target, corpus, options.lm_order, memory)
     report("language model compiled")
     declared.more(corpus, folder, options, work)

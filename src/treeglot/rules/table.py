@@ -35,6 +35,9 @@ class CompileOptions:
         "columns of numbers (of probabilities, p_… and lex_…, the natural logarithm), or x=v: 1 where column x is v",
     )
     indicators: tuple[str, ...] = option((), "columns of text: a value v of column x becomes the feature x=v")
+    max_scope: int = option(
+        -1, "leave out rules with a greater scope, n^scope matches on n words (Hopkins and Langmead 2010); -1: none"
+    )
     shapes: bool = option(False, "how words and variables alternate becomes a feature, such as shape=w1w2→2w1")
     word_pairs: int = option(0, "most frequent words of each side whose linked pairs become features, pair=f→e")
 
@@ -45,6 +48,7 @@ class Compiled:
 
     rules: int
     left_out: int  # rules with a side of more than 255 symbols
+    too_wide: int  # rules with a greater scope than was asked for
     size: int  # of the file, in bytes
 
 
@@ -64,6 +68,8 @@ def compile_table(rules: PathLike, path: PathLike, options: CompileOptions | Non
         builder = RuleTableBuilder(list(options.features))
         builder.reserve(file.metadata.num_rows)
         builder.label("X")  # what unknown words are, whether or not a rule is
+        if options.max_scope >= 0:
+            builder.limit_scope(options.max_scope)
         if options.shapes or options.word_pairs:
             frequent = frequent_words(rules, options.word_pairs) if options.word_pairs else ([], [])
             builder.expand(options.shapes, *frequent)
@@ -74,9 +80,10 @@ def compile_table(rules: PathLike, path: PathLike, options: CompileOptions | Non
             indicators = [(column, _text(batch, column, name, row)) for column in options.indicators]
             left_out += builder.add_rows(name, row, text, dense, indicators)
             row += batch.num_rows
+    too_wide = builder.left_out_by_scope
     table = builder.finish()
     table.write(str(path))
-    return Compiled(len(table), left_out, table.file_size)
+    return Compiled(len(table), left_out, too_wide, table.file_size)
 
 
 def frequent_words(rules: PathLike, number: int) -> tuple[list[str], list[str]]:
