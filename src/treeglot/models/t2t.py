@@ -42,7 +42,7 @@ NARROW = replace(EXPANDED, max_scope=3)
 class TreeToTreeOptions:
     """What the models have in common. The distortion limit, `search.span_limit`, is the paper's."""
 
-    score: ScoreOptions = option(ScoreOptions(), "how rules are scored and pruned")
+    score: ScoreOptions = option(ScoreOptions(smoothing="kneser-ney"), "how rules are scored and pruned")
     search: SearchOptions = option(SearchOptions(span_limit=20), "how sentences are translated")
     lm_order: int = option(5, "words in the language model's longest n-grams")
     compile: CompileOptions = option(EXPANDED, "what of the rules becomes a feature")
