@@ -122,18 +122,35 @@ void Tally::Partition::grow(std::vector<Slot>& slots) {
 }
 
 void Tally::Partition::add(std::string_view records) {
+  // Records are looked at twice before their turn: first for the slots that they lead to, then for what those point to.
   const char* const end = records.data() + records.size();
-  const char* ahead = records.data();
-  const auto fetch = [&] {
-    if (ahead == end) return;
-    const Head head = load<Head>(ahead);
+  const char* far = records.data();
+  const char* near = records.data();
+  const auto advance = [](const char*& at, const Head& head) { at += sizeof(Head) + head.key_size + head.notes_size; };
+  const auto fetch_slots = [&] {
+    if (far == end) return;
+    const Head head = load<Head>(far);
     if (!slots_.empty()) __builtin_prefetch(&slots_[head.hash & (slots_.size() - 1)]);
     if (!other_slots_.empty()) __builtin_prefetch(&other_slots_[head.notes_hash & (other_slots_.size() - 1)]);
-    ahead += sizeof(Head) + head.key_size + head.notes_size;
+    advance(far, head);
   };
-  for (std::size_t i = 0; i < kLookAhead; ++i) fetch();
+  const auto fetch_entries = [&] {
+    if (near == end) return;
+    const Head head = load<Head>(near);
+    const auto fetch = [](const std::vector<Slot>& slots, std::uint32_t hash, const std::vector<char>& bytes) {
+      if (slots.empty()) return;
+      const Slot& slot = slots[hash & (slots.size() - 1)];
+      if (slot.entry != kNone && slot.hash == hash) __builtin_prefetch(bytes.data() + slot.entry);
+    };
+    fetch(slots_, head.hash, entries_);
+    fetch(other_slots_, head.notes_hash, others_);
+    advance(near, head);
+  };
+  for (std::size_t i = 0; i < 2 * kLookAhead; ++i) fetch_slots();
+  for (std::size_t i = 0; i < kLookAhead; ++i) fetch_entries();
   for (const char* at = records.data(); at != end;) {
-    fetch();
+    fetch_slots();
+    fetch_entries();
     if ((rules_ + 1) * 3 > slots_.size() * 2) grow(slots_);
     const Head head = load<Head>(at);
     const char* const key = at + sizeof(Head);
