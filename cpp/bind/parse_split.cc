@@ -70,14 +70,14 @@ std::vector<TreeResult> trees(const SplitParser& parser, const Sentences& senten
       });
 }
 
-using ForestResult = std::tuple<ForestPtr, ParseStatus, double>;
+using ForestResult = std::tuple<ForestPtr, ParseStatus, double, std::size_t>;
 std::vector<ForestResult> forests(const SplitParser& parser, const Sentences& sentences, const ParseOptions& options,
                                   unsigned threads) {
   return all<ForestResult>(
       sentences, threads, [&](const std::vector<std::string_view>& words) { return parser.forest(words, options); },
       [](ParsedForest parsed) {
         return ForestResult{std::make_shared<const ParseForest>(std::move(parsed.forest)), parsed.status,
-                            parsed.log_probability};
+                            parsed.log_probability, parsed.cut};
       });
 }
 
@@ -169,11 +169,11 @@ void bind_parse_split(nb::module_& m) {
   nb::class_<ParseOptions>(m, "ParseOptions", "How sentences are parsed.")
       .def(
           "__init__",
-          [](ParseOptions* self, std::vector<double> margins, double forest_margin, double seconds,
-             bool probabilities) {
-            new (self) ParseOptions{std::move(margins), forest_margin, seconds, probabilities};
+          [](ParseOptions* self, std::vector<double> margins, double forest_margin, std::size_t most_edges,
+             double seconds, bool probabilities) {
+            new (self) ParseOptions{std::move(margins), forest_margin, most_edges, seconds, probabilities};
           },
-          "margins"_a, "forest_margin"_a, "seconds"_a, "probabilities"_a);
+          "margins"_a, "forest_margin"_a, "most_edges"_a, "seconds"_a, "probabilities"_a);
   nb::class_<SplitParser>(m, "SplitParser", "Parses with a split grammar, from coarse to fine.")
       .def(
           "__init__",
@@ -183,7 +183,8 @@ void bind_parse_split(nb::module_& m) {
           "grammar"_a, "finest"_a)
       .def("trees", &trees, "sentences"_a, "options"_a, "threads"_a = 1,
            "The best tree of each sentence, how it was found, and the sentence's log probability.")
-      .def("forests", &forests, "sentences"_a, "options"_a, "threads"_a = 1, "The same with forests.")
+      .def("forests", &forests, "sentences"_a, "options"_a, "threads"_a = 1,
+           "The same with forests, and how many nodes have more edges than stay.")
       .def("first_pass",
            [](const SplitParser& parser, const std::vector<std::string>& words, double margin) {
              const SplitParser::FirstPass out =

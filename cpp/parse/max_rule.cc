@@ -229,15 +229,21 @@ std::vector<double> MaxRule::outside() const {
   return out;
 }
 
-// All ways to build `head` from nodes that are no parts, as good as `least` with the best trees below them.
-void MaxRule::flatten(std::uint32_t head, double outside, double least, std::span<const double> totals,
+// The ways to build `head` from nodes that are no parts, as good as `least` with the best trees below them, from the best
+// on; whether there were more than `most`. Rules of many children have very many ways where much is ambiguous.
+bool MaxRule::flatten(std::uint32_t head, double outside, double least, std::size_t most, std::span<const double> totals,
                       std::vector<Flat>& out) const {
   struct Partial {
     Flat flat;
-    std::size_t next;  // tails before it are no parts
-    double bound;      // with the best trees below
+    std::size_t next = 0;    // tails before it are no parts
+    double bound = 0.0;      // with the best trees below: what the best of its completions has
+    std::size_t number = 0;  // of equal ones the earlier comes first
   };
   std::vector<Partial> open;
+  std::size_t made = 0;
+  const auto worse = [](const Partial& a, const Partial& b) {
+    return a.bound != b.bound ? a.bound < b.bound : a.number > b.number;
+  };
   const auto grow = [&](const Partial& from, std::uint32_t node, std::size_t position) {
     for (std::uint32_t e = first_edge_[node]; e < first_edge_[node + 1]; ++e) {
       const Edge& edge = edges_[e];
@@ -245,6 +251,7 @@ void MaxRule::flatten(std::uint32_t head, double outside, double least, std::spa
       if (edge.score == kNever || !(bound >= least)) continue;
       Partial grown = from;
       grown.bound = bound;
+      grown.number = made++;
       grown.flat.score += edge.score;
       grown.flat.conditional += edge.score - totals[node];
       auto& tails = grown.flat.tails;
@@ -257,10 +264,13 @@ void MaxRule::flatten(std::uint32_t head, double outside, double least, std::spa
         if (edge.right != kNone) tails.push_back(edge.right);
       }
       open.push_back(std::move(grown));
+      std::push_heap(open.begin(), open.end(), worse);
     }
   };
-  grow({{}, 0, outside + best_[head]}, head, 0);
+  grow({{}, 0, outside + best_[head], 0}, head, 0);
   while (!open.empty()) {
+    if (out.size() == most) return true;
+    std::pop_heap(open.begin(), open.end(), worse);
     Partial top = std::move(open.back());
     open.pop_back();
     const auto& tails = top.flat.tails;
@@ -271,9 +281,12 @@ void MaxRule::flatten(std::uint32_t head, double outside, double least, std::spa
       grow(top, tails[top.next], top.next);
     }
   }
+  return false;
 }
 
-ParseForest MaxRule::forest(std::span<const std::string_view> words, double margin, bool probabilities) const {
+ParseForest MaxRule::forest(std::span<const std::string_view> words, double margin, std::size_t most,
+                            bool probabilities, std::size_t& cut) const {
+  cut = 0;
   const std::vector<double> above = outside();
   const double least = best_[top_] - margin - kRounding;
   std::vector<double> totals(nodes_.size(), 0.0);  // log of the sum of a node's posteriors
@@ -290,7 +303,7 @@ ParseForest MaxRule::forest(std::span<const std::string_view> words, double marg
     const std::uint32_t node = order_[at];
     if (!reached[node]) continue;
     std::vector<Flat>& edges = kept[node];
-    flatten(node, above[node], least, totals, edges);
+    cut += flatten(node, above[node], least, most, totals, edges);
     // Two ways to bind a rule's parts together are one edge.
     std::stable_sort(edges.begin(), edges.end(), [](const Flat& a, const Flat& b) {
       return a.tails != b.tails ? a.tails < b.tails : a.score > b.score;

@@ -34,7 +34,9 @@ class MaxRule {
   // The edges whose best tree is worse than the best of all by `margin` at most. An edge of several binary rules scores
   // the sum of theirs. With `probabilities`, the same edges with conditional log probabilities: those of its rules given
   // their heads, from the posteriors.
-  ParseForest forest(std::span<const std::string_view> words, double margin, bool probabilities) const;
+  // At most `most` edges of a node stay, the best; `cut` counts the nodes that have more.
+  ParseForest forest(std::span<const std::string_view> words, double margin, std::size_t most, bool probabilities,
+                     std::size_t& cut) const;
 
  private:
   struct Edge {
@@ -49,7 +51,7 @@ class MaxRule {
   void settle_best(std::uint32_t begin, std::uint32_t end, std::span<const std::uint32_t> ranks);
   double edge_best(const Edge& edge) const;
   std::vector<double> outside() const;
-  void flatten(std::uint32_t head, double outside, double least, std::span<const double> totals,
+  bool flatten(std::uint32_t head, double outside, double least, std::size_t most, std::span<const double> totals,
                std::vector<Flat>& out) const;
 
   const SplitGrammar& grammar_;

@@ -178,11 +178,12 @@ ParsedTree SplitParser::tree(std::span<const std::string_view> words, const Pars
 
 ParsedForest SplitParser::forest(std::span<const std::string_view> words, const ParseOptions& options) const {
   Passes passes = run(words, options);
-  ParsedForest out{unparsed({}), passes.status, passes.log_probability};
+  ParsedForest out{unparsed({}), passes.status, passes.log_probability, 0};
   if (passes.status == ParseStatus::parsed || passes.status == ParseStatus::coarser) {
     const MaxRule rules(*grammar_, ranks_, passes.scratch->fine);
     if (rules.has_tree()) {
-      out.forest = rules.forest(words, options.forest_margin, options.probabilities);
+      out.forest =
+          rules.forest(words, options.forest_margin, options.most_edges, options.probabilities, out.cut);
     } else {
       out.status = ParseStatus::flat;
     }

@@ -23,6 +23,7 @@ struct ParseOptions {
   // posterior (the others), is lower than that below the best. The last holds for all further levels.
   std::vector<double> margins = {8.0, 12.0};
   double forest_margin = 10.0;  // of forests' edges
+  std::size_t most_edges = 500;  // of one node of a forest: the best stay
   double seconds = 0.0;         // for a sentence; 0 is no limit
   bool probabilities = false;   // forests with conditional probabilities instead of posteriors
 };
@@ -45,6 +46,7 @@ struct ParsedForest {
   ParseForest forest;
   ParseStatus status = ParseStatus::no_words;
   double log_probability = 0.0;
+  std::size_t cut = 0;  // nodes that have more edges than most_edges
 };
 
 class SplitParser {

@@ -924,7 +924,7 @@ def signatures(kind: SignatureKind, word: str, position: int = 1, known_lower: b
 class ParseOptions:
     """How sentences are parsed."""
 
-    def __init__(self, margins: Sequence[float], forest_margin: float, seconds: float, probabilities: bool) -> None: ...
+    def __init__(self, margins: Sequence[float], forest_margin: float, most_edges: int, seconds: float, probabilities: bool) -> None: ...
 
 class SplitParser:
     """Parses with a split grammar, from coarse to fine."""
@@ -936,8 +936,8 @@ class SplitParser:
         The best tree of each sentence, how it was found, and the sentence's log probability.
         """
 
-    def forests(self, sentences: Sequence[Sequence[str]], options: ParseOptions, threads: int = 1) -> list[tuple[ParseForest, ParseStatus, float]]:
-        """The same with forests."""
+    def forests(self, sentences: Sequence[Sequence[str]], options: ParseOptions, threads: int = 1) -> list[tuple[ParseForest, ParseStatus, float, int]]:
+        """The same with forests, and how many nodes have more edges than stay."""
 
     def first_pass(self, words: Sequence[str], margin: float) -> tuple[float, list[tuple[int, int, int]]]:
         """

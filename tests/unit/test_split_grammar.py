@@ -128,6 +128,19 @@ def test_threads_do_not_change_trees() -> None:
     assert one == two
 
 
+def test_the_best_edges_of_a_node_stay() -> None:
+    states = "ROOT\t0\t1 [0]\nS\t1\t1 [0]\n@S\t2\t1 [0]\nA\t3\t1 [0]\nB\t4\t1 [0]\n"
+    rules = "ROOT_0 -> S_0 1\nS_0 -> @S_0 A_0 0.5\nS_0 -> @S_0 B_0 0.25\n"
+    rules += "@S_0 -> @S_0 A_0 0.25\n@S_0 -> @S_0 B_0 0.125\n@S_0 -> A_0 A_0 0.25\n@S_0 -> A_0 B_0 0.25\n"
+    small = grammar(states, rules, "A a [0.5]\nB a [0.5]\n")
+    whole, cut = (GrammarParser(small, ParsingOptions(prune=math.inf, most_edges=most)) for most in (500, 3))
+    (every,), (some,) = (list(parser.forests([["a"] * 5])) for parser in (whole, cut))
+    assert (whole.cut, cut.cut) == (0, 1)
+    assert every.value.count() == 16
+    assert [score for score, _ in some.value.kbest(9)] == [score for score, _ in every.value.kbest(3)]
+    assert cut.summary() == "1 sentences, all parsed; 1 nodes have more than 3 edges"
+
+
 def test_three_hundred_words() -> None:
     parser = GrammarParser(grammar(), ParsingOptions(coarse=(2.0,), prune=0.0))
     (parsed,) = parser.trees([["a"] * 300])

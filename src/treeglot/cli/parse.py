@@ -53,7 +53,7 @@ def parse(
             )
         values: Iterable[Any] = (p.value for p in (parser.trees if wants_trees else parser.forests)(sentences))
         write(out, values, chosen.name)
-    (warn if parser.counts.keys() - {"parsed", "no_words"} else say)(parser.summary())
+    (warn if parser.cut or parser.counts.keys() - {"parsed", "no_words"} else say)(parser.summary())
 
 
 def _write_lists(out: Path, lists: Iterator[list[tuple[float, Any]]]) -> None:

@@ -38,6 +38,7 @@ class ParsingOptions:
         "log margins of the passes from coarse to fine: lower is faster, higher loses less (Egret's by default)",
     )
     prune: float = option(10.0, "log margin of forests' edges below the best tree (the c2d page decodes with 10)")
+    most_edges: int = option(500, "edges of one node of a forest: the best stay, and nodes with more are counted")
     scores: Literal["posterior", "probability"] = option(
         "posterior", "forests' scores: posteriors of rules, or probabilities of edges given their heads"
     )
@@ -48,8 +49,9 @@ class ParsingOptions:
         """Refuses what makes no sense."""
         if any(margin < 0 for margin in self.coarse) or self.prune < 0 or self.time_limit < 0:
             raise UsageError("margins and the time limit must be 0 or more")
-        if self.threads < 1:
-            raise UsageError(f"threads is {self.threads}; expected 1 or more")
+        for name in ("threads", "most_edges"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} is {getattr(self, name)}; expected 1 or more")
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,8 @@ class Parsed(Generic[T]):
 class GrammarParser:
     """A parser with a split grammar: coarse-to-fine passes, then the max-rule criterion (Petrov and Klein 2007).
 
-    `counts` says how many sentences were parsed in which way so far.
+    `counts` says how many sentences were parsed in which way so far, `cut` how many nodes of their forests have more
+    edges than `most_edges`.
     """
 
     grammar: SplitGrammar
@@ -73,13 +76,16 @@ class GrammarParser:
     level: int | None = None
     name: str = "grammar"
     counts: Counter[str] = field(default_factory=Counter, init=False)
+    cut: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         """Indexes the grammar."""
         finest = len(self.grammar.states) - 1 if self.level is None else self.level
         self._core = _core.SplitParser(self.grammar, finest)
         o = self.options
-        self._options = _core.ParseOptions(list(o.coarse), o.prune, o.time_limit, o.scores == "probability")
+        self._options = _core.ParseOptions(
+            list(o.coarse), o.prune, o.most_edges, o.time_limit, o.scores == "probability"
+        )
 
     def trees(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed[Tree]]:
         """The best tree of each sentence."""
@@ -89,7 +95,9 @@ class GrammarParser:
     def forests(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed[ParseForest]]:
         """The forest of each sentence; its best tree is that of `trees`, below the grammar's root."""
         for some in _batches(sentences, self.options.threads):
-            yield from self._count(self._core.forests(some, self._options, self.options.threads))
+            found = self._core.forests(some, self._options, self.options.threads)
+            self.cut += sum(cut for *_, cut in found)
+            yield from self._count([(forest, status, p) for forest, status, p, _ in found])
 
     def kbest(self, sentences: Iterable[Sequence[str]], k: int) -> Iterator[list[tuple[float, Tree]]]:
         """The best `k` trees of each sentence and their scores; like `trees`, without a root of the grammar's own."""
@@ -107,7 +115,8 @@ class GrammarParser:
         """The counts as a line for people."""
         total = self.counts.total()
         parts = [f"{number:,} {STATUS[status]}" for status, number in self.counts.items() if status != "parsed"]
-        return f"{total:,} sentences" + (": " + "; ".join(parts) if parts else ", all parsed")
+        text = f"{total:,} sentences" + (": " + "; ".join(parts) if parts else ", all parsed")
+        return text + (f"; {self.cut:,} nodes have more than {self.options.most_edges} edges" if self.cut else "")
 
 
 class ForestParser:
