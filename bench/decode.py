@@ -20,7 +20,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from treeglot._core import RuleTable
 from treeglot.decode import ForeignTranslator, SearchOptions, Translator, read_foreign_weights, read_weights
 from treeglot.lm import load as load_lm
 from treeglot.models import load
@@ -109,22 +108,26 @@ def translators(arguments: argparse.Namespace, folder: Path) -> Callable[[Search
     return lambda options: Translator(table, weights, lm, replace(options))
 
 
-def compile_rules(rules: Path, source: Path | None, out: Path) -> RuleTable:
+def compile_rules(rules: Path, source: Path | None, out: Path) -> None:
     """Compiles a rule table; with `source`, only the rules whose words are in it."""
-    import duckdb
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
     if source is None:
-        return compile_table(rules, out)
-    words = sorted({word for line in source.read_text().split("\n") for word in line.split()})
+        compile_table(rules, out)
+        return
+    words = {word for line in source.read_text().split("\n") for word in line.split()}
+    known = words | {"\\" + word for word in words}  # as rules have words that would be read as something else
     filtered = out.with_suffix(".parquet")
-    duckdb.execute(
-        f"""COPY (
-            SELECT * FROM '{rules}'
-            WHERE list_has_all($1, list_filter(string_split(source, ' '), lambda symbol: symbol NOT LIKE '[%,_]'))
-            ) TO '{filtered}' (FORMAT parquet)""",
-        [words],
-    )
-    return compile_table(filtered, out)
+    with pq.ParquetFile(rules) as file, pq.ParquetWriter(filtered, file.schema_arrow) as writer:
+        for batch in file.iter_batches(1 << 16):
+            sides = batch["source"].dictionary_encode()
+            fits = [
+                all(symbol in known or (symbol[0] == "[" and symbol[-1] == "]") for symbol in side.split(" "))
+                for side in sides.dictionary.to_pylist()
+            ]
+            writer.write_batch(batch.filter(pa.array(fits).take(sides.indices)))
+    compile_table(filtered, out)
 
 
 def peak() -> float:

@@ -87,9 +87,9 @@ def main() -> None:
         )
         wall, spent = time.perf_counter() - began, time.process_time() - spent
         weights = sum(weight != 0 for weight in found.weights.values())
-        print(
-            f"{wall:.0f} s, {spent:.0f} s of CPU; at most {peak():.2f} GB; {weights:,} weights; dev {found.score:.2f}"
-        )
+        seen = {name for path in (folder / "run").glob("*.kbest") for name in fired(path)}
+        print(f"{wall:.0f} s, {spent:.0f} s of CPU; at most {peak():.2f} GB; {weights:,} weights")
+        print(f"{len(seen):,} features in the hypotheses; dev {found.score:.2f}")
         if arguments.test:
             output = translator.with_weights(found.weights).translate_all(lines(arguments.test), 1, False, 2)
             rows = Bleu().statistics([one.text for one in output], [lines(arguments.test_refs)])
