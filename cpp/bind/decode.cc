@@ -80,8 +80,10 @@ void bind_decode(nb::module_& m) {
 
   nb::class_<FeatureSet>(m, "FeatureSet", "The features of a model: the table's, the search's, and stateful ones.")
       .def("__init__",
-           [](FeatureSet* self, std::shared_ptr<RuleTable> table) { new (self) FeatureSet(std::move(table)); },
-           "table"_a)
+           [](FeatureSet* self, std::shared_ptr<RuleTable> table, std::string prefix) {
+             new (self) FeatureSet(std::move(table), std::move(prefix));
+           },
+           "table"_a, "prefix"_a = "")
       .def("add_ngram",
            [](FeatureSet& self, std::shared_ptr<NgramModel> model) { add_ngram(self, std::move(model)); }, "model"_a,
            "An n-gram language model: lm (natural log), lm_unknown.")
@@ -97,7 +99,8 @@ void bind_decode(nb::module_& m) {
       .value("none", PassThrough::none)
       .value("unknown", PassThrough::unknown)
       .value("all", PassThrough::all);
-  nb::class_<Matcher>(m, "Matcher", "How a table's rules meet an input.");
+  nb::class_<Matcher>(m, "Matcher", "How a table's rules meet an input.")
+      .def_prop_ro("left_out", &Matcher::left_out, "Rules that it never uses, for they would close a circle of labels.");
   nb::class_<ChartMatcher, Matcher>(m, "ChartMatcher", "Meets strings: every rule on every span up to a limit.")
       .def("__init__",
            [](ChartMatcher* self, const FeatureSet& features, std::uint32_t span_limit, PassThrough pass_through,

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -16,7 +17,9 @@ class FeatureSet {
  public:
   using Factory = std::function<std::unique_ptr<StatefulFeature>()>;  // makes the feature for one thread
 
-  explicit FeatureSet(std::shared_ptr<const RuleTable> table) : table_(std::move(table)), space_(*table_) {}
+  // Names of features that are not the table's begin with `prefix`.
+  explicit FeatureSet(std::shared_ptr<const RuleTable> table, std::string prefix = {})
+      : table_(std::move(table)), space_(*table_, std::move(prefix)) {}
 
   const RuleTable& table() const { return *table_; }
   const std::shared_ptr<const RuleTable>& shared_table() const { return table_; }

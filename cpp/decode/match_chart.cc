@@ -108,16 +108,16 @@ class Chart {
   void add_rules(std::uint32_t end) {
     const Constraint* given = given_[begin_];
     if (given != nullptr && given->span == Span{begin_, end}) {
-      const NodeId node = out_.add_node({begin_, end}, x_);
-      cell(begin_, end).push_back({x_, node});
-      out_.add_edge(node, {}, glue_.given(given->translations), kInside);
+      if (orders_labels()) add_labels(end, true);
+      out_.add_edge(node_for(end, x_), {}, glue_.given(given->translations), kInside);
+      if (unary_.any) add_unary(end);
       return;
     }
     if (end - begin_ > limit_) return;
     const bool passes = end == begin_ + 1 && given == nullptr &&
                         (options_.pass_through == PassThrough::all ||
                          (options_.pass_through == PassThrough::unknown && matches_[end].empty()));
-    if (unary_.any || (begin_ == 0 && shares_goal())) add_labels(end, passes);
+    if (orders_labels()) add_labels(end, passes);
     for (const Match& match : matches_[end]) add_match(end, match);
     if (passes) out_.add_edge(node_for(end, x_), {}, glue_.unknown(words_[begin_]), kInside);
     if (unary_.any) add_unary(end);
@@ -129,16 +129,18 @@ class Chart {
       out_.add_edge(node_for(end, group.lhs), tails, group.alternatives, kInside);
   }
 
-  // Makes the nodes that the matches and the unary rules above them will need, in the order of the unary rules. A
-  // sentence's label comes last, for glue is a unary rule too.
-  void add_labels(std::uint32_t end, bool passes) {
+  bool orders_labels() const { return unary_.any || (begin_ == 0 && shares_goal()); }
+
+  // Makes the nodes that the matches, a word or part that is X, and the unary rules above them will need, in the order
+  // of the unary rules. A sentence's label comes last, for glue is a unary rule too.
+  void add_labels(std::uint32_t end, bool has_x) {
     std::vector<Symbol> labels;
     const auto note = [&](RuleTable::Node node) {
       for (const RuleCache::Group& group : cache_.at(node))
         if (std::ranges::find(labels, group.lhs) == labels.end()) labels.push_back(group.lhs);
     };
     for (const Match& match : matches_[end]) note(match.node);
-    if (passes && std::ranges::find(labels, x_) == labels.end()) labels.push_back(x_);
+    if (has_x && std::ranges::find(labels, x_) == labels.end()) labels.push_back(x_);
     for (std::size_t i = 0; i < labels.size(); ++i) {
       const RuleTable::Node node = table_.child(RuleTable::kRoot, nonterminal(labels[i]));
       if (node != RuleTable::kNoNode) note(node);

@@ -44,7 +44,7 @@ class ChartMatcher final : public Matcher {
  public:
   ChartMatcher(std::shared_ptr<const RuleTable> table, const ChartOptions& options);
 
-  const UnaryRules& unary() const { return unary_; }
+  std::size_t left_out() const override { return unary_.left_out; }
 
   TranslationForest match(const Input& input, RuleCache& cache, Glue& glue) const override;
 

@@ -2,6 +2,7 @@
 // dependency trees; nothing after them knows the formalism.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,8 @@ class Matcher {
   // Alternatives come from `cache`; rules that the sentence needs beyond the table's from `glue`. Throws
   // std::invalid_argument for an input that it cannot use.
   virtual TranslationForest match(const Input& input, RuleCache& cache, Glue& glue) const = 0;
+  // Rules of the table that it never uses, for they would close a circle of labels.
+  virtual std::size_t left_out() const { return 0; }
 };
 
 }  // namespace treeglot

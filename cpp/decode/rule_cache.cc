@@ -1,20 +1,22 @@
 #include "decode/rule_cache.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace treeglot {
 
-FeatureSpace::FeatureSpace(const RuleTable& table) {
+FeatureSpace::FeatureSpace(const RuleTable& table, std::string prefix) : prefix_(std::move(prefix)) {
   for (Symbol name = 0; name < table.feature_names().size(); ++name) names_.intern(table.feature_names().text(name));
-  first_ = static_cast<FeatureId>(names_.size());
-  for (const char* name : {"word_penalty", "rule_penalty", "glue", "unknown"}) names_.intern(name);
+  word_penalty_ = add("word_penalty");
+  rule_penalty_ = add("rule_penalty");
+  glue_ = add("glue");
+  unknown_ = add("unknown");
 }
 
 void FeatureSpace::add_unknown_lengths() {
-  if (unknown_lengths_) return;
-  unknown_lengths_ = static_cast<FeatureId>(names_.size());
+  if (!unknown_lengths_.empty()) return;
   for (std::uint32_t length = 1; length <= kUnknownLengths; ++length)
-    names_.intern("unknown_length_" + std::to_string(length));
+    unknown_lengths_.push_back(add("unknown_length_" + std::to_string(length)));
 }
 
 std::span<const RuleCache::Group> RuleCache::at(RuleTable::Node node) {

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,29 +13,31 @@
 
 namespace treeglot {
 
-// Numbers of the features: the table's come first, then these, then those of the stateful features.
+// Numbers of the features: the table's come first, then these, then those of the stateful features. Names of features
+// that are not the table's begin with `prefix`; two features of one name are one, whose values add up.
 class FeatureSpace {
  public:
-  explicit FeatureSpace(const RuleTable& table);
+  explicit FeatureSpace(const RuleTable& table, std::string prefix = {});
 
-  FeatureId word_penalty() const { return first_; }      // target words
-  FeatureId rule_penalty() const { return first_ + 1; }  // rules of the table
-  FeatureId glue() const { return first_ + 2; }          // uses of S → S X
-  FeatureId unknown() const { return first_ + 3; }       // source words that pass through
+  FeatureId word_penalty() const { return word_penalty_; }  // target words
+  FeatureId rule_penalty() const { return rule_penalty_; }  // rules of the table
+  FeatureId glue() const { return glue_; }                  // uses of S → S X
+  FeatureId unknown() const { return unknown_; }            // source words that pass through
 
   // By the length of a word that passes through, in classes 1 to kUnknownLengths (cdec's PassThrough_1 and so on): there
   // only when asked for.
   static constexpr std::uint32_t kUnknownLengths = 6;
   void add_unknown_lengths();
-  std::optional<FeatureId> unknown_lengths() const { return unknown_lengths_; }  // of class 1; the others follow
+  std::span<const FeatureId> unknown_lengths() const { return unknown_lengths_; }  // by class
 
-  FeatureId add(std::string_view name) { return names_.intern(name); }
+  FeatureId add(std::string_view name) { return names_.intern(prefix_ + std::string(name)); }
   const Symbols& names() const { return names_; }
 
  private:
   Symbols names_;
-  FeatureId first_;
-  std::optional<FeatureId> unknown_lengths_;
+  std::string prefix_;
+  FeatureId word_penalty_, rule_penalty_, glue_, unknown_;
+  std::vector<FeatureId> unknown_lengths_;
 };
 
 // Calls visit(feature, value) for each stateless feature of a table's rule.

@@ -114,8 +114,8 @@ void RuleTableBuilder::check(Symbol lhs, std::span<const Symbol> source, std::sp
     throw std::invalid_argument("a rule with " + text(features.size()) + " features in a table with " + text(dense_));
   const auto finite = [&](std::size_t feature, float value) {
     if (!std::isfinite(value)) {
-      throw std::invalid_argument("feature " + quoted(feature_names_.text(static_cast<Symbol>(feature))) +
-                                  " is not a finite number");
+      throw std::invalid_argument("feature " + quoted(feature_names_.text(static_cast<Symbol>(feature))) + " is " +
+                                  std::to_string(value) + "; expected a finite number");
     }
   };
   for (std::size_t f = 0; f < features.size(); ++f) finite(f, features[f]);

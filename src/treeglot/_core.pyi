@@ -2287,7 +2287,7 @@ class SearchGraph:
 class FeatureSet:
     """The features of a model: the table's, the search's, and stateful ones."""
 
-    def __init__(self, table: RuleTable) -> None: ...
+    def __init__(self, table: RuleTable, prefix: str = '') -> None: ...
 
     def add_ngram(self, model: NgramModel) -> None:
         """An n-gram language model: lm (natural log), lm_unknown."""
@@ -2318,6 +2318,10 @@ class PassThrough(enum.Enum):
 
 class Matcher:
     """How a table's rules meet an input."""
+
+    @property
+    def left_out(self) -> int:
+        """Rules that it never uses, for they would close a circle of labels."""
 
 class ChartMatcher(Matcher):
     """Meets strings: every rule on every span up to a limit."""

@@ -200,3 +200,96 @@ def test_bad_usage(run) -> None:
     assert (code, err) == (2, "error: --margin is for forests; expected --forest, too\n")
     code, _, err = run("--format", "table", "--no-glue")
     assert (code, err) == (2, "error: --pass-through and --no-glue are for grammars of other decoders\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--pop-limit", "-1"], "pop_limit is -1; expected at least 0"),
+        (["--span-limit", "-1"], "span_limit is -1; expected at least 1"),
+        (["--per-source", "-1"], "per_source is -1; expected at least 0"),
+        (["--per-source", "99999999999"], "per_source is 99999999999; expected at most 4294967295"),
+        (["--kbest", "99999999999"], "kbest is 99999999999; expected at most 4294967295"),
+        (["--threads", "0"], "threads is 0; expected 1 to 1024"),
+        (["--threads", "-2"], "threads is -2; expected 1 to 1024"),
+    ],
+)
+def test_numbers_that_make_no_sense(run, arguments: list[str], message: str) -> None:
+    assert run(*arguments) == (2, "", f"error: {message}\n")
+
+
+def test_features_of_a_grammar_have_names_of_their_own(run) -> None:
+    # Names of Treeglot's own features, and some that cdec's decoder fires itself, too.
+    Path("grammar").write_text(
+        "[X] ||| das ||| the ||| word_penalty=1 rule_penalty=2 glue=4 unknown=8 lm=16 unknown_length_1=32\n"
+        "[X] ||| Haus ||| house ||| Glue=0.5 PassThrough_3=0.25\n"
+    )
+    Path("weights").write_text("word_penalty 1\nglue 10\nlm 100\nGlue -1\nunknown_length_1 1000\nPassThrough_3 3\n")
+    code, out, err = run("--kbest", "1", "--pass-through", "unknown")
+    assert (code, err) == (0, "")
+    features = {"word_penalty": 1, "rule_penalty": 2, "glue": 4, "unknown": 8, "lm": 16, "unknown_length_1": 32}
+    features |= {"Glue": 1.5, "PassThrough_3": 0.25}
+    _, text, listed, score = out.strip().split(" ||| ")
+    assert (text, listed) == ("the house", " ".join(f"{name}={value:g}" for name, value in features.items()))
+    assert float(score) == 1 + 40 + 1600 - 1.5 + 32000 + 0.75
+
+
+def test_a_grammar_with_its_own_glue(run) -> None:
+    Path("grammar").write_text(
+        "[S] ||| [S,1] [X,2] ||| [S,1] [X,2] ||| Glue=1\n[S] ||| [X,1] ||| [X,1] |||\n"
+        "[X] ||| das ||| the |||\n[X] ||| Haus ||| house |||\n"
+    )
+    Path("weights").write_text("Glue -2\n")
+    code, out, err = run("--kbest", "1", "--no-glue", "--pass-through", "unknown")
+    assert (code, out, err) == (0, "0 ||| the house ||| Glue=1 ||| -2.000000\n", "")
+
+
+def test_joshuas_own_glue(run) -> None:
+    Path("grammar").write_text(
+        "[GOAL] ||| [GOAL,1] [X,2] ||| [GOAL,1] [X,2] ||| tm_glue_0=1\n[GOAL] ||| [X,1] ||| [X,1] ||| tm_glue_0=1\n"
+        "[X] ||| das ||| the ||| 0\n[X] ||| Haus ||| house ||| 0\n"
+    )
+    Path("weights").write_text("tm_glue_0 -2\n")
+    code, out, err = run("--kbest", "1", "--no-glue", "--format", "joshua", "--pass-through", "unknown")
+    assert (code, out, err) == (0, "0 ||| the house ||| tm_glue_0=2 ||| -4.000000\n", "")
+    Path("grammar").write_text("[GOAL] ||| <s> ||| <s> ||| 0\n[GOAL] ||| [GOAL,1] </s> ||| [GOAL,1] </s> ||| 0\n")
+    code, out, err = run("--no-glue", "--format", "joshua")
+    assert (code, out) == (2, "")
+    assert err.startswith("error: the grammar has rules with <s>, which is in no input here: ")
+
+
+def test_circles_are_counted(run) -> None:
+    Path("grammar").write_text(
+        "[X] ||| a ||| A ||| f=1\n[Y] ||| [X,1] ||| y [X,1] ||| f=1\n[X] ||| [Y,1] ||| x [Y,1] ||| f=100\n"
+    )
+    Path("weights").write_text("f 1\n")
+    code, out, err = run(lines="a\na\n")
+    assert (code, out) == (0, "A\nA\n")
+    warning = "1 rules from one nonterminal to another close a circle of labels; they are left out"
+    assert err == f"warning: {warning}\n"
+
+
+def test_a_given_part_is_under_unary_rules(run) -> None:
+    Path("grammar").write_text(
+        "[Y] ||| [X,1] ||| [X,1] ||| P=1\n[X] ||| gut [Y,1] ||| good [Y,1] ||| P=9\n[X] ||| gut ||| good ||| P=0\n"
+    )
+    code, out, err = run("--markup", "--kbest", "1", lines='gut <x translation="house">das Haus</x>\n')
+    assert (code, err) == (0, "")
+    assert out.startswith("0 ||| good house ||| P=10 ")
+
+
+def test_a_word_of_three_bars_stays_one(run) -> None:
+    from treeglot.decode import read_kbest
+
+    code, out, err = run("--kbest", "1", lines="das ||| Haus\n")
+    assert (code, err) == (0, "")
+    Path("list").write_text(out)
+    assert [entry.text for entry in read_kbest("list")] == ["the ||| house"]
+
+
+def test_weights_of_nothing(run) -> None:
+    table().write("rules.table")
+    Path("weights").write_text("# none\n")
+    code, _, err = run("--format", "table", grammar="rules.table")
+    assert code == 0
+    assert err == "warning: weights: no weight is other than 0; all translations of a sentence score the same\n"

@@ -82,6 +82,18 @@ def test_load(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().err == f"error: {tmp_path}: is not a model: it has no model.toml\n"
 
 
+def test_an_unknown_kind_names_the_file(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = model / "model.toml"
+    path.write_text(path.read_text().replace("hiero", "heiro"))
+    assert main(["translate", str(model)]) == 1
+    assert capsys.readouterr().err.startswith(f"error: {path}: unknown kind of model 'heiro'; did you mean 'hiero'?")
+
+
+def test_numbers_that_make_no_sense(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["translate", str(model), "--pop-limit", "-1"]) == 2
+    assert capsys.readouterr().err == "error: pop_limit is -1; expected at least 0\n"
+
+
 def test_a_corrupt_table_is_refused(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = model / "rules.table"
     content = bytearray(path.read_bytes())

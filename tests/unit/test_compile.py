@@ -50,7 +50,7 @@ def write(folder: Path, *rows: dict[str, object]) -> Path:
         ({"source": "X( [X,1] ) das"}, "symbols follow the fragment; expected nothing after its root is closed"),
         ({"source": "das X( [X,1] )"}, "a fragment begins after other symbols"),
         ({"source": "NP( das [X,1] )"}, "the left-hand side is 'X', the fragment's root 'NP'"),
-        ({"p_target_given_source": 0.0}, "feature 'p_target_given_source' is not a finite number"),
+        ({"p_target_given_source": 0.0}, "feature 'p_target_given_source' is -inf; expected a finite number"),
         ({"source": None}, "there is no source; expected text"),
     ],
 )

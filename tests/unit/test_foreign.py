@@ -151,12 +151,25 @@ def test_joshua(tmp_path, text):
         ("joshua", "tm_pt_0\n", 1, "'tm_pt_0' is not a weight; expected NAME VALUE such as lm_0 0.5"),
         ("moses", "[weight]\nLM0 0.5\n", 2, "'LM0 0.5' is not a weight; expected NAME= VALUE … such as LM0= 0.5"),
         ("moses", "LM0= 0.5 nan\n", 1, "the weight of LM0 is 'nan'; expected a finite number"),
+        ("cdec", "A 1_000\n", 1, "the weight of A is '1_000'; expected a finite number"),
+        # cdec reads every = as a blank: A, and B for a number.
+        ("cdec", "A=B 0.5\n", 1, "'A=B 0.5' is not a weight; expected NAME VALUE such as LanguageModel 0.5"),
+        ("joshua", "a = b\nlm_0=1\n", 2, "'lm_0=1' is not a weight; expected NAME VALUE such as lm_0 0.5"),
+        (
+            "moses",
+            "[ttable-file]\n0 0 0 5 x\n[weight-l]\n0.5\n",
+            3,
+            "[weight-l] is of old versions; expected [weight], lines such as LM0= 0.5",
+        ),
+        ("cdec", "# nothing\n", 0, "has no weights; expected NAME VALUE such as LanguageModel 0.5"),
+        ("joshua", "", 0, "has no weights; expected NAME VALUE such as lm_0 0.5"),
+        ("moses", "[feature]\nLM0\n", 0, "has no weights; expected NAME= VALUE … such as LM0= 0.5"),
     ],
 )
 def test_bad_weights(tmp_path, decoder, text, line, problem):
     with pytest.raises(FormatError) as caught:
         weights_of(tmp_path, text, decoder)
-    assert str(caught.value) == f"{tmp_path / 'weights'}:{line}: {problem}"
+    assert str(caught.value) == f"{tmp_path / 'weights'}{f':{line}' if line else ''}: {problem}"
 
 
 def test_an_unknown_decoder(tmp_path):
@@ -169,6 +182,7 @@ def test_lists_come_back(tmp_path):
         Entry(0, "the house", {"lm": -12.5, "glue": 1.0}, -3.25),
         Entry(0, "", {}, 0.0),
         Entry(1, "x", {}),
+        Entry(2, "||| a |||b ||| |||", {}),
         Entry(12, "a | b = c", {"f=g": 1e-7}, -1e10),
     ]
     write_kbest(tmp_path / "list", entries)
@@ -185,6 +199,9 @@ def test_lists_come_back(tmp_path):
         ("0 ||| a ||| 1 ||| 1", "'1' is not a feature; expected NAME= VALUE, a finite number"),
         ("0 ||| a ||| lm= ||| 1", "'lm=' is not a feature; expected NAME= VALUE, a finite number"),
         ("0 ||| a ||| lm=1 lm=2 ||| 1", "feature lm is there twice"),
+        ("0 ||| a ||| TM= 1 2 TM_1=3 ||| 1", "feature TM_1 is there twice"),
+        ("0 ||| a ||| lm= 1e39 ||| 1", "'1e39' is not a feature; expected NAME= VALUE, a finite number"),
+        ("0 ||| a ||| lm= 1_000 ||| 1", "'1_000' is not a feature; expected NAME= VALUE, a finite number"),
         ("0 ||| a ||| lm=1 ||| x", "'x' is not a score; expected a finite number"),
     ],
 )

@@ -72,7 +72,7 @@ def test_a_flipped_bit_or_a_cut_is_refused(tmp_path: Path) -> None:
         ([NT, NT], [-1, -1], [0.0], [], "the target side uses variable 1 twice"),
         ([NT, NT], [-1], [0.0], [], "the source side has 2 variables, the target side uses 1"),
         ([0], [0], [], [], "a rule with 0 features in a table with 1"),
-        ([0], [0], [float("nan")], [], "feature 'p' is not a finite number"),
+        ([0], [0], [float("nan")], [], "feature 'p' is nan; expected a finite number"),
         ([0], [0], [0.0], [(1, 0)], "link 1-0 is outside a rule of 1 source and 1 target symbols"),
         ([7], [0], [0.0], [], "the source side has a word or label that the table lacks"),
         ([NT | 7], [-1], [0.0], [], "the source side has a word or label that the table lacks"),

@@ -120,7 +120,7 @@ def test_empty_lines_count_and_are_reported(run) -> None:
     assert (code, err) == (0, "warning: some: 2 of 4 lines are empty\n")
     assert "hyp_len = 11 ref_len = 19" in out
     Path("none").write_text("\n\n\n\n")
-    code, out, err = run("none", "ref1", "--against", "none", "--json")
+    code, out, err = run("none", "ref1", "--json")
     assert (code, err) == (0, "warning: none: 4 of 4 lines are empty\n")
     scores = json.loads(out)["systems"][0]["scores"]
     assert {name: score["score"] for name, score in scores.items()} == {"BLEU": 0.0, "chrF2": 0.0, "TER": 100.0}
@@ -143,6 +143,11 @@ def test_empty_references(run) -> None:
         (["new", "ref1", "short"], 1, "error: short: has 2 lines; expected 4, as ref1 has\n"),
         (["new", "ref1", "--against", "short"], 1, "error: short: has 2 lines; expected 4, as ref1 has\n"),
         (["new", "ref1", "--system", "new"], 2, "error: new is given twice\n"),
+        (
+            ["new", "ref1", "--against", "new"],
+            2,
+            "error: --against is new, which is the only system: there is nothing to compare\n",
+        ),
         (["empty", "ref1"], 1, "error: empty: is empty; expected a sentence a line\n"),
         (["new", "empty"], 1, "error: empty: is empty; expected a sentence a line\n"),
         (["new", "latin"], 1, "error: latin:2: byte 0xe9 is not UTF-8\n"),

@@ -86,3 +86,69 @@ def test_a_kind_says_what_it_needs(corpus: Path, tmp_path: Path, capsys: pytest.
     assert "a hiero model makes no use of --source-trees" in capsys.readouterr().err
     assert main(["train", "heiro", *given[2:]]) == 2
     assert "unknown kind of model 'heiro'; did you mean 'hiero'? known: " in capsys.readouterr().err
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Three pairs, with everything that any kind of model needs; the arguments of all."""
+    monkeypatch.chdir(tmp_path)
+    Path("s").write_text("das Haus\nein Haus\ndas\n")
+    Path("t").write_text("the house\na house\nthe\n")
+    Path("a").write_text("0-0 1-1\n0-0 1-1\n0-0\n")
+    Path("s.ptb").write_text("(NP (DT das) (NN Haus))\n(NP (DT ein) (NN Haus))\n(NP (DT das))\n")
+    Path("t.ptb").write_text("(NP (DT the) (NN house))\n(NP (DT a) (NN house))\n(NP (DT the))\n")
+    Path("lm.arpa").write_text("\\data\\\nngram 1=3\n\n\\1-grams:\n-1\t<unk>\n-1\t<s>\n-1\t</s>\n\n\\end\\\n")
+    return ["--source", "s", "--target", "t", "--alignments", "a", "--lm", "lm.arpa", "-o", "model"]
+
+
+TREES = {
+    "hiero": (),
+    "t2t-exact": ("--source-trees", "s.ptb", "--target-trees", "t.ptb"),
+    "t2t-fuzzy": ("--source-trees", "s.ptb", "--target-trees", "t.ptb"),
+    "s2d": ("--target-trees", "t.ptb"),
+    "dep2str": ("--source-trees", "s.ptb"),
+    "c2s": ("--source-trees", "s.ptb"),
+}
+
+
+@pytest.mark.parametrize("kind", TREES)
+def test_a_link_outside_its_sentence_is_named(small: list[str], kind: str, capsys) -> None:
+    Path("a").write_text("0-0 1-1\n0-0 1-7\n0-0\n")
+    assert main(["train", kind, *small, *TREES[kind]]) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == "error: a:2: link 1-7: the target sentence has 2 words"
+
+
+@pytest.mark.parametrize("kind", ["hiero", "s2d"])
+def test_links_of_an_empty_line_are_named(small: list[str], kind: str, capsys) -> None:
+    Path("s").write_text("das Haus\n\ndas\n")
+    assert main(["train", kind, *small, *TREES[kind]]) == 1
+    assert capsys.readouterr().err.splitlines()[-1] == "error: a:2: link 0-0: the source sentence has 0 words"
+
+
+@pytest.mark.parametrize("kind", TREES)
+def test_pairs_without_links_are_counted(small: list[str], kind: str, capsys) -> None:
+    Path("a").write_text("0-0 1-1\n\n0-0\n")
+    assert main(["train", kind, *small, *TREES[kind]]) == 0
+    err = capsys.readouterr().err
+    assert "3 sentence pairs, of them 1 without links\n" in err
+    assert "there are no rules" not in err
+
+
+def test_no_links_at_all(small: list[str], capsys) -> None:
+    Path("a").write_text("\n\n\n")
+    assert main(["train", "hiero", *small]) == 0
+    assert "warning: none of the 3 sentence pairs has links: there are no rules\n" in capsys.readouterr().err
+
+
+def test_gappy_rules_from_the_core_alone(small: list[str]) -> None:
+    def gappy() -> list[str]:
+        assert main(["train", "hiero", *small, "--options", "o.toml"]) == 0
+        model = load("model").translator.table
+        labelled = [model.rule(i)[1] for i in range(len(model))]
+        words = model.source_words
+        return sorted({words[s] for source in labelled if any(x >> 31 for x in source) for s in source if not s >> 31})
+
+    Path("o.toml").write_text("")
+    assert gappy() == ["Haus", "das", "ein"]
+    Path("o.toml").write_text("[extract]\ncore = 1\n")
+    assert gappy() == ["Haus", "das"]

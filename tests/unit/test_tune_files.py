@@ -36,6 +36,7 @@ def test_weights_survive_the_file(tmp_path_factory, weights: dict[str, float]) -
         (" 1\n", 1, "' 1' is not a weight; expected NAME VALUE such as lm 0.5"),
         ("lm = 1\n", 1, "'lm = 1' is not a weight; expected NAME VALUE such as lm 0.5"),
         ("lm one\n", 1, "the weight of lm is 'one'; expected a finite number"),
+        ("lm 1_000\n", 1, "the weight of lm is '1_000'; expected a finite number"),
         ("lm nan\n", 1, "the weight of lm is 'nan'; expected a finite number"),
         ("lm 1e999\n", 1, "the weight of lm is '1e999'; expected a finite number"),
         ("# note\n\nlm 1\nlm 2\n", 4, "lm has a weight already"),
@@ -87,7 +88,7 @@ def test_kbest_lists_survive_files(tmp_path_factory, lists) -> None:
     kbest.save(folder / "a.kbest")
     assert as_lists(KBest.load(folder / "a.kbest")) == lists
     write_kbest(folder / "a.txt.gz", kbest)
-    assert as_lists(read_kbest(folder / "a.txt.gz", len(lists))) == lists
+    assert as_lists(read_kbest(folder / "a.txt.gz", len(lists), missing=True)) == lists
 
 
 def test_a_kbest_list_as_text(tmp_path: Path) -> None:
@@ -97,7 +98,7 @@ def test_a_kbest_list_as_text(tmp_path: Path) -> None:
     scored = KBest(*(getattr(kbest, name) for name in list(kbest.__dataclass_fields__)[:-1]), np.array([-1.0, 0.25]))
     write_kbest(tmp_path / "k", scored)
     assert (tmp_path / "k").read_text() == "0 ||| a b ||| lm= -1.5 words= 2 ||| -1\n2 |||  |||  ||| 0.25\n"
-    assert as_lists(read_kbest(tmp_path / "k", 3)) == as_lists(kbest)
+    assert as_lists(read_kbest(tmp_path / "k", 3, missing=True)) == as_lists(kbest)
 
 
 @pytest.mark.parametrize(
@@ -115,6 +116,7 @@ def test_a_kbest_list_as_text(tmp_path: Path) -> None:
         ("0 ||| a ||| =1\n", 1, "'=1' is not a feature; expected NAME= VALUE, a finite number"),
         ("0 ||| a ||| lm=nan\n", 1, "'lm=nan' is not a feature; expected NAME= VALUE, a finite number"),
         ("0 ||| a ||| lm=1 lm=2\n", 1, "feature lm is there twice"),
+        ("0 ||| a ||| lm= 1e39\n", 1, "'1e39' is not a feature; expected NAME= VALUE, a finite number"),
     ],
 )
 def test_bad_kbest_lists(tmp_path: Path, text: str, line: int, problem: str) -> None:
@@ -123,6 +125,21 @@ def test_bad_kbest_lists(tmp_path: Path, text: str, line: int, problem: str) -> 
     with pytest.raises(FormatError) as error:
         read_kbest(path, sentences=2)
     assert str(error.value) == f"{path}:{line}: {problem}"
+
+
+@pytest.mark.parametrize(("text", "absent", "first"), [("", 3, 0), ("0 ||| a |||\n2 ||| b |||\n", 1, 1)])
+def test_lists_without_hypotheses_for_a_sentence(tmp_path: Path, text: str, absent: int, first: int) -> None:
+    path = tmp_path / "k"
+    path.write_text(text)
+    with pytest.raises(FormatError) as error:
+        read_kbest(path, sentences=3)
+    problem = f"has nothing for {absent} of 3 sentences, the first is sentence {first}"
+    assert str(error.value) == f"{path}: {problem}; expected hypotheses for each, as there are references"
+
+
+def test_a_tab_is_a_blank(tmp_path: Path) -> None:
+    (tmp_path / "w").write_text("lm\t0.5\nglue  1 \n")
+    assert read_weights(tmp_path / "w") == {"lm": 0.5, "glue": 1.0}
 
 
 def test_kbest_lists_that_cannot_be_kept(tmp_path: Path) -> None:

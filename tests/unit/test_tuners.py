@@ -11,8 +11,10 @@ from synthetic import LogLinear
 
 from treeglot import _core
 from treeglot.base.errors import UsageError
+from treeglot.decode import SearchOptions
 from treeglot.evaluate import Bleu, Ter
 from treeglot.tune import KBest, LoopOptions, Mert, Mira, Pool, Pro, method, tune
+from treeglot.tune.mert import random_start
 
 PROBLEM = LogLinear(sentences=60, candidates=30, features=5)
 BEST = Bleu().score(Bleu().statistics(PROBLEM.translate(PROBLEM.lines, PROBLEM.best, 1).best(), [PROBLEM.references]))
@@ -98,10 +100,22 @@ def test_a_metric_that_is_better_when_lower() -> None:
 def test_features_that_never_differ_keep_their_weights() -> None:
     lists = [[("a b c d e", {"lm": -3.0, "constant": 7.1}), ("a b x d e", {"lm": -1.0, "constant": 7.1})], []]
     for tuner in TUNERS:
-        update = tuner.update(pool_of(lists), {"lm": 1.0, "constant": 1.0, "elsewhere": 1.0}, seed=1)
-        assert update.weights["lm"] < 1.0
-        ratio = update.weights["constant"] / update.weights["elsewhere"]
-        assert ratio == pytest.approx(1.0)
+        for start in (1.0, 40.0):
+            update = tuner.update(pool_of(lists), {"lm": start, "constant": 1.5, "elsewhere": 2.5}, seed=1)
+            assert update.weights["lm"] < 1.0 or start > 1.0
+            assert (update.weights["constant"], update.weights["elsewhere"]) == (1.5, 2.5)
+
+
+def test_the_scale_of_what_mira_learns_stays() -> None:
+    # Steps are small beside weights as large as these: what is learnt is about as large as it was.
+    lists = [[("a b c d e", {"lm": -3.0, "words": 2.0}), ("a b x d e", {"lm": -1.0, "words": 3.0})], []]
+    update = Mira(epochs=1).update(pool_of(lists), {"lm": 400.0, "words": -100.0, "elsewhere": 1.0}, seed=1)
+    assert sum(map(abs, update.weights.values())) > 100
+
+
+def test_mert_from_a_random_start_keeps_what_never_differs() -> None:
+    spreads, weights = np.array([2.0, 0.0]), np.array([1.0, -7.0])
+    assert [random_start(spreads, weights, seed)[1] for seed in range(3)] == [-7.0] * 3
 
 
 def test_mert_keeps_the_size_of_the_weights() -> None:
@@ -146,6 +160,14 @@ def test_mira_with_many_sparse_features() -> None:
         (lambda: Mira(held_out_share=1.0), "held_out_share is 1.0; expected 0 to less than 1"),
         (lambda: Pro(share=0.0), "share is 0.0; expected a number above 0, up to 1"),
         (lambda: Pro(prior=0.0), "prior is 0.0; expected a number above 0"),
+        (lambda: Pro(samples=-3), "samples is -3; expected at least 1"),
+        (lambda: Pro(kept=0), "kept is 0; expected at least 1"),
+        (lambda: Mert(restarts=-3), "restarts is -3; expected at least 0"),
+        (lambda: Mert(rounds=0), "rounds is 0; expected at least 1"),
+        (lambda: Mira(epochs=0), "epochs is 0; expected at least 1"),
+        (lambda: LoopOptions(kbest=2**32), "kbest is 4294967296; expected at most 4294967295"),
+        (lambda: SearchOptions(pop_limit=-1), "pop_limit is -1; expected at least 0"),
+        (lambda: SearchOptions(threshold=float("nan")), "threshold is nan; expected at least 0"),
         (lambda: LoopOptions(kbest=0), "kbest is 0; expected at least 1"),
         (lambda: LoopOptions(iterations=0), "iterations is 0; expected at least 1"),
         (lambda: LoopOptions(seed=-1), "seed is -1; expected at least 0"),

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import math
 import re
 import sys
 import types
@@ -41,6 +42,20 @@ def option(default: T, help: str) -> T:
 def required(help: str) -> Any:
     """A field that has no default; such fields come first in their dataclass."""
     return dataclasses.field(metadata={"help": help})
+
+
+def at_least(options: Any, least: float, *names: str, most: float = math.inf) -> None:
+    """Refuse options, by their names, that are not numbers from `least` to `most`; for `__post_init__`.
+
+    >>> at_least(types.SimpleNamespace(restarts=-3), 0, "restarts")
+    Traceback (most recent call last):
+    ValueError: restarts is -3; expected at least 0
+    """
+    for name in names:
+        value = getattr(options, name)
+        if not least <= value <= most:
+            wanted = f"at most {most}" if value > most else f"at least {least}"
+            raise ValueError(f"{name} is {value}; expected {wanted}")
 
 
 @dataclasses.dataclass(frozen=True)

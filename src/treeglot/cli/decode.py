@@ -9,7 +9,7 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import say, warn
-from treeglot.cli.translate import AnyTranslator, Output, listed, run
+from treeglot.cli.translate import AnyTranslator, Output, given_weights, listed, run, searched
 
 if TYPE_CHECKING:
     from treeglot._core import RuleTable
@@ -60,19 +60,13 @@ def decode(
 
     With grammars of other decoders everything is as these define it: features, scores, limits, words that pass through.
     """
-    from dataclasses import replace
-
     from treeglot.base.files import iterate_lines
     from treeglot.decode import SearchOptions
     from treeglot.decode.foreign_translator import search_options
     from treeglot.lm import load as load_lm
 
     options = SearchOptions() if format == "table" else search_options(format)
-    options = replace(options, pop_limit=pop_limit, markup=markup)
-    if span_limit is not None:
-        options = replace(options, span_limit=span_limit)
-    if per_source is not None:
-        options = replace(options, per_source=per_source)
+    options = searched(options, pop_limit=pop_limit, markup=markup, span_limit=span_limit, per_source=per_source)
     model = load_lm(lm) if lm is not None else None
     translator: AnyTranslator
     show = listed
@@ -92,12 +86,12 @@ def decode(
 
 
 def _own(grammar: list[Path], weights: Path, lm: NgramModel | None, options: SearchOptions) -> AnyTranslator:
-    from treeglot.decode import Translator, read_weights
+    from treeglot.decode import Translator
     from treeglot.rules import open_table
 
     if len(grammar) != 1:
         raise UsageError(f"{len(grammar)} grammars were given; expected one compiled table")
-    return Translator(open_table(grammar[0]), read_weights(weights), lm, options)
+    return Translator(open_table(grammar[0]), given_weights(weights), lm, options)
 
 
 def _read(grammar: list[Path], format: Literal["cdec", "joshua", "moses"], skip_bad: bool) -> RuleTable:

@@ -17,6 +17,7 @@ from treeglot.base.options import REQUIRED, options_of
 from treeglot.cli.output import set_common
 
 Function = Callable[..., Any]
+MOST_THREADS = 1024
 
 QUIET = Annotated[
     bool,
@@ -50,8 +51,12 @@ def expand(function: Function) -> Function:
         inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, annotation=DEBUG, default=False),
     ]
 
+    fewest = 0 if any(p.name == "threads" and p.default == 0 for p in parameters) else 1
+
     def command(quiet: bool, debug: bool, **values: Any) -> Any:
         set_common(quiet, debug)
+        if not fewest <= values.get("threads", fewest) <= MOST_THREADS:
+            raise UsageError(f"threads is {values['threads']}; expected {fewest} to {MOST_THREADS}")
         for name, kind in groups.items():
             given = {name: values.pop(name) for name in (field.name for field in dataclasses.fields(kind))}
             given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}

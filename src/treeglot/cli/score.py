@@ -56,6 +56,8 @@ def score(
     for path, lines in zip(reference[1:], references[1:], strict=True):
         _same_length(path, lines, reference[0], references[0])
     systems: dict[str, Sequence[str]] = {}
+    if against is not None and {translation, *(system or [])} == {against}:
+        raise UsageError(f"--against is {against}, which is the only system: there is nothing to compare")
     for path in [*([against] if against is not None else []), translation, *(system or [])]:
         if path in systems and path != against:
             raise UsageError(f"{path} is given twice")

@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
@@ -18,7 +18,7 @@ from treeglot.cli.output import Progress, say, warn
 from treeglot.cli.show import index_range
 
 if TYPE_CHECKING:
-    from treeglot.decode import Source, Translation
+    from treeglot.decode import SearchOptions, Source, Translation
     from treeglot.syntax import Dependency
 
 BATCH = 500  # sentences translated between two writes: memory does not grow with the input
@@ -55,24 +55,35 @@ def translate(
     ] = None,
 ) -> None:
     """Translate tokenised sentences with a trained model."""
-    from dataclasses import replace
-
-    from treeglot.decode import read_weights
     from treeglot.models import load
 
     loaded = load(model)
     if weights is not None:
-        loaded = loaded.with_weights(read_weights(weights))
-    options = replace(loaded.translator.options, markup=markup)
-    if pop_limit is not None:
-        options = replace(options, pop_limit=pop_limit)
-    if span_limit is not None:
-        options = replace(options, span_limit=span_limit)
+        loaded = loaded.with_weights(given_weights(weights))
+    options = searched(loaded.translator.options, markup=markup, pop_limit=pop_limit, span_limit=span_limit)
     if options != loaded.translator.options:
         loaded = loaded.with_search(options)
     output = Output(out, kbest, distinct, as_json, trace, time, threads, forest, margin, html, dependencies)
     first, last = index_range(index)
     run(loaded.translator, islice(loaded.read(source), first - 1, last), source, output, first)
+
+
+def given_weights(path: Path) -> dict[str, float]:
+    """The weights of a file; says so if it has none."""
+    from treeglot.decode import read_weights
+
+    found = read_weights(path)
+    if not any(found.values()):
+        warn(f"{path}: no weight is other than 0; all translations of a sentence score the same")
+    return found
+
+
+def searched(options: SearchOptions, **given: int | bool | None) -> SearchOptions:
+    """`options` with those that were given."""
+    try:
+        return replace(options, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
 def listed(features: Mapping[str, float]) -> str:
@@ -99,9 +110,13 @@ class Output:
 
     def __post_init__(self) -> None:
         """Refuses numbers that make no sense."""
-        for name in ("kbest", "threads"):
-            if getattr(self, name) < 0:
-                raise UsageError(f"{name} is {getattr(self, name)}; expected 0 or more")
+        from treeglot.base.options import at_least
+        from treeglot.decode.search import MOST
+
+        try:
+            at_least(self, 0, "kbest", most=MOST)
+        except ValueError as error:
+            raise UsageError(str(error)) from error
         if self.margin is not None and self.forest is None:
             raise UsageError("--margin is for forests; expected --forest, too")
         if self.margin is not None and not self.margin >= 0:
@@ -114,6 +129,11 @@ class AnyTranslator(Protocol):
     @property
     def unknown_weights(self) -> list[str]:
         """Weights that no feature has."""
+        ...
+
+    @property
+    def left_out(self) -> int:
+        """Rules that are never used."""
         ...
 
     def translate_all(
@@ -136,6 +156,7 @@ def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, outp
 
     for name in translator.unknown_weights:
         warn(f"the weights name {name!r}, which is no feature of this model")
+    warn_left_out(translator.left_out)
     number, seconds, words = 0, 0.0, 0
     notes: Counter[str] = Counter()
     drawn: list[tuple[str, str]] = []
@@ -176,6 +197,12 @@ def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, outp
         say(f"{number:,} sentences, {words:,} words: {seconds:.2f} s of CPU, {1000 * seconds / number:.2f} ms each")
 
 
+def warn_left_out(rules: int) -> None:
+    """Say that so many rules of a table are never used."""
+    if rules:
+        warn(f"{rules:,} rules from one nonterminal to another close a circle of labels; they are left out")
+
+
 def _write_dependencies(path: Path, trees: list[Dependency | None]) -> None:
     from treeglot.syntax import write
 
@@ -189,6 +216,8 @@ def _write_dependencies(path: Path, trees: list[Dependency | None]) -> None:
 
 def render(translation: Translation, number: int, output: Output) -> str:
     """What is printed for one sentence."""
+    from treeglot.decode.kbest import escaped
+
     hypotheses = translation.hypotheses if output.kbest else translation.hypotheses[:1]
     if output.as_json:
         best = translation.best.as_object(output.trace)
@@ -199,7 +228,9 @@ def render(translation: Translation, number: int, output: Output) -> str:
             entry["problem"] = translation.problem
         return json.dumps(entry, ensure_ascii=False) + "\n"
     if output.kbest:
-        return "".join(f"{number} ||| {h.text} ||| {output.listed(h.features)} ||| {h.score:.6f}\n" for h in hypotheses)
+        return "".join(
+            f"{number} ||| {escaped(h.text)} ||| {output.listed(h.features)} ||| {h.score:.6f}\n" for h in hypotheses
+        )
     text = translation.text + "\n"
     if output.trace and translation.derivation.steps:
         text += "".join(f"# {line}\n" for line in str(translation.derivation).split("\n"))

@@ -10,6 +10,7 @@ import typer
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.output import say, warn
 from treeglot.cli.parameters import named_values
+from treeglot.cli.translate import warn_left_out
 
 if TYPE_CHECKING:
     from treeglot.decode.weights import Weights
@@ -76,6 +77,7 @@ def tune(
     begin = _start(folder, start, loaded)
     for name in sorted(begin.keys() - set(loaded.translator.features)):
         warn(f"the weights name {name!r}, which is no feature of this model")
+    warn_left_out(loaded.translator.left_out)
     translator = DecoderTranslator(
         loaded.translator,
         _signature(loaded),

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, iterate_lines
+from treeglot.base.numbers import parse_number
 from treeglot.base.options import unknown
 
 Decoder: TypeAlias = Literal["cdec", "joshua", "moses"]
@@ -61,23 +63,37 @@ _OURS = {name for terms in TERMS.values() for term in terms.values() for name in
 
 @dataclass(frozen=True)
 class ForeignWeights:
-    """Weights of another decoder, as it names them."""
+    """Weights of another decoder, as it names them; without `glue` the grammar has its own glue rules."""
 
     decoder: Decoder
     weights: Mapping[str, float]
     terms: Mapping[str, Term] = field(init=False)
+    glue: bool = True
 
     def __post_init__(self) -> None:
         terms = dict(_terms(self.decoder))
         if self.decoder == "joshua" and self.weights.get("OOVPenalty", 0.0) < 0:
             terms["OOVPenalty"] = Term({"unknown": 1.0})  # before version 6 it counted words
+        if not self.glue:  # nothing is glued to <s> and </s>
+            terms = {name: replace(t, constant=0.0) if "glue" in t.of else t for name, t in terms.items()}
         object.__setattr__(self, "terms", terms)
 
-    def ours(self) -> dict[str, float]:
-        """The weights of our features that give the same scores, but for `constant`."""
+    def ours(self, grammar: Collection[str] = (), prefix: str = "") -> dict[str, float]:
+        """The weights of our features that give the same scores, but for `constant`.
+
+        `grammar` are the features of the rules: a name among them has its weight there, whatever else it stands for.
+        `prefix` is what the names of our own features begin with, to tell them from those.
+
+        >>> ForeignWeights("cdec", {"Glue": 0.5}).ours(["Glue"], prefix="own ")
+        {'own glue': 0.5, 'Glue': 0.5}
+        """
         out: dict[str, float] = {}
         for name, weight in self.weights.items():
-            for feature, factor in self.terms.get(name, Term({name: 1.0})).of.items():
+            term = self.terms.get(name)
+            factors = {prefix + ours: factor for ours, factor in term.of.items()} if term else {}
+            if term is None or name in grammar:
+                factors[name] = factors.get(name, 0.0) + 1.0
+            for feature, factor in factors.items():
                 out[feature] = out.get(feature, 0.0) + weight * factor
         return out
 
@@ -86,16 +102,17 @@ class ForeignWeights:
         """What the other decoder adds to the score of every sentence."""
         return sum(weight * self.terms[name].constant for name, weight in self.weights.items() if name in self.terms)
 
-    def features(self, values: Mapping[str, float], constants: bool = True) -> dict[str, float]:
+    def features(self, values: Mapping[str, float], constants: bool = True, prefix: str = "") -> dict[str, float]:
         """A hypothesis's features as the other decoder would list them; those that are 0 are left out.
 
-        `constants`: with what it adds to every sentence.
+        `constants`: with what it adds to every sentence. `prefix`: as for `ours`.
         """
-        out = {name: value for name, value in values.items() if name not in _OURS}
+        own = {prefix + name for name in _OURS}
+        out = {name: value for name, value in values.items() if name not in own}
         for name, term in self.terms.items():
             if term.of_rules or name in self.weights:
-                value = sum(factor * values.get(of, 0.0) for of, factor in term.of.items())
-                out[name] = value + term.constant if constants else value
+                value = sum(factor * values.get(prefix + of, 0.0) for of, factor in term.of.items())
+                out[name] = out.get(name, 0.0) + value + (term.constant if constants else 0.0)
         return {name: value for name, value in out.items() if value != 0}
 
     def listed(self, features: Mapping[str, float]) -> str:
@@ -125,7 +142,7 @@ def read_foreign_weights(path: PathLike, decoder: Decoder) -> ForeignWeights:
 
     cdec: `NAME VALUE` or `NAME=VALUE` a line. joshua: `NAME VALUE` a line, in a file of weights or among the settings
     of joshua.config, the old names too. moses: `NAME= VALUE …` a line, in moses.ini those of [weight]; a feature with
-    several weights becomes NAME_0, NAME_1 and so on.
+    several weights becomes NAME_0, NAME_1 and so on. A file without any weight is refused.
     """
     _terms(decoder)
     file = os.fspath(path)
@@ -137,31 +154,38 @@ def read_foreign_weights(path: PathLike, decoder: Decoder) -> ForeignWeights:
             continue
         if decoder == "moses" and text.startswith("[") and text.endswith("]"):
             section = text[1:-1]
+            if section.startswith("weight-"):
+                raise FormatError(file, number, f"{text} is of old versions; expected [weight], lines such as LM0= 0.5")
             continue
+        if decoder == "joshua" and _JOSHUA_FEATURE.match(text):
+            raise FormatError(file, number, f"{text[:60]!r} is not a weight; {_EXPECTED[decoder]}")
         if (decoder == "moses" and section not in ("", "weight")) or (decoder == "joshua" and "=" in text):
             continue  # settings
         for name, value in _weights_of(text, decoder, file, number):
             if name in weights:
                 raise FormatError(file, number, f"{name} has a weight already")
             weights[name] = value
+    if not weights:
+        raise FormatError(file, 0, f"has no weights; {_EXPECTED[decoder]}")
     return ForeignWeights(decoder, weights)
 
 
+_EXPECTED = {
+    "cdec": "expected NAME VALUE such as LanguageModel 0.5",
+    "joshua": "expected NAME VALUE such as lm_0 0.5",
+    "moses": "expected NAME= VALUE … such as LM0= 0.5",
+}
+# Settings of joshua.config have names of their own: with = these are weights in a form that Joshua does not read.
+_JOSHUA_FEATURE = re.compile(r"(lm_\d+|tm_\w+_\d+|(Word|OOV|Phrase)Penalty)\s*=")
+
+
 def _weights_of(text: str, decoder: str, file: str, number: int) -> list[tuple[str, float]]:
-    problem = {
-        "cdec": "expected NAME VALUE such as LanguageModel 0.5",
-        "joshua": "expected NAME VALUE such as lm_0 0.5",
-        "moses": "expected NAME= VALUE … such as LM0= 0.5",
-    }[decoder]
     name, *values = text.replace("=", " ", 1).split() if decoder != "joshua" else _joshua(text)
     if (decoder == "moses" and "=" not in text) or not values or (decoder != "moses" and len(values) > 1):
-        raise FormatError(file, number, f"{text[:60]!r} is not a weight; {problem}")
+        raise FormatError(file, number, f"{text[:60]!r} is not a weight; {_EXPECTED[decoder]}")
     found = []
     for i, value in enumerate(values):
-        try:
-            weight = float(value)
-        except ValueError:
-            weight = math.nan
+        weight = parse_number(value)
         if not math.isfinite(weight):
             raise FormatError(file, number, f"the weight of {name} is {value[:30]!r}; expected a finite number")
         found.append((name if len(values) == 1 else f"{name}_{i}", weight))

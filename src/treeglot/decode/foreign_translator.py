@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from treeglot import _core
-from treeglot.decode.foreign import Decoder, ForeignWeights, Term
+from treeglot.base.errors import UsageError
+from treeglot.decode.foreign import Decoder, ForeignWeights
 from treeglot.decode.search import SearchOptions
 from treeglot.decode.search_forest import SearchForest
 from treeglot.decode.translation import Hypothesis, Translation
@@ -16,6 +17,7 @@ from treeglot.decode.translator import Source, Translator
 if TYPE_CHECKING:
     from treeglot.lm import NgramModel
 
+OWN = " "  # what our own features' names begin with here: no feature of a grammar has a blank in its name
 PassThrough: TypeAlias = Literal["none", "unknown", "all"]
 PASS_THROUGH = {
     "none": _core.PassThrough.none,
@@ -64,7 +66,14 @@ class ForeignTranslator:
         glue: bool = True,
     ) -> None:
         definition = DEFINITIONS[weights.decoder]
-        self.foreign = weights
+        marks = sorted({"<s>", "</s>"}.intersection(table.source_words)) if not glue else []
+        if marks:
+            raise UsageError(
+                f"the grammar has rules with {marks[-1]}, which is in no input here: without the built-in glue a "
+                "grammar needs glue rules such as [S] ||| [X,1] and [S] ||| [S,1] [X,2]"
+            )
+        self.foreign = replace(weights, glue=glue)
+        self.grammar = frozenset(table.features)
         self.options = options or search_options(weights.decoder)
         passing = PASS_THROUGH[pass_through or definition.pass_through]
 
@@ -73,14 +82,23 @@ class ForeignTranslator:
                 features.add_unknown_lengths()
             return _core.ChartMatcher(features, search.span_limit, passing, glue, definition.glued, definition.goal)
 
-        self.translator = Translator(table, weights.ours(), lm, self.options, setup)
+        ours = self.foreign.ours(self.grammar, OWN)
+        self.translator = Translator(table, ours, lm, self.options, setup, prefix=OWN)
 
     @property
     def unknown_weights(self) -> list[str]:
         """Names in the weights that no feature has, as the file has them."""
-        unknown = set(self.translator.unknown_weights)
-        terms = self.foreign.terms
-        return [name for name in self.foreign.weights if unknown.issuperset(terms.get(name, Term({name: 1.0})).of)]
+        unknown, terms = set(self.translator.unknown_weights), self.foreign.terms
+        return [
+            name
+            for name in self.foreign.weights
+            if name not in self.grammar and (name not in terms or unknown.issuperset(OWN + of for of in terms[name].of))
+        ]
+
+    @property
+    def left_out(self) -> int:
+        """Rules that are never used, for they would close a circle of labels."""
+        return self.translator.left_out
 
     def translate(self, source: Source) -> Translation:
         """Translate one sentence, its tokens separated by blanks."""
@@ -103,7 +121,7 @@ class ForeignTranslator:
         ]
 
     def _theirs(self, hypothesis: Hypothesis) -> Hypothesis:
-        features = self.foreign.features(hypothesis.features)
+        features = self.foreign.features(hypothesis.features, prefix=OWN)
         return replace(hypothesis, score=hypothesis.score + self.foreign.constant, features=features)
 
 
@@ -125,7 +143,7 @@ class _Again:
 
         scores = np.array(forest.scores)
         scores[last.start : last.stop] += weights.constant
-        features = tuple(weights.features(values, edge in last) for edge, values in enumerate(forest.features))
+        features = tuple(weights.features(values, edge in last, OWN) for edge, values in enumerate(forest.features))
         return replace(forest, scores=scores, features=features)
 
 

@@ -10,8 +10,13 @@ from dataclasses import dataclass, field
 
 from treeglot.base.errors import FormatError
 from treeglot.base.files import PathLike, iterate_lines, write_binary
+from treeglot.base.numbers import parse_number
+
+MOST = 3.4028234e38  # values of features are kept in 32 bits
 
 _SEPARATOR = re.compile(r"(?<!\S)\|\|\|(?!\S)")
+_ESCAPED = "&#124;&#124;&#124;"
+_WORD = re.compile(rf"(?<!\S){_ESCAPED}(?!\S)")
 
 
 @dataclass(frozen=True)
@@ -26,14 +31,23 @@ class Entry:
     def __str__(self) -> str:
         features = " ".join(f"{name}={value:.9g}" for name, value in self.features.items())
         score = "" if self.score is None else f" ||| {self.score:.9g}"
-        return f"{self.sentence} ||| {self.text} ||| {features}{score}"
+        return f"{self.sentence} ||| {escaped(self.text)} ||| {features}{score}"
+
+
+def escaped(text: str) -> str:
+    """A translation as it stands in a list: a word ||| would end it, and is written as Moses escapes it.
+
+    >>> escaped("a ||| b |||| c")
+    'a &#124;&#124;&#124; b |||| c'
+    """
+    return _SEPARATOR.sub(_ESCAPED, text)
 
 
 def read_kbest(path: PathLike) -> Iterator[Entry]:
     """Read a k-best list, line by line.
 
     Features are `NAME=VALUE` or, as Moses has them, `NAME= VALUE …`: of several values each is NAME_0, NAME_1 and so
-    on. The score may be left out; fields after it are passed over.
+    on. The score may be left out; fields after it are passed over. A word `&#124;&#124;&#124;` stands for `|||`.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "list"
@@ -60,10 +74,10 @@ def _parse(line: str, file: str, number: int) -> Entry:
         raise FormatError(file, number, f"{len(parts)} parts between |||; {expected}")
     if not parts[0].isascii() or not parts[0].isdigit():
         raise FormatError(file, number, f"{parts[0][:30]!r} is not the number of a sentence; expected 0, 1, 2 …")
-    score = _number(parts[3]) if len(parts) > 3 else None
+    score = parse_number(parts[3]) if len(parts) > 3 else None
     if score is not None and not math.isfinite(score):
         raise FormatError(file, number, f"{parts[3][:30]!r} is not a score; expected a finite number")
-    return Entry(int(parts[0]), parts[1], _features(parts[2], file, number), score)
+    return Entry(int(parts[0]), _WORD.sub("|||", parts[1]), _features(parts[2], file, number), score)
 
 
 def _features(text: str, file: str, number: int) -> dict[str, float]:
@@ -77,19 +91,16 @@ def _features(text: str, file: str, number: int) -> dict[str, float]:
                 raise FormatError(file, number, f"feature {name} is there twice")
             listed[name] = []
         if written or not equals:
-            listed.setdefault(name, []).append(_number(written))
-        if not name or not all(map(math.isfinite, listed[name])):
+            listed.setdefault(name, []).append(parse_number(written))
+        if not name or not all(abs(value) <= MOST for value in listed[name]):
             raise FormatError(file, number, f"{token[:60]!r} is not a feature; expected NAME= VALUE, a finite number")
     features: dict[str, float] = {}
     for name, values in listed.items():
         if not values:
             raise FormatError(file, number, f"'{name}=' is not a feature; expected NAME= VALUE, a finite number")
-        features |= {name if len(values) == 1 else f"{name}_{i}": value for i, value in enumerate(values)}
+        for i, value in enumerate(values):
+            called = name if len(values) == 1 else f"{name}_{i}"
+            if called in features:
+                raise FormatError(file, number, f"feature {called} is there twice")
+            features[called] = value
     return features
-
-
-def _number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan

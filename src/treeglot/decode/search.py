@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from treeglot.base.options import option
+from treeglot.base.options import at_least, option
+
+MOST = 2**32 - 1  # what the core counts with
 
 
 @dataclass(frozen=True)
@@ -20,3 +22,9 @@ class SearchOptions:
     max_combinations: int = option(64, "of structures with phrases tried for a rule (augmented dep2str)")
     per_source: int = option(20, "target sides tried for a source side; 0: all")
     markup: bool = option(False, 'the input gives translations: <x translation="the house||house">das Haus</x>')
+
+    def __post_init__(self) -> None:
+        """Refuses numbers that make no sense."""
+        at_least(self, 0, "pop_limit", "beam", "step_limit", "max_combinations", "per_source", most=MOST)
+        at_least(self, 1, "span_limit", most=MOST)
+        at_least(self, 0, "threshold", "forest_margin")

@@ -36,7 +36,8 @@ class Translator:
 
     `weights` are by feature name: the table's features, `word_penalty`, `rule_penalty`, `glue`, `unknown`, and with a
     language model `lm` (natural log) and `lm_unknown`. Names that no feature has are in `unknown_weights`. `setup` adds
-    a model's own features and gives the matcher that meets its input.
+    a model's own features and gives the matcher that meets its input. All names but the table's begin with `prefix`;
+    where the table has a feature of the same name, both are one feature, whose values add up.
     """
 
     def __init__(
@@ -46,18 +47,23 @@ class Translator:
         lm: NgramModel | None = None,
         options: SearchOptions = SearchOptions(),  # noqa: B008 - it is frozen
         setup: Setup = match_strings,
+        *,
+        prefix: str = "",
     ) -> None:
         self.table = table
         self.lm = lm
         self.options = options
         self.setup = setup
+        self.prefix = prefix
         self.weights = dict(weights)
-        features = _core.FeatureSet(table)
+        features = _core.FeatureSet(table, prefix)
         if lm is not None:
             features.add_ngram(lm.core)
+        matcher = setup(features, options)
+        self.left_out = matcher.left_out  # rules that are never used, for they would close a circle of labels
         self._decoder = _core.Decoder(
             features,
-            setup(features, options),
+            matcher,
             list(self.weights.items()),
             options.pop_limit,
             options.beam,
@@ -75,11 +81,11 @@ class Translator:
 
     def with_weights(self, weights: Mapping[str, float]) -> Translator:
         """The same with other weights: the table and the language model are shared."""
-        return Translator(self.table, weights, self.lm, self.options, self.setup)
+        return Translator(self.table, weights, self.lm, self.options, self.setup, prefix=self.prefix)
 
     def with_search(self, options: SearchOptions) -> Translator:
         """The same, searched otherwise."""
-        return Translator(self.table, self.weights, self.lm, options, self.setup)
+        return Translator(self.table, self.weights, self.lm, options, self.setup, prefix=self.prefix)
 
     @property
     def features(self) -> list[str]:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TypeAlias
 
 from treeglot.base.errors import FormatError
 from treeglot.base.files import PathLike, read_lines, write_binary
+from treeglot.base.numbers import parse_number
 
 Weights: TypeAlias = Mapping[str, float]
 
 
 def read_weights(path: PathLike) -> dict[str, float]:
-    """Read a file of weights: a name, a blank and a number a line; lines that begin with # are comments.
+    """Read a file of weights: a name, blanks or tabs, and a number a line; lines that begin with # are comments.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "start.weights"
@@ -27,14 +28,11 @@ def read_weights(path: PathLike) -> dict[str, float]:
     for number, line in enumerate(read_lines(path), 1):
         if not line or line.startswith("#"):
             continue
-        parts = line.split(" ")
-        if len(parts) != 2 or not parts[0]:
+        parts = line.split()
+        if len(parts) != 2:
             raise FormatError(file, number, f"{line[:60]!r} is not a weight; expected NAME VALUE such as lm 0.5")
         name, text = parts
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
+        value = parse_number(text)
         if not math.isfinite(value):
             raise FormatError(file, number, f"the weight of {name} is {text[:30]!r}; expected a finite number")
         if name in weights:
@@ -65,14 +63,17 @@ def check_name(name: str) -> None:
         raise ValueError(f"{name!r} is not the name of a feature; expected no blanks and no # at its beginning")
 
 
-def rescaled(weights: Weights, like: Weights) -> dict[str, float]:
-    """Weights whose absolute values add up to what those of `like` do (to 1 if these are all 0).
+def rescaled(weights: Weights, like: Weights, learnt: Collection[str]) -> dict[str, float]:
+    """Weights of which those that were `learnt` have absolute values that add up to what they do in `like`.
 
-    Which hypothesis is best does not depend on the scale; how a search prunes may.
+    (To 1 if these are all 0.) The others stay. Which hypothesis is best does not depend on the scale of what was
+    learnt; how a search prunes may.
 
-    >>> rescaled({"lm": 3.0, "word_penalty": -1.0}, like={"lm": 2.0})
-    {'lm': 1.5, 'word_penalty': -0.5}
+    >>> rescaled({"lm": 3.0, "word_penalty": -1.0, "unknown": -9.0}, {"lm": 2.0}, {"lm", "word_penalty"})
+    {'lm': 1.5, 'word_penalty': -0.5, 'unknown': -9.0}
     """
-    size = math.fsum(abs(w) for w in weights.values())
-    wanted = math.fsum(abs(w) for w in like.values()) or 1.0
-    return {name: weight * (wanted / size) if size else weight for name, weight in weights.items()}
+    size = math.fsum(abs(weights.get(name, 0.0)) for name in learnt)
+    wanted = math.fsum(abs(like.get(name, 0.0)) for name in learnt) or 1.0
+    if not size:
+        return dict(weights)
+    return {name: weight * (wanted / size) if name in learnt else weight for name, weight in weights.items()}

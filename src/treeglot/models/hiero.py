@@ -8,8 +8,8 @@ from pathlib import Path
 from treeglot.base.options import option
 from treeglot.decode import SearchOptions
 from treeglot.models.kind import Corpus, Kind, Work
+from treeglot.models.parallel import aligned_words
 from treeglot.rules import CompileOptions, Extraction, HieroOptions, ScoreOptions, bitext, extract
-from treeglot.syntax import read_parallel
 
 # Where tuning starts, and what an untuned model uses: the language model and both directions' probabilities count,
 # words are worth about what the language model takes for them, glue costs a little.
@@ -39,8 +39,7 @@ class HieroModelOptions:
 
 
 def _extract(corpus: Corpus, folder: Path, options: HieroModelOptions, work: Work) -> Extraction:
-    files = ((corpus.file("source"), "text"), (corpus.file("target"), "text"), (corpus.file("alignments"), "pharaoh"))
-    pairs = bitext(read_parallel(*files))
+    pairs = bitext(aligned_words(corpus))
     work.report(f"{len(pairs):,} sentence pairs")
     return extract(pairs, folder, options.extract, threads=work.threads, memory=work.memory // 2)
 

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from treeglot import _core
-from treeglot.base.errors import FormatError
+from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, write_binary
 from treeglot.base.options import load_options, option, required
 from treeglot.decode import SearchOptions, Source, Translation, Translator, read_weights, write_weights
@@ -84,9 +84,13 @@ def load(directory: PathLike) -> Model:
     if not path.is_file():
         raise FormatError(os.fspath(folder), 0, "is not a model: it has no model.toml")
     file = load_options(ModelFile, path)
+    try:
+        kind = find_kind(file.kind)
+    except UsageError as error:
+        raise FormatError(os.fspath(path), 0, str(error)) from error
     lm = load_lm(folder / file.lm) if file.lm else None
     table = _core.RuleTable.open(os.fspath(folder / file.rules))
-    setup = find_kind(file.kind).setup(folder)
+    setup = kind.setup(folder)
     return Model(folder, file, Translator(table, read_weights(folder / file.weights), lm, file.search, setup))
 
 

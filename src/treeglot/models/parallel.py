@@ -31,21 +31,25 @@ BATCH = 2048  # trees that are turned into dependencies at a time
 def aligned_words(corpus: Corpus) -> Iterator[tuple[list[str], list[str], Alignment]]:
     """The words of both sides, and the links between them.
 
-    The words are those of the text if it is given, else those of the parses. A pair of which a side is empty, a failed
-    parse, has no links; a link that points outside is a `FormatError` that names its line.
+    The words are those of the text if it is given, else those of the parses. A pair with a failed parse in place of a
+    text has no links; a link that points outside is a `FormatError` that names its line.
     """
     links = corpus.file("alignments")
     sides = read_parallel(_side(corpus, "source"), _side(corpus, "target"), (links, "pharaoh"))
     for number, (source, target, alignment) in enumerate(sides, 1):
         source_words, target_words = words_of(source), words_of(target)
-        if not source_words or not target_words:
-            yield source_words, target_words, Alignment()
-            continue
-        try:
-            alignment.check(len(source_words), len(target_words))
-        except ValueError as error:
-            raise FormatError(os.fspath(links), number, str(error)) from error
+        if any(not words_of(side) and not isinstance(side, list) for side in (source, target)):
+            alignment = Alignment()
+        check_links(alignment, source_words, target_words, links, number)
         yield source_words, target_words, alignment
+
+
+def check_links(alignment: Alignment, source: list[str], target: list[str], file: Path, line: int) -> None:
+    """Refuse a link that points outside its sentence pair."""
+    try:
+        alignment.check(len(source), len(target))
+    except ValueError as error:
+        raise FormatError(os.fspath(file), line, str(error)) from error
 
 
 def target_sentences(corpus: Corpus) -> Iterator[list[str]]:

@@ -13,6 +13,7 @@ from treeglot.base.options import option
 from treeglot.decode import SearchOptions, Setup, match_labels, match_strings
 from treeglot.models.hiero import WEIGHTS
 from treeglot.models.kind import Corpus, Kind, Work
+from treeglot.models.parallel import check_links
 from treeglot.rules import (
     CompileOptions,
     Extraction,
@@ -65,12 +66,20 @@ class ExactModelOptions(TreeToTreeOptions):
     compile: CompileOptions = option(NARROW, "what of the rules becomes a feature, and which are left out")
 
 
+def _records(corpus: Corpus, trees: tuple[Path, Path]) -> Iterator[tuple[list[str], list[str], Alignment, Tree, Tree]]:
+    links = corpus.file("alignments")
+    text = ((corpus.file("source"), "text"), (corpus.file("target"), "text"), (links, "pharaoh"))
+    for number, (source, target, alignment, *parses) in enumerate(read_parallel(*text, *trees), 1):
+        check_links(alignment, source, target, links, number)
+        yield source, target, alignment, parses[0], parses[1]
+
+
 def _parsed(corpus: Corpus, options: TreeToTreeOptions, work: Work) -> ParsedBitext:
     trees = corpus.file("source_trees"), corpus.file("target_trees")
-    text = ((corpus.file("source"), "text"), (corpus.file("target"), "text"), (corpus.file("alignments"), "pharaoh"))
-    records: Iterator[tuple[list[str], list[str], Alignment, Tree, Tree]] = read_parallel(*text, *trees)
     files = str(trees[0]), str(trees[1])
-    parsed = parsed_bitext(records, files=files, ignore_case=options.ignore_case, skip_bad=options.skip_bad)
+    parsed = parsed_bitext(
+        _records(corpus, trees), files=files, ignore_case=options.ignore_case, skip_bad=options.skip_bad
+    )
     work.report(f"{len(parsed):,} sentence pairs; {parsed.missing[0]:,} and {parsed.missing[1]:,} without a tree")
     if parsed.mismatched:
         work.report(f"{parsed.mismatched:,} of these trees were left out: their words are not the text's")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +47,10 @@ def train(
     with tempfile.TemporaryDirectory(prefix=".extract.", dir=folder) as scratch:
         extraction = declared.extract(corpus, Path(scratch), options, work)
         report("rules extracted and counted")
+        facts = (extraction.folder / "extraction.json").read_bytes()
+        _report_counts(json.loads(facts)["counts"], report)
         with write_binary(folder / "extraction.json") as stream:  # what was seen, and which options it was taken with
-            stream.write((extraction.folder / "extraction.json").read_bytes())
+            stream.write(facts)
         rules = score(extraction, folder / "rules.parquet", options.score, threads=threads, memory=work.memory)
     report(f"{rules:,} rules scored")
     compiled = compile_table(
@@ -59,6 +63,24 @@ def train(
     declared.more(corpus, folder, options, work)
     write_model(folder, declared.name, declared.weights, options.search)
     return load(folder)
+
+
+LOST = {
+    "unlinked": "without links",
+    "unparsed": "without a parse",
+    "missing": "without a tree",
+    "no_tree": "without a target tree",
+    "bad": "left out as bad",
+}
+
+
+def _report_counts(counts: Mapping[str, int], report: Callable[[str], None]) -> None:
+    """Say how many pairs there were, and how many of them gave nothing; warn if no pair has links."""
+    pairs = counts["pairs"]
+    lost = [f"{counts[name]:,} {words}" for name, words in LOST.items() if counts.get(name)]
+    report(f"{pairs:,} sentence pairs, of them {', '.join(lost) or 'none without links'}")
+    if pairs and counts["unlinked"] == pairs:
+        warnings.warn(f"none of the {pairs:,} sentence pairs has links: there are no rules", stacklevel=3)
 
 
 def _make_lm(

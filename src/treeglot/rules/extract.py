@@ -60,6 +60,8 @@ class HieroOptions:
     phrase_loose_source: int = option(-1, "unaligned source words at the ends of phrases that are rules themselves")
     phrase_loose_target: int = option(1, "unaligned target words at the ends of phrases that are rules themselves")
 
+    core: int = option(-1, "rules with nonterminals are taken from the first so many sentence pairs alone")
+
     def limits(self) -> HieroLimits:
         """As the core takes them."""
         values: dict[str, Any] = {}
@@ -68,6 +70,7 @@ class HieroOptions:
             if value is not True and value is not False and value != -1 and value < least:
                 raise UsageError(f"{name} is {value}; expected {least} or more, or -1 for no limit")
             values[name] = NO_LIMIT if value == -1 else value
+        del values["core"]  # which pairs, not which rules of a pair
         return HieroLimits(**values)
 
 
@@ -122,11 +125,13 @@ def extract(
 ) -> Extraction:
     """Take the rules of `pairs`, count them and write them to `folder`; `labels` or structures come from trees.
 
-    Rules with nonterminals come from the first `core` pairs alone, or those marked in it (default: all). Once the
-    rules take more than `memory` bytes they are written out as a part; scoring adds the parts up.
+    Rules with nonterminals come from the first `core` pairs alone, or those marked in it (default: `options.core`).
+    Once the rules take more than `memory` bytes they are written out as a part; scoring adds the parts up.
     """
     options = options or HieroOptions()
     marks = np.zeros(0, dtype=np.uint8)
+    if core is None and options.core >= 0:
+        core = options.core
     if isinstance(core, int):
         marks = (np.arange(len(pairs)) < core).astype(np.uint8)
     elif core is not None:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from treeglot import _core
 from treeglot.base.errors import FormatError
 from treeglot.base.files import PathLike, write_binary
+from treeglot.decode.kbest import escaped
 from treeglot.decode.kbest import read_kbest as entries
 from treeglot.decode.weights import check_name
 
@@ -116,16 +117,17 @@ def sizes_of(offsets: npt.NDArray[np.unsignedinteger[Any]]) -> npt.NDArray[np.in
     return numbers[1:] - numbers[:-1]
 
 
-def read_kbest(path: PathLike, sentences: int) -> KBest:
+def read_kbest(path: PathLike, sentences: int, *, missing: bool = False) -> KBest:
     """Read a k-best list of so many sentences: `SENTENCE ||| TRANSLATION ||| NAME= VALUE … ||| SCORE` a line.
 
     Sentences count from 0 and come in order; the score may be left out, and so may the blank before a value. This is
-    what `treeglot translate --kbest` writes, and Moses, cdec and others.
+    what `treeglot translate --kbest` writes, and Moses, cdec and others. A sentence without any hypothesis is an error
+    unless they may be `missing`, as those of empty lines are: then it has the empty translation.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "dev.kbest"
     >>> _ = path.write_text("0 ||| a b ||| lm= -1.5 words= 2 ||| -1\\n2 ||| c ||| lm=-1\\n")
-    >>> read_kbest(path, sentences=3).best()
+    >>> read_kbest(path, sentences=3, missing=True).best()
     ['a b', '', 'c']
     """
     file = os.fspath(path)
@@ -140,6 +142,10 @@ def read_kbest(path: PathLike, sentences: int) -> KBest:
             raise FormatError(file, number, f"sentence {entry.sentence} after sentence {last}; expected them in order")
         last = entry.sentence
         lists[last].append((entry.text, dict(entry.features)))
+    absent = [sentence for sentence, found in enumerate(lists) if not found]
+    if absent and not missing:
+        problem = f"has nothing for {len(absent)} of {sentences} sentences, the first is sentence {absent[0]}"
+        raise FormatError(file, 0, f"{problem}; expected hypotheses for each, as there are references")
     return KBest.of(lists)
 
 
@@ -153,4 +159,4 @@ def write_kbest(path: PathLike, kbest: KBest) -> None:
             pairs = zip(kbest.features[begin:end], kbest.values[begin:end], strict=True)
             vector = " ".join(f"{kbest.names[feature]}= {value:.9g}" for feature, value in pairs)
             score = "" if kbest.scores is None else f" ||| {kbest.scores[hypothesis]:.9g}"
-            stream.write(f"{sentence} ||| {kbest.texts[hypothesis]} ||| {vector}{score}\n".encode())
+            stream.write(f"{sentence} ||| {escaped(kbest.texts[hypothesis])} ||| {vector}{score}\n".encode())

@@ -18,8 +18,9 @@ from typing import Any, Protocol
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, read_lines, write_binary
-from treeglot.base.options import option
+from treeglot.base.options import at_least, option
 from treeglot.decode import Source
+from treeglot.decode.search import MOST
 from treeglot.decode.weights import Weights, read_weights, write_weights
 from treeglot.evaluate import Bleu, Metric
 from treeglot.tune.kbest import KBest
@@ -53,12 +54,9 @@ class LoopOptions:
 
     def __post_init__(self) -> None:
         """Refuses numbers that make no sense."""
-        for name in ("iterations", "kbest"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; expected at least 1")
-        for name in ("patience", "seed"):
-            if getattr(self, name) < 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; expected at least 0")
+        at_least(self, 1, "iterations")
+        at_least(self, 1, "kbest", most=MOST)
+        at_least(self, 0, "patience", "seed")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from treeglot import _core
 from treeglot.base.errors import UsageError
-from treeglot.base.options import option
+from treeglot.base.options import at_least, option
 from treeglot.decode.weights import Weights, rescaled
 from treeglot.evaluate import Metric
 from treeglot.tune.method import Update, derived_seed, method, none_held_out
@@ -29,16 +29,22 @@ class Mert:
     rounds: int = option(20, "rounds from one start, at most")
     most_features: int = option(1000, "more features than this are refused: MERT is for a few dozen")
 
+    def __post_init__(self) -> None:
+        """Refuses numbers that make no sense."""
+        at_least(self, 0, "restarts", "directions", "least_gain")
+        at_least(self, 1, "rounds", "most_features")
+
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
         """Climb from the weights as they are and from random ones; the best point found, and the first of equals.
 
-        Features that never tell two hypotheses apart keep their weights. The new weights' absolute values add up to
-        what the old ones' did.
+        Features that never tell two hypotheses apart keep their weights. The absolute values of the others' add up to
+        what they did before.
         """
         if len(pool.names) > self.most_features:
             raise UsageError(f"MERT takes at most {self.most_features} features, the pool has {len(pool.names)}")
         found = climb(pool.core, pool.metric, pool.dense(weights), self, seed=seed, threads=threads)
-        new = rescaled(pool.sparse(found.weights, weights), like=weights)
+        learnt = {name for name, spread in zip(pool.names, pool.core.spreads(), strict=True) if spread}
+        new = rescaled(pool.sparse(found.weights, weights), weights, learnt)
         gain = abs(found.score - found.before)
         return Update(new, found.before, found.score, gain < self.least_gain, {"start": found.start})
 
@@ -66,7 +72,8 @@ def climb(
 ) -> Climb:
     """MERT over any candidates, a pool of lists or of forests."""
     spreads = candidates.spreads()
-    starts = [weights, *(random_start(spreads, derived_seed(seed, i)) for i in range(1, options.restarts + 1))]
+    seeds = (derived_seed(seed, i) for i in range(1, options.restarts + 1))
+    starts = [weights, *(random_start(spreads, weights, one) for one in seeds)]
 
     def ascend(number: int) -> tuple[npt.NDArray[np.float64], float, float, int]:
         return _core.ascend(
@@ -87,11 +94,14 @@ def climb(
     return Climb(ascents[best][0], ascents[best][1], ascents[0][2], best)
 
 
-def random_start(spreads: npt.NDArray[np.float64], seed: int) -> npt.NDArray[np.float64]:
-    """Weights drawn evenly, each in units that make its feature vary by 1; 0 for features that do not vary.
+def random_start(
+    spreads: npt.NDArray[np.float64], weights: npt.NDArray[np.float64], seed: int
+) -> npt.NDArray[np.float64]:
+    """Weights drawn evenly, each in units that make its feature vary by 1; as in `weights` if it does not vary.
 
-    >>> random_start(np.array([1.0, 0.0, 100.0]), seed=1).round(4)
-    array([-0.7313,  0.    ,  0.0069])
+    >>> random_start(np.array([1.0, 0.0, 100.0]), np.array([0.5, 0.5, 0.5]), seed=1).round(4)
+    array([-0.7313,  0.5   ,  0.0069])
     """
     draw = random.Random(seed).random  # the same on every machine and for every version of Python
-    return np.array([(2 * draw() - 1) / spread if spread else 0.0 for spread in spreads.tolist()])
+    pairs = zip(spreads.tolist(), weights.tolist(), strict=True)
+    return np.array([(2 * draw() - 1) / spread if spread else weight for spread, weight in pairs])

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeglot import _core
-from treeglot.base.options import option
+from treeglot.base.options import at_least, option
 from treeglot.decode.weights import Weights
 from treeglot.evaluate.metrics import Metric, Smooth
 from treeglot.tune.method import Update, method, sentence_metric
@@ -35,22 +35,25 @@ class Mira:
             raise ValueError(f"decay is {self.decay}; expected a number above 0, up to 1")
         if not 0 <= self.held_out_share < 1:
             raise ValueError(f"held_out_share is {self.held_out_share}; expected 0 to less than 1")
+        at_least(self, 1, "epochs", "patience")
 
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
         """The mean weights after the epoch that was best on what is held out.
 
         The hope of a sentence is the hypothesis with the highest model score plus gain, its fear that with the highest
         score minus gain; a gain is what the sentence's BLEU among the decayed counts of the last ones is worth.
+        Weights of features that never tell two hypotheses apart stay; the others are on the scale of the old ones.
         """
         held_out = self.held_out(pool.sentences)
         before = pool.score(weights)
         single = sentence_metric(pool.metric, self.smooth)
+        old, spreads, scale = pool.dense(weights), pool.core.spreads(), _fitting_scale(pool, single, weights)
         found = _core.mira(
             pool.core,
             single.core,
             pool.metric.core,
-            pool.dense(weights) * _fitting_scale(pool, single, weights),
-            pool.core.spreads(),
+            old * scale,
+            spreads,
             held_out.view(np.uint8),
             self.c,
             self.decay,
@@ -58,7 +61,8 @@ class Mira:
             self.patience,
             seed,
         )
-        new = pool.sparse(found.weights, weights) if found.best_epoch else dict(weights)
+        learnt = np.where(spreads > 0, found.weights / scale, old)
+        new = pool.sparse(learnt, weights) if found.best_epoch else dict(weights)
         notes: dict[str, float] = {"epochs": len(found.train), "best_epoch": found.best_epoch}
         if found.best_epoch and held_out.any():
             notes["pool_held_out"] = found.held_out[found.best_epoch - 1]
@@ -81,8 +85,8 @@ def _fitting_scale(pool: Pool, metric: Metric, weights: Weights) -> float:
     """What makes scores vary no more than gains do.
 
     The scale of weights means nothing to a search, but margins are compared with gains: weights that are too large
-    would take many small steps to turn.
+    would take many small steps to turn. Afterwards it is taken back, for weights outside the pool have theirs.
     """
     spread = pool.spread(pool.scores(weights))
     gains = metric.scores(pool.statistics) / 100 * pool.statistics[:, 1]
-    return min(1.0, pool.spread(gains) / spread) if spread else 1.0
+    return min(1.0, pool.spread(gains) / spread or 1.0) if spread else 1.0

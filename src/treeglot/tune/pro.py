@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeglot import _core
-from treeglot.base.options import option
+from treeglot.base.options import at_least, option
 from treeglot.decode.weights import Weights, rescaled
 from treeglot.evaluate.metrics import Smooth
 from treeglot.tune.method import Update, method, none_held_out, sentence_metric
@@ -33,9 +33,14 @@ class Pro:
             raise ValueError(f"share is {self.share}; expected a number above 0, up to 1")
         if not self.prior > 0:
             raise ValueError(f"prior is {self.prior}; expected a number above 0")
+        at_least(self, 1, "samples", "kept")
+        at_least(self, 0, "least")
 
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
-        """Logistic regression over pairs of hypotheses; weights of features on which no pair differs stay."""
+        """Logistic regression over pairs of hypotheses; weights of features on which no pair differs stay.
+
+        The absolute values of the others' add up to what they did before.
+        """
         before = pool.score(weights)
         single = sentence_metric(pool.metric, self.smooth)
         scores = single.scores(pool.statistics) if pool.hypotheses else np.zeros(0)
@@ -49,10 +54,11 @@ class Pro:
         found, rounds = regress(first, columns, values, len(active), self.prior)
         dense = pool.dense(weights)
         dense[active] = found
-        new = rescaled(pool.sparse(dense, weights), like=weights)
+        new = rescaled(pool.sparse(dense, weights), weights, {pool.names[f] for f in active})
         if self.share < 1:
             names = {*new, *weights}
-            new = {n: self.share * new.get(n, 0.0) + (1 - self.share) * weights.get(n, 0.0) for n in sorted(names)}
+            mixed = {n: self.share * new.get(n, 0.0) + (1 - self.share) * weights.get(n, 0.0) for n in sorted(names)}
+            new = {n: weight if new.get(n) != weights.get(n) else new[n] for n, weight in mixed.items()}
         return Update(new, before, pool.score(new), False, {"pairs": pairs, "rounds": rounds})
 
     held_out = staticmethod(none_held_out)
