@@ -140,3 +140,10 @@ def test_files_that_a_kind_wants(tmp_path: Path) -> None:
     recipe.write_text(RECIPE)
     with pytest.raises(FormatError, match=r"train.zh: is not there; step 'align' wants it as source"):
         Pipeline(steps_of(load_recipe(recipe)), tmp_path / "work").plan()
+
+
+def test_the_recipes_that_come_with_treeglot_are_well_formed(tmp_path: Path) -> None:
+    path = Path(__file__).parents[2] / "recipes" / "forests.toml"
+    recipe = load_recipe(path)
+    assert [system.kind for system in recipe.system] == ["c2s", "c2s-wf", "c2s-wf-s2s", "c2d-s2d", "c2d", "t2s"]
+    assert {step.name for step in steps_of(recipe)} >= {"train c2d", "tune t2s", "score test", "report"}

@@ -18,7 +18,7 @@ class SearchOptions:
     threshold: float = option(0.0, "keep those within this of a node's best score (natural log); 0: all")
     span_limit: int = option(10, "widest span a rule may cover, above it only glue (the t2t paper's distortion limit)")
     forest_margin: float = option(10.0, "prune a forest so far below its best tree, natural log (the c2d paper's 10)")
-    step_limit: int = option(20_000, "steps of the walk that finds fragments at one node of a forest; 0: no limit")
+    step_limit: int = option(100_000, "steps of the walk that finds fragments at one node of a forest; 0: no limit")
     max_combinations: int = option(64, "of structures with phrases tried for a rule (augmented dep2str)")
     per_source: int = option(20, "target sides tried for a source side; 0: all")
     markup: bool = option(False, 'the input gives translations: <x translation="the house||house">das Haus</x>')
