@@ -84,6 +84,7 @@ void bind_decode(nb::module_& m) {
              new (self) FeatureSet(std::move(table), std::move(prefix));
            },
            "table"_a, "prefix"_a = "")
+      .def_prop_ro("trees", &FeatureSet::trees, "Whether hypotheses have dependency trees: some feature scores them.")
       .def("add_ngram",
            [](FeatureSet& self, std::shared_ptr<NgramModel> model) { add_ngram(self, std::move(model)); }, "model"_a,
            "An n-gram language model: lm (natural log), lm_unknown.")

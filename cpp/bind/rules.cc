@@ -96,6 +96,8 @@ void bind_rules(nb::module_& m) {
       .def("limit_scope", &RuleTableBuilder::limit_scope, "most"_a,
            "Leaves out rows added from now on whose source sides have a greater scope.")
       .def_prop_ro("left_out_by_scope", &RuleTableBuilder::left_out_by_scope, "How many rows that was.")
+      .def_prop_ro("left_out_by_structure", &RuleTableBuilder::left_out_by_structure,
+                   "Rows left out since their structures have cycles or arcs that cross.")
       .def(
           "expand",
           [](RuleTableBuilder& b, bool shapes, const std::vector<std::string_view>& source,

@@ -9,7 +9,6 @@
 
 #include "graph/derivation.h"
 #include "graph/rewrite.h"
-#include "graph/semiring.h"
 
 namespace treeglot {
 namespace {
@@ -131,19 +130,10 @@ class Matching {
     std::vector<double> given;
     for (const EdgeId old : pruned_.edge_map) given.push_back(forest_.score(old));
     const BestDerivations best = best_derivations(graph_, given);
-    const Hypergraph& whole = forest_.graph();
-    value_.resize(graph_.edges());
+    const std::vector<double> conditional = conditional_scores(forest_);
+    for (const EdgeId old : pruned_.edge_map) value_.push_back(conditional[old]);
     best_value_.resize(graph_.nodes());
     for (NodeId node = 0; node < graph_.nodes(); ++node) {
-      double total = 0;
-      if (forest_.kind() != ScoreKind::conditional) {  // over all hyperedges, those that were pruned too
-        LogSum::Sum sum;
-        const NodeId old = pruned_.node_map[node];
-        for (EdgeId edge = whole.edges_begin(old); edge < whole.edges_end(old); ++edge) sum.add(forest_.score(edge));
-        total = sum.value();
-      }
-      for (EdgeId edge = graph_.edges_begin(node); edge < graph_.edges_end(node); ++edge)
-        value_[edge] = given[edge] - total;
       best_value_[node] = value_[best.edge[node]];
       for (const NodeId tail : graph_.tails(best.edge[node])) best_value_[node] += best_value_[tail];
     }

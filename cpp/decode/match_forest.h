@@ -29,7 +29,7 @@ struct ForestOptions {
 //   page, they include those, and no tree of the forest is out of reach;
 // - a word that nothing translates, as it is.
 // An edge's value is the log probability of the hyperedges that it uses, so that a derivation's is P(T_c(o)) of its
-// tree: conditional probabilities, from posteriors by normalising over each node's hyperedges.
+// tree: conditional probabilities in the forest as given, before pruning (see prune_conditional).
 //
 // A line, and a forest without a parse, is left to the chart: phrases and glue.
 class ForestMatcher final : public Matcher {

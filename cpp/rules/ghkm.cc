@@ -124,7 +124,6 @@ void Extractor::read_notes(std::size_t pair, const ParseForest& forest) {
                   .target = bitext_.target(pair),
                   .links = bitext_.links(pair),
                   .frontier = &links_,
-                  .forest = &forest,
                   .node_labels = node_labels_,
                   .heads = options_.structure ? heads_ : Heads{},
                   .tags = tags_.size() == heads_.size() ? std::span<const Symbol>(tags_) : std::span<const Symbol>()});
@@ -205,7 +204,7 @@ void Extractor::take_phrases(const ParseForest& forest, Occurrences& out, GhkmCo
 
 void Extractor::extract(std::size_t pair, const ParseForest* parsed, Occurrences& out, GhkmCounts& counts) {
   if (!usable(pair, parsed, counts)) return;
-  const ParseForest forest = conditional(prune(*parsed, options_.margin));
+  const ParseForest forest = prune_conditional(*parsed, options_.margin);
   links_.assign(bitext_.links(pair), bitext_.source(pair).size(), bitext_.target(pair).size());
   frontier_.assign(forest, links_, options_.well_formed ? &*structures_ : nullptr);
   read_notes(pair, forest);

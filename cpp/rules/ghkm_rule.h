@@ -12,7 +12,6 @@
 #include "rules/phrase.h"
 #include "rules/tally.h"
 #include "syntax/dependency_checks.h"
-#include "syntax/forest.h"
 
 namespace treeglot {
 
@@ -21,7 +20,6 @@ struct RulePair {
   std::span<const Symbol> source, target;    // words
   std::span<const Link> links;
   const Frontier* frontier = nullptr;        // of the links
-  const ParseForest* forest = nullptr;
   std::span<const Symbol> node_labels = {};  // by node of the forest
   Heads heads = {};                          // of the target words; none: target sides have no structure
   std::span<const Symbol> tags = {};         // labels of the target words, or none

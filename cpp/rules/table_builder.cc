@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "rules/rule_text.h"
+#include "syntax/dependency_checks.h"
 
 namespace treeglot {
 namespace {
@@ -19,6 +20,18 @@ std::size_t slot_of(std::uint32_t node, Symbol symbol) {
   std::uint64_t key = (static_cast<std::uint64_t>(node) << 32 | symbol) * 0x9e3779b97f4a7c15u;
   key = (key ^ key >> 29) * 0xbf58476d1ce4e5b9u;
   return static_cast<std::size_t>(key ^ key >> 32);
+}
+
+// Whether search can put together what the structure of a target side says: heads among its symbols, no cycles, no arcs
+// that cross. A structure may be marked as ill-formed by a number more. `heads` is room to work in.
+bool can_be_joined(std::span<const std::int32_t> structure, std::size_t symbols, std::vector<std::int32_t>& heads) {
+  heads.clear();
+  for (const std::int32_t number : structure.first(std::min(structure.size(), symbols))) {
+    if (number < 0 || static_cast<std::size_t>(number) > symbols) return false;
+    heads.push_back(number - 1);
+  }
+  heads.resize(symbols, -1);
+  return structure.empty() || (nonprojective_arcs(heads).empty() && cycles(heads).empty());
 }
 
 // Places where a match may choose where a nonterminal begins or ends: at the ends, and between two nonterminals.
@@ -178,7 +191,7 @@ void RuleTableBuilder::add(Symbol lhs, std::span<const Symbol> source, std::span
 std::size_t RuleTableBuilder::add_rows(const RuleRows& rows, const std::string& file, std::size_t first_row) {
   std::size_t left_out = 0;
   std::vector<Symbol> source, rule_labels;
-  std::vector<std::int32_t> target, structure;
+  std::vector<std::int32_t> target, structure, heads;
   std::vector<RuleLink> links;
   std::vector<float> features(rows.dense.size());
   std::vector<SparseFeature> sparse(rows.indicators.size()), all;
@@ -260,6 +273,10 @@ std::size_t RuleTableBuilder::add_rows(const RuleRows& rows, const std::string& 
       const Notes notes = {all, links, rule_labels, structure};
       check(lhs, source, target, features, notes);
       if (!again) node = node_of(source);
+      if (!can_be_joined(structure, target.size(), heads)) {
+        ++left_out_by_structure_;
+        continue;
+      }
       append(lhs, node, target, features, notes);
     } catch (const std::invalid_argument& problem) {
       throw FormatError(file, first_row + row, problem.what());

@@ -51,6 +51,9 @@ class RuleTableBuilder {
   void limit_scope(std::uint32_t most) { max_scope_ = most; }
   std::size_t left_out_by_scope() const { return left_out_by_scope_; }
 
+  // Rows left out since their structures have cycles or arcs that cross.
+  std::size_t left_out_by_structure() const { return left_out_by_structure_; }
+
   // Rows added from now on have these features too.
   void expand(const ExpandedOptions& options) { expanded_.emplace(options); }
 
@@ -99,6 +102,7 @@ class RuleTableBuilder {
 
   Symbols source_words_, target_words_, labels_, feature_names_;
   std::optional<ExpandedFeatures> expanded_;
+  std::size_t left_out_by_structure_ = 0;
   std::uint32_t max_scope_ = kNone;
   std::size_t left_out_by_scope_ = 0;
   std::size_t dense_;

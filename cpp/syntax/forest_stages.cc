@@ -1,5 +1,6 @@
 #include "syntax/forest_stages.h"
 
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -8,33 +9,49 @@
 
 namespace treeglot {
 
-ParseForest prune(const ParseForest& forest, double margin) {
-  if (!forest.parsed()) return forest;
-  Mapped pruned = prune(forest.graph(), forest.scores(), margin);
+namespace {
+
+// `scores` are what is left with: by edge of the forest, of the kind `kind`.
+ParseForest pruned(const ParseForest& forest, double margin, std::span<const double> scores, ScoreKind kind) {
+  Mapped made = prune(forest.graph(), forest.scores(), margin);
   Strings labels;
   std::vector<Span> spans;
-  std::vector<double> scores;
-  for (const NodeId node : pruned.node_map) {
+  std::vector<double> kept;
+  for (const NodeId node : made.node_map) {
     labels.append(forest.label(node));
     spans.push_back(forest.span(node));
   }
-  for (const EdgeId edge : pruned.edge_map) scores.push_back(forest.score(edge));
-  return ParseForest(std::move(pruned.graph), std::move(labels), std::move(spans), std::move(scores), forest.kind());
+  for (const EdgeId edge : made.edge_map) kept.push_back(scores[edge]);
+  return ParseForest(std::move(made.graph), std::move(labels), std::move(spans), std::move(kept), kind);
 }
 
-ParseForest conditional(const ParseForest& forest) {
-  if (forest.kind() == ScoreKind::conditional) return forest;
+}  // namespace
+
+ParseForest prune(const ParseForest& forest, double margin) {
+  return forest.parsed() ? pruned(forest, margin, forest.scores(), forest.kind()) : forest;
+}
+
+std::vector<double> conditional_scores(const ParseForest& forest) {
+  std::vector<double> scores(forest.scores().begin(), forest.scores().end());
+  if (forest.kind() == ScoreKind::conditional) return scores;
   const Hypergraph& graph = forest.graph();
-  std::vector<double> scores(graph.edges());
   for (NodeId node = 0; node < graph.nodes(); ++node) {
     LogSum::Sum sum;
     for (EdgeId edge = graph.edges_begin(node); edge < graph.edges_end(node); ++edge) sum.add(forest.score(edge));
     const double total = sum.value();
-    for (EdgeId edge = graph.edges_begin(node); edge < graph.edges_end(node); ++edge)
-      scores[edge] = forest.score(edge) - total;
+    for (EdgeId edge = graph.edges_begin(node); edge < graph.edges_end(node); ++edge) scores[edge] -= total;
   }
-  return ParseForest(graph, forest.labels(), {forest.spans().begin(), forest.spans().end()}, std::move(scores),
-                     ScoreKind::conditional);
+  return scores;
+}
+
+ParseForest conditional(const ParseForest& forest) {
+  return ParseForest(forest.graph(), forest.labels(), {forest.spans().begin(), forest.spans().end()},
+                     conditional_scores(forest), ScoreKind::conditional);
+}
+
+ParseForest prune_conditional(const ParseForest& forest, double margin) {
+  return forest.parsed() ? pruned(forest, margin, conditional_scores(forest), ScoreKind::conditional)
+                         : conditional(forest);
 }
 
 }  // namespace treeglot

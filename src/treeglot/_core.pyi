@@ -1727,6 +1727,10 @@ class RuleTableBuilder:
     def left_out_by_scope(self) -> int:
         """How many rows that was."""
 
+    @property
+    def left_out_by_structure(self) -> int:
+        """Rows left out since their structures have cycles or arcs that cross."""
+
     def expand(self, shapes: bool, source_words: Sequence[str], target_words: Sequence[str]) -> None:
         """
         Gives rows added from now on features for their shapes, and for the pairs of these words that they link.
@@ -2288,6 +2292,10 @@ class FeatureSet:
     """The features of a model: the table's, the search's, and stateful ones."""
 
     def __init__(self, table: RuleTable, prefix: str = '') -> None: ...
+
+    @property
+    def trees(self) -> bool:
+        """Whether hypotheses have dependency trees: some feature scores them."""
 
     def add_ngram(self, model: NgramModel) -> None:
         """An n-gram language model: lm (natural log), lm_unknown."""

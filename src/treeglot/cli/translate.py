@@ -27,7 +27,9 @@ EMPTY = '{"goal":null,"nodes":[]}'  # the forest of a line that was refused
 
 def translate(
     model: Annotated[Path, typer.Argument(help="The model's folder.")],
-    source: Annotated[Path, typer.Argument(help="Sentences, forests or trees; - is standard input.")] = Path("-"),
+    source: Annotated[
+        Path, typer.Argument(help="Sentences, forests or trees, by their suffix; - is standard input, of sentences.")
+    ] = Path("-"),
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output.")] = Path("-"),
     kbest: Annotated[int, typer.Option(help="Print the best so many of each sentence: NUMBER ||| TEXT ||| …")] = 0,
     distinct: Annotated[bool, typer.Option(help="In a k-best list, only the best derivation of each text.")] = False,
@@ -39,6 +41,14 @@ def translate(
     span_limit: Annotated[int | None, typer.Option(help="Widest span of a rule.")] = None,
     markup: Annotated[bool, typer.Option(help='The input gives translations: <x translation="…">…</x>.')] = False,
     weights: Annotated[Path | None, typer.Option(help="Other weights than the model's.")] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            help="The format of the input, if its suffix does not say: text, jsonl, egret, brackets, conllu, …",
+            metavar="FORMAT",
+        ),
+    ] = None,
     forest: Annotated[
         Path | None, typer.Option(help="Write what the search kept of each sentence: a hypergraph in JSON a line.")
     ] = None,
@@ -64,8 +74,10 @@ def translate(
     if options != loaded.translator.options:
         loaded = loaded.with_search(options)
     output = Output(out, kbest, distinct, as_json, trace, time, threads, forest, margin, html, dependencies)
+    if dependencies is not None and not loaded.translator.makes_trees:
+        raise UsageError("the model makes no dependency trees: --dependencies is for those that do, such as c2d")
     first, last = index_range(index)
-    run(loaded.translator, islice(loaded.read(source), first - 1, last), source, output, first)
+    run(loaded.translator, islice(loaded.read(source, format), first - 1, last), source, output, first)
 
 
 def given_weights(path: Path) -> dict[str, float]:
@@ -152,6 +164,7 @@ def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, outp
 
     from treeglot.base.files import write_binary
     from treeglot.decode.draw import to_html
+    from treeglot.decode.translation import tokens
     from treeglot.syntax.draw import page
 
     for name in translator.unknown_weights:
@@ -183,7 +196,7 @@ def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, outp
                 if output.dependencies is not None:
                     trees.append(translation.dependency)
                 seconds += translation.seconds
-                words += len(translation.source.split())
+                words += len(tokens(translation.source))
                 notes.update(set(translation.notes))
             progress.update(number)
     if output.html is not None:
@@ -207,8 +220,6 @@ def _write_dependencies(path: Path, trees: list[Dependency | None]) -> None:
     from treeglot.syntax import write
 
     known = [tree for tree in trees if tree is not None]
-    if trees and not known:
-        raise UsageError("the model makes no dependency trees: --dependencies is for those that do, such as c2d")
     write(path, known)
     if len(known) < len(trees):
         warn(f"{len(trees) - len(known)} outputs are empty and have no tree; {path} is without them")

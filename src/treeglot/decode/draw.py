@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 
 from treeglot.decode.draw_dependents import dependents
-from treeglot.decode.translation import Derivation, Hypothesis, Step, Translation
+from treeglot.decode.translation import Derivation, Hypothesis, Step, Translation, tokens
 from treeglot.decode.translator import Source
 from treeglot.syntax import Dependency, ParseForest
 from treeglot.syntax.draw import dependency, forest, svg, tree
@@ -25,7 +25,7 @@ def to_html(translation: Translation, source: Source) -> str:
     one; the rules; the forest.
     """
     best = translation.best
-    words = translation.source.split() if isinstance(source, str) else source.words
+    words = tokens(translation.source) if isinstance(source, str) else source.words
     parts = [f'<p class="output">{_text(" ".join(words))}<br><b>{_text(best.text)}</b></p>']
     if translation.problem:
         return f"{parts[0]}<p>{_text(translation.problem)}</p>"
@@ -158,7 +158,7 @@ def _parse_edges(derivation: Derivation) -> list[int]:
 
 
 def _output(best: Hypothesis, numbers: dict[int, int]) -> Drawing:
-    words, groups = best.text.split(), [numbers[step] for step in best.given_by]
+    words, groups = tokens(best.text), [numbers[step] for step in best.given_by]
     if best.dependency is None:
         return _row(words, groups)
     tags = [f"{tag} {number}" for tag, number in zip(best.dependency.tags or [], groups, strict=True)]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from treeglot.base.errors import FormatError
 from treeglot.base.files import PathLike, iterate_lines, write_binary
 from treeglot.base.numbers import parse_number
+from treeglot.decode.translation import tokens
 
 MOST = 3.4028234e38  # values of features are kept in 32 bits
 
@@ -83,7 +84,7 @@ def _parse(line: str, file: str, number: int) -> Entry:
 def _features(text: str, file: str, number: int) -> dict[str, float]:
     listed: dict[str, list[float]] = {}
     name = ""
-    for token in text.split():
+    for token in tokens(text.replace("\t", " ")):
         given, equals, written = token.rpartition("=")
         if equals:
             name = given

@@ -15,6 +15,15 @@ if TYPE_CHECKING:
     from treeglot.syntax import ParseForest, Tree
 
 
+def tokens(text: str) -> list[str]:
+    """The tokens of a sentence: blanks alone part them, since a token may have other spaces in it.
+
+    >>> tokens(" 10\u00a0000  men ")
+    ['10\xa0000', 'men']
+    """
+    return [token for token in text.split(" ") if token]
+
+
 @dataclass(frozen=True)
 class Step:
     """One use of a rule in a derivation."""

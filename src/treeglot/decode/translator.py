@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from treeglot import _core
 from treeglot.decode.search import SearchOptions
 from treeglot.decode.search_forest import SearchForest, forest_of
-from treeglot.decode.translation import Derivation, Hypothesis, Step, Translation
+from treeglot.decode.translation import Derivation, Hypothesis, Step, Translation, tokens
 from treeglot.syntax import Dependency, ParseForest
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Translator:
         self.setup = setup
         self.prefix = prefix
         self.weights = dict(weights)
-        features = _core.FeatureSet(table, prefix)
+        self._features = features = _core.FeatureSet(table, prefix)
         if lm is not None:
             features.add_ngram(lm.core)
         matcher = setup(features, options)
@@ -99,6 +99,11 @@ class Translator:
         return self._names
 
     @property
+    def makes_trees(self) -> bool:
+        """Whether outputs have dependency trees."""
+        return self._features.trees
+
+    @property
     def unknown_weights(self) -> list[str]:
         """Names in the weights that no feature has."""
         return list(self._decoder.unknown_weights)
@@ -133,7 +138,7 @@ def _hypothesis(raw: _core.Hypothesis, names: Sequence[str]) -> Hypothesis:
         raw.score,
         {names[number]: value for number, value in raw.features},
         Derivation(tuple(_step(step) for step in raw.steps)),
-        Dependency(raw.text.split(), raw.heads, [tag or "_" for tag in raw.tags]) if raw.heads else None,
+        Dependency(tokens(raw.text), raw.heads, [tag or "_" for tag in raw.tags]) if raw.heads else None,
         tuple(raw.given_by),
     )
 

@@ -11,11 +11,18 @@ from functools import partial
 from pathlib import Path
 
 from treeglot.base.errors import UsageError
-from treeglot.base.files import logical_suffix, write_binary
+from treeglot.base.files import write_binary
 from treeglot.base.options import option
 from treeglot.decode import SearchOptions, Setup, Source, match_forests
-from treeglot.models.kind import Corpus, Kind, Work, read_strings
-from treeglot.models.parallel import aligned_words, as_forest, source_forests, target_dependencies
+from treeglot.models.kind import Corpus, Kind, Work, read_sources
+from treeglot.models.parallel import (
+    TreeCounts,
+    aligned_words,
+    as_forest,
+    parses,
+    source_forests,
+    target_dependencies,
+)
 from treeglot.rules import (
     RULE_SETS,
     CompileOptions,
@@ -27,7 +34,7 @@ from treeglot.rules import (
     extract_ghkm,
     rule_kinds,
 )
-from treeglot.syntax import FORMATS, ParseForest, Tree, find_format, heads, read
+from treeglot.syntax import Dependency, ParseForest, Tree, heads
 
 HEADS = "source.heads"
 MODELS = {"words": "dlm.words.bin", "tags": "dlm.tags.bin"}
@@ -65,12 +72,20 @@ class ForestModelOptions:
     lm_order: int = option(4, "words in the language model's longest n-grams (the c2d paper's)")
     source_heads: str = option("chinese", "head table of the source language, by name or file, for pseudo rules")
     target_heads: str = option("english", "head table of the target language, for --target-trees")
+    skip_bad: bool = option(False, "leave out pairs whose parses have other words than the text, and count them")
+
+
+def _trees(
+    tags: bool, corpus: Corpus, options: ForestModelOptions, counts: TreeCounts | None = None
+) -> Iterator[Dependency]:
+    return target_dependencies(corpus, options.target_heads, tags=tags, skip_bad=options.skip_bad, counts=counts)
 
 
 def _extract(
-    rules: str, best: bool, corpus: Corpus, folder: Path, options: ForestModelOptions, work: Work
+    rules: str, best: bool, trees: bool, corpus: Corpus, folder: Path, options: ForestModelOptions, work: Work
 ) -> Extraction:
-    chosen = _rule_set(rules, options.extract)
+    chosen, seen = _rule_set(rules, options.extract), TreeCounts()
+    heads.load(options.source_heads)  # a name that is none is refused before the work
     pairs = bitext(aligned_words(corpus))
     work.report(f"{len(pairs):,} sentence pairs")
     extraction = extract_ghkm(
@@ -78,10 +93,13 @@ def _extract(
         source_forests(corpus, best),
         folder,
         chosen,
-        dependencies=target_dependencies(corpus, options.target_heads) if chosen.well_formed else None,
+        dependencies=_trees(trees, corpus, options, seen) if chosen.well_formed else None,
+        file=str(parses(corpus, "source")),
+        skip_bad=options.skip_bad,
         threads=work.threads,
         memory=work.memory // 2,
     )
+    seen.say(work)
     kinds = rule_kinds(extraction, DuckDB(work.threads, work.memory, folder))
     work.report(f"{kinds.fragments:,} different rules of fragments, {kinds.phrases:,} phrases")
     path = extraction.folder / "extraction.json"
@@ -108,7 +126,7 @@ def _more(trees: bool, corpus: Corpus, folder: Path, options: ForestModelOptions
         stream.write(heads.load(options.source_heads).text.encode())
     if not trees:
         return
-    known = [tree for tree in target_dependencies(corpus, options.target_heads) if len(tree) > 0]
+    known = [tree for tree in _trees(trees, corpus, options) if len(tree) > 0]
     for unit, file in MODELS.items():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DiscountWarning)  # usual over tags, and small data says so elsewhere
@@ -123,14 +141,14 @@ def _setup(trees: bool, folder: Path) -> Setup:
     return match_forests(heads.load(folder / HEADS), models)
 
 
-def _read(best: bool, path: Path) -> Iterator[Source]:
-    """Forests, or trees; in a file with another suffix sentences, which are translated without a parse."""
-    known = {suffix for format in FORMATS.values() if format.holds in (ParseForest, Tree) for suffix in format.suffixes}
-    if logical_suffix(path) not in known:
-        yield from read_strings(path)
-        return
-    for value in read(path, find_format(path).name):
-        yield as_forest(value, best) or ""
+def _read(best: bool, path: Path, format: str | None) -> Iterator[Source]:
+    """Forests, or trees; sentences are translated without a parse."""
+    for value in read_sources(path, format, ParseForest, Tree):
+        if isinstance(value, str):
+            yield value
+        else:  # a forest without a parse has words
+            forest = as_forest(value, best)
+            yield "" if forest is None else forest
 
 
 def _kind(name: str, summary: str, rules: str, *, trees: bool = False, best: bool = False) -> Kind:
@@ -144,7 +162,7 @@ def _kind(name: str, summary: str, rules: str, *, trees: bool = False, best: boo
         needs=("source_trees|source_forests", "alignments", *(["target_trees|target_dependencies"] * well_formed)),
         takes=("target_trees", "target_dependencies"),
         translates=("source_trees", "source_forests") if best else ("source_forests", "source_trees"),
-        extract=partial(_extract, rules, best),
+        extract=partial(_extract, rules, best, trees),
         compile=CompileOptions(features=tuple(RULE_WEIGHTS)),
         more=partial(_more, trees),
         setup=partial(_setup, trees),

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from treeglot.base.files import logical_suffix, write_binary
+from treeglot.base.files import write_binary
 from treeglot.base.options import option
 from treeglot.decode import SearchOptions, Setup, Source, match_dependents
-from treeglot.models.kind import Corpus, Kind, Work, read_strings
+from treeglot.models.kind import Corpus, Kind, Work, read_sources
 from treeglot.models.parallel import aligned_words, as_forest, source_dependencies
 from treeglot.rules import Extraction, HeadDependentsOptions, ScoreOptions, bitext, extract_dependents
-from treeglot.syntax import FORMATS, Dependency, ParseForest, Tree, find_format, heads, read
+from treeglot.syntax import Dependency, ParseForest, Tree, heads
 
 HEADS = "source.heads"
 
@@ -48,6 +48,7 @@ class Dep2strOptions:
 
 
 def _extract(corpus: Corpus, folder: Path, options: Dep2strOptions, work: Work) -> Extraction:
+    heads.load(options.source_heads)  # a name that is none is refused before the work
     pairs = bitext(aligned_words(corpus))
     work.report(f"{len(pairs):,} sentence pairs")
     trees = list(source_dependencies(corpus, options.source_heads))
@@ -63,14 +64,14 @@ def _setup(augmented: bool, folder: Path) -> Setup:
     return match_dependents(augmented, heads.load(folder / HEADS))
 
 
-def _read(path: Path) -> Iterator[Source]:
-    """Dependency trees, trees or forests; sentences, in a file with another suffix, are translated without a tree."""
-    syntax = {s for f in FORMATS.values() if f.holds in (Dependency, ParseForest, Tree) for s in f.suffixes}
-    if logical_suffix(path) not in syntax:
-        yield from read_strings(path)
-        return
-    for value in read(path, find_format(path).name):
-        yield value if isinstance(value, Dependency) else as_forest(value) or ""
+def _read(path: Path, format: str | None) -> Iterator[Source]:
+    """Dependency trees, trees or forests; sentences are translated without a tree."""
+    for value in read_sources(path, format, Dependency, ParseForest, Tree):
+        if isinstance(value, str | Dependency):
+            yield value
+        else:  # a forest without a parse has words
+            forest = as_forest(value)
+            yield "" if forest is None else forest
 
 
 def _kind(name: str, summary: str, augmented: bool) -> Kind:

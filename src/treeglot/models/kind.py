@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,6 +11,12 @@ from typing import Any, Protocol
 from treeglot.base.errors import UsageError
 from treeglot.decode import SearchOptions, Setup, Source, match_strings
 from treeglot.rules import CompileOptions, Extraction, ScoreOptions
+from treeglot.syntax import FORMATS, READ_ONLY, Alignment, Dependency, ParseForest, Tree, find_format, read
+
+NOUNS = {Tree: "trees", ParseForest: "forests", Dependency: "dependencies", Alignment: "alignments", list: "text"}
+
+# What the files of a corpus may hold, by the end of their names; a tree is a forest with one derivation.
+HOLDS = {"_trees": (Tree,), "_forests": (ParseForest, Tree), "_dependencies": (Dependency,)}
 
 
 @dataclass(frozen=True)
@@ -74,11 +80,27 @@ def _nothing(corpus: Corpus, folder: Path, options: Any, work: Work) -> None:
     pass
 
 
-def read_strings(path: Path) -> Iterable[Source]:
-    """A sentence a line, as it stands: one bad line never ends a run of many."""
-    from treeglot.base.files import iterate_lines
+def read_sources(path: Path, format: str | None, *holds: type[Any]) -> Iterator[Any]:
+    """The values of a file that has one of these types, in the format named or that of its suffix.
 
-    return iterate_lines(path, errors="replace")
+    In the format `text`, or with a suffix that names none, it has a sentence a line, as it stands: one bad line never
+    ends a run of many. A format that holds anything else is refused.
+    """
+    from treeglot.base.files import iterate_lines, logical_suffix
+
+    known = {suffix: f.name for f in (*FORMATS.values(), *READ_ONLY.values()) for suffix in f.suffixes}
+    chosen = find_format(path, format or known.get(logical_suffix(path), "text"))
+    if chosen.holds is list:
+        return iterate_lines(path, errors="replace")
+    if chosen.holds not in holds:
+        wanted = " or ".join(["text", *(NOUNS[each] for each in holds)])
+        raise UsageError(f"{path} is in the format {chosen.name}: {NOUNS[chosen.holds]}; the model translates {wanted}")
+    return read(path, chosen.name)
+
+
+def read_strings(path: Path, format: str | None) -> Iterable[Source]:
+    """A sentence a line, as it stands."""
+    return read_sources(path, format)
 
 
 @dataclass(frozen=True)
@@ -97,7 +119,7 @@ class Kind:
     compile: CompileOptions = field(default_factory=CompileOptions)
     more: Callable[[Corpus, Path, Any, Work], None] = _nothing  # files beside rules and language model
     setup: Callable[[Path], Setup] = _strings  # given the model's folder
-    read: Callable[[Path], Iterable[Source]] = read_strings  # what is translated
+    read: Callable[[Path, str | None], Iterable[Source]] = read_strings  # what is translated, and its format if told
 
     def check(self, corpus: Corpus) -> None:
         """Refuses a corpus that lacks a file, or has one that would not be used."""
@@ -114,6 +136,18 @@ class Kind:
         for name in given:
             if name not in known:
                 raise UsageError(f"a {self.name} model makes no use of {option_name(name)}")
+            for end, holds in HOLDS.items():
+                if name.endswith(end):
+                    _check_format(name, corpus.file(name), holds)
+
+
+def _check_format(name: str, path: Path, holds: tuple[type[Any], ...]) -> None:
+    format = find_format(path)
+    if format.holds not in holds:
+        wanted = " or ".join(NOUNS[each] for each in holds)
+        raise UsageError(
+            f"{option_name(name)} {path}: the format {format.name} holds {NOUNS[format.holds]}, not {wanted}"
+        )
 
 
 def option_name(file: str) -> str:

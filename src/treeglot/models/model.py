@@ -49,9 +49,12 @@ class Model:
         """The weights of the features."""
         return self.translator.weights
 
-    def read(self, path: PathLike) -> Iterator[Source]:
-        """What the model translates, from a file: lines, forests or dependency trees, as its kind wants them."""
-        return iter(find_kind(self.kind).read(Path(path)))
+    def read(self, path: PathLike, format: str | None = None) -> Iterator[Source]:
+        """What the model translates, from a file: lines, forests or dependency trees, as its kind wants them.
+
+        Its suffix says which, or `format` by name.
+        """
+        return iter(find_kind(self.kind).read(Path(path), format))
 
     def translate(self, source: Source) -> Translation:
         """Translate one sentence: its tokens separated by blanks, or what a parser made of it."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from treeglot.base.errors import FormatError, UsageError
-from treeglot.models.kind import Corpus
+from treeglot.models.kind import Corpus, Work
 from treeglot.syntax import (
     Alignment,
     Dependency,
@@ -26,6 +27,9 @@ from treeglot.syntax import (
 )
 
 BATCH = 2048  # trees that are turned into dependencies at a time
+
+# What a treebank writes for brackets, in lower case: words are compared so.
+ESCAPES = {"-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}"}
 
 
 def aligned_words(corpus: Corpus) -> Iterator[tuple[list[str], list[str], Alignment]]:
@@ -66,11 +70,12 @@ def words_of(value: Any) -> list[str]:
 def _side(corpus: Corpus, side: str) -> tuple[Path, str]:
     if (text := getattr(corpus, side)) is not None:
         return text, "text"
-    path = _parses(corpus, side)
+    path = parses(corpus, side)
     return path, find_format(path).name
 
 
-def _parses(corpus: Corpus, side: str) -> Path:
+def parses(corpus: Corpus, side: str) -> Path:
+    """The file with the parses of a side."""
     for kind in ("forests", "trees", "dependencies"):
         path: Path | None = getattr(corpus, f"{side}_{kind}", None)
         if path is not None:
@@ -78,52 +83,116 @@ def _parses(corpus: Corpus, side: str) -> Path:
     raise UsageError(f"there is no --{side}, and no parses of that side")
 
 
+def _with_text(corpus: Corpus, side: str) -> Iterator[tuple[Any, list[str] | None]]:
+    """The parses of a side and, if it is given, their text; as many of one as of the other."""
+    path, text = parses(corpus, side), getattr(corpus, side)
+    return read_parallel(path, (text, "text")) if text is not None else ((value, None) for value in read(path))
+
+
 def source_forests(corpus: Corpus, best: bool = False) -> Iterator[ParseForest | None]:
     """The forests of the source side, or with `best` those of their best trees alone."""
-    return (as_forest(value, best) for value in read(_parses(corpus, "source")))
+    return (as_forest(value, best) for value, _ in _with_text(corpus, "source"))
 
 
 def as_forest(value: ParseForest | Tree, best: bool = False) -> ParseForest | None:
-    """A parse as a forest, of its best tree alone if that is asked for; None without a parse."""
+    """A parse as a forest, of its best tree alone if that is asked for; None for a tree without words."""
     if isinstance(value, ParseForest):
         return ParseForest.from_tree(value.viterbi()) if best and value.parsed else value
     return ParseForest.from_tree(value) if len(value.words) > 0 else None
 
 
+@dataclass
+class TreeCounts:
+    """What dependency trees were like, and what became of them."""
+
+    lifted: int = 0  # crossing arcs, which were lifted
+    mismatched: int = 0  # other words than the text: left out
+
+    def say(self, work: Work, side: str = "target") -> None:
+        """Tell what is out of the ordinary."""
+        if self.lifted:
+            work.report(f"{self.lifted:,} {side} dependency trees were not projective, and were made so")
+        if self.mismatched:
+            work.report(f"{self.mismatched:,} {side} trees were left out: their words are not the text's")
+
+
 def source_dependencies(corpus: Corpus, table: str, style: str = "table") -> Iterator[Dependency]:
-    """Like `target_dependencies`, of the source side."""
-    return _side_dependencies(corpus, "source", table, style)
+    """Like `target_dependencies`, of the source side, with crossing arcs as they are."""
+    return _side_dependencies(corpus, "source", heads.load(table), head_style(style), False, TreeCounts())
 
 
-def target_dependencies(corpus: Corpus, table: str, style: str = "table") -> Iterator[Dependency]:
+def target_dependencies(
+    corpus: Corpus,
+    table: str,
+    style: str = "table",
+    *,
+    tags: bool = False,
+    skip_bad: bool = False,
+    counts: TreeCounts | None = None,
+) -> Iterator[Dependency]:
     """The dependency trees of the target side: read, or made of constituents with a head table and style.
 
-    Their words are those of the text if it is given: a parser may have seen another case. A failed parse has no words.
+    Their words are those of the text if it is given: a parser may have seen another case, or escaped brackets. Other
+    differences are an error that names the tree; with `skip_bad` it is left out and counted. A failed parse, and what
+    is left out, has no words. Crossing arcs are lifted, and counted: a rule cannot have them. Cycles stay: extraction
+    uses what is well-formed around them. With `tags` every tree must have them.
     """
-    return _side_dependencies(corpus, "target", table, style)
+    counts = counts or TreeCounts()
+    path = parses(corpus, "target")
+    trees = _side_dependencies(corpus, "target", heads.load(table), head_style(style), skip_bad, counts)
+    for number, tree in enumerate(trees, 1):
+        if tags and len(tree) and not tree.tags:
+            raise FormatError(os.fspath(path), 0, f"tree {number} has no tags; a model over tags needs them")
+        if not tree.is_projective() and not tree.cycle():
+            counts.lifted += 1
+            tree, _ = tree.projectivise()
+        yield tree
 
 
-def _side_dependencies(corpus: Corpus, side: str, table: str, style: str) -> Iterator[Dependency]:
-    path = _parses(corpus, side)
-    trees = _dependencies(read(path), heads.load(table), head_style(style))
-    text: Path | None = getattr(corpus, side)
-    if text is None:
-        yield from trees
-        return
-    texts = (words for (words,) in read_parallel((text, "text")))
-    for number, (tree, words) in enumerate(zip(trees, texts, strict=False), 1):
-        if len(tree) not in (0, len(words)):
-            raise FormatError(
-                os.fspath(path), 0, f"tree {number} has {len(tree)} words; its sentence in {text} has {len(words)}"
-            )
-        yield Dependency(words, tree.heads.tolist(), tree.tags) if len(tree) else tree
+def _side_dependencies(
+    corpus: Corpus, side: str, table: HeadTable, style: HeadStyle, skip_bad: bool, counts: TreeCounts
+) -> Iterator[Dependency]:
+    path, text = parses(corpus, side), getattr(corpus, side)
+    for number, (tree, words) in enumerate(_dependencies(_with_text(corpus, side), table, style), 1):
+        if words is None or not len(tree):
+            yield tree
+        elif not (problem := _difference(tree.words, words, str(text))):
+            yield Dependency(words, tree.heads.tolist(), tree.tags, tree.relations)
+        elif skip_bad:
+            counts.mismatched += 1
+            yield Dependency([], [])
+        else:
+            raise FormatError(os.fspath(path), 0, f"tree {number}{problem}")
 
 
-def _dependencies(values: Iterable[Any], table: HeadTable, style: HeadStyle) -> Iterator[Dependency]:
+def _difference(tree: list[str], words: list[str], text: str) -> str:
+    """How the words of a tree are not the text's, case and escaped brackets aside; empty if they are the same.
+
+    >>> _difference(["The", "-LRB-", "old"], ["the", "(", "new"], "dev.en")
+    ": word 3 is 'old'; in dev.en it is 'new'"
+    """
+    if tree == words:
+        return ""
+    if len(tree) != len(words):
+        return f" has {len(tree)} words; its sentence in {text} has {len(words)}"
+    for place, (word, wanted) in enumerate(zip(tree, words, strict=True), 1):
+        if word != wanted and _plain(word) != _plain(wanted):
+            return f": word {place} is {word!r}; in {text} it is {wanted!r}"
+    return ""
+
+
+def _plain(word: str) -> str:
+    lower = word.lower()
+    return ESCAPES.get(lower, lower)
+
+
+def _dependencies(
+    values: Iterable[tuple[Any, list[str] | None]], table: HeadTable, style: HeadStyle
+) -> Iterator[tuple[Dependency, list[str] | None]]:
     values = iter(values)
     while batch := list(islice(values, BATCH)):
-        if isinstance(batch[0], Dependency):
+        if isinstance(batch[0][0], Dependency):
             yield from batch
         else:
-            trees = [value.viterbi() if isinstance(value, ParseForest) else value for value in batch]
-            yield from to_dependencies(trees, table, style)
+            trees = [value.viterbi() if isinstance(value, ParseForest) else value for value, _ in batch]
+            yield from zip(to_dependencies(trees, table, style), (words for _, words in batch), strict=True)

@@ -14,7 +14,7 @@ from treeglot.base.options import option
 from treeglot.decode import SearchOptions, Setup, match_strings
 from treeglot.models.hiero import WEIGHTS
 from treeglot.models.kind import Corpus, Kind, Work
-from treeglot.models.parallel import aligned_words, target_dependencies
+from treeglot.models.parallel import TreeCounts, aligned_words, target_dependencies
 from treeglot.rules import Extraction, HieroOptions, ScoreOptions, bitext, extract, target_structures
 from treeglot.syntax import Dependency
 
@@ -37,16 +37,22 @@ class StringDependencyOptions:
     lm_order: int = option(5, "words in the language model's longest n-grams")
     target_heads: str = option("english", "head table of the target language, for --target-trees")
     target_style: str = option("table", "where dependencies depart from it: table, johansson-nugues, content, …")
+    skip_bad: bool = option(False, "leave out trees whose words are not the text's, and count them")
 
 
-def _trees(corpus: Corpus, options: StringDependencyOptions) -> Iterator[Dependency]:
-    return target_dependencies(corpus, options.target_heads, options.target_style)
+def _trees(
+    tags: bool, corpus: Corpus, options: StringDependencyOptions, counts: TreeCounts | None = None
+) -> Iterator[Dependency]:
+    table, style = options.target_heads, options.target_style
+    return target_dependencies(corpus, table, style, tags=tags, skip_bad=options.skip_bad, counts=counts)
 
 
-def _extract(corpus: Corpus, folder: Path, options: StringDependencyOptions, work: Work) -> Extraction:
+def _extract(tags: bool, corpus: Corpus, folder: Path, options: StringDependencyOptions, work: Work) -> Extraction:
+    seen = TreeCounts()
     pairs = bitext(aligned_words(corpus))
     work.report(f"{len(pairs):,} sentence pairs")
-    structures = target_structures(pairs, _trees(corpus, options), strict=options.strict)
+    structures = target_structures(pairs, _trees(tags, corpus, options, seen), strict=options.strict)
+    seen.say(work)
     extraction = extract(
         pairs, folder, options.extract, labels=structures, threads=work.threads, memory=work.memory // 2
     )
@@ -64,7 +70,7 @@ def _more(
     """The dependency models of the target side."""
     from treeglot.lm import DiscountWarning, compile_dependency, train_dependency
 
-    trees = [tree for tree in _trees(corpus, options) if len(tree) > 0]
+    trees = [tree for tree in _trees(TAGS in models, corpus, options) if len(tree) > 0]
     for file, unit in models:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DiscountWarning)  # usual over tags, and small data says so elsewhere
@@ -92,7 +98,7 @@ def _kind(name: str, summary: str, weights: dict[str, float], *models: tuple[str
         options=StringDependencyOptions,
         weights=weights,
         needs=("source", "target", "alignments", "target_trees|target_dependencies"),
-        extract=_extract,
+        extract=partial(_extract, TAGS in models),
         more=partial(_more, models),
         setup=partial(_setup, models),
     )

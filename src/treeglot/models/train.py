@@ -57,6 +57,8 @@ def train(
         folder / "rules.parquet", folder / "rules.table", getattr(options, "compile", declared.compile)
     )
     left_out = f"; {compiled.too_wide:,} rules of too great a scope left out" if compiled.too_wide else ""
+    if compiled.crossing:
+        left_out += f"; {compiled.crossing:,} rules left out whose structures have cycles or crossing arcs"
     report(f"rule table compiled{left_out}")
     _make_lm(folder, lm, lm_text or corpus.target, corpus, options.lm_order, memory)
     report("language model compiled")

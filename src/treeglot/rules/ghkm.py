@@ -116,6 +116,7 @@ def extract_ghkm(
     options: GhkmOptions | None = None,
     *,
     dependencies: Iterable[Dependency | None] | None = None,
+    file: str | None = None,
     skip_bad: bool = False,
     threads: int = 1,
     memory: int = MEMORY,
@@ -124,7 +125,8 @@ def extract_ghkm(
 
     Forests are read a few thousand at a time; None and one without a parse give no rules, and are counted.
     `dependencies` of the target sides are needed for well-formed rules and phrases. A forest or dependency tree with
-    other words than its sentence is an error that names the pair; with `skip_bad` the pair is left out and counted.
+    other words than its sentence is an error that names the pair, and `file`, where forests are
+    read from; with `skip_bad` the pair is left out and counted.
 
     >>> import tempfile
     >>> from treeglot.rules import bitext
@@ -138,7 +140,7 @@ def extract_ghkm(
     limits, counts, labels = options.limits(skip_bad), GhkmCounts(), RuleLabels()
     if dependencies is None and (options.well_formed or options.phrases == "well-formed"):
         raise UsageError("well-formed rules and phrases take the dependency trees of the target sides")
-    bank = _bank(dependencies, len(pairs))
+    bank, place = _bank(dependencies, len(pairs)), f"{file}: " if file else ""
     with ThreadPoolExecutor(1) as reading:
         batches = _ahead(_batches(forests), reading)
 
@@ -146,14 +148,14 @@ def extract_ghkm(
             while at < len(pairs) and tally.bytes <= memory:
                 batch = next(batches, [])
                 if not batch:
-                    raise UsageError(f"there are {at:,} forests for {len(pairs):,} sentence pairs")
+                    raise UsageError(f"{place}there are {at:,} forests for {len(pairs):,} sentence pairs")
                 try:
                     _core.extract_ghkm(pairs, at, batch, bank, limits, labels, tally, threads, counts)
                 except ValueError as problem:
-                    raise TreeglotError(str(problem)) from problem
+                    raise TreeglotError(f"{place}{problem}") from problem
                 at += len(batch)
             if at == len(pairs) and next(batches, None):
-                raise UsageError(f"there are more forests than sentence pairs: {len(pairs):,}")
+                raise UsageError(f"{place}there are more forests than sentence pairs: {len(pairs):,}")
             return at
 
         return write_extraction(

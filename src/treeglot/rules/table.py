@@ -49,6 +49,7 @@ class Compiled:
     rules: int
     left_out: int  # rules with a side of more than 255 symbols
     too_wide: int  # rules with a greater scope than was asked for
+    crossing: int  # rules whose structures have cycles or arcs that cross
     size: int  # of the file, in bytes
 
 
@@ -80,10 +81,10 @@ def compile_table(rules: PathLike, path: PathLike, options: CompileOptions | Non
             indicators = [(column, _text(batch, column, name, row)) for column in options.indicators]
             left_out += builder.add_rows(name, row, text, dense, indicators)
             row += batch.num_rows
-    too_wide = builder.left_out_by_scope
+    too_wide, crossing = builder.left_out_by_scope, builder.left_out_by_structure
     table = builder.finish()
     table.write(str(path))
-    return Compiled(len(table), left_out, too_wide, table.file_size)
+    return Compiled(len(table), left_out, too_wide, crossing, table.file_size)
 
 
 def frequent_words(rules: PathLike, number: int) -> tuple[list[str], list[str]]:
