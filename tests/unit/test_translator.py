@@ -3,6 +3,7 @@
 import pytest
 from small_table import table
 
+from treeglot._core import RuleTableBuilder
 from treeglot.decode import SearchOptions, Translator
 from treeglot.graph import count, kbest
 
@@ -137,3 +138,12 @@ def test_a_circle_of_unary_rules_ends() -> None:
 def test_weights_that_no_feature_has_are_named() -> None:
     some = Translator(table(), {"p": 1.0, "glueing": 2.0, "lm": 1.0})
     assert some.unknown_weights == ["glueing", "lm"]
+
+
+def test_a_column_with_the_name_of_another_feature_is_one_with_it() -> None:
+    builder = RuleTableBuilder(["rule_penalty", "p", "unknown"])
+    builder.add(builder.label("X"), [builder.source_word("a")], [builder.target_word("b")], [2.0, 3.0, 4.0], [])
+    found = Translator(builder.finish(), {"rule_penalty": 1.0, "p": 10.0, "unknown": 100.0, "glue": 1000.0})
+    best = found.translate("a a c").kbest(1)[0]
+    assert best.features == {"rule_penalty": 6.0, "p": 6.0, "unknown": 9.0, "word_penalty": 3.0, "glue": 2.0}
+    assert best.score == 6 + 60 + 900 + 2000

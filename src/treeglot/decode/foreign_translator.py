@@ -68,9 +68,10 @@ class ForeignTranslator:
         definition = DEFINITIONS[weights.decoder]
         marks = sorted({"<s>", "</s>"}.intersection(table.source_words)) if not glue else []
         if marks:
+            goal = definition.goal or "S"
             raise UsageError(
                 f"the grammar has rules with {marks[-1]}, which is in no input here: without the built-in glue a "
-                "grammar needs glue rules such as [S] ||| [X,1] and [S] ||| [S,1] [X,2]"
+                f"grammar needs glue rules such as [{goal}] ||| [X,1] and [{goal}] ||| [{goal},1] [X,2]"
             )
         self.foreign = replace(weights, glue=glue)
         self.grammar = frozenset(table.features)
