@@ -265,7 +265,15 @@ def test_limits_cost_score_and_are_counted(case: tuple[ParseForest, list[ForestR
     [pruned] = decoder(rules, pop_limit=pops).translate([forest], 1, False, 1)
     [limited] = decoder(rules, steps=steps).translate([forest], 1, False, 1)
     assert pruned.kbest[0].score <= exact.kbest[0].score + 1e-6
-    assert limited.notes == ["the step limit of matching was hit"] or limited.kbest[0].score == exact.kbest[0].score
+    hit = ["the step limit of matching was hit"]
+    assert exact.notes == []
+    assert limited.notes == hit or limited.kbest[0].score == exact.kbest[0].score
+    [enough] = decoder(rules, steps=10**6).translate([forest], 1, False, 1)
+    assert (enough.notes, enough.kbest[0].score) == ([], exact.kbest[0].score)
+    # A fragment is more than one step.
+    if any(step.parse_edges and not step.local for step in exact.kbest[0].steps):
+        [least] = decoder(rules, steps=1).translate([forest], 1, False, 1)
+        assert least.notes == hit
 
 
 @settings(max_examples=60)

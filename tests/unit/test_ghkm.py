@@ -20,7 +20,7 @@ from treeglot.rules import (
     rule_kinds,
     score,
 )
-from treeglot.syntax import ScoreKind
+from treeglot.syntax import ScoreKind, read_forests
 
 MINIMAL = {
     # source, target, structure
@@ -191,6 +191,45 @@ def test_rules_are_counted_by_kind(tmp_path):
         made = extract_ghkm(bitext([PAIR] * 3000), [bush.forest()] * 3000, tmp_path, RULE_SETS["c2d"], **how)
         assert made.parts == (1 if memory else 2)
         assert rule_kinds(made) == RuleKinds(fragments=36, phrases=9)
+
+
+def test_a_root_that_a_treebank_calls_x_is_no_phrase(tmp_path):
+    pairs = bitext([(["das", "Haus"], ["the", "house"], Alignment.parse("0-0 1-1"))])
+    found = [
+        rule_kinds(extract_ghkm(pairs, [Tree.parse(f"({root} (DT das) (NN Haus))")], tmp_path / root))
+        for root in ("NP", "X")
+    ]
+    assert found == [RuleKinds(fragments=6, phrases=3)] * 2
+
+
+def ambiguous(path):
+    """S over N or M, as probable; N over DT NN or, five times less so, over JJ NN."""
+    half, tenth = math.log(0.5), math.log(0.1)
+    nodes = [("DT", 0, 1, [(0, 0)]), ("JJ", 0, 1, [(0, 0)]), ("NN", 1, 2, [(0, 1)])]
+    nodes += [
+        ("N", 0, 2, [(half, 2, 4), (tenth, 3, 4)]),
+        ("M", 0, 2, [(half, 2, 4)]),
+        ("S", 0, 2, [(half, 5), (half, 6)]),
+    ]
+    content = {
+        "words": ["das", "Haus"],
+        "scores": "posterior",
+        "goal": 7,
+        "nodes": [{"label": label, "span": [b, e], "edges": edges} for label, b, e, edges in nodes],
+    }
+    path.write_text(json.dumps(content) + "\n")
+    return next(read_forests(path))
+
+
+def test_probabilities_are_those_of_the_forest_before_pruning(tmp_path):
+    pairs = [(["das", "Haus"], ["the", "house"], Alignment.parse("0-0 1-1"))]
+    options = GhkmOptions(prune=1.0, max_composed=1, phrases="none")
+    found = rows(tmp_path, options, [ambiguous(tmp_path / "zh.jsonl")], pairs, [Dependency([], [])])
+    counts = {r["source"]: r["count"] for r in found}
+    assert "N( [JJ,1] [NN,2] )" not in counts
+    # In the forest as given P(N → DT NN) is 5/6; were it 1, both would count half.
+    assert counts["S( [N,1] )"] == pytest.approx(5 / 11, abs=1e-3)
+    assert counts["S( [M,1] )"] == pytest.approx(6 / 11, abs=1e-3)
 
 
 def test_pairs_that_give_nothing_are_counted(tmp_path):

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from treeglot import Dependency, FormatError, Tree, TreeglotError, UsageError, sample
+from treeglot.cli.output import shown_warnings
+from treeglot.lm import DiscountWarning
 from treeglot.models import Corpus, Model, load, train
 from treeglot.models.c2d import ForestModelOptions
 from treeglot.models.parallel import TreeCounts, target_dependencies
-from treeglot.syntax import heads, read_dependencies, read_forests, to_dependencies, write
+from treeglot.syntax import heads, read_dependencies, read_forests, read_trees, to_dependencies, write
 
 SHARED = Path(__file__).parents[2].parent / "shared/data"
 PAIRS = 40
@@ -212,3 +215,22 @@ def test_dependencies_of_a_string_model_are_refused_before_output(
     out, err = capsys.readouterr()
     assert not out
     assert "the model makes no dependency trees" in err
+
+
+def test_warnings_name_the_users_file(folder: Path, corpus: Corpus, tmp_path: Path) -> None:
+    few = {}
+    for field, name in (("source_forests", "zh.jsonl"), ("alignments", "links.align")):
+        (tmp_path / name).write_text("".join((folder / name).read_text().splitlines(keepends=True)[:2]))
+        few[field] = tmp_path / name
+    write(tmp_path / "en.tree", list(read_trees(folder / "en.tree"))[:2])
+    given = Corpus(**few, target_trees=tmp_path / "en.tree")
+    with pytest.warns(DiscountWarning) as caught:
+        train("c2d", given, tmp_path / "model")
+    assert {str(warning.message).split(": ")[0] for warning in caught} == {str(tmp_path / "en.tree")}
+
+
+def test_a_run_shows_warnings_once_and_without_a_place(capsys: pytest.CaptureFixture[str]) -> None:
+    with shown_warnings():
+        for _ in range(2):
+            warnings.warn("en.tree: too small", DiscountWarning, stacklevel=1)
+    assert capsys.readouterr().err == "warning: en.tree: too small\n"

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sized
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -53,6 +54,24 @@ def say(message: str) -> None:
 def warn(message: str) -> None:
     """A warning on standard error: something was left out or done otherwise. Not dropped by `--quiet`."""
     _line("warning:", typer.colors.YELLOW, message)
+
+
+@contextmanager
+def shown_warnings() -> Iterator[None]:
+    """Python's warnings as `warn` shows them, each once."""
+    import warnings
+
+    seen = set[str]()
+
+    def show(message: Warning | str, *details: object) -> None:
+        if str(message) not in seen:
+            seen.add(str(message))
+            warn(str(message))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        warnings.showwarning = show  # type: ignore[assignment]
+        yield
 
 
 class Progress:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from treeglot.cli.output import say
+from treeglot.cli.output import say, shown_warnings
 
 
 def run(
@@ -36,7 +36,7 @@ def run(
             state = "done" if planned.done else "to do"
             print(f"{state:6}{planned.step.name:30}{planned.key[:12]}  {planned.reason}".rstrip())
         return
-    with watcher() as shown:
+    with watcher() as shown, shown_warnings():
         done = pipeline.run(threads=threads, memory=parse_size(memory), watcher=shown)
     report, _ = publish(pipeline, threads)
     say(f"{len(done)} steps done; {report}")

@@ -54,6 +54,6 @@ def train(
         model = train_model(
             kind, corpus, out, chosen, lm=lm, lm_text=lm_text, threads=threads, memory=memory, report=say
         )
-    for warning in caught:
-        warn(str(warning.message))
+    for message in dict.fromkeys(str(warning.message) for warning in caught):
+        warn(message)
     say(f"{model!r}")

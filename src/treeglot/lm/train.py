@@ -46,9 +46,10 @@ def train(
     scratch: PathLike | None = None,
     threads: int = 1,
     out: PathLike | None = None,
+    name: str = "text",
     progress: Progress | None = None,
 ) -> Training:
-    """Estimate an n-gram model from a text: a file, `-` for standard input, or lines or lists of words.
+    """Estimate an n-gram model from a text: a file, `-` for standard input, or lines or lists of words, called `name`.
 
     The model is written to `out` in the ARPA format, or kept in memory when there is no `out`.
     `prune` gives for each order the count up to which n-grams are left out, the last one for all orders above too:
@@ -74,7 +75,6 @@ def train(
         name = os.fspath(text)
         chunks = read_chunks(text)
     else:
-        name = "text"
         chunks = _encode(text, name)
     _feed(trainer, name, chunks, progress)
     training = _finish(trainer, name, out, progress)

@@ -18,7 +18,6 @@ from treeglot.models.kind import Corpus, Kind, Work, read_sources
 from treeglot.models.parallel import (
     TreeCounts,
     aligned_words,
-    as_forest,
     parses,
     source_forests,
     target_dependencies,
@@ -30,6 +29,7 @@ from treeglot.rules import (
     Extraction,
     GhkmOptions,
     ScoreOptions,
+    as_forest,
     bitext,
     extract_ghkm,
     rule_kinds,

@@ -11,8 +11,8 @@ from treeglot.base.files import write_binary
 from treeglot.base.options import option
 from treeglot.decode import SearchOptions, Setup, Source, match_dependents
 from treeglot.models.kind import Corpus, Kind, Work, read_sources
-from treeglot.models.parallel import aligned_words, as_forest, source_dependencies
-from treeglot.rules import Extraction, HeadDependentsOptions, ScoreOptions, bitext, extract_dependents
+from treeglot.models.parallel import aligned_words, source_dependencies
+from treeglot.rules import Extraction, HeadDependentsOptions, ScoreOptions, as_forest, bitext, extract_dependents
 from treeglot.syntax import Dependency, ParseForest, Tree, heads
 
 HEADS = "source.heads"

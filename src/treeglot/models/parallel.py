@@ -11,13 +11,13 @@ from typing import Any
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.models.kind import Corpus, Work
+from treeglot.rules import as_forest
 from treeglot.syntax import (
     Alignment,
     Dependency,
     HeadStyle,
     HeadTable,
     ParseForest,
-    Tree,
     find_format,
     head_style,
     heads,
@@ -92,13 +92,6 @@ def _with_text(corpus: Corpus, side: str) -> Iterator[tuple[Any, list[str] | Non
 def source_forests(corpus: Corpus, best: bool = False) -> Iterator[ParseForest | None]:
     """The forests of the source side, or with `best` those of their best trees alone."""
     return (as_forest(value, best) for value, _ in _with_text(corpus, "source"))
-
-
-def as_forest(value: ParseForest | Tree, best: bool = False) -> ParseForest | None:
-    """A parse as a forest, of its best tree alone if that is asked for; None for a tree without words."""
-    if isinstance(value, ParseForest):
-        return ParseForest.from_tree(value.viterbi()) if best and value.parsed else value
-    return ParseForest.from_tree(value) if len(value.words) > 0 else None
 
 
 @dataclass

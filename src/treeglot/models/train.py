@@ -14,7 +14,7 @@ from treeglot.base.sizes import parse_size
 from treeglot.models.kind import Corpus, Work
 from treeglot.models.kinds import find_kind
 from treeglot.models.model import Model, load, write_model
-from treeglot.models.parallel import target_sentences
+from treeglot.models.parallel import parses, target_sentences
 
 
 def train(
@@ -90,15 +90,15 @@ def _make_lm(
 ) -> None:
     from treeglot.lm import compile, train
     from treeglot.lm import load as load_lm
-    from treeglot.syntax import write
 
     if lm is not None:
         load_lm(lm).write(folder / "lm.bin")
         return
     with tempfile.TemporaryDirectory(prefix=".lm.", dir=folder) as scratch:
-        if text is None:
-            text = Path(scratch) / "target.txt"
-            write(text, target_sentences(corpus))
         arpa = Path(scratch) / "lm.arpa"
-        train(text, order, memory=memory, out=arpa)
+        if text is not None:
+            train(text, order, memory=memory, out=arpa)
+        else:
+            name = str(parses(corpus, "target"))
+            train(target_sentences(corpus), order, memory=memory, out=arpa, name=name)
         compile(arpa, folder / "lm.bin")

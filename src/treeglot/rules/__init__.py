@@ -2,7 +2,7 @@
 
 from treeglot.rules.engines import DuckDB, Engine, Statement
 from treeglot.rules.extract import Extraction, HieroOptions, bitext, extract
-from treeglot.rules.ghkm import RULE_SETS, GhkmOptions, RuleKinds, extract_ghkm, rule_kinds
+from treeglot.rules.ghkm import RULE_SETS, GhkmOptions, RuleKinds, as_forest, extract_ghkm, rule_kinds
 from treeglot.rules.grammar import read_grammar, write_grammar
 from treeglot.rules.head_dependents import HeadDependentsOptions, extract_dependents
 from treeglot.rules.parsed import ParsedBitext, fuzzy_labels, parsed_bitext
@@ -29,6 +29,7 @@ __all__ = [
     "ScoreOptions",
     "Statement",
     "TreePairOptions",
+    "as_forest",
     "bitext",
     "compile_table",
     "extract",

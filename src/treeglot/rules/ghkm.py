@@ -183,14 +183,13 @@ class RuleKinds:
 
 
 def rule_kinds(extraction: Extraction, engine: Engine | None = None) -> RuleKinds:
-    """How many different rules of each kind there are, structures being part of a rule.
-
-    Phrases are told by their left-hand side: a fragment whose root a treebank calls X counts as one.
-    """
+    """How many different rules of each kind there are, structures being part of a rule."""
     engine = engine or DuckDB(folder=extraction.folder)
     different = "SELECT DISTINCT source, target, lhs FROM counts"
+    # The code of a fragment begins with 11, which opens its root; that of a phrase with a word, 16 or more.
+    shape = r"source >= '\x10'::BLOB"
     statements = [
-        Statement("kinds", f"SELECT lhs = 0 AS phrase, count(*) AS rules FROM ({different}) GROUP BY lhs = 0")
+        Statement("kinds", f"SELECT {shape} AS phrase, count(*) AS rules FROM ({different}) GROUP BY {shape}")
     ]
     batches = engine.run({"counts": extraction.counts}, statements)
     found = {row["phrase"]: row["rules"] for batch in batches for row in batch.to_pylist()}
@@ -215,13 +214,18 @@ def _bank(dependencies: Iterable[Dependency | None] | None, pairs: int) -> Depen
 def _batches(forests: Iterable[ParseForest | Tree | None]) -> Iterator[list[ParseForest | None]]:
     values = iter(forests)
     while batch := list(islice(values, BATCH)):
-        yield [_forest(value) for value in batch]
+        yield [None if value is None else as_forest(value) for value in batch]
 
 
-def _forest(value: ParseForest | Tree | None) -> ParseForest | None:
+def as_forest(value: ParseForest | Tree, best: bool = False) -> ParseForest | None:
+    """A parse as a forest, of its best tree alone if that is asked for; None for a tree without words.
+
+    >>> as_forest(Tree.parse("(NP (DT das) (NN Haus))")).count()
+    1.0
+    """
     if isinstance(value, Tree):
         return ParseForest.from_tree(value) if len(value) else None
-    return value
+    return ParseForest.from_tree(value.viterbi()) if best and value.parsed else value
 
 
 def _ahead(batches: Iterator[list[ParseForest | None]], pool: ThreadPoolExecutor) -> Iterator[list[ParseForest | None]]:
