@@ -136,9 +136,14 @@ class Kind:
         for name in given:
             if name not in known:
                 raise UsageError(f"a {self.name} model makes no use of {option_name(name)}")
-            for end, holds in HOLDS.items():
-                if name.endswith(end):
-                    _check_format(name, corpus.file(name), holds)
+
+
+def check_formats(corpus: Corpus) -> None:
+    """Refuses a file whose suffix says that it does not hold what its option is for."""
+    for name in corpus.given():
+        for end, holds in HOLDS.items():
+            if name.endswith(end):
+                _check_format(name, corpus.file(name), holds)
 
 
 def _check_format(name: str, path: Path, holds: tuple[type[Any], ...]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from treeglot.base.files import PathLike, write_binary
 from treeglot.base.sizes import parse_size
-from treeglot.models.kind import Corpus, Work
+from treeglot.models.kind import Corpus, Work, check_formats
 from treeglot.models.kinds import find_kind
 from treeglot.models.model import Model, load, write_model
 from treeglot.models.parallel import parses, target_sentences
@@ -39,6 +39,7 @@ def train(
 
     declared = find_kind(kind)
     declared.check(corpus)
+    check_formats(corpus)
     options = options or declared.options()
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
