@@ -172,3 +172,18 @@ def test_rules_of_great_scope_are_left_out(tmp_path):
         table = open_table(tmp_path / "rules.table")
         assert len(table) == made.rules
         assert table.features == ["p_target_given_source", "kind=k"]
+
+
+def test_rules_that_search_cannot_join_are_left_out(tmp_path):
+    words = {"lhs": "X", "alignment": "", "p_target_given_source": 0.5}
+    rules = [
+        words | {"source": "a", "target": "p q r s", "structure": "3 0 2 1"},  # 1 and 4 hang across each other
+        words | {"source": "a", "target": "p q", "structure": "2 1"},  # a cycle
+        words | {"source": "a", "target": "p q r", "structure": "2 0 2"},
+        words | {"source": "b", "target": "p q", "structure": "0 0 1"},  # marked as ill-formed: that is fine
+    ]
+    compiled = compile_table(write(tmp_path, *rules), tmp_path / "rules.table", ONE)
+    assert (compiled.rules, compiled.crossing) == (2, 2)
+    table = open_table(tmp_path / "rules.table")
+    sources = [[table.source_words[s] for s in table.rule(i)[1]] for i in range(2)]
+    assert (sources, [table.notes(i)[1] for i in range(2)]) == ([["a"], ["b"]], [[2, 0, 2], [0, 0, 1]])

@@ -234,3 +234,16 @@ def test_a_run_shows_warnings_once_and_without_a_place(capsys: pytest.CaptureFix
         for _ in range(2):
             warnings.warn("en.tree: too small", DiscountWarning, stacklevel=1)
     assert capsys.readouterr().err == "warning: en.tree: too small\n"
+
+
+def test_strings_to_dependencies_lift_crossing_arcs_too(folder: Path, corpus: Corpus, tmp_path: Path) -> None:
+    trees = list(read_dependencies(folder / "en.conllu"))
+    write(tmp_path / "bent.conllu", [crossed(tree) if len(tree) >= 4 else tree for tree in trees])
+    given = replace(corpus, source_forests=None, source=folder / "zh.txt", target_dependencies=tmp_path / "bent.conllu")
+    said: list[str] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DiscountWarning)  # small data
+        model = train("s2d", given, tmp_path / "model", report=said.append)
+    assert any("target dependency trees were not projective, and were made so" in line for line in said)
+    found = model.translate_all(model.read(folder / "zh.txt"))
+    assert not any(translation.problem for translation in found)
