@@ -14,6 +14,7 @@ from treeglot.cli.output import shown_warnings
 from treeglot.lm import DiscountWarning
 from treeglot.models import Corpus, Model, load, train
 from treeglot.models.c2d import ForestModelOptions
+from treeglot.models.dep2str import Dep2strOptions
 from treeglot.models.parallel import TreeCounts, target_dependencies
 from treeglot.syntax import heads, read_dependencies, read_forests, read_trees, to_dependencies, write
 
@@ -247,3 +248,20 @@ def test_strings_to_dependencies_lift_crossing_arcs_too(folder: Path, corpus: Co
     assert any("target dependency trees were not projective, and were made so" in line for line in said)
     found = model.translate_all(model.read(folder / "zh.txt"))
     assert not any(translation.problem for translation in found)
+
+
+def test_source_trees_of_other_words_can_be_skipped(folder: Path, corpus: Corpus, tmp_path: Path) -> None:
+    lines = (folder / "zh.txt").read_text().splitlines()
+    lines[2] = " ".join(["别", *lines[2].split(" ")[1:]])
+    (tmp_path / "other.txt").write_text("\n".join(lines) + "\n")
+    given = Corpus(
+        source=tmp_path / "other.txt",
+        source_dependencies=folder / "zh.conllu",
+        target=corpus.target,
+        alignments=corpus.alignments,
+    )
+    with pytest.raises(FormatError, match=r"zh\.conllu: tree 3: word 1 is '.*'; in .*other\.txt it is '别'"):
+        train("dep2str", given, tmp_path / "model")
+    said: list[str] = []
+    train("dep2str", given, tmp_path / "model", Dep2strOptions(skip_bad=True), report=said.append)
+    assert "1 source trees were left out: their words are not the text's" in said

@@ -11,7 +11,7 @@ from treeglot.base.files import write_binary
 from treeglot.base.options import option
 from treeglot.decode import SearchOptions, Setup, Source, match_dependents
 from treeglot.models.kind import Corpus, Kind, Work, read_sources
-from treeglot.models.parallel import aligned_words, source_dependencies
+from treeglot.models.parallel import TreeCounts, aligned_words, source_dependencies
 from treeglot.rules import Extraction, HeadDependentsOptions, ScoreOptions, as_forest, bitext, extract_dependents
 from treeglot.syntax import Dependency, ParseForest, Tree, heads
 
@@ -45,13 +45,16 @@ class Dep2strOptions:
     )
     lm_order: int = option(4, "words in the language model's longest n-grams (the paper's)")
     source_heads: str = option("chinese", "head table of the source language, by name or file, for trees and forests")
+    skip_bad: bool = option(False, "leave out trees whose words are not the text's, and count them")
 
 
 def _extract(corpus: Corpus, folder: Path, options: Dep2strOptions, work: Work) -> Extraction:
     heads.load(options.source_heads)  # a name that is none is refused before the work
     pairs = bitext(aligned_words(corpus))
     work.report(f"{len(pairs):,} sentence pairs")
-    trees = list(source_dependencies(corpus, options.source_heads))
+    seen = TreeCounts()
+    trees = list(source_dependencies(corpus, options.source_heads, skip_bad=options.skip_bad, counts=seen))
+    seen.say(work, "source")
     return extract_dependents(pairs, trees, folder, options.extract, threads=work.threads, memory=work.memory // 2)
 
 

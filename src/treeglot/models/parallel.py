@@ -109,9 +109,12 @@ class TreeCounts:
             work.report(f"{self.mismatched:,} {side} trees were left out: their words are not the text's")
 
 
-def source_dependencies(corpus: Corpus, table: str, style: str = "table") -> Iterator[Dependency]:
+def source_dependencies(
+    corpus: Corpus, table: str, style: str = "table", *, skip_bad: bool = False, counts: TreeCounts | None = None
+) -> Iterator[Dependency]:
     """Like `target_dependencies`, of the source side, with crossing arcs as they are."""
-    return _side_dependencies(corpus, "source", heads.load(table), head_style(style), False, TreeCounts())
+    counts = counts or TreeCounts()
+    return _side_dependencies(corpus, "source", heads.load(table), head_style(style), skip_bad, counts)
 
 
 def target_dependencies(
