@@ -31,12 +31,13 @@ using FilePair = std::pair<std::string, nb::bytes>;
 
 TextFile to_file(const FilePair& file) { return {file.first, std::string(file.second.c_str(), file.second.size())}; }
 
-GrammarPtr read(const std::vector<std::tuple<FilePair, FilePair, FilePair>>& levels, SignatureKind signature) {
+GrammarPtr read(const std::vector<std::tuple<FilePair, FilePair, FilePair>>& levels, SignatureKind signature,
+                bool steps) {
   std::vector<LevelFiles> files;
   for (const auto& [states, grammar, lexicon] : levels)
     files.push_back({to_file(states), to_file(grammar), to_file(lexicon)});
   const nb::gil_scoped_release release;
-  return std::make_shared<SplitGrammar>(read_grammar(files, signature));
+  return std::make_shared<SplitGrammar>(read_grammar(files, signature, steps));
 }
 
 std::tuple<nb::bytes, nb::bytes, nb::bytes> texts(const SplitGrammar& grammar, std::size_t level) {
@@ -138,8 +139,8 @@ void bind_parse_split(nb::module_& m) {
       .value("no_words", ParseStatus::no_words, "An empty sentence: no tree.");
 
   nb::class_<SplitGrammar>(m, "SplitGrammar", "A PCFG whose labels are split into sub-states, from coarse to fine.")
-      .def_static("read", &read, "levels"_a, "signature"_a = SignatureKind::english,
-                  "From the names and bytes of each level's stateInfo, grammar and lexicon files.")
+      .def_static("read", &read, "levels"_a, "signature"_a = SignatureKind::english, "steps"_a = false,
+                  "From the names and bytes of each level's stateInfo, grammar and lexicon files; steps: unary rules are single ones.")
       .def("texts", &texts, "level"_a, "The same three files of one level.")
       .def_prop_ro("labels",
                    [](const SplitGrammar& g) {

@@ -97,7 +97,8 @@ struct State {
 
 class GrammarReader {
  public:
-  GrammarReader(const std::vector<LevelFiles>& files, SignatureKind signature) : files_(files) {
+  GrammarReader(const std::vector<LevelFiles>& files, SignatureKind signature, bool steps)
+      : files_(files), steps_(steps) {
     grammar_.signature = signature;
   }
 
@@ -191,6 +192,7 @@ class GrammarReader {
       const std::uint32_t heads = level.states[head.label], lefts = level.states[left.label];
       if (fields.size() == 4) {
         if (head.label == left.label) {
+          if (steps_) lines.fail(quoted(line) + " is a rule of a label by itself; expected none among single steps");
           level.closed = true;
           continue;
         }
@@ -270,6 +272,7 @@ class GrammarReader {
   }
 
   const std::vector<LevelFiles>& files_;
+  bool steps_;
   SplitGrammar grammar_;
 };
 
@@ -287,8 +290,8 @@ void append_state(const SplitGrammar& grammar, Symbol label, std::uint32_t sub, 
 
 }  // namespace
 
-SplitGrammar read_grammar(const std::vector<LevelFiles>& files, SignatureKind signature) {
-  return GrammarReader(files, signature).read();
+SplitGrammar read_grammar(const std::vector<LevelFiles>& files, SignatureKind signature, bool steps) {
+  return GrammarReader(files, signature, steps).read();
 }
 
 LevelTexts write_level(const SplitGrammar& grammar, std::size_t number) {

@@ -4,7 +4,8 @@
 //   level1.grammar     NP^g_1 -> DT_0 NN_1 0.0125       probability of a rule for sub-states
 //   level1.lexicon     NN time [1.2E-4, 0.0]            probability of a word for each sub-state of a tag
 //
-// The label with number 0 is the root. Unary rules of a label by itself say that unary chains are summed up already.
+// The label with number 0 is the root. In others' grammars, unary rules of a label by itself say that unary chains are
+// summed up already.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +27,8 @@ struct LevelFiles {
 };
 
 // Levels from the coarsest on. Bad content is a FormatError; so are labels without rules, as in files cut short.
-SplitGrammar read_grammar(const std::vector<LevelFiles>& files, SignatureKind signature);
+// With `steps` unary rules are single steps, and a rule of a label by itself is bad content.
+SplitGrammar read_grammar(const std::vector<LevelFiles>& files, SignatureKind signature, bool steps = false);
 
 // The texts of one level, such that reading them gives the same doubles.
 struct LevelTexts {

@@ -61,8 +61,9 @@ std::vector<std::uint32_t> unary_ranks(const SplitGrammar& grammar) {
   return rank;
 }
 
-MaxRule::MaxRule(const SplitGrammar& grammar, std::span<const std::uint32_t> ranks, const FineChart& chart)
-    : grammar_(grammar), nodes_(chart.nodes()) {
+MaxRule::MaxRule(const SplitGrammar& grammar, std::span<const std::uint32_t> ranks,
+                 std::span<const std::uint8_t> parts, const FineChart& chart)
+    : grammar_(grammar), parts_(parts), nodes_(chart.nodes()) {
   const std::size_t nodes = nodes_.size();
   first_edge_.assign(nodes + 1, 0);
   for (const ChartEdge& edge : chart.edges()) ++first_edge_[edge.head + 1];
@@ -187,6 +188,9 @@ Tree MaxRule::tree(std::span<const std::string_view> words, bool drop_root) cons
     std::uint32_t node;
     bool close;
   };
+  // A treebank may have ROOT over a phrase and a full stop, or over a word.
+  const Edge& first = edges_[best_edge_[top_]];
+  const bool has_one_child = first.left != kNone && first.right == kNone && !parts_[nodes_[first.left].label];
   std::vector<Step> stack = {{top_, false}};
   while (!stack.empty()) {
     const Step step = stack.back();
@@ -197,7 +201,7 @@ Tree MaxRule::tree(std::span<const std::string_view> words, bool drop_root) cons
     }
     const ChartNode& node = nodes_[step.node];
     const Edge& edge = edges_[best_edge_[step.node]];
-    if (!grammar_.is_part(node.label) && !(drop_root && step.node == top_)) {
+    if (!parts_[node.label] && !(drop_root && step.node == top_ && has_one_child)) {
       builder.open(grammar_.shown(node.label));
       stack.push_back({step.node, true});
     }
@@ -274,7 +278,7 @@ bool MaxRule::flatten(std::uint32_t head, double outside, double least, std::siz
     Partial top = std::move(open.back());
     open.pop_back();
     const auto& tails = top.flat.tails;
-    while (top.next < tails.size() && !grammar_.is_part(nodes_[tails[top.next]].label)) ++top.next;
+    while (top.next < tails.size() && !parts_[nodes_[tails[top.next]].label]) ++top.next;
     if (top.next == tails.size()) {
       out.push_back(std::move(top.flat));
     } else {

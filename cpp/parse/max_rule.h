@@ -21,7 +21,9 @@ class MaxRule {
  public:
   // Takes the edges of the chart's last pass. Where unary rules lead from a label back to itself, unary edges over a span
   // stay as long as they close no cycle: those of the nodes' best trees, then the others from the likeliest on.
-  MaxRule(const SplitGrammar& grammar, std::span<const std::uint32_t> ranks, const FineChart& chart);
+  // `ranks` are those of unary_ranks, `parts` those of the grammar.
+  MaxRule(const SplitGrammar& grammar, std::span<const std::uint32_t> ranks, std::span<const std::uint8_t> parts,
+          const FineChart& chart);
 
   // Whether there is any: posteriors too small for a double leave none.
   bool has_tree() const { return top_ != ChartEdge::kNone && best_edge_[top_] != ChartEdge::kNone; }
@@ -29,7 +31,7 @@ class MaxRule {
   double best() const { return best_[top_]; }
   std::size_t left_out() const { return left_out_; }  // unary edges against the order
 
-  // Without the root, if the grammar has one of its own (`drop_root`).
+  // With `drop_root` without the root, if the tree has one node right below it that is no word.
   Tree tree(std::span<const std::string_view> words, bool drop_root) const;
   // The edges whose best tree is worse than the best of all by `margin` at most. An edge of several binary rules scores
   // the sum of theirs. With `probabilities`, the same edges with conditional log probabilities: those of its rules given
@@ -55,6 +57,7 @@ class MaxRule {
                std::vector<Flat>& out) const;
 
   const SplitGrammar& grammar_;
+  std::span<const std::uint8_t> parts_;
   std::span<const ChartNode> nodes_;
   std::uint32_t top_ = 0;
   std::vector<std::uint32_t> first_edge_;  // nodes + 1 offsets

@@ -37,7 +37,7 @@ ParseForest unparsed(std::span<const std::string_view> words) {
 }  // namespace
 
 SplitParser::SplitParser(std::shared_ptr<const SplitGrammar> grammar, std::size_t finest)
-    : grammar_(std::move(grammar)), coarse_(*grammar_), ranks_(unary_ranks(*grammar_)) {
+    : grammar_(std::move(grammar)), coarse_(*grammar_), ranks_(unary_ranks(*grammar_)), parts_(grammar_->parts()) {
   if (finest >= grammar_->levels.size())
     throw std::invalid_argument("level " + std::to_string(finest) + " of a grammar that has " +
                                 std::to_string(grammar_->levels.size()));
@@ -50,8 +50,11 @@ SplitParser::SplitParser(std::shared_ptr<const SplitGrammar> grammar, std::size_
   flat_label_ = grammar_->root;
   double likeliest = 0.0;
   const Level& level = grammar_->levels[0];
+  std::vector<std::uint8_t> is_phrase(grammar_->labels.size(), 1);
+  for (const LexicalRule& rule : level.tags) is_phrase[rule.tag] = 0;
   for (const UnaryRule& rule : level.unary) {
-    if (drop_root_ && rule.head == grammar_->root && level.scores[rule.at] > likeliest) {
+    if (drop_root_ && rule.head == grammar_->root && is_phrase[rule.child] && !parts_[rule.child] &&
+        level.scores[rule.at] > likeliest) {
       likeliest = level.scores[rule.at];
       flat_label_ = rule.child;
     }
@@ -161,7 +164,7 @@ ParsedTree SplitParser::tree(std::span<const std::string_view> words, const Pars
   Passes passes = run(words, options);
   ParsedTree out{Tree(), passes.status, passes.log_probability};
   if (passes.status == ParseStatus::parsed || passes.status == ParseStatus::coarser) {
-    const MaxRule rules(*grammar_, ranks_, passes.scratch->fine);
+    const MaxRule rules(*grammar_, ranks_, parts_, passes.scratch->fine);
     if (rules.has_tree()) {
       out.tree = rules.tree(words, drop_root_);
     } else {
@@ -180,7 +183,7 @@ ParsedForest SplitParser::forest(std::span<const std::string_view> words, const 
   Passes passes = run(words, options);
   ParsedForest out{unparsed({}), passes.status, passes.log_probability, 0};
   if (passes.status == ParseStatus::parsed || passes.status == ParseStatus::coarser) {
-    const MaxRule rules(*grammar_, ranks_, passes.scratch->fine);
+    const MaxRule rules(*grammar_, ranks_, parts_, passes.scratch->fine);
     if (rules.has_tree()) {
       out.forest =
           rules.forest(words, options.forest_margin, options.most_edges, options.probabilities, out.cut);
@@ -189,7 +192,7 @@ ParsedForest SplitParser::forest(std::span<const std::string_view> words, const 
     }
   }
   if (!out.forest.parsed() && !words.empty()) {
-    const ParseForest one = forest_of(flat(words, passes.words, drop_root_));
+    const ParseForest one = forest_of(flat(words, passes.words, flat_label_ != grammar_->root));
     // One tree: its edges' posteriors and their conditional probabilities are 1 alike.
     out.forest = ParseForest(one.graph(), one.labels(), {one.spans().begin(), one.spans().end()},
                              {one.scores().begin(), one.scores().end()},

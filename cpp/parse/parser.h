@@ -84,7 +84,8 @@ class SplitParser {
   CoarseGrammar coarse_;
   std::vector<FineGrammar> fine_;
   std::vector<std::uint32_t> ranks_;
-  bool drop_root_;    // the root is the grammar's own: trees do not show it
+  std::vector<std::uint8_t> parts_;  // by label
+  bool drop_root_;    // the root is called ROOT: trees that have one node below it do not show it
   Symbol flat_label_;  // of flat trees: the root's likeliest child
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Scratch>> free_;

@@ -9,6 +9,16 @@ void Level::number_states() {
   for (const std::uint32_t number : states) first.push_back(first.back() + number);
 }
 
+std::vector<std::uint8_t> SplitGrammar::parts() const {
+  std::vector<std::uint8_t> out(labels.size(), 0);
+  for (Symbol label = 0; label < labels.size(); ++label)
+    out[label] = label != root && labels.text(label).size() > 1 && labels.text(label).front() == '@';
+  for (const Level& level : levels) {
+    for (const LexicalRule& rule : level.tags) out[rule.tag] = 0;
+  }
+  return out;
+}
+
 std::string_view SplitGrammar::shown(Symbol label) const {
   const std::string_view text = labels.text(label);
   return text.substr(0, text.find('^', 1));

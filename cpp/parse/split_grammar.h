@@ -1,7 +1,7 @@
 // A PCFG whose labels are split into sub-states, at several levels from coarse to fine (Petrov et al. 2006).
 //
 // Rules are of labels; each has one block of scores, a probability for every combination of sub-states. Rules are unary,
-// binary or lexical; labels that begin with @ stand for parts of longer rules and are taken out of trees. Numbers of
+// binary or lexical; labels that begin with @ and have no words stand for parts of longer rules and are taken out of trees. Numbers of
 // labels and words are the same at all levels, those of states are not: state x of label A at a level is first[A] + x.
 #pragma once
 
@@ -54,7 +54,8 @@ struct SplitGrammar {
   SignatureKind signature = SignatureKind::english;
   std::vector<Level> levels;
 
-  bool is_part(Symbol label) const { return labels.text(label).front() == '@'; }
+  // Labels that stand for parts of rules: those that begin with @, unless they are tags (Twitter's @) or the root.
+  std::vector<std::uint8_t> parts() const;
   // The label in trees: without what stands behind ^, Egret's mark of phrases or ancestors' labels.
   std::string_view shown(Symbol label) const;
   // The word whose lexical rules hold for `word` at `position`: itself, or the first signature that has rules.

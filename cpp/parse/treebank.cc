@@ -90,6 +90,12 @@ void Treebank::add(const Tree& tree) {
     if (parent == Tree::kNone || tree.subtree_size(parent) != 2)
       throw std::invalid_argument("the word " + quoted(tree.word(i)) + " has no tag of its own");
   }
+  // Parts of rules are told by their @. No label is as short as the tag @, so no part has its name.
+  for (std::uint32_t node = 0; node < tree.size(); ++node) {
+    const std::string_view label = tree.label(node);
+    if (!tree.is_word(node) && label.starts_with('@') && !(label.size() == 1 && tree.subtree_size(node) == 2))
+      throw std::invalid_argument("the label " + quoted(label) + " begins with @, as parts of rules do; expected another");
+  }
   // Where the unary chain below a node comes back to the node's label, the node stands for the lowest of them.
   std::vector<std::uint32_t> below(tree.size());  // a node → the one whose children it has
   for (std::uint32_t node = 0; node < tree.size(); ++node) {
@@ -99,7 +105,7 @@ void Treebank::add(const Tree& tree) {
     while (!tree.is_word(at) && tree.subtree_size(at) > 2 && tree.end(tree.first_child(at)) == tree.end(at)) {
       at = tree.first_child(at);
       (chain += " > ") += tree.label(at);
-      if (tree.label(at) == tree.label(node) && tree.subtree_size(at) > 2) {
+      if (tree.label(at) == tree.label(node)) {
         below[node] = at;
         ++unary_cycles_;
         if (first_cycle_.empty()) first_cycle_ = chain;
@@ -116,7 +122,7 @@ void Treebank::add(const Tree& tree) {
   std::string text;
   const auto name = [&](std::uint32_t node, std::span<const Step> above) {
     text = tree.label(node);
-    if (tree.subtree_size(node) == 2) return labels_.intern(text);
+    if (tree.subtree_size(below[node]) == 2) return labels_.intern(text);
     for (std::uint32_t up = 0; up + 1 < options_.vertical && up < above.size(); ++up)
       (text += '^') += tree.label(above[above.size() - 1 - up].node);
     return labels_.intern(text);

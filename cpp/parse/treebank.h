@@ -43,8 +43,9 @@ class Treebank {
  public:
   Treebank(const BinarizeOptions& options, std::string_view root) : options_(options) { labels_.intern(root); }
 
-  // Adds a tree; the root label goes above it, unless it is there already. A chain of unary rules from a label back to itself is cut short, and
-  // counted. Refuses, by std::invalid_argument, the empty tree and words beside other children.
+  // Adds a tree; the root label goes above it, unless it is there already. A chain of unary rules from a label back to
+  // itself, be it a tag's, is cut short and counted. Refuses, by std::invalid_argument, the empty tree, words beside
+  // other children, and labels that begin with @ but for the tag @.
   void add(const Tree& tree);
 
   std::size_t size() const { return first_.size() - 1; }

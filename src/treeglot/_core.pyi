@@ -889,9 +889,9 @@ class SplitGrammar:
     """A PCFG whose labels are split into sub-states, from coarse to fine."""
 
     @staticmethod
-    def read(levels: Sequence[tuple[tuple[str, bytes], tuple[str, bytes], tuple[str, bytes]]], signature: SignatureKind = SignatureKind.english) -> SplitGrammar:
+    def read(levels: Sequence[tuple[tuple[str, bytes], tuple[str, bytes], tuple[str, bytes]]], signature: SignatureKind = SignatureKind.english, steps: bool = False) -> SplitGrammar:
         """
-        From the names and bytes of each level's stateInfo, grammar and lexicon files.
+        From the names and bytes of each level's stateInfo, grammar and lexicon files; steps: unary rules are single ones.
         """
 
     def texts(self, level: int) -> tuple[bytes, bytes, bytes]:

@@ -28,6 +28,9 @@ class ParserFile:
     signature: Literal["english", "german", "chinese"] = option("english", "how unknown words are put into classes")
     horizontal: int = option(0, "sisters that parts of rules remember")
     vertical: int = option(1, "labels upwards that a label remembers, itself included")
+    steps: bool = option(
+        False, "unary rules are single steps; otherwise a rule of a label by itself says that they are sums over chains"
+    )
     levels: int = option(0, "levels that are complete; 0: as many as there are files")
 
 
@@ -49,7 +52,7 @@ def load_grammar(directory: PathLike, levels: int | None = None) -> SplitGrammar
                 raise FormatError(os.fspath(folder), 0, f"is not a grammar: it has no level{len(found)}.{name}")
         stored = [(os.fspath(path), b"".join(read_chunks(path))) for path in paths if path is not None]
         found.append((stored[0], stored[1], stored[2]))
-    return SplitGrammar.read(found, SignatureKind[settings.signature])
+    return SplitGrammar.read(found, SignatureKind[settings.signature], settings.steps)
 
 
 def write_level(directory: PathLike, grammar: SplitGrammar, level: int) -> None:
@@ -70,7 +73,7 @@ def write_settings(folder: Path, settings: ParserFile) -> None:
     with write_binary(folder / "parser.toml") as stream:
         stream.write(
             f'signature = "{settings.signature}"\nhorizontal = {settings.horizontal}\nvertical = {settings.vertical}\n'
-            f"levels = {settings.levels}\n".encode()
+            f"steps = {str(settings.steps).lower()}\nlevels = {settings.levels}\n".encode()
         )
 
 

@@ -100,11 +100,11 @@ class GrammarParser:
             yield from self._count([(forest, status, p) for forest, status, p, _ in found])
 
     def kbest(self, sentences: Iterable[Sequence[str]], k: int) -> Iterator[list[tuple[float, Tree]]]:
-        """The best `k` trees of each sentence and their scores; like `trees`, without a root of the grammar's own."""
+        """The best `k` trees of each sentence and their scores; like `trees`, without ROOT above one node."""
         own_root = self.grammar.labels[0] == "ROOT"
         for parsed in self.forests(sentences):
             found = parsed.value.kbest(k)
-            yield [(score, tree.root.children[0].subtree() if own_root else tree) for score, tree in found]
+            yield [(score, _below_root(tree) if own_root else tree) for score, tree in found]
 
     def _count(self, found: list[tuple[T, _core.ParseStatus, float]]) -> Iterator[Parsed[T]]:
         for value, status, log_probability in found:
@@ -156,6 +156,12 @@ def load(directory: PathLike, options: ParsingOptions | None = None, level: int 
     """The parser of a folder of grammar files, using its levels up to `level` (all of them by default)."""
     grammar = load_grammar(directory, None if level is None else level + 1)
     return GrammarParser(grammar, options or ParsingOptions(), name=os.fspath(directory))
+
+
+def _below_root(tree: Tree) -> Tree:
+    """Without a root over one node; a treebank may have ROOT over a phrase and a full stop, or over a word."""
+    children = tree.root.children
+    return children[0].subtree() if len(children) == 1 and not children[0].is_word else tree
 
 
 def _batches(sentences: Iterable[Sequence[str]], threads: int) -> Iterator[list[list[str]]]:

@@ -132,7 +132,7 @@ def train_in(
         _do(trainer, step, options, progress)
         if step[0] == "finish":
             write_level(folder, trainer.grammar, trainer.levels - 1)
-            settings = ParserFile(options.signature, options.horizontal, options.vertical, trainer.levels)
+            settings = ParserFile(options.signature, options.horizontal, options.vertical, True, trainer.levels)
             write_settings(folder, settings)
         with write_binary(path) as stream:
             stream.write(f"{number} {_recipe(options)}\n".encode() + trainer.state())
