@@ -82,8 +82,8 @@ void bind_parse_train(nb::module_& m) {
       .def("merge", &Trainer::merge, "share"_a = 0.5, "threads"_a = 1, Release(),
            "Undoes the splits that matter least; how many.")
       .def("smooth", &Trainer::smooth, "grammar"_a, "lexicon"_a, Release(), "Smooths towards the mean of a label's states.")
-      .def("finish_level", &Trainer::finish_level, "threads"_a = 1, "least"_a = 0.0, Release(),
-           "Makes the level as it is the grammar's next; probabilities below `least` become 0.")
+      .def("finish_level", &Trainer::finish_level, "threads"_a = 1, "least"_a = 0.0, "lexicon"_a = 0.0, Release(),
+           "Makes the level as it is the grammar's next: rules below `least` become 0, words are smoothed by `lexicon`.")
       .def_prop_ro("levels", &Trainer::levels, "Levels that are finished.")
       .def_prop_ro("states", &Trainer::total_states, "States of all labels at the level at hand.")
       .def_prop_ro("grammar", [](const Trainer& t) { return std::const_pointer_cast<SplitGrammar>(t.grammar()); },

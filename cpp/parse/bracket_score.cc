@@ -31,6 +31,8 @@ class Counting {
     out = {places_[span.begin], places_[span.end], label};
     return places_[span.begin] < places_[span.end];
   }
+  // Which of the words that count are in a span.
+  std::pair<std::uint32_t, std::uint32_t> words(Span span) const { return {places_[span.begin], places_[span.end]}; }
   bool is_counted(std::size_t word) const { return places_[word] < places_[word + 1]; }
 
   std::map<Bracketed, std::size_t> brackets(const Tree& tree, std::size_t& number) const {
@@ -88,7 +90,37 @@ BracketCounts count_brackets(const Tree& gold, const Tree& test, const BracketOp
   return out;
 }
 
-// best[v][t]: the most brackets of `gold` that a tree of v with t brackets has, or −1.
+namespace {
+
+// best[u][t]: the most brackets of the gold tree that a tree with t brackets has, or −1, where u says which of the gold
+// tree's brackets over the root's own words it has so far. A bracket counts as often as the gold tree has it, and
+// those over the same words are one above the other, so u says enough.
+using Matches = std::vector<std::vector<int>>;
+
+void raise(std::vector<int>& to, const std::vector<int>& from) {
+  if (to.size() < from.size()) to.resize(from.size(), -1);
+  for (std::size_t t = 0; t < from.size(); ++t) to[t] = std::max(to[t], from[t]);
+}
+
+std::vector<int> joined(const std::vector<int>& a, const std::vector<int>& b) {
+  if (a.empty() || b.empty()) return {};
+  std::vector<int> out(a.size() + b.size() - 1, -1);
+  for (std::size_t x = 0; x < a.size(); ++x) {
+    if (a[x] < 0) continue;
+    for (std::size_t y = 0; y < b.size(); ++y) {
+      if (b[y] >= 0) out[x + y] = std::max(out[x + y], a[x] + b[y]);
+    }
+  }
+  return out;
+}
+
+// The digits of u for one bracket: u / unit % (count + 1) of it were had.
+struct Digit {
+  std::size_t unit = 1, count = 0;
+};
+
+}  // namespace
+
 BracketCounts count_oracle(const Tree& gold, const ParseForest& forest, const BracketOptions& options) {
   BracketCounts out = count_brackets(gold, Tree(), options);
   if (!forest.parsed()) return out;
@@ -98,45 +130,63 @@ BracketCounts count_oracle(const Tree& gold, const ParseForest& forest, const Br
   out.missing = 0;
   const Counting counting(gold, options);
   std::size_t number = 0;
-  const auto wanted = counting.brackets(gold, number);
+  std::map<Bracketed, Digit> digits;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> sizes;  // of u, by words
+  for (const auto& [bracket, count] : counting.brackets(gold, number)) {
+    std::size_t& size = sizes.try_emplace({std::get<0>(bracket), std::get<1>(bracket)}, 1).first->second;
+    digits[bracket] = {size, count};
+    size *= count + 1;
+  }
   const Hypergraph& graph = forest.graph();
-  std::vector<std::vector<int>> best(graph.nodes());
-  std::vector<int> sum, next;
+  std::vector<Matches> best(graph.nodes());
   for (NodeId node = 0; node < graph.nodes(); ++node) {
+    const auto words = counting.words(forest.span(node));
+    const auto size = sizes.find(words);
+    best[node].resize(size == sizes.end() ? 1 : size->second);
     for (EdgeId edge = graph.edges_begin(node); edge < graph.edges_end(node); ++edge) {
       const auto tails = graph.tails(edge);
-      sum.assign(1, 0);
+      Matches sum(best[node].size());
+      sum[0] = {0};
+      std::vector<int> others = {0};
       for (const NodeId tail : tails) {
-        const std::vector<int>& below = best[tail];
-        next.assign(sum.size() + below.size() - 1, -1);
-        for (std::size_t a = 0; a < sum.size(); ++a) {
-          if (sum[a] < 0) continue;
-          for (std::size_t b = 0; b < below.size(); ++b) {
-            if (below[b] >= 0) next[a + b] = std::max(next[a + b], sum[a] + below[b]);
-          }
+        if (counting.words(forest.span(tail)) == words && words.first < words.second) {
+          sum = best[tail];  // the others have no words that count
+        } else {
+          std::vector<int> any;
+          for (const std::vector<int>& below : best[tail]) raise(any, below);
+          others = joined(others, any);
         }
-        sum.swap(next);
       }
       // A node may be tag by one edge and phrase by another: it is the edge that makes a bracket.
       Bracketed found;
       const bool tag = tails.size() == 1 && forest.is_word(tails[0]);
-      if (!forest.is_word(node) && !tag && counting.bracket(forest.label(node), forest.span(node), found)) {
-        const int match = wanted.contains(found) ? 1 : 0;
-        sum.insert(sum.begin(), -1);
-        for (int& value : sum) {
-          if (value >= 0) value += match;
+      const bool counts =
+          !forest.is_word(node) && !tag && counting.bracket(forest.label(node), forest.span(node), found);
+      const auto digit = counts ? digits.find(found) : digits.end();
+      for (std::size_t u = 0; u < sum.size(); ++u) {
+        std::vector<int> one = joined(sum[u], others);
+        if (one.empty()) continue;
+        std::size_t to = u;
+        if (counts) {
+          one.insert(one.begin(), -1);
+          if (digit != digits.end() && u / digit->second.unit % (digit->second.count + 1) < digit->second.count) {
+            to += digit->second.unit;
+            for (int& value : one) value += value >= 0;
+          }
         }
+        raise(best[node][to], one);
       }
-      if (best[node].size() < sum.size()) best[node].resize(sum.size(), -1);
-      for (std::size_t t = 0; t < sum.size(); ++t) best[node][t] = std::max(best[node][t], sum[t]);
     }
   }
-  const std::vector<int>& top = best[graph.goal()];
+  std::vector<int> top;
+  for (const std::vector<int>& one : best[graph.goal()]) raise(top, one);
+  bool any = false;
   for (std::size_t t = 0; t < top.size(); ++t) {
     if (top[t] < 0) continue;
     const std::size_t matched = static_cast<std::size_t>(top[t]);
-    // 2m / (g + t), compared without division.
-    if (out.matched * (out.gold + t) <= matched * (out.gold + out.test)) {
+    // 2m / (g + t), compared without division; of equal ones the smallest tree, so that nothing may match nothing.
+    if (!any || out.matched * (out.gold + t) < matched * (out.gold + out.test)) {
+      any = true;
       out.matched = matched;
       out.test = t;
     }

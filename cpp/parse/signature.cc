@@ -10,12 +10,49 @@ namespace {
 
 constexpr std::string_view kUnknown = "UNK";
 
-// Letters are those of ASCII: case and suffixes of other alphabets are told by the last characters alone.
+// Letters are those of ASCII, and in German those of Latin-1, umlauts among them; other alphabets' words are told by the
+// last characters alone.
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_letter(char c) { return is_upper(c) || is_lower(c); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 char lower(char c) { return is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// Of the two bytes of a character in UTF-8: À to Þ without ×, ß to ÿ without ÷.
+bool is_upper_latin(char first, char second) {
+  const auto byte = static_cast<unsigned char>(second);
+  return first == '\xc3' && byte >= 0x80 && byte <= 0x9e && byte != 0x97;
+}
+bool is_lower_latin(char first, char second) {
+  const auto byte = static_cast<unsigned char>(second);
+  return first == '\xc3' && byte >= 0x9f && byte <= 0xbf && byte != 0xb7;
+}
+
+std::string lowered_word(SignatureKind kind, std::string_view word) {
+  std::string out(word);
+  std::transform(out.begin(), out.end(), out.begin(), lower);
+  if (kind != SignatureKind::german) return out;
+  for (std::size_t i = 0; i + 1 < out.size(); ++i) {
+    if (is_upper_latin(out[i], out[i + 1])) out[i + 1] = static_cast<char>(out[i + 1] + 0x20);
+  }
+  return out;
+}
+
+// The word with A and a in place of other letters, for its shape.
+std::string in_ascii(SignatureKind kind, std::string_view word) {
+  std::string out;
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    const bool two = kind == SignatureKind::german && i + 1 < word.size();
+    const bool upper = two && is_upper_latin(word[i], word[i + 1]);
+    if (upper || (two && is_lower_latin(word[i], word[i + 1]))) {
+      out += upper ? 'A' : 'a';
+      ++i;
+    } else {
+      out += word[i];
+    }
+  }
+  return out;
+}
 
 std::vector<std::string_view> characters(std::string_view word) {
   std::vector<std::string_view> out;
@@ -90,15 +127,15 @@ bool is_ascii(std::string_view word) {
 
 }  // namespace
 
-std::string lower_first(std::string_view word) {
-  std::string out(word);
-  if (!out.empty()) out[0] = lower(out[0]);
-  return out;
+std::string lower_first(SignatureKind kind, std::string_view word) {
+  const std::size_t size = word.empty() ? 0 : characters(word).front().size();
+  return lowered_word(kind, word.substr(0, size)).append(word.substr(size));
 }
 
 std::vector<std::string> signatures(SignatureKind kind, std::string_view word, std::size_t position,
                                     bool known_lower) {
-  const Shape shape = shape_of(word);
+  const std::string plain = in_ascii(kind, word);
+  const Shape shape = shape_of(plain);
   std::vector<std::string> out;
   if (kind == SignatureKind::chinese && !is_ascii(word)) {
     const std::string last = last_characters(word, 1);
@@ -107,9 +144,8 @@ std::vector<std::string> signatures(SignatureKind kind, std::string_view word, s
     out.push_back("UNK-" + last);
     out.push_back("UNK-" + std::to_string(length));
   } else {
-    std::string lowered(word);
-    std::transform(lowered.begin(), lowered.end(), lowered.begin(), lower);
-    const std::string name = shape_name(word, shape, position, known_lower);
+    const std::string lowered = lowered_word(kind, word);
+    const std::string name = shape_name(plain, shape, position, known_lower);
     if (kind == SignatureKind::german) {
       if (!shape.digit && characters(lowered).size() >= 5) {
         out.push_back(name + "-" + last_characters(lowered, 3));

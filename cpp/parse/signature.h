@@ -19,7 +19,7 @@ enum class SignatureKind : std::uint8_t {
 // `known_lower` says whether it is known without its first capital.
 std::vector<std::string> signatures(SignatureKind kind, std::string_view word, std::size_t position, bool known_lower);
 
-// The word with its first letter in lower case, if that is one of A to Z.
-std::string lower_first(std::string_view word);
+// The word with its first letter in lower case, if that is one of A to Z, or in German of Latin-1's.
+std::string lower_first(SignatureKind kind, std::string_view word);
 
 }  // namespace treeglot

@@ -33,7 +33,7 @@ Symbol SplitGrammar::lookup(std::string_view word, std::size_t position) const {
   std::string plain;
   unescape_brackets(word, plain);
   if (const Symbol found = words.find(plain); known(found)) return found;
-  const std::string lowered = lower_first(plain);
+  const std::string lowered = lower_first(signature, plain);
   const bool known_lower = known(words.find(lowered));
   for (const std::string& candidate : signatures(signature, plain, position, known_lower)) {
     if (const Symbol found = words.find(candidate); known(found)) return found;

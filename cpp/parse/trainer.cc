@@ -231,7 +231,7 @@ void Trainer::smooth(double grammar, double lexicon) {
   });
 }
 
-void Trainer::finish_level(unsigned threads, double least) {
+void Trainer::finish_level(unsigned threads, double least, double lexicon) {
   Level out;
   out.states = level_.states;
   out.number_states();
@@ -254,7 +254,7 @@ void Trainer::finish_level(unsigned threads, double least) {
     const std::size_t size = combinations(RuleKind::binary, rule, level_.states) * level_.states[rule.head];
     out.binary.push_back({rule.head, rule.left, rule.right, copy(level_.at[index(RuleKind::binary)][r], size)});
   }
-  add_words(expect(*bank_, level_, threads, true).counts, out);
+  add_words(expect(*bank_, level_, threads, true).counts, lexicon, out);
   // The grammar may be in use by parsers: it is never changed, but followed by another.
   auto next = std::make_shared<SplitGrammar>();
   for (Symbol label = 0; label < grammar_->labels.size(); ++label) next->labels.intern(grammar_->labels.text(label));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <span>
 
 #include "parse/trainer.h"
 
@@ -21,8 +22,9 @@ using States = std::vector<double>;  // by state of the level
 
 // With counts c of states t, words w and classes u, P(w | t) = P(t | w) c(w) / c(t), where for a rare word
 //   P(t | w) = (c(t, w) + k P(t | u)) / (c(w) + k),
-// and for an unseen one P(t | u) / c(t): as if it had been seen once.
-void Trainer::add_words(const std::vector<double>& counts, Level& out) const {
+// and for an unseen one P(t | u) / c(t): as if it had been seen once. Sub-states then get a part of the mean over those of
+// their tag (Petrov et al. 2006, section 2.3).
+void Trainer::add_words(const std::vector<double>& counts, double smooth, Level& out) const {
   const std::size_t lexical = static_cast<std::size_t>(RuleKind::lexical);
   const auto rules = bank_->rules(RuleKind::lexical);
   const std::uint32_t states = level_.total_states();
@@ -50,7 +52,7 @@ void Trainer::add_words(const std::vector<double>& counts, Level& out) const {
   for (Symbol word = 0; word < known; ++word) {
     if (word_count[word] >= kRare - 0.5) continue;
     const std::string_view text = bank_->words().text(word);
-    const Symbol lower = bank_->words().find(lower_first(text));
+    const Symbol lower = bank_->words().find(lower_first(grammar_->signature, text));
     for (const std::size_t position : {std::size_t{1}, std::size_t{0}}) {
       const std::vector<std::string> names =
           signatures(grammar_->signature, text, position, lower != Symbols::kNone && lower != word);
@@ -114,6 +116,9 @@ void Trainer::add_words(const std::vector<double>& counts, Level& out) const {
       made.push_back({word, {label, out.scores.size()}});
       for (std::uint32_t s = level_.first[label]; s < level_.first[label + 1]; ++s)
         out.scores.push_back(state_count[s] > 0.0 ? std::min(1.0, probabilities[s] * count / state_count[s]) : 0.0);
+      const auto block = std::span(out.scores).last(level_.states[label]);
+      const double mean = std::accumulate(block.begin(), block.end(), 0.0) / static_cast<double>(block.size());
+      for (double& score : block) score = (1.0 - smooth) * score + smooth * mean;
     }
   };
   States probabilities(states);

@@ -1049,9 +1049,9 @@ class Trainer:
     def smooth(self, grammar: float, lexicon: float) -> None:
         """Smooths towards the mean of a label's states."""
 
-    def finish_level(self, threads: int = 1, least: float = 0.0) -> None:
+    def finish_level(self, threads: int = 1, least: float = 0.0, lexicon: float = 0.0) -> None:
         """
-        Makes the level as it is the grammar's next; probabilities below `least` become 0.
+        Makes the level as it is the grammar's next: rules below `least` become 0, words are smoothed by `lexicon`.
         """
 
     @property

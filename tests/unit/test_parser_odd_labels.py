@@ -63,10 +63,10 @@ def test_rules_of_grammars_trained_here_are_single_steps(tmp_path: Path) -> None
     bank, _ = treebank([Tree.parse("(TOP (S (VP (V go))))")], PLAIN)
     train_in(tmp_path, bank, PLAIN)
     assert "steps = true" in (tmp_path / "parser.toml").read_text()
-    path = tmp_path / "level0.grammar"
-    path.write_text(path.read_text() + "S_0 -> S_0 1\n")
+    files = [(name, (tmp_path / f"level0.{name}").read_bytes()) for name in ("stateInfo", "grammar", "lexicon")]
+    files[1] = ("grammar", files[1][1] + b"S_0 -> S_0 1\n")
     with pytest.raises(FormatError, match=r"'S_0 -> S_0 1' is a rule of a label by itself; expected none"):
-        load(tmp_path)
+        SplitGrammar.read([(files[0], files[1], files[2])], steps=True)
 
 
 def test_root_stays_where_more_or_less_than_a_node_is_below_it() -> None:

@@ -75,6 +75,33 @@ def test_threads_give_the_same_bytes() -> None:
     assert states[0] == states[1]
 
 
+def test_words_are_smoothed_over_the_states_of_a_tag() -> None:
+    bank, _ = treebank(TREES, QUICK)
+    trainer = Trainer(bank, SignatureKind.chinese)
+    trainer.split(1)
+    for _ in range(5):
+        trainer.em(1)
+    for part in (0.0, 0.25):
+        trainer.finish_level(1, 0.0, part)
+    raw, smooth = (lexicon(trainer.grammar.texts(level)[2]) for level in (0, 1))
+    assert raw.keys() == smooth.keys()
+    assert any(min(scores) < 0.95 * max(scores) for scores in raw.values())
+    for key, scores in raw.items():
+        mean = sum(scores) / len(scores)
+        assert smooth[key] == pytest.approx([0.75 * score + 0.25 * mean for score in scores])
+
+
+def test_smoothing_reaches_the_model() -> None:
+    bank, _ = treebank(TREES, QUICK)
+    all_the_same = train(bank, ParserTraining(**{**vars(QUICK), "cycles": 1, "smooth_lexicon": 1.0}))
+    assert all(max(p) == pytest.approx(min(p)) for p in lexicon(all_the_same.texts(1)[2]).values())
+
+
+def lexicon(text: bytes) -> dict[str, list[float]]:
+    found = (line.rstrip("]").split(" [") for line in text.decode().splitlines())
+    return {name: [float(score) for score in scores.split(", ")] for name, scores in found}
+
+
 def content(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
@@ -122,6 +149,53 @@ def test_other_trees_options_and_damaged_states_are_refused(tmp_path: Path) -> N
         ParserTraining(cycles=7)
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [
+        ("noise", 5.0, "0 to 1"),
+        ("noise", float("nan"), "0 to 1"),
+        ("smooth_lexicon", 3.0, "0 to 1"),
+        ("smooth_grammar", -0.1, "0 to 1"),
+        ("merge", 1.5, "0 to 1"),
+        ("least", -1.0, "0 to 1"),
+        ("split_iterations", -3, "0 or more"),
+        ("merge_iterations", -1, "0 or more"),
+        ("smooth_iterations", -1, "0 or more"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(name: str, value: float, wanted: str) -> None:
+    with pytest.raises(UsageError) as error:
+        ParserTraining(**{name: value})  # type: ignore[arg-type]
+    assert str(error.value) == f"{name} is {value}; expected {wanted}"
+
+
+def test_no_trees(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bank, _ = treebank([], QUICK)
+    with pytest.raises(UsageError, match="there are no trees to train on"):
+        train(bank, QUICK)
+    with pytest.raises(UsageError, match="there are no trees to train on"):
+        train_in(tmp_path / "model", bank, QUICK)
+    (tmp_path / "empty.tree").touch()
+    assert main(["parser", "train", str(tmp_path / "empty.tree"), "--out", str(tmp_path / "model")]) == 1
+    assert capsys.readouterr().err.endswith("empty.tree: has no trees to train on\n")
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize("name", ["stateInfo", "grammar", "lexicon"])
+def test_files_cut_at_the_end_of_a_line_are_refused(tmp_path: Path, name: str) -> None:
+    options = ParserTraining(**{**vars(QUICK), "cycles": 1})
+    train_in(tmp_path, treebank(TREES, options)[0], options)
+    path = tmp_path / f"level1.{name}"
+    whole = path.read_bytes()
+    path.write_bytes(b"".join(whole.splitlines(keepends=True)[:-1]))
+    with pytest.raises(FormatError) as error:
+        load(tmp_path)
+    assert str(error.value) == (
+        f"{path}: has {path.stat().st_size:,} bytes; expected {len(whole):,}, as parser.toml says; is it cut short?"
+    )
+    assert load(tmp_path, level=0).grammar.states  # which does not need it
+
+
 def test_trained_on_the_sample_treebank(tmp_path: Path) -> None:
     parts = split(generate(pairs=900, seed=1))
     options = ParserTraining(cycles=2, signature="chinese")
@@ -157,7 +231,9 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [forest.words for forest in read_forests(forests)][:-1] == [tree.words for tree in gold]
     write(tmp_path / "gold.tree", [*gold, Tree()])
     assert main(["parser", "eval", str(tmp_path / "gold.tree"), str(forests)]) == 0
-    assert "F1 " in capsys.readouterr().out
+    figures = capsys.readouterr().out
+    assert "F1 " in figures
+    assert "tags" not in figures
     lists = tmp_path / "lists"
     assert main(["parse", str(model), str(text), "--kbest", "3", "--out", str(lists)]) == 0
     found = list(read_kbest(lists))

@@ -2,11 +2,12 @@
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from treeglot._core import SignatureKind, signatures
-from treeglot.base.errors import FormatError
+from treeglot.base.errors import FormatError, UsageError
 from treeglot.parse import (
     ForestParser,
     GrammarParser,
@@ -61,6 +62,11 @@ def test_english_classes_of_unknown_words(word: str, position: int, wanted: list
 def test_classes_in_other_languages() -> None:
     assert signatures(SignatureKind.english, "Dogs", 0, known_lower=True)[0] == "UNK-INITC-KNOWNLC-s"
     assert signatures(SignatureKind.german, "Prüfung", 3) == ["UNK-CAPS-ung", "UNK-CAPS-ng", "UNK-CAPS", "UNK"]
+    assert signatures(SignatureKind.german, "Übung", 3) == ["UNK-CAPS-ung", "UNK-CAPS-ng", "UNK-CAPS", "UNK"]
+    assert signatures(SignatureKind.german, "ÄRZTÖ", 3) == ["UNK-CAPS-ztö", "UNK-CAPS-tö", "UNK-CAPS", "UNK"]
+    assert signatures(SignatureKind.german, "Üb", 0, known_lower=True) == ["UNK-INITC-KNOWNLC", "UNK"]
+    assert signatures(SignatureKind.german, "öß", 3) == ["UNK-LC", "UNK"]
+    assert signatures(SignatureKind.german, "×÷", 3) == ["UNK"]
     assert signatures(SignatureKind.german, "hüfö", 3) == ["UNK-LC", "UNK"]
     assert signatures(SignatureKind.chinese, "计算机", 3) == ["UNK-3-机", "UNK-机", "UNK-3", "UNK"]
     assert signatures(SignatureKind.chinese, "2014", 3) == ["UNK-NUM", "UNK"]
@@ -76,6 +82,36 @@ def test_unknown_words_get_the_narrowest_class_that_is_known() -> None:
         "(",
     ]
     assert grammar(lexicon="A a [0.5]\n").lookup("b", 1) == ""
+
+
+def test_german_words_are_known_without_their_capital() -> None:
+    lexicon = "A über [0.5]\nA UNK [0.1]\nA UNK-INITC-KNOWNLC [0.2]\n"
+    files = tuple(zip(("s", "g", "l"), (STATES.encode(), RULES.encode(), lexicon.encode()), strict=True))
+    read = SplitGrammar.read([(files[0], files[1], files[2])], SignatureKind.german)
+    assert [read.lookup(word, 0) for word in ("über", "Über", "Aber")] == ["über", "UNK-INITC-KNOWNLC", "UNK"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"time_limit": math.inf}, "time_limit is inf; expected seconds, or 0 for none"),
+        ({"time_limit": math.nan}, "time_limit is nan; expected seconds, or 0 for none"),
+        ({"prune": math.nan}, "margins must be 0 or more"),
+        ({"coarse": (8.0, math.nan)}, "margins must be 0 or more"),
+        ({"most_edges": 0}, "most_edges is 0; expected 1 or more"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError) as error:
+        ParsingOptions(**options)
+    assert str(error.value) == message
+
+
+def test_levels_below_the_first_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="level is -1; expected 0 or more"):
+        GrammarParser(grammar(), level=-1)
+    with pytest.raises(UsageError, match="level is -1; expected 0 or more"):
+        load(tmp_path, level=-1)
 
 
 def test_every_sentence_gets_a_tree_and_is_counted() -> None:

@@ -36,4 +36,4 @@ def parser_eval(
     found = list(read(test))
     if len(wanted) != len(found):
         raise FormatError(str(test), 0, f"has {len(found):,} sentences; expected {len(wanted):,}, as {gold} has")
-    print(summary(compare(wanted, found, options)))
+    print(summary(compare(wanted, found, options), tags=holds is Tree))

@@ -22,6 +22,7 @@ def parser_train(
 
     Run again, it goes on where a killed run was, or with more cycles.
     """
+    from treeglot.base.errors import FormatError
     from treeglot.parse.train import train_in, treebank
     from treeglot.syntax import read_trees
 
@@ -36,6 +37,8 @@ def parser_train(
             f"{report.unary_cycles:,} unary chains that lead from a label back to itself were cut short, "
             f"the first: {report.first_cycle}"
         )
+    if not report.trees:
+        raise FormatError(str(trees), 0, "has no trees to train on")
     with ExitStack() as stack:
         grammar = train_in(out, bank, options, Steps(stack).update)
     say(f"{report.trees:,} trees, {grammar.words:,} words and classes of unknown ones, {len(grammar.labels):,} labels")

@@ -51,15 +51,15 @@ def compare(
     return _core.count_brackets(trees, core) + _core.count_oracle(forests, core)
 
 
-def summary(counts: BracketCounts) -> str:
-    """The usual figures, one a line."""
-    tags = counts.right_tags / counts.words if counts.words else 0.0
+def summary(counts: BracketCounts, tags: bool = True) -> str:
+    """The usual figures, one a line; with those of tags, which are not counted in forests."""
     lines = [
         f"sentences   {counts.sentences:,}, without a tree {counts.missing:,}",
         f"precision   {100 * counts.precision:.2f} ({counts.matched:,} of {counts.test:,} brackets)",
         f"recall      {100 * counts.recall:.2f} ({counts.matched:,} of {counts.gold:,} brackets)",
         f"F1          {100 * counts.f1:.2f}",
         f"exact match {100 * counts.exact / max(1, counts.sentences):.2f} ({counts.exact:,} sentences)",
-        f"tags        {100 * tags:.2f}",
     ]
+    if tags:
+        lines.append(f"tags        {100 * counts.right_tags / max(1, counts.words):.2f}")
     return "\n".join(lines)

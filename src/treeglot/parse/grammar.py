@@ -32,6 +32,7 @@ class ParserFile:
         False, "unary rules are single steps; otherwise a rule of a label by itself says that they are sums over chains"
     )
     levels: int = option(0, "levels that are complete; 0: as many as there are files")
+    sizes: tuple[int, ...] = option((), "bytes of each level's stateInfo, grammar and lexicon, uncompressed")
 
 
 def load_grammar(directory: PathLike, levels: int | None = None) -> SplitGrammar:
@@ -51,15 +52,21 @@ def load_grammar(directory: PathLike, levels: int | None = None) -> SplitGrammar
             if path is None:
                 raise FormatError(os.fspath(folder), 0, f"is not a grammar: it has no level{len(found)}.{name}")
         stored = [(os.fspath(path), b"".join(read_chunks(path))) for path in paths if path is not None]
+        for (name, content), size in zip(stored, settings.sizes[len(FILES) * len(found) :], strict=False):
+            if len(content) != size:
+                cut = "; is it cut short?" if len(content) < size else ""
+                raise FormatError(name, 0, f"has {len(content):,} bytes; expected {size:,}, as parser.toml says{cut}")
         found.append((stored[0], stored[1], stored[2]))
     return SplitGrammar.read(found, SignatureKind[settings.signature], settings.steps)
 
 
-def write_level(directory: PathLike, grammar: SplitGrammar, level: int) -> None:
-    """Write the three files of one level."""
-    for name, text in zip(FILES, grammar.texts(level), strict=True):
+def write_level(directory: PathLike, grammar: SplitGrammar, level: int) -> tuple[int, ...]:
+    """Write the three files of one level; their sizes."""
+    texts = grammar.texts(level)
+    for name, text in zip(FILES, texts, strict=True):
         with write_binary(Path(directory) / f"level{level}.{name}") as stream:
             stream.write(text)
+    return tuple(len(text) for text in texts)
 
 
 def read_settings(folder: Path) -> ParserFile:
@@ -73,7 +80,8 @@ def write_settings(folder: Path, settings: ParserFile) -> None:
     with write_binary(folder / "parser.toml") as stream:
         stream.write(
             f'signature = "{settings.signature}"\nhorizontal = {settings.horizontal}\nvertical = {settings.vertical}\n'
-            f"steps = {str(settings.steps).lower()}\nlevels = {settings.levels}\n".encode()
+            f"steps = {str(settings.steps).lower()}\nlevels = {settings.levels}\n"
+            f"sizes = {list(settings.sizes)}\n".encode()
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -47,8 +48,10 @@ class ParsingOptions:
 
     def __post_init__(self) -> None:
         """Refuses what makes no sense."""
-        if any(margin < 0 for margin in self.coarse) or self.prune < 0 or self.time_limit < 0:
-            raise UsageError("margins and the time limit must be 0 or more")
+        if not all(margin >= 0 for margin in (*self.coarse, self.prune)):  # which nan is not, either
+            raise UsageError("margins must be 0 or more")
+        if not 0 <= self.time_limit < math.inf:
+            raise UsageError(f"time_limit is {self.time_limit}; expected seconds, or 0 for none")
         for name in ("threads", "most_edges"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}; expected 1 or more")
@@ -80,6 +83,7 @@ class GrammarParser:
 
     def __post_init__(self) -> None:
         """Indexes the grammar."""
+        _check_level(self.level)
         finest = len(self.grammar.states) - 1 if self.level is None else self.level
         self._core = _core.SplitParser(self.grammar, finest)
         o = self.options
@@ -154,8 +158,14 @@ class TreeParser:
 
 def load(directory: PathLike, options: ParsingOptions | None = None, level: int | None = None) -> GrammarParser:
     """The parser of a folder of grammar files, using its levels up to `level` (all of them by default)."""
+    _check_level(level)
     grammar = load_grammar(directory, None if level is None else level + 1)
     return GrammarParser(grammar, options or ParsingOptions(), name=os.fspath(directory))
+
+
+def _check_level(level: int | None) -> None:
+    if level is not None and level < 0:
+        raise UsageError(f"level is {level}; expected 0 or more")
 
 
 def _below_root(tree: Tree) -> Tree:

@@ -13,7 +13,7 @@ from treeglot._core import SignatureKind, SplitGrammar, Trainer, Tree, Treebank,
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, read_chunks, write_binary
 from treeglot.base.options import option
-from treeglot.parse.grammar import ParserFile, write_level, write_settings
+from treeglot.parse.grammar import FILES, ParserFile, read_settings, write_level, write_settings
 
 MOST_CYCLES = 6
 PROBLEMS_KEPT = 20
@@ -49,8 +49,12 @@ class ParserTraining:
         """Refuses what makes no sense."""
         if not 0 <= self.cycles <= MOST_CYCLES:
             raise UsageError(f"cycles is {self.cycles}; expected 0 to {MOST_CYCLES}")
-        if not 0 <= self.merge <= 1:
-            raise UsageError(f"merge is {self.merge}; expected a share from 0 to 1")
+        for name in ("merge", "noise", "smooth_grammar", "smooth_lexicon", "least"):
+            if not 0 <= getattr(self, name) <= 1:  # which nan is not, either
+                raise UsageError(f"{name} is {getattr(self, name)}; expected 0 to 1")
+        for name in ("split_iterations", "merge_iterations", "smooth_iterations"):
+            if getattr(self, name) < 0:
+                raise UsageError(f"{name} is {getattr(self, name)}; expected 0 or more")
         if self.vertical < 1 or self.horizontal < 0 or self.threads < 1 or self.seed < 0:
             raise UsageError("vertical and threads must be 1 or more, horizontal and seed 0 or more")
 
@@ -107,7 +111,7 @@ def train(bank: Treebank, options: ParserTraining | None = None, progress: Progr
     ['S', 'PRP', 'NP', 'VB', 'VP']
     """
     options = options or ParserTraining()
-    trainer = Trainer(bank, SignatureKind[options.signature])
+    trainer = _trainer(bank, options)
     for step in _steps(options.cycles):
         _do(trainer, step, options, progress)
     return trainer.grammar
@@ -123,20 +127,30 @@ def train_in(
     """
     options = options or ParserTraining()
     folder = Path(directory)
+    trainer = _trainer(bank, options)
     folder.mkdir(parents=True, exist_ok=True)
-    trainer = Trainer(bank, SignatureKind[options.signature])
     path = folder / "training.state"
     steps = list(_steps(options.cycles))
     done = _restore(path, trainer, options)
     for number, step in enumerate(steps[done:], done + 1):
         _do(trainer, step, options, progress)
         if step[0] == "finish":
-            write_level(folder, trainer.grammar, trainer.levels - 1)
-            settings = ParserFile(options.signature, options.horizontal, options.vertical, True, trainer.levels)
+            level = trainer.levels - 1
+            before = read_settings(folder).sizes[: len(FILES) * level]
+            sizes = before + write_level(folder, trainer.grammar, level)
+            if len(sizes) < len(FILES) * trainer.levels:  # the levels before are of a version that did not note them
+                sizes = ()
+            settings = ParserFile(options.signature, options.horizontal, options.vertical, True, trainer.levels, sizes)
             write_settings(folder, settings)
         with write_binary(path) as stream:
             stream.write(f"{number} {_recipe(options)}\n".encode() + trainer.state())
     return trainer.grammar
+
+
+def _trainer(bank: Treebank, options: ParserTraining) -> Trainer:
+    if len(bank) == 0:
+        raise UsageError("there are no trees to train on")
+    return Trainer(bank, SignatureKind[options.signature])
 
 
 def _restore(path: Path, trainer: Trainer, options: ParserTraining) -> int:
@@ -183,8 +197,8 @@ def _do(trainer: _core.Trainer, step: tuple[str, int], options: ParserTraining, 
     elif kind == "smooth":
         iterations = options.smooth_iterations
     else:
-        # Level 0 stays as it is: relative frequencies. Later ones are smooth already.
-        trainer.finish_level(options.threads, options.least if cycle else 0.0)
+        # Level 0 stays as it is: relative frequencies. Rules of later ones are smooth already.
+        trainer.finish_level(options.threads, options.least if cycle else 0.0, options.smooth_lexicon)
     for iteration in range(iterations):
         log_likelihood = trainer.em(options.threads)
         if kind == "smooth":
