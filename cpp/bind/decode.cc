@@ -54,6 +54,8 @@ void bind_decode(nb::module_& m) {
       .def_ro("kbest", &Translation::kbest, "Best first; empty for an empty line and one that was refused.")
       .def_ro("problem", &Translation::problem, "Why the line was refused, or nothing.")
       .def_ro("notes", &Translation::notes, "What is to be counted and reported: limits that were hit.")
+      .def_prop_ro("tree", [](const Translation& t) { return t.tree; },
+                   "The dependency tree that was translated, if the model's rules meet one.")
       .def_ro("seconds", &Translation::seconds, "CPU time.");
 
   nb::class_<SearchGraph>(m, "SearchGraph", "What a search kept, each edge with its rule and features.")

@@ -164,9 +164,13 @@ std::optional<Decoder::Searched> Decoder::search(const Source& source, bool best
 Translation Decoder::translate(const Source& source, const TranslateOptions& options, Worker& worker) const {
   const std::optional<Searched> searched = search(source, options.kbest <= 1, worker);
   Translation out;
-  if (!searched) return out;
+  if (!searched) {
+    if (!std::holds_alternative<std::string>(source)) out.notes.push_back("a failed parse, without words");
+    return out;
+  }
   const auto& [sentence, input, forest, found] = *searched;
   out.notes = forest.notes;
+  out.tree = forest.tree;
   const Reading reading(table(), space(), worker.scorer, worker.glue, forest, *found, input.words, features_->trees());
   if (options.kbest <= 1) {
     out.kbest.push_back(reading.read(best_derivation(forest, *found)));

@@ -37,6 +37,7 @@ struct Translation {
   std::vector<Hypothesis> kbest;  // best first; empty for an empty line or one that was refused
   std::string problem;            // why the line was refused
   std::vector<std::string> notes; // what the matcher wants to be counted
+  std::optional<Dependency> tree;  // what was translated, if that is a dependency tree: repaired, or made of a forest
   double seconds = 0;             // CPU time
 };
 

@@ -35,6 +35,7 @@ std::vector<std::int32_t> usable_heads(Heads heads, TranslationForestBuilder& ou
   }
   Projectivised projective = projectivise(made);
   if (projective.lifts > 0) out.note("the tree was not projective and was made so");
+  if (std::ranges::count(projective.heads, Dependency::kRoot) > 1) out.note("several roots were put side by side");
   return std::move(projective.heads);
 }
 
@@ -42,7 +43,8 @@ class Sentence {
  public:
   Sentence(const Knowledge& knowledge, const Dependency& tree, RuleCache& cache, Glue& glue)
       : k_(knowledge), table_(knowledge.table), tree_(tree), cache_(cache), glue_(glue) {
-    relations_.assign(usable_heads(tree.heads(), out_));
+    heads_ = usable_heads(tree.heads(), out_);
+    relations_.assign(heads_);
     x_ = table_.labels().find("X");
     for (std::size_t word = 0; word < tree.size(); ++word) {
       words_.push_back(table_.source_words().find(tree.words()[word]));
@@ -59,7 +61,9 @@ class Sentence {
       add_word(word);
       if (!relations_.is_leaf(word)) add_relation(word);
     }
-    return out_.freeze(add_sentence());
+    TranslationForest forest = out_.freeze(add_sentence());
+    forest.tree.emplace(tree_.words(), std::move(heads_), tree_.tags(), tree_.relations());
+    return forest;
   }
 
  private:
@@ -302,6 +306,7 @@ class Sentence {
   RuleCache& cache_;
   Glue& glue_;
   TranslationForestBuilder out_;
+  std::vector<std::int32_t> heads_;
   Relations relations_;
   Symbol x_ = 0;
   std::vector<Symbol> words_, word_tags_, subtree_tags_, subtree_words_;  // by word, of the table
@@ -344,18 +349,21 @@ HeadDependentsMatcher::HeadDependentsMatcher(FeatureSet& features, std::shared_p
 
 TranslationForest HeadDependentsMatcher::match(const Input& input, RuleCache& cache, Glue& glue) const {
   if (input.dependency != nullptr) return match(input, *input.dependency, cache, glue);
-  if (input.forest == nullptr || !input.forest->parsed()) {
-    TranslationForest forest = chart_.match(input, cache, glue);
-    forest.notes.push_back("without a tree: translated with phrases and glue");
-    return forest;
-  }
+  if (input.forest == nullptr || !input.forest->parsed()) return match_phrases(input, "without a tree", cache, glue);
   if (heads_ == nullptr) throw std::invalid_argument("a forest needs a head table to become a dependency tree");
   return match(input, to_dependency(viterbi_tree(*input.forest), *heads_), cache, glue);
 }
 
+TranslationForest HeadDependentsMatcher::match_phrases(const Input& input, const std::string& why, RuleCache& cache,
+                                                       Glue& glue) const {
+  TranslationForest forest = chart_.match(input, cache, glue);
+  forest.notes.push_back(why + ": translated with phrases and glue");
+  return forest;
+}
+
 TranslationForest HeadDependentsMatcher::match(const Input& input, const Dependency& tree, RuleCache& cache,
                                                Glue& glue) const {
-  if (tree.tags().empty()) throw std::invalid_argument("the dependency tree has no tags");
+  if (tree.tags().empty()) return match_phrases(input, "a tree without tags", cache, glue);
   if (tree.size() != input.words.size()) throw std::invalid_argument("the forest's best tree does not cover its words");
   const Knowledge knowledge = {*table_,          options_,     word_penalty_, rule_penalty_, pseudo_,
                                phrase_features_, head_places_, structures_};

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "decode/feature_set.h"
@@ -31,11 +32,12 @@ class HeadDependentsMatcher final : public Matcher {
 
   // Takes dependency trees with tags. One that is not projective is made so; a cycle is cut at its first word, which,
   // like words without a head, becomes a root; several roots are put side by side. Each of these is noted. What has no
-  // tree, a line, is translated with phrases and glue.
+  // tree, a line, or a tree without tags is translated with phrases and glue.
   TranslationForest match(const Input& input, RuleCache& cache, Glue& glue) const override;
 
  private:
   TranslationForest match(const Input& input, const Dependency& tree, RuleCache& cache, Glue& glue) const;
+  TranslationForest match_phrases(const Input& input, const std::string& why, RuleCache& cache, Glue& glue) const;
 
   std::shared_ptr<const RuleTable> table_;
   std::shared_ptr<const HeadTable> heads_;

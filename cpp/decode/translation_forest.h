@@ -12,6 +12,7 @@
 #include "base/span.h"
 #include "decode/feature.h"
 #include "graph/hypergraph.h"
+#include "syntax/dependency.h"
 
 namespace treeglot {
 
@@ -42,6 +43,8 @@ struct TranslationForest {
   std::vector<std::string_view> names;                     // by node; what they point into outlives the forest
   std::vector<std::uint32_t> first_parse_edge;             // by edge, and one more
   std::vector<EdgeId> parse_edges;
+
+  std::optional<Dependency> tree;  // of a dependency tree's matches: the one that was met, made of the input
 
   std::span<const EdgeId> parse_edges_of(EdgeId edge) const {
     if (first_parse_edge.empty()) return {};
@@ -76,7 +79,7 @@ class TranslationForestBuilder {
   TranslationForest freeze(NodeId goal, std::optional<FeatureId> edge_feature = std::nullopt) {
     auto [graph, edge_map, node_map] = builder_.freeze(goal);
     TranslationForest forest{std::move(graph),  {}, {}, {}, 0, std::move(spans_), std::move(labels_), std::move(notes_),
-                             std::move(names_), {}, {}};
+                             std::move(names_), {}, {}, {}};
     if (!parse_.empty()) forest.first_parse_edge.push_back(0);
     for (const EdgeId edge : edge_map) {
       forest.alternatives.push_back(alternatives_[edge]);

@@ -2258,6 +2258,12 @@ class RawTranslation:
         """What is to be counted and reported: limits that were hit."""
 
     @property
+    def tree(self) -> Dependency | None:
+        """
+        The dependency tree that was translated, if the model's rules meet one.
+        """
+
+    @property
     def seconds(self) -> float:
         """CPU time."""
 

@@ -36,6 +36,7 @@ def test_the_page_of_a_translation_has_the_picture() -> None:
     best = Hypothesis(
         "he makes dinner for you this evening", 0.0, {}, Derivation(STEPS), given_by=(3, 5, 5, 4, 4, 4, 4)
     )
-    page = to_html(Translation(" ".join(TREE.words), [best], "", 0.0, lambda size, distinct: [best]), TREE)
+    source = " ".join(TREE.words)
+    page = to_html(Translation(source, [best], "", 0.0, lambda size, distinct: [best], tree=TREE), source)
     assert page.count("▣") == 2
     assert "[PN,1] [X,3] [X,2]" in page

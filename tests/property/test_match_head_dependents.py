@@ -128,7 +128,11 @@ def compiled(rules: list[Rule]) -> RuleTable:
 
 
 def enumerate_all(case: Case, augmented: bool) -> list[Made]:
-    """All derivations, straight from section 3.4 of the paper."""
+    """All derivations, straight from section 3.4 of the paper, but for one thing that is meant otherwise.
+
+    A rule stays beside those built of it: the paper has it (step 3) only where none of its structures has a phrase. So
+    the combinations below begin with the empty one.
+    """
     tree, rules = case
     length = len(tree)
 

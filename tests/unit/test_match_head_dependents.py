@@ -5,6 +5,7 @@ from itertools import product
 import pytest
 
 from treeglot.decode import SearchOptions, Translator, match_dependents
+from treeglot.decode.draw import to_html
 from treeglot.rules import (
     bitext,
     compile_table,
@@ -12,7 +13,7 @@ from treeglot.rules import (
     open_table,
     score,
 )
-from treeglot.syntax import Alignment, Dependency, ParseForest, Tree, heads
+from treeglot.syntax import Alignment, Dependency, ParseForest, Tree, heads, to_dependencies
 
 WORDS, TAGS = ["他", "今晚", "给", "你", "做", "饭"], ["PN", "NT", "P", "PN", "VV", "NN"]
 TREE = Dependency(WORDS, [4, 4, 4, 2, -1, 4], TAGS)
@@ -125,7 +126,7 @@ def translator(tmp_path, **options):
 
 def test_several_roots_stand_side_by_side(tmp_path):
     found = translator(tmp_path).translate(Dependency(["他", "做", "x"], [-1, -1, -1], ["PN", "VV", "XX"]))
-    assert (found.text, found.notes, found.problem) == ("he cooks x", (), "")
+    assert (found.text, found.notes, found.problem) == ("he cooks x", ("several roots were put side by side",), "")
     assert found.features["glue"] == 2
 
 
@@ -134,7 +135,8 @@ def test_trees_that_are_none_are_repaired_and_noted(tmp_path):
     cycle = made.translate(Dependency(["他", "做", "饭"], [1, 2, 1], ["PN", "VV", "NN"]))
     assert (cycle.text, cycle.notes) == ("he cooks rice", ("a cycle in the tree was cut",))
     headless = made.translate(Dependency(["他", "做"], [-2, -1], ["PN", "VV"]))
-    assert (headless.text, headless.notes) == ("he cooks", ("words without a head became roots",))
+    notes = ("words without a head became roots", "several roots were put side by side")
+    assert (headless.text, headless.notes) == ("he cooks", notes)
     crossing = made.translate(Dependency(["他", "做", "饭", "你"], [2, 3, -1, 2], ["PN", "VV", "NN", "PN"]))
     assert (crossing.text, crossing.notes) == ("he cooks rice you", ("the tree was not projective and was made so",))
 
@@ -143,15 +145,23 @@ def test_what_has_no_tree_is_translated_with_phrases(tmp_path):
     made = translator(tmp_path)
     line = made.translate("他 做 饭")
     assert (line.text, line.notes) == ("he makes dinner", ("without a tree: translated with phrases and glue",))
-    assert made.translate(Dependency([], [], [])).text == ""
-    assert made.translate("").text == ""
+    assert line.tree is None
+    untagged = made.translate(Dependency(["他", "做", "饭"], [1, -1, 1]))
+    assert (untagged.text, untagged.problem, untagged.tree) == ("he makes dinner", "", None)
+    assert untagged.notes == ("a tree without tags: translated with phrases and glue",)
 
 
-def test_a_head_outside_the_sentence_and_missing_tags_are_refused(tmp_path):
+def test_failed_parses_are_noted_and_empty_lines_are_not(tmp_path):
+    made = translator(tmp_path)
+    failed = made.translate(Dependency([], [], []))
+    assert (failed.text, failed.notes, failed.problem) == ("", ("a failed parse, without words",), "")
+    empty = made.translate("")
+    assert (empty.text, empty.notes, empty.problem) == ("", (), "")
+
+
+def test_a_head_outside_the_sentence_is_refused():
     with pytest.raises(ValueError, match="head"):
         Dependency(["他", "做"], [7, -1], ["PN", "VV"])
-    found = translator(tmp_path).translate(Dependency(["他"], [-1]))
-    assert (found.text, found.problem) == ("", "the dependency tree has no tags")
 
 
 def test_sixty_dependents_keep_within_the_limit_which_is_noted(tmp_path):
@@ -161,11 +171,14 @@ def test_sixty_dependents_keep_within_the_limit_which_is_noted(tmp_path):
     rules = [("H1", symbols, symbols, labels), *(("X", " ".join("a" * n), "b" * n, "") for n in (1, 2, 3))]
     tree = Dependency(["a"] * (width + 1), [-1, *([0] * width)], ["A"] * (width + 1))
     table = table_of(tmp_path, rules)
-    for limit, notes in ((64, ("more combinations of structures than max_combinations",)), (0, ())):
+    more = ("more combinations of structures than max_combinations",)
+    for augmented, limit, notes in ((True, 64, more), (True, 0, more), (False, 0, ())):
         search = SearchOptions(pop_limit=50, per_source=100, max_combinations=limit)
-        found = Translator(table, WEIGHTS, options=search, setup=match_dependents(limit > 0)).translate(tree)
+        found = Translator(table, WEIGHTS, options=search, setup=match_dependents(augmented)).translate(tree)
         assert found.text.replace(" ", "") == "b" * (width + 1)
         assert found.notes == notes
+        if limit == 0:  # the rule alone
+            assert [step.children for step in found.derivation.steps[2:]] == [width + 1, *([0] * (width + 1))]
 
 
 def test_forests_become_dependency_trees_by_a_head_table(tmp_path):
@@ -176,3 +189,30 @@ def test_forests_become_dependency_trees_by_a_head_table(tmp_path):
     assert with_heads.translate(forest).text == "rice cooks he"
     without = Translator(table, WEIGHTS, options=EXACT, setup=match_dependents())
     assert without.translate(forest).problem == "a forest needs a head table to become a dependency tree"
+
+
+def test_pictures_of_forests_show_the_dependency_tree_made_of_them(tmp_path):
+    table = table_of(tmp_path, FIGURE_4)
+    tree = Tree.parse("(IP (NP (PN 他)) (VP (VV 做) (NP (NN 饭))))")
+    forest, made = ParseForest.from_tree(tree), to_dependencies([tree], heads.load("chinese"))[0]
+    one = Translator(table, WEIGHTS, options=EXACT, setup=match_dependents(True, heads.load("chinese")))
+    assert one.translate(forest).tree == made
+    assert to_html(one.translate(forest), forest) == to_html(one.translate(made), made)
+    assert ">root<" in to_html(one.translate(forest), forest)
+
+
+@pytest.mark.parametrize(
+    ("given", "used"),
+    [
+        ([2, 3, -1, 2], [2, 2, -1, 2]),  # lifted
+        ([1, 2, 1, 2], [1, -1, 1, 2]),  # a cycle
+        ([-2, -1, 1, 2], [-1, -1, 1, 2]),  # without a head
+    ],
+)
+def test_pictures_show_the_tree_that_was_translated(tmp_path, given, used):
+    one = translator(tmp_path)
+    words, tags = ["他", "做", "饭", "你"], ["PN", "VV", "NN", "PN"]
+    tree, better = Dependency(words, given, tags), Dependency(words, used, tags)
+    found = one.translate(tree)
+    assert found.tree == better
+    assert to_html(found, tree) == to_html(one.translate(better), better)

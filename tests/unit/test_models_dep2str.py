@@ -98,6 +98,18 @@ def test_the_command_line_trains_translates_and_tunes(corpus: Path, tmp_path: Pa
     assert out[0]["derivation"][0]["label"] == "S"
 
 
+def test_failed_trees_of_a_file_are_counted(corpus: Path, tmp_path: Path, capfd) -> None:
+    folder = tmp_path / "model"
+    train("dep2str", files(corpus, source_trees="zh.tree"), folder)
+    first = (corpus / "zh.tree").read_text().splitlines()[0]
+    (tmp_path / "some.tree").write_text(f"(())\n{first}\n()\n")
+    assert main(["translate", str(folder), str(tmp_path / "some.tree"), "--html", str(tmp_path / "page.html")]) == 0
+    out, err = capfd.readouterr()
+    assert [bool(line) for line in out.split("\n")] == [False, True, False, False]
+    assert "a failed parse, without words: 2 of 3 sentences\n" in err
+    assert ">root<" in (tmp_path / "page.html").read_text()
+
+
 def test_files_that_are_missing_are_named(corpus: Path, tmp_path: Path) -> None:
     wanted = "--source-dependencies or --source-trees or --source-forests; none was given"
     with pytest.raises(UsageError, match=f"^a dep2str model is trained with {wanted}$"):

@@ -9,7 +9,7 @@ from html import escape
 from treeglot.decode.draw_dependents import dependents
 from treeglot.decode.translation import Derivation, Hypothesis, Step, Translation, tokens
 from treeglot.decode.translator import Source
-from treeglot.syntax import Dependency, ParseForest
+from treeglot.syntax import ParseForest
 from treeglot.syntax.draw import dependency, forest, svg, tree
 from treeglot.syntax.draw.shapes import Drawing, Text, printable
 from treeglot.syntax.draw.values import PICTURE_EDGES, packed_forest
@@ -20,9 +20,9 @@ SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 def to_html(translation: Translation, source: Source) -> str:
     """A translation as a piece of HTML, for `treeglot.syntax.draw.page`; `source` is what was translated.
 
-    The parse that was used (of a line: its words), with every rule in a colour of its own, below a dependency tree as a
-    bracket; the output, its words in the colours of the rules that gave them, with its dependency tree if the model has
-    one; the rules; the forest.
+    The parse that was used (of a line: its words), with every rule in a colour of its own, below a dependency tree (the
+    one that the model made of its input) as a bracket; the output, its words in the colours of the rules that gave
+    them, with its dependency tree if the model has one; the rules; the forest.
     """
     best = translation.best
     words = tokens(translation.source) if isinstance(source, str) else source.words
@@ -33,8 +33,8 @@ def to_html(translation: Translation, source: Source) -> str:
         return parts[0]
     numbers = _numbers(best.derivation)
     parsed = isinstance(source, ParseForest) and source.parsed and bool(_parse_edges(best.derivation))
-    if isinstance(source, Dependency):
-        drawing = dependents(source, best.derivation, numbers)
+    if translation.tree is not None:
+        drawing = dependents(translation.tree, best.derivation, numbers)
     elif isinstance(source, ParseForest) and parsed:
         drawing = tree.across(used_tree(best.derivation, source), svg.PICTURE)
     else:

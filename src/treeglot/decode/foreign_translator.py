@@ -117,6 +117,7 @@ class ForeignTranslator:
                 found.seconds,
                 _Again(self, found),
                 found.notes,
+                found.tree,
             )
             for found in self.translator.translate_all(sources, kbest, distinct, threads)
         ]

@@ -122,11 +122,13 @@ class Translation:
         seconds: float,
         again: Again,
         notes: tuple[str, ...] = (),
+        tree: Dependency | None = None,
     ) -> None:
         self.source = source
         self.problem = problem
         self.seconds = seconds
         self.notes = notes
+        self.tree = tree  # what a model of dependency trees met: the input's, repaired, or made of a parse
         self._kbest = tuple(kbest)
         self._again = again
 

@@ -127,6 +127,7 @@ class Translator:
                 raw.seconds,
                 _Again(self, source),
                 tuple(raw.notes),
+                raw.tree,
             )
             for source, raw in zip(given, found, strict=True)
         ]

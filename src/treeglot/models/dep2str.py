@@ -16,6 +16,7 @@ from treeglot.rules import Extraction, HeadDependentsOptions, ScoreOptions, as_f
 from treeglot.syntax import Dependency, ParseForest, Tree, heads
 
 HEADS = "source.heads"
+FAILED = Dependency([], [], [])  # a parse without words
 
 # The seven features of the dep2str page, and what it takes to translate any input; the values are where tuning starts.
 WEIGHTS = {
@@ -74,7 +75,7 @@ def _read(path: Path, format: str | None) -> Iterator[Source]:
             yield value
         else:  # a forest without a parse has words
             forest = as_forest(value)
-            yield "" if forest is None else forest
+            yield FAILED if forest is None else forest
 
 
 def _kind(name: str, summary: str, augmented: bool) -> Kind:
