@@ -303,10 +303,12 @@ void FineChart::outside_cell(const FineGrammar& grammar, std::size_t i, std::siz
       const ChartNode& child = nodes_[c];
       const double* scores = grammar.step(head.label, child.label);
       if (scores == nullptr) continue;
+      // Where chains are summed up already, nothing unary is above a step nor below it.
+      const double* lower = level.closed ? &below_[child.at] : &inside_[child.at];
+      const double* upper = level.closed ? &above_[head.at] : &outside_[head.at];
       double posterior = 0.0;
       for (std::size_t s = 0; s < level.states[child.label]; ++s) {
-        if (const double value = inside_[child.at + s]; value != 0.0)
-          posterior += value * dot(&outside_[head.at], scores + s * heads, heads);
+        if (lower[s] != 0.0) posterior += lower[s] * dot(upper, scores + s * heads, heads);
       }
       if (posterior > 0.0) edges_.push_back({h, c, ChartEdge::kNone, posterior});
     }

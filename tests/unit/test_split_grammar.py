@@ -44,6 +44,25 @@ def test_unary_cycles_are_summed_up() -> None:
     assert str(parsed.value.viterbi()) == "(ROOT (S (A a)))"
 
 
+def test_sums_over_chains_are_applied_once_over_a_span() -> None:
+    # S → X and X → A stand beside S → A, which is their sum: S over X over A is no parse.
+    states = "ROOT\t0\t1 [0]\nS\t1\t1 [0]\nX\t2\t1 [0]\nA\t3\t1 [0]\nB\t4\t1 [0]\n"
+    rules = "S_0 -> S_0 1\nROOT_0 -> S_0 0.5\nROOT_0 -> X_0 0.25\nROOT_0 -> A_0 0.125\n"
+    rules += "S_0 -> X_0 0.5\nX_0 -> A_0 0.5\nS_0 -> A_0 0.25\nX_0 -> S_0 0.5\nB_0 -> X_0 0.5\n"
+    rules += "S_0 -> B_0 B_0 0.5\nX_0 -> B_0 B_0 0.25\nB_0 -> A_0 0.5\n"
+    wide = ParsingOptions(coarse=(math.inf,), prune=math.inf)
+    parser = GrammarParser(grammar(states, rules, "A a [0.5]\n"), wide)
+    (one, two) = parser.forests([["a"], ["a", "a"]])
+    assert math.isclose(math.exp(one.log_probability), 0.5 * 0.125)
+    assert [str(tree) for _, tree in one.value.kbest(9)] == ["(ROOT (A a))"]
+    # S or X over B B, below ROOT at once.
+    assert math.isclose(math.exp(two.log_probability), (0.5 * 0.5 + 0.25 * 0.25) / 16)
+    assert [(str(tree), round(math.exp(score), 9)) for score, tree in two.value.kbest(9)] == [
+        ("(ROOT (S (B (A a)) (B (A a))))", 0.64),
+        ("(ROOT (X (B (A a)) (B (A a))))", 0.04),
+    ]
+
+
 @pytest.mark.parametrize(
     ("word", "position", "wanted"),
     [
