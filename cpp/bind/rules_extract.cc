@@ -201,7 +201,7 @@ void bind_tree_pair(nb::module_& m) {
       .def(nb::init<>())
       .def_ro("pairs", &TreePairCounts::pairs)
       .def_ro("unlinked", &TreePairCounts::unlinked, "Pairs without links, which give nothing.")
-      .def_ro("missing", &TreePairCounts::missing, "Pairs without a tree on some side, which give nothing.")
+      .def_ro("unparsed", &TreePairCounts::unparsed, "Pairs without a tree on some side, which give nothing.")
       .def_ro("nodes", &TreePairCounts::nodes, "Pairs of nodes that are phrase pairs.")
       .def_ro("limited", &TreePairCounts::limited, "Of them with more rules than were taken.")
       .def_ro("rules", &TreePairCounts::rules, "Rules taken.");

@@ -37,21 +37,27 @@ std::string DynamicFamilies::name(FeatureId id, const RuleTable& table) const {
   return out + "]";
 }
 
+std::optional<std::string_view> DynamicFamilies::Family::inside(std::string_view name) const {
+  if (!name.starts_with(prefix + "[") || !name.ends_with("]")) return std::nullopt;
+  return name.substr(prefix.size() + 1, name.size() - prefix.size() - 2);
+}
+
 bool DynamicFamilies::owns(std::string_view name) const {
   for (const Family& family : families_)
-    if (name.starts_with(family.prefix + "[") && name.ends_with("]")) return true;
+    if (const auto inside = family.inside(name); inside && inside->find(family.separator) != std::string_view::npos)
+      return true;
   return false;
 }
 
 std::optional<FeatureId> DynamicFamilies::find(std::string_view name, const RuleTable& table) const {
   for (std::uint32_t f = 0; f < families_.size(); ++f) {
     const Family& family = families_[f];
-    if (!name.starts_with(family.prefix + "[") || !name.ends_with("]")) continue;
-    const std::string_view inside = name.substr(family.prefix.size() + 1, name.size() - family.prefix.size() - 2);
-    for (std::size_t at = inside.find(family.separator); at != std::string_view::npos;
-         at = inside.find(family.separator, at + 1)) {
-      const Symbol first = table.labels().find(inside.substr(0, at));
-      const Symbol second = table.labels().find(inside.substr(at + family.separator.size()));
+    const auto inside = family.inside(name);
+    if (!inside) continue;
+    for (std::size_t at = inside->find(family.separator); at != std::string_view::npos;
+         at = inside->find(family.separator, at + 1)) {
+      const Symbol first = table.labels().find(inside->substr(0, at));
+      const Symbol second = table.labels().find(inside->substr(at + family.separator.size()));
       if (first != Symbols::kNone && second != Symbols::kNone) return dynamic_feature(f, first, second);
     }
   }

@@ -69,6 +69,7 @@ class DynamicFamilies {
  private:
   struct Family {
     std::string prefix, separator;
+    std::optional<std::string_view> inside(std::string_view name) const;  // its brackets, if it is called so
   };
   std::vector<Family> families_;
 };

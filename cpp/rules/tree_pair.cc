@@ -298,7 +298,7 @@ std::string joint_key(Symbol source, Symbol target) {
 TreePairCounts& TreePairCounts::operator+=(const TreePairCounts& other) {
   pairs += other.pairs;
   unlinked += other.unlinked;
-  missing += other.missing;
+  unparsed += other.unparsed;
   nodes += other.nodes;
   limited += other.limited;
   rules += other.rules;
@@ -373,7 +373,7 @@ std::size_t TreePairExtractor::extract(std::size_t begin, Tally& tally, std::siz
         if (trees[i].usable) {
           writer.extract(at + i, trees[i], out, seen);
         } else {
-          ++(bitext_->links(at + i).empty() ? seen.unlinked : seen.missing);
+          ++(bitext_->links(at + i).empty() ? seen.unlinked : seen.unparsed);
         }
       }
     });

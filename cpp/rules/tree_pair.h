@@ -27,7 +27,7 @@ struct TreePairOptions {
 struct TreePairCounts {
   std::uint64_t pairs = 0;    // sentence pairs read
   std::uint64_t unlinked = 0;
-  std::uint64_t missing = 0;  // of them without a tree on some side, which give nothing
+  std::uint64_t unparsed = 0;  // of them without a tree on some side, which give nothing
   std::uint64_t nodes = 0;    // pairs of nodes
   std::uint64_t limited = 0;  // of them with more rules than max_rules
   std::uint64_t rules = 0;    // taken

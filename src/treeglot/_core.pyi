@@ -1961,7 +1961,7 @@ class TreePairCounts:
         """Pairs without links, which give nothing."""
 
     @property
-    def missing(self) -> int:
+    def unparsed(self) -> int:
         """Pairs without a tree on some side, which give nothing."""
 
     @property

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from slow_hiero import slow_occurrences, slow_phrases
@@ -25,7 +26,7 @@ def parsed_pairs(draw, longest=6):
     def tree(side):
         return Tree() if draw(st.integers(0, 6)) == 0 else draw(trees(words=st.just(side)))
 
-    source, target = words(["a", "b", "。"]), words(["x", "y", ","])
+    source, target = words(["a", "b", "。", "-LRB-"]), words(["x", "y", ",", "``"])
     cells = [(s, t) for s in range(len(source)) for t in range(len(target))]
     links = draw(st.lists(st.sampled_from(cells), max_size=7, unique=True))
     both = tree(source), tree(target)
@@ -109,7 +110,7 @@ def slow_nesting(phrases, source, target, f, e):
         simple = sum(span in constituents(tree) for tree, span in ((f, (i, j)), (e, (k, m))))
         crossed = sum(crosses(span, c) for tree, span in ((f, (i, j)), (e, (k, m))) for c in constituents(tree))
         ends = {source[i], source[j - 1], target[k], target[m - 1]}
-        return -simple, crossed, bool(ends & {"。", ","}), (-i, -j, -k, -m)
+        return -simple, crossed, bool(ends & {"。", ",", "-LRB-", "``"}), (-i, -j, -k, -m)
 
     accepted = []
     for p in sorted(phrases, key=rank):
@@ -127,6 +128,14 @@ def test_nesting_phrases(pair, options):
     assert not any(crosses(p[:2], q[:2]) or crosses(p[2:], q[2:]) for p in accepted for q in accepted)
     assert counts.phrases - counts.refused == len(accepted)
     assert rows == slow_rows([pair], options, lambda phrases, f, e: slow_nesting(phrases, source, target, f, e))
+
+
+@pytest.mark.parametrize("mark", ["。", "``", "`", "''", "-LRB-", "-rcb-"])
+def test_phrases_that_end_in_punctuation_nest_last(mark):
+    pair = ["a", "b", mark], ["x", "y", "z"], [(0, 0), (1, 1), (2, 2)], Tree(), Tree()
+    sources = {source for _, source, *_ in run([pair], HieroOptions(), nesting=True)[0]}
+    assert "a b" in sources
+    assert f"b {mark}" not in sources
 
 
 @settings(max_examples=30)

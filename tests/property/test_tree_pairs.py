@@ -1,5 +1,6 @@
 """Exact tree-to-tree extraction against a slow twin: the closure of the definition."""
 
+import re
 from collections import defaultdict
 from itertools import pairwise, product
 
@@ -14,6 +15,7 @@ from treeglot.rules.tree_pair import rule_trees
 from treeglot.syntax import Alignment, Tree
 
 UNIT = 2**28
+VARIABLE = re.compile(r"\[[^\\]+,\d+\]")
 
 
 def run(pairs, frontier=7, rules=10**6, threads=1):
@@ -36,7 +38,7 @@ def run(pairs, frontier=7, rules=10**6, threads=1):
         text(lhs), text(sides), text(renderer.target(*source, *target)[0]), text(renderer.alignment(*alignment)),
         text(renderer.labels(*noted)), (count * UNIT).tolist(), times.tolist(), strict=True,
     ):  # fmt: skip
-        labels = [left] + [word[1:].rsplit(",", 1)[0] for word in f.split() if word.startswith("[")]
+        labels = [left] + [word[1:].rsplit(",", 1)[0] for word in f.split() if VARIABLE.fullmatch(word)]
         assert n.split()[: 2 * len(labels)] == [part for joint in labels for part in joint.split("~")]
         found[(left, f, e, a, *rule_trees(f, e, n))] = (units, seen)
     return found, counts
@@ -155,7 +157,7 @@ def parsed_pairs(draw, longest=4):
     def words(alphabet):
         return draw(st.lists(st.sampled_from(alphabet), min_size=1, max_size=longest))
 
-    source, target = words(["a", "b"]), words(["x", "y"])
+    source, target = words(["a", "b", "["]), words(["x", "y", "["])
     cells = [(s, t) for s in range(len(source)) for t in range(len(target))]
     links = sorted(draw(st.lists(st.sampled_from(cells), max_size=5, unique=True)))
     both = [draw(trees(words=st.just(side))) if draw(st.integers(0, 6)) else Tree() for side in (source, target)]
@@ -193,6 +195,12 @@ def test_a_limit_takes_the_rules_with_the_fewest_symbols(pair, most):
 def test_threads_do_not_show(pairs):
     pairs = [pairs[n * n % len(pairs)] for n in range(100)]
     assert list(run(pairs)[0].items()) == list(run(pairs, threads=3)[0].items())
+
+
+def test_words_that_begin_like_variables():
+    labels = "S S (S (A * ) (B * ) ) (S (A * ) (B * ) )"
+    trees = "(S (A [) (B \\[a,1]))", "(S (A \\[a]) (B [x))"
+    assert rule_trees("[ \\[a,1]", "\\[a] [x", labels) == trees
 
 
 def test_figure_1():

@@ -108,12 +108,43 @@ def test_hard_labels_are_in_the_table(models):
 def test_a_tree_with_other_words_is_an_error_that_says_where(corpus, tmp_path):
     with pytest.raises(FormatError, match=r"train.e.tree: tree 1: word 1 of the tree is 'The'; expected 'the', as"):
         train("t2t-fuzzy", files(corpus), tmp_path / "strict")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_trees_that_are_missing_or_left_out_are_counted(corpus, tmp_path, kind):
     said = []
-    options = FuzzyModelOptions(skip_bad=True, lm_order=2)
+    options = (ExactModelOptions if kind == "t2t-exact" else FuzzyModelOptions)(skip_bad=True, lm_order=2)
+    for name in ("f", "e", "align", "f.tree", "e.tree"):
+        text = (corpus / f"train.{name}").read_text()
+        first, rest = text.replace("(DT The)", "(DT the)").split("\n", 1)
+        (tmp_path / f"train.{name}").write_text(first.replace("(DT the)", "(DT The)") + "\n" + rest)
     with pytest.warns(UserWarning):
-        train("t2t-fuzzy", files(corpus), tmp_path / "skipped", options, report=said.append)
-    assert "60 sentence pairs; 0 and 60 without a tree" in said
-    assert "59 of these trees were left out: their words are not the text's" in said
+        train(kind, files(tmp_path), tmp_path / "model", options, report=said.append)
+    assert "60 sentence pairs; 0 and 1 without a tree" in said
+    assert "0 source and 1 target trees were left out: their words are not the text's" in said
+    counts = json.loads((tmp_path / "model/extraction.json").read_text())["counts"]
+    seen = {"source_missing": 0, "target_missing": 1, "source_mismatched": 0, "target_mismatched": 1}
+    assert counts.items() >= seen.items()
+    if kind == "t2t-exact":
+        assert counts["unparsed"] == 2
+
+
+def test_a_blank_line_is_no_tree(corpus, tmp_path):
+    trees = (corpus / "train.e.tree").read_text().splitlines()
+    words = [line.split() for line in (corpus / "train.e").read_text().splitlines()]
+    other = next(n for n in range(1, 60) if n != 7 and words[n + 1] != words[n])
+    trees[other] = ""
+    (tmp_path / "blank.tree").write_text("\n".join(trees) + "\n")
+    blank = replace(files(corpus), target_trees=tmp_path / "blank.tree")
+    place = rf"blank.tree: tree {other + 1}: .* as the text has in line {other + 1} "
+    hint = r"\(is a tree before it missing\? \(\(\)\) stands for one: blank lines are passed over\)$"
+    with pytest.raises(FormatError, match=place + hint):
+        train("t2t-fuzzy", blank, tmp_path / "model", FuzzyModelOptions(ignore_case=True))
+    counted = (
+        r"blank.tree: has 59 records, fewer than .*; blank lines are no records: \(\(\)\) stands for a missing tree$"
+    )
+    with pytest.raises(FormatError, match=counted):
+        train("t2t-fuzzy", blank, tmp_path / "model", FuzzyModelOptions(skip_bad=True))
 
 
 def test_options_say_which_features_there_are(corpus, tmp_path):
@@ -141,6 +172,28 @@ def test_analyse_rewrites(models, corpus, tmp_path, capfd):
     assert "is a hiero model: its derivations have no labels" in capfd.readouterr().err
 
 
+def test_weights_whose_path_has_an_equals_sign(models, corpus, tmp_path, capfd, monkeypatch):
+    model = models["t2t-fuzzy"].directory
+    (tmp_path / "c=1").mkdir()
+    for name in ("c=1/weights", "c=2"):
+        (tmp_path / name).write_bytes((model / "weights.txt").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    arguments = ["analyse", "rewrites", str(model), "--input", str(corpus / "train.f"), "--json"]
+    given = ["c=1/weights", "c=2", "tuned=c=2", str(tmp_path / "c=1/weights")]
+    assert run([*arguments, *(part for name in given for part in ("--weights", name))]) == 0
+    names = [system["system"] for system in json.loads(capfd.readouterr().out)]
+    assert names == ["c=1/weights", "c=2", "tuned", str(tmp_path / "c=1/weights")]
+    assert run([*arguments, "--weights", f"{tmp_path}/c=3/weights"]) == 1
+    assert f"{tmp_path}/c=3/weights" in capfd.readouterr().err
+
+
+def test_weights_of_a_family_need_its_separator(models):
+    model = models["t2t-fuzzy"]
+    odd = {"subst_f[NP->VP]": 1.0, "subst_e[]": 1.0, "root[NP]": 1.0, "subst_f[": 1.0}
+    rare = {"subst_f[NP→NEVER]": 1.0, "root[NEVER,NP]": 1.0}
+    assert sorted(model.with_weights(model.weights | odd | rare).translator.unknown_weights) == sorted(odd)
+
+
 def test_analyse_phrases(corpus, tmp_path, capfd):
     arguments = ["analyse", "phrases", "--ignore-case", "--first", "7", "--plot", str(tmp_path / "phrases.svg")]
     for name, file in (("source", "f"), ("target", "e"), ("alignments", "align")):
@@ -157,6 +210,10 @@ def test_analyse_phrases(corpus, tmp_path, capfd):
     assert run([*arguments, "--json"]) == 0
     assert json.loads(capfd.readouterr().out)["pairs"] == 7
     assert "<svg" in (tmp_path / "phrases.svg").read_text()
+    links = tmp_path / "bad.align"
+    links.write_text("0-0\n0-99\n" + "0-0\n" * 58)
+    assert run([str(links) if given == str(corpus / "train.align") else given for given in arguments]) == 1
+    assert f"error: {links}:2: link 0-99" in capfd.readouterr().err
 
 
 def test_labels_with_anything_in_them(corpus, tmp_path):

@@ -30,23 +30,23 @@ def analyse_phrases(
 
     from treeglot.base.errors import UsageError
     from treeglot.base.files import write_binary
+    from treeglot.models import Corpus
+    from treeglot.models.t2t import parsed_pairs
     from treeglot.rules import parsed_bitext, phrase_kinds
-    from treeglot.syntax import read_parallel
 
     if max_phrase == 0:
         raise UsageError("--max-phrase is 0; expected 1 or more, or -1 for no limit")
-    text = ((source, "text"), (target, "text"), (alignments, "pharaoh"))
-    records = read_parallel(*text, source_trees, target_trees)
-    files = str(source_trees), str(target_trees)
+    corpus = Corpus(source, target, alignments, source_trees=source_trees, target_trees=target_trees)
     parsed = parsed_bitext(
-        islice(records, first or None),
-        files=files,
+        islice(parsed_pairs(corpus), first or None),
+        files=(str(source_trees), str(target_trees)),
         ignore_case=ignore_case,
         skip_bad=skip_bad,
     )
-    say(f"{len(parsed):,} sentence pairs; {parsed.missing[0]:,} and {parsed.missing[1]:,} without a tree")
-    if parsed.mismatched:
-        warn(f"{parsed.mismatched:,} trees were left out: their words are not the text's")
+    seen, *left_out = parsed.lines()
+    say(seen)
+    for line in left_out:
+        warn(line)
     found = phrase_kinds(parsed, max_phrase, threads)
     print(dumps(found.as_json(), indent=1) if json else found.text())
     if plot is not None:

@@ -39,7 +39,7 @@ def analyse_rewrites(
     systems = []
     for given in weights or [""]:
         name, equals, file = given.partition("=")
-        if not equals:
+        if not equals or "/" in name or Path(given).is_file():
             name, file = (given or loaded.kind), given
         system = loaded.with_weights(read_weights(file)) if file else loaded
         translations = system.translate_all(sources, threads=threads)

@@ -66,7 +66,9 @@ class ExactModelOptions(TreeToTreeOptions):
     compile: CompileOptions = option(NARROW, "what of the rules becomes a feature, and which are left out")
 
 
-def _records(corpus: Corpus, trees: tuple[Path, Path]) -> Iterator[tuple[list[str], list[str], Alignment, Tree, Tree]]:
+def parsed_pairs(corpus: Corpus) -> Iterator[tuple[list[str], list[str], Alignment, Tree, Tree]]:
+    """The sentence pairs of a corpus with their trees; a link that points outside is an error that names its line."""
+    trees = corpus.file("source_trees"), corpus.file("target_trees")
     links = corpus.file("alignments")
     text = ((corpus.file("source"), "text"), (corpus.file("target"), "text"), (links, "pharaoh"))
     for number, (source, target, alignment, *parses) in enumerate(read_parallel(*text, *trees), 1):
@@ -75,14 +77,12 @@ def _records(corpus: Corpus, trees: tuple[Path, Path]) -> Iterator[tuple[list[st
 
 
 def _parsed(corpus: Corpus, options: TreeToTreeOptions, work: Work) -> ParsedBitext:
-    trees = corpus.file("source_trees"), corpus.file("target_trees")
-    files = str(trees[0]), str(trees[1])
+    files = str(corpus.source_trees), str(corpus.target_trees)
     parsed = parsed_bitext(
-        _records(corpus, trees), files=files, ignore_case=options.ignore_case, skip_bad=options.skip_bad
+        parsed_pairs(corpus), files=files, ignore_case=options.ignore_case, skip_bad=options.skip_bad
     )
-    work.report(f"{len(parsed):,} sentence pairs; {parsed.missing[0]:,} and {parsed.missing[1]:,} without a tree")
-    if parsed.mismatched:
-        work.report(f"{parsed.mismatched:,} of these trees were left out: their words are not the text's")
+    for line in parsed.lines():
+        work.report(line)
     return parsed
 
 
@@ -105,7 +105,15 @@ def _fuzzy(
 ) -> Extraction:
     parsed = _parsed(corpus, options, work)
     labels = fuzzy_labels(parsed, nesting=nesting, hard=hard)
-    return extract(parsed.pairs, folder, options.extract, labels=labels, threads=work.threads, memory=work.memory // 2)
+    return extract(
+        parsed.pairs,
+        folder,
+        options.extract,
+        labels=labels,
+        seen=parsed.counts,
+        threads=work.threads,
+        memory=work.memory // 2,
+    )
 
 
 def _kind(name: str, summary: str, take: Callable[..., Extraction], options: type[Any], soft: bool = True) -> Kind:

@@ -71,7 +71,6 @@ def train(
 LOST = {
     "unlinked": "without links",
     "unparsed": "without a parse",
-    "missing": "without a tree",
     "no_tree": "without a target tree",
     "bad": "left out as bad",
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -120,11 +120,13 @@ def extract(
     *,
     core: int | npt.NDArray[np.bool_] | None = None,
     labels: FuzzyLabels | TargetStructures | None = None,
+    seen: Mapping[str, int] | None = None,
     threads: int = 1,
     memory: int = MEMORY,
 ) -> Extraction:
     """Take the rules of `pairs`, count them and write them to `folder`; `labels` or structures come from trees.
 
+    `seen` is what was counted when they were read, for `extraction.json`.
     Rules with nonterminals come from the first `core` pairs alone, or those marked in it (default: `options.core`).
     Once the rules take more than `memory` bytes they are written out as a part; scoring adds the parts up.
     """
@@ -146,7 +148,8 @@ def extract(
             "extractor": "string-dependency" if structured else "hiero",
             "options": dataclasses.asdict(options),
             "counts": {name: getattr(counts, name) for name in COUNTED}
-            | ({"unparsed": labels.unparsed} if isinstance(labels, TargetStructures) else {}),
+            | ({"unparsed": labels.unparsed} if isinstance(labels, TargetStructures) else {})
+            | dict(seen or {}),
         },
         label_texts=lambda: labels.texts if labels else ["X"],
         labels=structured or (isinstance(labels, FuzzyLabels) and not labels.hard),

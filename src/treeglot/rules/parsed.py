@@ -13,6 +13,9 @@ from treeglot._core import Bitext, BitextBuilder, FuzzyLabels, TreeBatch
 from treeglot.base.errors import FormatError
 from treeglot.syntax import Alignment, Tree
 
+HINT = "is a tree before it missing? (()) stands for one: blank lines are passed over"
+BRACKETS = frozenset(f"-{side}{kind}b-" for side in "lr" for kind in "rsc")  # -LRB- and the like, in lower case
+
 
 @dataclass(frozen=True)
 class ParsedBitext:
@@ -21,15 +24,25 @@ class ParsedBitext:
     pairs: Bitext
     source_trees: TreeBatch
     target_trees: TreeBatch
-    mismatched: int = 0  # trees left out because their words are not the sentence's
+    missing: tuple[int, int] = (0, 0)  # sentences for which there was no tree, source and target
+    mismatched: tuple[int, int] = (0, 0)  # trees left out because their words are not the sentence's
 
     def __len__(self) -> int:
         return len(self.pairs)
 
     @property
-    def missing(self) -> tuple[int, int]:
-        """Sentences without a tree, source and target."""
-        return self.source_trees.missing, self.target_trees.missing
+    def counts(self) -> dict[str, int]:
+        """How many trees there were not, and why, as `extraction.json` has it."""
+        named = {"missing": self.missing, "mismatched": self.mismatched}
+        return {f"{side}_{name}": of[at] for name, of in named.items() for at, side in enumerate(("source", "target"))}
+
+    def lines(self) -> list[str]:
+        """The same in words."""
+        out = [f"{len(self):,} sentence pairs; {self.missing[0]:,} and {self.missing[1]:,} without a tree"]
+        if any(self.mismatched):
+            source, target = self.mismatched
+            out.append(f"{source:,} source and {target:,} target trees were left out: their words are not the text's")
+        return out
 
 
 def parsed_bitext(
@@ -41,23 +54,25 @@ def parsed_bitext(
 ) -> ParsedBitext:
     """Sentence pairs with their alignments and trees, as extractors read them.
 
-    A tree whose words are not the sentence's is an error that names the file of `files` and the tree; with `skip_bad`
-    it is left out and counted. With `ignore_case` words are compared in lower case.
+    An empty tree is a missing one. A tree whose words are not the sentence's is an error that names the file of `files`
+    and the tree; with `skip_bad` it is left out and counted. With `ignore_case` words are compared in lower case.
 
     >>> trees = Tree.parse("(NP (DT das) (NN Haus))"), Tree.parse("(NP (DT The) (NN house))")
     >>> pair = ("das Haus".split(), "the house".split(), Alignment.parse("0-0 1-1"), *trees)
-    >>> parsed_bitext([pair])
+    >>> parsed_bitext([pair])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    treeglot.base.errors.FormatError: target trees: tree 1: word 1 of the tree is 'The'; expected 'the', as the text has
+    treeglot.base.errors.FormatError: target trees: tree 1: word 1 of the tree is 'The'; expected 'the', as...
     >>> parsed_bitext([pair], skip_bad=True).mismatched
-    1
+    (0, 1)
     """
-    builder, batches, mismatched = BitextBuilder(), (TreeBatch(), TreeBatch()), 0
+    builder, batches = BitextBuilder(), (TreeBatch(), TreeBatch())
+    missing, mismatched = [0, 0], [0, 0]
     for number, (source, target, alignment, source_tree, target_tree) in enumerate(records, 1):
         builder.append(source, target, alignment)
         sides = zip(batches, (source_tree, target_tree), (source, target), files, strict=True)
-        for batch, tree, words, file in sides:
+        for side, (batch, tree, words, file) in enumerate(sides):
+            missing[side] += bool(words) and not len(tree)
             try:
                 if ignore_case:
                     batch.append(tree, [word.lower() for word in words], [word.lower() for word in tree.words])
@@ -65,10 +80,10 @@ def parsed_bitext(
                     batch.append(tree, words, tree.words)
             except ValueError as problem:
                 if not skip_bad:
-                    raise FormatError(file, 0, f"tree {number}: {problem}") from None
+                    raise FormatError(file, 0, f"tree {number}: {problem} in line {number} ({HINT})") from None
                 batch.append(Tree(), words, [])
-                mismatched += 1
-    return ParsedBitext(builder.finish(), *batches, mismatched)
+                mismatched[side] += 1
+    return ParsedBitext(builder.finish(), *batches, (missing[0], missing[1]), (mismatched[0], mismatched[1]))
 
 
 def fuzzy_labels(parsed: ParsedBitext, *, nesting: bool = False, hard: bool = False) -> FuzzyLabels:
@@ -81,10 +96,14 @@ def fuzzy_labels(parsed: ParsedBitext, *, nesting: bool = False, hard: bool = Fa
 
 
 def punctuation(words: Sequence[str]) -> npt.NDArray[np.uint8]:
-    """Which words have nothing in them but punctuation, by Unicode.
+    """Which words have nothing in them but punctuation: by Unicode, and as treebanks write quotes and brackets.
 
-    >>> punctuation(["a", "。", "...", "'s"])
-    array([0, 1, 1, 0], dtype=uint8)
+    >>> punctuation(["a", "。", "...", "'s", "``", "-LRB-"])
+    array([0, 1, 1, 0, 1, 1], dtype=uint8)
     """
-    flags = [all(unicodedata.category(c).startswith("P") for c in word) for word in words]
+
+    def is_mark(c: str) -> bool:
+        return c == "`" or unicodedata.category(c).startswith("P")
+
+    flags = [word.lower() in BRACKETS or all(map(is_mark, word)) for word in words]
     return np.array(flags, dtype=np.uint8)

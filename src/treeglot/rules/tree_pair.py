@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator
 
 from treeglot._core import TreePairCounts, TreePairExtractor
@@ -12,7 +13,8 @@ from treeglot.base.options import option
 from treeglot.rules.extract import MEMORY, NO_LIMIT, Extraction, write_extraction
 from treeglot.rules.parsed import ParsedBitext
 
-COUNTED = ("pairs", "unlinked", "missing", "nodes", "limited", "rules")
+COUNTED = ("pairs", "unlinked", "unparsed", "nodes", "limited", "rules")
+VARIABLE = re.compile(r"\[.+,[0-9]+\]", re.DOTALL)  # a word that looks like one has a backslash before it
 
 
 @dataclasses.dataclass(frozen=True)
@@ -46,7 +48,7 @@ def extract_tree_pairs(
         lambda: {
             "extractor": "tree-pairs",
             "options": dataclasses.asdict(options),
-            "counts": {name: getattr(counts, name) for name in COUNTED},
+            "counts": {name: getattr(counts, name) for name in COUNTED} | parsed.counts,
         },
         label_texts=lambda: extractor.texts,
         labels=True,
@@ -61,7 +63,7 @@ def rule_trees(source: str, target: str, labels: str) -> tuple[str, str]:
     ('(PP (P 在) (LCP [NP~NP,1] (LC 中)))', '(PP (IN in) [NP~NP,1])')
     """
     sides = source.split(" "), target.split(" ")
-    tokens = iter(labels.split(" ")[2 + 2 * sum(s.startswith("[") for s in sides[0]) :])
+    tokens = iter(labels.split(" ")[2 + 2 * sum(VARIABLE.fullmatch(s) is not None for s in sides[0]) :])
     first, second = (_tree(tokens, iter(side)) for side in sides)
     return first, second
 

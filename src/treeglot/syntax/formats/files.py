@@ -159,9 +159,12 @@ def read_parallel(*files: PathLike | tuple[PathLike, str], skip_bad: bool = Fals
     end = object()
     for number, values in enumerate(zip_longest(*readers, fillvalue=end)):
         if any(value is end for value in values):
-            short = next(r.file for r, value in zip(readers, values, strict=True) if value is end)
+            short = next(n for n, value in enumerate(values) if value is end)
             long = next(r.file for r, value in zip(readers, values, strict=True) if value is not end)
-            raise FormatError(short, 0, f"has {number} records, fewer than {long}")
+            problem = f"has {number} records, fewer than {long}"
+            if find_format(*pairs[short]) is BRACKETS:
+                problem += "; blank lines are no records: (()) stands for a missing tree"
+            raise FormatError(readers[short].file, 0, problem)
         if None not in values:
             yield values
 
