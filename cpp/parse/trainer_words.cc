@@ -116,6 +116,7 @@ void Trainer::add_words(const std::vector<double>& counts, double smooth, Level&
       made.push_back({word, {label, out.scores.size()}});
       for (std::uint32_t s = level_.first[label]; s < level_.first[label + 1]; ++s)
         out.scores.push_back(state_count[s] > 0.0 ? std::min(1.0, probabilities[s] * count / state_count[s]) : 0.0);
+      if (level_.states[label] == 1) continue;
       const auto block = std::span(out.scores).last(level_.states[label]);
       const double mean = std::accumulate(block.begin(), block.end(), 0.0) / static_cast<double>(block.size());
       for (double& score : block) score = (1.0 - smooth) * score + smooth * mean;
