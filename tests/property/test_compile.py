@@ -16,6 +16,16 @@ NT = 0x80000000
 
 
 @st.composite
+def structures(draw, size):
+    """Nothing, or a head that all others hang on, perhaps marked as ill-formed."""
+    if size == 0 or draw(st.booleans()):
+        return ""
+    head = draw(st.integers(0, size - 1))
+    numbers = [0 if i == head else head + 1 for i in range(size)]
+    return " ".join(map(str, numbers + [1] * draw(st.booleans())))
+
+
+@st.composite
 def rules(draw: st.DrawFn) -> dict[str, object]:
     """A row of a rule table; variables are numbered in any order."""
     labels = draw(st.lists(st.sampled_from(["X", "N,P", "Ü"]), max_size=3))
@@ -33,7 +43,7 @@ def rules(draw: st.DrawFn) -> dict[str, object]:
         "target": " ".join(target),
         "alignment": " ".join(f"{s}-{t}" for s, t in links),
         "labels": draw(st.sampled_from(["", "NP", "NP VP·PP"])),
-        "structure": draw(st.sampled_from(["", "0 1", "2 0 12"])),
+        "structure": draw(structures(len(target))),
         "p_target_given_source": draw(st.floats(2**-20, 1, width=32)),
         "score": draw(st.floats(-100, 100, width=32)),
         "count_bin": draw(st.sampled_from(["1", "2", "3-5"])),
