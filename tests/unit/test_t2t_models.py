@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from treeglot import FormatError
+from treeglot import FormatError, UsageError
 from treeglot.cli.app import run
 from treeglot.decode import SearchOptions, read_weights, write_weights
 from treeglot.models import Corpus, load, train
@@ -103,6 +103,18 @@ def test_hard_labels_are_in_the_table(models):
     assert "NP~NP" in models["t2t-exact"].translator.table.labels
     assert "NP" in models["samt"].translator.table.labels
     assert models["samt"].translator.table.notes(0)[0] == []
+
+
+def test_samt_needs_no_source_trees(models, corpus, tmp_path):
+    text = replace(files(corpus), source_trees=None)
+    said = []
+    with pytest.warns(UserWarning):
+        train("samt", text, tmp_path / "samt", FuzzyModelOptions(ignore_case=True, lm_order=2), report=said.append)
+    assert "60 sentence pairs; 0 and 1 without a tree" in said
+    for name in ("rules.table", "extraction.json"):
+        assert (tmp_path / "samt" / name).read_bytes() == (models["samt"].directory / name).read_bytes()
+    with pytest.raises(UsageError, match="a t2t-fuzzy model is trained with --source-trees; none was given"):
+        train("t2t-fuzzy", text, tmp_path / "fuzzy")
 
 
 def test_a_tree_with_other_words_is_an_error_that_says_where(corpus, tmp_path):

@@ -66,14 +66,18 @@ class ExactModelOptions(TreeToTreeOptions):
     compile: CompileOptions = option(NARROW, "what of the rules becomes a feature, and which are left out")
 
 
-def parsed_pairs(corpus: Corpus) -> Iterator[tuple[list[str], list[str], Alignment, Tree, Tree]]:
-    """The sentence pairs of a corpus with their trees; a link that points outside is an error that names its line."""
-    trees = corpus.file("source_trees"), corpus.file("target_trees")
+def parsed_pairs(corpus: Corpus) -> Iterator[tuple[list[str], list[str], Alignment, Tree | None, Tree | None]]:
+    """The sentence pairs of a corpus with their trees, None on a side that has no file of them.
+
+    A link that points outside is an error that names its line.
+    """
+    trees = [path for path in (corpus.source_trees, corpus.target_trees) if path is not None]
     links = corpus.file("alignments")
     text = ((corpus.file("source"), "text"), (corpus.file("target"), "text"), (links, "pharaoh"))
     for number, (source, target, alignment, *parses) in enumerate(read_parallel(*text, *trees), 1):
         check_links(alignment, source, target, links, number)
-        yield source, target, alignment, parses[0], parses[1]
+        source_tree = parses.pop(0) if corpus.source_trees is not None else None
+        yield source, target, alignment, source_tree, parses.pop() if corpus.target_trees is not None else None
 
 
 def _parsed(corpus: Corpus, options: TreeToTreeOptions, work: Work) -> ParsedBitext:
@@ -118,12 +122,14 @@ def _fuzzy(
 
 def _kind(name: str, summary: str, take: Callable[..., Extraction], options: type[Any], soft: bool = True) -> Kind:
     setup: Setup = match_labels if soft else match_strings
+    needs = ("source", "target", "alignments", "target_trees")
     return Kind(
         name=name,
         summary=summary,
         options=options,
         weights=SYNTAX_WEIGHTS if soft else WEIGHTS,
-        needs=("source", "target", "alignments", "source_trees", "target_trees"),
+        needs=(*needs, "source_trees") if soft else needs,
+        takes=() if soft else ("source_trees",),  # hard labels are target categories alone
         extract=take,
         compile=EXPANDED,
         setup=lambda folder: setup,

@@ -46,7 +46,7 @@ class ParsedBitext:
 
 
 def parsed_bitext(
-    records: Iterable[tuple[Sequence[str], Sequence[str], Alignment, Tree, Tree]],
+    records: Iterable[tuple[Sequence[str], Sequence[str], Alignment, Tree | None, Tree | None]],
     *,
     files: tuple[str, str] = ("source trees", "target trees"),
     ignore_case: bool = False,
@@ -54,8 +54,9 @@ def parsed_bitext(
 ) -> ParsedBitext:
     """Sentence pairs with their alignments and trees, as extractors read them.
 
-    An empty tree is a missing one. A tree whose words are not the sentence's is an error that names the file of `files`
-    and the tree; with `skip_bad` it is left out and counted. With `ignore_case` words are compared in lower case.
+    An empty tree is a missing one, None one that nobody asked for. A tree whose words are not the sentence's is an
+    error that names the file of `files` and the tree; with `skip_bad` it is left out and counted. With `ignore_case`
+    words are compared in lower case.
 
     >>> trees = Tree.parse("(NP (DT das) (NN Haus))"), Tree.parse("(NP (DT The) (NN house))")
     >>> pair = ("das Haus".split(), "the house".split(), Alignment.parse("0-0 1-1"), *trees)
@@ -72,6 +73,9 @@ def parsed_bitext(
         builder.append(source, target, alignment)
         sides = zip(batches, (source_tree, target_tree), (source, target), files, strict=True)
         for side, (batch, tree, words, file) in enumerate(sides):
+            if tree is None:
+                batch.append(Tree(), words, [])
+                continue
             missing[side] += bool(words) and not len(tree)
             try:
                 if ignore_case:
