@@ -12,7 +12,7 @@ from treeglot.base.errors import UsageError
 from treeglot.cli import main
 from treeglot.models import Corpus, train
 from treeglot.models.dep2str import DEP2STR_KINDS
-from treeglot.syntax import heads, read_text, to_dependencies, write
+from treeglot.syntax import Dependency, heads, read_text, to_dependencies, write
 
 SEVEN = {
     "p_target_given_source",
@@ -114,3 +114,15 @@ def test_files_that_are_missing_are_named(corpus: Path, tmp_path: Path) -> None:
     wanted = "--source-dependencies or --source-trees or --source-forests; none was given"
     with pytest.raises(UsageError, match=f"^a dep2str model is trained with {wanted}$"):
         train("dep2str", files(corpus, source="zh.txt"), tmp_path / "model")
+
+
+def test_training_says_how_many_rules_are_too_long_for_the_table(tmp_path: Path, capfd) -> None:
+    width = 260  # of a relation: its rules have that many symbols
+    words = " ".join(["a"] * width)
+    write(tmp_path / "zh.conllu", [Dependency(words.split(), [-1, *([0] * (width - 1))], ["A"] * width)])
+    (tmp_path / "en.txt").write_text(words + "\n")
+    (tmp_path / "links.align").write_text(" ".join(f"{i}-{i}" for i in range(width)) + "\n")
+    given = ["--source-dependencies", "zh.conllu", "--target", "en.txt", "--alignments", "links.align"]
+    named = [part if part.startswith("--") else str(tmp_path / part) for part in given]
+    assert main(["train", "dep2str", *named, "-o", str(tmp_path / "model")]) == 0
+    assert "rule table compiled; 4 rules with a side of more than 255 symbols left out\n" in capfd.readouterr().err

@@ -58,6 +58,8 @@ def train(
         folder / "rules.parquet", folder / "rules.table", getattr(options, "compile", declared.compile)
     )
     left_out = f"; {compiled.too_wide:,} rules of too great a scope left out" if compiled.too_wide else ""
+    if compiled.left_out:
+        left_out += f"; {compiled.left_out:,} rules with a side of more than 255 symbols left out"
     if compiled.crossing:
         left_out += f"; {compiled.crossing:,} rules left out whose structures have cycles or crossing arcs"
     report(f"rule table compiled{left_out}")
