@@ -32,13 +32,14 @@ class Extractor {
     std::uint32_t place;  // of a variable among the rule's variables
     Span extended;        // its target words in the variant at hand
   };
-  // Unaligned target words between two neighbours on the target side.
+  // Unaligned target words side by side, between two members on the target side.
   struct Gap {
-    std::uint32_t left, right;  // places in by_target_
+    std::uint32_t left, right;  // places in by_target_, or kNobody: a word there is linked to something else
     std::uint32_t words;
-    bool open;                // the ways to share it out differ: one neighbour is a variable, the other is words
+    bool open;                 // the ways to share it out differ: one neighbour is words, the other is not
     std::uint32_t left_words;  // that go to the left in the variant at hand
   };
+  static constexpr std::uint32_t kNobody = ~0u;
 
   void give_phrases(Occurrences& out, HeadDependentsCounts& counts);
   void read_relation(std::uint32_t head);
@@ -108,9 +109,16 @@ void Extractor::find_gaps() {
   gaps_.clear();
   for (std::uint32_t right = 1; right < by_target_.size(); ++right) {
     const Span between = {members_[by_target_[right - 1]].target.end, members_[by_target_[right]].target.begin};
-    // Words in between that are linked to something else are no part of the rule.
-    if (!between.empty() && frontier_.target_links(between) == 0)
+    if (between.empty()) continue;
+    const std::uint32_t after = frontier_.target_loose_after(between.begin);
+    if (after >= between.size()) {
       gaps_.push_back({right - 1, right, between.size(), false, 0});
+      continue;
+    }
+    // Words that are linked to something else are no part of the rule, nor is what is between two of them.
+    if (after > 0) gaps_.push_back({right - 1, kNobody, after, false, 0});
+    if (const std::uint32_t before = frontier_.target_loose_before(between.end); before > 0)
+      gaps_.push_back({kNobody, right, before, false, 0});
   }
 }
 
@@ -172,8 +180,8 @@ bool Extractor::next_variant() {
 void Extractor::give_variant(std::uint32_t units, Occurrences& out) {
   for (const std::uint32_t m : by_target_) members_[m].extended = members_[m].target;
   for (const Gap& gap : gaps_) {
-    members_[by_target_[gap.left]].extended.end += gap.left_words;
-    members_[by_target_[gap.right]].extended.begin -= gap.words - gap.left_words;
+    if (gap.left != kNobody) members_[by_target_[gap.left]].extended.end += gap.left_words;
+    if (gap.right != kNobody) members_[by_target_[gap.right]].extended.begin -= gap.words - gap.left_words;
   }
   target_.clear();
   alignment_.clear();
@@ -214,9 +222,9 @@ void Extractor::give_rules(Occurrences& out, HeadDependentsCounts& counts) {
     put_labels();
     // Unaligned words between two variables are in neither, those between words in the rule whoever gets them.
     std::uint64_t variants = 1;
+    const auto words = [&](std::uint32_t at) { return at != kNobody && !members_[by_target_[at]].variable; };
     for (Gap& gap : gaps_) {
-      const bool left = members_[by_target_[gap.left]].variable, right = members_[by_target_[gap.right]].variable;
-      gap.open = left != right;
+      gap.open = words(gap.left) != words(gap.right);
       gap.left_words = 0;
       if (gap.open) variants = std::min<std::uint64_t>(variants * (gap.words + 1), 1u << 30);
     }

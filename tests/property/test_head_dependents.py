@@ -32,6 +32,10 @@ def trees(draw: st.DrawFn, longest: int = 7, roots: int = 2) -> Dependency:
 def aligned(draw: st.DrawFn, longest: int = 7) -> tuple[Dependency, list[str], list[tuple[int, int]]]:
     tree = draw(trees(longest))
     target = draw(st.lists(st.sampled_from("xyz"), min_size=1, max_size=longest))
+    if draw(st.booleans()):  # a link a word, most relations acceptable, with unaligned and others' words in between
+        target += draw(st.lists(st.sampled_from("xyz"), min_size=2, max_size=3))
+        places = draw(st.permutations(range(len(target))))
+        return tree, target, list(enumerate(places))[: len(tree)]
     cells = list(product(range(len(tree)), range(len(target))))
     return tree, target, sorted(draw(st.lists(st.sampled_from(cells), max_size=8, unique=True)))
 
@@ -133,25 +137,35 @@ def structures(tree, links, head, symbols):
     return " ".join(found)
 
 
-def gaps_of(spans, links):
-    """Members with target words, in target order, and the unaligned words between neighbours."""
-    order = sorted((m for m, (b, e) in spans.items() if b < e), key=lambda m: spans[m][0])
-    gaps = {}
-    for left, right in pairwise(order):
-        between = range(spans[left][1], spans[right][0])
-        if len(between) and not any(t in between for _, t in links):
-            gaps[left, right] = between
-    return order, gaps
+def in_target_order(spans):
+    """Members with target words."""
+    return sorted((m for m, (b, e) in spans.items() if b < e), key=lambda m: spans[m][0])
 
 
 def variants(spans, links):
-    """Every way to give each gap's words to its neighbours: the members' spans, extended."""
-    _, gaps = gaps_of(spans, links)
-    for cuts in product(*(range(len(g) + 1) for g in gaps.values())):
+    """Every way to extend the spans over unaligned words between them: as far as a linked word or another span.
+
+    Two spans that meet share out all words between them. One whose other side is a word linked to something else takes
+    as many as it likes.
+    """
+    linked = {t for _, t in links}
+    order = in_target_order(spans)
+    choices = []
+    for left, right in pairwise(order):
+        end, begin = spans[left][1], spans[right][0]
+        possible = [
+            (new_end, new_begin)
+            for new_end, new_begin in product(range(end, begin + 1), repeat=2)
+            if new_end <= new_begin
+            and not linked & {*range(end, new_end), *range(new_begin, begin)}
+            and (new_end == new_begin or linked & {*range(end, begin)})
+        ]
+        choices.append(possible)
+    for chosen in product(*choices):
         extended = dict(spans)
-        for ((left, right), between), cut in zip(gaps.items(), cuts, strict=True):
-            extended[left] = (extended[left][0], between.start + cut)
-            extended[right] = (between.start + cut, extended[right][1])
+        for (left, right), (end, begin) in zip(pairwise(order), chosen, strict=True):
+            extended[left] = (extended[left][0], end)
+            extended[right] = (begin, extended[right][1])
         yield extended
 
 
@@ -176,7 +190,7 @@ def slow_rules(pair):
             labels = structures(tree, links, head, symbols)
             for extended in every:
                 target_side, places = [], {}
-                for m in gaps_of(spans, links)[0]:
+                for m in in_target_order(spans):
                     if symbols[m][1]:
                         target_side.append(text[m])
                         continue
@@ -261,10 +275,6 @@ def derives(tree, target, links, head, lhs, source, target_side):
         if " ".join(text) != source:
             continue
         spans = spans_of(tree, links, head)
-        order, gaps = gaps_of(spans, links)
-        whole = [
-            t for left, right in pairwise([*order, None]) for t in (*range(*spans[left]), *gaps.get((left, right), ()))
-        ]
         for extended in variants(spans, links):
             words = []
             for token in target_side.split():
@@ -273,7 +283,7 @@ def derives(tree, target, links, head, lhs, source, target_side):
                     words += [target[t] for t in range(*extended[variables[int(place[:-1]) - 1]])]
                 else:
                     words.append(token)
-            if words == [target[t] for t in whole]:
+            if words == [target[t] for m in in_target_order(spans) for t in range(*extended[m])]:
                 return True
     return False
 

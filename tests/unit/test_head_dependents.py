@@ -83,6 +83,23 @@ def test_unaligned_words_go_to_either_neighbour_and_share_the_count(tmp_path):
     }
 
 
+def test_unaligned_words_beside_a_word_of_nobody_go_to_their_neighbour_or_nobody(tmp_path):
+    tree = Dependency(["给", "你", "做"], [2, 0, -1], ["P", "PN", "VV"])
+    # "cook" is between "for" and "you", but no part of their relation; "so" is beside neither of them.
+    rules, _ = rules_of(tmp_path, [(tree, "for just cook so cook now you", "0-0 1-6 2-2 2-4")])
+    assert {(s, t): count for (lhs, s, t), (_, count) in rules.items() if lhs == "H1"} == {
+        ("给 你", "for you"): 0.25,
+        ("给 你", "for just you"): 0.25,
+        ("给 你", "for now you"): 0.25,
+        ("给 你", "for just now you"): 0.25,
+        ("给 [PN,1]", "for [PN,1]"): 0.5,
+        ("给 [PN,1]", "for just [PN,1]"): 0.5,
+        ("[P,1] 你", "[P,1] you"): 0.5,
+        ("[P,1] 你", "[P,1] now you"): 0.5,
+        ("[P,1] [PN,2]", "[P,1] [PN,2]"): 1,
+    }
+
+
 def test_more_variants_than_allowed_are_counted(tmp_path):
     tree = Dependency(["他", "做"], [1, -1], ["PN", "VV"])
     rules, counts = rules_of(tmp_path, [(tree, "he will soon cook", "0-0 1-3")], max_variants=2)
