@@ -60,7 +60,7 @@ std::vector<T> take_array(std::string_view& bytes) {
   const std::uint64_t size = take_value<std::uint64_t>(bytes);
   if (size > bytes.size() / sizeof(T)) refuse_state();
   std::vector<T> out(size);
-  std::memcpy(out.data(), bytes.data(), size * sizeof(T));
+  if (size > 0) std::memcpy(out.data(), bytes.data(), size * sizeof(T));  // nothing has no address
   bytes.remove_prefix(size * sizeof(T));
   return out;
 }
