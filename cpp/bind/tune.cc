@@ -140,10 +140,7 @@ void bind_tune(nb::module_& m) {
   m.def("upper_envelope", [](const ArrayIn<double>& slopes, const ArrayIn<double>& intercepts) {
           Envelope envelope;
           if (slopes.size() != intercepts.size()) throw std::invalid_argument("as many slopes as intercepts are needed");
-          for (std::size_t i = 0; i < slopes.size(); ++i) {
-            envelope.lines.push_back({slopes.data()[i], intercepts.data()[i], static_cast<std::uint32_t>(i)});
-          }
-          make_envelope(envelope);
+          make_envelope(as_span(slopes), as_span(intercepts), 0, envelope);
           std::vector<std::uint32_t> ids;
           for (const Line& line : envelope.lines) ids.push_back(line.id);
           return std::pair(as_array(std::move(ids)), as_array(std::move(envelope.begin)));

@@ -34,6 +34,7 @@ struct SparseRows {
 struct BestAlong {
   Envelope envelope;
   std::vector<const double*> statistics;  // of each line
+  std::vector<double> slopes;             // of all hypotheses: room that is used again
 };
 
 class Candidates {
@@ -63,7 +64,7 @@ class Pool final : public Candidates {
   std::size_t sentences() const override { return first_.size() - 1; }
   std::size_t features() const override { return features_; }
   std::size_t width() const override { return width_; }
-  std::vector<double> scores(std::span<const double> weights) const override { return rows_.products(weights); }
+  std::vector<double> scores(std::span<const double> weights) const override;
   void best_along(std::size_t sentence, std::span<const double> scores, std::span<const double> direction,
                   BestAlong& out) const override;
   std::vector<double> spreads() const override;
@@ -80,8 +81,12 @@ class Pool final : public Candidates {
   std::uint32_t best(std::size_t sentence, std::span<const double> weights) const;
 
  private:
+  // What hypotheses [first, first + size) are along a direction.
+  void along(std::size_t first, std::size_t size, std::span<const double> direction, std::vector<double>& out) const;
+
   std::span<const std::uint32_t> first_;
   SparseRows rows_;
+  std::vector<float> columns_;  // the same, one feature after another, when they are few
   std::span<const double> statistics_;
   std::size_t features_, width_;
   std::shared_ptr<const void> owner_;

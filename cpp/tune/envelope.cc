@@ -104,6 +104,47 @@ void make_envelope(Envelope& envelope) {
   sort_envelope(envelope);
 }
 
+// Most lines are nowhere above the highest of three: the flattest, the steepest, and the best at 0. Where the three meet shows
+// which: a line that is below them in both points is below them everywhere.
+void make_envelope(std::span<const double> slopes, std::span<const double> intercepts, std::uint32_t first_id,
+                   Envelope& out) {
+  constexpr double kRounding = 1e-12;  // what a line may lack of the height, of the largest numbers that make up a height
+  out.lines.clear();
+  const std::size_t size = slopes.size();
+  double least = kInfinity, most = -kInfinity, largest = 0.0;
+  std::size_t here = 0;
+  for (std::size_t i = 0; i < size; ++i) {
+    least = std::min(least, slopes[i]);
+    most = std::max(most, slopes[i]);
+    largest = std::max(largest, std::abs(intercepts[i]));
+    if (intercepts[i] > intercepts[here]) here = i;
+  }
+  double flattest = -kInfinity, steepest = -kInfinity;  // the highest of the flattest and of the steepest lines
+  for (std::size_t i = 0; i < size; ++i) {
+    if (slopes[i] == least) flattest = std::max(flattest, intercepts[i]);
+    if (slopes[i] == most) steepest = std::max(steepest, intercepts[i]);
+  }
+  const double steep = std::max(std::abs(least), std::abs(most));
+  struct Corner {
+    double at, height;
+  };
+  const auto corner = [&](double slope, double intercept) {
+    if (slope == slopes[here]) return Corner{0.0, kInfinity};  // no line is higher on that side
+    const double at = (intercept - intercepts[here]) / (slopes[here] - slope);
+    return Corner{at, intercepts[here] + at * slopes[here] - kRounding * (largest + std::abs(at) * steep)};
+  };
+  if (size > 0) {
+    const Corner left = corner(least, flattest), right = corner(most, steepest);
+    for (std::size_t i = 0; i < size; ++i) {
+      if (intercepts[i] + left.at * slopes[i] >= left.height || intercepts[i] + right.at * slopes[i] >= right.height ||
+          i == here) {
+        out.lines.push_back({slopes[i], intercepts[i], first_id + static_cast<std::uint32_t>(i)});
+      }
+    }
+  }
+  make_envelope(out);
+}
+
 ForestEnvelope::ForestEnvelope(const Hypergraph& graph, std::span<const double> slopes,
                                std::span<const double> intercepts) {
   check_lines(graph, "slopes", slopes);

@@ -30,6 +30,10 @@ struct Envelope {
 // single point is left out.
 void make_envelope(Envelope& envelope);
 
+// The same for lines in arrays, with the ids first_id, first_id + 1, …
+void make_envelope(std::span<const double> slopes, std::span<const double> intercepts, std::uint32_t first_id,
+                   Envelope& out);
+
 // The envelope of the derivations of a graph's goal, each a sum of its edges' lines.
 class ForestEnvelope {
  public:

@@ -9,6 +9,8 @@
 namespace treeglot {
 namespace {
 
+constexpr std::size_t kMostColumns = 64;  // more features than this are sparse
+
 std::string number(std::size_t n) { return std::to_string(n); }
 
 }  // namespace
@@ -43,17 +45,42 @@ Pool::Pool(std::span<const std::uint32_t> first_hypothesis, SparseRows rows, std
       }
     }
   }
+  if (features <= kMostColumns) {
+    columns_.resize(features * rows.size());
+    for (std::size_t h = 0; h < rows.size(); ++h) {
+      for (std::uint64_t i = rows.first[h]; i < rows.first[h + 1]; ++i) columns_[rows.features[i] * rows.size() + h] = rows.values[i];
+    }
+  }
+}
+
+std::vector<double> Pool::scores(std::span<const double> weights) const {
+  if (columns_.empty()) return rows_.products(weights);
+  std::vector<double> out;
+  along(0, hypotheses(), weights, out);
+  return out;
 }
 
 void Pool::best_along(std::size_t sentence, std::span<const double> scores, std::span<const double> direction,
                       BestAlong& out) const {
-  out.envelope.lines.clear();
+  const std::size_t first = begin(sentence), size = end(sentence) - first;
+  along(first, size, direction, out.slopes);
+  make_envelope(out.slopes, scores.subspan(first, size), begin(sentence), out.envelope);
   out.statistics.clear();
-  for (std::uint32_t h = begin(sentence); h < end(sentence); ++h) {
-    out.envelope.lines.push_back({rows_.dot(h, direction), scores[h], h});
-  }
-  make_envelope(out.envelope);
   for (const Line& line : out.envelope.lines) out.statistics.push_back(statistics(line.id).data());
+}
+
+void Pool::along(std::size_t first, std::size_t size, std::span<const double> direction, std::vector<double>& out) const {
+  out.assign(size, 0.0);
+  if (columns_.empty()) {
+    for (std::size_t i = 0; i < size; ++i) out[i] = rows_.dot(first + i, direction);
+    return;
+  }
+  for (std::size_t feature = 0; feature < features_; ++feature) {
+    const double by = direction[feature];
+    if (by == 0.0) continue;  // most directions are those of one feature
+    const float* values = columns_.data() + feature * hypotheses() + first;
+    for (std::size_t i = 0; i < size; ++i) out[i] += by * static_cast<double>(values[i]);
+  }
 }
 
 std::vector<double> Pool::spreads() const {
