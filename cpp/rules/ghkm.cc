@@ -15,7 +15,7 @@
 #include "rules/ghkm_frontier.h"
 #include "rules/ghkm_rule.h"
 #include "rules/phrase.h"
-#include "rules/tally_chunks.h"
+#include "rules/tally_pairs.h"
 #include "syntax/structure.h"
 
 namespace treeglot {
@@ -265,14 +265,12 @@ void extract_ghkm(const Bitext& bitext, std::size_t first_pair, std::span<const 
     for (std::size_t node = forest->words(); node < forest->graph().nodes(); ++node)
       labels.intern(forest->label(static_cast<NodeId>(node)));
   }
-  constexpr std::size_t kChunk = 32;
-  tally_chunks((forests.size() + kChunk - 1) / kChunk, threads, tally, counts,
-               [&](std::size_t chunk, Occurrences& out, GhkmCounts& seen) {
-                 Extractor extractor(bitext, dependencies, tag_labels, options, labels);
-                 const std::size_t first = chunk * kChunk, last = std::min(forests.size(), first + kChunk);
-                 for (std::size_t i = first; i < last; ++i)
-                   extractor.extract(first_pair + i, forests[i], out, seen);
-               });
+  tally_pairs(0, forests.size(), threads, tally, counts, [&] {
+    return [&, extractor = Extractor(bitext, dependencies, tag_labels, options, labels)](
+               std::size_t i, Occurrences& out, GhkmCounts& seen) mutable {
+      extractor.extract(first_pair + i, forests[i], out, seen);
+    };
+  });
 }
 
 }  // namespace treeglot

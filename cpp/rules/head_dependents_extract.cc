@@ -9,7 +9,7 @@
 #include "rules/coded_sentence.h"
 #include "rules/frontier.h"
 #include "rules/phrase.h"
-#include "rules/tally_chunks.h"
+#include "rules/tally_pairs.h"
 #include "syntax/projectivise.h"
 
 namespace treeglot {
@@ -345,21 +345,13 @@ std::size_t extract_head_dependents(const SourceTrees& trees, std::size_t begin,
                                     Tally& tally, std::size_t memory, unsigned threads, HeadDependentsCounts& counts) {
   if (options.max_phrase == 0 || options.max_variants == 0)
     throw std::invalid_argument("max_phrase and max_variants are 1 or more");
-  constexpr std::size_t kChunk = 32, kChunks = 32;
-  const std::size_t pairs = trees.bitext().size();
-  std::size_t at = begin;
-  while (at < pairs && tally.bytes() <= memory) {
-    const std::size_t end = std::min(pairs, at + kChunk * kChunks);
-    tally_chunks((end - at + kChunk - 1) / kChunk, threads, tally, counts,
-                 [&](std::size_t chunk, Occurrences& out, HeadDependentsCounts& seen) {
-                   Extractor extractor(trees, options);
-                   const std::size_t first = at + chunk * kChunk;
-                   for (std::size_t pair = first; pair < std::min(end, first + kChunk); ++pair)
-                     extractor.extract(pair, out, seen);
-                 });
-    at = end;
-  }
-  return at;
+  return tally_batches(begin, trees.bitext().size(), tally, memory, [&](std::size_t first, std::size_t end) {
+    tally_pairs(first, end, threads, tally, counts, [&] {
+      return [extractor = Extractor(trees, options)](std::size_t pair, Occurrences& out, HeadDependentsCounts& seen) mutable {
+        extractor.extract(pair, out, seen);
+      };
+    });
+  });
 }
 
 }  // namespace treeglot

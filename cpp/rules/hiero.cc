@@ -7,7 +7,7 @@
 #include "rules/code.h"
 #include "rules/coded_sentence.h"
 #include "rules/frontier.h"
-#include "rules/tally_chunks.h"
+#include "rules/tally_pairs.h"
 
 namespace treeglot {
 namespace {
@@ -268,21 +268,15 @@ std::size_t extract_hiero(const Bitext& bitext, std::size_t begin, std::span<con
   if (!core.empty() && core.size() != bitext.size())
     throw std::invalid_argument("the core must be marked for every pair");
   if (options.max_symbols == 0) throw std::invalid_argument("max_symbols is 0: a rule has at least one source symbol");
-  constexpr std::size_t kChunk = 32, kChunks = 32;
-  std::size_t at = begin;
-  while (at < bitext.size() && tally.bytes() <= memory) {
-    const std::size_t end = std::min(bitext.size(), at + kChunk * kChunks);
-    if (labels != nullptr) labels->prepare(bitext, at, end, phrase_limits(options), threads);
-    tally_chunks((end - at + kChunk - 1) / kChunk, threads, tally, counts,
-                 [&](std::size_t chunk, Occurrences& out, HieroCounts& seen) {
-                   Extractor extractor(bitext, core, options, labels);
-                   const std::size_t first = at + chunk * kChunk;
-                   for (std::size_t pair = first; pair < std::min(end, first + kChunk); ++pair)
-                     extractor.extract(pair, out, seen);
-                 });
-    at = end;
-  }
-  return at;
+  return tally_batches(begin, bitext.size(), tally, memory, [&](std::size_t first, std::size_t end) {
+    if (labels != nullptr) labels->prepare(bitext, first, end, phrase_limits(options), threads);
+    tally_pairs(first, end, threads, tally, counts, [&] {
+      return [extractor = Extractor(bitext, core, options, labels)](std::size_t pair, Occurrences& out,
+                                                                    HieroCounts& seen) mutable {
+        extractor.extract(pair, out, seen);
+      };
+    });
+  });
 }
 
 }  // namespace treeglot

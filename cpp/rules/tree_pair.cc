@@ -9,7 +9,7 @@
 #include "rules/code.h"
 #include "rules/coded_sentence.h"
 #include "rules/frontier.h"
-#include "rules/tally_chunks.h"
+#include "rules/tally_pairs.h"
 
 namespace treeglot {
 namespace {
@@ -320,7 +320,6 @@ TreePairExtractor::TreePairExtractor(std::shared_ptr<const Bitext> bitext, std::
 
 std::size_t TreePairExtractor::extract(std::size_t begin, Tally& tally, std::size_t memory, unsigned threads,
                                        TreePairCounts& counts) {
-  constexpr std::size_t kChunk = 32, kChunks = 32;
   const LabelLayout layout{static_cast<std::uint32_t>(labels_.size())};
   const auto find_pairs = [&](std::size_t pair, PairTrees& out, Symbols& joint) {
     const auto links = bitext_->links(pair);
@@ -344,14 +343,11 @@ std::size_t TreePairExtractor::extract(std::size_t begin, Tally& tally, std::siz
     out.first_of_node.push_back(static_cast<std::uint32_t>(out.pairs.size()));
   };
 
-  std::size_t at = begin;
-  while (at < bitext_->size() && tally.bytes() <= memory) {
-    const std::size_t end = std::min(bitext_->size(), at + kChunk * kChunks);
-    const std::size_t chunks = (end - at + kChunk - 1) / kChunk;
+  return tally_batches(begin, bitext_->size(), tally, memory, [&](std::size_t at, std::size_t end) {
     // First the pairs of nodes, so that joint labels are numbered in the order of the sentences; then the rules.
     std::vector<PairTrees> trees(end - at);
     ordered_map(
-        chunks, threads,
+        (end - at + kChunk - 1) / kChunk, threads,
         [&](std::size_t chunk) {
           Symbols joint;
           const std::size_t first = chunk * kChunk;
@@ -365,21 +361,18 @@ std::size_t TreePairExtractor::extract(std::size_t begin, Tally& tally, std::siz
           for (std::size_t i = first; i < std::min(trees.size(), first + kChunk); ++i)
             for (NodePair& pair : trees[i].pairs) pair.label = number[pair.label];
         });
-    tally_chunks(chunks, threads, tally, counts, [&](std::size_t chunk, Occurrences& out, TreePairCounts& seen) {
-      RuleWriter writer(*bitext_, options_, layout);
-      const std::size_t first = chunk * kChunk;
-      for (std::size_t i = first; i < std::min(trees.size(), first + kChunk); ++i) {
+    tally_pairs(at, end, threads, tally, counts, [&] {
+      return [&, writer = RuleWriter(*bitext_, options_, layout)](std::size_t pair, Occurrences& out,
+                                                                  TreePairCounts& seen) mutable {
         ++seen.pairs;
-        if (trees[i].usable) {
-          writer.extract(at + i, trees[i], out, seen);
+        if (trees[pair - at].usable) {
+          writer.extract(pair, trees[pair - at], out, seen);
         } else {
-          ++(bitext_->links(at + i).empty() ? seen.unlinked : seen.unparsed);
+          ++(bitext_->links(pair).empty() ? seen.unlinked : seen.unparsed);
         }
-      }
+      };
     });
-    at = end;
-  }
-  return at;
+  });
 }
 
 Strings TreePairExtractor::texts() const {
