@@ -35,11 +35,21 @@ def score(system: str, bleu: float, against: bool) -> dict[str, Any]:
 def data() -> dict[str, Any]:
     steps = [["S", "[X,1]", "[X,1]", 0, 2, 1], ["X", "[X,1] 屋", "the [X,1]", 0, 2, 1], ["X", "小", "small", 0, 1, 0]]
     explained = {"steps": steps, "heads": [1, -1], "tags": ["DT", "NN"]}
+    # Over 小 屋: NP of JJ NN, or of NN NN.
+    forest = {
+        "words": ["小", "屋"],
+        "trees": 2.0,
+        "nodes": [["JJ", 0, 1], ["NN", 0, 1], ["NN", 1, 2], ["NP", 0, 2]],
+        "edges": [[2, 0], [3, 0], [4, 1], [5, 2, 4], [5, 3, 4]],
+    }
+    tree = {"words": ["小", "屋"], "heads": [1, -1], "tags": ["JJ", "NN"]}
     system = {
         "kind": "hiero",
         "summary": "rules",
         "rules": 1234,
         "flat": 12,
+        "features": 9,
+        "signature": "kind:hiero|model:0123",
         "tuning": [{"iteration": 1, "score": 9.5}],
     }
     return {
@@ -52,7 +62,12 @@ def data() -> dict[str, Any]:
                 "sources": ["小 屋", "房子"],
                 "references": [["the small house", "a house"]],
                 "outputs": {"a": ["the small hut", "a house"], "b": ["the house", "a home"]},
-                "derivations": {"a": [explained, explained], "b": [explained]},
+                "judged": {"a": [60.5, 100.0], "b": [70.0, 20.0]},
+                "derivations": {
+                    "a": [explained, explained],
+                    "b": [explained | {"forest": 0, "used": [1, 2, 4], "tree": tree}],
+                },
+                "forests": [forest],
                 "scores": [score("a", 20.0, False), score("b", 25.5, True)],
             }
         },
@@ -87,10 +102,12 @@ def test_what_stands_there(view: Any) -> None:
     assert view.title() == "A test </script> & more"
     rows = view.locator("table").first.locator("tbody tr")
     assert rows.count() == 2
-    assert "1,234" in rows.nth(0).inner_text()
     assert "7.25" in rows.nth(0).inner_text()
     assert "+5.50" in rows.nth(1).inner_text()
     assert "< 0.001" in rows.nth(1).inner_text()
+    counts = view.locator("table", has_text="hierarchical").locator("tbody tr").first.inner_text().split("\t")
+    assert counts == ["a", "rules", "1,234", "12", "1,222", "9", "9.50", "20.00"]
+    assert "a kind:hiero|model:0123" in view.locator("footer").inner_text()
 
 
 def test_a_click_on_a_column_sorts(view: Any) -> None:
@@ -116,6 +133,36 @@ def test_the_search(view: Any) -> None:
 def test_the_order(view: Any) -> None:
     view.get_by_label("order").select_option("shortest first")
     assert view.locator(".sentence strong").all_inner_texts() == ["2", "1"]
+
+
+def test_the_order_by_what_a_system_gained(view: Any) -> None:
+    numbers = view.locator(".sentence strong")
+    view.get_by_label("order").select_option("a: best first")
+    assert numbers.all_inner_texts() == ["2", "1"]
+    view.get_by_label("order").select_option("b: most gained on a")
+    assert numbers.all_inner_texts() == ["1", "2"]
+    view.get_by_label("order").select_option("b: most lost to a")
+    assert numbers.all_inner_texts() == ["2", "1"]
+
+
+def test_outputs_beside_those_of_another_system(view: Any) -> None:
+    assert view.locator("mark").all_inner_texts() == ["hut", "home"]
+    view.get_by_label("compare with").select_option("b")
+    assert view.locator("mark").all_inner_texts() == ["small", "hut", "house"]
+
+
+def test_forests_show_their_trees(view: Any) -> None:
+    view.locator("tr.system").nth(1).click()
+    assert view.locator(".drawing svg").count() == 4  # output's tree, derivation, the input's tree, its forest
+    strong = view.locator(".forest g.node.strong text")
+    assert strong.all_text_contents() == ["小", "屋", "NN", "NN", "NP"]  # what was translated
+    assert view.locator(".forest g.edge").count() == 5
+    assert view.locator(".forest g.edge.strong").count() == 3
+    view.locator(".forest g.several").click()
+    assert strong.all_text_contents() == ["小", "屋", "JJ", "NN", "NP"]
+    view.locator(".forest g.several").click()
+    assert strong.all_text_contents() == ["小", "屋", "NN", "NN", "NP"]
+    assert view.get_by_text("The forest of the source, 2 trees").is_visible()
 
 
 def test_a_click_on_an_output_draws_how_it_was_made(view: Any) -> None:

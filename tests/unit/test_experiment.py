@@ -9,7 +9,11 @@ import pytest
 from treeglot import sample
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli import main
+from treeglot.evaluate import Bleu
 from treeglot.experiment import Pipeline, load_recipe, steps_of
+from treeglot.experiment.drawn import packed
+from treeglot.syntax import ParseForest, Tree
+from treeglot.syntax.draw.values import PICTURE_EDGES
 
 RECIPE = """
 title = "A <small> sample"
@@ -83,6 +87,27 @@ def test_the_page_stands_alone(done: Path) -> None:
     explained = test["derivations"]["c2d"][0]
     assert len(explained["heads"]) == len(test["outputs"]["c2d"][0].split())
     assert sum(step[-1] for step in explained["steps"]) == len(explained["steps"]) - 1  # a tree
+    forest = test["forests"][explained["forest"]]
+    assert forest["words"] == test["sources"][0].split()
+    heads = [edge[0] for place, edge in enumerate(forest["edges"]) if place in explained["used"]]
+    assert len(heads) == len(set(heads)) >= len(forest["words"])  # one way to build each node that was used
+    bleu = Bleu(smooth="add-one")
+    [wanted] = bleu.scores(bleu.statistics(test["outputs"]["c2d"][:1], [test["references"][0][:1]]))
+    assert test["judged"]["c2d"][0] == pytest.approx(wanted, abs=0.05)
+    signature = data["systems"][0]["signature"]
+    assert re.fullmatch(
+        r"kind:hiero\|model:[0-9a-f]{12}\|tuned:mert\|seed:1\|tuning:[0-9a-f]{12}\|version:.*", signature
+    )
+    assert (done / f"train-hiero.{signature.split('model:')[1][:12]}").is_dir()
+    assert "|tuned:none|" in data["systems"][1]["signature"]
+
+
+def test_large_forests_are_not_drawn() -> None:
+    tags = " ".join(f"(A{n} w)" for n in range(PICTURE_EDGES))
+    found = packed(ParseForest.from_tree(Tree.parse(f"(X {tags})")), [])
+    assert found["used"] == []
+    assert found["forest"]["size"] == 2 * PICTURE_EDGES + 1
+    assert "edges" not in found["forest"]
 
 
 def test_nothing_runs_twice_and_threads_do_not_matter(

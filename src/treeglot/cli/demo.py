@@ -62,8 +62,10 @@ def demo(
 
     threads = threads or os.cpu_count() or 1
     pairs = QUICK if quick else FULL
-    corpus = _corpus(out, pairs)
+    corpus = out / f"corpus-{pairs}"
     pipeline = Pipeline(steps_of(_recipe(corpus, quick)), out)
+    with pipeline.locked():
+        _write(corpus, pairs)
     show = Page(screen(width, colour))
     show.title(f"Treeglot {treeglot.__version__}: {pairs:,} sentence pairs, from text to translations")
     with watcher() as shown:
@@ -75,18 +77,16 @@ def demo(
     say(f"the report: {report}")
 
 
-def _corpus(out: Path, pairs: int) -> Path:
-    """The sample corpus as files; they are written anew if one of them is not there."""
+def _write(folder: Path, pairs: int) -> None:
+    """The sample corpus as files, if they are not all there yet."""
     from treeglot.sample import write
 
-    folder = out / f"corpus-{pairs}"
     if not (folder / "complete").is_file():
         with Progress("making sentence pairs", unit="pairs", total=pairs) as progress:
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(exist_ok=True)
             write(folder, pairs, SEED)
             (folder / "complete").touch()
             progress.update(pairs)
-    return folder
 
 
 def _recipe(corpus: Path, quick: bool) -> Recipe:
@@ -121,6 +121,8 @@ def _recipe(corpus: Path, quick: bool) -> Recipe:
 
 def _show(show: Page, pipeline: Pipeline, corpus: Path, figures: dict[str, Any]) -> None:
     """The table of the systems, and what they make of a few sentences."""
+    from treeglot.evaluate.page import shown
+
     folders = {planned.step.name: planned for planned in pipeline.plan()}
     timings = pipeline.timings()
     show.heading("Results on the test set")
@@ -129,11 +131,12 @@ def _show(show: Page, pipeline: Pipeline, corpus: Path, figures: dict[str, Any])
     for one in figures["tests"]["test"]["scores"]:
         bleu = one["scores"]["BLEU"]
         against = bleu.get("against")
-        difference = f"{against['difference']:+.1f} (p {against['sign_test']['p']:.3f})" if against else ""
+        difference = f"{against['difference']:+.1f} (p {shown(against['sign_test']['p'])})" if against else ""
         speed = timings[folders[f"translate {one['system']} test"].key]["ms_per_sentence"]
         rows.append([one["system"], f"{rules[one['system']]:,}", f"{bleu['score']:.1f}", difference, f"{speed:.1f}"])
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     show.lines(["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows])
+    show.lines([f"BLEU {figures['tests']['test']['scores'][0]['scores']['BLEU']['signature']}"])
     outputs = {name: read_lines(folders[f"translate {name} test"].folder / "output.jsonl") for name in rules}
     references = read_lines(corpus / "test.en")
     show.heading("A few sentences")

@@ -103,7 +103,7 @@ class Pipeline:
     def run(self, *, threads: int = 1, memory: int = 2 << 30, watcher: Watcher | None = None) -> list[Planned]:
         """Do what is missing. The same steps and files give the same bytes, whatever happened before."""
         watcher = watcher or Watcher()
-        with self._locked():
+        with self.locked():
             plan = self.plan()
             self._clean(plan)
             watcher.planned(plan)
@@ -130,7 +130,7 @@ class Pipeline:
         }
         measures: dict[str, float] = {}
         report = partial(watcher.said, planned)
-        step.run(Task(inputs, part, threads, memory, report, measures.__setitem__))
+        step.run(Task(inputs, planned.identity.inputs, part, threads, memory, report, measures.__setitem__))
         for path, stamp in before.items():
             if _stamp(path) != stamp:
                 raise TreeglotError(f"{path} changed while step {step.name!r} read it; run again")
@@ -168,7 +168,8 @@ class Pipeline:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def locked(self) -> Iterator[None]:
+        """The folder, made if need be, for this process alone; refuses if another run is at work in it."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / LOCK).open("a+") as lock:
             try:

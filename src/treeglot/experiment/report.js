@@ -1,29 +1,10 @@
-'use strict';
 // The page of an experiment: DATA holds the results, TIMINGS what was measured, if timings.js is there.
 const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#5a5a5a', '#8250df', '#bf3989', '#116329'];
-const SVG = 'http://www.w3.org/2000/svg';
 const main = document.querySelector('main');
 const timings = typeof TIMINGS === 'undefined' ? {steps: {}} : TIMINGS;
 const names = DATA.systems.map(system => system.name);
 const colour = name => COLOURS[names.indexOf(name) % COLOURS.length];
 
-function make(tag, attributes = {}, ...content) {
-  const element = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, value);
-  }
-  element.append(...content);
-  return element;
-}
-function draw(tag, attributes = {}, ...content) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...content);
-  return element;
-}
-const label = (x, y, text, anchor = 'start', style = '') =>
-  draw('text', {x, y, 'text-anchor': anchor, class: style}, String(text));
 const section = title => main.append(make('h2', {}, title));
 const shown = (p, least = 0.001) => p < least ? `< ${least}` : p.toFixed(3);
 const fixed = (value, digits = 2) => value === null || value === undefined ? '' : value.toFixed(digits);
@@ -59,16 +40,10 @@ function legend() {
 function results(test) {
   const scores = DATA.tests[test].scores;
   const speeds = name => (timings.steps[`translate ${name} ${test}`] || {}).ms_per_sentence;
-  // Rules by kind as they were extracted, where a model has kinds: table 2 of the c2d paper.
-  const kinds = [...new Set(DATA.systems.flatMap(system => Object.keys(system.different || {})))];
-  const count = number => number === undefined ? ['', 0] : [number.toLocaleString('en'), number];
   const rows = scores.map(one => {
-    const system = DATA.systems.find(other => other.name === one.system);
     const {BLEU: bleu, chrF2: chrf, TER: ter} = one.scores;
     const against = bleu.against;
-    return [one.system, system.summary, [system.rules.toLocaleString('en'), system.rules],
-      [system.flat.toLocaleString('en'), system.flat], ...kinds.map(kind => count((system.different || {})[kind])),
-      [fixed(bleu.score), bleu.score],
+    return [one.system, [fixed(bleu.score), bleu.score],
       [`${fixed(bleu.interval[0])} – ${fixed(bleu.interval[1])}`, bleu.interval[0]],
       against ? [(against.difference >= 0 ? '+' : '−') + fixed(Math.abs(against.difference)), against.difference] : ['', 0],
       against ? [shown(against.sign_test.p), against.sign_test.p] : ['', 1],
@@ -77,14 +52,29 @@ function results(test) {
       [fixed(one.words / Math.max(one.reference_words, 1), 3), one.words],
       [fixed(speeds(one.system)), speeds(one.system) || 0]];
   });
-  const extracted = kinds.map(kind => `${kind} extracted`);
-  return table(['system', 'what it is', 'rules', 'without variables', ...extracted, 'BLEU', '95 % interval', 'difference',
-    'sign test p', 'bootstrap p', 'chrF', 'TER', 'length', 'ms a sentence'], rows, i => scores[i].system === DATA.baseline ? 'baseline' : '');
+  return table(['system', 'BLEU', '95 % interval', `against ${DATA.baseline}`, 'sign test p', 'bootstrap p', 'chrF', 'TER', 'length',
+    'ms a sentence'], rows, i => scores[i].system === DATA.baseline ? 'baseline' : '');
+}
+
+// What the papers' tables have: rules (flat and hierarchical; of forests by kind, as they were extracted), features, BLEU.
+function rules() {
+  const kinds = [...new Set(DATA.systems.flatMap(system => Object.keys(system.different || {})))];
+  const count = number => number === undefined ? ['', 0] : [number.toLocaleString('en'), number];
+  const tests = Object.keys(DATA.tests);
+  const rows = DATA.systems.map(system => {
+    const dev = Math.max(...system.tuning.map(entry => entry.score));
+    const bleu = test => DATA.tests[test].scores.find(one => one.system === system.name).scores.BLEU.score;
+    return [system.name, system.summary, count(system.rules), count(system.flat), count(system.rules - system.flat),
+      ...kinds.map(kind => count((system.different || {})[kind])), count(system.features),
+      Number.isFinite(dev) ? [fixed(dev), dev] : ['', 0], ...tests.map(test => [fixed(bleu(test)), bleu(test)])];
+  });
+  return table(['system', 'what it is', 'rules', 'flat', 'hierarchical', ...kinds.map(kind => `${kind} extracted`), 'features',
+    'BLEU on dev', ...tests.map(test => `BLEU on ${test}`)], rows, i => names[i] === DATA.baseline ? 'baseline' : '');
 }
 
 // A scale from low to high in steps that read well.
 function ticks(low, high, most = 8) {
-  const raw = Math.max(high - low, 1e-9) / most, power = 10 ** Math.floor(Math.log10(raw));
+  const raw = Math.max(high - low, 0.5) / most, power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map(m => m * power).find(s => s >= raw);
   const out = [];
   for (let at = Math.floor(low / step); at * step < high + step * 0.999; at++) out.push(at * step);
@@ -163,100 +153,34 @@ function compared(text, other) {
   return out;
 }
 
-// A derivation from its steps in preorder: [label, source, target, begin, end, children].
-function tree(steps) {
-  let at = 0;
-  const take = () => {
-    const [name, source, target, begin, end, children] = steps[at++];
-    return {name, source, target, begin, end, children: Array.from({length: children}, take)};
-  };
-  return steps.length ? take() : null;
+// How an output was made: its dependency tree, its derivation, and the tree or forest that was translated.
+function explanation(data, name, number) {
+  const explained = data.derivations[name][number];
+  if (!explained) return ['Derivations are kept of the first sentences alone.'];
+  const out = [];
+  if (explained.heads) out.push(dependencies(data.outputs[name][number].split(' ').filter(Boolean), explained.heads, explained.tags));
+  out.push(derivation(explained.steps));
+  if (explained.tree) out.push(make('p', {class: 'faint'}, 'The dependency tree that was translated.'),
+    dependencies(explained.tree.words, explained.tree.heads, explained.tree.tags));
+  if (explained.forest !== undefined) out.push(forest(data.forests[explained.forest], explained.used));
+  return out;
 }
 
-function derivation(steps) {
-  const root = tree(steps);
-  if (!root) return make('p', {}, 'There is no derivation.');
-  const holder = make('div', {class: 'drawing'});
-  // Chinese characters are about twice as wide as Latin letters.
-  const width = text => [...text].reduce((sum, c) => sum + (c > '\u2e7f' ? 13 : 7), 0);
-  const lines = node => [`${node.name} [${node.begin}, ${node.end})`, node.source, node.target];
-  function measure(node) {
-    node.own = Math.max(...lines(node).map(width)) + 20;
-    const below = node.closed ? [] : node.children;
-    below.forEach(measure);
-    node.width = Math.max(node.own, below.reduce((sum, child) => sum + child.width + 14, -14));
-    node.depth = 1 + Math.max(0, ...below.map(child => child.depth));
-  }
-  function place(node, left, level, svg) {
-    const x = left + node.width / 2, y = level * 92 + 8;
-    const below = node.closed ? [] : node.children;
-    let from = left + (node.width - below.reduce((sum, child) => sum + child.width + 14, -14)) / 2;
-    for (const child of below) {
-      const to = from + child.width / 2;
-      svg.append(draw('path', {d: `M${x},${y + 60} C${x},${y + 78} ${to},${y + 72} ${to},${y + 92}`}));
-      place(child, from, level + 1, svg);
-      from += child.width + 14;
-    }
-    const group = draw('g', {class: node.closed ? 'node closed' : 'node', tabindex: 0});
-    group.append(draw('rect', {x: x - node.own / 2, y, width: node.own, height: 60, rx: 6}));
-    const [head, source, target] = lines(node);
-    group.append(label(x, y + 17, head, 'middle', 'faint'), label(x, y + 35, source, 'middle'), label(x, y + 52, target, 'middle'));
-    if (node.children.length) {
-      group.append(draw('title', {}, 'Click to fold what is below'));
-      group.addEventListener('click', () => { node.closed = !node.closed; render(); });
-    }
-    svg.append(group);
-  }
-  function render() {
-    measure(root);
-    const svg = draw('svg', {width: root.width + 16, height: root.depth * 92 - 16, role: 'img', 'aria-label': 'derivation'});
-    place(root, 8, 0, svg);
-    holder.replaceChildren(svg);
-  }
-  render();
-  return holder;
-}
-
-function dependencies(text, heads, tags) {
-  const words = text.split(' ').filter(Boolean), at = [];
-  let x = 20;
-  for (const [i, word] of words.entries()) {
-    const size = Math.max([...word].length * 8, (tags[i] || '').length * 8) + 18;
-    at.push(x + size / 2);
-    x += size;
-  }
-  const span = heads.reduce((most, head, i) => Math.max(most, head < 0 ? 0 : Math.abs(head - i)), 1);
-  const base = 30 + Math.min(span, 12) * 14;
-  const svg = draw('svg', {width: x + 20, height: base + 50, role: 'img', 'aria-label': 'dependency tree'});
-  heads.forEach((head, i) => {
-    if (head < 0) {
-      svg.append(draw('path', {d: `M${at[i]},${base} V8`}), label(at[i] + 4, 16, 'root', 'start', 'faint'));
-      return;
-    }
-    const y = base - 12 - 14 * Math.min(Math.abs(head - i), 12);
-    svg.append(draw('path', {d: `M${at[head]},${base} C${at[head]},${y} ${at[i]},${y} ${at[i]},${base - 5} l-3,-5 m3,5 l3,-5`}));
-  });
-  words.forEach((word, i) => svg.append(label(at[i], base + 18, word, 'middle'), label(at[i], base + 36, tags[i] || '', 'middle', 'faint')));
-  return make('div', {class: 'drawing'}, svg);
-}
-
-function sentence(test, number) {
-  const data = DATA.tests[test], reference = data.references[0][number] || '';
+function sentence(test, number, other) {
+  const data = DATA.tests[test];
   const rows = [['source', data.sources[number]], ...data.references.map(lines => ['reference', lines[number] || ''])];
   const body = make('tbody', {}, ...rows.map(([what, text]) => make('tr', {}, make('td', {}, what), make('td', {}, text))));
+  const against = other ? data.outputs[other][number] || '' : data.references[0][number] || '';
   for (const name of names) {
-    const explained = data.derivations[name][number];
     const more = make('tr', {hidden: ''}, make('td'), make('td'));
     const toggle = () => {
       more.hidden = !more.hidden;
-      if (more.hidden || more.lastChild.childNodes.length) return;
-      if (!explained) { more.lastChild.append('Derivations are kept of the first sentences alone.'); return; }
-      if (explained.heads) more.lastChild.append(dependencies(data.outputs[name][number], explained.heads, explained.tags));
-      more.lastChild.append(derivation(explained.steps));
+      if (!more.hidden && !more.lastChild.childNodes.length) more.lastChild.append(...explanation(data, name, number));
     };
+    const text = data.outputs[name][number] || '';
     body.append(make('tr', {class: 'system', tabindex: 0, title: 'Show how it was made', onclick: toggle,
-      onkeydown: event => { if (event.key === 'Enter') toggle(); }},
-    make('td', {}, name), make('td', {}, ...compared(data.outputs[name][number] || '', reference))), more);
+      onkeydown: event => { if (event.key === 'Enter') toggle(); }}, make('td', {}, name),
+    make('td', {}, ...compared(text, against)), make('td', {class: 'number'}, fixed(data.judged[name][number], 1))), more);
   }
   return make('div', {class: 'sentence', 'data-number': number}, make('strong', {}, `${number + 1}`), make('table', {}, body));
 }
@@ -267,7 +191,16 @@ function sentences(test) {
   const different = number => new Set(names.map(name => data.outputs[name][number])).size;
   const orders = {'as they come': i => i, 'shortest first': length, 'longest first': i => -length(i),
     'most different outputs first': i => -different(i)};
-  const holder = make('div'), state = {page: 0, text: '', order: 'as they come'};
+  const judged = name => i => data.judged[name][i];
+  for (const name of names) {
+    orders[`${name}: worst first`] = judged(name);
+    orders[`${name}: best first`] = i => -judged(name)(i);
+    if (name === DATA.baseline) continue;
+    const gain = i => judged(name)(i) - judged(DATA.baseline)(i);
+    orders[`${name}: most gained on ${DATA.baseline}`] = i => -gain(i);
+    orders[`${name}: most lost to ${DATA.baseline}`] = gain;
+  }
+  const holder = make('div'), state = {page: 0, text: '', order: 'as they come', other: ''};
   const count = make('span');
   function show() {
     const wanted = state.text.toLowerCase();
@@ -277,16 +210,19 @@ function sentences(test) {
     found.sort((a, b) => key(a) - key(b) || a - b);
     const pages = Math.max(1, Math.ceil(found.length / size));
     state.page = Math.min(Math.max(state.page, 0), pages - 1);
-    count.textContent = `${found.length} sentences, page ${state.page + 1} of ${pages}`;
-    holder.replaceChildren(...found.slice(state.page * size, (state.page + 1) * size).map(i => sentence(test, i)));
+    count.textContent = `${found.length} sentence${found.length === 1 ? '' : 's'}, page ${state.page + 1} of ${pages}`;
+    holder.replaceChildren(...found.slice(state.page * size, (state.page + 1) * size).map(i => sentence(test, i, state.other)));
   }
+  const change = name => event => { state[name] = event.target.value; state.page = 0; show(); };
   const step = by => () => { state.page += by; show(); };
+  const option = (value, text = value) => make('option', {value}, text);
   const controls = make('div', {class: 'controls'},
-    make('input', {type: 'search', placeholder: 'search', 'aria-label': 'search',
-      oninput: event => { state.text = event.target.value; state.page = 0; show(); }}),
-    make('select', {'aria-label': 'order', onchange: event => { state.order = event.target.value; state.page = 0; show(); }},
-      ...Object.keys(orders).map(name => make('option', {}, name))),
-    make('button', {onclick: step(-1)}, '←'), make('button', {onclick: step(1)}, '→'), count);
+    make('input', {type: 'search', placeholder: 'search', 'aria-label': 'search', oninput: change('text')}),
+    make('select', {'aria-label': 'order', onchange: change('order')}, ...Object.keys(orders).map(name => option(name))),
+    make('select', {'aria-label': 'compare with', onchange: change('other')}, option('', 'marked: not in the reference'),
+      ...names.map(name => option(name, `marked: not in ${name}'s`))),
+    make('button', {onclick: step(-1), 'aria-label': 'previous page'}, '←'),
+    make('button', {onclick: step(1), 'aria-label': 'next page'}, '→'), count);
   show();
   return make('div', {}, controls, holder);
 }
@@ -299,15 +235,18 @@ for (const test of Object.keys(DATA.tests)) {
   section(`BLEU on ${test} by length`);
   main.append(byLength(test));
 }
+section('Systems and their rules');
+main.append(rules());
 section('Tuning: BLEU on the development set by iteration');
 main.append(legend(), lines(DATA.systems.map(system => ({name: system.name,
   points: system.tuning.map(entry => [entry.iteration, entry.score])})), 'iteration'));
 section('Time');
 main.append(steps());
 for (const test of Object.keys(DATA.tests)) {
-  section(`Outputs on ${test}: what differs from the reference is marked; click an output for its derivation`);
+  section(`Outputs on ${test}: what differs is marked; a click on an output shows how it was made; sentence BLEU on the right`);
   main.append(sentences(test));
 }
 const signatures = new Set(Object.values(DATA.tests).flatMap(test => test.scores.flatMap(one =>
   Object.entries(one.scores).map(([name, score]) => `${name} ${score.signature}`))));
-main.append(make('footer', {}, ...[DATA.signature, ...signatures].flatMap(line => [line, make('br')])));
+main.append(make('footer', {}, ...[DATA.signature, ...signatures,
+  ...DATA.systems.map(system => `${system.name} ${system.signature}`)].flatMap(line => [line, make('br')])));

@@ -15,12 +15,13 @@ from typing import Any
 
 import treeglot
 from treeglot.base.files import read_lines, write_binary
+from treeglot.evaluate import Bleu
 from treeglot.experiment.pipeline import Pipeline
 from treeglot.experiment.recipe import Recipe, System
 from treeglot.experiment.step import Input, Output, Step, Task
 from treeglot.models import find_kind
 
-DERIVATIONS = 200  # sentences of a test set whose derivations the page holds
+KEY = 12  # characters of a step's key that are shown
 NAMES = ("report.html", "report.json")
 
 
@@ -30,19 +31,20 @@ def report_step(recipe: Recipe) -> Step:
     for system in recipe.system:
         inputs[f"model {system.name}"] = Output(f"train {system.name}")
         if (system.tune or recipe.tune).method != "none":
-            inputs[f"log {system.name}"] = Output(f"tune {system.name}", "log.jsonl")
+            inputs[f"tuning {system.name}"] = Output(f"tune {system.name}")
         for test in recipe.test:
-            inputs[f"output {system.name} {test}"] = Output(f"translate {system.name} {test}", "output.jsonl")
+            inputs[f"output {system.name} {test}"] = Output(f"translate {system.name} {test}")
     for name, test_set in recipe.test.items():
         inputs[f"scores {name}"] = Output(f"score {name}", "scores.json")
         inputs |= {f"reference {name} {n}": path for n, path in enumerate(test_set.references)}
     settings = {
         "title": recipe.title,
         "baseline": recipe.baseline or recipe.system[0].name,
+        "lowercase": recipe.lowercase,
         "systems": [[system.name, system.kind] for system in recipe.system],
         "tests": list(recipe.test),
     }
-    return Step("report", partial(_report, recipe), inputs, settings)
+    return Step("report", partial(_report, recipe), inputs, settings, version=2)
 
 
 def publish(pipeline: Pipeline, threads: int) -> list[Path]:
@@ -66,7 +68,7 @@ def _report(recipe: Recipe, task: Task) -> None:
         "title": recipe.title or "Experiment",
         "baseline": recipe.baseline or recipe.system[0].name,
         "signature": f"treeglot {treeglot.__version__}",
-        "systems": [_system(system, task) for system in recipe.system],
+        "systems": [_system(recipe, system, task) for system in recipe.system],
         "tests": {name: _test(recipe, name, task) for name in recipe.test},
     }
     figures = data | {"tests": {name: {"scores": test["scores"]} for name, test in data["tests"].items()}}
@@ -79,7 +81,8 @@ def _report(recipe: Recipe, task: Task) -> None:
 def page(data: dict[str, Any]) -> str:
     """The page that shows `data`, with its style and programs inside."""
     here = files("treeglot.experiment")
-    style, program = (here.joinpath(name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
+    names = ("report.css", "drawings.js", "report.js")
+    style, drawings, program = (here.joinpath(name).read_text(encoding="utf-8") for name in names)
     # Inside <script> only "</" could end the data too early.
     held = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
     return "\n".join(
@@ -88,47 +91,84 @@ def page(data: dict[str, Any]) -> str:
             '<meta name="viewport" content="width=device-width, initial-scale=1"/>',
             f"<title>{escape(data['title'])}</title><style>{style}</style></head><body>",
             f"<h1>{escape(data['title'])}</h1><main></main>",
-            f'<script>const DATA = {held};</script>\n<script src="timings.js"></script>\n<script>{program}</script>',
+            f'<script>const DATA = {held};</script>\n<script src="timings.js"></script>\n'
+            f"<script>{drawings}{program}</script>",
             "</body></html>\n",
         ]
     )
 
 
-def _system(system: System, task: Task) -> dict[str, Any]:
+def _system(recipe: Recipe, system: System, task: Task) -> dict[str, Any]:
     import duckdb
 
-    model = task.inputs[f"model {system.name}"]
+    from treeglot.decode import read_weights
+
+    model, tuned = task.inputs[f"model {system.name}"], task.inputs.get(f"tuning {system.name}")
     table = model / "rules.parquet"
     with duckdb.connect() as connection:
         connection.execute("SELECT count(*), count(*) FILTER (variables = 0) FROM read_parquet(?)", [str(table)])
         rules, flat = connection.fetchone() or (0, 0)
-    out = {"name": system.name, "kind": system.kind, "summary": find_kind(system.kind).summary}
-    log = task.inputs.get(f"log {system.name}")
-    tuning = [json.loads(line) for line in read_lines(log)] if log is not None else []
-    curve = [{key: entry[key] for key in ("iteration", "score", "held_out") if key in entry} for entry in tuning]
-    extraction = json.loads((model / "extraction.json").read_text())
-    return out | {"rules": rules, "flat": flat, "tuning": curve, "different": extraction.get("different")}
+    tuning = [json.loads(line) for line in read_lines(tuned / "log.jsonl")] if tuned is not None else []
+    weights = read_weights(model / "weights.txt" if tuned is None else tuned / "best.weights")
+    return {
+        "name": system.name,
+        "kind": system.kind,
+        "summary": find_kind(system.kind).summary,
+        "signature": _signature(recipe, system, task),
+        "rules": rules,
+        "flat": flat,
+        "different": json.loads((model / "extraction.json").read_text()).get("different"),
+        "features": sum(value != 0 for value in weights.values()),
+        "tuning": [{key: entry[key] for key in ("iteration", "score", "held_out") if key in entry} for entry in tuning],
+    }
+
+
+def _signature(recipe: Recipe, system: System, task: Task) -> str:
+    """How a system was made: the keys stand for all settings and all data that it depends on."""
+
+    def key(name: str) -> str:
+        return task.digests[f"{name} {system.name}"][:KEY]
+
+    tune = system.tune or recipe.tune
+    weights = "none" if tune.method == "none" else f"{tune.method}|seed:{tune.seed}|tuning:{key('tuning')}"
+    return f"kind:{system.kind}|model:{key('model')}|tuned:{weights}|version:{treeglot.__version__}"
 
 
 def _test(recipe: Recipe, test: str, task: Task) -> dict[str, Any]:
-    outputs, derivations = {}, {}
+    outputs, derivations, judged = {}, {}, {}
     sources: list[str] = []
+    forests: list[Any] = []  # systems share those that are the same
+    number = len(recipe.test[test].references)
+    references = [read_lines(task.inputs[f"reference {test} {n}"]) for n in range(number)]
+    bleu = Bleu(lowercase=recipe.lowercase, smooth="add-one")
+    prepared = bleu.prepare(references)
     for system in recipe.system:
-        entries = [json.loads(line) for line in read_lines(task.inputs[f"output {system.name} {test}"])]
+        folder = task.inputs[f"output {system.name} {test}"]
+        entries = [json.loads(line) for line in read_lines(folder / "output.jsonl")]
+        drawings = [json.loads(line) for line in read_lines(folder / "drawn.jsonl")]
         sources = sources or [entry["source"] for entry in entries]
         outputs[system.name] = [entry["text"] for entry in entries]
-        derivations[system.name] = [_explained(entry) for entry in entries[:DERIVATIONS]]
-    number = len(recipe.test[test].references)
+        judged[system.name] = bleu.scores(prepared.statistics(outputs[system.name])).round(1).tolist()
+        explained = [_explained(*both) for both in zip(entries, drawings, strict=False)]
+        for one in explained:
+            if "forest" in one:
+                if one["forest"] not in forests:
+                    forests.append(one["forest"])
+                one["forest"] = forests.index(one["forest"])
+        derivations[system.name] = explained
     return {
         "sources": sources,
-        "references": [read_lines(task.inputs[f"reference {test} {n}"]) for n in range(number)],
+        "references": references,
         "outputs": outputs,
+        "judged": judged,
         "derivations": derivations,
+        "forests": forests,
         "scores": json.loads(task.inputs[f"scores {test}"].read_text()),
     }
 
 
-def _explained(entry: dict[str, Any]) -> dict[str, Any]:
-    """What the page draws of a translation: the steps as lists, which are short, and the tree."""
+def _explained(entry: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any]:
+    """What the page draws of a translation: the steps as lists, which are short, and trees and forests."""
     steps = [[s["label"], s["source"], s["target"], *s["span"], s["children"]] for s in entry.get("derivation", [])]
-    return {"steps": steps, **({"heads": entry["heads"], "tags": entry["tags"]} if "heads" in entry else {})}
+    tree = {"heads": entry["heads"], "tags": entry["tags"]} if "heads" in entry else {}
+    return {"steps": steps, **tree, **drawing}

@@ -34,6 +34,7 @@ class Task:
     """What a step is given when it runs."""
 
     inputs: Mapping[str, Path]
+    digests: Mapping[str, str]  # of the inputs: of a file its content's, of a step's result the step's key
     out: Path  # the folder to write to
     threads: int
     memory: int

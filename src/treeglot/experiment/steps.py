@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from treeglot.base.files import read_lines, write_binary
 from treeglot.base.options import from_table
+from treeglot.experiment.drawn import SENTENCES, drawn
 from treeglot.experiment.recipe import (
     AlignSettings,
     CorpusFiles,
@@ -106,7 +107,7 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
         weights = Output(f"tune {system.name}", "best.weights")
     for name, test in tests.items():
         inputs = {"model": model, "weights": weights, "sentences": test[translated_file(kind, test)]}
-        steps.append(Step(f"translate {system.name} {name}", _translate, inputs))
+        steps.append(Step(f"translate {system.name} {name}", _translate, inputs, version=2))
     return steps
 
 
@@ -207,9 +208,15 @@ def _translate(task: Task) -> None:
     model = load(task.inputs["model"]).with_weights(read_weights(task.inputs["weights"]))
     sources = model.read(task.inputs["sentences"])
     number, seconds = 0, 0.0
-    with write_binary(task.out / "output.txt") as texts, write_binary(task.out / "output.jsonl") as entries:
+    with (
+        write_binary(task.out / "output.txt") as texts,
+        write_binary(task.out / "output.jsonl") as entries,
+        write_binary(task.out / "drawn.jsonl") as drawings,
+    ):
         while batch := list(islice(sources, BATCH)):
-            for found in model.translate_all(batch, threads=task.threads):
+            for source, found in zip(batch, model.translate_all(batch, threads=task.threads), strict=True):
+                if number < SENTENCES:
+                    drawings.write((json.dumps(drawn(source, found), ensure_ascii=False) + "\n").encode())
                 texts.write(f"{found.text}\n".encode())
                 entry = {"source": found.source, **found.best.as_object(trace=True)}
                 if found.problem:
