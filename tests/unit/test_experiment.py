@@ -167,8 +167,15 @@ def test_files_that_a_kind_wants(tmp_path: Path) -> None:
         Pipeline(steps_of(load_recipe(recipe)), tmp_path / "work").plan()
 
 
-def test_the_recipes_that_come_with_treeglot_are_well_formed(tmp_path: Path) -> None:
-    path = Path(__file__).parents[2] / "recipes" / "forests.toml"
-    recipe = load_recipe(path)
-    assert [system.kind for system in recipe.system] == ["c2s", "c2s-wf", "c2s-wf-s2s", "c2d-s2d", "c2d", "t2s"]
-    assert {step.name for step in steps_of(recipe)} >= {"train c2d", "tune t2s", "score test", "report"}
+@pytest.mark.parametrize(
+    ("name", "kinds"),
+    [
+        ("forests", ["c2s", "c2s-wf", "c2s-wf-s2s", "c2d-s2d", "c2d", "t2s"]),
+        ("dependents", ["hiero", "dep2str", "dep2str-aug"]),
+    ],
+)
+def test_the_recipes_that_come_with_treeglot_are_well_formed(name: str, kinds: list[str]) -> None:
+    recipe = load_recipe(Path(__file__).parents[2] / "recipes" / f"{name}.toml")
+    assert [system.kind for system in recipe.system] == kinds
+    wanted = {f"{step} {kind}" for step in ("train", "tune") for kind in kinds} | {"score test", "report"}
+    assert {step.name for step in steps_of(recipe)} >= wanted

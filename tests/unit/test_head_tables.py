@@ -132,6 +132,25 @@ def test_chinese(production: str, head: str) -> None:
 @pytest.mark.parametrize(
     ("production", "head"),
     [
+        ("CP -> IP DEC", "IP 0"),
+        ("CP -> WHNP CP", "CP 1"),
+        ("CP -> VP DEC", "VP 0"),
+        ("CP -> CP SP", "CP 0"),
+        ("DNP -> NP DEG", "NP 0"),
+        ("DNP -> PP DEG", "PP 0"),
+        ("DVP -> VP DEV", "VP 0"),
+        ("LCP -> NP LC", "LC 1"),
+        ("PP -> P LCP", "P 0"),
+        ("VP -> VV VP", "VV 0"),
+    ],
+)
+def test_chinese_particles(production: str, head: str) -> None:
+    assert chosen(heads.load("chinese-particles"), production) == head
+
+
+@pytest.mark.parametrize(
+    ("production", "head"),
+    [
         ("S -> NP-SB VVFIN-HD NP-OA $.", "VVFIN-HD 1"),
         ("S -> KOUS NP VP VAFIN", "VAFIN 3"),
         ("VP -> NP PP VVPP", "VVPP 2"),
@@ -248,9 +267,8 @@ def test_load_by_path_and_compressed(tmp_path: Path) -> None:
 
 
 def test_unknown_name() -> None:
-    with pytest.raises(
-        UsageError, match=r"^no head table 'klingon': expected a file or one of chinese, english, german$"
-    ):
+    names = "chinese, chinese-particles, english, german"
+    with pytest.raises(UsageError, match=rf"^no head table 'klingon': expected a file or one of {names}$"):
         heads.load("klingon")
     with pytest.raises(FileNotFoundError):
         heads.load("/nowhere/own.heads")

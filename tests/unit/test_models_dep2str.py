@@ -11,7 +11,7 @@ from treeglot import sample
 from treeglot.base.errors import UsageError
 from treeglot.cli import main
 from treeglot.models import Corpus, train
-from treeglot.models.dep2str import DEP2STR_KINDS
+from treeglot.models.dep2str import DEP2STR_KINDS, Dep2strOptions
 from treeglot.syntax import Dependency, heads, read_text, to_dependencies, write
 
 SEVEN = {
@@ -33,7 +33,8 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pairs = parts["train"]
     write(folder / "zh.forest.jsonl", sample.forests(parts)["train"])
     write(folder / "zh.tree", [pair.source_tree for pair in pairs])
-    write(folder / "zh.conllu", to_dependencies([pair.source_tree for pair in pairs], heads.load("chinese")))
+    table = heads.load(Dep2strOptions().source_heads)
+    write(folder / "zh.conllu", to_dependencies([pair.source_tree for pair in pairs], table))
     write(folder / "zh.txt", [pair.source for pair in pairs])
     write(folder / "en.txt", [pair.target for pair in pairs])
     write(folder / "links.align", [pair.alignment for pair in pairs])

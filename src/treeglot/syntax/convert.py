@@ -31,7 +31,9 @@ BATCH = 256  # values that cross into the core at a time
 class ConvertOptions:
     """How one kind of syntax becomes another."""
 
-    heads: str | None = option(None, "Head table that makes dependencies: chinese, english, german or a file.")
+    heads: str | None = option(
+        None, "Head table that makes dependencies: a file, or a name such as english (docs/formats.md)."
+    )
     style: str = option(
         "table", "Where dependencies depart from the head table: table, johansson-nugues, content, or NAME=VALUE,…"
     )
