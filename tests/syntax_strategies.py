@@ -93,7 +93,7 @@ def forests(
 ) -> ParseForest:
     """A small forest, or an unparsed one; with unary chains, shared and unreachable nodes.
 
-    `plain`: what Egret's format can hold: words are only children, labelled spans are unique, there is one root.
+    `plain`: what Egret's format can hold: words are only children, there is one root.
     """
     tokens = draw(st.lists(words, min_size=1, max_size=4))
     n = len(tokens)
@@ -126,8 +126,6 @@ def forests(
             begin = draw(st.integers(0, n - 1))
             span = (begin, draw(st.integers(begin + 1, n)))
             label = draw(labels)
-            if plain and (label, span) in list(zip(names, spans, strict=True))[n:]:
-                continue
             below = [cover(*span) for _ in range(draw(st.integers(1, 3)))]
             if sum(prod(trees[v] for v in edge) for edge in below) <= max_trees:
                 add(label, span, below)

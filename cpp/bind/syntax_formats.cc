@@ -70,7 +70,8 @@ void bind_syntax_formats(nb::module_& m) {
   m.def("write_pharaoh", &write_pharaoh, "alignment"_a, "The links as a line.");
 
   bind_reader<EgretReader>(m, "EgretReader", "Reads packed forests as Egret prints them.")
-      .def(nb::init<std::string, bool, bool>(), "file"_a, "skip_bad"_a = false, "keep_suffix"_a = false);
+      .def(nb::init<std::string, bool, bool, double>(), "file"_a, "skip_bad"_a = false, "keep_suffix"_a = false,
+           "unit"_a = 1.0);
   m.def("write_egret", &write_egret, "forest"_a, "number"_a, nb::call_guard<nb::gil_scoped_release>(),
         "The record of a forest; refuses what the format cannot hold.");
 

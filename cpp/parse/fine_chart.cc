@@ -155,6 +155,7 @@ void FineGrammar::sum_chains() {
 void FineChart::allow(const FineGrammar& grammar, const KeptStates& kept) {
   const Level& level = grammar.level();
   words_ = kept.words();
+  closed_ = level.closed;
   nodes_.clear();
   edges_.clear();
   first_node_.assign(words_ * words_, 0);
@@ -298,6 +299,10 @@ void FineChart::outside_cell(const FineGrammar& grammar, std::size_t i, std::siz
     if (j == i + 1) {
       const double posterior = dot(&outside_[head.at], &below_[head.at], heads);
       if (posterior > 0.0) edges_.push_back({h, ChartEdge::kNone, ChartEdge::kNone, posterior});
+    }
+    if (level.closed) {
+      const double posterior = dot(&above_[head.at], &below_[head.at], heads);
+      if (posterior > 0.0) edges_.push_back({h, h, ChartEdge::kNone, posterior});
     }
     for (std::uint32_t c = begin; c < end; ++c) {
       const ChartNode& child = nodes_[c];

@@ -68,6 +68,10 @@ struct ChartEdge {
   static constexpr std::uint32_t kNone = 0xffffffffu;
   std::uint32_t head = 0, left = kNone, right = kNone;  // nodes; a word's edge has none below it, a unary one the left
   double posterior = 0.0;
+
+  // Where unary rules are chains already: that none is above what words or binary rules make of `head`, which is `left`.
+  bool is_stay() const { return left == head; }
+  bool is_unary() const { return left != kNone && right == kNone && left != head; }
 };
 
 class FineChart {
@@ -77,6 +81,7 @@ class FineChart {
               const Deadline& deadline);
 
   double log_probability() const { return log_probability_; }
+  bool closed() const { return closed_; }  // as the level's of the last pass
   // The states whose posterior is e^-margin or more.
   void keep(const FineGrammar& grammar, double margin, KeptStates& kept) const;
   // Nodes by length of span, then its begin; every edge with a posterior above 0, in no order.
@@ -100,6 +105,7 @@ class FineChart {
   std::vector<ChartEdge> edges_;
   std::vector<std::uint32_t> where_;  // label → its node in the cell at hand
   double log_probability_ = 0.0;
+  bool closed_ = false;
 };
 
 }  // namespace treeglot

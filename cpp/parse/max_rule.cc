@@ -4,15 +4,12 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <map>
 
 namespace treeglot {
 namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 constexpr std::uint32_t kNone = ChartEdge::kNone;
-// Sums of the same scores in another order differ by rounding; the best tree must not fall out by that.
-constexpr double kRounding = 1e-9;
 
 }  // namespace
 
@@ -63,28 +60,63 @@ std::vector<std::uint32_t> unary_ranks(const SplitGrammar& grammar) {
 
 MaxRule::MaxRule(const SplitGrammar& grammar, std::span<const std::uint32_t> ranks,
                  std::span<const std::uint8_t> parts, const FineChart& chart)
-    : grammar_(grammar), parts_(parts), nodes_(chart.nodes()) {
-  const std::size_t nodes = nodes_.size();
+    : grammar_(grammar),
+      parts_(parts),
+      nodes_(chart.nodes()),
+      chart_nodes_(static_cast<std::uint32_t>(chart.nodes().size())) {
+  // With one layer all edges join nodes of the chart. With two, unary edges and stays lead from the upper one to the lower,
+  // others from the lower to the upper; a node without unary edges is in both.
+  const bool layers = chart.closed();
+  std::vector<std::uint8_t> is_double(chart_nodes_, 0);
+  if (layers) {
+    stays_.assign(chart_nodes_, kNever);
+    for (const ChartEdge& edge : chart.edges()) {
+      if (edge.is_unary()) is_double[edge.head] = 1;
+      if (edge.is_stay()) stays_[edge.head] = std::log(std::min(1.0, edge.posterior));
+    }
+  }
+  const auto upper = [&](std::uint32_t node) {
+    return node != kNone && is_double[node] ? node + chart_nodes_ : node;
+  };
+  const std::size_t nodes = layers ? 2 * nodes_.size() : nodes_.size();
+  const auto is_taken = [&](const ChartEdge& edge) { return !edge.is_stay() || is_double[edge.head]; };
+  const auto head_of = [&](const ChartEdge& edge) {
+    return edge.is_unary() || edge.is_stay() ? upper(edge.head) : edge.head;
+  };
   first_edge_.assign(nodes + 1, 0);
-  for (const ChartEdge& edge : chart.edges()) ++first_edge_[edge.head + 1];
+  for (const ChartEdge& edge : chart.edges()) {
+    if (is_taken(edge)) ++first_edge_[head_of(edge) + 1];
+  }
   for (std::size_t node = 0; node < nodes; ++node) first_edge_[node + 1] += first_edge_[node];
-  edges_.resize(chart.edges().size());
+  edges_.resize(first_edge_[nodes]);
   std::vector<std::uint32_t> next(first_edge_.begin(), first_edge_.end() - 1);
-  for (const ChartEdge& edge : chart.edges())
-    edges_[next[edge.head]++] = {edge.left, edge.right, std::log(std::min(1.0, edge.posterior))};
+  for (const ChartEdge& edge : chart.edges()) {
+    if (!is_taken(edge)) continue;
+    Edge& taken = edges_[next[head_of(edge)]++];
+    if (edge.is_stay()) {
+      taken = {edge.head, kNone, 0.0};  // it is no rule, so it costs nothing
+    } else {
+      const double score = std::log(std::min(1.0, edge.posterior));
+      taken = edge.is_unary() ? Edge{edge.left, kNone, score} : Edge{upper(edge.left), upper(edge.right), score};
+    }
+  }
   best_.assign(nodes, kNever);
   best_edge_.assign(nodes, kNone);
   std::uint32_t begin = 0;
-  while (begin < nodes) {  // nodes of a span are side by side, spans come by length
+  while (begin < chart_nodes_) {  // nodes of a span are side by side, spans come by length
     std::uint32_t end = begin + 1;
-    while (end < nodes && nodes_[end].begin == nodes_[begin].begin && nodes_[end].end == nodes_[begin].end) ++end;
-    order_cell(begin, end, ranks);
+    while (end < chart_nodes_ && nodes_[end].begin == nodes_[begin].begin && nodes_[end].end == nodes_[begin].end) ++end;
+    if (layers) {
+      settle_layers(begin, end);
+    } else {
+      order_cell(begin, end, ranks);
+    }
     begin = end;
   }
   const std::uint32_t last = nodes_.empty() ? 0 : nodes_.back().end;
   top_ = kNone;
-  for (std::uint32_t node = 0; node < nodes; ++node) {
-    if (nodes_[node].label == grammar.root && nodes_[node].begin == 0 && nodes_[node].end == last) top_ = node;
+  for (std::uint32_t node = 0; node < chart_nodes_; ++node) {
+    if (nodes_[node].label == grammar.root && nodes_[node].begin == 0 && nodes_[node].end == last) top_ = upper(node);
   }
 }
 
@@ -93,6 +125,22 @@ double MaxRule::edge_best(const Edge& edge) const {
   if (edge.left != kNone) sum += best_[edge.left];
   if (edge.right != kNone) sum += best_[edge.right];
   return sum;
+}
+
+// First what words and binary rules make, then what at most one unary rule makes of that: no cycles.
+void MaxRule::settle_layers(std::uint32_t begin, std::uint32_t end) {
+  for (const std::uint32_t layer : {0u, chart_nodes_}) {
+    for (std::uint32_t node = layer + begin; node < layer + end; ++node) {
+      for (std::uint32_t e = first_edge_[node]; e < first_edge_[node + 1]; ++e) {
+        const double sum = edge_best(edges_[e]);
+        if (sum > best_[node]) {
+          best_[node] = sum;
+          best_edge_[node] = e;
+        }
+      }
+      if (best_edge_[node] != kNone) order_.push_back(node);
+    }
+  }
 }
 
 void MaxRule::order_cell(std::uint32_t begin, std::uint32_t end, std::span<const std::uint32_t> ranks) {
@@ -190,7 +238,8 @@ Tree MaxRule::tree(std::span<const std::string_view> words, bool drop_root) cons
   };
   // A treebank may have ROOT over a phrase and a full stop, or over a word.
   const Edge& first = edges_[best_edge_[top_]];
-  const bool has_one_child = first.left != kNone && first.right == kNone && !parts_[nodes_[first.left].label];
+  const bool has_one_child =
+      first.left != kNone && first.right == kNone && !is_stay(top_, first) && !parts_[at(first.left).label];
   std::vector<Step> stack = {{top_, false}};
   while (!stack.empty()) {
     const Step step = stack.back();
@@ -199,158 +248,18 @@ Tree MaxRule::tree(std::span<const std::string_view> words, bool drop_root) cons
       builder.close();
       continue;
     }
-    const ChartNode& node = nodes_[step.node];
-    const Edge& edge = edges_[best_edge_[step.node]];
+    const ChartNode& node = at(step.node);
+    const Edge* edge = &edges_[best_edge_[step.node]];
+    if (is_stay(step.node, *edge)) edge = &edges_[best_edge_[edge->left]];
     if (!parts_[node.label] && !(drop_root && step.node == top_ && has_one_child)) {
       builder.open(grammar_.shown(node.label));
       stack.push_back({step.node, true});
     }
-    if (edge.left == kNone) builder.word(words[node.begin]);
-    if (edge.right != kNone) stack.push_back({edge.right, false});
-    if (edge.left != kNone) stack.push_back({edge.left, false});
+    if (edge->left == kNone) builder.word(words[node.begin]);
+    if (edge->right != kNone) stack.push_back({edge->right, false});
+    if (edge->left != kNone) stack.push_back({edge->left, false});
   }
   return builder.finish();
-}
-
-std::vector<double> MaxRule::outside() const {
-  std::vector<double> out(nodes_.size(), kNever);
-  out[top_] = 0.0;
-  for (std::size_t at = order_.size(); at-- > 0;) {
-    const std::uint32_t node = order_[at];
-    if (out[node] == kNever) continue;
-    for (std::uint32_t e = first_edge_[node]; e < first_edge_[node + 1]; ++e) {
-      const Edge& edge = edges_[e];
-      if (edge.left == kNone || edge.score == kNever) continue;
-      const double above = out[node] + edge.score;
-      if (edge.right == kNone) {
-        out[edge.left] = std::max(out[edge.left], above);
-      } else {
-        out[edge.left] = std::max(out[edge.left], above + best_[edge.right]);
-        out[edge.right] = std::max(out[edge.right], above + best_[edge.left]);
-      }
-    }
-  }
-  return out;
-}
-
-// The ways to build `head` from nodes that are no parts, as good as `least` with the best trees below them, from the best
-// on; whether there were more than `most`. Rules of many children have very many ways where much is ambiguous.
-bool MaxRule::flatten(std::uint32_t head, double outside, double least, std::size_t most, std::span<const double> totals,
-                      std::vector<Flat>& out) const {
-  struct Partial {
-    Flat flat;
-    std::size_t next = 0;    // tails before it are no parts
-    double bound = 0.0;      // with the best trees below: what the best of its completions has
-    std::size_t number = 0;  // of equal ones the earlier comes first
-  };
-  std::vector<Partial> open;
-  std::size_t made = 0;
-  const auto worse = [](const Partial& a, const Partial& b) {
-    return a.bound != b.bound ? a.bound < b.bound : a.number > b.number;
-  };
-  const auto grow = [&](const Partial& from, std::uint32_t node, std::size_t position) {
-    for (std::uint32_t e = first_edge_[node]; e < first_edge_[node + 1]; ++e) {
-      const Edge& edge = edges_[e];
-      const double bound = from.bound + edge_best(edge) - best_[node];
-      if (edge.score == kNever || !(bound >= least)) continue;
-      Partial grown = from;
-      grown.bound = bound;
-      grown.number = made++;
-      grown.flat.score += edge.score;
-      grown.flat.conditional += edge.score - totals[node];
-      auto& tails = grown.flat.tails;
-      const auto place = tails.begin() + static_cast<std::ptrdiff_t>(position);
-      if (node != head) {
-        *place = edge.left;
-        if (edge.right != kNone) tails.insert(place + 1, edge.right);
-      } else {
-        if (edge.left != kNone) tails.push_back(edge.left);
-        if (edge.right != kNone) tails.push_back(edge.right);
-      }
-      open.push_back(std::move(grown));
-      std::push_heap(open.begin(), open.end(), worse);
-    }
-  };
-  grow({{}, 0, outside + best_[head], 0}, head, 0);
-  while (!open.empty()) {
-    if (out.size() == most) return true;
-    std::pop_heap(open.begin(), open.end(), worse);
-    Partial top = std::move(open.back());
-    open.pop_back();
-    const auto& tails = top.flat.tails;
-    while (top.next < tails.size() && !parts_[nodes_[tails[top.next]].label]) ++top.next;
-    if (top.next == tails.size()) {
-      out.push_back(std::move(top.flat));
-    } else {
-      grow(top, tails[top.next], top.next);
-    }
-  }
-  return false;
-}
-
-ParseForest MaxRule::forest(std::span<const std::string_view> words, double margin, std::size_t most,
-                            bool probabilities, std::size_t& cut) const {
-  cut = 0;
-  const std::vector<double> above = outside();
-  const double least = best_[top_] - margin - kRounding;
-  std::vector<double> totals(nodes_.size(), 0.0);  // log of the sum of a node's posteriors
-  for (const std::uint32_t node : order_) {
-    double sum = 0.0;
-    for (std::uint32_t e = first_edge_[node]; e < first_edge_[node + 1]; ++e) sum += std::exp(edges_[e].score);
-    totals[node] = std::log(sum);
-  }
-  // From the top down, so that whatever is kept is in a tree.
-  std::vector<std::vector<Flat>> kept(nodes_.size());
-  std::vector<std::uint8_t> reached(nodes_.size(), 0);
-  reached[top_] = 1;
-  for (std::size_t at = order_.size(); at-- > 0;) {
-    const std::uint32_t node = order_[at];
-    if (!reached[node]) continue;
-    std::vector<Flat>& edges = kept[node];
-    cut += flatten(node, above[node], least, most, totals, edges);
-    // Two ways to bind a rule's parts together are one edge.
-    std::stable_sort(edges.begin(), edges.end(), [](const Flat& a, const Flat& b) {
-      return a.tails != b.tails ? a.tails < b.tails : a.score > b.score;
-    });
-    edges.erase(std::unique(edges.begin(), edges.end(), [](const Flat& a, const Flat& b) { return a.tails == b.tails; }),
-                edges.end());
-    for (const Flat& edge : edges) {
-      for (const std::uint32_t tail : edge.tails) reached[tail] = 1;
-    }
-  }
-  Builder builder;
-  Strings labels;
-  std::vector<Span> spans;
-  std::vector<double> scores;
-  builder.add_nodes(words.size());
-  for (std::uint32_t i = 0; i < words.size(); ++i) {
-    builder.add_edge(i, {});
-    scores.push_back(0.0);
-    labels.append(words[i]);
-    spans.push_back({i, i + 1});
-  }
-  std::vector<NodeId> number(nodes_.size(), kNoNode);
-  std::vector<NodeId> tails;
-  for (const std::uint32_t node : order_) {
-    if (!reached[node] || kept[node].empty()) continue;
-    number[node] = builder.add_node();
-    labels.append(grammar_.shown(nodes_[node].label));
-    spans.push_back({nodes_[node].begin, nodes_[node].end});
-    double sum = 0.0;
-    for (const Flat& edge : kept[node]) sum += std::exp(edge.conditional);
-    for (const Flat& edge : kept[node]) {
-      tails.clear();
-      for (const std::uint32_t tail : edge.tails) tails.push_back(number[tail]);
-      if (tails.empty()) tails.push_back(nodes_[node].begin);
-      builder.add_edge(number[node], tails);
-      scores.push_back(probabilities ? edge.conditional - std::log(sum) : edge.score);
-    }
-  }
-  Mapped frozen = builder.freeze(number[top_]);
-  std::vector<double> sorted(scores.size());
-  for (std::size_t e = 0; e < sorted.size(); ++e) sorted[e] = scores[frozen.edge_map[e]];
-  return ParseForest(std::move(frozen.graph), std::move(labels), std::move(spans), std::move(sorted),
-                     probabilities ? ScoreKind::conditional : ScoreKind::posterior);
 }
 
 }  // namespace treeglot

@@ -19,9 +19,10 @@ std::vector<std::uint32_t> unary_ranks(const SplitGrammar& grammar);
 
 class MaxRule {
  public:
-  // Takes the edges of the chart's last pass. Where unary rules lead from a label back to itself, unary edges over a span
-  // stay as long as they close no cycle: those of the nodes' best trees, then the others from the likeliest on.
-  // `ranks` are those of unary_ranks, `parts` those of the grammar.
+  // Takes the edges of the chart's last pass. Where its unary rules are chains already, a label and a span have two nodes:
+  // what words and binary rules make there, and that or one unary rule above some other's. Otherwise, where unary rules
+  // lead from a label back to itself, unary edges over a span stay as long as they close no cycle: those of the nodes'
+  // best trees, then the others from the likeliest on. `ranks` are those of unary_ranks, `parts` those of the grammar.
   MaxRule(const SplitGrammar& grammar, std::span<const std::uint32_t> ranks, std::span<const std::uint8_t> parts,
           const FineChart& chart);
 
@@ -51,7 +52,13 @@ class MaxRule {
   };
   void order_cell(std::uint32_t begin, std::uint32_t end, std::span<const std::uint32_t> ranks);
   void settle_best(std::uint32_t begin, std::uint32_t end, std::span<const std::uint32_t> ranks);
+  void settle_layers(std::uint32_t begin, std::uint32_t end);
   double edge_best(const Edge& edge) const;
+  // The edge leads from a node to that of the same label and span before unary rules: no edge of a tree.
+  bool is_stay(std::uint32_t node, const Edge& edge) const {
+    return node >= chart_nodes_ && edge.left + chart_nodes_ == node;
+  }
+  const ChartNode& at(std::uint32_t node) const { return nodes_[node < chart_nodes_ ? node : node - chart_nodes_]; }
   std::vector<double> outside() const;
   bool flatten(std::uint32_t head, double outside, double least, std::size_t most, std::span<const double> totals,
                std::vector<Flat>& out) const;
@@ -59,11 +66,13 @@ class MaxRule {
   const SplitGrammar& grammar_;
   std::span<const std::uint8_t> parts_;
   std::span<const ChartNode> nodes_;
+  std::uint32_t chart_nodes_ = 0;  // with two layers, node n after unary rules is chart_nodes_ + n
   std::uint32_t top_ = 0;
   std::vector<std::uint32_t> first_edge_;  // nodes + 1 offsets
   std::vector<Edge> edges_;
   std::vector<double> best_;
   std::vector<std::uint32_t> best_edge_;
+  std::vector<double> stays_;         // with two layers: log of the posterior of no unary rule above the node's
   std::vector<std::uint32_t> order_;  // nodes with a tree, each after those below it
   std::size_t left_out_ = 0;
 };

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 
 #include "base/numbers.h"
@@ -34,6 +34,15 @@ std::optional<Printed> parse_node(std::string_view token) {
   const auto first = parse_count(numbers.substr(0, comma)), last = parse_count(numbers.substr(comma + 1));
   if (!first || !last || *last < *first || *last == 0xffffffffu) return std::nullopt;
   return Printed{token.substr(0, bracket), {*first, *last + 1}};
+}
+
+// Where ^g begins, which Egret marks phrases with, or ^g2, ^g3 …, which tell further nodes of one label and span apart; the
+// label's end when it has no such mark.
+std::size_t mark_of(std::string_view label) {
+  const std::size_t digits = label.find_last_not_of("0123456789") + 1;  // 0 when there are digits alone
+  const std::string_view before = label.substr(0, digits);
+  const bool marked = before.size() > kSuffix.size() && before.ends_with(kSuffix);
+  return marked ? digits - kSuffix.size() : label.size();
 }
 
 }  // namespace
@@ -122,9 +131,7 @@ NodeId EgretReader::node(std::string_view token) {
   if (!printed) return kNoNode;
   if (printed->span.end > tokens_.size())
     fail("the node " + quoted(token) + " in a sentence with " + std::to_string(tokens_.size()) + " words");
-  std::string_view label = printed->label;
-  if (!keep_suffix_ && label.size() > kSuffix.size() && label.ends_with(kSuffix)) label.remove_suffix(kSuffix.size());
-  labels_.append(label);
+  labels_.append(keep_suffix_ ? printed->label : printed->label.substr(0, mark_of(printed->label)));
   spans_.push_back(printed->span);
   lines_.push_back(line_number());
   is_head_.push_back(0);
@@ -183,7 +190,7 @@ void EgretReader::edge(std::string_view line) {
   is_head_[head - words] = 1;
   heads_.push_back(head);
   first_tail_.push_back(static_cast<std::uint32_t>(tails_.size()));
-  scores_.push_back(*score);
+  scores_.push_back(*score * unit_);
 }
 
 NodeId EgretReader::goal() {
@@ -235,17 +242,16 @@ void EgretReader::end_of_file() {
 
 namespace {
 
-void append_node(const ParseForest& forest, NodeId node, std::string& out) {
-  const Span span = forest.span(node);
-  out.append(forest.label(node)).append("[").append(std::to_string(span.begin));
-  out.append(",").append(std::to_string(span.end - 1)).append("]");
+std::string span_text(Span span) {
+  return "[" + std::to_string(span.begin) + "," + std::to_string(span.end - 1) + "]";
 }
 
-void check_writable(const ParseForest& forest) {
+// What is printed for each node that is no word: nodes of one label and span are X[0,1], X^g[0,1], X^g2[0,1] …
+std::vector<std::string> printed_nodes(const ParseForest& forest) {
   if (forest.kind() != ScoreKind::posterior)
     throw std::invalid_argument("a forest whose scores are no posteriors cannot be written in Egret's format");
-  std::unordered_set<std::string> names;
-  std::string name;
+  std::vector<std::string> out(forest.graph().nodes());
+  std::unordered_map<std::string, std::size_t> seen;
   for (NodeId node = 0; node < forest.graph().nodes(); ++node) {
     const std::string_view label = forest.label(node);
     if (forest.is_word(node)) {
@@ -257,18 +263,20 @@ void check_writable(const ParseForest& forest) {
     };
     if (const std::size_t bad = label.find_first_of(std::string_view(" \n\r\0", 4)); bad != std::string_view::npos)
       refuse("it contains " + quoted(label.substr(bad, 1)));
-    if (label.size() > kSuffix.size() && label.ends_with(kSuffix)) refuse("its end ^g would be taken off");
-    name.clear();
-    append_node(forest, node, name);
-    if (!names.insert(name).second)
-      throw std::invalid_argument("two nodes " + quoted(name) + " cannot be written in Egret's format");
+    if (const std::size_t mark = mark_of(label); mark < label.size())
+      refuse("its end " + std::string(label.substr(mark)) + " would be taken off");
+    const std::string span = span_text(forest.span(node));
+    out[node] = std::string(label) + span;
+    if (const std::size_t before = seen[out[node]]++; before > 0)
+      out[node].insert(label.size(), std::string(kSuffix) + (before > 1 ? std::to_string(before) : ""));
   }
+  return out;
 }
 
 }  // namespace
 
 std::string write_egret(const ParseForest& forest, std::size_t number) {
-  check_writable(forest);
+  const std::vector<std::string> printed = printed_nodes(forest);
   const Hypergraph& graph = forest.graph();
   std::string out = "sentence " + std::to_string(number) + " :\n";
   for (std::size_t word = 0; word < forest.words(); ++word) {
@@ -283,13 +291,13 @@ std::string write_egret(const ParseForest& forest, std::size_t number) {
       throw std::invalid_argument("a second node over the whole sentence that is no tail, " +
                                   quoted(forest.label(node)) + ", cannot be written in Egret's format");
     for (EdgeId edge = graph.edges_begin(node); edge < graph.edges_end(node); ++edge) {
-      append_node(forest, node, out);
+      out += printed[node];
       out += " =>";
       const auto tails = graph.tails(edge);
       for (const NodeId tail : tails) {
         out += ' ';
         if (!forest.is_word(tail)) {
-          append_node(forest, tail, out);
+          out += printed[tail];
           continue;
         }
         if (tails.size() > 1) {

@@ -9,7 +9,8 @@
 // and an empty line; a sentence without a parse has no edges and one more empty line. Spans are inclusive here and half
 // open in a ParseForest. Scores are log posteriors. The edges may come in any order; the goal is the node over all
 // words that is no tail. Egret marks labels of phrases with ^g, which is taken off: a phrase X^g[2,2] and a tag X[2,2]
-// stay two nodes, both labelled X. Brackets in words are escaped as in Penn Treebank brackets.
+// stay two nodes, both labelled X. So are further nodes of one label and span, which we print X^g2[2,2], X^g3[2,2] and so
+// on. Brackets in words are escaped as in Penn Treebank brackets.
 #pragma once
 
 #include <string>
@@ -24,8 +25,9 @@ namespace treeglot {
 
 class EgretReader : public Reader<ParseForest> {
  public:
-  EgretReader(std::string file, bool skip_bad, bool keep_suffix)
-      : Reader(std::move(file), skip_bad), keep_suffix_(keep_suffix) {}
+  // Scores are multiplied by `unit`: ln 2 makes natural logarithms of those to the base 2.
+  EgretReader(std::string file, bool skip_bad, bool keep_suffix, double unit)
+      : Reader(std::move(file), skip_bad), keep_suffix_(keep_suffix), unit_(unit) {}
 
  protected:
   void read_line(std::string_view line) override;
@@ -45,6 +47,7 @@ class EgretReader : public Reader<ParseForest> {
   enum class Expect { header, words, edges };
 
   bool keep_suffix_;
+  double unit_;
   Expect expect_ = Expect::header;
   std::size_t began_ = 0;
   Sentence tokens_;
@@ -61,7 +64,7 @@ class EgretReader : public Reader<ParseForest> {
 };
 
 // The record with its number and the empty line after it. Refuses what the format cannot hold: scores of another kind
-// than posteriors, words beside other tails, two nodes with one label and span, labels that end in ^g.
+// than posteriors, words beside other tails, labels that end in ^g or ^g2.
 std::string write_egret(const ParseForest& forest, std::size_t number);
 
 }  // namespace treeglot

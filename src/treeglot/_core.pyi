@@ -770,7 +770,7 @@ def write_pharaoh(alignment: Alignment) -> str:
 class EgretReader:
     """Reads packed forests as Egret prints them."""
 
-    def __init__(self, file: str, skip_bad: bool = False, keep_suffix: bool = False) -> None: ...
+    def __init__(self, file: str, skip_bad: bool = False, keep_suffix: bool = False, unit: float = 1.0) -> None: ...
 
     def feed(self, chunk: bytes) -> list[ParseForest | None]:
         """

@@ -2,6 +2,7 @@
 
 import gzip
 import lzma
+import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,23 @@ def test_egret() -> None:
     # A phrase X^g and a tag X over one word stay two nodes; the edges came head first.
     assert str(unary.viterbi()) == "(X (X x))"
     assert [f.labels[-1] for f in values("egret", text, keep_suffix=True) if f] == ["S^g", "X^g"]
+
+
+def test_nodes_of_one_label_and_span_are_told_apart_in_egrets_format() -> None:
+    forest = ParseForest.from_kbest([(0.0, Tree.parse("(X (X (X (X a))))"))])
+    text = FORMATS["egret"].open_writer({})(forest)
+    edges = ["X[0,0] => a", "X^g[0,0] => X[0,0]", "X^g2[0,0] => X^g[0,0]", "X^g3[0,0] => X^g2[0,0]"]
+    assert text.splitlines()[2:-1] == [f"{edge} ||| 0" for edge in edges]
+    assert values("egret", text) == [forest]
+    assert values("egret", text, keep_suffix=True)[0].labels == ["a", "X", "X^g", "X^g2", "X^g3"]
+    (odd,) = values("egret", "sentence 1 :\na\n^g[0,0] => a ||| 0\n12[0,0] => ^g[0,0] ||| 0\n\n")
+    assert odd.labels == ["a", "^g", "12"]
+
+
+def test_egrets_own_scores_are_logarithms_to_the_base_2() -> None:
+    assert values("egret", FOREST, base="2")[0].scores.tolist() == [x * math.log(2) for x in (0, 0, -0.1, -0.4, -0.25)]
+    with pytest.raises(UsageError, match=r"^unknown base of logarithms '10'; known: 2, e$"):
+        values("egret", FOREST, base="10")
 
 
 def test_conllu() -> None:
@@ -158,7 +176,7 @@ def test_formats_that_cannot_be_told(tmp_path: Path) -> None:
         read("dev.zh", "conlu")
     with pytest.raises(UsageError, match=r"^dev.forest: the format egret holds forests, not trees$"):
         read_trees("dev.forest")
-    with pytest.raises(UsageError, match=r"^unknown option of egret 'tags'; known: keep_suffix$"):
+    with pytest.raises(UsageError, match=r"^unknown option of egret 'tags'; known: base, keep_suffix$"):
         read_forests("dev.forest", tags="upos")
     with pytest.raises(UsageError, match=r"^unknown column of tags 'pos'; did you mean 'xpos'\? known: upos, xpos$"):
         read_dependencies("dev.conllu", tags="pos")
@@ -303,8 +321,8 @@ def test_damaged_compression(tmp_path: Path, suffix: str, compress: Callable[[by
         ),
         (
             "egret",
-            ParseForest.from_kbest([(0.0, Tree.parse("(X (X a))"))]),
-            "two nodes 'X[0,0]' cannot be written in Egret's format",
+            ParseForest.from_kbest([(0.0, Tree.parse("(X^g12 a)"))]),
+            "the label 'X^g12' cannot be written in Egret's format: its end ^g12 would be taken off",
         ),
     ],
 )
