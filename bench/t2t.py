@@ -30,7 +30,7 @@ def cpu(work: Callable[[], object]) -> float:
 def measure_extraction(given: argparse.Namespace) -> None:
     text = ((given.source, "text"), (given.target, "text"), (given.alignment, "pharaoh"))
     trees = given.source_trees, given.target_trees
-    parsed = parsed_bitext(read_parallel(*text, *trees), ignore_case=True)
+    parsed = parsed_bitext(read_parallel(*text, *trees))
     kinds = {"hiero": None, "fuzzy": {}, "nested": {"nesting": True}, "samt": {"hard": True}}
     plain = 0.0
     for name, how in kinds.items():

@@ -132,7 +132,7 @@ def test_bad_corpora_are_refused(corpus: Path, tmp_path: Path, capsys: pytest.Ca
     swapped = (corpus / "en.txt").read_text().splitlines()
     swapped[2] = swapped[2] + " more"
     (tmp_path / "longer.txt").write_text("\n".join(swapped) + "\n")
-    with pytest.raises(FormatError, match=r"en\.tree: tree 3 has \d+ words; its sentence in .*longer\.txt has \d+"):
+    with pytest.raises(FormatError, match=r"en\.tree: tree 3: it has \d+ words; its sentence in .*longer\.txt has \d+"):
         train("c2d", replace(files(corpus), target=tmp_path / "longer.txt"), tmp_path / "model")
     options = tmp_path / "options.toml"
     options.write_text('[extract]\nphrases = "none"\n')

@@ -18,7 +18,6 @@ def analyse_phrases(
     target_trees: Annotated[Path, typer.Option(help="Parses of the target sentences.")],
     first: Annotated[int, typer.Option(help="Take only so many sentence pairs; 0: all.", min=0)] = 0,
     max_phrase: Annotated[int, typer.Option(help="Source words of a phrase, at most; -1: any number.", min=-1)] = -1,
-    ignore_case: Annotated[bool, typer.Option("--ignore-case", help="Compare trees and text in lower case.")] = False,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out trees that do not fit, count them.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     plot: Annotated[Path | None, typer.Option(help="Also draw them, to an SVG file.")] = None,
@@ -40,7 +39,6 @@ def analyse_phrases(
     parsed = parsed_bitext(
         islice(parsed_pairs(corpus), first or None),
         files=(str(source_trees), str(target_trees)),
-        ignore_case=ignore_case,
         skip_bad=skip_bad,
     )
     seen, *left_out = parsed.lines()

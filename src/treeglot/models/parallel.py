@@ -25,11 +25,9 @@ from treeglot.syntax import (
     read_parallel,
     to_dependencies,
 )
+from treeglot.syntax.same_words import difference
 
 BATCH = 2048  # trees that are turned into dependencies at a time
-
-# What a treebank writes for brackets, in lower case: words are compared so.
-ESCAPES = {"-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}"}
 
 
 def aligned_words(corpus: Corpus) -> Iterator[tuple[list[str], list[str], Alignment]]:
@@ -152,34 +150,13 @@ def _side_dependencies(
     for number, (tree, words) in enumerate(_dependencies(_with_text(corpus, side), table, style), 1):
         if words is None or not len(tree):
             yield tree
-        elif not (problem := _difference(tree.words, words, str(text))):
+        elif not (problem := difference(tree.words, words, str(text))):
             yield Dependency(words, tree.heads.tolist(), tree.tags, tree.relations)
         elif skip_bad:
             counts.mismatched += 1
             yield Dependency([], [])
         else:
-            raise FormatError(os.fspath(path), 0, f"tree {number}{problem}")
-
-
-def _difference(tree: list[str], words: list[str], text: str) -> str:
-    """How the words of a tree are not the text's, case and escaped brackets aside; empty if they are the same.
-
-    >>> _difference(["The", "-LRB-", "old"], ["the", "(", "new"], "dev.en")
-    ": word 3 is 'old'; in dev.en it is 'new'"
-    """
-    if tree == words:
-        return ""
-    if len(tree) != len(words):
-        return f" has {len(tree)} words; its sentence in {text} has {len(words)}"
-    for place, (word, wanted) in enumerate(zip(tree, words, strict=True), 1):
-        if word != wanted and _plain(word) != _plain(wanted):
-            return f": word {place} is {word!r}; in {text} it is {wanted!r}"
-    return ""
-
-
-def _plain(word: str) -> str:
-    lower = word.lower()
-    return ESCAPES.get(lower, lower)
+            raise FormatError(os.fspath(path), 0, f"tree {number}: {problem}")
 
 
 def _dependencies(

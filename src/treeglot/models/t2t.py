@@ -47,7 +47,6 @@ class TreeToTreeOptions:
     search: SearchOptions = option(SearchOptions(span_limit=20), "how sentences are translated")
     lm_order: int = option(5, "words in the language model's longest n-grams")
     compile: CompileOptions = option(EXPANDED, "what of the rules becomes a feature")
-    ignore_case: bool = option(False, "compare the words of trees and text in lower case")
     skip_bad: bool = option(False, "leave out trees whose words are not the text's, and count them")
 
 
@@ -82,9 +81,7 @@ def parsed_pairs(corpus: Corpus) -> Iterator[tuple[list[str], list[str], Alignme
 
 def _parsed(corpus: Corpus, options: TreeToTreeOptions, work: Work) -> ParsedBitext:
     files = str(corpus.source_trees), str(corpus.target_trees)
-    parsed = parsed_bitext(
-        parsed_pairs(corpus), files=files, ignore_case=options.ignore_case, skip_bad=options.skip_bad
-    )
+    parsed = parsed_bitext(parsed_pairs(corpus), files=files, skip_bad=options.skip_bad)
     for line in parsed.lines():
         work.report(line)
     return parsed

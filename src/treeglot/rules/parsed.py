@@ -12,9 +12,9 @@ import numpy.typing as npt
 from treeglot._core import Bitext, BitextBuilder, FuzzyLabels, TreeBatch
 from treeglot.base.errors import FormatError
 from treeglot.syntax import Alignment, Tree
+from treeglot.syntax.same_words import ESCAPES, difference
 
 HINT = "is a tree before it missing? (()) stands for one: blank lines are passed over"
-BRACKETS = frozenset(f"-{side}{kind}b-" for side in "lr" for kind in "rsc")  # -LRB- and the like, in lower case
 
 
 @dataclass(frozen=True)
@@ -49,21 +49,20 @@ def parsed_bitext(
     records: Iterable[tuple[Sequence[str], Sequence[str], Alignment, Tree | None, Tree | None]],
     *,
     files: tuple[str, str] = ("source trees", "target trees"),
-    ignore_case: bool = False,
     skip_bad: bool = False,
 ) -> ParsedBitext:
     """Sentence pairs with their alignments and trees, as extractors read them.
 
-    An empty tree is a missing one, None one that nobody asked for. A tree whose words are not the sentence's is an
-    error that names the file of `files` and the tree; with `skip_bad` it is left out and counted. With `ignore_case`
-    words are compared in lower case.
+    An empty tree is a missing one, None one that nobody asked for. A tree whose words are not the sentence's, case and
+    escaped brackets aside, is an error that names the file of `files` and the tree; with `skip_bad` it is left out and
+    counted. The words are those of the sentence.
 
     >>> trees = Tree.parse("(NP (DT das) (NN Haus))"), Tree.parse("(NP (DT The) (NN house))")
-    >>> pair = ("das Haus".split(), "the house".split(), Alignment.parse("0-0 1-1"), *trees)
+    >>> pair = ("das Haus".split(), "the home".split(), Alignment.parse("0-0 1-1"), *trees)
     >>> parsed_bitext([pair])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    treeglot.base.errors.FormatError: target trees: tree 1: word 1 of the tree is 'The'; expected 'the', as...
+    treeglot.base.errors.FormatError: target trees: tree 1: word 2 is 'house'; in line 1 of the text it is 'home'...
     >>> parsed_bitext([pair], skip_bad=True).mismatched
     (0, 1)
     """
@@ -77,16 +76,12 @@ def parsed_bitext(
                 batch.append(Tree(), words, [])
                 continue
             missing[side] += bool(words) and not len(tree)
-            try:
-                if ignore_case:
-                    batch.append(tree, [word.lower() for word in words], [word.lower() for word in tree.words])
-                else:
-                    batch.append(tree, words, tree.words)
-            except ValueError as problem:
-                if not skip_bad:
-                    raise FormatError(file, 0, f"tree {number}: {problem} in line {number} ({HINT})") from None
-                batch.append(Tree(), words, [])
-                mismatched[side] += 1
+            problem = difference(tree.words, words, f"line {number} of the text") if len(tree) else ""
+            if problem and not skip_bad:
+                raise FormatError(file, 0, f"tree {number}: {problem} ({HINT})")
+            mismatched[side] += bool(problem)
+            usable = len(tree) > 0 and not problem
+            batch.append(tree if usable else Tree(), words, words if usable else [])
     return ParsedBitext(builder.finish(), *batches, (missing[0], missing[1]), (mismatched[0], mismatched[1]))
 
 
@@ -109,5 +104,5 @@ def punctuation(words: Sequence[str]) -> npt.NDArray[np.uint8]:
     def is_mark(c: str) -> bool:
         return c == "`" or unicodedata.category(c).startswith("P")
 
-    flags = [word.lower() in BRACKETS or all(map(is_mark, word)) for word in words]
+    flags = [word.lower() in ESCAPES or all(map(is_mark, word)) for word in words]
     return np.array(flags, dtype=np.uint8)
