@@ -235,7 +235,7 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text.write_text("".join(" ".join(tree.words) + "\n" for tree in gold) + "\n", encoding="utf-8")
     forests, trees = tmp_path / "out.jsonl", tmp_path / "out.tree"
     assert main(["parse", str(model), str(text), "--out", str(forests)]) == 0
-    assert capsys.readouterr().err.endswith(f"{len(gold) + 1} sentences: 1 empty\n")
+    assert capsys.readouterr().err.endswith(f"{len(gold) + 1} sentences: 1 empty (line {len(gold) + 1})\n")
     assert main(["parse", str(model), str(text), "--out", str(trees), "--time-limit", "1e-9", "-q"]) == 0
     assert f"{len(gold)} given up when time was up: flat trees" in capsys.readouterr().err
     assert [tree.words for tree in read_trees(trees)] == [*(tree.words for tree in gold), []]
@@ -251,6 +251,58 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(found) == len(gold) + 1
     assert found[-1] == []
     assert all(a[0] >= b[0] for trees in found for a, b in pairwise(trees))
+
+
+def test_a_report_has_a_line_for_every_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ParserTraining(cycles=1, signature="chinese")
+    bank, _ = treebank(TREES, options)
+    model, text, report = tmp_path / "model", tmp_path / "text", tmp_path / "report.tsv"
+    train_in(model, bank, options)
+    lines = [" ".join(TREES[0].words), "", "。 。 。", " ".join(TREES[1].words)]
+    text.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+    first, *found = load(model).forests(line.split() for line in lines)
+    assert [parsed.status for parsed in found] == ["no_words", "flat", "parsed"]
+    wanted = [
+        "line\twords\tstatus\tlog_probability\tcut",
+        f"1\t{len(TREES[0].words)}\tparsed\t{first.log_probability:.6f}\t0",
+        "2\t0\tno_words\t\t0",
+        "3\t3\tflat\t\t0",
+        f"4\t{len(TREES[1].words)}\tparsed\t{found[-1].log_probability:.6f}\t0",
+    ]
+    for more in ([], ["--trees"], ["--kbest", "2"]):
+        assert main(["parse", str(model), str(text), "--report", str(report), *more]) == 0
+        captured = capsys.readouterr()
+        assert captured.out
+        assert captured.err.endswith("4 sentences: 1 empty (line 2); 1 without a parse: flat trees (line 3)\n")
+        assert report.read_text().splitlines() == wanted
+        report.unlink()
+    assert main(["parse", str(model), str(text), "--report", str(report), "--most-edges", "1"]) == 0
+    assert {line.split("\t")[-1] for line in report.read_text().splitlines()} > {"cut", "0"}
+    assert main(["parse", str(model), str(text), "--report", "-"]) == 2
+    assert "error: --out and --report are both standard output" in capsys.readouterr().err
+
+
+def test_labels_that_remember_their_ancestors(tmp_path: Path) -> None:
+    bank, model, text = tmp_path / "bank.tree", tmp_path / "model", tmp_path / "text"
+    write(bank, TREES)
+    text.write_text("".join(" ".join(tree.words) + "\n" for tree in TREES), encoding="utf-8")
+    assert main(["parser", "train", str(bank), "--out", str(model), "--cycles", "1", "--vertical", "2", "-q"]) == 0
+    forests = []
+    for suffix in (".jsonl", ".forest"):
+        path = tmp_path / f"out{suffix}"
+        assert main(["parse", str(model), str(text), "--out", str(path), "-q"]) == 0
+        forests.append(list(read_forests(path)))
+    assert forests[0] == forests[1]
+    twice = 0
+    for forest in forests[0]:
+        nodes = [(forest.label(v), forest.span(v)) for v in range(len(forest.words), forest.graph.nodes)]
+        assert not any("^" in label for label, _ in nodes)
+        twice += len(nodes) - len(set(nodes))
+    assert twice > 0
+    for options in (["--trees"], ["--kbest", "2"]):
+        out = tmp_path / "out"
+        assert main(["parse", str(model), str(text), "--out", str(out), "--to", "brackets", *options, "-q"]) == 0
+        assert "^" not in out.read_text(encoding="utf-8")
 
 
 def test_lists_of_other_parsers(tmp_path: Path) -> None:

@@ -145,7 +145,10 @@ def test_every_sentence_gets_a_tree_and_is_counted() -> None:
     assert [forest.parsed for forest in forests] == [True, False, True]
     assert str(forests[2].viterbi()) == "(ROOT (S (A a)))"
     assert parser.counts == {"parsed": 2, "no_words": 2, "flat": 3}
-    assert parser.summary() == "7 sentences: 2 empty; 3 without a parse: flat trees"
+    assert parser.summary() == "7 sentences: 2 empty (lines 2, 6); 3 without a parse: flat trees (lines 3, 4, 7)"
+    assert parser.places == {"no_words": [2, 6], "flat": [3, 4, 7]}
+    list(parser.trees([["b"]] * 4))
+    assert parser.summary().endswith("; 7 without a parse: flat trees (lines 3, 4, 7, 8, 9 and 2 more)")
 
 
 def test_a_coarser_level_has_the_last_word_where_the_finest_has_no_parse() -> None:
@@ -193,7 +196,7 @@ def test_the_best_edges_of_a_node_stay() -> None:
     assert (whole.cut, cut.cut) == (0, 1)
     assert every.value.count() == 16
     assert [score for score, _ in some.value.kbest(9)] == [score for score, _ in every.value.kbest(3)]
-    assert cut.summary() == "1 sentences, all parsed; 1 nodes have more than 3 edges"
+    assert cut.summary() == "1 sentence, all parsed; 1 node has more than 3 edges"
 
 
 def test_three_hundred_words() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +12,7 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import say, track, warn
-from treeglot.parse.parser import ParsingOptions
+from treeglot.parse.parser import Parsed, ParsingOptions
 
 
 def parse(
@@ -22,12 +24,17 @@ def parse(
     ] = None,
     trees: Annotated[bool, typer.Option("--trees", help="Only the best tree of each sentence.")] = False,
     kbest: Annotated[int, typer.Option(help="So many best trees of each, with scores; an empty line ends a list.")] = 0,
+    report: Annotated[
+        Path | None,
+        typer.Option(help="Write a table here: line, words, status, log_probability and cut nodes of each sentence."),
+    ] = None,
     level: Annotated[int | None, typer.Option(help="The finest level used; all by default.")] = None,
     options: ParsingOptions = ParsingOptions(),  # noqa: B008
 ) -> None:
     """Parse tokenised sentences into packed forests, or their best trees.
 
-    Every sentence gets a result: one without a parse, or that takes too long, a flat tree. How many is said at the end.
+    Every sentence gets a result: one without a parse, or that takes too long, a flat tree. How many, and on
+    which lines, is said at the end; --report tells it of every sentence.
     """
     from treeglot.parse import load
     from treeglot.syntax import find_format, read_text, write
@@ -36,23 +43,26 @@ def parse(
         raise UsageError(f"kbest is {kbest}; expected 0 or more")
     if trees and kbest:
         raise UsageError("--trees and --kbest: expected one of them")
+    if str(out) == str(report) == "-":
+        raise UsageError("--out and --report are both standard output")
     parser = load(model, options, level)
     sentences = track(read_text(text), "parsing", unit="sentences")
-    if kbest:
-        _write_lists(out, parser.kbest(sentences, kbest))
-    else:
-        if to is None and str(out) == "-":
-            to = "brackets" if trees else "jsonl"
-        chosen = find_format(out, to)
-        wants_trees = chosen.name == "brackets"
-        if trees and not wants_trees:
-            raise UsageError(f"--trees gives trees, which the format {chosen.name} does not hold")
-        if chosen.name not in ("brackets", "jsonl", "egret"):
-            raise UsageError(
-                f"the format {chosen.name} holds neither forests nor trees; expected jsonl, egret, brackets"
-            )
-        values: Iterable[Any] = (p.value for p in (parser.trees if wants_trees else parser.forests)(sentences))
-        write(out, values, chosen.name)
+    with _reporting(report) as told:
+        if kbest:
+            _write_lists(out, (parser.kbest_of(p.value, kbest) for p in told(parser.forests(sentences))))
+        else:
+            if to is None and str(out) == "-":
+                to = "brackets" if trees else "jsonl"
+            chosen = find_format(out, to)
+            wants_trees = chosen.name == "brackets"
+            if trees and not wants_trees:
+                raise UsageError(f"--trees gives trees, which the format {chosen.name} does not hold")
+            if chosen.name not in ("brackets", "jsonl", "egret"):
+                raise UsageError(
+                    f"the format {chosen.name} holds neither forests nor trees; expected jsonl, egret, brackets"
+                )
+            found: Iterable[Parsed[Any]] = (parser.trees if wants_trees else parser.forests)(sentences)
+            write(out, (p.value for p in told(found)), chosen.name)
     (warn if parser.cut or parser.counts.keys() - {"parsed", "no_words"} else say)(parser.summary())
 
 
@@ -64,3 +74,24 @@ def _write_lists(out: Path, lists: Iterator[list[tuple[float, Any]]]) -> None:
         for found in lists:
             lines = [f"{score:.6f}\t{write_brackets(tree)}\n" for score, tree in found]
             stream.write("".join([*(lines or ["(())\n"]), "\n"]).encode())
+
+
+@contextmanager
+def _reporting(path: Path | None) -> Iterator[Callable[[Iterable[Parsed[Any]]], Iterator[Parsed[Any]]]]:
+    """What passes results on and writes a line about each; a result without a parse has no log probability."""
+    from treeglot.base.files import write_binary
+
+    if path is None:
+        yield iter
+        return
+    with write_binary(path) as stream:
+        stream.write(b"line\twords\tstatus\tlog_probability\tcut\n")
+
+        def told(found: Iterable[Parsed[Any]]) -> Iterator[Parsed[Any]]:
+            for line, parsed in enumerate(found, 1):
+                p = "" if math.isinf(parsed.log_probability) else f"{parsed.log_probability:.6f}"
+                cells = (line, len(parsed.value.words), parsed.status, p, parsed.cut)
+                stream.write(("\t".join(map(str, cells)) + "\n").encode())
+                yield parsed
+
+        yield told

@@ -20,6 +20,7 @@ from treeglot.parse.grammar import load_grammar
 T = TypeVar("T", Tree, ParseForest)
 
 SENTENCES_AT_A_TIME = 64
+PLACES_SHOWN = 5
 
 STATUS = {
     "parsed": "parsed",
@@ -59,19 +60,23 @@ class ParsingOptions:
 
 @dataclass(frozen=True)
 class Parsed(Generic[T]):
-    """What a sentence gave: its tree or forest, how it was found, and log P(sentence) under the grammar."""
+    """What a sentence gave: its tree or forest, how it was found, and log P(sentence) under the grammar.
+
+    `cut` is how many nodes of a forest have more edges than `most_edges`.
+    """
 
     value: T
     status: str
     log_probability: float
+    cut: int = 0
 
 
 @dataclass
 class GrammarParser:
     """A parser with a split grammar: coarse-to-fine passes, then the max-rule criterion (Petrov and Klein 2007).
 
-    `counts` says how many sentences were parsed in which way so far, `cut` how many nodes of their forests have more
-    edges than `most_edges`.
+    `counts` says how many sentences were parsed in which way so far, `places` which ones were not simply parsed,
+    counted from 1; `cut` is how many nodes of their forests have more edges than `most_edges`.
     """
 
     grammar: SplitGrammar
@@ -79,6 +84,7 @@ class GrammarParser:
     level: int | None = None
     name: str = "grammar"
     counts: Counter[str] = field(default_factory=Counter, init=False)
+    places: dict[str, list[int]] = field(default_factory=dict, init=False)
     cut: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
@@ -94,33 +100,40 @@ class GrammarParser:
     def trees(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed[Tree]]:
         """The best tree of each sentence."""
         for some in _batches(sentences, self.options.threads):
-            yield from self._count(self._core.trees(some, self._options, self.options.threads))
+            for tree, status, p in self._core.trees(some, self._options, self.options.threads):
+                yield self._counted(Parsed(tree, status.name, p))
 
     def forests(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed[ParseForest]]:
         """The forest of each sentence; its best tree is that of `trees`, below the grammar's root."""
         for some in _batches(sentences, self.options.threads):
-            found = self._core.forests(some, self._options, self.options.threads)
-            self.cut += sum(cut for *_, cut in found)
-            yield from self._count([(forest, status, p) for forest, status, p, _ in found])
+            for forest, status, p, cut in self._core.forests(some, self._options, self.options.threads):
+                yield self._counted(Parsed(forest, status.name, p, cut))
 
     def kbest(self, sentences: Iterable[Sequence[str]], k: int) -> Iterator[list[tuple[float, Tree]]]:
         """The best `k` trees of each sentence and their scores; like `trees`, without ROOT above one node."""
-        own_root = self.grammar.labels[0] == "ROOT"
-        for parsed in self.forests(sentences):
-            found = parsed.value.kbest(k)
-            yield [(score, _below_root(tree) if own_root else tree) for score, tree in found]
+        return (self.kbest_of(parsed.value, k) for parsed in self.forests(sentences))
 
-    def _count(self, found: list[tuple[T, _core.ParseStatus, float]]) -> Iterator[Parsed[T]]:
-        for value, status, log_probability in found:
-            self.counts[status.name] += 1
-            yield Parsed(value, status.name, log_probability)
+    def kbest_of(self, forest: ParseForest, k: int) -> list[tuple[float, Tree]]:
+        """The same of one of this parser's forests."""
+        own_root = self.grammar.labels[0] == "ROOT"
+        return [(score, _below_root(tree) if own_root else tree) for score, tree in forest.kbest(k)]
+
+    def _counted(self, parsed: Parsed[T]) -> Parsed[T]:
+        self.counts[parsed.status] += 1
+        self.cut += parsed.cut
+        if parsed.status != "parsed":
+            self.places.setdefault(parsed.status, []).append(self.counts.total())
+        return parsed
 
     def summary(self) -> str:
-        """The counts as a line for people."""
+        """The counts as a line for people, with the numbers of the first sentences that were not simply parsed."""
         total = self.counts.total()
-        parts = [f"{number:,} {STATUS[status]}" for status, number in self.counts.items() if status != "parsed"]
-        text = f"{total:,} sentences" + (": " + "; ".join(parts) if parts else ", all parsed")
-        return text + (f"; {self.cut:,} nodes have more than {self.options.most_edges} edges" if self.cut else "")
+        parts = [f"{len(places):,} {STATUS[status]} ({_some(places)})" for status, places in self.places.items()]
+        text = f"{total:,} sentence{_s(total)}" + (": " + "; ".join(parts) if parts else ", all parsed")
+        if not self.cut:
+            return text
+        have = "node has" if self.cut == 1 else "nodes have"
+        return text + f"; {self.cut:,} {have} more than {self.options.most_edges} edges"
 
 
 class ForestParser:
@@ -166,6 +179,16 @@ def load(directory: PathLike, options: ParsingOptions | None = None, level: int 
 def _check_level(level: int | None) -> None:
     if level is not None and level < 0:
         raise UsageError(f"level is {level}; expected 0 or more")
+
+
+def _s(number: int) -> str:
+    return "" if number == 1 else "s"
+
+
+def _some(places: list[int]) -> str:
+    shown = ", ".join(map(str, places[:PLACES_SHOWN]))
+    more = len(places) - PLACES_SHOWN
+    return f"line{_s(len(places))} {shown}" + (f" and {more:,} more" if more > 0 else "")
 
 
 def _below_root(tree: Tree) -> Tree:
