@@ -113,12 +113,30 @@ def test_a_killed_run_loses_nothing_and_gives_the_same_bytes(tmp_path: Path, fil
     assert files(broken) == files(whole)
 
 
+def test_what_was_measured_is_kept_of_every_finished_step(
+    tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipeline = Pipeline(steps(file), tmp_path / "work")
+
+    def ended(folder: Path) -> None:
+        raise TreeglotError("killed")
+
+    monkeypatch.setattr("treeglot.experiment.pipeline._sync", ended)  # when the first folder has its name
+    with pytest.raises(TreeglotError, match="killed"):
+        run(pipeline)
+    first = pipeline.plan()[0]
+    assert first.done
+    assert first.key in pipeline.timings()
+
+
 def test_a_step_that_resumes_finds_what_it_left(tmp_path: Path, file: Path) -> None:
     def half(task: Task) -> None:
         first = task.out / "first"
         if not first.exists():
             first.write_text("1")
             (task.out / ".first.part").write_text("half of it")
+            (task.out / ".scratch").mkdir()
+            (task.out / ".scratch" / ".more").touch()
             raise TreeglotError("killed")
         (task.out / "out").write_text(first.read_text() + "2")
 

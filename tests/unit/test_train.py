@@ -1,10 +1,14 @@
 """From aligned text to a model that translates it back, on the sample treebank."""
 
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from treeglot import load, sample
+from treeglot.base.errors import FormatError
 from treeglot.cli import main
 from treeglot.models import KINDS
 from treeglot.syntax import write
@@ -47,6 +51,35 @@ def test_threads_do_not_change_the_bytes(corpus: Path, tmp_path: Path) -> None:
         assert main([*arguments(corpus, tmp_path / threads), "--threads", threads]) == 0
     for name in ("rules.table", "rules.parquet", "lm.bin", "weights.txt", "model.toml"):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes(), name
+
+
+def test_a_model_is_not_mixed_with_one_that_was_there(corpus: Path, tmp_path: Path) -> None:
+    assert main(arguments(corpus, tmp_path / "model")) == 0
+    options = tmp_path / "options.toml"
+    options.write_text("lm_order = 3\n")
+    program = (  # the second training has no room for its language model, which is made last
+        "import importlib, resource, sys\n"
+        "from treeglot.cli import main\n"
+        "train = importlib.import_module('treeglot.models.train')\n"
+        "make = train._make_lm\n"
+        "def full(*given):\n"
+        "    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))\n"
+        "    make(*given)\n"
+        "train._make_lm = full\n"
+        "sys.exit(main(sys.argv[1:]))\n"
+    )
+    command = [sys.executable, "-c", program, *arguments(corpus, tmp_path / "model"), "--options", str(options)]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    assert re.search(r"error: .*lm.*: File too large", ended.stderr)
+    assert "Traceback" not in ended.stderr
+    with pytest.raises(FormatError, match=r"is not a model: it has no model\.toml"):
+        load(tmp_path / "model")
+    assert main([*arguments(corpus, tmp_path / "model"), "--options", str(options)]) == 0
+    lm = load(tmp_path / "model").translator.lm
+    assert lm is not None
+    assert lm.order == 3
+    assert not list((tmp_path / "model").glob(".*"))
 
 
 def test_options_from_a_file(corpus: Path, tmp_path: Path) -> None:

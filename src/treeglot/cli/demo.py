@@ -122,6 +122,7 @@ def _recipe(corpus: Path, quick: bool) -> Recipe:
 def _show(show: Page, pipeline: Pipeline, corpus: Path, figures: dict[str, Any]) -> None:
     """The table of the systems, and what they make of a few sentences."""
     from treeglot.evaluate.page import shown
+    from treeglot.experiment.steps import SPEED
 
     folders = {planned.step.name: planned for planned in pipeline.plan()}
     timings = pipeline.timings()
@@ -132,8 +133,9 @@ def _show(show: Page, pipeline: Pipeline, corpus: Path, figures: dict[str, Any])
         bleu = one["scores"]["BLEU"]
         against = bleu.get("against")
         difference = f"{against['difference']:+.1f} (p {shown(against['sign_test']['p'])})" if against else ""
-        speed = timings[folders[f"translate {one['system']} test"].key]["ms_per_sentence"]
-        rows.append([one["system"], f"{rules[one['system']]:,}", f"{bleu['score']:.1f}", difference, f"{speed:.1f}"])
+        speed = timings.get(folders[f"translate {one['system']} test"].key, {}).get(SPEED)
+        row = [one["system"], f"{rules[one['system']]:,}", f"{bleu['score']:.1f}", difference]
+        rows.append([*row, "" if speed is None else f"{speed:.1f}"])
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     show.lines(["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows])
     show.lines([f"BLEU {figures['tests']['test']['scores'][0]['scores']['BLEU']['signature']}"])

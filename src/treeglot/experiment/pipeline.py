@@ -118,8 +118,8 @@ class Pipeline:
         if not step.resumes:
             shutil.rmtree(part, ignore_errors=True)
         part.mkdir(exist_ok=True)
-        for unfinished in part.rglob(".*"):  # files that were being written aside when a run was killed
-            unfinished.unlink()
+        for unfinished in list(part.rglob(".*")):  # what was being written aside when a run was killed
+            _remove(unfinished)
         watcher.started(planned)
         began, cpu = time.monotonic(), time.process_time()
         inputs = {name: _place(given, folders) for name, given in step.inputs.items()}
@@ -136,12 +136,12 @@ class Pipeline:
                 raise TreeglotError(f"{path} changed while step {step.name!r} read it; run again")
         with write_binary(part / FINISHED) as stream:
             stream.write(planned.identity.to_json().encode())
+        seconds = time.monotonic() - began
+        measures |= {"wall": round(seconds, 3), "cpu": round(time.process_time() - cpu, 3)}
+        self._note(planned, measures)  # first, so that no finished step is without it
         shutil.rmtree(planned.folder, ignore_errors=True)  # a damaged one, without its step.json
         part.rename(planned.folder)
         _sync(self.folder)
-        seconds = time.monotonic() - began
-        measures |= {"wall": round(seconds, 3), "cpu": round(time.process_time() - cpu, 3)}
-        self._note(planned, measures)
         watcher.finished(planned, seconds)
 
     def timings(self) -> dict[str, dict[str, float]]:
@@ -165,7 +165,7 @@ class Pipeline:
         kept = {self._part(planned) for planned in plan if planned.step.resumes and not planned.done}
         for path in self.folder.glob(f".*{PART}"):
             if path not in kept:
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
+                _remove(path)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -221,6 +221,13 @@ def _place(given: Input, folders: Mapping[str, Path]) -> Path:
 def _stamp(path: Path) -> tuple[int, int]:
     found = path.stat()
     return found.st_size, found.st_mtime_ns
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _slug(name: str) -> str:

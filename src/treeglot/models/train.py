@@ -50,6 +50,8 @@ def train(
         report("rules extracted and counted")
         facts = (extraction.folder / "extraction.json").read_bytes()
         _report_counts(json.loads(facts)["counts"], report)
+        # A model that was here is none any more from now on: its files must not be mixed with new ones.
+        (folder / "model.toml").unlink(missing_ok=True)
         with write_binary(folder / "extraction.json") as stream:  # what was seen, and which options it was taken with
             stream.write(facts)
         rules = score(extraction, folder / "rules.parquet", options.score, threads=threads, memory=work.memory)
