@@ -104,6 +104,24 @@ def test_roots_come_from_another_parser_where_they_are_not_told(tmp_path: Path) 
     assert found == [[2, 0, -1, 2], [1, -1, 1, 1], [3, 3, 3, -1]]
 
 
+@pytest.mark.parametrize("more", [0, 3])
+def test_roots_are_those_of_the_same_sentences(tmp_path: Path, more: int) -> None:
+    path, roots = written(tmp_path, "<c> a|X|N\n\n<c> b|X|N\n"), tmp_path / "roots.conllu"
+    write(roots, [Dependency(["w"], [-1])] * (1 if more == 0 else more))
+    records = read_dependencies(path, roots=str(roots))
+    assert next(records).words == ["a"]
+    problem = "x.candc:3: there is no tree for sentence 2 among" if more == 0 else "has 2 sentences; the roots are"
+    with pytest.raises(FormatError, match=problem):
+        list(records)
+
+
+def test_a_sentence_without_words_asks_for_no_root(tmp_path: Path) -> None:
+    roots = tmp_path / "roots.conllu"
+    write(roots, [Dependency(["w"], [-1])])
+    [tree] = read_dependencies(written(tmp_path, "<c>\n"), roots=str(roots))
+    assert len(tree) == 0
+
+
 def test_unknown_relations_are_reported(tmp_path: Path) -> None:
     text = "(dobj a_0 b_1)\n(odd a_0 b_1)\n(odd b_1 a_0)\n<c> a|X|N b|X|N\n"
     expected = r"x\.candc: 2 relations of unknown types, their arcs are skipped: odd \(2\)"
@@ -122,9 +140,13 @@ def test_unknown_relations_are_reported(tmp_path: Path) -> None:
         ("<c> a|X|N b|X|N\na_1 N/N 2 b_2 0\n", 2, "slot 2 of 'N/N', which has 1"),
         ("<c> a|X|N b|X|N\na_1 (N/N 1 b_2 0\n", 2, "'(N/N' is not a category: a bracket is not closed"),
         ("<c> a|X|N\n(dobj a_0)\n", 2, "'(dobj a_0)' has too few words; expected a head and a dependent"),
+        ("<c> a|X|N\n()\n", 2, "'()' is no dependency or relation"),
+        ("<c> a|X|N\n(\n", 2, "'(' is no dependency or relation"),
+        ("<c> a|X|N\n(dobj a_0 a_" + "9" * 5000 + ")\n", 2, "'a_" + "9" * 38 + "' is no word with its number, "
+         "such as dog_2"),
         ("<c> a|X|N\n(dobj a_0 x)\n", 2, "'x' is no word with its number, such as dog_2"),
     ],
-)
+)  # fmt: skip
 def test_bad_output(tmp_path: Path, text: str, line: int, problem: str) -> None:
     path = written(tmp_path, text + "\n<c> b|X|N\n")
     with pytest.raises(FormatError) as error:

@@ -73,7 +73,11 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     ("arguments", "message"),
     [
         (["one.conllu", "one.conllu"], "two are called 'one': give them names, NAME=FILE"),
-        (["one.conllu", "--text", "short.txt"], "sentence 2 has 4 words; expected 1, as"),
+        (["one.conllu", "--text", "short.txt"], "sentence 2: it has 4 words; its sentence in short.txt has 1"),
+        (["one.conllu", "--text", "other.txt"], "one.conllu: sentence 1: word 4 is 'd'; in other.txt it is 'e'"),
+        (["one.conllu", "--test", "a=b"], "--test is what models translate; no --model was given"),
+        (["=one.conllu"], "'=one.conllu' has no name; expected NAME=FILE"),
+        (["one="], "'one=' has no file; expected NAME=FILE"),
         (["one.conllu", "--model", "one"], "--model 'one' has no ="),
         (["one.conllu", "--model", "two=x"], "--model two=…: no analysis has that name; they are one"),
         (["one.conllu", "--model", "one=."], "has no rules.parquet: it is no model, or its rules were taken away"),
@@ -89,8 +93,17 @@ def test_bad_usage(
     monkeypatch.chdir(tmp_path)
     write("one.conllu", ONE)
     Path("short.txt").write_text("a b c d\na\n")
+    Path("other.txt").write_text("A b c e\na b c d\n")
     assert main(["compare-dependencies", *arguments]) != 0
     assert message in capsys.readouterr().err.replace("\n", " ")
+
+
+def test_unknown_predicates_are_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "x.enju"
+    path.write_text('<sentence id="s"><tok id="t" pred="odd_arg1" arg1="t">a</tok></sentence>\n')
+    assert main(["compare-dependencies", str(path)]) == 0
+    expected = f"warning: {path}: 1 predicates of unknown types, their arcs are skipped: odd_arg1 (1)\n"
+    assert capsys.readouterr().err == expected
 
 
 @pytest.mark.filterwarnings("ignore::treeglot.lm.DiscountWarning")

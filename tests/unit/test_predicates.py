@@ -1,5 +1,6 @@
 """From predicate-argument structures to dependencies: every row of the table, the paper's example, bad input."""
 
+import gzip
 import warnings
 from pathlib import Path
 
@@ -226,7 +227,13 @@ def test_stand_off(tmp_path: Path) -> None:
          "expected BEGIN, END, element between tabs"),
         (' pos="NN"', " pos=NN", 5, '\'pos=NN lexentry="N&lt;3sg&gt;" pred="nou\' is no attribute; '
          'expected NAME="VALUE"'),
-        ('cons id="c0.1"', 'cons id="c0.0"', 3, "two constituents have the id 'c0.0'"),
+        ('cons id="c0.1"', 'cons id="c0.0"', 3, "two elements have the id 'c0.0'"),
+        ('tok id="t0.2"', 'tok id="c0.2"', 7, "two elements have the id 'c0.2'"),
+        ('tok id="t0.2"', 'tok id="t0.2" id="t0.9"', 7, "the attribute id is given twice"),
+        ("13\t14\ttok", "14\t16\ttok", 8, "the tok t0.3 at 14 to 16 is outside of its sentence, 0 to 14"),
+        ("0\t7\tcons", "0\t17\tcons", 3, "the cons c0.1 at 0 to 17 is outside of its sentence, 0 to 14"),
+        ("8\t13\ttok", "8\t" + "9" * 5000 + "\ttok", 7, "'8\\t" + "9" * 38 + "' is no annotation; "
+         "expected BEGIN, END, element between tabs"),
         ('tok id="t0.2" ', "tok ", 7, "a tok without an id"),
     ],
 )  # fmt: skip
@@ -240,6 +247,53 @@ def test_bad_stand_off(tmp_path: Path, old: str, new: str, line: int, problem: s
     records = read_dependencies(path, text=str(raw), skip_bad=True)
     assert [tree.words for tree in records] == [["Go", "away"]]
     assert records.skipped == 1
+
+
+def test_sentences_may_not_overlap(tmp_path: Path) -> None:
+    raw = tmp_path / "raw.txt"
+    raw.write_text(TEXT)
+    path = _written(tmp_path, STANDOFF.replace("15\t23\tsentence", "10\t23\tsentence"), "x.so")
+    with pytest.raises(FormatError, match=r":9: the sentence at 10 to 23 overlaps the one before it"):
+        list(read_dependencies(path, text=str(raw)))
+    records = read_dependencies(path, text=str(raw), skip_bad=True)
+    assert [len(tree) for tree in records] == [4] and records.skipped == 1
+
+
+@pytest.mark.parametrize("name", ["bom", "gz", "crlf"])
+def test_the_annotated_text_as_files_have_it(tmp_path: Path, name: str) -> None:
+    """A byte order mark is none of its characters, a carriage return is one, and it may be compressed."""
+    raw = tmp_path / ("raw.txt.gz" if name == "gz" else "raw.txt")
+    text = TEXT.replace("\n", "\r\n") if name == "crlf" else TEXT
+    data = text.encode("utf-8-sig" if name == "bom" else "utf-8")
+    raw.write_bytes(gzip.compress(data) if name == "gz" else data)
+    annotation = STANDOFF
+    if name == "crlf":
+        annotation = STANDOFF.replace("15\t23", "16\t24").replace("15\t", "16\t").replace("\t17", "\t18")
+        annotation = annotation.replace("\t22", "\t23").replace("18\t23", "19\t23")
+    trees = list(read_dependencies(_written(tmp_path, annotation, "x.so"), text=str(raw)))
+    assert [tree.words for tree in trees] == [["The", "dog", "barks", "."], ["Go", "away"]]
+
+
+def test_what_is_not_utf8_is_named_by_file_and_line(tmp_path: Path) -> None:
+    raw = tmp_path / "raw.txt"
+    raw.write_bytes(b"The dog\nb\xe4rks\n")
+    with pytest.raises(FormatError, match=r"raw\.txt:2: byte 0xe4 is not UTF-8"):
+        read_dependencies(_written(tmp_path, STANDOFF, "x.so"), text=str(raw))
+    path = tmp_path / "x.enju"
+    path.write_bytes(GOOD.encode() + GOOD.replace("dog", "d\xf6g").encode("latin-1"))
+    records = read_dependencies(path)
+    assert next(records).words == ["go", "dog"]
+    with pytest.raises(FormatError, match=r"x\.enju:2: the byte 0xf6 at byte \d+ is not UTF-8"):
+        next(records)
+
+
+def test_words_without_tags(tmp_path: Path) -> None:
+    text = sentence('<tok id="t0" pred="verb_arg0">go</tok>') + sentence(
+        '<tok id="t0" pos="VB" pred="verb_arg0">go</tok> <tok id="t1" pos="" pred="adj_arg1" arg1="t0">on</tok>'
+    )
+    first, second = read_dependencies(_written(tmp_path, text))
+    assert (first.tags, second.tags) == (None, ["VB", "_"])
+    write(tmp_path / "x.conllu", [first, second])
 
 
 def test_stand_off_before_a_sentence_and_without_text(tmp_path: Path) -> None:
@@ -271,3 +325,28 @@ def test_conversion_by_command(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert tree.heads.tolist()[11] == -1
     assert main(["convert", str(path), str(tmp_path / "x.conllu"), "--read", "semantic"]) == 2
     assert "--read 'semantic' is not NAME=VALUE" in capsys.readouterr().err
+
+
+def test_failed_parses_keep_their_places_with_the_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """CoNLL cannot hold a sentence without words; with its words it can, and later lines stay where they are."""
+    path = _written(tmp_path, '<sentence id="s" parse_status="failure"/>\n' + GOOD)
+    text, out = tmp_path / "x.txt", tmp_path / "x.conllu"
+    text.write_text("it fails\nGo dog\n")
+    assert main(["convert", str(path), str(out)]) == 1
+    assert main(["convert", str(path), str(out), "--text", str(text)]) == 0
+    first, second = read_dependencies(out)
+    assert (first.words, first.heads.tolist()) == (["it", "fails"], [-2, -2])
+    assert (second.words, second.heads.tolist()) == (["go", "dog"], [-1, 0])
+    capsys.readouterr()
+    for lines, message in {
+        "it fails\n": f"{text}: has 1 sentences; {path} has more",
+        "it fails\ngo dog\nmore\n": f"{path}: has 2 sentences; {text} has more",
+        "it fails\ngo cat\n": f"{path}: sentence 2: word 2 is 'dog'; in {text} it is 'cat'",
+    }.items():
+        text.write_text(lines)
+        assert main(["convert", str(path), str(out), "--text", str(text)]) == 1
+        assert message in capsys.readouterr().err
+    assert main(["convert", str(path), str(out), "--text", str(text), "--skip-bad"]) == 2
+    assert "--skip-bad would move dependencies away from the sentences of --text" in capsys.readouterr().err
+    assert main(["convert", str(path), "-", "--to", "text", "--text", str(text)]) == 2
+    assert "--text is for dependencies; text holds text" in capsys.readouterr().err

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treeglot.base.errors import FormatError, UsageError
-from treeglot.cli.output import say
+from treeglot.cli.output import say, shown_warnings
 
 if TYPE_CHECKING:
     from treeglot.syntax import Dependency
@@ -45,8 +45,11 @@ def compare_dependencies(
     from treeglot.evaluate import dependency_page as pages
     from treeglot.evaluate.dependencies import compare_dependencies as compare
 
+    if test and not model:
+        raise UsageError("--test is what models translate; no --model was given")
     named = _named(analyses, "analysis", stems=True)
-    read = {name: _read(path, heads, style) for name, path in named.items()}
+    with shown_warnings():
+        read = {name: _read(path, heads, style) for name, path in named.items()}
     if text is not None:
         from treeglot.syntax import read_text
 
@@ -78,6 +81,8 @@ def _named(given: Sequence[str], what: str, stems: bool = False) -> dict[str, st
             if not stems:
                 raise UsageError(f"--{what} {item!r} has no =")
             name, path = Path(item).name.split(".")[0], item
+        if not name or not path:
+            raise UsageError(f"{item!r} has no {'file' if name else 'name'}; expected NAME=FILE")
         if name in out:
             raise UsageError(f"two are called {name!r}: give them names, NAME=FILE")
         out[name] = path
@@ -94,12 +99,14 @@ def _read(path: str, heads: str, style: str) -> list[Dependency]:
     return list(convert(read(path), holds, Dependency, ConvertOptions(heads=heads, style=style)))
 
 
-def _check_words(path: str, trees: Sequence[Dependency], lines: Sequence[Sequence[str]], text: str) -> None:
+def _check_words(path: str, trees: Sequence[Dependency], lines: Sequence[list[str]], text: str) -> None:
+    from treeglot.syntax.same_words import difference
+
     if len(trees) != len(lines):
         raise FormatError(path, 0, f"has {len(trees)} sentences; expected {len(lines)}, as {text} has")
     for number, (tree, words) in enumerate(zip(trees, lines, strict=True), 1):
-        if len(tree) not in (0, len(words)):
-            raise FormatError(path, 0, f"sentence {number} has {len(tree)} words; expected {len(words)}, as {text} has")
+        if len(tree) and (problem := difference(tree.words, words, text)):
+            raise FormatError(path, 0, f"sentence {number}: {problem}")
 
 
 def _rules(models: dict[str, str]) -> dict[str, dict[str, str]]:

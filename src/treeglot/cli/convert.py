@@ -5,11 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import zip_longest
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from treeglot.base.errors import UsageError
+from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.output import say, track, warn
 from treeglot.syntax import FORMATS, READ_ONLY, Dependency, Tree
 from treeglot.syntax.convert import ConvertOptions
@@ -37,6 +39,10 @@ def convert(
         list[str] | None,
         typer.Option("--read", help="An option of IN's format: heads, text; roots.", metavar="NAME=VALUE"),
     ] = None,
+    text: Annotated[
+        Path | None,
+        typer.Option(help="The sentences that dependencies are of: a failed parse has their words, and no heads."),
+    ] = None,
     keep_suffix: Annotated[bool, typer.Option("--keep-suffix", help="Keep Egret's ^g on labels.")] = False,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out bad records, and say how many.")] = False,
 ) -> None:
@@ -56,9 +62,15 @@ def convert(
             say("scores are written as posteriors: Egret's format has no others")
     if skip_bad and source.holds is Tree and options.kbest > 1:
         raise UsageError("--skip-bad would move trees from one list of --kbest into the next")
+    if text is not None and target.holds is not Dependency:
+        raise UsageError(f"--text is for dependencies; {target.name} holds {NOUNS[target.holds]}")
+    if text is not None and skip_bad:
+        raise UsageError("--skip-bad would move dependencies away from the sentences of --text")
     given = _given(tags=read_tags, keep_suffix=keep_suffix or None) | _named(read_options or [])
     records = read(input, source.name, skip_bad=skip_bad, **given)
     values = convert_values(records, source.holds, target.holds, options)
+    if text is not None:
+        values = _over(values, input, text)
     parsed = WithWords(values)
     if skip_bad and target.holds is Dependency:  # CoNLL has no way to write a sentence without words: a failed parse
         values = iter(parsed)
@@ -72,6 +84,20 @@ def convert(
         warn(f"{records.skipped:,} bad records were left out, the first: {first}")
     if parsed.empty:
         warn(f"{parsed.empty:,} sentences without words were left out: {target.name} cannot hold them")
+
+
+def _over(trees: Iterable[Dependency], file: str, text: Path) -> Iterator[Dependency]:
+    """The dependencies of sentences, in step with them: CoNLL has no other way to say that a parse failed."""
+    from treeglot.syntax import read_text
+    from treeglot.syntax.same_words import difference
+
+    for number, (tree, words) in enumerate(zip_longest(trees, read_text(text)), 1):
+        if words is None or tree is None:
+            more, fewer = (file, text) if words is None else (text, file)
+            raise FormatError(str(fewer), 0, f"has {number - 1} sentences; {more} has more")
+        if len(tree) and (problem := difference(tree.words, words, str(text))):
+            raise FormatError(file, 0, f"sentence {number}: {problem}")
+        yield tree if len(tree) else Dependency(words, [Dependency.NO_HEAD] * len(words))
 
 
 class WithWords:

@@ -85,7 +85,9 @@ class PredicateSentence:
         tops = (_follow(top, self.phrases, places, semantic) for top in self.tops)
         root = next((word for word in tops if word is not None), 0)
         heads = one_head_each(len(self.tokens), arcs, root)
-        return Dependency([t.word for t in self.tokens], heads, [t.tag for t in self.tokens]), unknown
+        tags = [token.tag or "_" for token in self.tokens]
+        tagged = any(tag != "_" for tag in tags)
+        return Dependency([token.word for token in self.tokens], heads, tags if tagged else None), unknown
 
 
 def _follow(id: str, phrases: Mapping[str, Phrase], places: Mapping[str, int], semantic: bool) -> int | None:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from treeglot._core import Dependency
+from treeglot.base.errors import FormatError
 from treeglot.syntax.arcs import one_head_each, widest_root
 from treeglot.syntax.ccg import argument_depends
 from treeglot.syntax.formats.format import Format
@@ -20,7 +21,8 @@ _PLAIN = frozenset(
 )
 _TYPED = frozenset(["ncmod", "xmod", "cmod", "pmod", "xcomp", "ccomp", "ta", "arg_mod"])
 _NONE = frozenset(["passive"])  # about one word alone
-_WORD = re.compile(r"(.+)_(\d+)")
+_WORD = re.compile(r"(.+)_([0-9]{1,9})")
+_SLOT = re.compile(r"[0-9]{1,9}")
 
 
 class UnknownRelationWarning(UserWarning):
@@ -35,6 +37,7 @@ class CandC(LineRecords[Dependency]):
         self.unknown: Counter[str] = Counter()
         self.undecided = 0  # sentences whose root the arcs do not tell
         self._roots = _read_roots(roots)
+        self._sentences = 0  # that roots were asked for
         self._lines: list[tuple[int, str]] = []
 
     def take(self, number: int, line: str) -> Iterator[Dependency | BadRecordError]:
@@ -51,14 +54,24 @@ class CandC(LineRecords[Dependency]):
         lines, self._lines = self._lines, []
         if not lines:
             return
-        other = next(self._roots, None) if self._roots is not None else None
         try:
-            yield self._sentence(lines, other)
+            yield self._sentence(lines, self._other(lines[0][0]))
         except BadRecordError as bad:
             yield bad
 
+    def _other(self, line: int) -> Dependency | None:
+        """The tree of the sentence among the roots."""
+        if self._roots is None:
+            return None
+        self._sentences += 1
+        if (found := next(self._roots, None)) is None:
+            raise BadRecordError(line, f"there is no tree for sentence {self._sentences} among the roots")
+        return found
+
     def report(self) -> None:
-        """Says which relations are unknown."""
+        """Says which relations are unknown; refuses roots of more sentences than there are."""
+        if self._roots is not None and next(self._roots, None) is not None:
+            raise FormatError(self.file, 0, f"has {self._sentences} sentences; the roots are those of more")
         if self.unknown:
             names = ", ".join(f"{name} ({count})" for name, count in sorted(self.unknown.items()))
             warnings.warn(
@@ -83,7 +96,7 @@ class CandC(LineRecords[Dependency]):
         root, told = widest_root(len(words), arcs)
         if not told:
             self.undecided += 1
-            if other is not None:
+            if other is not None and words:
                 if len(other) != len(words):
                     raise BadRecordError(
                         first, f"the sentence has {len(words)} words; its tree among the roots has {len(other)}"
@@ -94,7 +107,9 @@ class CandC(LineRecords[Dependency]):
 
     def _arcs(self, number: int, line: str, words: list[str]) -> list[tuple[int, int]]:
         parts = line.removeprefix("(").removesuffix(")").split()
-        if len(parts) >= 4 and _WORD.fullmatch(parts[0]) and parts[2].isdecimal():
+        if not parts:
+            raise BadRecordError(number, f"{line!r} is no dependency or relation")
+        if len(parts) >= 4 and _WORD.fullmatch(parts[0]) and _SLOT.fullmatch(parts[2]):
             predicate, argument = (self._place(number, part, words, 1) for part in (parts[0], parts[3]))
             try:
                 depends = argument_depends(parts[1], int(parts[2]), words[predicate])
@@ -119,10 +134,10 @@ class CandC(LineRecords[Dependency]):
     def _place(self, number: int, text: str, words: list[str], first: int) -> int:
         match = _WORD.fullmatch(text)
         if match is None:
-            raise BadRecordError(number, f"{text!r} is no word with its number, such as dog_2")
+            raise BadRecordError(number, f"{text[:40]!r} is no word with its number, such as dog_2")
         place = int(match[2]) - first
         if not 0 <= place < len(words) or words[place] != match[1]:
-            raise BadRecordError(number, f"{text!r} is not in the sentence: its words count from {first}")
+            raise BadRecordError(number, f"{text[:40]!r} is not in the sentence: its words count from {first}")
         return place
 
 

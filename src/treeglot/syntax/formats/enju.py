@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Literal
 from xml.parsers import expat
 from xml.sax.saxutils import unescape
 
 from treeglot._core import Dependency
-from treeglot.base.errors import UsageError
+from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.files import read_chunks
 from treeglot.syntax.formats.format import Format
 from treeglot.syntax.formats.lines import BadRecordError, LineRecords, unwritable
 from treeglot.syntax.predicates import Phrase, PredicateSentence, Token
@@ -20,6 +21,7 @@ from treeglot.syntax.predicates import Phrase, PredicateSentence, Token
 Heads = Literal["syntactic", "semantic"]
 _ARGUMENT = re.compile(r"arg\d+|mod")
 _ATTRIBUTE = re.compile(r'\s*([\w.:-]+)="([^"<]*)"')
+_OFFSET = re.compile(r"[0-9]{1,18}")
 _END = re.compile(r"</sentence\s*>|<sentence\b[^>]*/>")
 
 
@@ -190,8 +192,10 @@ class EnjuStandOff(_Sentences):
         super().__init__(file, skip_bad, heads)
         if not text:
             raise UsageError("stand-off annotation is read with the text that it is on: give it as the option text")
-        self._raw = Path(text).read_text("utf-8")
+        self._raw = _annotated(text)
         self._sentence: PredicateSentence | None = None
+        self._ids: set[str] = set()  # of its elements
+        self._span = (0, 0)  # where it is
         self._spans: list[tuple[int, int, str]] = []  # of its constituents
         self._at = 0  # where its last token ends
         self._bad = False  # whether lines are left out up to the next sentence
@@ -205,7 +209,11 @@ class EnjuStandOff(_Sentences):
             name, begin, end, attributes = found
             if name == "sentence":
                 yield from self.end(number)
-                self._sentence, self._spans, self._at, self._bad = PredicateSentence(), [], begin, False
+                self._bad = False
+                before, self._span = self._span[1], (begin, max(end, self._span[1]))
+                if begin < before:
+                    raise BadRecordError(number, f"the sentence at {begin} to {end} overlaps the one before it")
+                self._sentence, self._spans, self._ids, self._at = PredicateSentence(), [], set(), begin
             elif self._sentence is not None:
                 self._add(self._sentence, number, name, begin, end, attributes)
             elif not self._bad:
@@ -232,7 +240,7 @@ class EnjuStandOff(_Sentences):
         if not line.strip():
             return None
         fields = line.split("\t")
-        if len(fields) != 3 or not (fields[0].isdecimal() and fields[1].isdecimal()):
+        if len(fields) != 3 or not (_OFFSET.fullmatch(fields[0]) and _OFFSET.fullmatch(fields[1])):
             raise BadRecordError(number, f"{line[:40]!r} is no annotation; expected BEGIN, END, element between tabs")
         begin, end = int(fields[0]), int(fields[1])
         name, _, rest = fields[2].strip().partition(" ")
@@ -251,9 +259,13 @@ class EnjuStandOff(_Sentences):
         self, sentence: PredicateSentence, number: int, name: str, begin: int, end: int, attributes: dict[str, str]
     ) -> None:
         id = attributes["id"]
+        if id in self._ids:
+            raise BadRecordError(number, f"two elements have the id {id!r}")
+        self._ids.add(id)
+        if not self._span[0] <= begin <= end <= self._span[1]:
+            inside = f"{self._span[0]} to {self._span[1]}"
+            raise BadRecordError(number, f"the {name} {id} at {begin} to {end} is outside of its sentence, {inside}")
         if name == "cons":
-            if id in sentence.phrases:
-                raise BadRecordError(number, f"two constituents have the id {id!r}")
             sentence.phrases[id] = _phrase(attributes)
             self._spans.append((begin, end, id))
             return
@@ -264,9 +276,21 @@ class EnjuStandOff(_Sentences):
         sentence.tokens.append(_token(attributes, word, lambda problem: BadRecordError(number, problem)))
 
 
+def _annotated(path: str) -> str:
+    """The text that offsets count in: its characters as they are, but for a byte order mark."""
+    data = b"".join(read_chunks(path)).removeprefix(codecs.BOM_UTF8)
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise FormatError(path, line, f"byte 0x{data[error.start]:02x} is not UTF-8") from error
+
+
 def _attributes(text: str, number: int) -> dict[str, str]:
     found, at = {}, 0
     while (match := _ATTRIBUTE.match(text, at)) is not None:
+        if match[1] in found:
+            raise BadRecordError(number, f"the attribute {match[1]} is given twice")
         found[match[1]] = unescape(match[2], {"&quot;": '"', "&apos;": "'"})
         at = match.end()
     if text[at:].strip():

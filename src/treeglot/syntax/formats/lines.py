@@ -31,8 +31,7 @@ class LineRecords(ABC, Generic[T]):
         self.skip_bad = skip_bad
         self.skipped = 0
         self.problems: list[tuple[int, str]] = []
-        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
-        self._rest = ""
+        self._rest = b""
         self._number = 0
         self._failed: FormatError | None = None
         self._finished = False
@@ -50,18 +49,14 @@ class LineRecords(ABC, Generic[T]):
 
     def feed(self, chunk: bytes) -> list[T | None]:
         """The records that are complete with these bytes; None for a bad one that was skipped."""
-        try:
-            text = self._rest + self._decoder.decode(chunk)
-        except UnicodeDecodeError as error:
-            raise FormatError(self.file, self._number + 1, f"not UTF-8 from here on: {error.reason}") from error
-        *lines, self._rest = text.split("\n")
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
         return self._take(lines)
 
     def finish(self) -> list[T | None]:
         """The records that the end of the file completes."""
         if self._finished and self._failed is None:
             return []
-        lines, self._rest = [self._rest] if self._rest else [], ""
+        lines, self._rest = [self._rest] if self._rest else [], b""
         out = self._take(lines)
         if self._failed is None:
             self._finished = True
@@ -72,13 +67,21 @@ class LineRecords(ABC, Generic[T]):
                 raise self._failed
         return out
 
-    def _take(self, lines: list[str]) -> list[T | None]:
+    def _take(self, lines: list[bytes]) -> list[T | None]:
         out: list[T | None] = []
         if self._failed is not None:
             raise self._failed
         for line in lines:
             self._number += 1
-            self._keep(out, self.take(self._number, line.removesuffix("\r")))
+            if self._number == 1:
+                line = line.removeprefix(codecs.BOM_UTF8)
+            try:
+                text = line.removesuffix(b"\r").decode()
+            except UnicodeDecodeError as error:  # skipped or not: what else of the file is text cannot be told
+                problem = f"the byte 0x{line[error.start]:02x} at byte {error.start + 1} is not UTF-8"
+                self._failed = FormatError(self.file, self._number, problem)
+                break
+            self._keep(out, self.take(self._number, text))
             if self._failed is not None:
                 break
         if self._failed is not None and not out:
