@@ -32,6 +32,12 @@ def agree(arguments: argparse.Namespace) -> None:
     counts = compare(list(read_trees(arguments.trees)), trees, BracketOptions(left_out=(), equal=()))
     print(parser.summary())
     print(f"F1 {100 * counts.f1:.2f}, the same tree {counts.exact} of {counts.sentences}, peak {memory()}")
+    forests = [parsed.value for parsed in parser.forests(sentences)]
+    nodes = [[(f.label(v), f.span(v)) for v in range(len(f.words), f.graph.nodes)] for f in forests]
+    print(
+        f"forests: {sum(map(len, nodes))} nodes, {sum(len(found) - len(set(found)) for found in nodes)} of them beside "
+        f"another of their label and span, {sum(f.graph.edges - len(f.words) for f in forests)} edges"
+    )
     for low, high in LENGTHS:
         some = [words for words in sentences if low <= len(words) <= high]
         for what in (parser.trees, parser.forests):

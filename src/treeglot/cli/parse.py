@@ -37,7 +37,7 @@ def parse(
     which lines, is said at the end; --report tells it of every sentence.
     """
     from treeglot.parse import load
-    from treeglot.syntax import find_format, read_text, write
+    from treeglot.syntax import read_text, write
 
     if kbest < 0:
         raise UsageError(f"kbest is {kbest}; expected 0 or more")
@@ -45,25 +45,30 @@ def parse(
         raise UsageError("--trees and --kbest: expected one of them")
     if str(out) == str(report) == "-":
         raise UsageError("--out and --report are both standard output")
+    format_name = "" if kbest else _format(out, to, trees)
     parser = load(model, options, level)
-    sentences = track(read_text(text), "parsing", unit="sentences")
+    parse_all = parser.trees if format_name == "brackets" else parser.forests
     with _reporting(report) as told:
+        found = told(track(parse_all(read_text(text)), "parsing", unit="sentences"))
         if kbest:
-            _write_lists(out, (parser.kbest_of(p.value, kbest) for p in told(parser.forests(sentences))))
+            _write_lists(out, (parser.kbest_of(parsed.value, kbest) for parsed in found))
         else:
-            if to is None and str(out) == "-":
-                to = "brackets" if trees else "jsonl"
-            chosen = find_format(out, to)
-            wants_trees = chosen.name == "brackets"
-            if trees and not wants_trees:
-                raise UsageError(f"--trees gives trees, which the format {chosen.name} does not hold")
-            if chosen.name not in ("brackets", "jsonl", "egret"):
-                raise UsageError(
-                    f"the format {chosen.name} holds neither forests nor trees; expected jsonl, egret, brackets"
-                )
-            found: Iterable[Parsed[Any]] = (parser.trees if wants_trees else parser.forests)(sentences)
-            write(out, (p.value for p in told(found)), chosen.name)
+            write(out, (parsed.value for parsed in found), format_name)
     (warn if parser.cut or parser.counts.keys() - {"parsed", "no_words"} else say)(parser.summary())
+
+
+def _format(out: Path, to: str | None, trees: bool) -> str:
+    """The format to write: the one that was asked for, or that of the suffix."""
+    from treeglot.syntax import find_format
+
+    if to is None and str(out) == "-":
+        to = "brackets" if trees else "jsonl"
+    name = find_format(out, to).name
+    if trees and name != "brackets":
+        raise UsageError(f"--trees gives trees, which the format {name} does not hold")
+    if name not in ("brackets", "jsonl", "egret"):
+        raise UsageError(f"the format {name} holds neither forests nor trees; expected jsonl, egret, brackets")
+    return name
 
 
 def _write_lists(out: Path, lists: Iterator[list[tuple[float, Any]]]) -> None:
