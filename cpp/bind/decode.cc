@@ -107,12 +107,12 @@ void bind_decode(nb::module_& m) {
   nb::class_<ChartMatcher, Matcher>(m, "ChartMatcher", "Meets strings: every rule on every span up to a limit.")
       .def("__init__",
            [](ChartMatcher* self, const FeatureSet& features, std::uint32_t span_limit, PassThrough pass_through,
-              bool glue, std::string glued, std::string goal) {
-             new (self) ChartMatcher(features.shared_table(),
-                                     {span_limit, pass_through, glue, std::move(glued), std::move(goal)});
+              bool glue, std::string glued, std::string goal, std::uint32_t label_limit, std::uint32_t match_limit) {
+             new (self) ChartMatcher(features.shared_table(), {span_limit, pass_through, glue, label_limit, match_limit,
+                                                               std::move(glued), std::move(goal)});
            },
            "features"_a, "span_limit"_a, "pass_through"_a = PassThrough::unknown, "glue"_a = true, "glued"_a = "",
-           "goal"_a = "");
+           "goal"_a = "", "label_limit"_a = 0, "match_limit"_a = 0);
   nb::class_<ForestMatcher, Matcher>(m, "ForestMatcher",
                                      "Meets packed forests: every fragment at every node; adds parse and pseudo.")
       .def("__init__",

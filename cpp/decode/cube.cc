@@ -99,15 +99,20 @@ class CubeSearch {
       queue_.push_back({score(), static_cast<std::uint32_t>(candidates_.size() - 1)});
     }
     std::make_heap(queue_.begin(), queue_.end());
-    const std::size_t limit =
-        options_.pop_limit == 0 ? std::numeric_limits<std::size_t>::max() : options_.pop_limit;
-    for (std::size_t pops = 0; pops < limit && !queue_.empty(); ++pops) {
+    for (std::size_t pops = 0, limit = pop_limit(node); pops < limit && !queue_.empty(); ++pops) {
       std::pop_heap(queue_.begin(), queue_.end());
       const std::uint32_t candidate = queue_.back().candidate;
       queue_.pop_back();
       push_successors(candidate);
     }
     keep(node);
+  }
+
+  // Where a span has several nodes that a matcher ranked, the second gets half of the pops, the third a third.
+  std::size_t pop_limit(NodeId node) const {
+    if (options_.pop_limit == 0) return std::numeric_limits<std::size_t>::max();
+    const std::size_t rank = node < forest_.rank.size() ? forest_.rank[node] : 0;
+    return (options_.pop_limit + rank) / (rank + 1);
   }
 
   // Each point of a cube is reached from one other alone (its last coordinate that is not 0, one less), so none is

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "base/error.h"
+#include "decode/best_matches.h"
 
 namespace treeglot {
 namespace {
@@ -28,7 +29,13 @@ class Chart {
  public:
   Chart(const RuleTable& table, const UnaryRules& unary, const ChartOptions& options,
         std::span<const std::string_view> words, std::span<const Constraint> constraints, RuleCache& cache, Glue& glue)
-      : table_(table), unary_(unary), options_(options), words_(words), cache_(cache), glue_(glue) {
+      : table_(table),
+        unary_(unary),
+        options_(options),
+        words_(words),
+        cache_(cache),
+        glue_(glue),
+        best_(options.label_limit, options.match_limit) {
     length_ = static_cast<std::uint32_t>(words.size());
     limit_ = std::max(options.span_limit, 1u);
     width_ = limit_;
@@ -108,6 +115,10 @@ class Chart {
   void add_rules(std::uint32_t end) {
     const Constraint* given = given_[begin_];
     if (given != nullptr && given->span == Span{begin_, end}) {
+      if (best_.limited()) {
+        add_best(end, glue_.given(given->translations));
+        return;
+      }
       if (orders_labels()) add_labels(end, true);
       out_.add_edge(node_for(end, x_), {}, glue_.given(given->translations), kInside);
       if (unary_.any) add_unary(end);
@@ -117,6 +128,10 @@ class Chart {
     const bool passes = end == begin_ + 1 && given == nullptr &&
                         (options_.pass_through == PassThrough::all ||
                          (options_.pass_through == PassThrough::unknown && matches_[end].empty()));
+    if (best_.limited()) {
+      add_best(end, passes ? glue_.unknown(words_[begin_]) : std::span<const Alternative>());
+      return;
+    }
     if (orders_labels()) add_labels(end, passes);
     for (const Match& match : matches_[end]) add_match(end, match);
     if (passes) out_.add_edge(node_for(end, x_), {}, glue_.unknown(words_[begin_]), kInside);
@@ -127,6 +142,33 @@ class Chart {
     const auto tails = std::span<const NodeId>(match_tails_).subspan(match.first_tail, match.arity);
     for (const RuleCache::Group& group : cache_.at(match.node))
       out_.add_edge(node_for(end, group.lhs), tails, group.alternatives, kInside);
+  }
+
+  // The same within limits; `local` is what the span has beside the rules' matches.
+  void add_best(std::uint32_t end, std::span<const Alternative> local) {
+    best_.clear();
+    for (const Match& match : matches_[end]) {
+      const auto tails = std::span<const NodeId>(match_tails_).subspan(match.first_tail, match.arity);
+      float below = 0;
+      for (const NodeId tail : tails) below += estimates_[tail];
+      for (const RuleCache::Group& group : cache_.at(match.node)) best_.propose(group.lhs, group.alternatives, tails, below);
+    }
+    if (!local.empty()) best_.propose(x_, local, {}, 0);
+    best_.choose(table_, unary_, cache_);
+    for (BestMatches::Label& label : best_.labels()) {
+      label.node = node_for(end, label.label);
+      estimates_.resize(label.node + 1);
+      estimates_[label.node] = label.estimate;
+      out_.rank_node(label.node, label.rank);
+    }
+    for (const BestMatches::Match& match : best_.matches()) {
+      const NodeId head = best_.find(match.lhs).node;
+      if (match.below == Symbols::kNone) {
+        out_.add_edge(head, match.tails, match.alternatives, kInside);
+      } else {
+        out_.add_edge(head, std::span(&best_.find(match.below).node, 1), match.alternatives, kInside);
+      }
+    }
   }
 
   bool orders_labels() const { return unary_.any || (begin_ == 0 && shares_goal()); }
@@ -145,8 +187,7 @@ class Chart {
       const RuleTable::Node node = table_.child(RuleTable::kRoot, nonterminal(labels[i]));
       if (node != RuleTable::kNoNode) note(node);
     }
-    const auto rank = [&](Symbol label) { return label < unary_.rank.size() ? unary_.rank[label] : 0; };
-    std::ranges::stable_sort(labels, {}, rank);
+    std::ranges::stable_sort(labels, {}, [&](Symbol label) { return unary_.rank_of(label); });
     if (begin_ == 0 && shares_goal()) {
       std::erase(labels, sentence_);
       labels.push_back(sentence_);
@@ -235,6 +276,8 @@ class Chart {
   std::vector<NodeId> tails_;                // of the partial match at hand
   std::vector<std::vector<Match>> matches_;  // of rules that begin at begin_, by their end
   std::vector<NodeId> match_tails_;
+  BestMatches best_;
+  std::vector<float> estimates_;             // by node, where there are limits
 
   TranslationForestBuilder out_;
   NodeId goal_ = kNoNode;
@@ -294,6 +337,8 @@ ChartMatcher::ChartMatcher(std::shared_ptr<const RuleTable> table, const ChartOp
     : table_(std::move(table)), options_(options), unary_(*table_) {
   if (!options.goal.empty() && options.goal == options.glued)
     throw std::invalid_argument("the label of sentences and the one that glue joins are both " + quoted(options.goal));
+  if (!options.goal.empty() && (options.label_limit > 0 || options.match_limit > 0))
+    throw std::invalid_argument("label_limit and match_limit are for tables without rules of whole sentences");
 }
 
 TranslationForest ChartMatcher::match(const Input& input, RuleCache& cache, Glue& glue) const {

@@ -22,6 +22,8 @@ struct ChartOptions {
   std::uint32_t span_limit = 10;  // the widest span a rule may cover, the paper's distortion limit; above it only glue
   PassThrough pass_through = PassThrough::unknown;
   bool glue = true;  // whether S → X and S → S X are there
+  std::uint32_t label_limit = 0;  // labels kept on a span, those with the best estimates; 0: all
+  std::uint32_t match_limit = 0;  // matches of source sides, likewise
   // What other decoders fix by name. The label that glue joins and that words pass through with; empty: glue joins all
   // labels, words pass through as X.
   std::string glued = {};
@@ -34,6 +36,8 @@ struct ChartOptions {
 // every Y comes before its X; where they form a circle, the rules that would close it are left out.
 struct UnaryRules {
   explicit UnaryRules(const RuleTable& table);
+
+  std::uint32_t rank_of(Symbol label) const { return label < rank.size() ? rank[label] : 0; }
 
   std::vector<std::uint32_t> rank;  // by label
   std::size_t left_out = 0;         // rules

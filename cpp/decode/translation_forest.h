@@ -1,6 +1,7 @@
 // What every matcher makes and the one search reads. Nothing after it knows the formalism.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -36,6 +37,7 @@ struct TranslationForest {
   FeatureId edge_feature = 0;                              // what the input gives its edges: a parse's log probability
   std::vector<Span> spans;                                 // by node: the source words covered
   std::vector<std::uint32_t> labels;                       // by node: a nonterminal of the rule table
+  std::vector<std::uint32_t> rank;                         // by node, among those of its span; short: the rest are first
   std::vector<std::string> notes;                          // what is to be counted and reported: a limit that was hit
 
   // Of a parse forest's matches: the input's labels, and the hyperedges that each fragment took, in preorder. Empty for
@@ -64,6 +66,11 @@ class TranslationForestBuilder {
     names_.push_back(name);
     return add_node(span, label);
   }
+  // How many nodes of its span promise more: the search spends less on it.
+  void rank_node(NodeId node, std::uint32_t rank) {
+    ranks_.resize(std::max<std::size_t>(ranks_.size(), node + 1));
+    ranks_[node] = rank;
+  }
   // `value` is that of the edge feature, if the forest has one; `parse` the input's hyperedges.
   void add_edge(NodeId head, std::span<const NodeId> tails, std::span<const Alternative> alternatives,
                 std::uint8_t place, float value = 0, std::span<const EdgeId> parse = {}) {
@@ -78,8 +85,8 @@ class TranslationForestBuilder {
 
   TranslationForest freeze(NodeId goal, std::optional<FeatureId> edge_feature = std::nullopt) {
     auto [graph, edge_map, node_map] = builder_.freeze(goal);
-    TranslationForest forest{std::move(graph),  {}, {}, {}, 0, std::move(spans_), std::move(labels_), std::move(notes_),
-                             std::move(names_), {}, {}, {}};
+    TranslationForest forest{std::move(graph),  {}, {}, {}, 0, std::move(spans_), std::move(labels_), std::move(ranks_),
+                             std::move(notes_), std::move(names_), {}, {}, {}};
     if (!parse_.empty()) forest.first_parse_edge.push_back(0);
     for (const EdgeId edge : edge_map) {
       forest.alternatives.push_back(alternatives_[edge]);
@@ -103,7 +110,7 @@ class TranslationForestBuilder {
   std::vector<std::uint32_t> parse_ends_;
   std::vector<std::string_view> names_;
   std::vector<Span> spans_;
-  std::vector<std::uint32_t> labels_;
+  std::vector<std::uint32_t> labels_, ranks_;
   std::vector<std::string> notes_;
 };
 

@@ -3,7 +3,7 @@
 import pytest
 from small_table import table
 
-from treeglot._core import RuleTableBuilder
+from treeglot._core import ChartMatcher, FeatureSet, RuleTableBuilder
 from treeglot.decode import SearchOptions, Translator
 from treeglot.graph import count, kbest
 
@@ -147,3 +147,17 @@ def test_a_column_with_the_name_of_another_feature_is_one_with_it() -> None:
     best = found.translate("a a c").kbest(1)[0]
     assert best.features == {"rule_penalty": 6.0, "p": 6.0, "unknown": 9.0, "word_penalty": 3.0, "glue": 2.0}
     assert best.score == 6 + 60 + 900 + 2000
+
+
+def test_limits_of_a_span_leave_unknown_words_and_given_translations() -> None:
+    limits = SearchOptions(label_limit=1, match_limit=1, markup=True)
+    limited = Translator(table(), WEIGHTS, options=limits)
+    assert limited.translate("das ist haus").text == "house is the"
+    assert limited.translate("das Schloss").text == "the Schloss"
+    assert limited.translate('das ist <x translation="castle||fort">das haus</x>').text == "castle is the"
+
+
+def test_limits_of_a_span_and_rules_of_sentences() -> None:
+    features = FeatureSet(table())
+    with pytest.raises(ValueError, match="label_limit and match_limit are for tables without rules of whole sentences"):
+        ChartMatcher(features, 10, goal="S", match_limit=3)

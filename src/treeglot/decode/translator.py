@@ -22,7 +22,9 @@ Setup: TypeAlias = Callable[[_core.FeatureSet, SearchOptions], _core.Matcher]
 
 def match_strings(features: _core.FeatureSet, options: SearchOptions) -> _core.Matcher:
     """The set-up of models that translate strings: no features of their own, rules on spans."""
-    return _core.ChartMatcher(features, options.span_limit)
+    return _core.ChartMatcher(
+        features, options.span_limit, label_limit=options.label_limit, match_limit=options.match_limit
+    )
 
 
 def match_labels(features: _core.FeatureSet, options: SearchOptions) -> _core.Matcher:

@@ -35,6 +35,9 @@ SYNTAX_WEIGHTS = WEIGHTS | {"match_f": 0.05, "nomatch_f": -0.05, "match_e": 0.05
 EXPANDED = CompileOptions(indicators=("count_bin",), shapes=True, word_pairs=50)
 
 
+# With labels that must match a span has hundreds of nodes, and rules without words match at all of them.
+FEW_LABELS = SearchOptions(span_limit=20, label_limit=10, match_limit=100)
+
 # Exact rules may have seven variables and no words: on a long sentence these match everywhere.
 NARROW = replace(EXPANDED, max_scope=3)
 
@@ -58,10 +61,18 @@ class FuzzyModelOptions(TreeToTreeOptions):
 
 
 @dataclass(frozen=True)
+class SamtModelOptions(FuzzyModelOptions):
+    """How a model with Hiero's rules and hard labels is trained and searched."""
+
+    search: SearchOptions = option(FEW_LABELS, "how sentences are translated")
+
+
+@dataclass(frozen=True)
 class ExactModelOptions(TreeToTreeOptions):
     """How an exact tree-to-tree model is trained and searched."""
 
     extract: TreePairOptions = option(TreePairOptions(), "which rules are taken from a pair of trees")
+    search: SearchOptions = option(FEW_LABELS, "how sentences are translated")
     compile: CompileOptions = option(NARROW, "what of the rules becomes a feature, and which are left out")
 
 
@@ -146,7 +157,7 @@ T2T_KINDS = (
         "samt",
         "Hiero's rules with target categories that must match",
         partial(_fuzzy, hard=True),
-        FuzzyModelOptions,
+        SamtModelOptions,
         soft=False,
     ),
 )

@@ -1,0 +1,67 @@
+#include "decode/best_matches.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "decode/match_chart.h"
+
+namespace treeglot {
+namespace {
+
+bool comes_after(const BestMatches::Match& a, const BestMatches::Match& b) {
+  return a.estimate != b.estimate ? a.estimate < b.estimate : a.order > b.order;
+}
+
+}  // namespace
+
+void BestMatches::clear() {
+  proposed_.clear();
+  matches_.clear();
+  labels_.clear();
+}
+
+void BestMatches::propose(Symbol lhs, std::span<const Alternative> alternatives, std::span<const NodeId> tails,
+                          float below) {
+  proposed_.push_back({below + alternatives.front().priority(), static_cast<std::uint32_t>(proposed_.size()), lhs,
+                       alternatives, tails});
+}
+
+void BestMatches::choose(const RuleTable& table, const UnaryRules& unary, RuleCache& cache) {
+  auto order = static_cast<std::uint32_t>(proposed_.size());
+  std::ranges::make_heap(proposed_, comes_after);
+  const std::size_t most = most_matches_ == 0 ? std::numeric_limits<std::size_t>::max() : most_matches_;
+  while (!proposed_.empty() && matches_.size() < most) {
+    std::ranges::pop_heap(proposed_, comes_after);
+    const Match best = proposed_.back();
+    proposed_.pop_back();
+    const std::size_t before = labels_.size();
+    if (!take(best.lhs, best.estimate)) continue;
+    matches_.push_back(best);
+    if (!unary.any || labels_.size() == before) continue;
+    const RuleTable::Node node = table.child(RuleTable::kRoot, nonterminal(best.lhs));
+    if (node == RuleTable::kNoNode) continue;
+    for (const RuleCache::Group& group : cache.at(node)) {
+      if (unary.rank_of(group.lhs) <= unary.rank_of(best.lhs)) continue;  // it would close a circle
+      proposed_.push_back({best.estimate + group.alternatives.front().priority(), order++, group.lhs, group.alternatives,
+                           {}, best.lhs});
+      std::ranges::push_heap(proposed_, comes_after);
+    }
+  }
+  std::ranges::stable_sort(labels_, {}, [&](const Label& label) { return unary.rank_of(label.label); });
+}
+
+BestMatches::Label& BestMatches::find(Symbol label) { return *std::ranges::find(labels_, label, &Label::label); }
+
+// Whether there is room for a match with this left-hand side.
+bool BestMatches::take(Symbol label, float estimate) {
+  const auto at = std::ranges::find(labels_, label, &Label::label);
+  if (at != labels_.end()) {
+    at->estimate = std::max(at->estimate, estimate);  // a unary rule may be worth more than what it stands on
+    return true;
+  }
+  if (most_labels_ > 0 && labels_.size() >= most_labels_) return false;
+  labels_.push_back({label, estimate, static_cast<std::uint32_t>(labels_.size())});
+  return true;
+}
+
+}  // namespace treeglot

@@ -1,0 +1,63 @@
+// Of what rules find on one span, the part with the best estimates: with thousands of labels that must match, a span
+// has more nodes and matches than a search could use.
+//
+// A match is estimated by its best rule, with what stateful features expect of that, and its tails' best estimates: the
+// score of a derivation but for what depends on how its rules are put together.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/symbols.h"
+#include "decode/rule_cache.h"
+#include "decode/translation_forest.h"
+#include "rules/table.h"
+
+namespace treeglot {
+
+struct UnaryRules;
+
+class BestMatches {
+ public:
+  struct Label {
+    Symbol label;
+    float estimate;
+    std::uint32_t rank;     // 0: the best
+    NodeId node = kNoNode;  // for the caller's use
+  };
+  struct Match {
+    float estimate;
+    std::uint32_t order;                        // of two with the same estimate the first wins
+    Symbol lhs;
+    std::span<const Alternative> alternatives;
+    std::span<const NodeId> tails;
+    Symbol below = Symbols::kNone;              // of a unary rule: the label that it stands on, in place of tails
+  };
+
+  // At most so many labels and matches; 0: all.
+  BestMatches(std::uint32_t labels, std::uint32_t matches) : most_labels_(labels), most_matches_(matches) {}
+
+  bool limited() const { return most_labels_ > 0 || most_matches_ > 0; }
+
+  void clear();
+  // `tails` stay where they are until `choose`; their estimates add up to `below`.
+  void propose(Symbol lhs, std::span<const Alternative> alternatives, std::span<const NodeId> tails, float below);
+  // Takes matches best first. Those of unary rules are proposed when the label below them is taken, so whatever is kept
+  // has a derivation.
+  void choose(const RuleTable& table, const UnaryRules& unary, RuleCache& cache);
+
+  std::span<Label> labels() { return labels_; }                // in the order of the unary rules
+  std::span<const Match> matches() const { return matches_; }  // best first
+  Label& find(Symbol label);
+
+ private:
+  bool take(Symbol label, float estimate);
+
+  std::uint32_t most_labels_, most_matches_;
+  std::vector<Match> proposed_;  // a heap while choosing
+  std::vector<Match> matches_;
+  std::vector<Label> labels_;
+};
+
+}  // namespace treeglot
