@@ -101,3 +101,15 @@ def test_a_corrupt_table_is_refused(model: Path, capsys: pytest.CaptureFixture[s
     path.write_bytes(content)
     assert main(["translate", str(model)]) == 1
     assert "rules.table: is damaged" in capsys.readouterr().err
+
+
+def test_a_picture_of_the_first_translation(model: Path, source: Path, tmp_path: Path, capsys) -> None:
+    picture = tmp_path / "one.svg"
+    out = ["-o", str(tmp_path / "out")]
+    assert main(["translate", str(model), str(source), *out, "--svg", str(picture)]) == 0
+    assert picture.read_text().count("house is the") == 1  # its title; the words stand apart
+    assert picture.read_text().startswith("<svg ")
+    picture.unlink()
+    assert main(["translate", str(model), str(source), *out, "--index", "2", "--svg", str(picture)]) == 1
+    assert f"error: there is no derivation to draw: {picture} is not written" in capsys.readouterr().err
+    assert not picture.exists()

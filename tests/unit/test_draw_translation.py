@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import bush
 import pytest
 from forest_rules import ForestRule, forest_table
 
 from treeglot.cli import main
-from treeglot.decode import Translator, match_forests
-from treeglot.decode.draw import bracketed, to_html, used_tree, word_steps
+from treeglot.decode import Derivation, Step, Translator, match_forests
+from treeglot.decode.draw import to_html, used_tree, word_steps
+from treeglot.decode.draw_derivation import boxes, bracketed
 from treeglot.decode.search import SearchOptions
 from treeglot.models.model import write_model
 from treeglot.syntax import heads, write
 from treeglot.syntax.draw import page
+from treeglot.syntax.draw.shapes import Text, pixels
 
 NPB, VPB, PP = ("NPB",), ("VPB",), ("PP",)
 RULES = [
@@ -102,3 +105,56 @@ def test_pages_and_trees_by_command(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert re.findall("<h2>(.*?)</h2>", (tmp_path / "out.html").read_text()) == ["sentence 2", "sentence 3"]
     assert main([*command, "--dependencies", str(tmp_path / "out.conllu")]) == 2
     assert "the model makes no dependency trees" in capsys.readouterr().err
+
+
+def test_translations_show_themselves_in_notebooks() -> None:
+    forest = bush.forest()
+    found = translator(RULES).translate(forest)
+    assert found.given is forest
+    assert found._repr_html_() == to_html(found, forest)
+    picture = found._repr_svg_()
+    assert picture is not None
+    root = ElementTree.fromstring(picture)
+    texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert {"jǔxíng", "held", "6  VPB( VV( jǔxíng ) AS( le ) [NPB,1] ) → held a [NPB,1]"} <= set(texts)
+    drawn = found.derivation._repr_svg_()
+    assert drawn is not None
+    texts = [text.text for text in ElementTree.fromstring(drawn).iter("{http://www.w3.org/2000/svg}text")]
+    assert len(texts) == 2 * len(found.derivation.steps)
+    assert "held a [NPB,1]" in texts
+    assert "held a [NPB,1]" in found.best._repr_html_()
+
+
+def test_words_are_escaped_in_notebooks() -> None:
+    from treeglot import ParseForest, Tree
+
+    given = ParseForest.from_tree(Tree.parse("(S (X <b>) (Y </svg>))"))
+    found = translator([ForestRule(("<b>",), ("<script>",), phrase=True)]).translate(given)
+    for shown in (found._repr_html_(), found._repr_svg_(), found.best._repr_html_(), found.derivation._repr_svg_()):
+        assert shown is not None
+        assert "<script>" not in shown
+        assert "<b></" not in shown
+        assert shown.count("</svg>") == shown.count("<svg ")
+        assert "&lt;script&gt;" in shown
+
+
+def test_what_has_no_derivation_has_no_picture() -> None:
+    nothing = translator(RULES).translate("")
+    assert nothing._repr_svg_() is None
+    assert nothing.derivation._repr_svg_() is None
+    assert nothing._repr_html_().startswith("<p")
+    long = Derivation((Step("S", "x", "y", (0, 1), 0, False),) * 301)
+    assert long._repr_svg_() is None
+
+
+def test_a_derivation_of_many_levels_and_branches_does_not_overlap() -> None:
+    wide = [Step("X", f"w{n} " * 5, f"v{n}", (n, n + 1), 0, False) for n in range(3)]
+    steps = [Step("S", "[X,1] [X,2]", "[X,2] [X,1]", (0, 3), 2, False), wide[0], Step("X", "a", "b", (1, 3), 2, False)]
+    drawing = boxes(Derivation((*steps, *wide[1:])), dict.fromkeys(range(5), 1))
+    texts = [shape for shape in drawing.shapes if isinstance(shape, Text)]
+    for one in texts:
+        assert one.x - pixels(one.text) / 2 >= 0
+        assert one.x + pixels(one.text) / 2 <= drawing.width
+        for other in texts:
+            if other is not one and other.y == one.y:
+                assert abs(other.x - one.x) >= (pixels(one.text) + pixels(other.text)) / 2

@@ -1,4 +1,4 @@
-"""Figures side by side: as text in columns, and as a drawing of bars."""
+"""Figures side by side: as text in columns, as a table in HTML, and as a drawing of bars."""
 
 from __future__ import annotations
 
@@ -22,6 +22,23 @@ def columns(rows: Sequence[Sequence[str]]) -> str:
         "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]).rstrip()
         for row in rows
     )
+
+
+def html_table(rows: Sequence[Sequence[str]]) -> str:
+    """The same in HTML, for notebooks.
+
+    >>> html_table([["kind", "<a>"], ["match", "17.0"]]).count("&lt;a&gt;")
+    1
+    """
+    lines = []
+    for number, row in enumerate(rows):
+        tag = "td" if number else "th"
+        sides = ["left", *["right"] * (len(row) - 1)]
+        cells = (
+            f'<{tag} style="text-align: {side}">{escape(cell)}</{tag}>' for side, cell in zip(sides, row, strict=True)
+        )
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    return f"<table>{''.join(lines)}</table>"
 
 
 def bars(title: str, names: Sequence[str], systems: Sequence[str], values: Sequence[Sequence[float]], unit: str) -> str:

@@ -8,8 +8,27 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from treeglot.base.errors import UsageError
+from treeglot.cli.decoding import (
+    AnyTranslator,
+    AsJson,
+    Distinct,
+    Forest,
+    Html,
+    Kbest,
+    Margin,
+    Markup,
+    Out,
+    Output,
+    Svg,
+    Threads,
+    Time,
+    Trace,
+    given_weights,
+    listed,
+    run,
+    searched,
+)
 from treeglot.cli.output import say, warn
-from treeglot.cli.translate import AnyTranslator, Output, given_weights, listed, run, searched
 
 if TYPE_CHECKING:
     from treeglot._core import RuleTable
@@ -28,19 +47,17 @@ def decode(
         Literal["cdec", "joshua", "moses", "table"],
         typer.Option(help="Whose grammar and weights they are; table: compiled by treeglot, with its weights."),
     ] = "cdec",
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output.")] = Path("-"),
-    kbest: Annotated[int, typer.Option(help="Print the best so many of each sentence: NUMBER ||| TEXT ||| …")] = 0,
-    distinct: Annotated[bool, typer.Option(help="In a k-best list, only the best derivation of each text.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line, with features.")] = False,
-    trace: Annotated[bool, typer.Option(help="The derivation of each output, after it or in the JSON.")] = False,
-    forest: Annotated[
-        Path | None, typer.Option(help="Write what the search kept of each sentence: a hypergraph in JSON a line.")
-    ] = None,
-    margin: Annotated[
-        float | None, typer.Option(help="In the forests, only derivations that score within this of the best.")
-    ] = None,
-    time: Annotated[bool, typer.Option(help="Say at the end how long it took.")] = False,
-    threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
+    out: Out = Path("-"),
+    kbest: Kbest = 0,
+    distinct: Distinct = False,
+    as_json: AsJson = False,
+    trace: Trace = False,
+    forest: Forest = None,
+    margin: Margin = None,
+    html: Html = None,
+    svg: Svg = None,
+    time: Time = False,
+    threads: Threads = 1,
     pop_limit: Annotated[int, typer.Option(help="Hypotheses scored per node; 0: all.")] = 200,
     span_limit: Annotated[
         int | None, typer.Option(help="Widest span of a rule; default: the other decoder's, 10 or 20.")
@@ -53,7 +70,7 @@ def decode(
         typer.Option(help="Words that may translate to themselves; default: as the other decoder has it."),
     ] = None,
     glue: Annotated[bool, typer.Option(help="Glue rules, S → X and S → S X.")] = True,
-    markup: Annotated[bool, typer.Option(help='The input gives translations: <x translation="…">…</x>.')] = False,
+    markup: Markup = False,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rules out, and say how many.")] = False,
 ) -> None:
     """Translate with a grammar, a language model and weights: those of cdec, Joshua and Moses, or a compiled table.
@@ -81,7 +98,7 @@ def decode(
         table = _read(grammar, format, skip_bad)
         translator = ForeignTranslator(table, foreign, model, options, pass_through=pass_through, glue=glue)
         show = foreign.listed
-    output = Output(out, kbest, distinct, as_json, trace, time, threads, forest, margin, listed=show)
+    output = Output(out, kbest, distinct, as_json, trace, time, threads, forest, margin, html, svg, listed=show)
     run(translator, iter(iterate_lines(source, errors="replace")), source, output)
 
 

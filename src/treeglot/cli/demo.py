@@ -15,7 +15,7 @@ from treeglot.cli.screen import Colour, Width, screen
 from treeglot.cli.tour import Page
 
 if TYPE_CHECKING:
-    from treeglot.experiment import Pipeline, Recipe
+    from treeglot.experiment import Pipeline, Recipe, Report
 
 SEED = 1
 FULL, QUICK = 3000, 1000  # sentence pairs
@@ -70,11 +70,11 @@ def demo(
     show.title(f"Treeglot {treeglot.__version__}: {pairs:,} sentence pairs, from text to translations")
     with watcher() as shown:
         pipeline.run(threads=threads, watcher=shown)
-    report, figures = publish(pipeline, threads)
-    _show(show, pipeline, corpus, json.loads(figures.read_text()))
+    report = publish(pipeline, threads)
+    _show(show, pipeline, corpus, report)
     show.heading("What to try next")
     print(show.screen.glyphs(NEXT), end="")
-    say(f"the report: {report}")
+    say(f"the report: {report.page}")
 
 
 def _write(folder: Path, pairs: int) -> None:
@@ -119,27 +119,15 @@ def _recipe(corpus: Path, quick: bool) -> Recipe:
     )
 
 
-def _show(show: Page, pipeline: Pipeline, corpus: Path, figures: dict[str, Any]) -> None:
+def _show(show: Page, pipeline: Pipeline, corpus: Path, report: Report) -> None:
     """The table of the systems, and what they make of a few sentences."""
-    from treeglot.evaluate.page import shown
-    from treeglot.experiment.steps import SPEED
+    from treeglot.base.bars import columns
 
-    folders = {planned.step.name: planned for planned in pipeline.plan()}
-    timings = pipeline.timings()
     show.heading("Results on the test set")
-    rows = [["system", "rules", "BLEU", "against the first", "ms a sentence"]]
-    rules = {system["name"]: system["rules"] for system in figures["systems"]}
-    for one in figures["tests"]["test"]["scores"]:
-        bleu = one["scores"]["BLEU"]
-        against = bleu.get("against")
-        difference = f"{against['difference']:+.1f} (p {shown(against['sign_test']['p'])})" if against else ""
-        speed = timings.get(folders[f"translate {one['system']} test"].key, {}).get(SPEED)
-        row = [one["system"], f"{rules[one['system']]:,}", f"{bleu['score']:.1f}", difference]
-        rows.append([*row, "" if speed is None else f"{speed:.1f}"])
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    show.lines(["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows])
-    show.lines([f"BLEU {figures['tests']['test']['scores'][0]['scores']['BLEU']['signature']}"])
-    outputs = {name: read_lines(folders[f"translate {name} test"].folder / "output.jsonl") for name in rules}
+    show.lines([*columns(report.table("test")).splitlines(), "", report.signature("test")])
+    folders = {planned.step.name: planned.folder for planned in pipeline.plan()}
+    names = [system["name"] for system in report.figures["systems"]]
+    outputs = {name: read_lines(folders[f"translate {name} test"] / "output.jsonl") for name in names}
     references = read_lines(corpus / "test.en")
     show.heading("A few sentences")
     for number in range(min(SENTENCES, len(references))):

@@ -38,5 +38,6 @@ def run(
         return
     with watcher() as shown, shown_warnings():
         done = pipeline.run(threads=threads, memory=parse_size(memory), watcher=shown)
-    report, _ = publish(pipeline, threads)
-    say(f"{len(done)} steps done; {report}")
+    report = publish(pipeline, threads)
+    print(report)
+    say(f"{len(done)} steps done; {report.page}")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from treeglot.base.errors import FormatError, UsageError
+from treeglot.cli.decoding import warn_left_out
 from treeglot.cli.output import say, warn
 from treeglot.cli.parameters import named_values
-from treeglot.cli.translate import warn_left_out
 
 if TYPE_CHECKING:
     from treeglot.decode.weights import Weights

@@ -5,26 +5,33 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from html import escape
+from typing import TypeGuard
 
 from treeglot.decode.draw_dependents import dependents
+from treeglot.decode.draw_derivation import boxes, bracketed
 from treeglot.decode.translation import Derivation, Hypothesis, Step, Translation, tokens
 from treeglot.decode.translator import Source
 from treeglot.syntax import ParseForest
 from treeglot.syntax.draw import dependency, forest, svg, tree
-from treeglot.syntax.draw.shapes import Drawing, Text, printable
+from treeglot.syntax.draw.shapes import Drawing, Text, printable, stacked
 from treeglot.syntax.draw.values import PICTURE_EDGES, packed_forest
 
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
-def to_html(translation: Translation, source: Source) -> str:
-    """A translation as a piece of HTML, for `treeglot.syntax.draw.page`; `source` is what was translated.
+STEPS = 300  # of a derivation that is drawn
+
+
+def to_html(translation: Translation, source: Source | None = None) -> str:
+    """A translation as a piece of HTML, for `treeglot.syntax.draw.page` and for notebooks.
 
     The parse that was used (of a line: its words), with every rule in a colour of its own, below a dependency tree (the
     one that the model made of its input) as a bracket; the output, its words in the colours of the rules that gave
-    them, with its dependency tree if the model has one; the rules; the forest.
+    them, with its dependency tree if the model has one; the rules; the forest. `source` is what was translated, if it
+    is at hand.
     """
     best = translation.best
+    source = translation.given if source is None else source
     words = tokens(translation.source) if isinstance(source, str) else source.words
     parts = [f'<p class="output">{_text(" ".join(words))}<br><b>{_text(best.text)}</b></p>']
     if translation.problem:
@@ -32,23 +39,43 @@ def to_html(translation: Translation, source: Source) -> str:
     if not best.derivation.steps:
         return parts[0]
     numbers = _numbers(best.derivation)
-    parsed = isinstance(source, ParseForest) and source.parsed and bool(_parse_edges(best.derivation))
-    if translation.tree is not None:
-        drawing = dependents(translation.tree, best.derivation, numbers)
-    elif isinstance(source, ParseForest) and parsed:
-        drawing = tree.across(used_tree(best.derivation, source), svg.PICTURE)
-    else:
-        drawing = _row(words, [numbers[step] for step in word_steps(best.derivation, len(words))])
-    parts.append(_drawn(drawing, " ".join(words)))
+    parts.append(_drawn(_input(translation, source, numbers), " ".join(words)))
     parts.append(_drawn(_output(best, numbers), best.text))
     parts.append(_rules(best, numbers))
-    if isinstance(source, ParseForest) and parsed and source.graph.edges <= PICTURE_EDGES:
+    if _used(source, best.derivation) and source.graph.edges <= PICTURE_EDGES:
         used = frozenset(source.edges_with(_parse_edges(best.derivation)))
         drawing = forest.picture(dataclasses.replace(packed_forest(source), best=used), svg.PICTURE)
         trees = f"{source.count():,.0f} trees" if source.count() > 1 else "one tree"
         parts.append(f"<details><summary>The forest, {trees}</summary>{_drawn(drawing, 'the forest')}</details>")
     parts.append(f"<details><summary>Features, score {best.score:.3f}</summary>{_features(best)}</details>")
     return "\n".join(parts)
+
+
+def to_svg(translation: Translation) -> str | None:
+    """One picture: what was translated, the output and the rules, each rule in its colour; nothing of no derivation."""
+    best = translation.best
+    if not 0 < len(best.derivation.steps) <= STEPS:
+        return None
+    numbers = _numbers(best.derivation)
+    parts = [_input(translation, translation.given, numbers), _output(best, numbers), _listed(best.derivation, numbers)]
+    return svg.render(stacked(parts, 1.5), best.text)
+
+
+def hypothesis_html(hypothesis: Hypothesis) -> str:
+    """The words of an output in the colours of the rules that gave them, the rules, the features."""
+    parts = [f'<p class="output"><b>{_text(hypothesis.text)}</b></p>']
+    if hypothesis.derivation.steps:
+        numbers = _numbers(hypothesis.derivation)
+        parts += [_drawn(_output(hypothesis, numbers), hypothesis.text), _rules(hypothesis, numbers)]
+    parts.append(f"<details><summary>Features, score {hypothesis.score:.3f}</summary>{_features(hypothesis)}</details>")
+    return "\n".join(parts)
+
+
+def derivation_svg(derivation: Derivation) -> str | None:
+    """A derivation as a tree of its rules; nothing of one that is empty or has more than 300 steps."""
+    if not 0 < len(derivation.steps) <= STEPS:
+        return None
+    return svg.render(boxes(derivation, _numbers(derivation)), derivation.steps[0].target)
 
 
 def used_tree(derivation: Derivation, source: ParseForest) -> tree.Outline:
@@ -110,29 +137,6 @@ def word_steps(derivation: Derivation, length: int) -> list[int]:
     return found
 
 
-def bracketed(step: Step) -> str:
-    """The target side of a rule with its dependency structure: what hangs on a symbol is in brackets beside it.
-
-    >>> bracketed(Step("IP", "", "[NPB,1] [VPB,3] with [NPB,2]", (0, 6), 3, False, (), (2, 0, 2, 3)))
-    '([NPB,1]) [VPB,3] (with ([NPB,2]))'
-    """
-    symbols = step.target.split(" ") if step.target else []
-    if len(symbols) != len(step.structure):
-        return step.target
-    spans = [(i, i) for i in range(len(symbols))]
-    for symbol in range(len(symbols)):
-        head = step.structure[symbol] - 1
-        while head >= 0:
-            spans[head] = (min(spans[head][0], symbol), max(spans[head][1], symbol))
-            head = step.structure[head] - 1
-    opening, closing = [""] * len(symbols), [""] * len(symbols)
-    for symbol, (first, last) in enumerate(spans):
-        if step.structure[symbol] > 0:
-            opening[first] += "("
-            closing[last] += ")"
-    return " ".join(f"{a}{symbol}{b}" for a, symbol, b in zip(opening, symbols, closing, strict=True))
-
-
 def _numbers(derivation: Derivation) -> dict[int, int]:
     """Numbers from 1 for the steps that are not only glue."""
     glue = [step.local and step.children > 0 and not step.parse_edges for step in derivation.steps]
@@ -155,6 +159,33 @@ def _children(derivation: Derivation) -> list[list[int]]:
 
 def _parse_edges(derivation: Derivation) -> list[int]:
     return [edge for step in derivation.steps for edge in step.parse_edges]
+
+
+def _used(source: Source, derivation: Derivation) -> TypeGuard[ParseForest]:
+    """Whether rules took parts of a forest."""
+    return isinstance(source, ParseForest) and source.parsed and bool(_parse_edges(derivation))
+
+
+def _input(translation: Translation, source: Source, numbers: dict[int, int]) -> Drawing:
+    derivation = translation.best.derivation
+    if translation.tree is not None:
+        return dependents(translation.tree, derivation, numbers)
+    if _used(source, derivation):
+        return tree.across(used_tree(derivation, source), svg.PICTURE)
+    words = tokens(translation.source) if isinstance(source, str) else source.words
+    return _row(words, [numbers[step] for step in word_steps(derivation, len(words))])
+
+
+def _listed(derivation: Derivation, numbers: dict[int, int]) -> Drawing:
+    """The rules one below the other, each as far in as it is deep."""
+    drawing = Drawing(0, 0)
+    for step, depth, number in zip(derivation.steps, derivation.depths(), numbers.values(), strict=True):
+        if number:
+            text = printable(f"{number}  {step.source} → {bracketed(step)}")
+            drawing.shapes.append(Text(18.0 * depth, drawing.height, text, "label", "start", group=number))
+            drawing.width = max(drawing.width, 18.0 * depth + svg.PICTURE.measure(text))
+            drawing.height += 1
+    return drawing
 
 
 def _output(best: Hypothesis, numbers: dict[int, int]) -> Drawing:

@@ -131,6 +131,7 @@ class _Again:
     def __init__(self, translator: ForeignTranslator, found: Translation) -> None:
         self.translator = translator
         self.found = found
+        self.source = found.given
 
     def kbest(self, size: int, distinct: bool) -> Sequence[Hypothesis]:
         return [self.translator._theirs(hypothesis) for hypothesis in self.found.kbest(size, distinct)]

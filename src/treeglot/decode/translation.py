@@ -12,6 +12,7 @@ from treeglot.decode.search_forest import SearchForest
 from treeglot.syntax import Dependency
 
 if TYPE_CHECKING:
+    from treeglot.decode.translator import Source
     from treeglot.syntax import ParseForest, Tree
 
 
@@ -68,6 +69,11 @@ class Derivation:
         """The tree of `forest`, which was the input, that the rules used; below a phrase the best one."""
         return forest.tree_with([edge for step in self.steps for edge in step.parse_edges])
 
+    def _repr_svg_(self) -> str | None:
+        from treeglot.decode.draw import derivation_svg
+
+        return derivation_svg(self)
+
     def __str__(self) -> str:
         return "\n".join(
             f"{'  ' * depth}{step}    {step.span[0]}-{step.span[1]}"
@@ -98,9 +104,19 @@ class Hypothesis:
             entry["heads"], entry["tags"] = self.dependency.heads.tolist(), self.dependency.tags
         return entry
 
+    def _repr_html_(self) -> str:
+        from treeglot.decode.draw import hypothesis_html
+
+        return hypothesis_html(self)
+
 
 class Again(Protocol):
     """Searches a sentence once more: a translation does not hold on to the search's memory."""
+
+    @property
+    def source(self) -> Source:
+        """What was translated."""
+        ...
 
     def kbest(self, size: int, distinct: bool) -> Sequence[Hypothesis]:
         """The best derivations."""
@@ -131,6 +147,11 @@ class Translation:
         self.tree = tree  # what a model of dependency trees met: the input's, repaired, or made of a parse
         self._kbest = tuple(kbest)
         self._again = again
+
+    @property
+    def given(self) -> Source:
+        """What was translated: a line, a forest or a dependency tree."""
+        return self._again.source
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:
@@ -180,6 +201,16 @@ class Translation:
         The search is repeated for it. An empty line has an empty forest; a refused one raises ValueError.
         """
         return self._again.forest(margin)
+
+    def _repr_html_(self) -> str:
+        from treeglot.decode.draw import to_html
+
+        return to_html(self)
+
+    def _repr_svg_(self) -> str | None:
+        from treeglot.decode.draw import to_svg
+
+        return to_svg(self)
 
     def __str__(self) -> str:
         return self.text

@@ -77,6 +77,12 @@ def _table(head: Sequence[str], rows: Sequence[tuple[bool, Sequence[str]]]) -> s
     return f"<table><thead><tr>{top}</tr></thead>\n<tbody>{body}</tbody></table>"
 
 
+def scores_table(reports: Sequence[SystemReport]) -> str:
+    """The scores and tests as a table in HTML, with their signatures below."""
+    signatures = "<br/>".join(escape(f"{one.name} {one.signature}") for one in reports[0].scores)
+    return f"{_scores(reports)}<small>{signatures}</small>"
+
+
 def _scores(reports: Sequence[SystemReport]) -> str:
     compared = any(one.against for report in reports for one in report.scores)
     level = reports[0].scores[0].interval.level

@@ -119,6 +119,18 @@ class SystemReport:
             "by_length": [asdict(one) for one in self.by_length],
         }
 
+    def _repr_html_(self) -> str:
+        return Compared([self])._repr_html_()
+
+
+class Compared(list[SystemReport]):
+    """The scores of systems, side by side; in a notebook a table."""
+
+    def _repr_html_(self) -> str:
+        from treeglot.evaluate.page import scores_table
+
+        return scores_table(self) if self else ""
+
 
 def score_systems(
     systems: Mapping[str, Sequence[str]],
@@ -128,7 +140,7 @@ def score_systems(
     metrics: Sequence[MetricName] = ("bleu", "chrf", "ter"),
     options: ScoreOptions | None = None,
     bins: Sequence[int] = (10, 20, 30, 40, 50),
-) -> list[SystemReport]:
+) -> Compared:
     """The scores of systems by name, each with a line for every sentence; all but `baseline` are tested against it.
 
     `bins` are the longest sentences of each group in the scores by length.
@@ -149,7 +161,7 @@ def score_systems(
 
     base = {j.name: statistics(j, systems[baseline]) for j in judges} if baseline is not None else {}
     lengths = np.array([len(line.split()) for line in bleu.tokenized(references)[0]])
-    reports = []
+    reports = Compared()
     for system, lines in systems.items():
         scores = []
         for judge in judges:

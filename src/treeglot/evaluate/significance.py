@@ -41,6 +41,14 @@ class Bootstrap:
         """How many were drawn."""
         return self.wins + self.losses + self.ties
 
+    def _repr_html_(self) -> str:
+        from treeglot.base.bars import html_table
+
+        intervals = {"baseline": self.baseline, "system": self.system, "difference": self.difference}
+        rows = [["", f"{100 * self.system.level:.0f} % interval"]]
+        rows += [[name, f"{found.low:.2f} to {found.high:.2f}"] for name, found in intervals.items()]
+        return html_table(rows) + f"<small>p {self.p:.3f}, {self.samples:,} samples</small>"
+
 
 def sign_test(metric: Metric, baseline: Statistics, system: Statistics) -> SignTest:
     """The sign test of Collins et al. (2005), two-sided.

@@ -10,7 +10,6 @@ import json
 from functools import partial
 from html import escape
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import treeglot
@@ -18,11 +17,12 @@ from treeglot.base.files import read_lines, write_binary
 from treeglot.evaluate import Bleu
 from treeglot.experiment.pipeline import Pipeline
 from treeglot.experiment.recipe import Recipe, System
+from treeglot.experiment.results import REPORT, Report, load_report
 from treeglot.experiment.step import Input, Output, Step, Task
 from treeglot.models import find_kind
 
 KEY = 12  # characters of a step's key that are shown
-NAMES = ("report.html", "report.json")
+NAMES = ("report.html", REPORT)
 
 
 def report_step(recipe: Recipe) -> Step:
@@ -47,20 +47,18 @@ def report_step(recipe: Recipe) -> Step:
     return Step("report", partial(_report, recipe), inputs, settings, version=2)
 
 
-def publish(pipeline: Pipeline, threads: int) -> list[Path]:
+def publish(pipeline: Pipeline, threads: int) -> Report:
     """Put the report of a finished run into its folder, with what was measured beside it."""
     plan = {planned.step.name: planned for planned in pipeline.plan()}
     timings = pipeline.timings()
-    out = []
     for name in NAMES:
-        out.append(pipeline.folder / name)
-        with write_binary(out[-1]) as stream:
+        with write_binary(pipeline.folder / name) as stream:
             stream.write((plan["report"].folder / name).read_bytes())
     measured = {name: timings[planned.key] for name, planned in plan.items() if planned.key in timings}
     text = json.dumps({"threads": threads, "steps": measured}, ensure_ascii=False, indent=1, sort_keys=True)
     with write_binary(pipeline.folder / "timings.js") as stream:
         stream.write(f"const TIMINGS = {text};\n".encode())
-    return out
+    return load_report(pipeline.folder)
 
 
 def _report(recipe: Recipe, task: Task) -> None:

@@ -25,11 +25,11 @@ from treeglot.experiment.recipe import (
     translated_file,
 )
 from treeglot.experiment.report import report_step
+from treeglot.experiment.results import SPEED
 from treeglot.experiment.step import Input, Output, Step, Task
 from treeglot.models import Corpus, find_kind
 
 BATCH = 500  # sentences translated between two writes
-SPEED = "ms_per_sentence"  # what a translation notes beside its result
 
 
 def steps_of(recipe: Recipe) -> list[Step]:

@@ -23,6 +23,7 @@ from treeglot._core import (
     Tally,
     Tree,
 )
+from treeglot.base.bars import html_table
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.files import PathLike
 from treeglot.base.options import option
@@ -180,6 +181,9 @@ class RuleKinds:
 
     fragments: int  # c2s or c2d rules
     phrases: int  # s2s or s2d rules
+
+    def _repr_html_(self) -> str:
+        return html_table([["kind", "rules"], ["fragments", f"{self.fragments:,}"], ["phrases", f"{self.phrases:,}"]])
 
 
 def rule_kinds(extraction: Extraction, engine: Engine | None = None) -> RuleKinds:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from treeglot import _core
-from treeglot.base.bars import bars, columns
+from treeglot.base.bars import bars, columns, html_table
 from treeglot.rules.extract import NO_LIMIT
 from treeglot.rules.parsed import ParsedBitext
 
@@ -42,9 +42,14 @@ class PhraseKinds:
 
     def text(self) -> str:
         """As a table."""
+        return columns(self._rows())
+
+    def _rows(self) -> list[list[str]]:
         rows = [["kind", "phrase pairs", "% of max nested"]]
-        rows += [[name, f"{getattr(self, kind):,}", f"{self.share(kind):.1f}"] for kind, name in KINDS.items()]
-        return columns(rows)
+        return rows + [[name, f"{getattr(self, kind):,}", f"{self.share(kind):.1f}"] for kind, name in KINDS.items()]
+
+    def _repr_html_(self) -> str:
+        return html_table(self._rows())
 
     def as_json(self) -> dict[str, Any]:
         """As values."""

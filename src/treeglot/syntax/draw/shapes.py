@@ -6,8 +6,8 @@ x is in the units of the layout's `Metric` (columns of a terminal, pixels of a p
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 Role: TypeAlias = Literal["label", "tag", "word", "relation", "score", "faint", "strong"]
@@ -91,6 +91,31 @@ class Drawing:
     width: float
     height: float
     shapes: list[Shape] = field(default_factory=list)
+
+
+def stacked(drawings: Sequence[Drawing], gap: float) -> Drawing:
+    """Drawings below each other, that many rows apart.
+
+    >>> both = stacked([Drawing(5, 1, [Text(0, 0, "a", "word")]), Drawing(9, 1, [Text(0, 0, "b", "word")])], 2)
+    >>> both.width, both.height, [shape.y for shape in both.shapes]
+    (9, 4.0, [0.0, 3.0])
+    """
+    found = Drawing(0, 0)
+    for drawing in drawings:
+        top = found.height + gap if found.shapes else 0.0
+        found.shapes += [_lower(shape, top) for shape in drawing.shapes]
+        found.width, found.height = max(found.width, drawing.width), top + drawing.height
+    return found
+
+
+def _lower(shape: Shape, rows: float) -> Shape:
+    match shape:
+        case Branch() | Fan():
+            return replace(shape, y=shape.y + rows, ends=tuple((x, y + rows) for x, y in shape.ends))
+        case Arc():
+            return replace(shape, y=shape.y + rows, foot=shape.foot + rows)
+        case Text() | Square() | Band():
+            return replace(shape, y=shape.y + rows)
 
 
 @dataclass(frozen=True)

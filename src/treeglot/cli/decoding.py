@@ -1,0 +1,219 @@
+"""What `treeglot translate` and `treeglot decode` share: their options, and what they write of each sentence."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
+
+import typer
+
+from treeglot.base.errors import TreeglotError, UsageError
+from treeglot.cli.output import Progress, say, warn
+
+if TYPE_CHECKING:
+    from treeglot.decode import SearchOptions, Source, Translation
+    from treeglot.syntax import Dependency
+
+BATCH = 500  # sentences translated between two writes: memory does not grow with the input
+EMPTY = '{"goal":null,"nodes":[]}'  # the forest of a line that was refused
+
+# Options that both commands have.
+Out = Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output.")]
+Kbest = Annotated[int, typer.Option(help="Print the best so many of each sentence: NUMBER ||| TEXT ||| …")]
+Distinct = Annotated[bool, typer.Option(help="In a k-best list, only the best derivation of each text.")]
+AsJson = Annotated[bool, typer.Option("--json", help="A JSON object a line, with features.")]
+Trace = Annotated[bool, typer.Option(help="The derivation of each output, after it or in the JSON.")]
+Forest = Annotated[
+    Path | None, typer.Option(help="Write what the search kept of each sentence: a hypergraph in JSON a line.")
+]
+Margin = Annotated[
+    float | None, typer.Option(help="In the forests, only derivations that score within this of the best.")
+]
+Html = Annotated[Path | None, typer.Option(help="Write a page that draws each translation and its rules.")]
+Svg = Annotated[Path | None, typer.Option(help="Write a picture of the first translation and its rules.")]
+Time = Annotated[bool, typer.Option(help="Say at the end how long it took.")]
+Threads = Annotated[int, typer.Option(help="Threads; they do not change the result.")]
+Markup = Annotated[bool, typer.Option(help='The input gives translations: <x translation="…">…</x>.')]
+
+
+def given_weights(path: Path) -> dict[str, float]:
+    """The weights of a file; says so if it has none."""
+    from treeglot.decode import read_weights
+
+    found = read_weights(path)
+    if not any(found.values()):
+        warn(f"{path}: no weight is other than 0; all translations of a sentence score the same")
+    return found
+
+
+def searched(options: SearchOptions, **given: int | bool | None) -> SearchOptions:
+    """`options` with those that were given."""
+    try:
+        return replace(options, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def listed(features: Mapping[str, float]) -> str:
+    """Features in a k-best list."""
+    return " ".join(f"{name}= {value:.6g}" for name, value in features.items())
+
+
+@dataclass(frozen=True)
+class Output:
+    """What is written of each sentence, and where."""
+
+    out: Path
+    kbest: int
+    distinct: bool
+    as_json: bool
+    trace: bool
+    time: bool
+    threads: int
+    forest: Path | None = None
+    margin: float | None = None
+    html: Path | None = None
+    svg: Path | None = None
+    dependencies: Path | None = None
+    listed: Callable[[Mapping[str, float]], str] = listed
+
+    def __post_init__(self) -> None:
+        """Refuses numbers that make no sense."""
+        from treeglot.base.options import at_least
+        from treeglot.decode.search import MOST
+
+        try:
+            at_least(self, 0, "kbest", most=MOST)
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+        if self.margin is not None and self.forest is None:
+            raise UsageError("--margin is for forests; expected --forest, too")
+        if self.margin is not None and not self.margin >= 0:
+            raise UsageError(f"margin is {self.margin}; expected 0 or more")
+
+
+class AnyTranslator(Protocol):
+    """What translates, with any model or grammar."""
+
+    @property
+    def unknown_weights(self) -> list[str]:
+        """Weights that no feature has."""
+        ...
+
+    @property
+    def left_out(self) -> int:
+        """Rules that are never used."""
+        ...
+
+    def translate_all(
+        self, sources: Iterable[Source], kbest: int = 1, distinct: bool = False, threads: int = 1
+    ) -> list[Translation]:
+        """Translations, in order."""
+        ...
+
+
+def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, output: Output, first: int = 1) -> None:
+    """Translate `sources`, read from `source`, with any translator; used by every command that decodes.
+
+    `first` is the place of the first of them in `source`, for messages.
+    """
+    from contextlib import nullcontext
+
+    from treeglot.base.files import write_binary
+    from treeglot.decode.draw import to_html, to_svg
+    from treeglot.decode.translation import tokens
+    from treeglot.syntax.draw import page
+
+    for name in translator.unknown_weights:
+        warn(f"the weights name {name!r}, which is no feature of this model")
+    warn_left_out(translator.left_out)
+    number, seconds, words = 0, 0.0, 0
+    notes: Counter[str] = Counter()
+    drawn: list[tuple[str, str]] = []
+    picture: str | None = None
+    trees: list[Dependency | None] = []
+    forests = write_binary(output.forest) if output.forest is not None else nullcontext()
+    margin = math.inf if output.margin is None else output.margin
+    with (
+        write_binary(output.out) as stream,
+        forests as forest_stream,
+        Progress("translating", unit="sentences") as progress,
+    ):
+        while batch := list(islice(sources, BATCH)):
+            found = translator.translate_all(batch, max(output.kbest, 1), output.distinct, output.threads)
+            for given, translation in zip(batch, found, strict=True):
+                if translation.problem:
+                    warn(f"{source}:{number + first}: {translation.problem}; its output is empty")
+                stream.write(render(translation, number, output).encode())
+                if forest_stream is not None:
+                    line = EMPTY if translation.problem else translation.forest(margin).to_json()
+                    forest_stream.write(f"{line}\n".encode())
+                number += 1
+                if output.svg is not None and picture is None:
+                    picture = to_svg(translation)
+                if output.html is not None:
+                    drawn.append((f"sentence {number - 1 + first}", to_html(translation, given)))
+                if output.dependencies is not None:
+                    trees.append(translation.dependency)
+                seconds += translation.seconds
+                words += len(tokens(translation.source))
+                notes.update(set(translation.notes))
+            progress.update(number)
+    if output.html is not None:
+        with write_binary(output.html) as stream:
+            stream.write(page(str(source), drawn).encode())
+    if output.svg is not None:
+        if picture is None:
+            raise TreeglotError(f"there is no derivation to draw: {output.svg} is not written")
+        with write_binary(output.svg) as stream:
+            stream.write(picture.encode())
+    if output.dependencies is not None:
+        _write_dependencies(output.dependencies, trees)
+    for note, times in notes.items():
+        say(f"{note}: {times:,} of {number:,} sentences")
+    if output.time and number:
+        say(f"{number:,} sentences, {words:,} words: {seconds:.2f} s of CPU, {1000 * seconds / number:.2f} ms each")
+
+
+def warn_left_out(rules: int) -> None:
+    """Say that so many rules of a table are never used."""
+    if rules:
+        warn(f"{rules:,} rules from one nonterminal to another close a circle of labels; they are left out")
+
+
+def _write_dependencies(path: Path, trees: list[Dependency | None]) -> None:
+    from treeglot.syntax import write
+
+    known = [tree for tree in trees if tree is not None]
+    write(path, known)
+    if len(known) < len(trees):
+        warn(f"{len(trees) - len(known)} outputs are empty and have no tree; {path} is without them")
+
+
+def render(translation: Translation, number: int, output: Output) -> str:
+    """What is printed for one sentence."""
+    from treeglot.decode.kbest import escaped
+
+    hypotheses = translation.hypotheses if output.kbest else translation.hypotheses[:1]
+    if output.as_json:
+        best = translation.best.as_object(output.trace)
+        entry: dict[str, Any] = {"number": number, "source": translation.source, **best}
+        if output.kbest:
+            entry["kbest"] = [h.as_object(output.trace) for h in hypotheses]
+        if translation.problem:
+            entry["problem"] = translation.problem
+        return json.dumps(entry, ensure_ascii=False) + "\n"
+    if output.kbest:
+        return "".join(
+            f"{number} ||| {escaped(h.text)} ||| {output.listed(h.features)} ||| {h.score:.6f}\n" for h in hypotheses
+        )
+    text = translation.text + "\n"
+    if output.trace and translation.derivation.steps:
+        text += "".join(f"# {line}\n" for line in str(translation.derivation).split("\n"))
+    return text

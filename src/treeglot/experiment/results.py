@@ -1,0 +1,75 @@
+"""What an experiment found, for programs, terminals and notebooks."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from treeglot.base.bars import columns, html_table
+from treeglot.base.errors import FormatError
+from treeglot.base.files import PathLike
+from treeglot.evaluate.page import shown
+
+REPORT = "report.json"
+SPEED = "ms_per_sentence"  # what a translation notes beside its result
+
+
+@dataclass(frozen=True)
+class Report:
+    """The figures of a finished experiment; `print` and notebooks show them as tables."""
+
+    folder: Path
+    figures: dict[str, Any]  # as `report.json` has them
+    timings: dict[str, dict[str, float]]  # of each step: wall, cpu, and what it measured
+
+    @property
+    def page(self) -> Path:
+        """The page with all the rest."""
+        return self.folder / "report.html"
+
+    @property
+    def tests(self) -> list[str]:
+        """The names of the test sets."""
+        return list(self.figures["tests"])
+
+    def table(self, test: str) -> list[list[str]]:
+        """Scores on a test set, tests against the baseline, rules and speed; the first row is the heading."""
+        rows = [["system", "rules", "BLEU", "interval", f"against {self.figures['baseline']}", "p", "ms a sentence"]]
+        rules = {system["name"]: system["rules"] for system in self.figures["systems"]}
+        for one in self.figures["tests"][test]["scores"]:
+            name, bleu = one["system"], one["scores"]["BLEU"]
+            low, high = bleu["interval"]
+            row = [name, f"{rules[name]:,}", f"{bleu['score']:.2f}", f"{low:.2f} to {high:.2f}"]
+            against = bleu.get("against")
+            row += [f"{against['difference']:+.2f}", shown(against["sign_test"]["p"])] if against else ["", ""]
+            speed = self.timings.get(f"translate {name} {test}", {}).get(SPEED)
+            rows.append([*row, "" if speed is None else f"{speed:.1f}"])
+        return rows
+
+    def signature(self, test: str) -> str:
+        """How the scores were made."""
+        scores = self.figures["tests"][test]["scores"]
+        return f"BLEU {scores[0]['scores']['BLEU']['signature']}|{self.figures['signature'].replace(' ', ':')}"
+
+    def __str__(self) -> str:
+        return "\n\n".join(f"{test}\n{columns(self.table(test))}\n{self.signature(test)}" for test in self.tests)
+
+    def _repr_html_(self) -> str:
+        parts = [f"<h3>{escape(self.figures['title'])}</h3>"]
+        for test in self.tests:
+            parts += [f"<h4>{escape(test)}</h4>", html_table(self.table(test))]
+            parts.append(f"<small>{escape(self.signature(test))}</small>")
+        return "\n".join([*parts, f'<p><a href="{escape(str(self.page))}">{escape(str(self.page))}</a></p>'])
+
+
+def load_report(folder: PathLike) -> Report:
+    """The report of a finished experiment from its folder."""
+    place = Path(folder)
+    if not (place / REPORT).is_file():
+        raise FormatError(str(place), 0, f"has no {REPORT}: the experiment has not ended")
+    timings = place / "timings.js"
+    measured = json.loads(timings.read_text().partition("=")[2].rstrip("\n;")) if timings.is_file() else {"steps": {}}
+    return Report(place, json.loads((place / REPORT).read_text()), measured["steps"])
