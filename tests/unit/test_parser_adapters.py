@@ -8,8 +8,16 @@ import pytest
 
 from treeglot import TreeglotError, UsageError
 from treeglot.parse import Parser
-from treeglot.parse.adapters import ADAPTERS, SpacyParser, StanzaParser, SuparParser, UdpipeParser, open_parser
-from treeglot.syntax import Dependency
+from treeglot.parse.adapters import (
+    ADAPTERS,
+    BeneparParser,
+    SpacyParser,
+    StanzaParser,
+    SuparParser,
+    UdpipeParser,
+    open_parser,
+)
+from treeglot.syntax import Dependency, Tree
 
 SENTENCES = [["dogs", "bark"], [], ["go", "on", "!"]]
 HEADS = {2: [2, 0], 3: [0, 1, 1]}  # as all packages but spaCy count: from 1, 0 for the root
@@ -101,6 +109,42 @@ def test_each_gives_a_value_for_each_sentence(name: str, monkeypatch: pytest.Mon
     assert found[0].tags == (None if name == "supar" else ["X", "X"])
 
 
+class NltkTree(list[Any]):
+    """As NLTK's: a list of children with a label."""
+
+    def __init__(self, label: str, children: list[Any]) -> None:
+        super().__init__(children)
+        self._label = label
+
+    def label(self) -> str:
+        return self._label
+
+    def leaves(self) -> list[str]:
+        return [leaf for child in self for leaf in ([child] if isinstance(child, str) else child.leaves())]
+
+
+def benepar() -> BeneparParser:
+    def parse_sents(sentences: list[list[str]]) -> Any:
+        for words in sentences:
+            tags = [NltkTree("X", [word.replace("(", "-LRB-")]) for word in words]
+            yield NltkTree("TOP", [NltkTree("S", [NltkTree("NP", tags[:1]), *tags[1:]])])
+
+    return BeneparParser(SimpleNamespace(parse_sents=parse_sents), "benepar small")
+
+
+def test_trees_of_benepar_have_the_words_that_were_given() -> None:
+    parser = benepar()
+    assert isinstance(parser, Parser)
+    assert parser.gives is Tree and parser.name == "benepar small"
+    found = list(parser.parse(iter([["dogs", "bark"], [], ["(", "on"], []])))
+    trees = ["(TOP (S (NP (X dogs)) (X bark)))", "(())", "(TOP (S (NP (X -LRB-)) (X on)))", "(())"]
+    assert [str(tree) for tree in found] == trees
+    assert found[2].words == ["(", "on"]
+    short = BeneparParser(SimpleNamespace(parse_sents=lambda _: [NltkTree("X", ["a"])]), "benepar small")
+    with pytest.raises(TreeglotError, match="benepar small gave 1 leaves for 2 words: it must not split or join them"):
+        list(short.parse([["a", "b"]]))
+
+
 def test_many_sentences_go_through_in_order() -> None:
     sentences = [SENTENCES[i % 3] for i in range(200)]
     assert [tree.words for tree in stanza().parse(sentences)] == sentences
@@ -124,7 +168,8 @@ def test_words_may_not_be_split_and_odd_heads_are_missing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "module"), [("udpipe", "ufal.udpipe"), ("spacy", "spacy"), ("stanza", "stanza"), ("supar", "supar")]
+    ("name", "module"),
+    [("udpipe", "ufal.udpipe"), ("spacy", "spacy"), ("stanza", "stanza"), ("supar", "supar"), ("benepar", "benepar")],
 )
 def test_a_package_that_is_not_there(name: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, module, None)
@@ -143,11 +188,13 @@ def test_models_that_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", SimpleNamespace(load=refuse))  # type: ignore[arg-type]
     monkeypatch.setitem(sys.modules, "stanza", SimpleNamespace(Pipeline=refuse))  # type: ignore[arg-type]
     monkeypatch.setitem(sys.modules, "supar", SimpleNamespace(Parser=SimpleNamespace(load=refuse)))  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "benepar", SimpleNamespace(Parser=refuse))  # type: ignore[arg-type]
     for name, message in {
         "udpipe": "x is not a model of UDPipe, or cannot be read",
         "spacy": "x is no pipeline of spaCy that is here: nothing of that name",
         "stanza": "Stanza has no models for x here: nothing of that name",
         "supar": "SuPar cannot load x: nothing of that name",
+        "benepar": "benepar cannot load x: nothing of that name",
     }.items():
         with pytest.raises(UsageError, match=message):
             open_parser(name, "x")

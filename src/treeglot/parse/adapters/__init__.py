@@ -4,30 +4,33 @@
     pip install treeglot[spacy]       spaCy pipelines with a parser
     pip install treeglot[stanza]      Stanza's pipelines
     pip install treeglot[supar]       SuPar's dependency parsers
+    pip install treeglot[benepar]     the Berkeley Neural Parser: trees
 
 >>> sorted(ADAPTERS)
-['spacy', 'stanza', 'supar', 'udpipe']
+['benepar', 'spacy', 'stanza', 'supar', 'udpipe']
 >>> open_parser("malt", "model")
 Traceback (most recent call last):
-treeglot.base.errors.UsageError: unknown parser 'malt'; known: spacy, stanza, supar, udpipe
+treeglot.base.errors.UsageError: unknown parser 'malt'; known: benepar, spacy, stanza, supar, udpipe
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from treeglot._core import Dependency
+from treeglot._core import Dependency, Tree
 from treeglot.base.errors import UsageError
 from treeglot.base.options import unknown
+from treeglot.parse.adapters.benepar import BeneparParser
 from treeglot.parse.adapters.spacy import SpacyParser
 from treeglot.parse.adapters.stanza import StanzaParser
 from treeglot.parse.adapters.supar import SuparParser
 from treeglot.parse.adapters.udpipe import UdpipeParser
 from treeglot.parse.protocol import Parser
 
-__all__ = ["ADAPTERS", "SpacyParser", "StanzaParser", "SuparParser", "UdpipeParser", "open_parser"]
+__all__ = ["ADAPTERS", "BeneparParser", "SpacyParser", "StanzaParser", "SuparParser", "UdpipeParser", "open_parser"]
 
-ADAPTERS: dict[str, Callable[[str], Parser[Dependency]]] = {
+ADAPTERS: dict[str, Callable[[str], Parser[Dependency | Tree]]] = {
+    "benepar": BeneparParser.load,
     "spacy": SpacyParser.load,
     "stanza": StanzaParser.load,
     "supar": SuparParser.load,
@@ -36,7 +39,7 @@ ADAPTERS: dict[str, Callable[[str], Parser[Dependency]]] = {
 """By name: from a model, its file or name as the package knows it, to a parser."""
 
 
-def open_parser(name: str, model: str) -> Parser[Dependency]:
+def open_parser(name: str, model: str) -> Parser[Dependency | Tree]:
     """A parser of another package; a package or model that is not there is a `UsageError` that says what to do."""
     if name not in ADAPTERS:
         raise UsageError(unknown("parser", name, ADAPTERS))
