@@ -10,7 +10,7 @@ from treeglot import sample
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli import main
 from treeglot.evaluate import Bleu
-from treeglot.experiment import Pipeline, load_recipe, steps_of
+from treeglot.experiment import Output, Pipeline, load_recipe, steps_of
 from treeglot.experiment.drawn import packed
 from treeglot.syntax import ParseForest, Tree
 from treeglot.syntax.draw.values import PICTURE_EDGES
@@ -167,6 +167,26 @@ def test_files_that_a_kind_wants(tmp_path: Path) -> None:
         Pipeline(steps_of(load_recipe(recipe)), tmp_path / "work").plan()
 
 
+def test_files_of_one_system(tmp_path: Path) -> None:
+    """Its own files come before those of the corpus that serve alike; what its kind has no use for is refused."""
+    recipe, more = tmp_path / "recipe.toml", tmp_path / "more"
+    more.mkdir()
+    (more / "own.conllu").touch()
+    own = 'tune = { method = "none" }\ncorpus = { target_dependencies = "own.conllu", alignments = "own.align" }'
+    recipe.write_text(RECIPE.replace('tune = { method = "none" }', own))
+    steps = {step.name: step for step in steps_of(load_recipe(recipe, [tmp_path / "data", more]))}
+    assert steps["train c2d"].inputs["target_dependencies"] == more / "own.conllu"
+    assert steps["train c2d"].inputs["alignments"] == tmp_path / "data/own.align"  # where it is not, either
+    assert steps["train c2d"].inputs["source_forests"] == tmp_path / "data/train.zh.forest.jsonl"
+    assert "target_trees" not in steps["train c2d"].inputs
+    assert set(steps["train hiero"].inputs) == {"source", "target", "alignments", "lm"}
+    assert steps["train hiero"].inputs["alignments"] == Output("align", "links.align")
+    wrong = 'kind = "hiero"\ncorpus = { target_trees = "train.en.tree" }'
+    recipe.write_text(RECIPE.replace('kind = "hiero"', wrong))
+    with pytest.raises(UsageError, match="a hiero model makes no use of target_trees"):
+        steps_of(load_recipe(recipe))
+
+
 @pytest.mark.parametrize(
     ("name", "kinds"),
     [
@@ -179,3 +199,12 @@ def test_the_recipes_that_come_with_treeglot_are_well_formed(name: str, kinds: l
     assert [system.kind for system in recipe.system] == kinds
     wanted = {f"{step} {kind}" for step in ("train", "tune") for kind in kinds} | {"score test", "report"}
     assert {step.name for step in steps_of(recipe)} >= wanted
+
+
+def test_the_recipe_of_sources_of_dependencies_is_well_formed() -> None:
+    recipe = load_recipe(Path(__file__).parents[2] / "recipes/string-to-dependency.toml")
+    steps = {step.name: step for step in steps_of(recipe)}
+    trained = {system.name: set(steps[f"train {system.name}"].inputs) for system in recipe.system}
+    shared = {"source", "target", "alignments", "lm"}
+    trees = dict.fromkeys(["table", "johansson-nugues", "content", "table-pos"], shared | {"target_trees"})
+    assert trained == trees | {"hiero": shared, "parser": shared | {"target_dependencies"}}

@@ -16,7 +16,11 @@ def run(
         Path | None, typer.Option(help="The folder of results; default: beside the recipe, by its name.")
     ] = None,
     data: Annotated[
-        Path | None, typer.Option(help="The folder that the recipe's paths are relative to; default: the recipe's own.")
+        list[Path] | None,
+        typer.Option(
+            help="The folder that the recipe's paths are relative to; of several the first that has the file. Default: "
+            "the recipe's own."
+        ),
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Say what would run and why, and end.")] = False,
     threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
@@ -32,9 +36,11 @@ def run(
 
     pipeline = Pipeline(steps_of(load_recipe(recipe, data)), work or recipe.parent / recipe.stem)
     if plan:
-        for planned in pipeline.plan():
+        steps = pipeline.plan()
+        width = max(len(planned.step.name) for planned in steps) + 2
+        for planned in steps:
             state = "done" if planned.done else "to do"
-            print(f"{state:6}{planned.step.name:30}{planned.key[:12]}  {planned.reason}".rstrip())
+            print(f"{state:6}{planned.step.name:{width}}{planned.key[:12]}  {planned.reason}".rstrip())
         return
     with watcher() as shown, shown_warnings():
         done = pipeline.run(threads=threads, memory=parse_size(memory), watcher=shown)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping
+import os
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -87,6 +88,18 @@ class TuneSettings:
 
 
 @dataclass(frozen=True)
+class SystemFiles:
+    """Files of the training corpus that a system has for itself, in place of the corpus's."""
+
+    alignments: Path | None = option(None, "word alignments")
+    source_trees: Path | None = option(None, "parses of the source sentences")
+    target_trees: Path | None = option(None, "parses of the target sentences")
+    source_forests: Path | None = option(None, "packed forests of the source sentences")
+    source_dependencies: Path | None = option(None, "dependencies of the source sentences")
+    target_dependencies: Path | None = option(None, "dependencies of the target sentences")
+
+
+@dataclass(frozen=True)
 class System:
     """One system."""
 
@@ -95,6 +108,7 @@ class System:
     options: dict[str, Any] = dataclasses.field(
         default_factory=dict, metadata={"help": "options of the model: tables extract, score, search"}
     )
+    corpus: SystemFiles = option(SystemFiles(), "files that it is trained on in place of the corpus's")
     tune: TuneSettings | None = option(None, "how its weights are tuned, if not as the others'")
 
 
@@ -130,8 +144,8 @@ class Recipe:
             raise UsageError("there is nothing to test on; expected at least one [test.NAME]")
 
 
-def load_recipe(path: PathLike, data: PathLike | None = None) -> Recipe:
-    """Read a recipe; its paths are relative to `data`, or to where it is."""
+def load_recipe(path: PathLike, data: PathLike | Sequence[PathLike] | None = None) -> Recipe:
+    """Read a recipe; its paths are in `data`, of several folders in the first that has the file, or beside it."""
     place = Path(path)
     recipe = load_options(Recipe, place)
     for system in recipe.system:
@@ -139,34 +153,43 @@ def load_recipe(path: PathLike, data: PathLike | None = None) -> Recipe:
             find_kind(system.kind)
         except UsageError as error:
             raise FormatError(str(path), 0, f"system {system.name!r}: {error}") from error
-    placed: Recipe = _placed(recipe, place.parent if data is None else Path(data))
+    folders = [data] if isinstance(data, str | os.PathLike) else list(data or [place.parent])
+    placed: Recipe = _placed(recipe, [Path(folder) for folder in folders])
     return placed
 
 
-def _placed(value: Any, folder: Path) -> Any:
+def _placed(value: Any, folders: Sequence[Path]) -> Any:
     if isinstance(value, Path):
-        return folder / value
+        places = [folder / value for folder in folders]
+        return next((path for path in places if path.exists()), places[0])
     if isinstance(value, tuple):
-        return tuple(_placed(item, folder) for item in value)
+        return tuple(_placed(item, folders) for item in value)
     if isinstance(value, Mapping):
-        return {name: _placed(item, folder) for name, item in value.items()}
+        return {name: _placed(item, folders) for name, item in value.items()}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.replace(
-            value, **{f.name: _placed(getattr(value, f.name), folder) for f in dataclasses.fields(value)}
+            value, **{f.name: _placed(getattr(value, f.name), folders) for f in dataclasses.fields(value)}
         )
     return value
 
 
-def training_files(kind: Kind, given: Collection[str]) -> list[str]:
-    """Which of the files that a corpus has a kind of model is trained on."""
+def training_files(kind: Kind, given: Collection[str], own: Collection[str] = ()) -> list[str]:
+    """Which of the files that a corpus has a kind of model is trained on; of those that serve alike a system's own."""
     out = ["source", "target", "alignments"]
-    for need in (*kind.needs, *kind.takes):
-        names = sorted(need.split("|"), key=lambda name: kind.translates.index(name) if name in kind.translates else 99)
+    needed = {name for need in kind.needs for name in need.split("|")}
+    for need in (*kind.needs, *(name for name in kind.takes if name not in needed)):
+        names = sorted(
+            need.split("|"),
+            key=lambda name: (name not in own, kind.translates.index(name) if name in kind.translates else 99),
+        )
         found = [name for name in names if name in given]
         if not found and need not in kind.takes:
             raise UsageError(f"a {kind.name} model is trained with {' or '.join(names)}; the corpus has none")
         if found and not set(names) & set(out):
             out.append(found[0])
+    for name in own:
+        if name not in out:
+            raise UsageError(f"a {kind.name} model makes no use of {name}")
     kind.check(Corpus(**{name: Path() for name in out}))
     return out
 

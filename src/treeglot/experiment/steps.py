@@ -19,6 +19,7 @@ from treeglot.experiment.recipe import (
     ParserSettings,
     Recipe,
     System,
+    SystemFiles,
     TestSet,
     TuneSettings,
     training_files,
@@ -63,7 +64,7 @@ def steps_of(recipe: Recipe) -> list[Step]:
 Files: TypeAlias = dict[str, Input]
 
 
-def _files(declared: CorpusFiles | TestSet) -> Files:
+def _files(declared: CorpusFiles | SystemFiles | TestSet) -> Files:
     """The files that a recipe names, by what they are."""
     out: Files = {}
     for field in dataclasses.fields(declared):
@@ -93,7 +94,9 @@ def _parsing(settings: ParserSettings, parts: Mapping[str, Files]) -> list[Step]
 
 def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Mapping[str, Files]) -> list[Step]:
     kind = find_kind(system.kind)
-    files = {name: corpus[name] for name in training_files(kind, corpus)} | {"lm": Output("lm", "lm.bin")}
+    own = _files(system.corpus)
+    corpus = corpus | own
+    files = {name: corpus[name] for name in training_files(kind, corpus, own)} | {"lm": Output("lm", "lm.bin")}
     settings: dict[str, Any] = {"kind": system.kind, "options": system.options}
     from_table(kind.options, system.options)  # refuses what is wrong before anything runs
     model = Output(f"train {system.name}")

@@ -21,9 +21,10 @@ from treeglot.syntax import Dependency
 WORDS = ("dlm.words.bin", "words")
 TAGS = ("dlm.tags.bin", "tags")
 
-# Beside Hiero's features. `ill_formed` counts a floating structure in head position and what glue leaves apart.
-WORD_WEIGHTS = WEIGHTS | {"dlm_words": 0.1, "ill_formed": -0.1}
-TAG_WEIGHTS = WORD_WEIGHTS | {"dlm_tags": 0.1}
+# Beside Hiero's features. `ill_formed` counts a floating structure in head position and what glue leaves apart. Every
+# dependency model costs words, so a word is worth more than in Hiero.
+WORD_WEIGHTS = WEIGHTS | {"word_penalty": 1.3, "dlm_words": 0.05, "ill_formed": -0.1}
+TAG_WEIGHTS = WORD_WEIGHTS | {"word_penalty": 1.4, "dlm_tags": 0.05}
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,8 @@ class StringDependencyOptions:
 
     extract: HieroOptions = option(HieroOptions(), "which rules are taken from a sentence pair")
     strict: bool = option(True, "well-formed structures as Shen et al. (2008) define them; else as for c2d")
-    score: ScoreOptions = option(ScoreOptions(), "how rules are scored and pruned")
+    # As in Hiero, whose rules these are.
+    score: ScoreOptions = option(ScoreOptions(smoothing="kneser-ney"), "how rules are scored and pruned")
     search: SearchOptions = option(SearchOptions(), "how sentences are translated")
     lm_order: int = option(5, "words in the language model's longest n-grams")
     target_heads: str = option("english", "head table of the target language, for --target-trees")
