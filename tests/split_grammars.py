@@ -92,11 +92,9 @@ def show(state: State) -> str:
 
 
 @st.composite
-def levels(draw: st.DrawFn, states: dict[str, int], closed: bool = False) -> Split:
+def levels(draw: st.DrawFn, states: dict[str, int], closed: bool, positive: bool) -> Split:
     """Rules between all states of some labels; probabilities of one head sum to less than 1."""
-    # Forests are of labels: where states exclude each other, one may hold a tree of which every rule is in some parse,
-    # but not all of them in one. Closed grammars are to show what unary rules do.
-    probability = st.sampled_from([0.01, 0.02, 0.05] if closed else [0.0, 0.01, 0.02, 0.05])
+    probability = st.sampled_from([0.01, 0.02, 0.05] if positive else [0.0, 0.01, 0.02, 0.05])
     unary_labels = draw(st.lists(st.sampled_from(CHAINS if closed else UNARY), min_size=2, unique=True))
     binary_labels = draw(st.lists(st.sampled_from(BINARY), min_size=3, max_size=8, unique=True))
     if closed:
@@ -120,11 +118,15 @@ def levels(draw: st.DrawFn, states: dict[str, int], closed: bool = False) -> Spl
 
 
 @st.composite
-def grammars(draw: st.DrawFn, closed: bool = False) -> tuple[Split, Split, SplitGrammar]:
-    """A coarse and a fine level with the same labels in their rules: the coarse one has every parse of the fine."""
+def grammars(draw: st.DrawFn, closed: bool = False, positive: bool = False) -> tuple[Split, Split, SplitGrammar]:
+    """A coarse and a fine level with the same labels in their rules: the coarse one has every parse of the fine.
+
+    Forests are of labels: where states exclude each other, one may hold a tree of which every rule is in some parse,
+    but not all of them in one. In a `positive` grammar no states do.
+    """
     labels = (*LABELS, "@Z") if closed else LABELS
     fine_states = {"ROOT": 1} | {label: draw(st.integers(1, 2)) for label in labels[1:]}
-    fine = draw(levels(fine_states, closed))
+    fine = draw(levels(fine_states, closed, positive))
     coarse = Split(
         dict.fromkeys(labels, 1),
         {((h[0], 0), (c[0], 0)): 0.05 for h, c in fine.unary},
