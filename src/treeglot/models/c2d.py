@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +13,7 @@ from treeglot.base.errors import UsageError
 from treeglot.base.files import write_binary
 from treeglot.base.options import option
 from treeglot.decode import SearchOptions, Setup, Source, match_forests
+from treeglot.models.dependency_models import WORDS_AND_TAGS, compile_models, load_models
 from treeglot.models.kind import Corpus, Kind, Work, read_sources
 from treeglot.models.parallel import (
     TreeCounts,
@@ -37,7 +37,6 @@ from treeglot.rules import (
 from treeglot.syntax import Dependency, ParseForest, Tree, heads
 
 HEADS = "source.heads"
-MODELS = {"words": "dlm.words.bin", "tags": "dlm.tags.bin"}
 
 # The features of the c2d page, "Model": λ9 to λ13 (λ1 is their common scale), then λ2, λ5, λ7, λ8 and what it takes
 # to translate any input; for trees λ3, λ4 and λ6. Phrases, whose root is X, are told from other rules by one more: what
@@ -72,13 +71,15 @@ class ForestModelOptions:
     lm_order: int = option(4, "words in the language model's longest n-grams (the c2d paper's)")
     source_heads: str = option("chinese", "head table of the source language, by name or file, for pseudo rules")
     target_heads: str = option("english", "head table of the target language, for --target-trees")
+    target_style: str = option("table", "where dependencies depart from it: table, johansson-nugues, content, …")
     skip_bad: bool = option(False, "leave out pairs whose parses have other words than the text, and count them")
 
 
 def _trees(
     tags: bool, corpus: Corpus, options: ForestModelOptions, counts: TreeCounts | None = None
 ) -> Iterator[Dependency]:
-    return target_dependencies(corpus, options.target_heads, tags=tags, skip_bad=options.skip_bad, counts=counts)
+    table, style = options.target_heads, options.target_style
+    return target_dependencies(corpus, table, style, tags=tags, skip_bad=options.skip_bad, counts=counts)
 
 
 def _extract(
@@ -120,24 +121,14 @@ def _rule_set(name: str, given: GhkmOptions) -> GhkmOptions:
 
 def _more(trees: bool, corpus: Corpus, folder: Path, options: ForestModelOptions, work: Work) -> None:
     """The source language's head table and, for `trees`, the dependency models of the target side."""
-    from treeglot.lm import DiscountWarning, compile_dependency, train_dependency
-
     with write_binary(folder / HEADS) as stream:
         stream.write(heads.load(options.source_heads).text.encode())
-    if not trees:
-        return
-    known = [tree for tree in _trees(trees, corpus, options) if len(tree) > 0]
-    for unit, file in MODELS.items():
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DiscountWarning)  # usual over tags, and small data says so elsewhere
-            compile_dependency(train_dependency(known, "words" if unit == "words" else "tags"), folder / file)
-    work.report(f"dependency models of {len(known):,} trees compiled")
+    if trees:
+        compile_models(WORDS_AND_TAGS, _trees(trees, corpus, options), folder, work)
 
 
 def _setup(trees: bool, folder: Path) -> Setup:
-    from treeglot.lm import load_dependency
-
-    models = tuple(load_dependency(folder / file) for file in MODELS.values()) if trees else ()
+    models = load_models(WORDS_AND_TAGS, folder) if trees else ()
     return match_forests(heads.load(folder / HEADS), models)
 
 

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import json
-import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from treeglot._core import FeatureSet, Matcher
 from treeglot.base.options import option
 from treeglot.decode import SearchOptions, Setup, match_strings
+from treeglot.models.dependency_models import WORDS, WORDS_AND_TAGS, compile_models, load_models
 from treeglot.models.hiero import WEIGHTS
 from treeglot.models.kind import Corpus, Kind, Work
 from treeglot.models.parallel import TreeCounts, aligned_words, target_dependencies
 from treeglot.rules import Extraction, HieroOptions, ScoreOptions, bitext, extract, target_structures
 from treeglot.syntax import Dependency
 
-WORDS = ("dlm.words.bin", "words")
-TAGS = ("dlm.tags.bin", "tags")
+if TYPE_CHECKING:
+    from treeglot.lm.dependency import Unit
 
 # Beside Hiero's features. `ill_formed` counts a floating structure in head position and what glue leaves apart. Every
 # dependency model costs words, so a word is worth more than in Hiero.
@@ -67,40 +68,30 @@ def _extract(tags: bool, corpus: Corpus, folder: Path, options: StringDependency
 
 
 def _more(
-    models: tuple[tuple[str, str], ...], corpus: Corpus, folder: Path, options: StringDependencyOptions, work: Work
+    models: Mapping[Unit, str], corpus: Corpus, folder: Path, options: StringDependencyOptions, work: Work
 ) -> None:
-    """The dependency models of the target side."""
-    from treeglot.lm import DiscountWarning, compile_dependency, train_dependency
-
-    trees = [tree for tree in _trees(TAGS in models, corpus, options) if len(tree) > 0]
-    for file, unit in models:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DiscountWarning)  # usual over tags, and small data says so elsewhere
-            compile_dependency(train_dependency(trees, "tags" if unit == "tags" else "words"), folder / file)
-    work.report(f"dependency models of {len(trees):,} trees compiled")
+    compile_models(models, _trees("tags" in models, corpus, options), folder, work)
 
 
-def _setup(models: tuple[tuple[str, str], ...], folder: Path) -> Setup:
-    from treeglot.lm import load_dependency
-
-    loaded = [load_dependency(folder / file).core for file, _ in models]
+def _setup(models: Mapping[Unit, str], folder: Path) -> Setup:
+    loaded = load_models(models, folder)
 
     def setup(features: FeatureSet, options: SearchOptions) -> Matcher:
         for model in loaded:
-            features.add_dependency(model)
+            features.add_dependency(model.core)
         return match_strings(features, options)
 
     return setup
 
 
-def _kind(name: str, summary: str, weights: dict[str, float], *models: tuple[str, str]) -> Kind:
+def _kind(name: str, summary: str, weights: dict[str, float], models: Mapping[Unit, str]) -> Kind:
     return Kind(
         name=name,
         summary=summary,
         options=StringDependencyOptions,
         weights=weights,
         needs=("source", "target", "alignments", "target_trees|target_dependencies"),
-        extract=partial(_extract, TAGS in models),
+        extract=partial(_extract, "tags" in models),
         more=partial(_more, models),
         setup=partial(_setup, models),
     )
@@ -108,5 +99,5 @@ def _kind(name: str, summary: str, weights: dict[str, float], *models: tuple[str
 
 S2D_KINDS = (
     _kind("s2d", "strings to dependency trees, dependency model over words", WORD_WEIGHTS, WORDS),
-    _kind("s2d-pos", "strings to dependency trees, dependency models over words and tags", TAG_WEIGHTS, WORDS, TAGS),
+    _kind("s2d-pos", "strings to dependency trees, dependency models over words and tags", TAG_WEIGHTS, WORDS_AND_TAGS),
 )
