@@ -77,18 +77,36 @@ class Board(Watcher):
         self.at = ""
 
     def table(self) -> Any:
-        """The steps: those that are done, the one that runs, and the next ones."""
+        """The steps: those that are done, the one that runs, and the next ones; as many as the terminal has lines."""
         from rich.table import Table
 
         out = Table.grid(padding=(0, 2))
-        for planned in self.plan:
+        height = self.live.console.size.height - 1 if self.live is not None else len(self.plan)
+        first, last = self.window(height)
+        if first:
+            out.add_row("[green]✓", f"{first} steps", "above")
+        for planned in self.plan[first:last]:
             name = planned.step.name
             mark = "[bold]▶" if name == self.at else "[green]✓" if self.state[name] else " "
             text = self.state[name]
             if name == self.at:
                 text = f"{time.monotonic() - self.began:.0f} s, {text}"
             out.add_row(mark, name, text)
+        if last < len(self.plan):
+            out.add_row(" ", f"{len(self.plan) - last} steps", "to come")
         return out
+
+    def window(self, height: int) -> tuple[int, int]:
+        """Which steps are shown in so many lines: all, or those around the one that runs."""
+        size = len(self.plan)
+        if size <= height:
+            return 0, size
+        room = max(height - 2, 1)  # the first and the last line say how many are not shown
+        names = [planned.step.name for planned in self.plan]
+        waiting = [i for i, name in enumerate(names) if name == self.at or not self.state[name]]
+        current = names.index(self.at) if self.at else waiting[0] if waiting else size - 1
+        first = min(max(current - room // 2, 0), size - room)
+        return first, first + room
 
 
 def watcher() -> Board | Lines:
