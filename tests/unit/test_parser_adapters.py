@@ -1,12 +1,14 @@
-"""Adapters to the parsers of other packages, against stand-ins that answer as these do; they are not installed here."""
+"""Adapters to the parsers of other packages: UDPipe with a model trained here, the others (large) against stand-ins."""
 
 import sys
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
 
 from treeglot import TreeglotError, UsageError
+from treeglot._core import Conll, TagColumn, write_conll
 from treeglot.parse import Parser
 from treeglot.parse.adapters import (
     ADAPTERS,
@@ -202,3 +204,53 @@ def test_models_that_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "spacy", blank)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="x has no parser; its parts are tagger"):
         open_parser("spacy", "x")
+
+
+# Words, heads that count from 0, tags: enough of them for a parser that knows these by heart.
+TREEBANK = [
+    ("the dog sees a cat", [1, 2, -1, 4, 2], "DT NN VBZ DT NN"),
+    ("dogs bark", [1, -1], "NNS VBP"),
+    ("a cat sees the dog .", [1, 2, -1, 4, 2, 2], "DT NN VBZ DT NN ."),
+    ("the old dog barks", [2, 2, 3, -1], "DT JJ NN VBZ"),
+]
+TAGGER = (
+    "models=1;templates_1=tagger;guesser_suffix_rules_1=4;guesser_enrich_dictionary_1=4;use_lemma_1=0;use_xpostag_1=1;"
+    "use_feats_1=0;provide_lemma_1=0;provide_xpostag_1=1;provide_feats_1=0;iterations_1=4"
+)
+PARSER = (
+    "iterations=20;embedding_upostag=8;embedding_feats=0;embedding_xpostag=0;embedding_form=8;embedding_lemma=0;"
+    "embedding_deprel=4;learning_rate=0.1;learning_rate_final=0.01;l2=0.1;hidden_layer=20;batch_size=1;"
+    "transition_system=projective;transition_oracle=static;structured_interval=0"
+)
+
+
+def test_udpipe_itself(tmp_path: Path) -> None:
+    """A model of UDPipe, trained here on a handful of sentences (a second), through the adapter."""
+    from ufal import udpipe
+
+    trees = [
+        Dependency(words.split(), heads, tags.split(), ["root" if head < 0 else "dep" for head in heads])
+        for words, heads, tags in TREEBANK
+    ]
+    text = "".join(write_conll(tree, Conll.u, TagColumn.fine) for tree in trees * 5)
+    reader, sentences = udpipe.InputFormat.newConlluInputFormat(), udpipe.Sentences()
+    error, sentence = udpipe.ProcessingError(), udpipe.Sentence()
+    reader.setText(text)
+    while reader.nextSentence(sentence, error):
+        sentences.push_back(sentence)
+        sentence = udpipe.Sentence()
+    model = udpipe.Trainer.train("morphodita_parsito", sentences, udpipe.Sentences(), "none", TAGGER, PARSER, error)
+    assert not error.occurred(), error.message
+    (tmp_path / "small.udpipe").write_bytes(model)
+    parser = open_parser("udpipe", str(tmp_path / "small.udpipe"))
+    assert parser.name == "udpipe small.udpipe"
+    known = [tree.words for tree in trees]
+    *found, empty, unknown = parser.parse([*known, [], ["quite", "new", "words", "(", "a-b", "…"]])
+    assert [tree.words for tree in found] == known
+    assert [tree.heads.tolist() for tree in found] == [tree.heads.tolist() for tree in trees]
+    assert [tree.tags for tree in found] == [tree.tags for tree in trees]
+    assert empty == Dependency([], [])
+    assert unknown.words == ["quite", "new", "words", "(", "a-b", "…"] and unknown.is_tree()
+    (tmp_path / "not.udpipe").write_bytes(b"no model")
+    with pytest.raises(UsageError, match=r"not\.udpipe is not a model of UDPipe, or cannot be read"):
+        open_parser("udpipe", str(tmp_path / "not.udpipe"))
