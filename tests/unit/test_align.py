@@ -41,6 +41,21 @@ def test_the_directions() -> None:
         assert len({source for source, _ in links}) == len(links)
 
 
+@pytest.mark.parametrize("method", BUILT_IN)
+def test_progress_goes_up_to_the_end(method: str) -> None:
+    told: list[tuple[int, int]] = []
+    align(SOURCE[:60], TARGET[:60], method, threads=2, report=lambda done, of: told.append((done, of)))
+    assert told == sorted(told)
+    assert told[-1] == (100, 100)
+
+
+def test_the_sampler_does_all_rounds_of_a_small_corpus() -> None:
+    told: list[tuple[int, int]] = []
+    ALIGNERS.make("sampler", {})(SOURCE, TARGET, lambda done, of: told.append((done, of)))
+    # eflomal's schedule: the smaller the corpus the more rounds, far more than for a large one (48).
+    assert len(told) == told[-1][0] == told[-1][1] > 200
+
+
 def test_sentences_that_cannot_be_aligned_have_no_links() -> None:
     long = ["a"] * 201
     with pytest.warns(UserWarning, match="1 sentence pairs have a side of more than 200 words"):

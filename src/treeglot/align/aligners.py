@@ -18,19 +18,14 @@ if TYPE_CHECKING:
     from thot.common import WordAlignmentMatrix
 
 Sentences: TypeAlias = Sequence[Sequence[str]]
-Tick: TypeAlias = Callable[[], None]
+Tick: TypeAlias = Callable[[int, int], None]  # so many iterations are done, of so many
 
 
 class Aligner(Protocol):
     """Aligns a corpus in one direction."""
 
-    @property
-    def steps(self) -> int:
-        """How often `tick` is called: once for every iteration."""
-        ...
-
     def __call__(self, source: Sentences, target: Sentences, tick: Tick) -> list[Alignment]:
-        """Align every pair; no sentence is empty."""
+        """Align every pair, and tell `tick` of every iteration; no sentence is empty."""
         ...
 
 
@@ -45,14 +40,11 @@ class _Chain:
         if not self.stages:
             raise UsageError("an aligner needs at least one iteration")
 
-    @property
-    def steps(self) -> int:
-        return sum(iterations for _, iterations in self.stages)
-
     def __call__(self, source: Sentences, target: Sentences, tick: Tick) -> list[Alignment]:
         import thot.alignment as thot
 
         model: thot.AlignmentModel | None = None
+        done, total = 0, sum(iterations for _, iterations in self.stages)
         for name, iterations in self.stages:
             kind = getattr(thot, name)
             if model is None:
@@ -61,17 +53,14 @@ class _Chain:
                     model.add_sentence_pair(*pair)
             else:
                 model = kind(model)
-            _train(model, iterations, tick)
+            model.start_training()
+            for _ in range(iterations):
+                model.train()
+                done += 1
+                tick(done, total)
+            model.end_training()
         assert model is not None
         return [_links(matrix) for _, matrix in model.get_best_alignments(source, target)]
-
-
-def _train(model: thot.AlignmentModel, iterations: int, tick: Tick) -> None:
-    model.start_training()
-    for _ in range(iterations):
-        model.train()
-        tick()
-    model.end_training()
 
 
 def _links(matrix: WordAlignmentMatrix) -> Alignment:
@@ -109,7 +98,6 @@ def fast_align(iterations: Annotated[int, "iterations of EM"] = 5) -> Aligner:
 class _Sampler:
     def __init__(self, seed: int) -> None:
         self.seed = seed
-        self.steps = 1
 
     def __call__(self, source: Sentences, target: Sentences, tick: Tick) -> list[Alignment]:
         import thot.alignment as thot
@@ -120,8 +108,12 @@ class _Sampler:
         model.emit_training_alignments = True
         for pair in zip(source, target, strict=True):
             model.add_sentence_pair(*pair)
-        _train(model, model.scheduled_iterations, lambda: None)
-        tick()
+        model.start_training()
+        total = model.scheduled_iterations  # by the size of the corpus, which it looks at when training starts
+        for done in range(1, total + 1):
+            model.train()
+            tick(done, total)
+        model.end_training()
         return [_links(model.get_training_alignment(n)[1]) for n in range(len(source))]
 
 
@@ -132,8 +124,6 @@ def sampler(seed: Annotated[int, "seed of the sampler"] = 1) -> Aligner:
 
 
 class _Eflomal:
-    steps = 1
-
     def __init__(self, model: int, iterations: float, program: str) -> None:
         found = shutil.which(program)
         if found is None:
@@ -155,7 +145,7 @@ class _Eflomal:
                 said = done.stderr.strip().splitlines()[-1:] or ["nothing"]
                 raise TreeglotError(f"{self.program} ended with {done.returncode}; it said: {said[0]}")
             lines = files[2].read_text().splitlines()
-        tick()
+        tick(1, 1)
         if len(lines) != len(source):
             raise TreeglotError(f"eflomal gave {len(lines)} lines for {len(source)} sentence pairs")
         return [Alignment.parse(line) for line in lines]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from threading import Lock
 from typing import Any
 
-from treeglot.align.aligners import ALIGNERS, Aligner, Sentences
+from treeglot.align.aligners import ALIGNERS, Aligner, Sentences, Tick
 from treeglot.align.symmetrize import symmetrize
 from treeglot.base.errors import UsageError
 from treeglot.syntax import Alignment
@@ -26,7 +27,7 @@ def align(
     threads: int = 1,
     report: Callable[[int, int], None] = lambda done, of: None,
 ) -> list[Alignment]:
-    """Align every sentence pair; `options` are those of the aligner, `report` is told of its iterations.
+    """Align every sentence pair; `options` are those of the aligner, `report` is told how far it is, in percent of 100.
 
     A pair with an empty side, or one of more than 200 words, has no links. The result is the same for any number of
     threads; the program eflomal alone gives another one every time.
@@ -58,21 +59,21 @@ def align_directions(
         problem = f"{long} sentence pairs have a side of more than {LONGEST} words: they are not aligned"
         warnings.warn(problem, stacklevel=2)
     sides = [source[i] for i in used], [target[i] for i in used]
-    done, lock = 0, Lock()
+    shares, lock = [0.0, 0.0], Lock()
 
-    def tick() -> None:
-        nonlocal done
+    def tick(direction: int, done: int, of: int) -> None:
         with lock:
-            done += 1
-            report(done, 2 * aligner.steps)
+            shares[direction] = done / of
+            report(round(50 * sum(shares)), 100)
 
     with ThreadPoolExecutor(min(threads, 2)) as pool:
-        runs = [pool.submit(_one_thread, aligner, *pair, tick) for pair in (sides, sides[::-1])]
+        pairs = enumerate((sides, sides[::-1]))
+        runs = [pool.submit(_one_thread, aligner, *pair, partial(tick, number)) for number, pair in pairs]
         forward, backward = (run.result() for run in runs)
     return _spread(forward, used, len(source)), _spread([a.transpose() for a in backward], used, len(source))
 
 
-def _one_thread(aligner: Aligner, source: Sentences, target: Sentences, tick: Callable[[], None]) -> list[Alignment]:
+def _one_thread(aligner: Aligner, source: Sentences, target: Sentences, tick: Tick) -> list[Alignment]:
     """The library's own threads add up in any order: with one, the result is always the same."""
     import thot.alignment  # noqa: F401 - loaded before its threads can be limited
     from threadpoolctl import threadpool_limits

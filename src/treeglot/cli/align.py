@@ -45,7 +45,7 @@ def align(
     sides = [list(read_text(path)) for path in (source, target)]
     if len(sides[0]) != len(sides[1]):
         raise FormatError(str(target), 0, f"has {len(sides[1])} lines; expected {len(sides[0])}, as {source} has")
-    with warnings.catch_warnings(record=True) as caught, Progress("aligning", unit="iterations") as progress:
+    with warnings.catch_warnings(record=True) as caught, Progress("aligning", unit="%", total=100) as progress:
         warnings.simplefilter("always")
         links = align_words(
             sides[0],

@@ -148,7 +148,7 @@ def _align(settings: AlignSettings, task: Task) -> None:
         settings.symmetrization,
         options=settings.options,
         threads=task.threads,
-        report=lambda done, of: task.report(f"iteration {done} of {of}"),
+        report=lambda done, of: task.report(f"{100 * done // of} %"),
     )
     write(task.out / "links.align", links)
 
