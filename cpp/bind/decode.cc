@@ -88,8 +88,11 @@ void bind_decode(nb::module_& m) {
            "table"_a, "prefix"_a = "")
       .def_prop_ro("trees", &FeatureSet::trees, "Whether hypotheses have dependency trees: some feature scores them.")
       .def("add_ngram",
-           [](FeatureSet& self, std::shared_ptr<NgramModel> model) { add_ngram(self, std::move(model)); }, "model"_a,
-           "An n-gram language model: lm (natural log), lm_unknown.")
+           [](FeatureSet& self, std::shared_ptr<NgramModel> model, bool marked) {
+             add_ngram(self, std::move(model), marked);
+           },
+           "model"_a, "marked"_a = false,
+           "An n-gram language model: lm (natural log), lm_unknown; marked: the rules have <s> and </s> themselves.")
       .def("add_labels", &add_labels,
            "Soft syntax: match_f, nomatch_f, subst_f[X→Y], the same with e, and root[X,Y].")
       .def("add_dependency",
@@ -107,12 +110,13 @@ void bind_decode(nb::module_& m) {
   nb::class_<ChartMatcher, Matcher>(m, "ChartMatcher", "Meets strings: every rule on every span up to a limit.")
       .def("__init__",
            [](ChartMatcher* self, const FeatureSet& features, std::uint32_t span_limit, PassThrough pass_through,
-              bool glue, std::string glued, std::string goal, std::uint32_t label_limit, std::uint32_t match_limit) {
+              bool glue, std::string glued, std::string goal, std::uint32_t label_limit, std::uint32_t match_limit,
+              bool marked) {
              new (self) ChartMatcher(features.shared_table(), {span_limit, pass_through, glue, label_limit, match_limit,
-                                                               std::move(glued), std::move(goal)});
+                                                               std::move(glued), std::move(goal), marked});
            },
            "features"_a, "span_limit"_a, "pass_through"_a = PassThrough::unknown, "glue"_a = true, "glued"_a = "",
-           "goal"_a = "", "label_limit"_a = 0, "match_limit"_a = 0);
+           "goal"_a = "", "label_limit"_a = 0, "match_limit"_a = 0, "marked"_a = false);
   nb::class_<ForestMatcher, Matcher>(m, "ForestMatcher",
                                      "Meets packed forests: every fragment at every node; adds parse and pseudo.")
       .def("__init__",

@@ -152,6 +152,11 @@ std::optional<Decoder::Searched> Decoder::search(const Source& source, bool best
     for (std::size_t i = 0; i < input.dependency->size(); ++i) input.words.push_back(input.dependency->words()[i]);
   }
   if (input.words.empty()) return std::nullopt;
+  if (matcher_->marked()) {
+    input.words.insert(input.words.begin(), "<s>");
+    input.words.emplace_back("</s>");
+    for (Constraint& constraint : input.constraints) constraint.span = {constraint.span.begin + 1, constraint.span.end + 1};
+  }
   TranslationForest forest = matcher_->match(input, worker.cache, worker.glue);
   worker.scorer.begin_sentence(worker.glue.first_word(), worker.glue.words());
   SearchOptions options = options_.search;

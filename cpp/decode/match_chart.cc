@@ -41,7 +41,7 @@ class Chart {
     width_ = limit_;
     for (const Constraint& constraint : constraints) width_ = std::max(width_, constraint.span.size());
     if (!options.goal.empty()) sentence_ = table.labels().find(options.goal);
-    width_ = shares_goal() ? length_ : std::min(width_, length_);
+    width_ = shares_goal() || options.marked ? length_ : std::min(width_, length_);
     for (const std::string_view word : words) symbols_.push_back(table.source_words().find(word));
     given_.assign(length_, nullptr);
     for (const Constraint& constraint : constraints)
@@ -82,11 +82,11 @@ class Chart {
                               static_cast<std::uint32_t>(tails_.size())});
       match_tails_.insert(match_tails_.end(), tails_.begin(), tails_.end());
     }
-    if (at >= length_ || at - begin_ >= limit_ || !table_.has_children(node)) return;
+    if (at >= length_ || at - begin_ >= limit() || !table_.has_children(node)) return;
     extend_by_word(node, at);
     const auto [first, last] = table_.nonterminal_children(node);
     if (first == last) return;
-    const std::uint32_t furthest = std::min(length_, begin_ + limit_);
+    const std::uint32_t furthest = std::min(length_, begin_ + limit());
     for (std::uint32_t end = at + 1; end <= furthest; ++end) extend_by_cell(node, at, end);
   }
 
@@ -124,8 +124,9 @@ class Chart {
       if (unary_.any) add_unary(end);
       return;
     }
-    if (end - begin_ > limit_) return;
-    const bool passes = end == begin_ + 1 && given == nullptr &&
+    if (end - begin_ > limit()) return;
+    const bool mark = options_.marked && (begin_ == 0 || end == length_);
+    const bool passes = end == begin_ + 1 && given == nullptr && !mark &&
                         (options_.pass_through == PassThrough::all ||
                          (options_.pass_through == PassThrough::unknown && matches_[end].empty()));
     if (best_.limited()) {
@@ -214,6 +215,7 @@ class Chart {
     return node;
   }
 
+  std::uint32_t limit() const { return options_.marked && begin_ == 0 ? length_ : limit_; }
   bool shares_goal() const { return sentence_ != Symbols::kNone; }
   bool is_glued(Symbol label) const { return options_.glued.empty() ? label != sentence_ : label == x_; }
 
@@ -235,10 +237,10 @@ class Chart {
 
   // S → X, S → S X from the left, and the end of the sentence.
   void add_sentence() {
-    if (shares_goal()) {
+    if (shares_goal() || options_.marked) {
       goal_ = out_.add_node({0, length_}, Symbols::kNone);
       for (const Item& item : cell(0, length_))
-        if (item.label == sentence_) out_.add_edge(goal_, std::span(&item.node, 1), glue_.end(), kBegins | kEnds);
+        if (item.label == sentence_ || options_.goal.empty()) out_.add_edge(goal_, std::span(&item.node, 1), glue_.end(), kBegins | kEnds);
       return;
     }
     std::vector<NodeId> sentence(length_ + 1, kNoNode);

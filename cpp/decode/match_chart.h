@@ -30,6 +30,9 @@ struct ChartOptions {
   // The label of S, which rules of the table may have on either side, too; empty: one of its own, so that a table's label
   // S is a label like others.
   std::string goal = {};
+  // The table's glue rules have <s> and </s>, as words around the input: these do not pass through, rules that begin with
+  // the sentence have no span limit, and without a goal any label will do.
+  bool marked = false;
 };
 
 // The rules X → Y whose source side is one nonterminal. They join nodes of one cell, so labels are ordered such that
@@ -49,6 +52,7 @@ class ChartMatcher final : public Matcher {
   ChartMatcher(std::shared_ptr<const RuleTable> table, const ChartOptions& options);
 
   std::size_t left_out() const override { return unary_.left_out; }
+  bool marked() const override { return options_.marked; }
 
   TranslationForest match(const Input& input, RuleCache& cache, Glue& glue) const override;
 

@@ -2303,8 +2303,10 @@ class FeatureSet:
     def trees(self) -> bool:
         """Whether hypotheses have dependency trees: some feature scores them."""
 
-    def add_ngram(self, model: NgramModel) -> None:
-        """An n-gram language model: lm (natural log), lm_unknown."""
+    def add_ngram(self, model: NgramModel, marked: bool = False) -> None:
+        """
+        An n-gram language model: lm (natural log), lm_unknown; marked: the rules have <s> and </s> themselves.
+        """
 
     def add_labels(self) -> None:
         """
@@ -2340,7 +2342,7 @@ class Matcher:
 class ChartMatcher(Matcher):
     """Meets strings: every rule on every span up to a limit."""
 
-    def __init__(self, features: FeatureSet, span_limit: int, pass_through: PassThrough = PassThrough.unknown, glue: bool = True, glued: str = '', goal: str = '', label_limit: int = 0, match_limit: int = 0) -> None: ...
+    def __init__(self, features: FeatureSet, span_limit: int, pass_through: PassThrough = PassThrough.unknown, glue: bool = True, glued: str = '', goal: str = '', label_limit: int = 0, match_limit: int = 0, marked: bool = False) -> None: ...
 
 class ForestMatcher(Matcher):
     """

@@ -199,7 +199,7 @@ def test_bad_usage(run) -> None:
     code, _, err = run("--margin", "3")
     assert (code, err) == (2, "error: --margin is for forests; expected --forest, too\n")
     code, _, err = run("--format", "table", "--no-glue")
-    assert (code, err) == (2, "error: --pass-through and --no-glue are for grammars of other decoders\n")
+    assert (code, err) == (2, "error: --pass-through, --prefix and --no-glue are for grammars of other decoders\n")
 
 
 @pytest.mark.parametrize(
@@ -252,10 +252,51 @@ def test_joshuas_own_glue(run) -> None:
     Path("weights").write_text("tm_glue_0 -2\n")
     code, out, err = run("--kbest", "1", "--no-glue", "--format", "joshua", "--pass-through", "unknown")
     assert (code, out, err) == (0, "0 ||| the house ||| tm_glue_0=2 ||| -4.000000\n", "")
-    Path("grammar").write_text("[GOAL] ||| <s> ||| <s> ||| 0\n[GOAL] ||| [GOAL,1] </s> ||| [GOAL,1] </s> ||| 0\n")
-    code, out, err = run("--no-glue", "--format", "joshua")
-    assert (code, out) == (2, "")
-    assert err.startswith("error: the grammar has rules with <s>, which is in no input here: ")
+
+
+def test_joshuas_glue_with_marks_and_its_configuration(run) -> None:
+    """In the form of one of Joshua's own tests: rules of three and four variables, an owner, a glue grammar."""
+    Path("grammar").write_text(
+        "[NP-S] ||| GOATS ||| Goats ||| 0\n[VP] ||| EAT ||| eat ||| 0\n[NP-O] ||| CHEESE ||| cheese ||| 0.5\n"
+        "[S] ||| [NP-O,1] [NP-S,2] [VP,3] ||| [NP-S,2] [VP,3] [NP-O,1] ||| 0\n"
+        "[A] ||| 1 ||| i ||| 0\n[B] ||| 2 ||| will ||| 0\n[C] ||| 3 ||| go ||| 0\n[D] ||| 4 ||| home ||| 0\n"
+        "[S] ||| [C,1] [A,2] [D,3] [B,4] ||| [A,2] [B,4] [C,1] [D,3] ||| 0\n"
+    )
+    Path("glue").write_text(
+        "[GOAL] ||| <s> ||| <s> ||| 0\n[GOAL] ||| [GOAL,1] [S,2] ||| [GOAL,1] [S,2] ||| -1\n"
+        "[GOAL] ||| [GOAL,1] </s> ||| [GOAL,1] </s> ||| 0\n"
+    )
+    Path("weights").write_text(
+        "tm = thrax phrase 20 grammar\ntm = thrax -owner glue -maxspan -1 -path glue\ngoalSymbol = GOAL\n"
+        "feature-function = WordPenalty\n\ntm_phrase_0 1\ntm_glue_0 1\n"
+        "WordPenalty -3.6942747832593694\nOOVPenalty -100.0\n"
+    )
+    own = ["--no-glue", "--format", "joshua", "--grammar", "glue"]
+    code, out, err = run("--kbest", "5", *own, lines="CHEESE GOATS EAT\n3 1 4 2\n")
+    assert (code, err) == (0, "")
+    assert out == (
+        "0 ||| Goats eat cheese ||| tm_phrase_0=-0.5 tm_glue_0=1 WordPenalty=-2.17147 ||| 8.522016\n"
+        "1 ||| i will go home ||| tm_glue_0=1 WordPenalty=-2.60577 ||| 10.626419\n"
+    )
+    code, out, _ = run("--json", "--trace", *own, lines="3 1 4 2\n")
+    steps = [(s["label"], s["span"]) for s in json.loads(out)["derivation"]]
+    assert steps[:5] == [("S", [0, 4]), ("GOAL", [0, 4]), ("GOAL", [0, 4]), ("GOAL", [0, 0]), ("S", [0, 4])]
+    code, out, err = run(*own, lines="EAT\n")
+    assert (code, out) == (0, "\n")
+    assert err == "warning: input:1: no derivation covers the sentence; its output is empty\n"
+
+
+def test_cdecs_lines(run) -> None:
+    lines = '<seg id="7">das Haus</seg>\ndas Haus ||| the house\n<seg id="0" grammar="g.gz"> das </seg>\n<seg>das\n'
+    code, out, err = run("--kbest", "1", lines=lines)
+    assert code == 0
+    assert [line.split(" ||| ")[:2] for line in out.splitlines()] == [
+        ["0", "the house"],
+        ["1", "the house"],
+        ["3", "<seg>das"],
+    ]
+    problem = 'grammar="g.gz" is a grammar of the sentence\'s own; expected rules in --grammar alone'
+    assert err == f"warning: input:3: {problem}; its output is empty\n"
 
 
 def test_circles_are_counted(run) -> None:
@@ -281,7 +322,9 @@ def test_a_given_part_is_under_unary_rules(run) -> None:
 def test_a_word_of_three_bars_stays_one(run) -> None:
     from treeglot.decode import read_kbest
 
-    code, out, err = run("--kbest", "1", lines="das ||| Haus\n")
+    Path("grammar").write_text("das [X] ||| the [X] ||| 1\nHaus [X] ||| house [X] ||| 1\n")
+    Path("weights").write_text("WordPenalty0= 1\n")
+    code, out, err = run("--kbest", "1", "--format", "moses", lines="das ||| Haus\n")
     assert (code, err) == (0, "")
     Path("list").write_text(out)
     assert [entry.text for entry in read_kbest("list")] == ["the ||| house"]

@@ -8,6 +8,7 @@ import pytest
 from treeglot import FormatError, UsageError, lm
 from treeglot.decode import (
     Entry,
+    ForeignTranslator,
     ForeignWeights,
     SearchOptions,
     Translator,
@@ -210,3 +211,86 @@ def test_bad_lists(tmp_path, line, problem):
     with pytest.raises(FormatError) as caught:
         list(read_kbest(tmp_path / "list"))
     assert str(caught.value) == f"{tmp_path / 'list'}:2: {problem}"
+
+
+GLUE = {
+    "joshua": "[GOAL] ||| <s> ||| <s> ||| 0\n[GOAL] ||| [GOAL,1] [X,2] ||| [GOAL,1] [X,2] ||| -1\n"
+    "[GOAL] ||| [GOAL,1] </s> ||| [GOAL,1] </s> ||| 0\n",
+    "moses": "<s> [X] ||| <s> [S] ||| 1 |||  ||| 0\n[X][S] </s> [X] ||| [X][S] </s> [S] ||| 1 ||| 0-0 ||| 0\n"
+    "[X][S] [X][X] [X] ||| [X][S] [X][X] [S] ||| 2.718 ||| 0-0 1-1 ||| 0\n",
+}
+RULES = {
+    "joshua": "[X] ||| das ||| the ||| 0.1\n[X] ||| Haus ||| house ||| 0.2\n[X] ||| ist [X,1] ||| [X,1] is ||| 0.3\n",
+    "moses": "das [X] ||| the [X] ||| 0.9\nHaus [X] ||| house [X] ||| 0.8\n"
+    "ist [X][X] [X] ||| [X][X] is [X] ||| 0.7 ||| 1-0\n",
+}
+WEIGHTS = {
+    "joshua": "lm_0 1.2\ntm_pt_0 0.5\ntm_glue_0 -0.7\nWordPenalty -0.3\nOOVPenalty 0.01\n",
+    "moses": "[feature]\nKENLM factor=0 order=2 path=lm\nWordPenalty\nUnknownWordPenalty name=Unknown\nPhrasePenalty\n"
+    "PhraseDictionaryMemory path=a num-features=1\nPhraseDictionaryMemory path=b num-features=1\n[weight]\n"
+    "KENLM0= 0.6\nPhraseDictionaryMemory0= 0.5\nPhraseDictionaryMemory1= -0.7\nWordPenalty0= -0.3\n"
+    "PhrasePenalty0= 0.2\n",
+}
+
+
+@pytest.mark.parametrize("decoder", ["joshua", "moses"])
+def test_glue_rules_with_marks_are_the_built_in_ones(tmp_path, model, decoder):
+    weights = weights_of(tmp_path, WEIGHTS[decoder], decoder)
+    (tmp_path / "rules").write_text(RULES[decoder])
+    (tmp_path / "glue").write_text(GLUE[decoder])
+    prefixes = weights.prefixes or ("tm_pt", "tm_glue")
+    files = [tmp_path / "rules", tmp_path / "glue"]
+    alone = ForeignTranslator(read_grammar(files[:1], decoder, prefix=prefixes), weights, model)
+    own = ForeignTranslator(read_grammar(files, decoder, prefix=prefixes), weights, model, glue=False)
+    assert not alone.unknown_weights and not own.unknown_weights
+    sentences = ["das Haus ist klein", "ist das", "klein", "", "das Haus ist " * 12, '<x y="1">']
+    for one, other in zip(alone.translate_all(sentences, 20), own.translate_all(sentences, 20), strict=True):
+        assert one.source == other.source
+        for a, b in zip(one.hypotheses, other.hypotheses, strict=True):
+            assert b.score == pytest.approx(a.score, abs=1e-4)
+            assert sum(weights.weights[name] * value for name, value in b.features.items()) == pytest.approx(b.score)
+            assert len(b.given_by) == len(b.text.split())
+        if one.hypotheses:
+            assert (one.text, one.hypotheses[0].features) == (other.text, pytest.approx(other.hypotheses[0].features))
+    marked = own.translate("das Haus")
+    assert [step.span for step in marked.derivation.steps if step.label == "X"] == [(0, 1), (1, 2)]
+    assert marked.forest().scores.size > 0
+    assert marked.kbest(3)[0].text == "the house"
+
+
+def test_given_translations_between_marks(tmp_path, model):
+    weights = weights_of(tmp_path, WEIGHTS["joshua"], "joshua")
+    (tmp_path / "rules").write_text(RULES["joshua"] + GLUE["joshua"])
+    options = SearchOptions(markup=True, span_limit=20)
+    translator = ForeignTranslator(read_grammar(tmp_path / "rules", "joshua"), weights, model, options, glue=False)
+    assert translator.translate('das <x translation="small house">Haus</x>').text == "the small house"
+
+
+def test_names_in_a_configuration(tmp_path):
+    weights = weights_of(tmp_path, WEIGHTS["moses"], "moses")
+    assert weights.prefixes == ("PhraseDictionaryMemory0", "PhraseDictionaryMemory1")
+    old = weights_of(tmp_path, "[weight-d]\n1\n" + WEIGHTS["moses"], "moses")  # a section that Moses passes over
+    assert old.weights == weights.weights
+    assert weights.weights["Unknown"] == 1.0  # what Moses takes when no weight is given
+    assert weights.ours()["lm"] == 0.6
+    assert weights.features({"lm": -2.0, "unknown": 1.0})["Unknown"] == -100
+    config = "tm = thrax phrase 20 grammar\ntm = hiero -maxspan 20 -path grammar -owner other\nlm_0 1\n"
+    assert weights_of(tmp_path, config, "joshua").prefixes == ("tm_phrase", "tm_other")
+
+
+def test_joshuas_phrase_penalty_with_marks_is_refused(tmp_path):
+    weights = ForeignWeights("joshua", {"PhrasePenalty": 1.0})
+    (tmp_path / "rules").write_text(RULES["joshua"] + GLUE["joshua"])
+    with pytest.raises(UsageError, match="PhrasePenalty does not count Joshua's glue rules"):
+        ForeignTranslator(read_grammar(tmp_path / "rules", "joshua"), weights, glue=False)
+
+
+@pytest.mark.parametrize("decoder", ["cdec", "joshua"])
+def test_references_are_not_translated(tmp_path, decoder):
+    (tmp_path / "rules").write_text("[X] ||| das ||| the ||| 0\n[X] ||| Haus ||| house ||| 0\n")
+    weights = ForeignWeights(decoder, {"PassThrough" if decoder == "cdec" else "OOVPenalty": -1.0})
+    translator = ForeignTranslator(read_grammar(tmp_path / "rules", decoder), weights)
+    found = translator.translate("das Haus ||| a house")
+    assert (found.source, found.text) == ("das Haus ||| a house", "the house")
+    assert found.notes == ("the reference after ||| is not used",)
+    assert found.kbest(2)[0].text == "the house"

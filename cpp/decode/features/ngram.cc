@@ -2,7 +2,7 @@
 
 namespace treeglot {
 
-void add_ngram(FeatureSet& features, std::shared_ptr<const NgramModel> model) {
+void add_ngram(FeatureSet& features, std::shared_ptr<const NgramModel> model, bool marked) {
   const MappedSymbols& words = features.table().target_words();
   auto ids = std::make_shared<WordIds>(words.size());
   for (Symbol word = 0; word < ids->size(); ++word) (*ids)[word] = model->vocabulary().find(words.text(word));
@@ -10,7 +10,7 @@ void add_ngram(FeatureSet& features, std::shared_ptr<const NgramModel> model) {
   features.add([=] {
     return model->with_search([&](const auto& search) -> std::unique_ptr<StatefulFeature> {
       using Search = std::decay_t<decltype(search)>;
-      return std::make_unique<NgramFeature<Search>>(model, search, ids, score, unknown);
+      return std::make_unique<NgramFeature<Search>>(model, search, ids, score, unknown, marked);
     });
   });
 }

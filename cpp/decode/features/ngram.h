@@ -26,8 +26,8 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
   using Chart = typename Search::Chart;
 
   NgramFeature(std::shared_ptr<const NgramModel> model, const Search& search, std::shared_ptr<const WordIds> ids,
-               FeatureId score, FeatureId unknown)
-      : model_(std::move(model)), search_(search), ids_(std::move(ids)), score_(score), unknown_(unknown) {
+               FeatureId score, FeatureId unknown, bool marked)
+      : model_(std::move(model)), search_(search), ids_(std::move(ids)), score_(score), unknown_(unknown), marked_(marked) {
     first_ = static_cast<std::int32_t>(ids_->size());
   }
 
@@ -40,17 +40,21 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
   void score(const Application& application, TailStates<Chart> tails, Chart& out, Sink& sink) const {
     RuleScore<Search> rule(search_, out);
     float unknown = 0;
-    if ((application.place & kBegins) != 0) rule.begin_sentence();
-    for (const std::int32_t symbol : application.target) {
+    if ((application.place & kBegins) != 0 && !marked_) rule.begin_sentence();
+    for (const std::int32_t& symbol : application.target) {
       if (symbol < 0) {
         rule.nonterminal(tails[static_cast<std::size_t>(-1 - symbol)]);
         continue;
       }
       const WordId word = id(symbol);
+      if (begins(word) && &symbol == application.target.begin()) {
+        rule.begin_sentence();
+        continue;
+      }
       if (word == Vocabulary::kUnknown) unknown += 1;
       rule.terminal(word);
     }
-    if ((application.place & kEnds) != 0) rule.terminal(model_->facts().end_sentence);
+    if ((application.place & kEnds) != 0 && !marked_) rule.terminal(model_->facts().end_sentence);
     sink.add(score_, static_cast<float>(rule.finish() * kLn10));
     if (unknown > 0) sink.add(unknown_, unknown);
     if ((application.place & kEnds) != 0) out = Chart{};  // nothing follows: all whole sentences are alike
@@ -65,6 +69,10 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
       RuleScore<Search> run(search_, state);
       for (; at != end && *at >= 0; ++at) {
         const WordId word = id(*at);
+        if (begins(word) && at == application.target.begin()) {
+          run.begin_sentence();
+          continue;
+        }
         if (word == Vocabulary::kUnknown) unknown += 1;
         run.terminal(word);
       }
@@ -76,6 +84,7 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
   }
 
  private:
+  bool begins(WordId word) const { return marked_ && word == model_->facts().begin_sentence; }
   WordId id(std::int32_t symbol) const {
     return symbol < first_ ? (*ids_)[static_cast<std::size_t>(symbol)] : local_[static_cast<std::size_t>(symbol - first_)];
   }
@@ -84,11 +93,13 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
   Search search_;
   std::shared_ptr<const WordIds> ids_;
   FeatureId score_, unknown_;
+  bool marked_;
   std::int32_t first_;
   std::vector<WordId> local_;
 };
 
-// Adds the features "lm" and "lm_unknown".
-void add_ngram(FeatureSet& features, std::shared_ptr<const NgramModel> model);
+// Adds the features "lm" and "lm_unknown". `marked`: the rules themselves have <s> and </s>; a rule's first word <s> begins
+// the sentence and has no score.
+void add_ngram(FeatureSet& features, std::shared_ptr<const NgramModel> model, bool marked = false);
 
 }  // namespace treeglot

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -32,6 +33,7 @@ from treeglot.cli.output import say, warn
 
 if TYPE_CHECKING:
     from treeglot._core import RuleTable
+    from treeglot.base.errors import FormatError
     from treeglot.decode import SearchOptions
     from treeglot.lm import NgramModel
 
@@ -43,6 +45,13 @@ def decode(
     weights: Annotated[Path, typer.Option(help="The weights, as the grammar's decoder has them.")],
     source: Annotated[Path, typer.Argument(help="Tokenised sentences, one a line; - is standard input.")] = Path("-"),
     lm: Annotated[Path | None, typer.Option(help="An n-gram model, ARPA or compiled.")] = None,
+    prefix: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What names of features without names begin with, for each grammar in turn; default: as the "
+            "configuration says, or PhraseModel, tm_pt, TranslationModel0."
+        ),
+    ] = None,
     format: Annotated[
         Literal["cdec", "joshua", "moses", "table"],
         typer.Option(help="Whose grammar and weights they are; table: compiled by treeglot, with its weights."),
@@ -69,7 +78,7 @@ def decode(
         Literal["none", "unknown", "all"] | None,
         typer.Option(help="Words that may translate to themselves; default: as the other decoder has it."),
     ] = None,
-    glue: Annotated[bool, typer.Option(help="Glue rules, S → X and S → S X.")] = True,
+    glue: Annotated[bool, typer.Option(help="Built-in glue rules, S → X and S → S X.")] = True,
     markup: Markup = False,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rules out, and say how many.")] = False,
 ) -> None:
@@ -88,14 +97,14 @@ def decode(
     translator: AnyTranslator
     show = listed
     if format == "table":
-        if pass_through is not None or not glue:
-            raise UsageError("--pass-through and --no-glue are for grammars of other decoders")
+        if pass_through is not None or prefix or not glue:
+            raise UsageError("--pass-through, --prefix and --no-glue are for grammars of other decoders")
         translator = _own(grammar, weights, model, options)
     else:
         from treeglot.decode import ForeignTranslator, read_foreign_weights
 
         foreign = read_foreign_weights(weights, format)
-        table = _read(grammar, format, skip_bad)
+        table = _read(grammar, format, prefix or foreign.prefixes, skip_bad)
         translator = ForeignTranslator(table, foreign, model, options, pass_through=pass_through, glue=glue)
         show = foreign.listed
     output = Output(out, kbest, distinct, as_json, trace, time, threads, forest, margin, html, svg, listed=show)
@@ -111,11 +120,14 @@ def _own(grammar: list[Path], weights: Path, lm: NgramModel | None, options: Sea
     return Translator(open_table(grammar[0]), given_weights(weights), lm, options)
 
 
-def _read(grammar: list[Path], format: Literal["cdec", "joshua", "moses"], skip_bad: bool) -> RuleTable:
+def _read(
+    grammar: list[Path], format: Literal["cdec", "joshua", "moses"], prefix: Sequence[str], skip_bad: bool
+) -> RuleTable:
     from treeglot.rules import read_grammar
 
-    table = read_grammar(
-        list(grammar), format, skip_bad=skip_bad, report=lambda error: warn(f"{error}; the rule is left out")
-    )
+    def report(error: FormatError) -> None:
+        warn(f"{error}; the rule is left out")
+
+    table = read_grammar(list(grammar), format, prefix=prefix, skip_bad=skip_bad, report=report)
     say(f"{len(table):,} rules")
     return table

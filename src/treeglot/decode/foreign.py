@@ -63,17 +63,29 @@ _OURS = {name for terms in TERMS.values() for term in terms.values() for name in
 
 @dataclass(frozen=True)
 class ForeignWeights:
-    """Weights of another decoder, as it names them; without `glue` the grammar has its own glue rules."""
+    """Weights of another decoder, as it names them.
+
+    Without `glue` the grammar has its own glue rules, `marked` if these have <s> and </s>. `names` are what features
+    that usually have another name are called here; `prefixes` what the features of each grammar begin with, in the
+    order of the configuration, where that says so.
+    """
 
     decoder: Decoder
     weights: Mapping[str, float]
     terms: Mapping[str, Term] = field(init=False)
     glue: bool = True
+    marked: bool = False
+    names: Mapping[str, str] = field(default_factory=dict)
+    prefixes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        terms = dict(_terms(self.decoder))
+        terms = {self.names.get(name, name): term for name, term in _terms(self.decoder).items()}
         if self.decoder == "joshua" and self.weights.get("OOVPenalty", 0.0) < 0:
             terms["OOVPenalty"] = Term({"unknown": 1.0})  # before version 6 it counted words
+        if self.marked and self.decoder == "joshua" and "PhrasePenalty" in self.weights:
+            raise UsageError("PhrasePenalty does not count Joshua's glue rules: use the built-in glue instead")
+        if self.marked:  # the rules count what they add to every sentence
+            terms = {name: replace(term, constant=0.0) for name, term in terms.items()}
         if not self.glue:  # nothing is glued to <s> and </s>
             terms = {name: replace(t, constant=0.0) if "glue" in t.of else t for name, t in terms.items()}
         object.__setattr__(self, "terms", terms)
@@ -142,12 +154,15 @@ def read_foreign_weights(path: PathLike, decoder: Decoder) -> ForeignWeights:
 
     cdec: `NAME VALUE` or `NAME=VALUE` a line. joshua: `NAME VALUE` a line, in a file of weights or among the settings
     of joshua.config, the old names too. moses: `NAME= VALUE …` a line, in moses.ini those of [weight]; a feature with
-    several weights becomes NAME_0, NAME_1 and so on. A file without any weight is refused.
+    several weights becomes NAME_0, NAME_1 and so on. A file without any weight is refused. The names of grammars and of
+    the language model are those of the lines `tm = …` (joshua) and of [feature] (moses), if there are any.
     """
     _terms(decoder)
     file = os.fspath(path)
     weights: dict[str, float] = {}
     section = ""
+    settings = _Settings()
+    old: tuple[int, str] | None = None  # a section that Moses reads only where the new ones are not
     for number, line in enumerate(iterate_lines(path), 1):
         text = line.split("#", 1)[0].strip() if decoder != "cdec" else line.strip()
         if not text or text.startswith("#"):
@@ -155,19 +170,61 @@ def read_foreign_weights(path: PathLike, decoder: Decoder) -> ForeignWeights:
         if decoder == "moses" and text.startswith("[") and text.endswith("]"):
             section = text[1:-1]
             if section.startswith("weight-"):
-                raise FormatError(file, number, f"{text} is of old versions; expected [weight], lines such as LM0= 0.5")
+                old = old or (number, text)
             continue
         if decoder == "joshua" and _JOSHUA_FEATURE.match(text):
             raise FormatError(file, number, f"{text[:60]!r} is not a weight; {_EXPECTED[decoder]}")
         if (decoder == "moses" and section not in ("", "weight")) or (decoder == "joshua" and "=" in text):
-            continue  # settings
+            if section == "feature":
+                settings.moses(text)
+            elif decoder == "joshua":
+                settings.joshua(text)
+            continue
         for name, value in _weights_of(text, decoder, file, number):
             if name in weights:
                 raise FormatError(file, number, f"{name} has a weight already")
             weights[name] = value
+    if not weights and old:
+        raise FormatError(file, old[0], f"{old[1]} is of old versions; expected [weight], lines such as LM0= 0.5")
     if not weights:
         raise FormatError(file, 0, f"has no weights; {_EXPECTED[decoder]}")
-    return ForeignWeights(decoder, weights)
+    for name, weight in settings.defaults.items():
+        weights.setdefault(name, weight)
+    return ForeignWeights(decoder, weights, names=settings.names, prefixes=tuple(settings.prefixes))
+
+
+class _Settings:
+    """What a configuration says of names."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+        self.prefixes: list[str] = []
+        self.defaults: dict[str, float] = {}
+        self.seen: dict[str, int] = {}
+
+    def moses(self, line: str) -> None:
+        """A line of [feature]: KENLM name=LM0 factor=0 …; without a name it is that of the kind and a number."""
+        kind, *options = line.split()
+        number = self.seen[kind] = self.seen.get(kind, -1) + 1
+        name = next((o.removeprefix("name=") for o in options if o.startswith("name=")), f"{kind}{number}")
+        if kind.startswith("PhraseDictionary"):
+            self.names[f"TranslationModel{len(self.prefixes)}"] = name
+            self.prefixes.append(name)
+        elif kind.upper().endswith("LM"):
+            self.names.setdefault("LM0", name)
+        elif kind in ("WordPenalty", "UnknownWordPenalty", "PhrasePenalty"):
+            self.names.setdefault(kind + "0", name)
+        if kind == "UnknownWordPenalty":
+            self.defaults[name] = 1.0
+
+    def joshua(self, line: str) -> None:
+        """A setting: tm = thrax pt 12 grammar.gz, or tm = thrax -owner pt -maxspan 12 -path grammar.gz."""
+        name, _, value = line.partition("=")
+        if name.strip() != "tm":
+            return
+        parts = value.split()
+        owner = parts[parts.index("-owner") + 1 : parts.index("-owner") + 2] if "-owner" in parts else parts[1:2]
+        self.prefixes.append(f"tm_{owner[0]}" if owner else "tm_pt")
 
 
 _EXPECTED = {

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from treeglot import _core
-from treeglot.base.errors import UsageError
 from treeglot.decode.foreign import Decoder, ForeignWeights
 from treeglot.decode.search import SearchOptions
 from treeglot.decode.search_forest import SearchForest
-from treeglot.decode.translation import Hypothesis, Translation
+from treeglot.decode.translation import Derivation, Hypothesis, Translation
 from treeglot.decode.translator import Source, Translator
 
 if TYPE_CHECKING:
     from treeglot.lm import NgramModel
 
+MARKS = frozenset({"<s>", "</s>"})
 OWN = " "  # what our own features' names begin with here: no feature of a grammar has a blank in its name
 PassThrough: TypeAlias = Literal["none", "unknown", "all"]
 PASS_THROUGH = {
@@ -47,12 +48,39 @@ DEFINITIONS: Mapping[Decoder, Definition] = {
 }
 
 
+@dataclass(frozen=True)
+class Line:
+    """What of a line is to be translated, why it is not, and what is to be counted."""
+
+    source: Source
+    problem: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def input_line(line: str, decoder: Decoder) -> Line:
+    """A line as another decoder reads it: cdec's and Joshua's may have a reference, cdec's a tag.
+
+    >>> input_line('<seg id="0">das Haus</seg> ||| the house', "cdec").source
+    'das Haus'
+    """
+    if decoder == "moses":
+        return Line(line)
+    text, bars, _ = line.partition("|||")
+    notes = ("the reference after ||| is not used",) if bars else ()
+    segment = None
+    if decoder == "cdec" and (segment := re.fullmatch(r'\s*<seg((?:\s+[\w-]+="[^"]*")*)\s*>(.*)</seg>\s*', text)):
+        if grammar := re.search(r'grammar\w*="[^"]*"', segment[1]):
+            return Line("", f"{grammar[0]} is a grammar of the sentence's own; expected rules in --grammar alone")
+        text = segment[2]
+    return Line(text.strip() if bars or segment else line, notes=notes)
+
+
 class ForeignTranslator:
     """Translates with a grammar and weights of another decoder; scores and features are in its terms.
 
     `options` say how to search; of those, `span_limit` and `per_source` are the other decoder's when `options` are not
     given. `pass_through` says which words may be their own translation, `glue` whether the built-in glue rules are
-    there: without them a grammar has to have its own.
+    there: without them a grammar has to have its own. If those have <s> and </s>, so has every sentence.
     """
 
     def __init__(
@@ -66,14 +94,8 @@ class ForeignTranslator:
         glue: bool = True,
     ) -> None:
         definition = DEFINITIONS[weights.decoder]
-        marks = sorted({"<s>", "</s>"}.intersection(table.source_words)) if not glue else []
-        if marks:
-            goal = definition.goal or "S"
-            raise UsageError(
-                f"the grammar has rules with {marks[-1]}, which is in no input here: without the built-in glue a "
-                f"grammar needs glue rules such as [{goal}] ||| [X,1] and [{goal}] ||| [{goal},1] [X,2]"
-            )
-        self.foreign = replace(weights, glue=glue)
+        marked = not glue and not MARKS.isdisjoint(table.source_words)
+        self.foreign = replace(weights, glue=glue, marked=marked)
         self.grammar = frozenset(table.features)
         self.options = options or search_options(weights.decoder)
         passing = PASS_THROUGH[pass_through or definition.pass_through]
@@ -81,10 +103,14 @@ class ForeignTranslator:
         def setup(features: _core.FeatureSet, search: SearchOptions) -> _core.Matcher:
             if weights.decoder == "cdec":
                 features.add_unknown_lengths()
-            return _core.ChartMatcher(features, search.span_limit, passing, glue, definition.glued, definition.goal)
+            if lm is not None:
+                features.add_ngram(lm.core, marked)
+            return _core.ChartMatcher(
+                features, search.span_limit, passing, glue, definition.glued, definition.goal, marked=marked
+            )
 
         ours = self.foreign.ours(self.grammar, OWN)
-        self.translator = Translator(table, ours, lm, self.options, setup, prefix=OWN)
+        self.translator = Translator(table, ours, None, self.options, setup, prefix=OWN)
 
     @property
     def unknown_weights(self) -> list[str]:
@@ -109,22 +135,48 @@ class ForeignTranslator:
         self, sources: Iterable[Source], kbest: int = 1, distinct: bool = False, threads: int = 1
     ) -> list[Translation]:
         """Translate sentences; the result is the same for any number of threads."""
+        given = list(sources)
+        lines = [self._line(source) for source in given]
         return [
             Translation(
-                found.source,
+                source if isinstance(source, str) else found.source,
                 [self._theirs(hypothesis) for hypothesis in found.hypotheses],
-                found.problem,
+                line.problem or found.problem,
                 found.seconds,
                 _Again(self, found),
-                found.notes,
+                line.notes + found.notes,
                 found.tree,
             )
-            for found in self.translator.translate_all(sources, kbest, distinct, threads)
+            for source, line, found in zip(
+                given,
+                lines,
+                self.translator.translate_all([line.source for line in lines], kbest, distinct, threads),
+                strict=True,
+            )
         ]
+
+    def _line(self, source: Source) -> Line:
+        return input_line(source, self.foreign.decoder) if isinstance(source, str) else Line(source)
 
     def _theirs(self, hypothesis: Hypothesis) -> Hypothesis:
         features = self.foreign.features(hypothesis.features, prefix=OWN)
+        if self.foreign.marked:
+            hypothesis = _unmarked(hypothesis)
         return replace(hypothesis, score=hypothesis.score + self.foreign.constant, features=features)
+
+
+def _unmarked(hypothesis: Hypothesis) -> Hypothesis:
+    """Without <s> and </s> in the text; spans count the sentence's words."""
+    words = hypothesis.text.split(" ")
+    begin = 1 if words[0] == "<s>" else 0
+    end = len(words) - (1 if len(words) > begin and words[-1] == "</s>" else 0)
+    last = max(step.span[1] for step in hypothesis.derivation.steps) - 2
+    steps = tuple(
+        replace(step, span=(min(max(step.span[0] - 1, 0), last), min(max(step.span[1] - 1, 0), last)))
+        for step in hypothesis.derivation.steps
+    )
+    text, given_by = " ".join(words[begin:end]), hypothesis.given_by[begin:end]
+    return replace(hypothesis, text=text, derivation=Derivation(steps), given_by=given_by)
 
 
 class _Again:

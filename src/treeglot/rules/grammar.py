@@ -22,15 +22,15 @@ def read_grammar(
     path: PathLike | Sequence[PathLike],
     format: FormatName = "cdec",
     *,
-    prefix: str | None = None,
+    prefix: str | Sequence[str] | None = None,
     skip_bad: bool = False,
     report: Callable[[FormatError], None] | None = None,
 ) -> RuleTable:
     """Read a grammar, in one file or several, into a table.
 
     Features without names get `prefix` and a number: PhraseModel_0 (cdec), tm_pt_0 (joshua), TranslationModel0_0
-    (moses). A bad rule is a `FormatError` that names file and line; with `skip_bad` it is left out, and `report` is
-    told of the first hundred in each file.
+    (moses); several prefixes are those of the files in turn. A bad rule is a `FormatError` that names file and line;
+    with `skip_bad` it is left out, and `report` is told of the first hundred in each file.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.scfg"
@@ -42,8 +42,10 @@ def read_grammar(
     chosen = _format(format)
     builder = RuleTableBuilder([])
     paths = [path] if isinstance(path, str | os.PathLike) else path
-    for one in paths:
-        reader = GrammarReader(os.fspath(one), skip_bad, chosen, prefix or PREFIXES[format], builder)
+    prefixes = [prefix] * len(paths) if isinstance(prefix, str) else list(prefix or ())
+    prefixes += [PREFIXES[format]] * (len(paths) - len(prefixes))
+    for one, name in zip(paths, prefixes, strict=False):
+        reader = GrammarReader(os.fspath(one), skip_bad, chosen, name, builder)
         for chunk in read_chunks(one):
             reader.feed(chunk)
         reader.finish()
