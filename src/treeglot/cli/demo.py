@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -83,7 +84,8 @@ def _write(folder: Path, pairs: int) -> None:
 
     if not (folder / "complete").is_file():
         with Progress("making sentence pairs", unit="pairs", total=pairs) as progress:
-            folder.mkdir(exist_ok=True)
+            shutil.rmtree(folder, ignore_errors=True)  # what a run left that was killed
+            folder.mkdir()
             write(folder, pairs, SEED)
             (folder / "complete").touch()
             progress.update(pairs)
