@@ -9,7 +9,7 @@ from treeglot import sample
 from treeglot.cli import main
 from treeglot.lm import load_dependency
 from treeglot.models import Corpus, load, train
-from treeglot.syntax import heads, to_dependencies, write
+from treeglot.syntax import Dependency, heads, read_dependencies, to_dependencies, write
 
 pytestmark = pytest.mark.filterwarnings("ignore::treeglot.lm.DiscountWarning")  # small data
 FILES = {"source": "zh.txt", "target": "en.txt", "alignments": "links.align", "target_trees": "en.tree"}
@@ -76,6 +76,18 @@ def test_dependencies_serve_as_trees_do(corpus: Path, tmp_path: Path) -> None:
     line = (corpus / "zh.txt").read_text().splitlines()[0]
     first, second = (load(tmp_path / name).translate(line) for name in ("trees", "dependencies"))
     assert first.text == second.text
+
+
+@pytest.mark.parametrize("kind", ["s2d", "s2d-pos"])
+def test_a_failed_parse_as_conll_has_it(kind: str, corpus: Path, tmp_path: Path) -> None:
+    """Words without heads and tags: the sentence has no tree, and gives no rules."""
+    trees = list(read_dependencies(corpus / "en.conllu", tags="xpos"))
+    trees[0] = Dependency(trees[0].words, [Dependency.NO_HEAD] * len(trees[0]))
+    write(tmp_path / "en.conllu", trees)
+    lines: list[str] = []
+    files = {name: corpus / file for name, file in FILES.items() if name != "target_trees"}
+    train(kind, Corpus(**files, target_dependencies=tmp_path / "en.conllu"), tmp_path / "model", report=lines.append)
+    assert any("phrases lost to ill-formed structures, 1 sentences without a tree" in line for line in lines)
 
 
 def test_trees_are_needed(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

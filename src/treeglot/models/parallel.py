@@ -127,14 +127,16 @@ def target_dependencies(
     """The dependency trees of the target side: read, or made of constituents with a head table and style.
 
     Their words are those of the text if it is given: a parser may have seen another case, or escaped brackets. Other
-    differences are an error that names the tree; with `skip_bad` it is left out and counted. A failed parse, and what
-    is left out, has no words. Crossing arcs are lifted, and counted: a rule cannot have them. Cycles stay: extraction
-    uses what is well-formed around them. With `tags` every tree must have them.
+    differences are an error that names the tree; with `skip_bad` it is left out and counted. A failed parse (in CoNLL,
+    words of which none has a head), and what is left out, has no words. Crossing arcs are lifted, and counted: a rule
+    cannot have them. Cycles stay: extraction uses what is well-formed around them. With `tags` all must have them.
     """
     counts = counts or TreeCounts()
     path = parses(corpus, "target")
     trees = _side_dependencies(corpus, "target", heads.load(table), head_style(style), skip_bad, counts)
     for number, tree in enumerate(trees, 1):
+        if len(tree) and (tree.heads == Dependency.NO_HEAD).all():
+            tree = Dependency([], [])
         if tags and len(tree) and not tree.tags:
             raise FormatError(os.fspath(path), 0, f"tree {number} has no tags; a model over tags needs them")
         if not tree.is_projective() and not tree.cycle():
