@@ -178,14 +178,14 @@ void bind_tune(nb::module_& m) {
       .def_ro("train", &MiraResult::train, "Scores after each epoch on what was learnt from.")
       .def_ro("held_out", &MiraResult::held_out, "Scores after each epoch on what was held out.");
   m.def("mira", [](const Pool& pool, const Metric& sentence_metric, const Metric& metric, const ArrayIn<double>& start,
-                   const ArrayIn<double>& units, const ArrayIn<std::uint8_t>& held_out, double c, double decay, std::uint32_t epochs,
-                   std::uint32_t patience, std::uint64_t seed) {
+                   const ArrayIn<double>& units, const ArrayIn<std::uint8_t>& held_out, double c, double decay,
+                   bool model_background, std::uint32_t epochs, std::uint32_t patience, std::uint64_t seed) {
           return without_gil([&] {
             return mira(pool, sentence_metric, metric, as_span(start), as_span(units), as_span(held_out),
-                        {c, decay, epochs, patience}, seed);
+                        {c, decay, model_background, epochs, patience}, seed);
           });
-        }, "pool"_a, "sentence_metric"_a, "metric"_a, "start"_a, "units"_a, "held_out"_a, "c"_a, "decay"_a, "epochs"_a, "patience"_a,
-        "seed"_a, "Batch MIRA over a pool.");
+        }, "pool"_a, "sentence_metric"_a, "metric"_a, "start"_a, "units"_a, "held_out"_a, "c"_a, "decay"_a, "model_background"_a,
+        "epochs"_a, "patience"_a, "seed"_a, "Batch MIRA over a pool.");
   m.def("sample_pairs", [](const Pool& pool, const ArrayIn<double>& scores, std::uint32_t samples, std::uint32_t kept,
                            double least, std::uint64_t seed) {
           Pairs pairs = without_gil([&] { return sample_pairs(pool, as_span(scores), {samples, kept, least}, seed); });

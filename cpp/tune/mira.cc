@@ -24,7 +24,7 @@ class Learner {
 
   void learn(std::size_t sentence) {
     const std::uint32_t begin = pool_.begin(sentence), end = pool_.end(sentence);
-    std::uint32_t hope = begin, fear = begin;
+    std::uint32_t hope = begin, fear = begin, best = begin;
     double most_hope = 0.0, most_fear = 0.0;
     gains_.clear();
     scores_.clear();
@@ -32,6 +32,7 @@ class Learner {
       const double score = pool_.rows().dot(h, weights_), gain = gain_of(h);
       gains_.push_back(gain);
       scores_.push_back(score);
+      if (score > scores_[best - begin]) best = h;
       if (h == begin || score + gain > most_hope) {
         most_hope = score + gain;
         hope = h;
@@ -45,7 +46,7 @@ class Learner {
     const double margin = scores_[hope - begin] - scores_[fear - begin];
     if (wanted > margin) step(hope, fear, wanted - margin);
     ++steps_;
-    const auto row = pool_.statistics(hope);
+    const auto row = pool_.statistics(options_.model_background ? best : hope);
     for (std::size_t i = 0; i < background_.size(); ++i) background_[i] = options_.decay * (background_[i] + row[i]);
   }
 

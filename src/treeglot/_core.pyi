@@ -2483,7 +2483,7 @@ class MiraResult:
     def held_out(self) -> list[float]:
         """Scores after each epoch on what was held out."""
 
-def mira(pool: HypothesisPool, sentence_metric: Metric, metric: Metric, start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], held_out: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], c: float, decay: float, epochs: int, patience: int, seed: int) -> MiraResult:
+def mira(pool: HypothesisPool, sentence_metric: Metric, metric: Metric, start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], held_out: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], c: float, decay: float, model_background: bool, epochs: int, patience: int, seed: int) -> MiraResult:
     """Batch MIRA over a pool."""
 
 def sample_pairs(pool: HypothesisPool, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], samples: int, kept: int, least: float, seed: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:

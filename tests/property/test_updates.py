@@ -109,16 +109,23 @@ def slow_mira(pool: Pool, weights: np.ndarray, held_out: np.ndarray, options: Mi
             if violation > 0 and difference.any():
                 weights = weights + min(options.c, violation / (difference @ difference)) * difference / units
             passed.append(weights)
-            background = options.decay * (background + rows[hope])
+            added = hope if options.background == "hope" else int(np.argmax(scores))
+            background = options.decay * (background + rows[added])
         means.append(np.mean(passed, axis=0))
     return means
 
 
 @settings(max_examples=60)
-@given(problems(Bleu()), st.integers(0, 100), st.sampled_from([0.0, 0.34]), st.floats(-1, 1))
-def test_mira_is_its_slow_twin(problem, seed: int, share: float, weight: float) -> None:
+@given(
+    problems(Bleu()),
+    st.integers(0, 100),
+    st.sampled_from([0.0, 0.34]),
+    st.floats(-1, 1),
+    st.sampled_from(["hope", "model"]),
+)
+def test_mira_is_its_slow_twin(problem, seed: int, share: float, weight: float, background: str) -> None:
     pool = pool_of(*problem)
-    options = Mira(epochs=3, patience=3, held_out_share=share, c=0.1, decay=0.9)
+    options = Mira(epochs=3, patience=3, held_out_share=share, c=0.1, decay=0.9, background=background)
     held_out = options.held_out(pool.sentences)
     start = pool.dense({"lm": weight})
     found = _core.mira(
@@ -130,6 +137,7 @@ def test_mira_is_its_slow_twin(problem, seed: int, share: float, weight: float) 
         held_out.view(np.uint8),
         options.c,
         options.decay,
+        options.background == "model",
         options.epochs,
         options.patience,
         seed,

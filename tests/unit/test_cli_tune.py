@@ -41,7 +41,8 @@ def content(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("method", ["mert", "mira", "pro"])
 def test_tuned_weights_are_better_and_become_the_models(method: str, model: Path, capsys) -> None:
-    assert main([*ARGUMENTS, "--method", method, "--threads", "2"]) == 0
+    large_steps = ["--set", "c=0.01"] if method == "mira" else []  # there are few sentences to learn from
+    assert main([*ARGUMENTS, "--method", method, "--threads", "2", *large_steps]) == 0
     said = capsys.readouterr().err.splitlines()
     run = model / f"tune-{method}-1"
     log = read_log(run / "log.jsonl")
