@@ -121,7 +121,8 @@ class TreeValues {
     return log_likelihood;
   }
 
-  void outside(double* counts) {
+  // Adds to the counts, where there are any: those of a rule begin at `at[kind][rule]`.
+  void outside(double* counts, const std::vector<std::size_t>* at) {
     const std::size_t top = nodes_.size() - 1;
     outside_[at_[top]] = 1.0 / inside_[at_[top]];
     static constexpr double kOne = 1.0;
@@ -129,7 +130,8 @@ class TreeValues {
     for (std::size_t n = nodes_.size(); n-- > 0;) {
       const BankNode& node = nodes_[n];
       const std::size_t heads = level_.states[node.label];
-      double* const block_counts = counts == nullptr ? nullptr : counts + offset(node);
+      double* const block_counts =
+          counts == nullptr ? nullptr : counts + at[static_cast<std::size_t>(node.kind)][node.rule];
       scaled_.resize(heads);
       for (std::size_t h = 0; h < heads; ++h) scaled_[h] = outside_[at_[n] + h] / scale_[n];
       const double* scores = block(node);
@@ -185,7 +187,44 @@ std::vector<Part> parts_of(const Treebank& bank) {
   return out;
 }
 
+// Counts of the rules that some trees have. Most rules are rare: a part of the trees has few of them.
+struct PartCounts {
+  struct Block {
+    std::size_t to, from, size;
+  };
+  double log_likelihood = 0.0;
+  std::vector<Block> blocks;  // where they belong among all counts
+  std::vector<std::size_t> at[3];
+  std::vector<double> counts;
+
+  void lay_out(const Treebank& bank, const TrainingLevel& level, Part part) {
+    constexpr std::size_t kUnseen = ~std::size_t{0};
+    std::size_t total = 0;
+    for (const RuleKind kind : {RuleKind::lexical, RuleKind::unary, RuleKind::binary})
+      at[static_cast<std::size_t>(kind)].assign(bank.rules(kind).size(), kUnseen);
+    for (std::size_t tree = part.begin; tree < part.end; ++tree) {
+      for (const BankNode& node : bank[tree]) {
+        std::size_t& here = at[static_cast<std::size_t>(node.kind)][node.rule];
+        if (here != kUnseen) continue;
+        here = total;
+        const std::size_t size = level.size(bank, node.kind, node.rule);
+        blocks.push_back({level.at[static_cast<std::size_t>(node.kind)][node.rule], here, size});
+        total += size;
+      }
+    }
+    counts.assign(total, 0.0);
+  }
+};
+
 }  // namespace
+
+std::size_t TrainingLevel::size(const Treebank& bank, RuleKind kind, std::size_t rule) const {
+  const BankRule& found = bank.rules(kind)[rule];
+  std::size_t out = states[found.head];
+  if (kind != RuleKind::lexical) out *= states[found.left];
+  if (kind == RuleKind::binary) out *= states[found.right];
+  return out;
+}
 
 void TrainingLevel::lay_out(const Treebank& bank) {
   first.assign(1, 0);
@@ -194,12 +233,9 @@ void TrainingLevel::lay_out(const Treebank& bank) {
   for (const RuleKind kind : {RuleKind::lexical, RuleKind::unary, RuleKind::binary}) {
     std::vector<std::size_t>& offsets = at[static_cast<std::size_t>(kind)];
     offsets.clear();
-    for (const BankRule& rule : bank.rules(kind)) {
+    for (std::size_t rule = 0; rule < bank.rules(kind).size(); ++rule) {
       offsets.push_back(total);
-      std::size_t size = states[rule.head];
-      if (kind != RuleKind::lexical) size *= states[rule.left];
-      if (kind == RuleKind::binary) size *= states[rule.right];
-      total += size;
+      total += size(bank, kind, rule);
     }
   }
   scores.assign(total, 0.0);
@@ -212,18 +248,20 @@ Expectation expect(const Treebank& bank, const TrainingLevel& level, unsigned th
   ordered_map(
       parts.size(), threads,
       [&](std::size_t p) {
-        Expectation part;
-        if (counted) part.counts.assign(level.scores.size(), 0.0);
+        PartCounts part;
+        if (counted) part.lay_out(bank, level, parts[p]);
         TreeValues values(bank, level);
         for (std::size_t tree = parts[p].begin; tree < parts[p].end; ++tree) {
           part.log_likelihood += values.inside(tree);
-          if (counted) values.outside(part.counts.data());
+          if (counted) values.outside(part.counts.data(), part.at);
         }
         return part;
       },
-      [&](std::size_t, const Expectation& part) {
+      [&](std::size_t, const PartCounts& part) {
         out.log_likelihood += part.log_likelihood;
-        for (std::size_t i = 0; i < part.counts.size(); ++i) out.counts[i] += part.counts[i];
+        for (const PartCounts::Block& block : part.blocks) {
+          for (std::size_t i = 0; i < block.size; ++i) out.counts[block.to + i] += part.counts[block.from + i];
+        }
       },
       1);
   return out;
@@ -244,7 +282,7 @@ std::vector<double> merging_gains(const Treebank& bank, const TrainingLevel& lev
         TreeValues values(bank, level);
         for (std::size_t tree = parts[p].begin; tree < parts[p].end; ++tree) {
           values.inside(tree);
-          values.outside(nullptr);
+          values.outside(nullptr, nullptr);
           for (std::size_t n = 0; n < values.nodes().size(); ++n) {
             const Symbol label = values.nodes()[n].label;
             const double *inside = values.inside_of(n), *outside = values.outside_of(n);

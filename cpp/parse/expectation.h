@@ -18,6 +18,8 @@ struct TrainingLevel {
   std::vector<double> scores;
 
   std::uint32_t total_states() const { return first.back(); }
+  // Of a rule's block.
+  std::size_t size(const Treebank& bank, RuleKind kind, std::size_t rule) const;
   // Numbers the states and gives every rule its block; scores become 0.
   void lay_out(const Treebank& bank);
 };
