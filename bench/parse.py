@@ -1,7 +1,8 @@
 """Parsing: agreement with another parser's trees, speed, and what training makes of a treebank.
 
 python bench/parse.py agree GRAMMAR TEXT TREES [--level 1]      trees of TEXT, compared with TREES, and speed
-python bench/parse.py treebank TRAIN TEST [--cycles 5]          F1 by cycle, oracles of forests, time and memory
+python bench/parse.py treebank TRAIN TEST [--cycles 5] [--seed 1] [--smooth-grammar 0.01]
+                                                                F1 by cycle, oracles of forests, time and memory
 python bench/parse.py sample [--cycles 4]                       the same on 3,000 trees of the sample treebank
 
 CPU time, grammar loading not counted; trained with as many threads as --threads says.
@@ -11,6 +12,7 @@ import argparse
 import resource
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from treeglot._core import clean_tree
 from treeglot.parse import BracketOptions, GrammarParser, ParserTraining, ParsingOptions, compare, load, train, treebank
@@ -91,17 +93,24 @@ def main() -> None:
     for command, cycles in ((two, 5), (three, 4)):
         command.add_argument("--cycles", type=int, default=cycles)
         command.add_argument("--threads", type=int, default=2)
+        command.add_argument("--seed", type=int, default=1)
+        command.add_argument("--smooth-grammar", type=float, default=ParserTraining().smooth_grammar)
     arguments = parser.parse_args()
     if arguments.command == "agree":
         agree(arguments)
-    elif arguments.command == "treebank":
-        options = ParserTraining(cycles=arguments.cycles, threads=arguments.threads)
+        return
+    options = ParserTraining(
+        cycles=arguments.cycles,
+        threads=arguments.threads,
+        seed=arguments.seed,
+        smooth_grammar=arguments.smooth_grammar,
+    )
+    if arguments.command == "treebank":
         gold = [clean_tree(tree) for tree in read_trees(arguments.test)]
         judge(list(read_trees(arguments.train)), gold, options)
     else:
-        options = ParserTraining(cycles=arguments.cycles, threads=arguments.threads, signature="chinese")
         trees = [pair.source_tree for pair in generate(3200, 1)]
-        judge(trees[:3000], trees[3000:], options)
+        judge(trees[:3000], trees[3000:], replace(options, signature="chinese"))
 
 
 if __name__ == "__main__":
