@@ -276,6 +276,10 @@ def test_names_in_a_configuration(tmp_path):
     assert weights.features({"lm": -2.0, "unknown": 1.0})["Unknown"] == -100
     config = "tm = thrax phrase 20 grammar\ntm = hiero -maxspan 20 -path grammar -owner other\nlm_0 1\n"
     assert weights_of(tmp_path, config, "joshua").prefixes == ("tm_phrase", "tm_other")
+    (tmp_path / "more").write_text("tm_phrase_0 2\nlm_0 3\n")
+    assert weights_of(tmp_path, config + "weights_file = more\n", "joshua").weights == {"tm_phrase_0": 2, "lm_0": 1}
+    with pytest.raises(FormatError, match="weights: has no weights"):
+        weights_of(tmp_path, "tm = thrax pt 20 grammar\n", "joshua")
 
 
 def test_joshuas_phrase_penalty_with_marks_is_refused(tmp_path):

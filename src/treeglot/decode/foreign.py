@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from treeglot.base.errors import FormatError, UsageError
@@ -155,14 +156,30 @@ def read_foreign_weights(path: PathLike, decoder: Decoder) -> ForeignWeights:
     cdec: `NAME VALUE` or `NAME=VALUE` a line. joshua: `NAME VALUE` a line, in a file of weights or among the settings
     of joshua.config, the old names too. moses: `NAME= VALUE …` a line, in moses.ini those of [weight]; a feature with
     several weights becomes NAME_0, NAME_1 and so on. A file without any weight is refused. The names of grammars and of
-    the language model are those of the lines `tm = …` (joshua) and of [feature] (moses), if there are any.
+    the language model are those of the lines `tm = …` (joshua) and of [feature] (moses), if there are any; the file of
+    `weights-file = …` (joshua) is read, too.
     """
     _terms(decoder)
+    settings = _Settings()
+    weights = _read(path, decoder, settings)
+    if settings.weights_file:
+        beside = Path(path).parent / settings.weights_file
+        weights = {**_read(beside, decoder, _Settings()), **weights}
+    if not weights and settings.old:
+        line, section = settings.old
+        problem = f"{section} is of old versions; expected [weight], lines such as LM0= 0.5"
+        raise FormatError(os.fspath(path), line, problem)
+    if not weights:
+        raise FormatError(os.fspath(path), 0, f"has no weights; {_EXPECTED[decoder]}")
+    for name, weight in settings.defaults.items():
+        weights.setdefault(name, weight)
+    return ForeignWeights(decoder, weights, names=settings.names, prefixes=tuple(settings.prefixes))
+
+
+def _read(path: PathLike, decoder: Decoder, settings: _Settings) -> dict[str, float]:
     file = os.fspath(path)
     weights: dict[str, float] = {}
     section = ""
-    settings = _Settings()
-    old: tuple[int, str] | None = None  # a section that Moses reads only where the new ones are not
     for number, line in enumerate(iterate_lines(path), 1):
         text = line.split("#", 1)[0].strip() if decoder != "cdec" else line.strip()
         if not text or text.startswith("#"):
@@ -170,7 +187,7 @@ def read_foreign_weights(path: PathLike, decoder: Decoder) -> ForeignWeights:
         if decoder == "moses" and text.startswith("[") and text.endswith("]"):
             section = text[1:-1]
             if section.startswith("weight-"):
-                old = old or (number, text)
+                settings.old = settings.old or (number, text)
             continue
         if decoder == "joshua" and _JOSHUA_FEATURE.match(text):
             raise FormatError(file, number, f"{text[:60]!r} is not a weight; {_EXPECTED[decoder]}")
@@ -184,13 +201,7 @@ def read_foreign_weights(path: PathLike, decoder: Decoder) -> ForeignWeights:
             if name in weights:
                 raise FormatError(file, number, f"{name} has a weight already")
             weights[name] = value
-    if not weights and old:
-        raise FormatError(file, old[0], f"{old[1]} is of old versions; expected [weight], lines such as LM0= 0.5")
-    if not weights:
-        raise FormatError(file, 0, f"has no weights; {_EXPECTED[decoder]}")
-    for name, weight in settings.defaults.items():
-        weights.setdefault(name, weight)
-    return ForeignWeights(decoder, weights, names=settings.names, prefixes=tuple(settings.prefixes))
+    return weights
 
 
 class _Settings:
@@ -200,6 +211,8 @@ class _Settings:
         self.names: dict[str, str] = {}
         self.prefixes: list[str] = []
         self.defaults: dict[str, float] = {}
+        self.weights_file = ""
+        self.old: tuple[int, str] | None = None  # a section that Moses reads only where the new ones are not
         self.seen: dict[str, int] = {}
 
     def moses(self, line: str) -> None:
@@ -220,6 +233,8 @@ class _Settings:
     def joshua(self, line: str) -> None:
         """A setting: tm = thrax pt 12 grammar.gz, or tm = thrax -owner pt -maxspan 12 -path grammar.gz."""
         name, _, value = line.partition("=")
+        if name.strip().replace("_", "-").lower() == "weights-file":
+            self.weights_file = value.strip()
         if name.strip() != "tm":
             return
         parts = value.split()
