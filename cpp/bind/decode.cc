@@ -111,12 +111,13 @@ void bind_decode(nb::module_& m) {
       .def("__init__",
            [](ChartMatcher* self, const FeatureSet& features, std::uint32_t span_limit, PassThrough pass_through,
               bool glue, std::string glued, std::string goal, std::uint32_t label_limit, std::uint32_t match_limit,
-              bool marked) {
+              bool marked, std::string passed) {
              new (self) ChartMatcher(features.shared_table(), {span_limit, pass_through, glue, label_limit, match_limit,
-                                                               std::move(glued), std::move(goal), marked});
+                                                               std::move(glued), std::move(goal), marked, std::move(passed)});
            },
            "features"_a, "span_limit"_a, "pass_through"_a = PassThrough::unknown, "glue"_a = true, "glued"_a = "",
-           "goal"_a = "", "label_limit"_a = 0, "match_limit"_a = 0, "marked"_a = false);
+           "goal"_a = "", "label_limit"_a = 0, "match_limit"_a = 0, "marked"_a = false,
+           "passed"_a = "");
   nb::class_<ForestMatcher, Matcher>(m, "ForestMatcher",
                                      "Meets packed forests: every fragment at every node; adds parse and pseudo.")
       .def("__init__",

@@ -49,7 +49,8 @@ class Chart {
     cells_.resize(static_cast<std::size_t>(length_) * (width_ + 1));
     matches_.resize(length_ + 1);
     // Where the table has no such label, one that no rule uses.
-    x_ = label_of(table.labels().find(options.glued.empty() ? "X" : options.glued));
+    x_ = label_of(table.labels().find(options.passed.empty() ? "X" : options.passed));
+    glued_ = label_of(table.labels().find(options.glued));
   }
 
   TranslationForest run() {
@@ -217,7 +218,7 @@ class Chart {
 
   std::uint32_t limit() const { return options_.marked && begin_ == 0 ? length_ : limit_; }
   bool shares_goal() const { return sentence_ != Symbols::kNone; }
-  bool is_glued(Symbol label) const { return options_.glued.empty() ? label != sentence_ : label == x_; }
+  bool is_glued(Symbol label) const { return options_.glued.empty() ? label != sentence_ : label == glued_; }
 
   // S → X and S → S X over [0, end), where S is a label that rules of the table may use, too.
   void add_glue(std::uint32_t end) {
@@ -270,7 +271,7 @@ class Chart {
   RuleCache& cache_;
   Glue& glue_;
   std::uint32_t length_ = 0, limit_ = 0, width_ = 0, begin_ = 0;
-  Symbol x_ = 0;
+  Symbol x_ = 0, glued_ = 0;
   Symbol sentence_ = Symbols::kNone;         // the label of S; none: no rule of the table can use it
   std::vector<Symbol> symbols_;              // of the source words, in the table
   std::vector<const Constraint*> given_;     // by word

@@ -24,8 +24,7 @@ struct ChartOptions {
   bool glue = true;  // whether S → X and S → S X are there
   std::uint32_t label_limit = 0;  // labels kept on a span, those with the best estimates; 0: all
   std::uint32_t match_limit = 0;  // matches of source sides, likewise
-  // What other decoders fix by name. The label that glue joins and that words pass through with; empty: glue joins all
-  // labels, words pass through as X.
+  // What other decoders fix by name. The label that glue joins; empty: all.
   std::string glued = {};
   // The label of S, which rules of the table may have on either side, too; empty: one of its own, so that a table's label
   // S is a label like others.
@@ -33,6 +32,7 @@ struct ChartOptions {
   // The table's glue rules have <s> and </s>, as words around the input: these do not pass through, rules that begin with
   // the sentence have no span limit, and without a goal any label will do.
   bool marked = false;
+  std::string passed = {};  // the label of words that pass through; empty: X
 };
 
 // The rules X → Y whose source side is one nonterminal. They join nodes of one cell, so labels are ordered such that

@@ -16,6 +16,7 @@ from treeglot.decode import (
     read_kbest,
     write_kbest,
 )
+from treeglot.decode.foreign_translator import search_options
 from treeglot.rules import read_grammar
 
 GRAMMAR = """\
@@ -238,7 +239,7 @@ def test_glue_rules_with_marks_are_the_built_in_ones(tmp_path, model, decoder):
     weights = weights_of(tmp_path, WEIGHTS[decoder], decoder)
     (tmp_path / "rules").write_text(RULES[decoder])
     (tmp_path / "glue").write_text(GLUE[decoder])
-    prefixes = weights.prefixes or ("tm_pt", "tm_glue")
+    prefixes = weights.settings.prefixes or ("tm_pt", "tm_glue")
     files = [tmp_path / "rules", tmp_path / "glue"]
     alone = ForeignTranslator(read_grammar(files[:1], decoder, prefix=prefixes), weights, model)
     own = ForeignTranslator(read_grammar(files, decoder, prefix=prefixes), weights, model, glue=False)
@@ -268,14 +269,14 @@ def test_given_translations_between_marks(tmp_path, model):
 
 def test_names_in_a_configuration(tmp_path):
     weights = weights_of(tmp_path, WEIGHTS["moses"], "moses")
-    assert weights.prefixes == ("PhraseDictionaryMemory0", "PhraseDictionaryMemory1")
+    assert weights.settings.prefixes == ("PhraseDictionaryMemory0", "PhraseDictionaryMemory1")
     old = weights_of(tmp_path, "[weight-d]\n1\n" + WEIGHTS["moses"], "moses")  # a section that Moses passes over
     assert old.weights == weights.weights
     assert weights.weights["Unknown"] == 1.0  # what Moses takes when no weight is given
     assert weights.ours()["lm"] == 0.6
     assert weights.features({"lm": -2.0, "unknown": 1.0})["Unknown"] == -100
     config = "tm = thrax phrase 20 grammar\ntm = hiero -maxspan 20 -path grammar -owner other\nlm_0 1\n"
-    assert weights_of(tmp_path, config, "joshua").prefixes == ("tm_phrase", "tm_other")
+    assert weights_of(tmp_path, config, "joshua").settings.prefixes == ("tm_phrase", "tm_other")
     (tmp_path / "more").write_text("tm_phrase_0 2\nlm_0 3\n")
     assert weights_of(tmp_path, config + "weights_file = more\n", "joshua").weights == {"tm_phrase_0": 2, "lm_0": 1}
     with pytest.raises(FormatError, match="weights: has no weights"):
@@ -298,3 +299,23 @@ def test_references_are_not_translated(tmp_path, decoder):
     assert (found.source, found.text) == ("das Haus ||| a house", "the house")
     assert found.notes == ("the reference after ||| is not used",)
     assert found.kbest(2)[0].text == "the house"
+
+
+def test_a_configurations_labels_and_limits(tmp_path):
+    config = "tm = thrax pt 3 grammar\ntm = thrax glue -1 glue\ndefault_non_terminal = [OOV]\ngoalSymbol=TOP\nlm_0 1\n"
+    weights = weights_of(tmp_path, config, "joshua")
+    assert (weights.settings.span_limit, weights.settings.goal, weights.settings.passed) == (3, "TOP", "OOV")
+    assert search_options(weights).span_limit == 3
+    (tmp_path / "rules").write_text(
+        "[TOP] ||| <s> ||| <s> ||| 0\n[TOP] ||| [TOP,1] [A,2] ||| [TOP,1] [A,2] ||| 0\n"
+        "[TOP] ||| [TOP,1] </s> ||| [TOP,1] </s> ||| 0\n"
+        "[A] ||| a [OOV,1] ||| [OOV,1] A ||| 0\n[A] ||| a b c d ||| no ||| 0\n[A] ||| b ||| B ||| 0\n"
+    )
+    translator = ForeignTranslator(read_grammar(tmp_path / "rules", "joshua"), weights, glue=False)
+    assert translator.translate("b b b b a new").text == "B B B B new A"  # longer than the limit: that is not for glue
+    assert translator.translate("a b c d").problem == "no derivation covers the sentence"
+    moses = weights_of(
+        tmp_path, "[max-chart-span]\n15\n1000\n" + WEIGHTS["moses"].replace("path=a", "table-limit=7"), "moses"
+    )
+    assert (search_options(moses).span_limit, search_options(moses).per_source) == (15, 7)
+    assert search_options(ForeignWeights("moses", {})).per_source == 20

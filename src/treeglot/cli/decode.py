@@ -68,9 +68,7 @@ def decode(
     time: Time = False,
     threads: Threads = 1,
     pop_limit: Annotated[int, typer.Option(help="Hypotheses scored per node; 0: all.")] = 200,
-    span_limit: Annotated[
-        int | None, typer.Option(help="Widest span of a rule; default: the other decoder's, 10 or 20.")
-    ] = None,
+    span_limit: Annotated[int | None, typer.Option(help="Widest span of a rule; default: the other decoder's.")] = None,
     per_source: Annotated[
         int | None, typer.Option(help="Target sides tried for a source side, 0: all; default: the other decoder's.")
     ] = None,
@@ -87,24 +85,22 @@ def decode(
     With grammars of other decoders everything is as these define it: features, scores, limits, words that pass through.
     """
     from treeglot.base.files import iterate_lines
-    from treeglot.decode import SearchOptions
+    from treeglot.decode import ForeignTranslator, SearchOptions, read_foreign_weights
     from treeglot.decode.foreign_translator import search_options
     from treeglot.lm import load as load_lm
 
-    options = SearchOptions() if format == "table" else search_options(format)
+    foreign = None if format == "table" else read_foreign_weights(weights, format)
+    options = SearchOptions() if foreign is None else search_options(foreign)
     options = searched(options, pop_limit=pop_limit, markup=markup, span_limit=span_limit, per_source=per_source)
     model = load_lm(lm) if lm is not None else None
     translator: AnyTranslator
     show = listed
-    if format == "table":
+    if format == "table" or foreign is None:
         if pass_through is not None or prefix or not glue:
             raise UsageError("--pass-through, --prefix and --no-glue are for grammars of other decoders")
         translator = _own(grammar, weights, model, options)
     else:
-        from treeglot.decode import ForeignTranslator, read_foreign_weights
-
-        foreign = read_foreign_weights(weights, format)
-        table = _read(grammar, format, prefix or foreign.prefixes, skip_bad)
+        table = _read(grammar, format, prefix or foreign.settings.prefixes, skip_bad)
         translator = ForeignTranslator(table, foreign, model, options, pass_through=pass_through, glue=glue)
         show = foreign.listed
     output = Output(out, kbest, distinct, as_json, trace, time, threads, forest, margin, html, svg, listed=show)

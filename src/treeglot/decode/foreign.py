@@ -18,6 +18,7 @@ from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, iterate_lines
 from treeglot.base.numbers import parse_number
 from treeglot.base.options import unknown
+from treeglot.decode.foreign_settings import ForeignSettings, SettingsReader
 
 Decoder: TypeAlias = Literal["cdec", "joshua", "moses"]
 
@@ -66,9 +67,8 @@ _OURS = {name for terms in TERMS.values() for term in terms.values() for name in
 class ForeignWeights:
     """Weights of another decoder, as it names them.
 
-    Without `glue` the grammar has its own glue rules, `marked` if these have <s> and </s>. `names` are what features
-    that usually have another name are called here; `prefixes` what the features of each grammar begin with, in the
-    order of the configuration, where that says so.
+    Without `glue` the grammar has its own glue rules, `marked` if these have <s> and </s>. `settings` are what the
+    configuration says that the weights come from.
     """
 
     decoder: Decoder
@@ -76,11 +76,10 @@ class ForeignWeights:
     terms: Mapping[str, Term] = field(init=False)
     glue: bool = True
     marked: bool = False
-    names: Mapping[str, str] = field(default_factory=dict)
-    prefixes: tuple[str, ...] = ()
+    settings: ForeignSettings = ForeignSettings()  # noqa: RUF009 - it is frozen
 
     def __post_init__(self) -> None:
-        terms = {self.names.get(name, name): term for name, term in _terms(self.decoder).items()}
+        terms = {self.settings.names.get(name, name): term for name, term in _terms(self.decoder).items()}
         if self.decoder == "joshua" and self.weights.get("OOVPenalty", 0.0) < 0:
             terms["OOVPenalty"] = Term({"unknown": 1.0})  # before version 6 it counted words
         if self.marked and self.decoder == "joshua" and "PhrasePenalty" in self.weights:
@@ -155,16 +154,15 @@ def read_foreign_weights(path: PathLike, decoder: Decoder) -> ForeignWeights:
 
     cdec: `NAME VALUE` or `NAME=VALUE` a line. joshua: `NAME VALUE` a line, in a file of weights or among the settings
     of joshua.config, the old names too. moses: `NAME= VALUE …` a line, in moses.ini those of [weight]; a feature with
-    several weights becomes NAME_0, NAME_1 and so on. A file without any weight is refused. The names of grammars and of
-    the language model are those of the lines `tm = …` (joshua) and of [feature] (moses), if there are any; the file of
-    `weights-file = …` (joshua) is read, too.
+    several weights becomes NAME_0, NAME_1 and so on. A file without any weight is refused. What a configuration says
+    of names, limits and labels is in `settings`; the file of `weights-file = …` (joshua) is read, too.
     """
     _terms(decoder)
-    settings = _Settings()
+    settings = SettingsReader()
     weights = _read(path, decoder, settings)
     if settings.weights_file:
         beside = Path(path).parent / settings.weights_file
-        weights = {**_read(beside, decoder, _Settings()), **weights}
+        weights = {**_read(beside, decoder, SettingsReader()), **weights}
     if not weights and settings.old:
         line, section = settings.old
         problem = f"{section} is of old versions; expected [weight], lines such as LM0= 0.5"
@@ -173,10 +171,10 @@ def read_foreign_weights(path: PathLike, decoder: Decoder) -> ForeignWeights:
         raise FormatError(os.fspath(path), 0, f"has no weights; {_EXPECTED[decoder]}")
     for name, weight in settings.defaults.items():
         weights.setdefault(name, weight)
-    return ForeignWeights(decoder, weights, names=settings.names, prefixes=tuple(settings.prefixes))
+    return ForeignWeights(decoder, weights, settings=settings.done())
 
 
-def _read(path: PathLike, decoder: Decoder, settings: _Settings) -> dict[str, float]:
+def _read(path: PathLike, decoder: Decoder, settings: SettingsReader) -> dict[str, float]:
     file = os.fspath(path)
     weights: dict[str, float] = {}
     section = ""
@@ -192,9 +190,9 @@ def _read(path: PathLike, decoder: Decoder, settings: _Settings) -> dict[str, fl
         if decoder == "joshua" and _JOSHUA_FEATURE.match(text):
             raise FormatError(file, number, f"{text[:60]!r} is not a weight; {_EXPECTED[decoder]}")
         if (decoder == "moses" and section not in ("", "weight")) or (decoder == "joshua" and "=" in text):
-            if section == "feature":
-                settings.moses(text)
-            elif decoder == "joshua":
+            if decoder == "moses":
+                settings.moses(section, text)
+            else:
                 settings.joshua(text)
             continue
         for name, value in _weights_of(text, decoder, file, number):
@@ -202,44 +200,6 @@ def _read(path: PathLike, decoder: Decoder, settings: _Settings) -> dict[str, fl
                 raise FormatError(file, number, f"{name} has a weight already")
             weights[name] = value
     return weights
-
-
-class _Settings:
-    """What a configuration says of names."""
-
-    def __init__(self) -> None:
-        self.names: dict[str, str] = {}
-        self.prefixes: list[str] = []
-        self.defaults: dict[str, float] = {}
-        self.weights_file = ""
-        self.old: tuple[int, str] | None = None  # a section that Moses reads only where the new ones are not
-        self.seen: dict[str, int] = {}
-
-    def moses(self, line: str) -> None:
-        """A line of [feature]: KENLM name=LM0 factor=0 …; without a name it is that of the kind and a number."""
-        kind, *options = line.split()
-        number = self.seen[kind] = self.seen.get(kind, -1) + 1
-        name = next((o.removeprefix("name=") for o in options if o.startswith("name=")), f"{kind}{number}")
-        if kind.startswith("PhraseDictionary"):
-            self.names[f"TranslationModel{len(self.prefixes)}"] = name
-            self.prefixes.append(name)
-        elif kind.upper().endswith("LM"):
-            self.names.setdefault("LM0", name)
-        elif kind in ("WordPenalty", "UnknownWordPenalty", "PhrasePenalty"):
-            self.names.setdefault(kind + "0", name)
-        if kind == "UnknownWordPenalty":
-            self.defaults[name] = 1.0
-
-    def joshua(self, line: str) -> None:
-        """A setting: tm = thrax pt 12 grammar.gz, or tm = thrax -owner pt -maxspan 12 -path grammar.gz."""
-        name, _, value = line.partition("=")
-        if name.strip().replace("_", "-").lower() == "weights-file":
-            self.weights_file = value.strip()
-        if name.strip() != "tm":
-            return
-        parts = value.split()
-        owner = parts[parts.index("-owner") + 1 : parts.index("-owner") + 2] if "-owner" in parts else parts[1:2]
-        self.prefixes.append(f"tm_{owner[0]}" if owner else "tm_pt")
 
 
 _EXPECTED = {

@@ -78,7 +78,7 @@ def input_line(line: str, decoder: Decoder) -> Line:
 class ForeignTranslator:
     """Translates with a grammar and weights of another decoder; scores and features are in its terms.
 
-    `options` say how to search; of those, `span_limit` and `per_source` are the other decoder's when `options` are not
+    `options` say how to search; `span_limit` and `per_source` are the other decoder's when `options` are not
     given. `pass_through` says which words may be their own translation, `glue` whether the built-in glue rules are
     there: without them a grammar has to have its own. If those have <s> and </s>, so has every sentence.
     """
@@ -93,11 +93,11 @@ class ForeignTranslator:
         pass_through: PassThrough | None = None,
         glue: bool = True,
     ) -> None:
-        definition = DEFINITIONS[weights.decoder]
+        definition, settings = DEFINITIONS[weights.decoder], weights.settings
         marked = not glue and not MARKS.isdisjoint(table.source_words)
         self.foreign = replace(weights, glue=glue, marked=marked)
         self.grammar = frozenset(table.features)
-        self.options = options or search_options(weights.decoder)
+        self.options = options or search_options(weights)
         passing = PASS_THROUGH[pass_through or definition.pass_through]
 
         def setup(features: _core.FeatureSet, search: SearchOptions) -> _core.Matcher:
@@ -105,8 +105,9 @@ class ForeignTranslator:
                 features.add_unknown_lengths()
             if lm is not None:
                 features.add_ngram(lm.core, marked)
+            goal, passed = settings.goal or definition.goal, settings.passed or definition.glued
             return _core.ChartMatcher(
-                features, search.span_limit, passing, glue, definition.glued, definition.goal, marked=marked
+                features, search.span_limit, passing, glue, definition.glued, goal, passed=passed, marked=marked
             )
 
         ours = self.foreign.ours(self.grammar, OWN)
@@ -202,11 +203,12 @@ class _Again:
         return replace(forest, scores=scores, features=features)
 
 
-def search_options(decoder: Decoder) -> SearchOptions:
-    """The limits of another decoder; the pop limit is ours.
+def search_options(weights: ForeignWeights) -> SearchOptions:
+    """The limits of another decoder, its configuration's if that has them; the pop limit is ours.
 
-    >>> search_options("cdec").span_limit
+    >>> search_options(ForeignWeights("cdec", {})).span_limit
     10
     """
-    definition = DEFINITIONS[decoder]
-    return SearchOptions(span_limit=definition.span_limit, per_source=definition.per_source)
+    definition, settings = DEFINITIONS[weights.decoder], weights.settings
+    per_source = definition.per_source if settings.per_source is None else settings.per_source
+    return SearchOptions(span_limit=settings.span_limit or definition.span_limit, per_source=per_source)
