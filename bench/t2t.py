@@ -2,8 +2,10 @@
 
 python bench/t2t.py extract SOURCE TARGET ALIGNMENT SOURCE_TREES TARGET_TREES [--threads 1]
 python bench/t2t.py decode HIERO FUZZY INPUT [--span-limit 20] [--pops 100]
+python bench/t2t.py limits MODEL INPUT [--first 30] [--weights FILE]
 
-CPU time of all threads; the better of two runs. `decode` takes each model's own weights.
+CPU time of all threads; the better of two runs, but for `limits`: what limits on a span's labels and matches cost in
+model score, where labels must match. Each model's own weights are taken, where no others are given.
 """
 
 import argparse
@@ -13,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from treeglot.base.files import read_lines
+from treeglot.decode import SearchOptions, read_weights
 from treeglot.models import load
 from treeglot.rules import extract, fuzzy_labels, parsed_bitext
 from treeglot.syntax import read_parallel
@@ -60,6 +63,27 @@ def measure_decoding(given: argparse.Namespace) -> None:
         print(f"{model.kind:18} {1000 * best / len(lines):6.2f} ms a sentence, {best / plain:.2f} times", flush=True)
 
 
+def measure_limits(given: argparse.Namespace) -> None:
+    lines = read_lines(given.input)[: given.first]
+    model = load(given.model)
+    if given.weights:
+        model = model.with_weights(read_weights(given.weights))
+    for pops, labels, matches in (
+        (100, 0, 0),
+        (30, 0, 0),
+        (200, 20, 100),
+        (200, 10, 100),
+        (200, 10, 50),
+        (200, 5, 100),
+    ):
+        options = SearchOptions(pop_limit=pops, span_limit=20, label_limit=labels, match_limit=matches)
+        found = model.with_search(options).translate_all(lines)
+        milliseconds = 1000 * sum(translation.seconds for translation in found) / len(lines)
+        score = sum(translation.score for translation in found) / len(lines)
+        limits = f"{pops:3} pops, {labels:2} labels, {matches:3} matches"
+        print(f"{limits}: {milliseconds:6.1f} ms a sentence, score {score:.4f}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     what = parser.add_subparsers(required=True)
@@ -74,6 +98,12 @@ def main() -> None:
     decoding.add_argument("--span-limit", type=int, default=20)
     decoding.add_argument("--pops", type=int, default=100)
     decoding.set_defaults(measure=measure_decoding)
+    limits = what.add_parser("limits")
+    for name in ("model", "input"):
+        limits.add_argument(name)
+    limits.add_argument("--first", type=int, default=30)
+    limits.add_argument("--weights")
+    limits.set_defaults(measure=measure_limits)
     given = parser.parse_args()
     given.measure(given)
 
