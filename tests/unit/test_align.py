@@ -59,7 +59,7 @@ def test_the_sampler_does_all_rounds_of_a_small_corpus() -> None:
 def test_sentences_that_cannot_be_aligned_have_no_links() -> None:
     long = ["a"] * 201
     with pytest.warns(UserWarning, match="1 sentence pairs have a side of more than 200 words"):
-        links = align([[], ["a"], long, ["a"]] * 1, [["b"], [], ["b"], ["b"]])
+        links = align([[], ["a"], long, ["a"]] * 1, [["b"], [], ["b"], ["b"]], "hmm")
     assert [len(alignment) for alignment in links] == [0, 0, 0, 1]
     assert align([], []) == []
 
@@ -72,7 +72,7 @@ def test_bad_usage() -> None:
     with pytest.raises(UsageError, match="unknown symmetrisation 'grow'"):
         align([["a"]], [["b"]], symmetrization="grow")
     with pytest.raises(UsageError, match="an aligner needs at least one iteration"):
-        align([["a"]], [["b"]], options={"ibm1": 0, "iterations": 0})
+        align([["a"]], [["b"]], "hmm", options={"ibm1": 0, "iterations": 0})
     with pytest.raises(UsageError, match="the program 'no-such-program' is not there"):
         align([["a"]], [["b"]], "eflomal", options={"program": "no-such-program"})
 
@@ -106,9 +106,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         (tmp_path / name).write_text("".join(" ".join(words) + "\n" for words in sentences[:60]))
     (tmp_path / "gold.align").write_text("".join(f"{links}\n" for links in GOLD[:60]))
     files = [str(tmp_path / "zh"), str(tmp_path / "en"), "-o", str(tmp_path / "out.align")]
-    assert main(["align", *files, "--gold", str(tmp_path / "gold.align"), "--set", "iterations=3"]) == 0
+    assert main(["align", *files, "--gold", str(tmp_path / "gold.align"), "--set", "seed=3"]) == 0
     assert "AER 0." in capsys.readouterr().err
-    assert list(read_alignments(tmp_path / "out.align")) == align(SOURCE[:60], TARGET[:60], options={"iterations": 3})
+    assert list(read_alignments(tmp_path / "out.align")) == align(SOURCE[:60], TARGET[:60], options={"seed": 3})
     (tmp_path / "en").write_text("one\n")
     assert main(["align", *files]) == 1
     assert "en: has 1 lines; expected 60" in capsys.readouterr().err

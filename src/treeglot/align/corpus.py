@@ -9,7 +9,7 @@ from functools import partial
 from threading import Lock
 from typing import Any
 
-from treeglot.align.aligners import ALIGNERS, Aligner, Sentences, Tick
+from treeglot.align.aligners import ALIGNERS, DEFAULT, Aligner, Sentences, Tick
 from treeglot.align.symmetrize import symmetrize
 from treeglot.base.errors import UsageError
 from treeglot.syntax import Alignment
@@ -20,7 +20,7 @@ LONGEST = 200  # words; longer sentences have no alignment, and the library woul
 def align(
     source: Sentences,
     target: Sentences,
-    method: str = "hmm",
+    method: str = DEFAULT,
     symmetrization: str = "grow-diag-final-and",
     *,
     options: Mapping[str, Any] | None = None,
@@ -39,7 +39,7 @@ def align(
 def align_directions(
     source: Sentences,
     target: Sentences,
-    method: str = "hmm",
+    method: str = DEFAULT,
     *,
     options: Mapping[str, Any] | None = None,
     threads: int = 1,

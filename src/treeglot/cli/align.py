@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from treeglot.align.aligners import DEFAULT
 from treeglot.cli.output import Progress, say, warn
 from treeglot.cli.parameters import named_values
 
@@ -18,7 +19,9 @@ def align(
     out: Annotated[Path, typer.Option("--out", "-o", help="Where the links go: 0-0 1-2; - is standard output.")] = Path(
         "-"
     ),
-    method: Annotated[str, typer.Option(help="hmm, ibm4, fast-align, sampler, or eflomal if it is installed.")] = "hmm",
+    method: Annotated[
+        str, typer.Option(help="sampler, hmm, ibm4, fast-align, or eflomal if it is installed.")
+    ] = DEFAULT,
     symmetrization: Annotated[
         str,
         typer.Option(

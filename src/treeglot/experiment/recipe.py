@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from treeglot.align import SYMMETRIZATIONS
+from treeglot.align.aligners import DEFAULT
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike
 from treeglot.base.options import load_options, option, required, unknown
@@ -47,7 +48,7 @@ class TestSet:
 class AlignSettings:
     """How words are aligned."""
 
-    method: str = option("hmm", "hmm, ibm4, fast-align, sampler or eflomal")
+    method: str = option(DEFAULT, "sampler, hmm, ibm4, fast-align or eflomal")
     symmetrization: str = option("grow-diag-final-and", "how the two directions become one")
     options: dict[str, Any] = dataclasses.field(default_factory=dict, metadata={"help": "options of the aligner"})
 
