@@ -47,7 +47,7 @@ class Dep2strOptions:
         SearchOptions(pop_limit=200, beam=200, threshold=6.9, per_source=100), "how dependency trees are translated"
     )
     lm_order: int = option(4, "words in the language model's longest n-grams (the paper's)")
-    # 的 and 地 as leaves, as in the dependencies of the parser that the paper used: 0.5 and 0.7 BLEU on
+    # 的 and 地 as leaves, as in Stanford's dependencies (the paper uses Stanford's parser): 0.5 and 0.7 BLEU on
     # Chinese-English, dev, untuned, more than with them as heads (bench/RESULTS.md).
     source_heads: str = option(
         "chinese-particles", "head table of the source language, by name or file, for trees and forests"
