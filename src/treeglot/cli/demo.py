@@ -70,8 +70,8 @@ def demo(
     show = Page(screen(width, colour))
     show.title(f"Treeglot {treeglot.__version__}: {pairs:,} sentence pairs, from text to translations")
     with watcher() as shown:
-        pipeline.run(threads=threads, watcher=shown)
-    report = publish(pipeline, threads)
+        done = pipeline.run(threads=threads, watcher=shown)
+    report = publish(pipeline, done, threads)
     _show(show, pipeline, corpus, report)
     show.heading("What to try next")
     print(show.screen.glyphs(NEXT), end="")

@@ -44,6 +44,6 @@ def run(
         return
     with watcher() as shown, shown_warnings():
         done = pipeline.run(threads=threads, memory=parse_size(memory), watcher=shown)
-    report = publish(pipeline, threads)
+    report = publish(pipeline, done, threads)
     print(report)
     say(f"{len(done)} steps done; {report.page}")

@@ -7,6 +7,7 @@ everything else is the same, byte for byte, whenever the experiment is run.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from html import escape
 from importlib.resources import files
@@ -15,7 +16,7 @@ from typing import Any
 import treeglot
 from treeglot.base.files import read_lines, write_binary
 from treeglot.evaluate import Bleu
-from treeglot.experiment.pipeline import Pipeline
+from treeglot.experiment.pipeline import Pipeline, Planned
 from treeglot.experiment.recipe import Recipe, System
 from treeglot.experiment.results import REPORT, Report, load_report
 from treeglot.experiment.step import Input, Output, Step, Task
@@ -47,9 +48,9 @@ def report_step(recipe: Recipe) -> Step:
     return Step("report", partial(_report, recipe), inputs, settings, version=2)
 
 
-def publish(pipeline: Pipeline, threads: int) -> Report:
-    """Put the report of a finished run into its folder, with what was measured beside it."""
-    plan = {planned.step.name: planned for planned in pipeline.plan()}
+def publish(pipeline: Pipeline, done: Sequence[Planned], threads: int) -> Report:
+    """Put the report of a run that did all of `done` into its folder, with what was measured beside it."""
+    plan = {planned.step.name: planned for planned in done}
     timings = pipeline.timings()
     for name in NAMES:
         with write_binary(pipeline.folder / name) as stream:
