@@ -165,6 +165,21 @@ def test_forests_show_their_trees(view: Any) -> None:
     assert view.get_by_text("The forest of the source, 2 trees").is_visible()
 
 
+def test_wide_drawings_scroll_and_leave_the_page_as_it_is(browser: Any, tmp_path: Path) -> None:
+    wide = data()
+    words = [f"a-rather-long-word-{n}" for n in range(60)]
+    wide["tests"]["news"]["outputs"]["a"][0] = " ".join(words)
+    wide["tests"]["news"]["derivations"]["a"][0] |= {"heads": [-1, *range(59)], "tags": ["NN"] * 60}
+    (tmp_path / "report.html").write_text(page(wide))
+    view = browser.new_page(viewport={"width": 1000, "height": 700})
+    view.goto((tmp_path / "report.html").as_uri())
+    view.locator("tr.system").first.click()
+    drawing = view.locator(".drawing").first
+    assert drawing.evaluate("e => e.scrollWidth > e.clientWidth")
+    assert view.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    view.close()
+
+
 def test_a_click_on_an_output_draws_how_it_was_made(view: Any) -> None:
     view.locator("tr.system").first.click()
     drawings = view.locator(".drawing svg")

@@ -169,10 +169,10 @@ function explanation(data, name, number) {
 function sentence(test, number, other) {
   const data = DATA.tests[test];
   const rows = [['source', data.sources[number]], ...data.references.map(lines => ['reference', lines[number] || ''])];
-  const body = make('tbody', {}, ...rows.map(([what, text]) => make('tr', {}, make('td', {}, what), make('td', {}, text))));
+  const body = make('tbody', {}, ...rows.map(([what, text]) => make('tr', {}, make('td', {}, what), make('td', {}, text), make('td'))));
   const against = other ? data.outputs[other][number] || '' : data.references[0][number] || '';
   for (const name of names) {
-    const more = make('tr', {hidden: ''}, make('td'), make('td'));
+    const more = make('tr', {hidden: ''}, make('td'), make('td', {colspan: 2}));
     const toggle = () => {
       more.hidden = !more.hidden;
       if (!more.hidden && !more.lastChild.childNodes.length) more.lastChild.append(...explanation(data, name, number));
