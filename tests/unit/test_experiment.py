@@ -3,17 +3,25 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from treeglot import sample
+from treeglot.align import ALIGNERS
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli import main
 from treeglot.evaluate import Bleu
+from treeglot.evaluate.report import ScoreOptions
 from treeglot.experiment import Output, Pipeline, load_recipe, steps_of
 from treeglot.experiment.drawn import packed
+from treeglot.experiment.step import Identity
+from treeglot.models.hiero import WEIGHTS, HieroModelOptions
+from treeglot.parse import ParsingOptions
+from treeglot.parse.train import ParserTraining
 from treeglot.syntax import ParseForest, Tree
 from treeglot.syntax.draw.values import PICTURE_EDGES
+from treeglot.tune.mert import Mert
 
 RECIPE = """
 title = "A <small> sample"
@@ -131,6 +139,65 @@ def test_a_setting_changes_what_depends_on_it_alone(corpus: Path, done: Path) ->
     missing = [planned.step.name for planned in plan if not planned.done]
     assert missing == ["tune hiero", "translate hiero one", "score one", "report"]
     assert next(planned.reason for planned in plan if not planned.done) == "iterations was 1"
+
+
+def settings(tmp_path: Path, text: str) -> dict[str, Any]:
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(text)
+    return {step.name: json.loads(json.dumps(step.settings)) for step in steps_of(load_recipe(recipe))}
+
+
+WITH_PARSER = RECIPE.replace("[lm]", '[parser]\ntrees = "bank.tree"\n[lm]')
+
+
+def test_a_default_that_is_given_is_the_same_setting(tmp_path: Path) -> None:
+    given = WITH_PARSER.replace("pop_limit = 20 } }", "pop_limit = 20, per_source = 20 }, lm_order = 5 }", 1)
+    given = given.replace("restarts = 1,", "restarts = 1, rounds = 20,")
+    given = given.replace("[lm]", "[align]\noptions = { samplers = 3 }\n[lm]")
+    given = given.replace('"bank.tree"', '"bank.tree"\nprune = 10')
+    assert settings(tmp_path, given) == settings(tmp_path, WITH_PARSER)
+
+
+@pytest.mark.parametrize(
+    ("steps", "owner", "name", "value"),
+    [
+        (["train hiero"], HieroModelOptions, "lm_order", 4),
+        (["tune hiero"], Mert, "rounds", 7),
+        (["parser"], ParserTraining, "merge", 0.25),
+        (["parse train", "parse dev", "parse test one"], ParsingOptions, "most_edges", 9),
+        (["score one"], ScoreOptions, "samples", 17),
+    ],
+)
+def test_a_default_that_changes_is_another_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: list[str], owner: Any, name: str, value: Any
+) -> None:
+    before = settings(tmp_path, WITH_PARSER)
+    field = owner.__dataclass_fields__[name]
+    defaults = list(owner.__init__.__defaults__)
+    defaults[list(owner.__dataclass_fields__).index(name)] = value
+    monkeypatch.setattr(field, "default", value)
+    monkeypatch.setattr(owner.__init__, "__defaults__", tuple(defaults))
+    after = settings(tmp_path, WITH_PARSER)
+    assert [step for step in before if before[step] != after[step]] == steps
+
+
+def test_default_weights_and_aligners_are_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = settings(tmp_path, RECIPE)
+    monkeypatch.setitem(WEIGHTS, "lm", 0.25)
+    monkeypatch.setattr(ALIGNERS["sampler"], "__defaults__", (1, 4))
+    after = settings(tmp_path, RECIPE)
+    assert [step for step in before if before[step] != after[step]] == ["align", "train hiero"]
+    assert after["align"]["options"] == {"seed": 1, "samplers": 4}
+
+
+def test_what_is_not_the_same_is_said_of_tables_too() -> None:
+    before = Identity("train", 1, "treeglot", {"options": {"search": {"pop_limit": 20, "beam": 1}, "old": 1}}, {})
+    after = Identity("train", 1, "treeglot", {"options": {"search": {"pop_limit": 30, "beam": 1}, "new": None}}, {})
+    assert after.differs_from(before) == [
+        "options.new was not set",
+        "options.old was 1",
+        "options.search.pop_limit was 20",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,9 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import json
 import math
+import os
 import re
 import sys
 import types
@@ -101,6 +103,24 @@ def from_table(schema: Callable[..., T], table: Mapping[str, Any], *, table_name
         return _make(schema, table, (table_name,) if table_name else ())
     except _RefusedError as refusal:
         raise UsageError(refusal.problem) from refusal.__cause__
+
+
+def resolved(schema: Callable[..., Any], table: Mapping[str, Any]) -> dict[str, Any]:
+    """All options that `table` stands for, defaults among them, as values of JSON; a factory is not called.
+
+    >>> def rules(max_words: Annotated[int, "longest source side"] = 7, beam: Annotated[float, "margin"] = 1.0): ...
+    >>> resolved(rules, {"beam": 2})
+    {'max_words': 7, 'beam': 2.0}
+    """
+    if dataclasses.is_dataclass(schema):
+        values = dataclasses.asdict(from_table(cast("Callable[..., Any]", schema), table))
+    else:
+        try:
+            values = {o.name: o.default for o in options_of(schema)} | _values(schema, table, ())
+        except _RefusedError as refusal:
+            raise UsageError(refusal.problem) from refusal.__cause__
+    found: dict[str, Any] = json.loads(json.dumps(values, default=os.fspath))
+    return found
 
 
 def load_options(schema: Callable[..., T], path: str | Path) -> T:
@@ -190,7 +210,7 @@ def _default(field: dataclasses.Field[Any]) -> Any:
     return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
 
 
-def _make(schema: Callable[..., T], table: Mapping[str, Any], key: Key) -> T:
+def _values(schema: Callable[..., Any], table: Mapping[str, Any], key: Key) -> dict[str, Any]:
     known = {o.name: o for o in options_of(schema)}
     where = f" of [{_dotted(key)}]" if key else ""
     for name in table:
@@ -200,6 +220,11 @@ def _make(schema: Callable[..., T], table: Mapping[str, Any], key: Key) -> T:
     for o in known.values():
         if o.default is REQUIRED and o.name not in values:
             raise _RefusedError(key, f"option {o.name!r}{where} is missing; expected {wanted(o.type)}: {o.help}")
+    return values
+
+
+def _make(schema: Callable[..., T], table: Mapping[str, Any], key: Key) -> T:
+    values = _values(schema, table, key)
     try:
         return schema(**values)
     except FormatError:

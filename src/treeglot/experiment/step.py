@@ -86,9 +86,20 @@ class Identity:
         out = [] if self.program == other.program else [f"{other.program} became {self.program}"]
         if self.version != other.version:
             out.append("the step does something else now")
-        for name in sorted({*self.settings, *other.settings}):
-            here, there = self.settings.get(name), other.settings.get(name)
-            if here != there:
-                out.append(f"{name} was {json.dumps(there, ensure_ascii=False)}")
+        out += _differences(self.settings, other.settings)
         out += [f"{name} changed" for name in sorted(self.inputs) if other.inputs.get(name) != self.inputs[name]]
         return out
+
+
+def _differences(here: Mapping[str, Any], there: Mapping[str, Any], place: str = "") -> list[str]:
+    """The settings, in tables too, that were something else before."""
+    out = []
+    for name in sorted({*here, *there}):
+        now, before = here.get(name), there.get(name)
+        if name not in there:
+            out.append(f"{place}{name} was not set")
+        elif isinstance(now, Mapping) and isinstance(before, Mapping):
+            out += _differences(now, before, f"{place}{name}.")
+        elif name not in here or now != before:
+            out.append(f"{place}{name} was {json.dumps(before, ensure_ascii=False)}")
+    return out

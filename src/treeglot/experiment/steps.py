@@ -10,8 +10,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from treeglot.align import ALIGNERS
 from treeglot.base.files import read_lines, write_binary
-from treeglot.base.options import from_table
+from treeglot.base.options import from_table, resolved
 from treeglot.experiment.drawn import SENTENCES, drawn
 from treeglot.experiment.recipe import (
     AlignSettings,
@@ -28,19 +29,26 @@ from treeglot.experiment.recipe import (
 from treeglot.experiment.report import report_step
 from treeglot.experiment.results import SPEED
 from treeglot.experiment.step import Input, Output, Step, Task
-from treeglot.models import Corpus, find_kind
+from treeglot.models import Corpus, Kind, find_kind
 
 BATCH = 500  # sentences translated between two writes
 
 
 def steps_of(recipe: Recipe) -> list[Step]:
-    """The steps, in an order in which they can run."""
+    """The steps, in an order in which they can run.
+
+    Their settings are all options, defaults too: a default that changes must not leave an old result in place.
+    """
+    from treeglot.evaluate.report import ScoreOptions
+
     corpus, dev = _files(recipe.corpus), _files(recipe.dev)
     tests = {name: _files(test) for name, test in recipe.test.items()}
     steps = []
     if "alignments" not in corpus:
         files = {"source": corpus["source"], "target": corpus["target"]}
-        steps.append(Step("align", partial(_align, recipe.align), files, dataclasses.asdict(recipe.align)))
+        chosen = resolved(ALIGNERS[recipe.align.method], recipe.align.options)
+        made = dataclasses.asdict(recipe.align) | {"options": chosen}
+        steps.append(Step("align", partial(_align, recipe.align), files, made))
         corpus["alignments"] = Output("align", "links.align")
     if recipe.parser is not None:
         steps += _parsing(recipe.parser, {"train": corpus, "dev": dev} | {f"test {n}": t for n, t in tests.items()})
@@ -53,7 +61,7 @@ def steps_of(recipe: Recipe) -> list[Step]:
         settings: dict[str, Any] = {
             "systems": [system.name for system in recipe.system],
             "baseline": recipe.baseline or recipe.system[0].name,
-            "lowercase": recipe.lowercase,
+            "options": resolved(ScoreOptions, {"lowercase": recipe.lowercase}),
         }
         inputs = outputs | _references(tests[name])
         steps.append(Step(f"score {name}", partial(_score, **settings), inputs, settings))
@@ -82,29 +90,40 @@ def _references(files: Files) -> Files:
 
 def _parsing(settings: ParserSettings, parts: Mapping[str, Files]) -> list[Step]:
     """A parser, and what it makes of the source sentences whose forests or trees are not given."""
-    trained = {"cycles": settings.cycles, "signature": settings.signature}
+    from treeglot.parse import ParsingOptions
+    from treeglot.parse.train import ParserTraining
+
+    trained = resolved(ParserTraining, {"cycles": settings.cycles, "signature": settings.signature})
+    parsed = resolved(ParsingOptions, {"prune": settings.prune})
+    del trained["threads"], parsed["threads"]  # they change nothing
     steps = [Step("parser", partial(_train_parser, settings), {"trees": settings.trees}, trained, resumes=True)]
     for name, files in parts.items():
         inputs = {"parser": Output("parser"), "sentences": files["source"]}
-        steps.append(Step(f"parse {name}", partial(_parse, settings), inputs, {"prune": settings.prune}))
+        steps.append(Step(f"parse {name}", partial(_parse, settings), inputs, parsed))
         files.setdefault("source_forests", Output(f"parse {name}", "forests.jsonl"))
         files.setdefault("source_trees", Output(f"parse {name}", "best.tree"))
     return steps
 
 
 def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Mapping[str, Files]) -> list[Step]:
+    from treeglot.tune import method as methods
+
     kind = find_kind(system.kind)
     own = _files(system.corpus)
     corpus = corpus | own
     files = {name: corpus[name] for name in training_files(kind, corpus, own)} | {"lm": Output("lm", "lm.bin")}
-    settings: dict[str, Any] = {"kind": system.kind, "options": system.options}
-    from_table(kind.options, system.options)  # refuses what is wrong before anything runs
+    settings = {
+        "kind": system.kind,
+        "options": {"compile": dataclasses.asdict(kind.compile)} | resolved(kind.options, system.options),
+        "weights": dict(kind.weights),
+    }
     model = Output(f"train {system.name}")
-    steps = [Step(model.step, partial(_train, **settings), files, settings)]
+    steps = [Step(model.step, partial(_train, kind, system.options), files, settings)]
     tune = system.tune or recipe.tune
     weights: Input = Output(model.step, "weights.txt")
     if tune.method != "none":
-        tuned = dataclasses.asdict(tune) | {"lowercase": recipe.lowercase}
+        chosen = resolved(methods[tune.method], tune.options)
+        tuned = dataclasses.asdict(tune) | {"options": chosen, "lowercase": recipe.lowercase}
         inputs: Files = {"model": model, "dev": dev[translated_file(kind, dev)]} | _references(dev)
         steps.append(Step(f"tune {system.name}", partial(_tune, tune, recipe.lowercase), inputs, tuned, resumes=True))
         weights = Output(f"tune {system.name}", "best.weights")
@@ -161,15 +180,15 @@ def _lm(order: int, task: Task) -> None:
     (task.out / "lm.arpa").unlink()
 
 
-def _train(task: Task, kind: str, options: Mapping[str, Any]) -> None:
+def _train(kind: Kind, options: Mapping[str, Any], task: Task) -> None:
     from treeglot.models import train
 
     files = {name: path for name, path in task.inputs.items() if name != "lm"}
     train(
-        kind,
+        kind.name,
         Corpus(**files),
         task.out,
-        from_table(find_kind(kind).options, options),
+        from_table(kind.options, options),
         lm=task.inputs["lm"],
         threads=task.threads,
         memory=task.memory,
@@ -233,7 +252,7 @@ def _translate(task: Task) -> None:
     task.measure(SPEED, round(1000 * seconds / max(number, 1), 3))
 
 
-def _score(task: Task, systems: Sequence[str], baseline: str, lowercase: bool) -> None:
+def _score(task: Task, systems: Sequence[str], baseline: str, options: Mapping[str, Any]) -> None:
     from treeglot.evaluate.report import ScoreOptions, score_systems
 
     outputs = {name: read_lines(task.inputs[name]) for name in systems}
@@ -242,7 +261,7 @@ def _score(task: Task, systems: Sequence[str], baseline: str, lowercase: bool) -
         outputs,
         references,
         baseline=baseline if len(outputs) > 1 else None,
-        options=ScoreOptions(lowercase=lowercase),
+        options=from_table(ScoreOptions, options),
     )
     with write_binary(task.out / "scores.json") as stream:
         stream.write((json.dumps([one.as_object() for one in found], indent=1) + "\n").encode())
