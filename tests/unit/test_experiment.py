@@ -273,5 +273,5 @@ def test_the_recipe_of_sources_of_dependencies_is_well_formed() -> None:
     steps = {step.name: step for step in steps_of(recipe)}
     trained = {system.name: set(steps[f"train {system.name}"].inputs) for system in recipe.system}
     shared = {"source", "target", "alignments", "lm"}
-    trees = dict.fromkeys(["table", "johansson-nugues", "content", "table-pos"], shared | {"target_trees"})
+    trees = dict.fromkeys(["s2d", "johansson-nugues", "content", "s2d-pos"], shared | {"target_trees"})
     assert trained == trees | {"hiero": shared, "parser": shared | {"target_dependencies"}}
