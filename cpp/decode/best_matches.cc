@@ -47,6 +47,7 @@ void BestMatches::choose(const RuleTable& table, const UnaryRules& unary, RuleCa
       std::ranges::push_heap(proposed_, comes_after);
     }
   }
+  matches_cut_ |= !proposed_.empty();
   std::ranges::stable_sort(labels_, {}, [&](const Label& label) { return unary.rank_of(label.label); });
 }
 
@@ -59,7 +60,10 @@ bool BestMatches::take(Symbol label, float estimate) {
     at->estimate = std::max(at->estimate, estimate);  // a unary rule may be worth more than what it stands on
     return true;
   }
-  if (most_labels_ > 0 && labels_.size() >= most_labels_) return false;
+  if (most_labels_ > 0 && labels_.size() >= most_labels_) {
+    labels_cut_ = true;
+    return false;
+  }
   labels_.push_back({label, estimate, static_cast<std::uint32_t>(labels_.size())});
   return true;
 }

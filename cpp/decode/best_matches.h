@@ -50,6 +50,9 @@ class BestMatches {
   std::span<Label> labels() { return labels_; }                // in the order of the unary rules
   std::span<const Match> matches() const { return matches_; }  // best first
   Label& find(Symbol label);
+  // Whether a limit has left anything out, on any span so far.
+  bool labels_cut() const { return labels_cut_; }
+  bool matches_cut() const { return matches_cut_; }
 
  private:
   bool take(Symbol label, float estimate);
@@ -58,6 +61,7 @@ class BestMatches {
   std::vector<Match> proposed_;  // a heap while choosing
   std::vector<Match> matches_;
   std::vector<Label> labels_;
+  bool labels_cut_ = false, matches_cut_ = false;
 };
 
 }  // namespace treeglot

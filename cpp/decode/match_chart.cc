@@ -67,6 +67,8 @@ class Chart {
       }
     }
     add_sentence();
+    if (best_.labels_cut()) out_.note("more labels on a span than label_limit");
+    if (best_.matches_cut()) out_.note("more matches on a span than match_limit");
     return out_.freeze(goal_);
   }
 

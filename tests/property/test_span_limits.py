@@ -1,7 +1,7 @@
 """Limits on the labels and matches of a span, against their definition and against a search without them."""
 
 import random
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 from hypothesis import assume, given, settings
@@ -83,6 +83,58 @@ def best_within(grammar: list[Rule], sentence: list[str], limit: int) -> float:
     return left[length]
 
 
+def all_within(grammar: list[Rule], sentence: list[str], limit: int) -> list[float]:
+    """All derivations that use, of the matches of every span, only the `limit` best: best first.
+
+    A match is a rule and the labels on the spans below it, as good as the best derivation that it has.
+    """
+    length = len(sentence)
+    chart: dict[tuple[str, int, int], list[float]] = {}
+
+    def covers(symbols: tuple[str, ...], begin: int, end: int) -> list[list[list[float]]]:
+        """For every way to put the symbols on the span, the derivations of each variable."""
+        if not symbols:
+            return [[]] if begin == end else []
+        if symbols[0] not in LABELS:
+            return covers(symbols[1:], begin + 1, end) if begin < end and sentence[begin] == symbols[0] else []
+        return [
+            [chart[symbols[0], begin, middle], *rest]
+            for middle in range(begin + 1, end + 1)
+            if (symbols[0], begin, middle) in chart
+            for rest in covers(symbols[1:], middle, end)
+        ]
+
+    for width in range(1, length + 1):
+        for begin in range(length - width + 1):
+            end = begin + width
+            matches = [
+                (lhs, [score + WEIGHTS["word_penalty"] + sum(one) for one in product(*below)])
+                for lhs, source, score in grammar
+                for below in covers(source, begin, end)
+            ]
+            if width == 1 and not matches:
+                matches = [("X", [UNKNOWN])]
+            matches.sort(key=lambda match: -max(match[1]))
+            assume(len(matches) <= limit or max(matches[limit - 1][1]) - max(matches[limit][1]) > 1e-3)
+            for lhs, scores in matches[:limit]:
+                chart.setdefault((lhs, begin, end), []).extend(scores)
+            assume(sum(len(scores) for scores in chart.values()) < 2000)
+
+    left: list[list[float]] = [[0.0]]
+    for end in range(1, length + 1):
+        left.append(
+            [
+                before + (WEIGHTS["glue"] if begin else 0.0) + score
+                for begin in range(end)
+                for label in LABELS
+                for score in chart.get((label, begin, end), [])
+                for before in left[begin]
+            ]
+        )
+        assume(len(left[end]) < 2000)
+    return sorted(left[length], reverse=True)
+
+
 def translator(grammar: list[Rule], **limits: int) -> Translator:
     return Translator(compiled(grammar), WEIGHTS, options=SearchOptions(per_source=0, **limits))
 
@@ -96,6 +148,14 @@ def test_the_best_labels_of_a_span_are_kept(grammar: list[Rule], sentence: list[
     wanted = best_within(grammar, sentence, limit)
     found = translator(grammar, pop_limit=0, label_limit=limit).translate(" ".join(sentence))
     assert found.score == pytest.approx(wanted, abs=1e-4)
+
+
+@settings(max_examples=150)
+@given(grammars(unary=False), sentences, st.integers(1, 4))
+def test_the_best_matches_of_a_span_are_kept(grammar: list[Rule], sentence: list[str], limit: int) -> None:
+    wanted = all_within(grammar, sentence, limit)
+    found = translator(grammar, pop_limit=0, match_limit=limit).translate(" ".join(sentence)).kbest(2000)
+    assert [h.score for h in found] == pytest.approx(wanted, abs=1e-4)
 
 
 @settings(max_examples=150)

@@ -157,6 +157,20 @@ def test_limits_of_a_span_leave_unknown_words_and_given_translations() -> None:
     assert limited.translate('das ist <x translation="castle||fort">das haus</x>').text == "castle is the"
 
 
+def test_limits_of_a_span_that_cut_are_noted() -> None:
+    rules = [("X", "a", "x", -1.0), ("Y", "a", "y", -2.0), ("X", "b", "z", -1.0)]
+    labels, matches = "more labels on a span than label_limit", "more matches on a span than match_limit"
+
+    def notes(line: str, **limits: int) -> tuple[str, ...]:
+        return Translator(table(*rules), WEIGHTS, options=SearchOptions(**limits)).translate(line).notes
+
+    assert notes("b a b", label_limit=1) == (labels,)
+    assert notes("b a b", match_limit=1) == (matches,)
+    assert notes("b a b", label_limit=2, match_limit=2) == ()
+    assert notes("b b", label_limit=1, match_limit=1) == ()
+    assert notes("b a b") == ()
+
+
 def test_limits_of_a_span_and_rules_of_sentences() -> None:
     features = FeatureSet(table())
     with pytest.raises(ValueError, match="label_limit and match_limit are for tables without rules of whole sentences"):
