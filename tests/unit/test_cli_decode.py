@@ -101,7 +101,10 @@ def test_rules_over_sentences_with_a_language_model(run) -> None:
 
 
 def test_without_glue_the_grammar_has_to_have_its_own(run) -> None:
-    assert run("--no-glue")[2] == "warning: input:1: no derivation covers the sentence; its output is empty\n"
+    assert run("--no-glue")[2] == (
+        "warning: the weights name 'Glue', which is no feature of this model\n"
+        "warning: input:1: no derivation covers the sentence; its output is empty\n"
+    )
     Path("own").write_text(
         GRAMMAR + "[S] ||| [X,1] ||| [X,1] ||| Own=1\n[S] ||| [S,1] [X,2] ||| [S,1] [X,2] ||| Own=10\n"
     )
@@ -284,6 +287,39 @@ def test_joshuas_glue_with_marks_and_its_configuration(run) -> None:
     code, out, err = run(*own, lines="EAT\n")
     assert (code, out) == (0, "\n")
     assert err == "warning: input:1: no derivation covers the sentence; its output is empty\n"
+
+
+@pytest.fixture
+def glued(run):
+    """Rules and a glue grammar, whose features have no names."""
+    Path("grammar").write_text("[X] ||| das ||| the ||| -1\n[X] ||| Haus ||| house ||| -1\n")
+    Path("glue").write_text(
+        "[GOAL] ||| <s> ||| <s> ||| -1\n[GOAL] ||| [GOAL,1] [X,2] ||| [GOAL,1] [X,2] ||| -1\n"
+        "[GOAL] ||| [GOAL,1] </s> ||| [GOAL,1] </s> ||| 0\n"
+    )
+    Path("weights").write_text("tm_pt_0 1\ntm_glue_0 5\n")
+    return lambda *arguments, **given: run(
+        "--no-glue", "--format", "joshua", "--grammar", "glue", "--pass-through", "unknown", *arguments, **given
+    )
+
+
+def test_grammars_with_one_name_and_weights_with_two(run, glued) -> None:
+    code, out, err = glued("--kbest", "1")
+    assert (code, out) == (2, "")
+    assert err == (
+        "error: the weights name 'tm_glue_0', which no grammar has: 2 of the grammars have tm_pt; expected "
+        "--prefix for each grammar in turn, such as --prefix tm_pt --prefix tm_glue\n"
+    )
+    code, out, err = glued("--kbest", "1", "--prefix", "tm_pt", "--prefix", "tm_glue")
+    assert (code, out, err) == (0, "0 ||| the house ||| tm_glue_0=3 tm_pt_0=2 ||| 17.000000\n", "")
+    # Who says that both have one name is only told which weight is not used.
+    code, out, err = glued("--kbest", "1", "--prefix", "tm_pt", "--prefix", "tm_pt")
+    assert (code, out) == (0, "0 ||| the house ||| tm_pt_0=5 ||| 5.000000\n")
+    assert err == "warning: the weights name 'tm_glue_0', which is no feature of this model\n"
+    # The built-in glue has that weight, and two files of one owner are nothing strange.
+    Path("glue").write_text("[X] ||| klein ||| small ||| -1\n")
+    code, out, err = run("--kbest", "1", "--format", "joshua", "--grammar", "glue", "--pass-through", "unknown")
+    assert (code, out, err) == (0, "0 ||| the house ||| tm_pt_0=2 tm_glue_0=2 ||| 12.000000\n", "")
 
 
 def test_cdecs_lines(run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from treeglot.base.errors import FormatError
     from treeglot.decode import SearchOptions
     from treeglot.lm import NgramModel
+
+# Features without names, of grammars that have their own owner or number; cdec has one name for all grammars.
+OWNERS = {"joshua": r"(tm_.+)_\d+", "moses": r"(TranslationModel\d+)(?:_\d+)?"}
 
 
 def decode(
@@ -100,8 +104,10 @@ def decode(
             raise UsageError("--pass-through, --prefix and --no-glue are for grammars of other decoders")
         translator = _own(grammar, weights, model, options)
     else:
-        table = _read(grammar, format, prefix or foreign.settings.prefixes, skip_bad)
+        prefixes = prefix or foreign.settings.prefixes
+        table = _read(grammar, format, prefixes, skip_bad)
         translator = ForeignTranslator(table, foreign, model, options, pass_through=pass_through, glue=glue)
+        _check_owners(len(grammar), prefixes, format, translator.unknown_weights)
         show = foreign.listed
     output = Output(out, kbest, distinct, as_json, trace, time, threads, forest, margin, html, svg, listed=show)
     run(translator, iter(iterate_lines(source, errors="replace")), source, output)
@@ -114,6 +120,25 @@ def _own(grammar: list[Path], weights: Path, lm: NgramModel | None, options: Sea
     if len(grammar) != 1:
         raise UsageError(f"{len(grammar)} grammars were given; expected one compiled table")
     return Translator(open_table(grammar[0]), given_weights(weights), lm, options)
+
+
+def _check_owners(grammars: int, prefixes: Sequence[str], format: str, unknown: list[str]) -> None:
+    """Refuse grammars that share names of features only by default, where weights are for a grammar of other names.
+
+    Without this the features of a glue grammar would have the weights of the rules.
+    """
+    from treeglot.rules.grammar import PREFIXES
+
+    default = PREFIXES[format]
+    shared = [*prefixes, *[default] * (grammars - len(prefixes))][:grammars].count(default)
+    if len(prefixes) >= grammars or shared < 2 or format not in OWNERS:
+        return
+    for name in unknown:
+        if owner := re.fullmatch(OWNERS[format], name):
+            raise UsageError(
+                f"the weights name {name!r}, which no grammar has: {shared} of the grammars have {default}; expected "
+                f"--prefix for each grammar in turn, such as --prefix {default} --prefix {owner[1]}"
+            )
 
 
 def _read(

@@ -117,6 +117,8 @@ class ForeignTranslator:
     def unknown_weights(self) -> list[str]:
         """Names in the weights that no feature has, as the file has them."""
         unknown, terms = set(self.translator.unknown_weights), self.foreign.terms
+        if not self.foreign.glue:  # nothing but the built-in rules fires it
+            unknown.add(OWN + "glue")
         return [
             name
             for name in self.foreign.weights
