@@ -322,6 +322,16 @@ def test_grammars_with_one_name_and_weights_with_two(run, glued) -> None:
     assert (code, out, err) == (0, "0 ||| the house ||| tm_pt_0=2 tm_glue_0=2 ||| 12.000000\n", "")
 
 
+def test_spans_of_a_forest_with_marks(glued) -> None:
+    names = ["--prefix", "tm_pt", "--prefix", "tm_glue"]
+    code, out, _ = glued("--json", "--trace", "--forest", "forests", *names, lines="das Haus das\n")
+    assert code == 0
+    labels = from_json(Path("forests").read_text()).node_labels
+    assert {label for label in labels if label.startswith("X ")} == {"X 0-1", "X 1-2", "X 2-3"}
+    steps = {f"{step['label']} {step['span'][0]}-{step['span'][1]}" for step in json.loads(out)["derivation"]}
+    assert steps == set(labels)
+
+
 def test_cdecs_lines(run) -> None:
     lines = '<seg id="7">das Haus</seg>\ndas Haus ||| the house\n<seg id="0" grammar="g.gz"> das </seg>\n<seg>das\n'
     code, out, err = run("--kbest", "1", lines=lines)

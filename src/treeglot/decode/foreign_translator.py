@@ -173,13 +173,16 @@ def _unmarked(hypothesis: Hypothesis) -> Hypothesis:
     words = hypothesis.text.split(" ")
     begin = 1 if words[0] == "<s>" else 0
     end = len(words) - (1 if len(words) > begin and words[-1] == "</s>" else 0)
-    last = max(step.span[1] for step in hypothesis.derivation.steps) - 2
-    steps = tuple(
-        replace(step, span=(min(max(step.span[0] - 1, 0), last), min(max(step.span[1] - 1, 0), last)))
-        for step in hypothesis.derivation.steps
-    )
+    spans = _unmarked_spans([step.span for step in hypothesis.derivation.steps])
+    steps = tuple(replace(step, span=span) for step, span in zip(hypothesis.derivation.steps, spans, strict=True))
     text, given_by = " ".join(words[begin:end]), hypothesis.given_by[begin:end]
     return replace(hypothesis, text=text, derivation=Derivation(steps), given_by=given_by)
+
+
+def _unmarked_spans(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans of a whole sentence, <s> and </s> among its words, as those without."""
+    last = max(end for _, end in spans) - 2
+    return [(min(max(begin - 1, 0), last), min(max(end - 1, 0), last)) for begin, end in spans]
 
 
 class _Again:
@@ -202,7 +205,8 @@ class _Again:
         scores = np.array(forest.scores)
         scores[last.start : last.stop] += weights.constant
         features = tuple(weights.features(values, edge in last, OWN) for edge, values in enumerate(forest.features))
-        return replace(forest, scores=scores, features=features)
+        spans = tuple(_unmarked_spans(forest.spans)) if weights.marked else forest.spans
+        return replace(forest, scores=scores, features=features, spans=spans)
 
 
 def search_options(weights: ForeignWeights) -> SearchOptions:
