@@ -332,6 +332,17 @@ def test_spans_of_a_forest_with_marks(glued) -> None:
     assert steps == set(labels)
 
 
+def test_a_limit_that_is_too_large(run) -> None:
+    limit = "99999999999"
+    Path("weights").write_text(f"lm_0 1\ntm = thrax -owner pt -maxspan {limit} -path grammar\n")
+    problem = f"is {limit}; expected at most 4294967295"
+    assert run("--format", "joshua") == (1, "", f"error: weights:2: the span limit {problem}\n")
+    Path("weights").write_text(f"[max-chart-span]\n{limit}\n[weight]\nLM0= 1\n")
+    assert run("--format", "moses") == (1, "", f"error: weights:2: [max-chart-span] {problem}\n")
+    Path("weights").write_text(f"[feature]\nPhraseDictionaryMemory table-limit={limit}\n[weight]\nLM0= 1\n")
+    assert run("--format", "moses") == (1, "", f"error: weights:2: table-limit {problem}\n")
+
+
 def test_cdecs_lines(run) -> None:
     lines = '<seg id="7">das Haus</seg>\ndas Haus ||| the house\n<seg id="0" grammar="g.gz"> das </seg>\n<seg>das\n'
     code, out, err = run("--kbest", "1", lines=lines)

@@ -190,10 +190,13 @@ def _read(path: PathLike, decoder: Decoder, settings: SettingsReader) -> dict[st
         if decoder == "joshua" and _JOSHUA_FEATURE.match(text):
             raise FormatError(file, number, f"{text[:60]!r} is not a weight; {_EXPECTED[decoder]}")
         if (decoder == "moses" and section not in ("", "weight")) or (decoder == "joshua" and "=" in text):
-            if decoder == "moses":
-                settings.moses(section, text)
-            else:
-                settings.joshua(text)
+            try:
+                if decoder == "moses":
+                    settings.moses(section, text)
+                else:
+                    settings.joshua(text)
+            except ValueError as error:
+                raise FormatError(file, number, str(error)) from error
             continue
         for name, value in _weights_of(text, decoder, file, number):
             if name in weights:

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from treeglot.decode.search import MOST
+
 
 @dataclass(frozen=True)
 class ForeignSettings:
@@ -20,7 +22,7 @@ class ForeignSettings:
 
 
 class SettingsReader:
-    """Takes a configuration's lines; what it does not know it passes over."""
+    """Takes a configuration's lines; what it does not know it passes over. A limit too large is a ValueError."""
 
     def __init__(self) -> None:
         self.names: dict[str, str] = {}
@@ -40,7 +42,7 @@ class SettingsReader:
     def moses(self, section: str, line: str) -> None:
         """A line of [feature], such as KENLM name=LM0 factor=0 …, or the first one of [max-chart-span]."""
         if section == "max-chart-span" and self.span_limit is None:
-            self.span_limit = _positive(line)
+            self.span_limit = _positive(line, "[max-chart-span]")
         if section != "feature":
             return
         kind, *given = line.split()
@@ -49,7 +51,7 @@ class SettingsReader:
         name = options.get("name", f"{kind}{number}")
         if kind.startswith("PhraseDictionary"):
             if not self.prefixes:
-                self.per_source = _number(options.get("table-limit", ""))
+                self.per_source = _number(options.get("table-limit", ""), "table-limit")
             self.names[f"TranslationModel{len(self.prefixes)}"] = name
             self.prefixes.append(name)
         elif kind.upper().endswith("LM"):
@@ -73,7 +75,7 @@ class SettingsReader:
                 if owner is None and len(parts) >= 4:
                     owner, limit = parts[1:3]
                 if not self.prefixes:
-                    self.span_limit = _positive(limit or "")
+                    self.span_limit = _positive(limit or "", "the span limit")
                 self.prefixes.append(f"tm_{owner or 'pt'}")
             case "goalsymbol":
                 self.goal = value.strip().strip("[]")
@@ -83,9 +85,13 @@ class SettingsReader:
                 self.weights_file = value.strip()
 
 
-def _number(text: str) -> int | None:
-    return int(text) if text.strip().isdecimal() else None
+def _number(text: str, name: str) -> int | None:
+    if not text.strip().isdecimal():
+        return None
+    if float(text) > MOST:  # of any number of digits, which an integer is not
+        raise ValueError(f"{name} is {text.strip()[:30]}; expected at most {MOST}")
+    return int(text)
 
 
-def _positive(text: str) -> int | None:
-    return _number(text) or None
+def _positive(text: str, name: str) -> int | None:
+    return _number(text, name) or None
