@@ -343,6 +343,16 @@ def test_a_limit_that_is_too_large(run) -> None:
     assert run("--format", "moses") == (1, "", f"error: weights:2: table-limit {problem}\n")
 
 
+def test_pictures_and_counts_are_of_the_words_that_were_translated(run, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("input").write_text('<seg id="0">das Haus</seg> ||| the house is here\n')
+    files = ["--grammar", "grammar", "--weights", "weights"]
+    assert main(["decode", "input", *files, "--svg", "one.svg", "--html", "all.html", "--time"]) == 0
+    assert "1 sentences, 2 words: " in capsys.readouterr().err
+    for picture in (Path("one.svg").read_text(), Path("all.html").read_text()):
+        assert "das" in picture and "Haus" in picture
+        assert "seg" not in picture and "here" not in picture
+
+
 def test_cdecs_lines(run) -> None:
     lines = '<seg id="7">das Haus</seg>\ndas Haus ||| the house\n<seg id="0" grammar="g.gz"> das </seg>\n<seg>das\n'
     code, out, err = run("--kbest", "1", lines=lines)

@@ -162,7 +162,7 @@ def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, outp
                 if output.dependencies is not None:
                     trees.append(translation.dependency)
                 seconds += translation.seconds
-                words += len(tokens(translation.source))
+                words += len(tokens(read) if isinstance(read := translation.given, str) else read.words)
                 notes.update(set(translation.notes))
             progress.update(number)
     if output.html is not None:

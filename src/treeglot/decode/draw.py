@@ -32,10 +32,10 @@ def to_html(translation: Translation, source: Source | None = None) -> str:
     """
     best = translation.best
     source = translation.given if source is None else source
-    words = tokens(translation.source) if isinstance(source, str) else source.words
+    words = _words(translation, source)
     parts = [f'<p class="output">{_text(" ".join(words))}<br><b>{_text(best.text)}</b></p>']
     if translation.problem:
-        return f"{parts[0]}<p>{_text(translation.problem)}</p>"
+        return f'<p class="output">{_text(translation.source)}</p><p>{_text(translation.problem)}</p>'
     if not best.derivation.steps:
         return parts[0]
     numbers = _numbers(best.derivation)
@@ -172,8 +172,14 @@ def _input(translation: Translation, source: Source, numbers: dict[int, int]) ->
         return dependents(translation.tree, derivation, numbers)
     if _used(source, derivation):
         return tree.across(used_tree(derivation, source), svg.PICTURE)
-    words = tokens(translation.source) if isinstance(source, str) else source.words
+    words = _words(translation, source)
     return _row(words, [numbers[step] for step in word_steps(derivation, len(words))])
+
+
+def _words(translation: Translation, source: Source) -> Sequence[str]:
+    """The words that spans count: of a line, what is left of it without tags and references."""
+    given = translation.given if isinstance(source, str) else source
+    return tokens(given) if isinstance(given, str) else given.words
 
 
 def _listed(derivation: Derivation, numbers: dict[int, int]) -> Drawing:
