@@ -353,6 +353,15 @@ def test_pictures_and_counts_are_of_the_words_that_were_translated(run, capsys: 
         assert "seg" not in picture and "here" not in picture
 
 
+def test_without_a_picture_all_else_is_said(run, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("input").write_text(" ||| nothing\n")
+    files = ["--grammar", "grammar", "--weights", "weights"]
+    assert main(["decode", "input", *files, "--svg", "one.svg", "--time"]) == 1
+    said = capsys.readouterr().err
+    assert "the reference after ||| is not used: 1 of 1 sentences\n1 sentences, 0 words: " in said
+    assert said.endswith("error: there is no derivation to draw: one.svg is not written\n")
+
+
 def test_cdecs_lines(run) -> None:
     lines = '<seg id="7">das Haus</seg>\ndas Haus ||| the house\n<seg id="0" grammar="g.gz"> das </seg>\n<seg>das\n'
     code, out, err = run("--kbest", "1", lines=lines)

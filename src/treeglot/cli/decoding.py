@@ -168,9 +168,7 @@ def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, outp
     if output.html is not None:
         with write_binary(output.html) as stream:
             stream.write(page(str(source), drawn).encode())
-    if output.svg is not None:
-        if picture is None:
-            raise TreeglotError(f"there is no derivation to draw: {output.svg} is not written")
+    if output.svg is not None and picture is not None:
         with write_binary(output.svg) as stream:
             stream.write(picture.encode())
     if output.dependencies is not None:
@@ -179,6 +177,8 @@ def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, outp
         say(f"{note}: {times:,} of {number:,} sentences")
     if output.time and number:
         say(f"{number:,} sentences, {words:,} words: {seconds:.2f} s of CPU, {1000 * seconds / number:.2f} ms each")
+    if output.svg is not None and picture is None:
+        raise TreeglotError(f"there is no derivation to draw: {output.svg} is not written")
 
 
 def warn_left_out(rules: int) -> None:
