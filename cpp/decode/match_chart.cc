@@ -243,7 +243,8 @@ class Chart {
     if (shares_goal() || options_.marked) {
       goal_ = out_.add_node({0, length_}, Symbols::kNone);
       for (const Item& item : cell(0, length_))
-        if (item.label == sentence_ || options_.goal.empty()) out_.add_edge(goal_, std::span(&item.node, 1), glue_.end(), kBegins | kEnds);
+        if (item.label == sentence_ || options_.goal.empty())
+          out_.add_edge(goal_, std::span(&item.node, 1), glue_.end(), kBegins | kEnds);
       return;
     }
     std::vector<NodeId> sentence(length_ + 1, kNoNode);

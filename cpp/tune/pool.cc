@@ -48,7 +48,8 @@ Pool::Pool(std::span<const std::uint32_t> first_hypothesis, SparseRows rows, std
   if (features <= kMostColumns) {
     columns_.resize(features * rows.size());
     for (std::size_t h = 0; h < rows.size(); ++h) {
-      for (std::uint64_t i = rows.first[h]; i < rows.first[h + 1]; ++i) columns_[rows.features[i] * rows.size() + h] = rows.values[i];
+      for (std::uint64_t i = rows.first[h]; i < rows.first[h + 1]; ++i)
+        columns_[rows.features[i] * rows.size() + h] = rows.values[i];
     }
   }
 }
