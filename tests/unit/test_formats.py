@@ -91,7 +91,9 @@ def test_nodes_of_one_label_and_span_are_told_apart_in_egrets_format() -> None:
 
 
 def test_egrets_own_scores_are_logarithms_to_the_base_2() -> None:
-    assert values("egret", FOREST, base="2")[0].scores.tolist() == [x * math.log(2) for x in (0, 0, -0.1, -0.4, -0.25)]
+    for base in ("2", 2):
+        scores = values("egret", FOREST, base=base)[0].scores.tolist()
+        assert scores == [x * math.log(2) for x in (0, 0, -0.1, -0.4, -0.25)]
     with pytest.raises(UsageError, match=r"^unknown base of logarithms '10'; known: 2, e$"):
         values("egret", FOREST, base="10")
 

@@ -15,10 +15,10 @@ from treeglot.syntax.formats.format import Format
 _UNITS = {"e": 1.0, "2": math.log(2)}
 
 
-def _reader(file: str, skip_bad: bool, keep_suffix: bool = False, base: Literal["e", "2"] = "e") -> EgretReader:
-    if base not in _UNITS:
-        raise UsageError(unknown("base of logarithms", base, _UNITS))
-    return EgretReader(file, skip_bad, keep_suffix, _UNITS[base])
+def _reader(file: str, skip_bad: bool, keep_suffix: bool = False, base: Literal["e", "2", 2] = "e") -> EgretReader:
+    if (name := str(base)) not in _UNITS:
+        raise UsageError(unknown("base of logarithms", name, _UNITS))
+    return EgretReader(file, skip_bad, keep_suffix, _UNITS[name])
 
 
 def _writer() -> Callable[[ParseForest], str]:
