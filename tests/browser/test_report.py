@@ -35,12 +35,13 @@ def score(system: str, bleu: float, against: bool) -> dict[str, Any]:
 def data() -> dict[str, Any]:
     steps = [["S", "[X,1]", "[X,1]", 0, 2, 1], ["X", "[X,1] 屋", "the [X,1]", 0, 2, 1], ["X", "小", "small", 0, 1, 0]]
     explained = {"steps": steps, "heads": [1, -1], "tags": ["DT", "NN"]}
-    # Over 小 屋: NP of JJ NN, or of NN NN.
+    # Over 小 屋: NP of JJ NN, or of NN NN; the last node is in neither.
     forest = {
         "words": ["小", "屋"],
         "trees": 2.0,
-        "nodes": [["JJ", 0, 1], ["NN", 0, 1], ["NN", 1, 2], ["NP", 0, 2]],
-        "edges": [[2, 0], [3, 0], [4, 1], [5, 2, 4], [5, 3, 4]],
+        "nodes": [["JJ", 0, 1], ["NN", 0, 1], ["NN", 1, 2], ["NP", 0, 2], ["NP", 1, 2]],
+        "edges": [[2, 0], [3, 0], [4, 1], [5, 2, 4], [5, 3, 4], [6, 4]],
+        "goal": 5,
     }
     tree = {"words": ["小", "屋"], "heads": [1, -1], "tags": ["JJ", "NN"]}
     system = {
@@ -60,7 +61,7 @@ def data() -> dict[str, Any]:
         "tests": {
             "news": {
                 "sources": ["小 屋", "房子"],
-                "references": [["the small house", "a house"]],
+                "references": [["the small house", "a house <!--<script>"]],
                 "outputs": {"a": ["the small hut", "a house"], "b": ["the house", "a home"]},
                 "judged": {"a": [60.5, 100.0], "b": [70.0, 20.0]},
                 "derivations": {
@@ -156,7 +157,7 @@ def test_forests_show_their_trees(view: Any) -> None:
     assert view.locator(".drawing svg").count() == 4  # output's tree, derivation, the input's tree, its forest
     strong = view.locator(".forest g.node.strong text")
     assert strong.all_text_contents() == ["小", "屋", "NN", "NN", "NP"]  # what was translated
-    assert view.locator(".forest g.edge").count() == 5
+    assert view.locator(".forest g.edge").count() == 6
     assert view.locator(".forest g.edge.strong").count() == 3
     view.locator(".forest g.several").click()
     assert strong.all_text_contents() == ["小", "屋", "JJ", "NN", "NP"]

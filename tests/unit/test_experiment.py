@@ -15,11 +15,12 @@ from treeglot.evaluate import Bleu
 from treeglot.evaluate.report import ScoreOptions
 from treeglot.experiment import Output, Pipeline, load_recipe, steps_of
 from treeglot.experiment.drawn import packed
+from treeglot.experiment.report import page
 from treeglot.experiment.step import Identity
 from treeglot.models.hiero import WEIGHTS, HieroModelOptions
 from treeglot.parse import ParsingOptions
 from treeglot.parse.train import ParserTraining
-from treeglot.syntax import ParseForest, Tree
+from treeglot.syntax import ParseForest, Tree, read
 from treeglot.syntax.draw.values import PICTURE_EDGES
 from treeglot.tune.mert import Mert
 
@@ -89,7 +90,7 @@ def test_the_page_stands_alone(done: Path) -> None:
     assert "<title>A &lt;small&gt; sample</title>" in html
     assert not re.search(r'(?:src|href)="(?!timings\.js)', html)
     assert "http" not in html.replace("http://www.w3.org/2000/svg", "")
-    data = json.loads(html.split("const DATA = ")[1].split(";</script>")[0].replace("<\\/", "</"))
+    data = json.loads(html.split("const DATA = ")[1].split(";</script>")[0])
     test = data["tests"]["one"]
     assert len(test["sources"]) == len(test["references"][0]) == len(test["outputs"]["c2d"])
     explained = test["derivations"]["c2d"][0]
@@ -108,6 +109,27 @@ def test_the_page_stands_alone(done: Path) -> None:
     )
     assert (done / f"train-hiero.{signature.split('model:')[1][:12]}").is_dir()
     assert "|tuned:none|" in data["systems"][1]["signature"]
+
+
+def test_no_sentence_ends_the_data_of_the_page_or_keeps_it_open() -> None:
+    text = "a <!--<script> b </script> c"
+    html = page({"title": "t", "tests": [text]})
+    assert html.lower().count("<script") == html.count("</script>") == 3
+    assert "<!--" not in html
+    assert json.loads(html.split("const DATA = ")[1].split(";</script>")[0])["tests"] == [
+        "a <!--<script> b </script> c"
+    ]
+
+
+def test_the_goal_of_a_forest_need_not_be_its_last_node(tmp_path: Path) -> None:
+    path = tmp_path / "one.jsonl"
+    nodes = [["N", 0, 1, [0, 0]], ["N", 1, 2, [0, 1]], ["NP", 0, 2, [0, 2, 3]], ["X", 1, 2, [0, 3]]]
+    values = [{"label": label, "span": [begin, end], "edges": [edge]} for label, begin, end, edge in nodes]
+    path.write_text(json.dumps({"words": ["a", "b"], "scores": "posterior", "goal": 4, "nodes": values}) + "\n")
+    [forest] = read(path)
+    found = packed(forest, [])["forest"]
+    assert found["nodes"][found["goal"] - len(found["words"])] == ["NP", 0, 2]
+    assert found["nodes"][-1] == ["X", 1, 2]
 
 
 def test_large_forests_are_not_drawn() -> None:
@@ -234,7 +256,7 @@ def test_files_that_a_kind_wants(tmp_path: Path) -> None:
         Pipeline(steps_of(load_recipe(recipe)), tmp_path / "work").plan()
 
 
-def test_files_of_one_system(tmp_path: Path) -> None:
+def test_files_of_one_system(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Its own files come before those of the corpus that serve alike; what its kind has no use for is refused."""
     recipe, more = tmp_path / "recipe.toml", tmp_path / "more"
     more.mkdir()
@@ -250,8 +272,10 @@ def test_files_of_one_system(tmp_path: Path) -> None:
     assert steps["train hiero"].inputs["alignments"] == Output("align", "links.align")
     wrong = 'kind = "hiero"\ncorpus = { target_trees = "train.en.tree" }'
     recipe.write_text(RECIPE.replace('kind = "hiero"', wrong))
-    with pytest.raises(UsageError, match="a hiero model makes no use of target_trees"):
+    with pytest.raises(UsageError, match=r"^system 'hiero': a hiero model makes no use of target_trees$"):
         steps_of(load_recipe(recipe))
+    assert main(["run", str(recipe)]) == 1
+    assert f"{recipe}: system 'hiero': a hiero model makes no use of target_trees" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.output import say, shown_warnings
 
 
@@ -34,11 +35,15 @@ def run(
     from treeglot.cli.board import watcher
     from treeglot.experiment import Pipeline, load_recipe, publish, steps_of
 
-    pipeline = Pipeline(steps_of(load_recipe(recipe, data)), work or recipe.parent / recipe.stem)
+    try:
+        steps = steps_of(load_recipe(recipe, data))
+    except UsageError as error:
+        raise FormatError(str(recipe), 0, str(error)) from error
+    pipeline = Pipeline(steps, work or recipe.parent / recipe.stem)
     if plan:
-        steps = pipeline.plan()
-        width = max(len(planned.step.name) for planned in steps) + 2
-        for planned in steps:
+        planned_steps = pipeline.plan()
+        width = max(len(planned.step.name) for planned in planned_steps) + 2
+        for planned in planned_steps:
             state = "done" if planned.done else "to do"
             print(f"{state:6}{planned.step.name:{width}}{planned.key[:12]}  {planned.reason}".rstrip())
         return

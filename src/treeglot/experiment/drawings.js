@@ -113,9 +113,9 @@ function spread(wished, widths) {
   return pools.flatMap(pool => Array(pool.count).fill(pool.sum / pool.count)).map((mean, i) => mean + offsets[i]);
 }
 
-// A packed forest: nodes as [label, begin, end] above the words, edges as [head, tails ...]. One tree of it is strong: first that of
+// A packed forest: nodes as [label, begin, end] above the words, edges as [head, tails ...]. One tree of its goal is strong: first that of
 // the `used` edges. A click on a node that can be built in several ways takes the next one.
-function forest({words, nodes, edges, trees, size}, used) {
+function forest({words, nodes, edges, goal, trees, size}, used) {
   const many = trees === 1 ? 'one tree' : `${trees < 1e15 ? trees.toLocaleString('en') : trees.toPrecision(2)} trees`;
   if (size) return make('p', {}, `The forest has ${many} and ${size.toLocaleString('en')} edges: it is not drawn.`);
   const n = words.length, count = n + nodes.length;
@@ -151,7 +151,7 @@ function forest({words, nodes, edges, trees, size}, used) {
   const name = node => node < n ? words[node] : `${nodes[node - n][0]}[${nodes[node - n][1]},${nodes[node - n][2]})`;
   const holder = make('div', {class: 'drawing forest'});
   function render() {
-    const strong = new Set(), open = [count - 1];
+    const strong = new Set(), open = [goal];
     while (open.length) {
       const node = open.pop();
       strong.add(node);

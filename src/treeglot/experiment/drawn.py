@@ -22,13 +22,13 @@ def drawn(source: Source, translation: Translation) -> dict[str, Any]:
 
 
 def packed(forest: ParseForest, used: list[int]) -> dict[str, Any]:
-    """A forest: words, nodes above them as [label, begin, end], edges as [head, tails …]; of a large one its size.
+    """A forest: words, nodes above them as [label, begin, end], edges as [head, tails …], goal; or its size.
 
     Nodes and edges of words are left out: node 0 is the first word. `used` are the places of those edges.
 
     >>> from treeglot.syntax import Tree
     >>> packed(ParseForest.from_tree(Tree.parse("(NP (NN w))")), [0, 1, 2])["forest"]
-    {'words': ['w'], 'trees': 1.0, 'nodes': [['NN', 0, 1], ['NP', 0, 1]], 'edges': [[1, 0], [2, 1]]}
+    {'words': ['w'], 'trees': 1.0, 'nodes': [['NN', 0, 1], ['NP', 0, 1]], 'edges': [[1, 0], [2, 1]], 'goal': 2}
     """
     graph, words = forest.graph, forest.words
     found: dict[str, Any] = {"words": words, "trees": forest.count()}
@@ -39,7 +39,9 @@ def packed(forest: ParseForest, used: list[int]) -> dict[str, Any]:
     spans = forest.spans.tolist()
     found["nodes"] = [[forest.label(node), *spans[node]] for node in range(len(words), graph.nodes)]
     found["edges"] = [[heads[e], *tails[first[e] : first[e + 1]]] for e in kept]
-    return {"forest": found, "used": [place for place, edge in enumerate(kept) if edge in set(used)]}
+    found["goal"] = graph.goal
+    taken = set(used)
+    return {"forest": found, "used": [place for place, edge in enumerate(kept) if edge in taken]}
 
 
 def _tree(tree: Dependency) -> dict[str, Any]:

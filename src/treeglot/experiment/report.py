@@ -82,8 +82,8 @@ def page(data: dict[str, Any]) -> str:
     here = files("treeglot.experiment")
     names = ("report.css", "drawings.js", "report.js")
     style, drawings, program = (here.joinpath(name).read_text(encoding="utf-8") for name in names)
-    # Inside <script> only "</" could end the data too early.
-    held = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    # Inside <script> "</" would end the data too early, and after "<!--<script" nothing would.
+    held = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return "\n".join(
         [
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>',

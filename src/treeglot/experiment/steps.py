@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from treeglot.align import ALIGNERS
+from treeglot.base.errors import UsageError
 from treeglot.base.files import read_lines, write_binary
 from treeglot.base.options import from_table, resolved
 from treeglot.experiment.drawn import SENTENCES, drawn
@@ -55,7 +56,10 @@ def steps_of(recipe: Recipe) -> list[Step]:
     order = recipe.lm.order
     steps.append(Step("lm", partial(_lm, order), {"text": recipe.lm.text or corpus["target"]}, {"order": order}))
     for system in recipe.system:
-        steps += _system(recipe, system, corpus, dev, tests)
+        try:
+            steps += _system(recipe, system, corpus, dev, tests)
+        except UsageError as error:
+            raise UsageError(f"system {system.name!r}: {error}") from error
     for name in recipe.test:
         outputs: dict[str, Input] = {s.name: Output(f"translate {s.name} {name}", "output.txt") for s in recipe.system}
         settings: dict[str, Any] = {
@@ -129,7 +133,7 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
         weights = Output(f"tune {system.name}", "best.weights")
     for name, test in tests.items():
         inputs = {"model": model, "weights": weights, "sentences": test[translated_file(kind, test)]}
-        steps.append(Step(f"translate {system.name} {name}", _translate, inputs, version=2))
+        steps.append(Step(f"translate {system.name} {name}", _translate, inputs, version=3))
     return steps
 
 
