@@ -250,6 +250,31 @@ def test_strings_to_dependencies_lift_crossing_arcs_too(folder: Path, corpus: Co
     assert not any(translation.problem for translation in found)
 
 
+@pytest.mark.parametrize("kind", ["c2s", "t2s", "dep2str", "dep2str-aug"])
+@pytest.mark.filterwarnings("ignore::treeglot.lm.DiscountWarning")  # small data
+def test_rules_have_the_words_of_source_parses(kind: str, tmp_path: Path) -> None:
+    """A text may have another case and brackets; what is translated are parses, so rules must have their words."""
+    files = {
+        "zh.tree": "(NP (DT ein) (X -LRB-) (NN haus))\n(NP (DT kein) (NN haus))\n(())\n",
+        "zh.txt": "Ein ( Haus\nkein haus\nNein\n",
+        "en.txt": "a ( house\nno house\nno\n",
+        "links.align": "0-0 1-1 2-2\n0-0 1-1\n0-0\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    given = Corpus(
+        source=tmp_path / "zh.txt",
+        source_trees=tmp_path / "zh.tree",
+        target=tmp_path / "en.txt",
+        alignments=tmp_path / "links.align",
+    )
+    said: list[str] = []
+    model = train(kind, given, tmp_path / "model", report=said.append)
+    assert "1 source sentences have another case or other brackets in their parses than in the text" in "\n".join(said)
+    found = model.translate_all(model.read(tmp_path / "zh.tree"))
+    assert [translation.text for translation in found][:2] == ["a ( house", "no house"]
+
+
 def test_source_trees_of_other_words_can_be_skipped(folder: Path, corpus: Corpus, tmp_path: Path) -> None:
     lines = (folder / "zh.txt").read_text().splitlines()
     lines[2] = " ".join(["别", *lines[2].split(" ")[1:]])

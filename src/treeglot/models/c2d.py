@@ -87,7 +87,7 @@ def _extract(
 ) -> Extraction:
     chosen, seen = _rule_set(rules, options.extract), TreeCounts()
     heads.load(options.source_heads)  # a name that is none is refused before the work
-    pairs = bitext(aligned_words(corpus))
+    pairs = bitext(aligned_words(corpus, as_parsed=seen))
     work.report(f"{len(pairs):,} sentence pairs")
     extraction = extract_ghkm(
         pairs,

@@ -57,9 +57,9 @@ class Dep2strOptions:
 
 def _extract(corpus: Corpus, folder: Path, options: Dep2strOptions, work: Work) -> Extraction:
     heads.load(options.source_heads)  # a name that is none is refused before the work
-    pairs = bitext(aligned_words(corpus))
-    work.report(f"{len(pairs):,} sentence pairs")
     seen = TreeCounts()
+    pairs = bitext(aligned_words(corpus, as_parsed=seen))
+    work.report(f"{len(pairs):,} sentence pairs")
     trees = list(source_dependencies(corpus, options.source_heads, skip_bad=options.skip_bad, counts=seen))
     seen.say(work, "source")
     return extract_dependents(pairs, trees, folder, options.extract, threads=work.threads, memory=work.memory // 2)

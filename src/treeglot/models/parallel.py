@@ -30,16 +30,50 @@ from treeglot.syntax.same_words import difference
 BATCH = 2048  # trees that are turned into dependencies at a time
 
 
-def aligned_words(corpus: Corpus) -> Iterator[tuple[list[str], list[str], Alignment]]:
+@dataclass
+class TreeCounts:
+    """What trees and forests were like, and what became of them."""
+
+    lifted: int = 0  # crossing arcs, which were lifted
+    mismatched: int = 0  # other words than the text: left out
+    respelt: int = 0  # source sentences that have another case or other brackets than the text: taken as they are
+
+    def say(self, work: Work, side: str = "target") -> None:
+        """Tell what is out of the ordinary."""
+        if self.respelt:
+            work.report(
+                f"{self.respelt:,} source sentences have another case or other brackets in their parses than in the "
+                "text: rules have the words of the parses"
+            )
+        if self.lifted:
+            work.report(f"{self.lifted:,} {side} dependency trees were not projective, and were made so")
+        if self.mismatched:
+            work.report(f"{self.mismatched:,} {side} trees were left out: their words are not the text's")
+
+
+def aligned_words(
+    corpus: Corpus, *, as_parsed: TreeCounts | None = None
+) -> Iterator[tuple[list[str], list[str], Alignment]]:
     """The words of both sides, and the links between them.
 
     The words are those of the text if it is given, else those of the parses. A pair with a failed parse in place of a
     text has no links; a link that points outside is a `FormatError` that names its line.
+
+    With `as_parsed`, for models that translate parses, the words of the source side are those of its parses all the
+    same, as far as they differ from the text in nothing but case and escaped brackets, which is counted: rules with the
+    text's words would never meet a parse.
     """
     links = corpus.file("alignments")
-    sides = read_parallel(_side(corpus, "source"), _side(corpus, "target"), (links, "pharaoh"))
-    for number, (source, target, alignment) in enumerate(sides, 1):
+    files = [_side(corpus, "source"), _side(corpus, "target"), (links, "pharaoh")]
+    if as_parsed and corpus.source is not None:
+        path = parses(corpus, "source")
+        files.append((path, find_format(path).name))
+    for number, (source, target, alignment, *more) in enumerate(read_parallel(*files), 1):
         source_words, target_words = words_of(source), words_of(target)
+        for parsed in map(words_of, more):
+            if as_parsed and parsed and parsed != source_words and not difference(parsed, source_words, ""):
+                source_words = parsed
+                as_parsed.respelt += 1
         if any(not words_of(side) and not isinstance(side, list) for side in (source, target)):
             alignment = Alignment()
         check_links(alignment, source_words, target_words, links, number)
@@ -92,25 +126,10 @@ def source_forests(corpus: Corpus, best: bool = False) -> Iterator[ParseForest |
     return (as_forest(value, best) for value, _ in _with_text(corpus, "source"))
 
 
-@dataclass
-class TreeCounts:
-    """What dependency trees were like, and what became of them."""
-
-    lifted: int = 0  # crossing arcs, which were lifted
-    mismatched: int = 0  # other words than the text: left out
-
-    def say(self, work: Work, side: str = "target") -> None:
-        """Tell what is out of the ordinary."""
-        if self.lifted:
-            work.report(f"{self.lifted:,} {side} dependency trees were not projective, and were made so")
-        if self.mismatched:
-            work.report(f"{self.mismatched:,} {side} trees were left out: their words are not the text's")
-
-
 def source_dependencies(
     corpus: Corpus, table: str, style: str = "table", *, skip_bad: bool = False, counts: TreeCounts | None = None
 ) -> Iterator[Dependency]:
-    """Like `target_dependencies`, of the source side, with crossing arcs as they are."""
+    """Like `target_dependencies`, of the source side, with their own words, and crossing arcs as they are."""
     counts = counts or TreeCounts()
     return _side_dependencies(corpus, "source", heads.load(table), head_style(style), skip_bad, counts)
 
@@ -153,7 +172,7 @@ def _side_dependencies(
         if words is None or not len(tree):
             yield tree
         elif not (problem := difference(tree.words, words, str(text))):
-            yield Dependency(words, tree.heads.tolist(), tree.tags, tree.relations)
+            yield tree if side == "source" else Dependency(words, tree.heads.tolist(), tree.tags, tree.relations)
         elif skip_bad:
             counts.mismatched += 1
             yield Dependency([], [])
