@@ -343,3 +343,12 @@ def test_failed_parses_are_left_out_of_conll_when_asked(tmp_path: Path, capsys: 
     assert main(["convert", str(trees), str(out), "--heads", "english", "--skip-bad"]) == 0
     assert [len(sentence) for sentence in read_dependencies(out)] == [2, 1]
     assert "warning: 1 sentences without words were left out: conllu cannot hold them" in capsys.readouterr().err
+
+
+def test_a_text_with_a_blank_line_is_refused_by_its_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trees, text, out = tmp_path / "a.tree", tmp_path / "a.en", tmp_path / "a.conllu"
+    trees.write_text("(S (VP (VB run)))\n(())\n")
+    text.write_text("run\n\n")
+    assert main(["convert", str(trees), str(out), "--heads", "english", "--text", str(text)]) == 1
+    assert f"{text}:2: a blank line; conllu cannot hold a sentence without words" in capsys.readouterr().err
+    assert not out.exists()

@@ -70,6 +70,7 @@ def convert(
     records = read(input, source.name, skip_bad=skip_bad, **given)
     values = convert_values(records, source.holds, target.holds, options)
     if text is not None:
+        _refuse_blank(text, target.name)
         values = _over(values, input, text)
     parsed = WithWords(values)
     if skip_bad and target.holds is Dependency:  # CoNLL has no way to write a sentence without words: a failed parse
@@ -84,6 +85,16 @@ def convert(
         warn(f"{records.skipped:,} bad records were left out, the first: {first}")
     if parsed.empty:
         warn(f"{parsed.empty:,} sentences without words were left out: {target.name} cannot hold them")
+
+
+def _refuse_blank(text: Path, format: str) -> None:
+    """Refuse a text that what is written cannot stay in step with, before the work."""
+    from treeglot.syntax import read_text
+
+    for number, words in enumerate(read_text(text), 1):
+        if not words:
+            problem = f"a blank line; {format} cannot hold a sentence without words, and leaving one out (--skip-bad)"
+            raise FormatError(str(text), number, f"{problem} would move all after it")
 
 
 def _over(trees: Iterable[Dependency], file: str, text: Path) -> Iterator[Dependency]:
