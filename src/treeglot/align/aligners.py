@@ -30,13 +30,15 @@ class Aligner(Protocol):
 
 
 ALIGNERS: Registry[Aligner] = Registry("aligner")
-DEFAULT = "sampler"  # chosen by measure: bench/RESULTS.md, "Alignment"
+DEFAULT = "hmm"  # what most papers start from; the sampler is better: bench/RESULTS.md, "Alignment"
 
 
 class _Chain:
     """Models that are trained one after another, each starting from what the last one found."""
 
-    def __init__(self, stages: Sequence[tuple[str, int]]) -> None:
+    def __init__(self, stages: Sequence[tuple[str, int]], **settings: float) -> None:
+        """`settings` are those of the library's models, for each model that has them."""
+        self.settings = settings
         self.stages = [(name, iterations) for name, iterations in stages if iterations > 0]
         if not self.stages:
             raise UsageError("an aligner needs at least one iteration")
@@ -54,6 +56,9 @@ class _Chain:
                     model.add_sentence_pair(*pair)
             else:
                 model = kind(model)
+            for setting, value in self.settings.items():
+                if hasattr(model, setting):
+                    setattr(model, setting, value)
             model.start_training()
             for _ in range(iterations):
                 model.train()
@@ -73,9 +78,12 @@ def _links(matrix: WordAlignmentMatrix) -> Alignment:
 def hmm(
     ibm1: Annotated[int, "iterations of IBM model 1"] = 5,
     iterations: Annotated[int, "iterations of the HMM"] = 5,
+    variational: Annotated[bool, "variational Bayes in place of EM: rare words attract fewer links"] = True,
+    null: Annotated[float, "probability of a word without a link"] = 0.1,
 ) -> Aligner:
     """The HMM of Vogel et al. (1996), from IBM model 1."""
-    return _Chain([("Ibm1AlignmentModel", ibm1), ("HmmAlignmentModel", iterations)])
+    stages = [("Ibm1AlignmentModel", ibm1), ("HmmAlignmentModel", iterations)]
+    return _Chain(stages, variational_bayes=variational, hmm_p0=null)
 
 
 @ALIGNERS("ibm4")

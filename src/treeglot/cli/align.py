@@ -20,7 +20,7 @@ def align(
         "-"
     ),
     method: Annotated[
-        str, typer.Option(help="sampler, hmm, ibm4, fast-align, or eflomal if it is installed.")
+        str, typer.Option(help="hmm, sampler, ibm4, fast-align, or eflomal if it is installed.")
     ] = DEFAULT,
     symmetrization: Annotated[
         str,

@@ -110,6 +110,7 @@ def _recipe(corpus: Path, quick: bool) -> Recipe:
             "corpus": files("train") | {"target": corpus / "train.en", "target_trees": corpus / "train.en.tree"},
             "dev": files("dev") | {"references": [corpus / "dev.en"]},
             "test": {"test": files("test") | {"references": [corpus / "test.en"]}},
+            "align": {"method": "sampler"},
             "parser": {"trees": corpus / "train.zh.tree", "cycles": 1 if quick else 2},
             "lm": {"order": 4},
             "tune": methods["mert"],

@@ -48,7 +48,7 @@ class TestSet:
 class AlignSettings:
     """How words are aligned."""
 
-    method: str = option(DEFAULT, "sampler, hmm, ibm4, fast-align or eflomal")
+    method: str = option(DEFAULT, "hmm, sampler, ibm4, fast-align or eflomal")
     symmetrization: str = option("grow-diag-final-and", "how the two directions become one")
     options: dict[str, Any] = dataclasses.field(default_factory=dict, metadata={"help": "options of the aligner"})
 
