@@ -9,6 +9,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "decode/decoder.h"
+#include "decode/markup.h"
 #include "decode/features/dependency.h"
 #include "decode/features/labels.h"
 #include "decode/features/ngram.h"
@@ -57,6 +58,9 @@ void bind_decode(nb::module_& m) {
       .def_prop_ro("tree", [](const Translation& t) { return t.tree; },
                    "The dependency tree that was translated, if the model's rules meet one.")
       .def_ro("seconds", &Translation::seconds, "CPU time.");
+
+  m.def("sentence_words", [](std::string_view line, bool markup) { return read_sentence(line, markup).words; }, "line"_a,
+        "markup"_a, "The words of a line, without the markup that says how to translate them.");
 
   nb::class_<SearchGraph>(m, "SearchGraph", "What a search kept, each edge with its rule and features.")
       .def_ro("graph", &SearchGraph::graph, "Its derivations.")

@@ -2267,6 +2267,11 @@ class RawTranslation:
     def seconds(self) -> float:
         """CPU time."""
 
+def sentence_words(line: str, markup: bool) -> list[str]:
+    """
+    The words of a line, without the markup that says how to translate them.
+    """
+
 class SearchGraph:
     """What a search kept, each edge with its rule and features."""
 

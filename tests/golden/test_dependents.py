@@ -38,6 +38,7 @@ def test_the_page_of_a_translation_has_the_picture() -> None:
         "he makes dinner for you this evening", 0.0, {}, Derivation(STEPS), given_by=(3, 5, 5, 4, 4, 4, 4)
     )
     source = " ".join(TREE.words)
-    page = to_html(Translation(source, [best], "", 0.0, SimpleNamespace(source=source), tree=TREE), source)
+    again = SimpleNamespace(source=source, words=TREE.words)
+    page = to_html(Translation(source, [best], "", 0.0, again, tree=TREE), source)
     assert page.count("▣") == 2
     assert "[PN,1] [X,3] [X,2]" in page

@@ -5,6 +5,7 @@ from small_table import table
 
 from treeglot._core import ChartMatcher, FeatureSet, RuleTableBuilder
 from treeglot.decode import SearchOptions, Translator
+from treeglot.decode.draw import to_html, to_svg
 from treeglot.graph import count, kbest
 
 WEIGHTS = {"p": 1.0, "glue": -0.1, "unknown": -5.0}
@@ -70,6 +71,15 @@ def test_markup_is_obeyed() -> None:
         for the in ("the", "that")
         for left, right in [(f"{the} is", hut), (f"{hut} ist", the)]
     }
+
+
+def test_words_are_those_without_markup() -> None:
+    line = '<n translation="a hut">das haus</n> ist &lt;'
+    found = translator(markup=True).translate(line)
+    assert found.words == ["das", "haus", "ist", "<"]
+    assert "translation=" not in (to_svg(found) or "translation=")
+    assert "translation=" not in to_html(found, line)
+    assert translator().translate("das <b").words == ["das", "<b"]
 
 
 def test_markup_may_be_wider_than_the_span_limit() -> None:

@@ -127,7 +127,6 @@ def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, outp
 
     from treeglot.base.files import write_binary
     from treeglot.decode.draw import to_html, to_svg
-    from treeglot.decode.translation import tokens
     from treeglot.syntax.draw import page
 
     for name in translator.unknown_weights:
@@ -162,7 +161,7 @@ def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, outp
                 if output.dependencies is not None:
                     trees.append(translation.dependency)
                 seconds += translation.seconds
-                words += len(tokens(read) if isinstance(read := translation.given, str) else read.words)
+                words += 0 if translation.problem else len(translation.words)
                 notes.update(set(translation.notes))
             progress.update(number)
     if output.html is not None:

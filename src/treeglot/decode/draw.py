@@ -32,10 +32,10 @@ def to_html(translation: Translation, source: Source | None = None) -> str:
     """
     best = translation.best
     source = translation.given if source is None else source
-    words = _words(translation, source)
-    parts = [f'<p class="output">{_text(" ".join(words))}<br><b>{_text(best.text)}</b></p>']
     if translation.problem:
         return f'<p class="output">{_text(translation.source)}</p><p>{_text(translation.problem)}</p>'
+    words = translation.words
+    parts = [f'<p class="output">{_text(" ".join(words))}<br><b>{_text(best.text)}</b></p>']
     if not best.derivation.steps:
         return parts[0]
     numbers = _numbers(best.derivation)
@@ -172,14 +172,8 @@ def _input(translation: Translation, source: Source, numbers: dict[int, int]) ->
         return dependents(translation.tree, derivation, numbers)
     if _used(source, derivation):
         return tree.across(used_tree(derivation, source), svg.PICTURE)
-    words = _words(translation, source)
+    words = translation.words
     return _row(words, [numbers[step] for step in word_steps(derivation, len(words))])
-
-
-def _words(translation: Translation, source: Source) -> Sequence[str]:
-    """The words that spans count: of a line, what is left of it without tags and references."""
-    given = translation.given if isinstance(source, str) else source
-    return tokens(given) if isinstance(given, str) else given.words
 
 
 def _listed(derivation: Derivation, numbers: dict[int, int]) -> Drawing:

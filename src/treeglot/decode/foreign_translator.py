@@ -191,6 +191,10 @@ class _Again:
         self.found = found
         self.source = found.given
 
+    @property
+    def words(self) -> Sequence[str]:
+        return self.found.words
+
     def kbest(self, size: int, distinct: bool) -> Sequence[Hypothesis]:
         return [self.translator._theirs(hypothesis) for hypothesis in self.found.kbest(size, distinct)]
 

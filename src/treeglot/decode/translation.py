@@ -118,6 +118,11 @@ class Again(Protocol):
         """What was translated."""
         ...
 
+    @property
+    def words(self) -> Sequence[str]:
+        """Its words."""
+        ...
+
     def kbest(self, size: int, distinct: bool) -> Sequence[Hypothesis]:
         """The best derivations."""
         ...
@@ -152,6 +157,11 @@ class Translation:
     def given(self) -> Source:
         """What was translated: a line, a forest or a dependency tree."""
         return self._again.source
+
+    @property
+    def words(self) -> Sequence[str]:
+        """The words that were translated, which spans count: of a line, what is left without markup and references."""
+        return self._again.words
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:

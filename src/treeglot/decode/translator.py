@@ -158,6 +158,12 @@ class _Again:
         self.translator = translator
         self.source = source
 
+    @property
+    def words(self) -> Sequence[str]:
+        if not isinstance(self.source, str):
+            return self.source.words
+        return _core.sentence_words(self.source, self.translator.options.markup)
+
     def kbest(self, size: int, distinct: bool) -> Sequence[Hypothesis]:
         [again] = self.translator._decoder.translate([self.source], size, distinct, 1)
         names = self.translator._named()
