@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from treeglot.base.errors import UsageError
+from treeglot.base.errors import TreeglotError, UsageError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -64,8 +64,13 @@ class DuckDB:
             rows = connection.sql(statements[-1].sql)
             yield from pa.RecordBatchReader.from_stream(rows)
         except duckdb.OutOfMemoryException as error:
+            if "max_temp_directory_size" in str(error):
+                problem = "no room for what does not fit into memory while rules are scored"
+                raise TreeglotError(f"{self.folder}: {problem}") from error
             wanted = "give it more memory or fewer threads"
             raise UsageError(f"{self.memory >> 20} MB are too few to score these rules; {wanted}") from error
+        except duckdb.IOException as error:  # a full disk, above all
+            raise TreeglotError(f"scoring the rules: {str(error).splitlines()[0]}") from error
         finally:
             connection.close()
 
