@@ -175,7 +175,7 @@ WITH_PARSER = RECIPE.replace("[lm]", '[parser]\ntrees = "bank.tree"\n[lm]')
 def test_a_default_that_is_given_is_the_same_setting(tmp_path: Path) -> None:
     given = WITH_PARSER.replace("pop_limit = 20 } }", "pop_limit = 20, per_source = 20 }, lm_order = 5 }", 1)
     given = given.replace("restarts = 1,", "restarts = 1, rounds = 20,")
-    given = given.replace("[lm]", "[align]\noptions = { samplers = 3 }\n[lm]")
+    given = given.replace("[lm]", "[align]\noptions = { null = 0.1 }\n[lm]")
     given = given.replace('"bank.tree"', '"bank.tree"\nprune = 10')
     assert settings(tmp_path, given) == settings(tmp_path, WITH_PARSER)
 
@@ -206,10 +206,10 @@ def test_a_default_that_changes_is_another_setting(
 def test_default_weights_and_aligners_are_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = settings(tmp_path, RECIPE)
     monkeypatch.setitem(WEIGHTS, "lm", 0.25)
-    monkeypatch.setattr(ALIGNERS["sampler"], "__defaults__", (1, 4))
+    monkeypatch.setattr(ALIGNERS["hmm"], "__defaults__", (5, 5, True, 0.3))
     after = settings(tmp_path, RECIPE)
     assert [step for step in before if before[step] != after[step]] == ["align", "train hiero"]
-    assert after["align"]["options"] == {"seed": 1, "samplers": 4}
+    assert after["align"]["options"] == {"ibm1": 5, "iterations": 5, "variational": True, "null": 0.3}
 
 
 def test_what_is_not_the_same_is_said_of_tables_too() -> None:
