@@ -73,6 +73,11 @@ def test_bad_usage() -> None:
         align([["a"]], [["b"]], symmetrization="grow")
     with pytest.raises(UsageError, match="an aligner needs at least one iteration"):
         align([["a"]], [["b"]], "hmm", options={"ibm1": 0, "iterations": 0})
+    with pytest.raises(UsageError, match="iterations are 0 or more"):
+        align([["a"]], [["b"]], "hmm", options={"ibm1": -3})
+    for null in (1.0, -0.5, float("nan")):
+        with pytest.raises(UsageError, match=f"null is {null:g}; expected a probability below 1"):
+            align([["a"]], [["b"]], "hmm", options={"null": null})
     with pytest.raises(UsageError, match="the program 'no-such-program' is not there"):
         align([["a"]], [["b"]], "eflomal", options={"program": "no-such-program"})
 

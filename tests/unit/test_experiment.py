@@ -251,6 +251,12 @@ def test_files_that_a_kind_wants(tmp_path: Path) -> None:
     recipe.write_text(RECIPE.replace("pop_limit = 20", "pops = 20"))
     with pytest.raises(UsageError, match="unknown option of \\[search\\] 'pops'"):
         steps_of(load_recipe(recipe))
+    recipe.write_text(RECIPE.replace("[lm]", "[align]\noptions = { samplers = 3 }\n[lm]"))
+    with pytest.raises(UsageError, match="align: unknown option 'samplers'; known: ibm1,"):
+        steps_of(load_recipe(recipe))
+    recipe.write_text(RECIPE.replace("restarts = 1,", "restart = 1,"))
+    with pytest.raises(UsageError, match="system 'hiero': tune: unknown option 'restart'; did you mean 'restarts'"):
+        steps_of(load_recipe(recipe))
     recipe.write_text(RECIPE)
     with pytest.raises(FormatError, match=r"train.zh: is not there; step 'align' wants it as source"):
         Pipeline(steps_of(load_recipe(recipe)), tmp_path / "work").plan()

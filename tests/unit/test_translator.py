@@ -80,6 +80,8 @@ def test_words_are_those_without_markup() -> None:
     assert "translation=" not in (to_svg(found) or "translation=")
     assert "translation=" not in to_html(found, line)
     assert translator().translate("das <b").words == ["das", "<b"]
+    refused = translator(markup=True).translate("<n>das</n>")
+    assert refused.problem and not refused.words
 
 
 def test_markup_may_be_wider_than_the_span_limit() -> None:

@@ -39,6 +39,8 @@ class _Chain:
     def __init__(self, stages: Sequence[tuple[str, int]], **settings: float) -> None:
         """`settings` are those of the library's models, for each model that has them."""
         self.settings = settings
+        if any(iterations < 0 for _, iterations in stages):
+            raise UsageError("iterations are 0 or more")
         self.stages = [(name, iterations) for name, iterations in stages if iterations > 0]
         if not self.stages:
             raise UsageError("an aligner needs at least one iteration")
@@ -82,6 +84,8 @@ def hmm(
     null: Annotated[float, "probability of a word without a link"] = 0.1,
 ) -> Aligner:
     """The HMM of Vogel et al. (1996), from IBM model 1."""
+    if not 0 <= null < 1:
+        raise UsageError(f"null is {null:g}; expected a probability below 1")
     stages = [("Ibm1AlignmentModel", ibm1), ("HmmAlignmentModel", iterations)]
     return _Chain(stages, variational_bayes=variational, hmm_p0=null)
 

@@ -161,7 +161,7 @@ def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, outp
                 if output.dependencies is not None:
                     trees.append(translation.dependency)
                 seconds += translation.seconds
-                words += 0 if translation.problem else len(translation.words)
+                words += len(translation.words)
                 notes.update(set(translation.notes))
             progress.update(number)
     if output.html is not None:

@@ -160,8 +160,11 @@ class Translation:
 
     @property
     def words(self) -> Sequence[str]:
-        """The words that were translated, which spans count: of a line, what is left without markup and references."""
-        return self._again.words
+        """The words that were translated, which spans count: of a line, what is left without markup and references.
+
+        None of a line that was refused.
+        """
+        return [] if self.problem else self._again.words
 
     @property
     def hypotheses(self) -> tuple[Hypothesis, ...]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -47,7 +48,8 @@ def steps_of(recipe: Recipe) -> list[Step]:
     steps = []
     if "alignments" not in corpus:
         files = {"source": corpus["source"], "target": corpus["target"]}
-        chosen = resolved(ALIGNERS[recipe.align.method], recipe.align.options)
+        with _blamed("align"):
+            chosen = resolved(ALIGNERS[recipe.align.method], recipe.align.options)
         made = dataclasses.asdict(recipe.align) | {"options": chosen}
         steps.append(Step("align", partial(_align, recipe.align), files, made))
         corpus["alignments"] = Output("align", "links.align")
@@ -56,10 +58,8 @@ def steps_of(recipe: Recipe) -> list[Step]:
     order = recipe.lm.order
     steps.append(Step("lm", partial(_lm, order), {"text": recipe.lm.text or corpus["target"]}, {"order": order}))
     for system in recipe.system:
-        try:
+        with _blamed(f"system {system.name!r}"):
             steps += _system(recipe, system, corpus, dev, tests)
-        except UsageError as error:
-            raise UsageError(f"system {system.name!r}: {error}") from error
     for name in recipe.test:
         outputs: dict[str, Input] = {s.name: Output(f"translate {s.name} {name}", "output.txt") for s in recipe.system}
         settings: dict[str, Any] = {
@@ -71,6 +71,15 @@ def steps_of(recipe: Recipe) -> list[Step]:
         steps.append(Step(f"score {name}", partial(_score, **settings), inputs, settings))
     steps.append(report_step(recipe))
     return steps
+
+
+@contextmanager
+def _blamed(part: str) -> Iterator[None]:
+    """Errors name the part of the recipe that they are about."""
+    try:
+        yield
+    except UsageError as error:
+        raise UsageError(f"{part}: {error}") from error
 
 
 Files: TypeAlias = dict[str, Input]
@@ -122,11 +131,12 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
         "weights": dict(kind.weights),
     }
     model = Output(f"train {system.name}")
-    steps = [Step(model.step, partial(_train, kind, system.options), files, settings)]
+    steps = [Step(model.step, partial(_train, kind, system.options), files, settings, version=2)]
     tune = system.tune or recipe.tune
     weights: Input = Output(model.step, "weights.txt")
     if tune.method != "none":
-        chosen = resolved(methods[tune.method], tune.options)
+        with _blamed("tune"):
+            chosen = resolved(methods[tune.method], tune.options)
         tuned = dataclasses.asdict(tune) | {"options": chosen, "lowercase": recipe.lowercase}
         inputs: Files = {"model": model, "dev": dev[translated_file(kind, dev)]} | _references(dev)
         steps.append(Step(f"tune {system.name}", partial(_tune, tune, recipe.lowercase), inputs, tuned, resumes=True))
