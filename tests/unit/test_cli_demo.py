@@ -31,5 +31,5 @@ def test_a_small_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert b"sample corpus" in report
     # Again: nothing runs, and the page is the same.
     assert main(["demo", "--quick", "--out", str(tmp_path / "demo"), "--threads", "1"]) == 0
-    assert "14 steps, 14 of them done before" in capsys.readouterr().err
+    assert "17 steps, 17 of them done before" in capsys.readouterr().err
     assert (tmp_path / "demo/report.html").read_bytes() == report

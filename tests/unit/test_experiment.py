@@ -146,7 +146,7 @@ def test_nothing_runs_twice_and_threads_do_not_matter(
     capsys.readouterr()
     assert main(["run", str(corpus / "recipe.toml"), "--plan"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 9
+    assert len(lines) == 12
     assert all(line.startswith("done") for line in lines)
     assert main(["run", str(corpus / "recipe.toml"), "--work", str(tmp_path / "again"), "--threads", "1"]) == 0
     for path in done.rglob("*"):
@@ -258,7 +258,7 @@ def test_files_that_a_kind_wants(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="system 'hiero': tune: unknown option 'restart'; did you mean 'restarts'"):
         steps_of(load_recipe(recipe))
     recipe.write_text(RECIPE)
-    with pytest.raises(FormatError, match=r"train.zh: is not there; step 'align' wants it as source"):
+    with pytest.raises(FormatError, match=r"train.zh: is not there; step 'check train' wants it as source"):
         Pipeline(steps_of(load_recipe(recipe)), tmp_path / "work").plan()
 
 

@@ -42,6 +42,7 @@ class TestSet:
     source_trees: Path | None = option(None, "parses of the sentences")
     source_forests: Path | None = option(None, "packed forests of the sentences")
     source_dependencies: Path | None = option(None, "dependencies of the sentences")
+    same_words: bool = option(True, "whether parses with other words than the sentences are refused; else a warning")
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from treeglot.align import ALIGNERS
 from treeglot.base.errors import UsageError
 from treeglot.base.files import read_lines, write_binary
 from treeglot.base.options import from_table, resolved
+from treeglot.experiment.check import check_step, is_parsed
 from treeglot.experiment.drawn import SENTENCES, drawn
 from treeglot.experiment.recipe import (
     AlignSettings,
@@ -32,6 +33,7 @@ from treeglot.experiment.report import report_step
 from treeglot.experiment.results import SPEED
 from treeglot.experiment.step import Input, Output, Step, Task
 from treeglot.models import Corpus, Kind, find_kind
+from treeglot.models.kind import check_format
 
 BATCH = 500  # sentences translated between two writes
 
@@ -70,7 +72,7 @@ def steps_of(recipe: Recipe) -> list[Step]:
         inputs = outputs | _references(tests[name])
         steps.append(Step(f"score {name}", partial(_score, **settings), inputs, settings))
     steps.append(report_step(recipe))
-    return steps
+    return [*_checks(recipe, corpus, dev, tests), *steps]
 
 
 @contextmanager
@@ -92,13 +94,51 @@ def _files(declared: CorpusFiles | SystemFiles | TestSet) -> Files:
         value = getattr(declared, field.name)
         if isinstance(value, Path):
             out[field.name] = value
-        elif value is not None:
+        elif isinstance(value, tuple):
             out |= {f"reference {n}": path for n, path in enumerate(value)}
     return out
 
 
 def _references(files: Files) -> Files:
     return {name: path for name, path in files.items() if name.startswith("reference ")}
+
+
+def _checks(recipe: Recipe, corpus: Files, dev: Files, tests: Mapping[str, Files]) -> list[Step]:
+    """What comes before all else: whether the files that are used belong together."""
+    shared = {"source", "target"}
+    careful: set[str] = set()  # what some system that uses it refuses if its words differ
+    steps = []
+    for system in recipe.system:
+        kind, own = find_kind(system.kind), _files(system.corpus)
+        used = training_files(kind, corpus | own, own)
+        shared |= {*used} - {*own}
+        refused = {*used} if not resolved(kind.options, system.options).get("skip_bad") else set()
+        careful |= refused - {*own}
+        if own:
+            steps.append(_check(f"train {system.name}", _among(corpus | own, {"source", "target", *own}), refused))
+    steps.insert(0, _check("train", _among(corpus, shared), careful))
+    tuned = [find_kind(s.kind) for s in recipe.system if (s.tune or recipe.tune).method != "none"]
+    everything = [find_kind(system.kind) for system in recipe.system]
+    sets = [("dev", dev, recipe.dev, tuned)]
+    sets += [(f"test {name}", tests[name], recipe.test[name], everything) for name in tests]
+    for name, files, declared, kinds in sets:
+        if kinds:
+            used = [translated_file(kind, files) for kind in kinds]
+            chosen = _among(files, {"source", *used, *_references(files)})
+            steps.append(_check(name, chosen, set(chosen), declared.same_words))
+    return steps
+
+
+def _among(files: Files, names: set[str]) -> dict[str, Path]:
+    """Those of the files that are given: what other steps make belongs together."""
+    return {name: path for name, path in files.items() if name in names and isinstance(path, Path)}
+
+
+def _check(name: str, files: dict[str, Path], careful: set[str], refuse: bool = True) -> Step:
+    with _blamed(name):
+        for what, path in files.items():
+            check_format(what, path, what)
+    return check_step(name, files, [what for what in files if what in careful and is_parsed(what)], refuse=refuse)
 
 
 def _parsing(settings: ParserSettings, parts: Mapping[str, Files]) -> list[Step]:

@@ -138,21 +138,17 @@ class Kind:
                 raise UsageError(f"a {self.name} model makes no use of {option_name(name)}")
 
 
-def check_formats(corpus: Corpus) -> None:
-    """Refuses a file whose suffix says that it does not hold what its option is for."""
-    for name in corpus.given():
-        for end, holds in HOLDS.items():
-            if name.endswith(end):
-                _check_format(name, corpus.file(name), holds)
+def check_format(name: str, path: Path, shown: str) -> None:
+    """Refuses a file of a corpus whose suffix says that it does not hold what it is named for; messages have `shown`.
 
-
-def _check_format(name: str, path: Path, holds: tuple[type[Any], ...]) -> None:
-    format = find_format(path)
-    if format.holds not in holds:
-        wanted = " or ".join(NOUNS[each] for each in holds)
-        raise UsageError(
-            f"{option_name(name)} {path}: the format {format.name} holds {NOUNS[format.holds]}, not {wanted}"
-        )
+    >>> check_format("source_trees", Path("dev.conllu"), "--source-trees")
+    Traceback (most recent call last):
+    treeglot.base.errors.UsageError: --source-trees dev.conllu: the format conllu holds dependencies, not trees
+    """
+    for end, holds in HOLDS.items():
+        if name.endswith(end) and (format := find_format(path)).holds not in holds:
+            wanted = " or ".join(NOUNS[each] for each in holds)
+            raise UsageError(f"{shown} {path}: the format {format.name} holds {NOUNS[format.holds]}, not {wanted}")
 
 
 def option_name(file: str) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from treeglot.base.files import PathLike, write_binary
 from treeglot.base.sizes import parse_size
-from treeglot.models.kind import Corpus, Work, check_formats
+from treeglot.models.kind import Corpus, Work, check_format, option_name
 from treeglot.models.kinds import find_kind
 from treeglot.models.model import Model, load, write_model
 from treeglot.models.parallel import parses, target_sentences
@@ -39,7 +39,8 @@ def train(
 
     declared = find_kind(kind)
     declared.check(corpus)
-    check_formats(corpus)
+    for name in corpus.given():
+        check_format(name, corpus.file(name), option_name(name))
     options = options or declared.options()
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)

@@ -162,12 +162,20 @@ def read_parallel(*files: PathLike | tuple[PathLike, str], skip_bad: bool = Fals
         if any(value is end for value in values):
             short = next(n for n, value in enumerate(values) if value is end)
             long = next(r.file for r, value in zip(readers, values, strict=True) if value is not end)
-            problem = f"has {number} records, fewer than {long}"
-            if find_format(*pairs[short]) is BRACKETS:
-                problem += "; blank lines are no records: (()) stands for a missing tree"
+            problem = f"has {number} records, fewer than {long}{missing_hint(*pairs[short])}"
             raise FormatError(readers[short].file, 0, problem)
         if None not in values:
             yield values
+
+
+def missing_hint(path: PathLike, format: str | None = None) -> str:
+    """What may have put a file out of step with others, to end a message with.
+
+    >>> missing_hint("dev.tree")
+    '; blank lines are no records: (()) stands for a missing tree'
+    """
+    lost = "; blank lines are no records: (()) stands for a missing tree"
+    return lost if find_format(path, format) is BRACKETS else ""
 
 
 def write(path: PathLike, values: Iterable[Any], format: str | None = None, **options: Any) -> int:
