@@ -127,3 +127,12 @@ def test_lists_of_other_sentences_are_refused(model: Path, capsys) -> None:
     assert main([*ARGUMENTS, "--run", "other"]) == 1
     found = capsys.readouterr().err
     assert found == "error: other/01.kbest: has lists for 5 sentences; expected 3, as there are references\n"
+
+
+def test_another_head_table_or_dependency_model_is_another_run(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("source.heads", "dlm.words.bin"):
+        assert main([*ARGUMENTS, "--iterations", "1", "--keep"]) == 0
+        (model / name).write_text("NP left N\n")
+        assert main([*ARGUMENTS, "--iterations", "1", "--keep"]) == 2
+        assert "has another run: translator is " in capsys.readouterr().err
+        (model / name).unlink()

@@ -10,6 +10,7 @@ import pytest
 from treeglot import sample
 from treeglot.align import ALIGNERS
 from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.options import options_of
 from treeglot.cli import main
 from treeglot.evaluate import Bleu
 from treeglot.evaluate.report import ScoreOptions
@@ -17,11 +18,13 @@ from treeglot.experiment import Output, Pipeline, load_recipe, steps_of
 from treeglot.experiment.drawn import packed
 from treeglot.experiment.report import page
 from treeglot.experiment.step import Identity
+from treeglot.models import KINDS
 from treeglot.models.hiero import WEIGHTS, HieroModelOptions
 from treeglot.parse import ParsingOptions
 from treeglot.parse.train import ParserTraining
-from treeglot.syntax import ParseForest, Tree, read
+from treeglot.syntax import ParseForest, Tree, heads, read
 from treeglot.syntax.draw.values import PICTURE_EDGES
+from treeglot.tune import method
 from treeglot.tune.mert import Mert
 
 RECIPE = """
@@ -282,6 +285,47 @@ def test_files_of_one_system(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         steps_of(load_recipe(recipe))
     assert main(["run", str(recipe)]) == 1
     assert f"{recipe}: system 'hiero': a hiero model makes no use of target_trees" in capsys.readouterr().err
+
+
+def test_a_head_table_of_ones_own_counts_by_its_content(corpus: Path, tmp_path: Path) -> None:
+    """It is found where all files of a recipe are, and the steps that use it run again when it changes."""
+    table = tmp_path / "data" / "my.heads"
+    table.parent.mkdir()
+    table.write_text(heads.load("english").text)
+    recipe = tmp_path / "recipe.toml"
+    options = 'options = { target_heads = "my.heads", search = { pop_limit = 20 } }\ntune = { method = "none" }'
+    recipe.write_text(RECIPE.replace('options = { search = { pop_limit = 20 } }\ntune = { method = "none" }', options))
+    pipeline = Pipeline(steps_of(load_recipe(recipe, [corpus, table.parent])), tmp_path / "work")
+    pipeline.run()
+    step = next(step for step in pipeline.steps if step.name == "train c2d")
+    assert step.inputs["options.target_heads"] == table
+    assert step.settings["options"]["target_heads"] == "a file"
+    table.write_text("# changed\n" + heads.load("english").text)
+    plan = pipeline.plan()
+    assert [planned.step.name for planned in plan if not planned.done] == [
+        "train c2d",
+        "translate c2d one",
+        "score one",
+        "report",
+    ]
+    assert next(planned.reason for planned in plan if not planned.done) == "options.target_heads changed"
+    table.rename(tmp_path / "gone")
+    with pytest.raises(FormatError) as refused:
+        load_recipe(recipe, [corpus, table.parent])
+    wanted = f"expected a name that treeglot knows, or a file in {corpus} or {table.parent}"
+    assert str(refused.value) == f"{recipe}: system 'c2d': options.target_heads is 'my.heads'; {wanted}"
+
+
+def test_no_other_option_of_a_recipe_is_a_file() -> None:
+    """Files in options of aligners and methods would enter their steps' keys by name."""
+    tuners: list[Any] = [method[name] for name in method]
+    aligners: list[Any] = [ALIGNERS[name] for name in ALIGNERS]
+    named = {option.name for schema in (*tuners, *aligners) for option in options_of(schema) if "file" in option.help}
+    paths = {option.name for schema in (*tuners, *aligners) for option in options_of(schema) if option.type is Path}
+    assert named == paths == set()
+    assert {
+        option.name for kind in KINDS.values() for option in options_of(kind.options) if option.names is not None
+    } == {"source_heads", "target_heads"}
 
 
 @pytest.mark.parametrize(

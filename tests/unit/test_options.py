@@ -9,7 +9,17 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from treeglot.base.errors import FormatError, TreeglotError, UsageError
-from treeglot.base.options import from_table, load_options, option, options_of, options_table, required
+from treeglot.base.options import (
+    file_options,
+    from_table,
+    load_options,
+    name_or_file,
+    option,
+    options_of,
+    options_table,
+    required,
+    with_values,
+)
 from treeglot.base.registry import Registry
 
 
@@ -197,3 +207,25 @@ def test_registry_refusals(name: str, options: dict[str, Any], message: str) -> 
     with pytest.raises(UsageError) as caught:
         registry().make(name, options)
     assert str(caught.value) == message
+
+
+@dataclass(frozen=True)
+class Treebank:
+    heads: str = name_or_file("english", "head table", lambda: ["english", "german"])
+    text: Path | None = option(None, "what is parsed")
+
+
+@dataclass(frozen=True)
+class WithTreebank:
+    bank: Treebank | None = option(None, "a treebank")
+    name: str = option("x", "a name")
+
+
+def test_options_that_are_files_in_tables_too() -> None:
+    table = {"bank": {"heads": "a.heads", "text": "b.txt"}, "name": "c.txt"}
+    assert file_options(WithTreebank, table) == {"bank.heads": "a.heads", "bank.text": "b.txt"}
+    assert file_options(WithTreebank, {"bank": {"heads": "german"}, "other": 1}) == {}
+    assert file_options(WithTreebank, {"bank": 3, "name": 4}) == {}  # refused elsewhere
+    placed = with_values(table, {"bank.heads": "/a.heads"})
+    assert placed == {"bank": {"heads": "/a.heads", "text": "b.txt"}, "name": "c.txt"}
+    assert table["bank"] == {"heads": "a.heads", "text": "b.txt"}

@@ -46,6 +46,11 @@ def required(help: str) -> Any:
     return dataclasses.field(metadata={"help": help})
 
 
+def name_or_file(default: str, help: str, names: Callable[[], Iterable[str]]) -> str:
+    """A field whose value is one of `names`, which are asked for when they are needed, or else the path of a file."""
+    return dataclasses.field(default=default, metadata={"help": help, "names": names})
+
+
 def at_least(options: Any, least: float, *names: str, most: float = math.inf) -> None:
     """Refuse options, by their names, that are not numbers from `least` to `most`; for `__post_init__`.
 
@@ -68,6 +73,7 @@ class Option:
     type: Any
     default: Any  # REQUIRED when it has none
     help: str
+    names: Callable[[], Iterable[str]] | None = None  # what it may be, if anything else is a file
 
 
 def options_of(schema: Callable[..., Any]) -> list[Option]:
@@ -80,7 +86,7 @@ def options_of(schema: Callable[..., Any]) -> list[Option]:
     if dataclasses.is_dataclass(schema):
         hints = get_type_hints(schema)
         return [
-            Option(f.name, hints[f.name], _default(f), f.metadata.get("help", ""))
+            Option(f.name, hints[f.name], _default(f), f.metadata.get("help", ""), f.metadata.get("names"))
             for f in dataclasses.fields(schema)
             if f.init
         ]
@@ -121,6 +127,41 @@ def resolved(schema: Callable[..., Any], table: Mapping[str, Any]) -> dict[str, 
             raise UsageError(refusal.problem) from refusal.__cause__
     found: dict[str, Any] = json.loads(json.dumps(values, default=os.fspath))
     return found
+
+
+def file_options(schema: Callable[..., Any], table: Mapping[str, Any]) -> dict[str, str]:
+    """The values of `table` that are files, by the dotted names of their options: what depends on one depends on it.
+
+    >>> @dataclasses.dataclass(frozen=True)
+    ... class Trees:
+    ...     heads: str = name_or_file("english", "head table", lambda: ["english", "german"])
+    >>> file_options(Trees, {"heads": "my.heads"}), file_options(Trees, {"heads": "german"})
+    ({'heads': 'my.heads'}, {})
+    """
+    found: dict[str, str] = {}
+    for o in options_of(schema):
+        value = table.get(o.name)
+        kinds = get_args(o.type) if get_origin(o.type) in (Union, types.UnionType) else (o.type,)
+        for kind in kinds:
+            if isinstance(value, Mapping) and dataclasses.is_dataclass(kind):
+                below = file_options(cast("Callable[..., Any]", kind), value)
+                found |= {f"{o.name}.{name}": path for name, path in below.items()}
+        if isinstance(value, str | Path) and (Path in kinds or (o.names is not None and value not in [*o.names()])):
+            found[o.name] = os.fspath(value)
+    return found
+
+
+def with_values(table: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """`table` with other values for options, by their dotted names.
+
+    >>> with_values({"trees": {"heads": "my.heads", "kbest": 1}}, {"trees.heads": "/data/my.heads"})
+    {'trees': {'heads': '/data/my.heads', 'kbest': 1}}
+    """
+    out = dict(table)
+    for dotted, value in values.items():
+        name, _, rest = dotted.partition(".")
+        out[name] = with_values(out.get(name, {}), {rest: value}) if rest else value
+    return out
 
 
 def load_options(schema: Callable[..., T], path: str | Path) -> T:

@@ -124,14 +124,19 @@ def _start(folder: Path, start: Path | None, model: Model) -> Weights:
 
 
 def _signature(model: Model) -> str:
-    """The kind, and what the files' headers say: these hold the checksums of all that is in them."""
+    """The kind, and what the files' headers say: these hold the checksums of all that is in them.
+
+    Head tables, which are text, and dependency models belong to it too: translations depend on them.
+    """
     from hashlib import blake2b
 
     parts = [model.kind]
-    for name in (model.file.rules, model.file.lm):
+    more = [path.name for pattern in ("*.heads", "dlm.*.bin") for path in sorted(model.directory.glob(pattern))]
+    for name in (model.file.rules, model.file.lm, *more):
         if name:
             with (model.directory / name).open("rb") as stream:
-                parts.append(blake2b(stream.read(4096), digest_size=8).hexdigest())
+                content = stream.read(-1 if name.endswith(".heads") else 4096)
+                parts.append(blake2b(content, digest_size=8).hexdigest())
     return " ".join(parts)
 
 

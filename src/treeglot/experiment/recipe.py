@@ -13,7 +13,7 @@ from treeglot.align import SYMMETRIZATIONS
 from treeglot.align.aligners import DEFAULT
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike
-from treeglot.base.options import load_options, option, required, unknown
+from treeglot.base.options import file_options, load_options, option, required, unknown, with_values
 from treeglot.models import Corpus, Kind, find_kind
 
 
@@ -150,14 +150,28 @@ def load_recipe(path: PathLike, data: PathLike | Sequence[PathLike] | None = Non
     """Read a recipe; its paths are in `data`, of several folders in the first that has the file, or beside it."""
     place = Path(path)
     recipe = load_options(Recipe, place)
+    given = [data] if isinstance(data, str | os.PathLike) else list(data or [place.parent])
+    folders = [Path(folder) for folder in given]
+    systems = []
     for system in recipe.system:
         try:
-            find_kind(system.kind)
+            systems.append(dataclasses.replace(system, options=_placed_options(system, folders)))
         except UsageError as error:
             raise FormatError(str(path), 0, f"system {system.name!r}: {error}") from error
-    folders = [data] if isinstance(data, str | os.PathLike) else list(data or [place.parent])
-    placed: Recipe = _placed(recipe, [Path(folder) for folder in folders])
+    placed: Recipe = _placed(dataclasses.replace(recipe, system=tuple(systems)), folders)
     return placed
+
+
+def _placed_options(system: System, folders: Sequence[Path]) -> dict[str, Any]:
+    """A system's options, with files of them where they are."""
+    files = {}
+    for name, value in file_options(find_kind(system.kind).options, system.options).items():
+        path = _placed(Path(value), folders)
+        if not path.is_file():
+            where = " or ".join(str(folder) for folder in folders)
+            raise UsageError(f"options.{name} is {value!r}; expected a name that treeglot knows, or a file in {where}")
+        files[name] = str(path)
+    return with_values(system.options, files)
 
 
 def _placed(value: Any, folders: Sequence[Path]) -> Any:

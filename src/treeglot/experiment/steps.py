@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from treeglot.align import ALIGNERS
 from treeglot.base.errors import UsageError
 from treeglot.base.files import read_lines, write_binary
-from treeglot.base.options import from_table, resolved
+from treeglot.base.options import file_options, from_table, resolved, with_values
 from treeglot.experiment.check import check_step, is_parsed
 from treeglot.experiment.drawn import SENTENCES, drawn
 from treeglot.experiment.recipe import (
@@ -36,6 +36,7 @@ from treeglot.models import Corpus, Kind, find_kind
 from treeglot.models.kind import check_format
 
 BATCH = 500  # sentences translated between two writes
+OPTION = "options."  # before the names of inputs that are files in a system's options
 
 
 def steps_of(recipe: Recipe) -> list[Step]:
@@ -165,9 +166,13 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
     own = _files(system.corpus)
     corpus = corpus | own
     files = {name: corpus[name] for name in training_files(kind, corpus, own)} | {"lm": Output("lm", "lm.bin")}
+    # Options that are files count by what is in them, as all files do, not by their names.
+    named = file_options(kind.options, system.options)
+    files |= {f"{OPTION}{name}": Path(path) for name, path in named.items()}
+    chosen = resolved(kind.options, with_values(system.options, dict.fromkeys(named, "a file")))
     settings = {
         "kind": system.kind,
-        "options": {"compile": dataclasses.asdict(kind.compile)} | resolved(kind.options, system.options),
+        "options": {"compile": dataclasses.asdict(kind.compile)} | chosen,
         "weights": dict(kind.weights),
     }
     model = Output(f"train {system.name}")
@@ -237,12 +242,14 @@ def _lm(order: int, task: Task) -> None:
 def _train(kind: Kind, options: Mapping[str, Any], task: Task) -> None:
     from treeglot.models import train
 
-    files = {name: path for name, path in task.inputs.items() if name != "lm"}
+    named = {name: str(path) for name, path in task.inputs.items() if name.startswith(OPTION)}
+    files = {name: path for name, path in task.inputs.items() if name != "lm" and name not in named}
+    placed = with_values(options, {name.removeprefix(OPTION): path for name, path in named.items()})
     train(
         kind.name,
         Corpus(**files),
         task.out,
-        from_table(kind.options, options),
+        from_table(kind.options, placed),
         lm=task.inputs["lm"],
         threads=task.threads,
         memory=task.memory,

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from treeglot.base.errors import UsageError
 from treeglot.base.files import write_binary
-from treeglot.base.options import option
+from treeglot.base.options import name_or_file, option
 from treeglot.decode import SearchOptions, Setup, Source, match_forests
 from treeglot.models.dependency_models import WORDS_AND_TAGS, compile_models, load_models
 from treeglot.models.kind import Corpus, Kind, Work, read_sources
@@ -69,8 +69,12 @@ class ForestModelOptions:
     score: ScoreOptions = option(ScoreOptions(), "how rules are scored and pruned")
     search: SearchOptions = option(SearchOptions(), "how forests are translated")
     lm_order: int = option(4, "words in the language model's longest n-grams (the c2d paper's)")
-    source_heads: str = option("chinese", "head table of the source language, by name or file, for pseudo rules")
-    target_heads: str = option("english", "head table of the target language, for --target-trees")
+    source_heads: str = name_or_file(
+        "chinese", "head table of the source language, by name or file, for pseudo rules", heads.names
+    )
+    target_heads: str = name_or_file(
+        "english", "head table of the target language, by name or file, for --target-trees", heads.names
+    )
     target_style: str = option("table", "where dependencies depart from it: table, johansson-nugues, content, …")
     skip_bad: bool = option(False, "leave out pairs whose parses have other words than the text, and count them")
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from treeglot.base.files import write_binary
-from treeglot.base.options import option
+from treeglot.base.options import name_or_file, option
 from treeglot.decode import SearchOptions, Setup, Source, match_dependents
 from treeglot.models.kind import Corpus, Kind, Work, read_sources
 from treeglot.models.parallel import TreeCounts, aligned_words, source_dependencies
@@ -49,8 +49,8 @@ class Dep2strOptions:
     lm_order: int = option(4, "words in the language model's longest n-grams (the paper's)")
     # 的 and 地 as leaves, as in Stanford's dependencies (the paper uses Stanford's parser): 0.5 and 0.7 BLEU on
     # Chinese-English, dev, untuned, more than with them as heads (bench/RESULTS.md).
-    source_heads: str = option(
-        "chinese-particles", "head table of the source language, by name or file, for trees and forests"
+    source_heads: str = name_or_file(
+        "chinese-particles", "head table of the source language, by name or file, for trees and forests", heads.names
     )
     skip_bad: bool = option(False, "leave out trees whose words are not the text's, and count them")
 

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treeglot._core import FeatureSet, Matcher
-from treeglot.base.options import option
+from treeglot.base.options import name_or_file, option
 from treeglot.decode import SearchOptions, Setup, match_strings
 from treeglot.models.dependency_models import WORDS, WORDS_AND_TAGS, compile_models, load_models
 from treeglot.models.hiero import WEIGHTS
 from treeglot.models.kind import Corpus, Kind, Work
 from treeglot.models.parallel import TreeCounts, aligned_words, target_dependencies
 from treeglot.rules import Extraction, HieroOptions, ScoreOptions, bitext, extract, target_structures
-from treeglot.syntax import Dependency
+from treeglot.syntax import Dependency, heads
 
 if TYPE_CHECKING:
     from treeglot.lm.dependency import Unit
@@ -38,7 +38,9 @@ class StringDependencyOptions:
     score: ScoreOptions = option(ScoreOptions(smoothing="kneser-ney"), "how rules are scored and pruned")
     search: SearchOptions = option(SearchOptions(), "how sentences are translated")
     lm_order: int = option(5, "words in the language model's longest n-grams")
-    target_heads: str = option("english", "head table of the target language, for --target-trees")
+    target_heads: str = name_or_file(
+        "english", "head table of the target language, by name or file, for --target-trees", heads.names
+    )
     target_style: str = option("table", "where dependencies depart from it: table, johansson-nugues, content, …")
     skip_bad: bool = option(False, "leave out trees whose words are not the text's, and count them")
 
