@@ -13,6 +13,7 @@
 #include <new>
 #include <system_error>
 
+#include "base/aside.h"
 #include "base/error.h"
 
 namespace treeglot {
@@ -68,11 +69,12 @@ NewFile::NewFile(std::string path) : path_(std::move(path)) {
     return;
   }
   target_ = target.string();
-  aside_ = (target.parent_path() / ("." + target.filename().string() + ".XXXXXX")).string();
-  descriptor_ = mkstemp(aside_.data());
-  if (descriptor_ < 0) {
-    aside_.clear();
-    fail();
+  try {
+    Aside aside = new_aside(target_);
+    descriptor_ = aside.descriptor;
+    aside_ = std::move(aside.path);
+  } catch (const FileError& error) {
+    throw FileError(path_, error.number());  // the user knows this name
   }
   const mode_t mask = umask(0);
   umask(mask);
@@ -80,8 +82,8 @@ NewFile::NewFile(std::string path) : path_(std::move(path)) {
 }
 
 NewFile::~NewFile() {
-  if (descriptor_ >= 0) close(descriptor_);
   if (!aside_.empty()) unlink(aside_.c_str());
+  if (descriptor_ >= 0) close(descriptor_);
 }
 
 void NewFile::write(std::span<const std::byte> bytes) {
@@ -95,12 +97,14 @@ void NewFile::write(std::span<const std::byte> bytes) {
 }
 
 void NewFile::finish() {
-  if (!aside_.empty() && fsync(descriptor_) != 0) fail();
+  if (!aside_.empty()) {
+    if (fsync(descriptor_) != 0) fail();
+    // Renamed while it is open, and so locked: it must not be taken for a leftover.
+    if (std::rename(aside_.c_str(), target_.c_str()) != 0) fail();
+    aside_.clear();
+  }
   const int descriptor = std::exchange(descriptor_, -1);
   if (close(descriptor) != 0) fail();
-  if (aside_.empty()) return;
-  if (std::rename(aside_.c_str(), target_.c_str()) != 0) fail();
-  aside_.clear();
 }
 
 void NewFile::fail() const { throw FileError(path_, errno); }

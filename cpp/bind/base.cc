@@ -3,10 +3,12 @@
 #include "bind/core.h"
 
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include <map>
 
+#include "base/aside.h"
 #include "base/error.h"
 #include "base/sections.h"
 
@@ -29,6 +31,16 @@ void bind_base(nb::module_& m) {
     }
   });
 
+  m.def(
+      "new_aside",
+      [](const nb::bytes& target) {
+        const Aside found = new_aside({target.c_str(), target.size()});
+        return std::pair(found.descriptor, nb::bytes(found.path.data(), found.path.size()));
+      },
+      nb::arg("target"), "A new file aside of `target`: its descriptor, locked until it is closed, and its path.");
+  m.def(
+      "remove_leftovers", [](const nb::bytes& target) { remove_leftovers({target.c_str(), target.size()}); },
+      nb::arg("target"), "Remove files and folders aside of `target` that nobody writes any more.");
   m.def(
       "is_container", [](const nb::bytes& begin) { return Sections::begins({begin.c_str(), begin.size()}); },
       nb::arg("begin"), "Whether a file that begins with these bytes is a binary file of named sections.");

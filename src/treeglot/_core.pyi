@@ -15,6 +15,16 @@ import numpy.typing
 from numpy.typing import NDArray
 
 
+def new_aside(target: bytes) -> tuple[int, bytes]:
+    """
+    A new file aside of `target`: its descriptor, locked until it is closed, and its path.
+    """
+
+def remove_leftovers(target: bytes) -> None:
+    """
+    Remove files and folders aside of `target` that nobody writes any more.
+    """
+
 def is_container(begin: bytes) -> bool:
     """
     Whether a file that begins with these bytes is a binary file of named sections.

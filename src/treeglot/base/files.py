@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import gzip
 import io
 import itertools
 import lzma
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias, cast
 
@@ -160,23 +162,50 @@ def write_binary(path: PathLike) -> Iterator[IO[bytes]]:
         with target.open("wb") as raw, _compressor(raw, target.suffix) as stream:
             yield stream
         return
+    from treeglot import _core
+
     try:
-        descriptor, aside = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".part", dir=target.parent)
+        descriptor, aside = _core.new_aside(os.fsencode(target))
     except OSError as error:
         raise OSError(error.errno, error.strerror, name) from error  # the user knows this name, not that aside
     try:
         os.fchmod(descriptor, 0o666 & ~_umask())
-        with os.fdopen(descriptor, "wb") as raw:
+        with os.fdopen(descriptor, "wb", closefd=False) as raw:
             with _compressor(raw, target.suffix) as stream:
                 yield stream
             raw.flush()
             os.fsync(raw.fileno())
-        os.replace(aside, target)  # noqa: PTH105
+        os.replace(aside, os.fsencode(target))  # noqa: PTH105 - and still locked
     except BaseException as error:
-        Path(aside).unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(aside)  # noqa: PTH108
         if isinstance(error, OSError) and error.errno in _FULL and error.filename is None:
             error.filename = name
         raise
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def scratch_folder(parent: PathLike, name: str) -> Iterator[Path]:
+    """A folder `.NAME.….part` in `parent` that is gone in the end; those of killed processes are removed first."""
+    from treeglot import _core
+
+    _core.remove_leftovers(os.fsencode(Path(parent).resolve() / name))
+    while True:
+        path = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=".part", dir=parent))
+        with suppress(FileNotFoundError):
+            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+            with suppress(OSError):  # some network file systems have no locks; there nobody removes it either
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if path.is_dir():  # not taken for a leftover before it was locked
+                break
+            os.close(descriptor)
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        os.close(descriptor)
 
 
 @contextmanager

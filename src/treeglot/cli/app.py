@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.options import unknown
 from treeglot.cli import help
+from treeglot.cli.ending import Told, say_ended, told_to_end
 from treeglot.cli.output import SETTINGS, Settings, report_error, set_common
 from treeglot.cli.parameters import DEBUG, QUIET, expand
 
@@ -119,7 +120,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
     try:
-        code = _invoke(command, sys.argv[1:] if arguments is None else arguments)
+        with told_to_end():
+            code = _invoke(command, sys.argv[1:] if arguments is None else arguments)
         if sys.stdout is not None:  # as after `>&-`
             sys.stdout.flush()
         return code
@@ -129,6 +131,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
         if sys.stdout is sys.__stdout__:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 141
+    except Told as end:
+        say_ended()
+        if arguments is None:  # the process is ours: threads that are still at work must not keep it
+            os._exit(end.code)
+        return end.code
     except (KeyboardInterrupt, typer.Abort):
         print("interrupted", file=sys.stderr)
         return 130

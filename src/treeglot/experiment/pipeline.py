@@ -19,6 +19,7 @@ import treeglot
 from treeglot.base.errors import FormatError, TreeglotError
 from treeglot.base.files import CHUNK, PathLike, write_binary
 from treeglot.experiment.step import DIGEST, FINISHED, Identity, Input, Output, Step, Task
+from treeglot.models.kind import Work
 
 PART = ".part"  # what the name of an unfinished step's folder ends in
 LOCK = ".lock"
@@ -117,10 +118,25 @@ class Pipeline:
         step, part = planned.step, self._part(planned)
         if not step.resumes:
             shutil.rmtree(part, ignore_errors=True)
-        part.mkdir(exist_ok=True)
-        for unfinished in list(part.rglob(".*")):  # what was being written aside when a run was killed
-            _remove(unfinished)
-        watcher.started(planned)
+        began = time.monotonic()
+        try:
+            part.mkdir(exist_ok=True)
+            for unfinished in list(part.rglob(".*")):  # what was being written aside when a run was killed
+                _remove(unfinished)
+            watcher.started(planned)
+            self._make(planned, part, folders, Work(threads, memory, partial(watcher.said, planned)))
+        except BaseException:
+            if not step.resumes:  # nobody goes on with it, and a disk may be full
+                shutil.rmtree(part, ignore_errors=True)
+            raise
+        shutil.rmtree(planned.folder, ignore_errors=True)  # a damaged one, without its step.json
+        part.rename(planned.folder)
+        _sync(self.folder)
+        watcher.finished(planned, time.monotonic() - began)
+
+    def _make(self, planned: Planned, part: Path, folders: Mapping[str, Path], work: Work) -> None:
+        """The result of a step in the folder `part`, complete."""
+        step = planned.step
         began, cpu = time.monotonic(), time.process_time()
         inputs = {name: _place(given, folders) for name, given in step.inputs.items()}
         before = {
@@ -129,20 +145,18 @@ class Pipeline:
             if given == path
         }
         measures: dict[str, float] = {}
-        report = partial(watcher.said, planned)
-        step.run(Task(inputs, planned.identity.inputs, part, threads, memory, report, measures.__setitem__))
+        note = measures.__setitem__
+        step.run(Task(inputs, planned.identity.inputs, part, work.threads, work.memory, work.report, note))
         for path, stamp in before.items():
             if _stamp(path) != stamp:
                 raise TreeglotError(f"{path} changed while step {step.name!r} read it; run again")
         with write_binary(part / FINISHED) as stream:
             stream.write(planned.identity.to_json().encode())
-        seconds = time.monotonic() - began
-        measures |= {"wall": round(seconds, 3), "cpu": round(time.process_time() - cpu, 3)}
+        measures |= {
+            "wall": round(time.monotonic() - began, 3),
+            "cpu": round(time.process_time() - cpu, 3),
+        }
         self._note(planned, measures)  # first, so that no finished step is without it
-        shutil.rmtree(planned.folder, ignore_errors=True)  # a damaged one, without its step.json
-        part.rename(planned.folder)
-        _sync(self.folder)
-        watcher.finished(planned, seconds)
 
     def timings(self) -> dict[str, dict[str, float]]:
         """What each step took when it ran, by key: seconds of wall time and of the processor, and what it measured."""

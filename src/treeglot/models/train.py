@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from treeglot.base.files import PathLike, write_binary
+from treeglot.base.files import PathLike, scratch_folder, write_binary
 from treeglot.base.sizes import parse_size
 from treeglot.models.kind import Corpus, Work, check_format, option_name
 from treeglot.models.kinds import find_kind
@@ -35,7 +34,7 @@ def train(
     given; otherwise one is trained on `lm_text` or, without it, on the target side. `report` is told what is done, line
     by line. Beside the model, `rules.parquet` holds the scored rules for inspection.
     """
-    from treeglot.rules import compile_table, score
+    from treeglot.rules import DuckDB, compile_table, score
 
     declared = find_kind(kind)
     declared.check(corpus)
@@ -46,8 +45,8 @@ def train(
     folder.mkdir(parents=True, exist_ok=True)
     work = Work(threads, parse_size(memory), report)
 
-    with tempfile.TemporaryDirectory(prefix=".extract.", dir=folder) as scratch:
-        extraction = declared.extract(corpus, Path(scratch), options, work)
+    with scratch_folder(folder, "extract") as scratch:
+        extraction = declared.extract(corpus, scratch, options, work)
         report("rules extracted and counted")
         facts = (extraction.folder / "extraction.json").read_bytes()
         _report_counts(json.loads(facts)["counts"], report)
@@ -55,7 +54,8 @@ def train(
         (folder / "model.toml").unlink(missing_ok=True)
         with write_binary(folder / "extraction.json") as stream:  # what was seen, and which options it was taken with
             stream.write(facts)
-        rules = score(extraction, folder / "rules.parquet", options.score, threads=threads, memory=work.memory)
+        engine = DuckDB(threads, work.memory, scratch)
+        rules = score(extraction, folder / "rules.parquet", options.score, engine=engine)
     report(f"{rules:,} rules scored")
     compiled = compile_table(
         folder / "rules.parquet", folder / "rules.table", getattr(options, "compile", declared.compile)
@@ -99,8 +99,8 @@ def _make_lm(
     if lm is not None:
         load_lm(lm).write(folder / "lm.bin")
         return
-    with tempfile.TemporaryDirectory(prefix=".lm.", dir=folder) as scratch:
-        arpa = Path(scratch) / "lm.arpa"
+    with scratch_folder(folder, "lm") as scratch:
+        arpa = scratch / "lm.arpa"
         if text is not None:
             train(text, order, memory=memory, out=arpa)
         else:
