@@ -285,7 +285,18 @@ def test_trees_of_other_words_do_not_pack(tmp_path: Path, capsys: pytest.Capture
     write(tmp_path / "a.tree", TREES)
     code, _, message = run(capsys, "convert", tmp_path / "a.tree", tmp_path / "a.jsonl", "--kbest", 2)
     assert code == 1
-    assert message.startswith("error: record 2: ")
+    assert message == f"error: {tmp_path}/a.tree:2: tree 2 of a list has other words than its first\n"
+
+
+def test_a_refusal_names_the_very_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Lists are read whole, and trees may take several lines."""
+    first, second = "(S (A a)\n  (B b))\n\n", "(S (A a) (C c))\n"
+    (tmp_path / "a.tree").write_text(first * 300 + first * 7 + second + first * 292)
+    code, _, message = run(capsys, "convert", tmp_path / "a.tree", tmp_path / "a.jsonl", "--kbest", 300)
+    assert (code, message) == (1, f"error: {tmp_path}/a.tree:922: tree 8 of a list has other words than its first\n")
+    zipped = gzip.compress((tmp_path / "a.tree").read_bytes())
+    (tmp_path / "a.tree.gz").write_bytes(zipped)
+    assert run(capsys, "convert", tmp_path / "a.tree.gz", tmp_path / "a.jsonl", "--kbest", 300)[2].count(".gz:922: ")
 
 
 def test_columns_of_tags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -329,7 +340,7 @@ def test_closed_streams(closed: str, name: str) -> None:
 def test_lists_of_trees_stay_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(tmp_path / "a.tree", [Tree.parse("(S (A a))")] * 3)
     files = (tmp_path / "a.tree", tmp_path / "a.jsonl", "--kbest", "2")
-    assert run(capsys, "convert", *files)[::2] == (1, "error: record 3: the last list has 1 of 2 trees\n")
+    assert run(capsys, "convert", *files)[::2] == (1, f"error: {files[0]}:3: the last list has 1 of 2 trees\n")
     message = "error: --skip-bad would move trees from one list of --kbest into the next\n"
     assert run(capsys, "convert", *files, "--skip-bad")[::2] == (2, message)
     assert not (tmp_path / "a.jsonl").exists()

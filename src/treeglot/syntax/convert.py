@@ -13,7 +13,7 @@ from treeglot.base.errors import FormatError, TreeglotError, UsageError
 from treeglot.base.options import option
 from treeglot.syntax import heads
 from treeglot.syntax.constituents import to_dependencies
-from treeglot.syntax.formats import FORMATS
+from treeglot.syntax.formats import FORMATS, Records
 from treeglot.syntax.head_style import head_style
 
 NOUNS: dict[type[Any], str] = {
@@ -83,8 +83,16 @@ def convert(values: Iterable[Any], source: type[Any], target: type[Any], options
     return _numbered(iter(values), step, options)
 
 
+class _RefusedError(ValueError):
+    """A value that is `back` before the last one that was read cannot be converted."""
+
+    def __init__(self, back: int, problem: str) -> None:
+        super().__init__(problem)
+        self.back = back
+
+
 def _numbered(values: Iterator[Any], step: Step, options: ConvertOptions) -> Iterator[Any]:
-    """The step's results; a refusal says at which value it happened, give or take a batch."""
+    """The step's results; a refusal says at which value it happened and, where it is known, in which file and line."""
     read = 0
 
     def counted() -> Iterator[Any]:
@@ -98,7 +106,11 @@ def _numbered(values: Iterator[Any], step: Step, options: ConvertOptions) -> Ite
     except FormatError:
         raise
     except ValueError as error:
-        raise TreeglotError(f"record {read}: {error}") from error
+        number = read - (error.back if isinstance(error, _RefusedError) else 0)
+        file, line = (values.file, values.line_of(number)) if isinstance(values, Records) else ("", 0)
+        if line:
+            raise FormatError(file, line, str(error)) from error
+        raise TreeglotError(f"{file and f'{file}: '}record {number}: {error}") from error
 
 
 def _batches(values: Iterator[Any], size: int) -> Iterator[list[Any]]:
@@ -120,6 +132,9 @@ def _trees_to_forests(trees: Iterator[Tree], options: ConvertOptions) -> Iterato
             raise ValueError(f"the last list has {len(batch)} of {options.kbest} trees")
         # Files of trees have no scores: each tree of a list counts the same.
         parsed = [(0.0, tree) for tree in batch if len(tree)]
+        for place, tree in enumerate(batch, 1):
+            if len(tree) and tree.words != parsed[0][1].words:
+                raise _RefusedError(len(batch) - place, f"tree {place} of a list has other words than its first")
         if not parsed:
             yield _scored(_no_parse(), options)
         elif options.kbest == 1:
@@ -129,7 +144,7 @@ def _trees_to_forests(trees: Iterator[Tree], options: ConvertOptions) -> Iterato
 
 
 def _trees_to_dependencies(trees: Iterator[Tree], options: ConvertOptions) -> Iterator[Dependency]:
-    table, style = heads.load(options.heads or ""), head_style(options.style)
+    table, style = heads.load(options.heads or ""), head_style(options.style)  # which take every tree
     for batch in _batches(trees, BATCH):
         yield from to_dependencies(batch, table, style)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from itertools import zip_longest
 from typing import Any, Generic, TypeVar
 
 from treeglot._core import Alignment, Dependency, ParseForest, Tree
 from treeglot.base.errors import FormatError, TreeglotError, UsageError
-from treeglot.base.files import PathLike, logical_suffix, read_chunks, write_binary
+from treeglot.base.files import PathLike, iterate_lines, logical_suffix, read_chunks, write_binary
 from treeglot.base.options import unknown
 from treeglot.syntax.formats.brackets import BRACKETS
 from treeglot.syntax.formats.candc import CANDC
@@ -17,7 +18,7 @@ from treeglot.syntax.formats.conll import CONLLU, CONLLX
 from treeglot.syntax.formats.egret import EGRET
 from treeglot.syntax.formats.enju import ENJU, ENJU_STANDOFF
 from treeglot.syntax.formats.forest_json import FOREST_JSON
-from treeglot.syntax.formats.format import CoreReader, Format
+from treeglot.syntax.formats.format import Format
 from treeglot.syntax.formats.pharaoh import PHARAOH
 from treeglot.syntax.formats.plain import PLAIN
 
@@ -31,6 +32,9 @@ FORMATS: Mapping[str, Format[Any]] = {
 READ_ONLY: Mapping[str, Format[Any]] = {format.name: format for format in (ENJU, ENJU_STANDOFF, CANDC)}
 """Formats that parsers print, by name: they can be read, not written."""
 
+LINES = {"text", "brackets", "jsonl", "pharaoh"}
+"""Formats that are known to end a record with its last line."""
+
 _BY_NAME = {**FORMATS, **READ_ONLY}
 _BY_SUFFIX = {suffix: format for format in _BY_NAME.values() for suffix in format.suffixes}
 _NOUNS = {Tree: "trees", Dependency: "dependencies", Alignment: "alignments", ParseForest: "forests", list: "text"}
@@ -39,10 +43,14 @@ _NOUNS = {Tree: "trees", Dependency: "dependencies", Alignment: "alignments", Pa
 class Records(Iterator[T], Generic[T]):
     """The values of a file, read as they are asked for."""
 
-    def __init__(self, path: PathLike, reader: CoreReader[T], holes: bool = False) -> None:
+    def __init__(
+        self, path: PathLike, format: Format[T], skip_bad: bool, options: dict[str, Any], holes: bool = False
+    ) -> None:
         """With `holes`, a bad record that was skipped is None; without, it is left out."""
         self.file = _printable(path)
-        self._reader = reader
+        self._path, self._format = path, format
+        self._open = partial(format.open_reader, self.file, skip_bad, options)
+        self._reader = self._open()
         self._values = self._read(path, holes)
 
     def __iter__(self) -> Records[T]:
@@ -60,6 +68,20 @@ class Records(Iterator[T], Generic[T]):
     def problems(self) -> list[FormatError]:
         """The errors of the first hundred of them."""
         return [FormatError(self.file, line, problem) for line, problem in self._reader.problems]
+
+    def line_of(self, number: int) -> int:
+        """The line on which a record ends, both counted from 1; 0 where that cannot be told.
+
+        The file is read once more: this is for messages.
+        """
+        if os.fspath(self._path) == "-" or self._format.name not in LINES:
+            return 0
+        reader, found = self._open(), 0
+        for line, text in enumerate(iterate_lines(self._path), 1):
+            found += sum(value is not None for value in reader.feed(text.encode() + b"\n"))
+            if found >= number:
+                return line
+        return 0
 
     def _read(self, path: PathLike, holes: bool) -> Iterator[T]:
         for values in self._batches(path):
@@ -113,7 +135,7 @@ def read(path: PathLike, format: str | None = None, *, skip_bad: bool = False, *
     >>> records.skipped, records.problems[0].problem
     (1, "'0:0' is not a link; expected SOURCE-TARGET such as 3-0")
     """
-    return Records(path, find_format(path, format).open_reader(_printable(path), skip_bad, options))
+    return Records(path, find_format(path, format), skip_bad, options)
 
 
 def read_trees(path: PathLike, format: str | None = None, *, skip_bad: bool = False, **options: Any) -> Records[Tree]:
@@ -144,7 +166,7 @@ def read_alignments(
 
 def read_text(path: PathLike, *, skip_bad: bool = False) -> Records[list[str]]:
     """The tokens of every line of a file of plain tokenised text, whatever its suffix."""
-    return Records(path, PLAIN.open_reader(_printable(path), skip_bad, {}))
+    return Records(path, PLAIN, skip_bad, {})
 
 
 def read_parallel(*files: PathLike | tuple[PathLike, str], skip_bad: bool = False) -> Iterator[tuple[Any, ...]]:
@@ -153,10 +175,7 @@ def read_parallel(*files: PathLike | tuple[PathLike, str], skip_bad: bool = Fals
     Files with different numbers of records are an error. With `skip_bad`, a place where any of them is bad is left out.
     """
     pairs = [file if isinstance(file, tuple) else (file, None) for file in files]
-    readers = [
-        Records(path, find_format(path, format).open_reader(_printable(path), skip_bad, {}), holes=True)
-        for path, format in pairs
-    ]
+    readers = [Records(path, find_format(path, format), skip_bad, {}, holes=True) for path, format in pairs]
     end = object()
     for number, values in enumerate(zip_longest(*readers, fillvalue=end)):
         if any(value is end for value in values):
@@ -214,7 +233,7 @@ def _read_typed(
         raise UsageError(
             f"{_printable(path)}: the format {chosen.name} holds {_NOUNS[chosen.holds]}, not {_NOUNS[wanted]}"
         )
-    return Records(path, chosen.open_reader(_printable(path), skip_bad, options))
+    return Records(path, chosen, skip_bad, options)
 
 
 def _printable(path: PathLike) -> str:
