@@ -7,22 +7,27 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
+from enumeration import derivations as forest_derivations
+from enumeration import tails_of
 from hypothesis import strategies as st
 
 from treeglot.parse import SplitGrammar
+from treeglot.syntax import ParseForest
 
 LABELS = ("ROOT", "X", "Y", "A", "B")
 WORDS = ("a", "b")
 # Unary rules lead from a label to a later one: no cycles.
 UNARY = (("ROOT", "X"), ("ROOT", "Y"), ("ROOT", "A"), ("X", "Y"), ("X", "A"), ("Y", "B"), ("X", "B"))
-# Where they stand for chains already, at most one is in a row: they may lead back.
-CHAINS = (*UNARY, ("Y", "X"), ("Y", "A"), ("A", "X"), ("A", "B"))
+# With these they may lead back to a label.
+CYCLES = (*UNARY, ("Y", "X"), ("Y", "A"), ("A", "X"), ("A", "B"))
 BINARY = tuple((head, left, right) for head in "XY" for left in "XYAB" for right in "XYAB")
 # With a label that stands for a part of a rule.
 PARTS = tuple((h, x, y) for h in ("X", "@Z") for x, y in (("A", "@Z"), ("@Z", "B"), ("@Z", "@Z"), ("A", "X")))
 
 State = tuple[str, int]
-Edge = tuple[str, int, int, tuple[tuple[str, int, int], ...]]  # head, its span, its tails
+Place = tuple[str, int, int]  # label and span
+Edge = tuple[str, int, int, tuple[Place, ...]]  # head, its span, its tails
+Tree = frozenset[Edge]
 Derivation = tuple[float, tuple[Edge, ...]]
 
 
@@ -54,17 +59,16 @@ class Split:
         )
 
     def derivations(self, words: list[str]) -> list[Derivation]:
-        """Probability and labelled edges of every derivation of the root."""
+        """Probability and labelled edges of each derivation of the root; none with a unary chain past a label twice."""
 
         @cache
-        def built(state: State, i: int, j: int) -> tuple[Derivation, ...]:
-            return (*stepped(state, i, j), *joined(state, i, j))
+        def built(state: State, i: int, j: int, above: frozenset[str] = frozenset()) -> tuple[Derivation, ...]:
+            return (*stepped(state, i, j, above | {state[0]}), *joined(state, i, j))
 
-        def stepped(state: State, i: int, j: int) -> Iterator[Derivation]:
-            below = joined if self.closed else built
+        def stepped(state: State, i: int, j: int, passed: frozenset[str]) -> Iterator[Derivation]:
             for (head, child), p in self.unary.items():
-                if head == state and p > 0:
-                    for q, edges in below(child, i, j):
+                if head == state and p > 0 and child[0] not in passed:
+                    for q, edges in joined(child, i, j) if self.closed else built(child, i, j, passed):
                         yield p * q, ((state[0], i, j, ((child[0], i, j),)), *edges)
 
         @cache
@@ -92,10 +96,10 @@ def show(state: State) -> str:
 
 
 @st.composite
-def levels(draw: st.DrawFn, states: dict[str, int], closed: bool, positive: bool) -> Split:
+def levels(draw: st.DrawFn, states: dict[str, int], closed: bool, cyclic: bool, least: float) -> Split:
     """Rules between all states of some labels; probabilities of one head sum to less than 1."""
-    probability = st.sampled_from([0.01, 0.02, 0.05] if positive else [0.0, 0.01, 0.02, 0.05])
-    unary_labels = draw(st.lists(st.sampled_from(CHAINS if closed else UNARY), min_size=2, unique=True))
+    probability = st.sampled_from([p for p in (0.0, 0.01, 0.02, 0.05) if p >= least])
+    unary_labels = draw(st.lists(st.sampled_from(CYCLES if cyclic else UNARY), min_size=2, unique=True))
     binary_labels = draw(st.lists(st.sampled_from(BINARY), min_size=3, max_size=8, unique=True))
     if closed:
         binary_labels.append(("@Z", "A", "B"))
@@ -109,8 +113,10 @@ def levels(draw: st.DrawFn, states: dict[str, int], closed: bool, positive: bool
         for x in subs[left]
         for y in subs[right]
     }
-    words = {(t, word): draw(st.sampled_from([0.1, 0.3])) for tag in "AB" for t in subs[tag] for word in WORDS}
-    # Every label has a rule: grammars without are refused as cut short.
+    emitted = st.sampled_from([p for p in (0.0, 0.1, 0.3) if p >= least])
+    words = {(t, word): draw(emitted) for tag in "AB" for t in subs[tag] for word in WORDS}
+    # Every label has a rule: grammars without are refused as cut short. Every word is known.
+    words |= {(("A", 0), "a"): 0.2, (("A", 0), "b"): 0.3, (("B", 0), "a"): 0.1}
     for head in states:
         if head in ("ROOT", "X", "Y") and not any(h[0] == head for h, _ in unary):
             unary |= {(h, c): 0.05 for h in subs[head] for c in subs["B"]}
@@ -118,15 +124,18 @@ def levels(draw: st.DrawFn, states: dict[str, int], closed: bool, positive: bool
 
 
 @st.composite
-def grammars(draw: st.DrawFn, closed: bool = False, positive: bool = False) -> tuple[Split, Split, SplitGrammar]:
+def grammars(
+    draw: st.DrawFn, closed: bool = False, cyclic: bool = False, least: float = 0.0
+) -> tuple[Split, Split, SplitGrammar]:
     """A coarse and a fine level with the same labels in their rules: the coarse one has every parse of the fine.
 
-    Forests are of labels: where states exclude each other, one may hold a tree of which every rule is in some parse,
-    but not all of them in one. In a `positive` grammar no states do.
+    Rules of sub-states may have the probability 0, unless `least` is more: then states exclude each other. With
+    `closed` unary rules stand for chains, and a label is a part of rules; with `cyclic` unary rules lead back to a
+    label.
     """
     labels = (*LABELS, "@Z") if closed else LABELS
     fine_states = {"ROOT": 1} | {label: draw(st.integers(1, 2)) for label in labels[1:]}
-    fine = draw(levels(fine_states, closed, positive))
+    fine = draw(levels(fine_states, closed, closed or cyclic, least))
     coarse = Split(
         dict.fromkeys(labels, 1),
         {((h[0], 0), (c[0], 0)): 0.05 for h, c in fine.unary},
@@ -147,3 +156,18 @@ def posteriors(found: list[Derivation]) -> dict[Edge, float]:
         for edge in set(edges):
             out[edge] = out.get(edge, 0.0) + p / total * edges.count(edge)
     return out
+
+
+def edges_of(forest: ParseForest) -> list[Edge]:
+    """Each edge of the forest's graph by labels and spans; words are left out of tails."""
+    graph, words = forest.graph, len(forest.words)
+    places: list[Place] = [(label, int(b), int(e)) for label, (b, e) in zip(forest.labels, forest.spans, strict=True)]
+    tails = [tuple(places[t] for t in tails_of(graph, e) if t >= words) for e in range(graph.edges)]
+    return [(*places[int(head)], below) for head, below in zip(graph.heads, tails, strict=True)]
+
+
+def trees_of(forest: ParseForest) -> list[Tree]:
+    """Each tree that the forest holds, as its edges above words."""
+    edges, words = edges_of(forest), len(forest.words)
+    found = forest_derivations(forest.graph, forest.graph.goal)
+    return [frozenset(edges[e] for e in tree if e >= words) for tree in found]

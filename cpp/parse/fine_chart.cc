@@ -155,7 +155,7 @@ void FineGrammar::sum_chains() {
 void FineChart::allow(const FineGrammar& grammar, const KeptStates& kept) {
   const Level& level = grammar.level();
   words_ = kept.words();
-  closed_ = level.closed;
+  grammar_ = &grammar;
   nodes_.clear();
   edges_.clear();
   first_node_.assign(words_ * words_, 0);

@@ -33,6 +33,13 @@ class FineGrammar {
     return std::span<const HeadRule>(rules_).subspan(first_rule_[pair], first_rule_[pair + 1] - first_rule_[pair]);
   }
   const double* scores() const { return level_->scores.data(); }
+  // The block of scores of the binary rule; null when there is none.
+  const double* rule(Symbol head, Symbol left, Symbol right) const {
+    for (const HeadRule& found : rules(left, right)) {
+      if (found.head == head) return scores() + found.at;
+    }
+    return nullptr;
+  }
   // The block of scores of the unary rule, and of all chains of one step or more; null when there are none.
   const double* step(Symbol head, Symbol child) const { return block(steps_, level_->scores, head, child); }
   const double* chains(Symbol head, Symbol child) const {
@@ -81,7 +88,7 @@ class FineChart {
               const Deadline& deadline);
 
   double log_probability() const { return log_probability_; }
-  bool closed() const { return closed_; }  // as the level's of the last pass
+  bool closed() const { return grammar_->level().closed; }
   // The states whose posterior is e^-margin or more.
   void keep(const FineGrammar& grammar, double margin, KeptStates& kept) const;
   // Nodes by length of span, then its begin; every edge with a posterior above 0, in no order.
@@ -89,6 +96,13 @@ class FineChart {
   std::uint32_t cell_begin(std::size_t i, std::size_t j) const { return first_node_[cell(i, j)]; }
   std::uint32_t cell_end(std::size_t i, std::size_t j) const { return last_node_[cell(i, j)]; }
   std::span<const ChartEdge> edges() const { return edges_; }
+  const FineGrammar& grammar() const { return *grammar_; }  // of the last pass
+  // Whether the state may stand there, by the passes before and by what is around it.
+  bool is_open(const ChartNode& node, std::size_t state) const {
+    return allowed_[node.at + state] > 0.0 && outside_[node.at + state] > 0.0;
+  }
+  // Whether the word or binary rules make the state.
+  bool is_built(const ChartNode& node, std::size_t state) const { return below_[node.at + state] > 0.0; }
 
  private:
   std::size_t cell(std::size_t i, std::size_t j) const { return i * words_ + j - 1; }
@@ -104,8 +118,8 @@ class FineChart {
   std::vector<double> allowed_, below_, inside_, outside_, above_;  // by state of a node
   std::vector<ChartEdge> edges_;
   std::vector<std::uint32_t> where_;  // label → its node in the cell at hand
+  const FineGrammar* grammar_ = nullptr;
   double log_probability_ = 0.0;
-  bool closed_ = false;
 };
 
 }  // namespace treeglot

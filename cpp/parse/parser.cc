@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "parse/max_rule.h"
+#include "parse/parse_packing.h"
 #include "syntax/forest_trees.h"
 
 namespace treeglot {
@@ -37,7 +37,7 @@ ParseForest unparsed(std::span<const std::string_view> words) {
 }  // namespace
 
 SplitParser::SplitParser(std::shared_ptr<const SplitGrammar> grammar, std::size_t finest)
-    : grammar_(std::move(grammar)), coarse_(*grammar_), ranks_(unary_ranks(*grammar_)), parts_(grammar_->parts()) {
+    : grammar_(std::move(grammar)), coarse_(*grammar_), parts_(grammar_->parts()) {
   if (finest >= grammar_->levels.size())
     throw std::invalid_argument("level " + std::to_string(finest) + " of a grammar that has " +
                                 std::to_string(grammar_->levels.size()));
@@ -164,9 +164,9 @@ ParsedTree SplitParser::tree(std::span<const std::string_view> words, const Pars
   Passes passes = run(words, options);
   ParsedTree out{Tree(), passes.status, passes.log_probability};
   if (passes.status == ParseStatus::parsed || passes.status == ParseStatus::coarser) {
-    const MaxRule rules(*grammar_, ranks_, parts_, passes.scratch->fine);
-    if (rules.has_tree()) {
-      out.tree = rules.tree(words, drop_root_);
+    const ParsePacking parses(*grammar_, parts_, passes.scratch->fine, 0.0, options.most_edges, false);
+    if (parses.has_tree()) {
+      out.tree = parses.tree(words, drop_root_);
     } else {
       out.status = ParseStatus::flat;
     }
@@ -183,10 +183,10 @@ ParsedForest SplitParser::forest(std::span<const std::string_view> words, const 
   Passes passes = run(words, options);
   ParsedForest out{unparsed({}), passes.status, passes.log_probability, 0};
   if (passes.status == ParseStatus::parsed || passes.status == ParseStatus::coarser) {
-    const MaxRule rules(*grammar_, ranks_, parts_, passes.scratch->fine);
-    if (rules.has_tree()) {
-      out.forest =
-          rules.forest(words, options.forest_margin, options.most_edges, options.probabilities, out.cut);
+    const ParsePacking parses(*grammar_, parts_, passes.scratch->fine, options.forest_margin, options.most_edges,
+                              options.probabilities);
+    if (parses.has_tree()) {
+      out.forest = parses.forest(words, out.cut);
     } else {
       out.status = ParseStatus::flat;
     }

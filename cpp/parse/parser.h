@@ -46,7 +46,7 @@ struct ParsedForest {
   ParseForest forest;
   ParseStatus status = ParseStatus::no_words;
   double log_probability = 0.0;
-  std::size_t cut = 0;  // nodes that have more edges than most_edges
+  std::size_t cut = 0;  // nodes that have reached a limit: most_edges, or those of parse_packing.cc
 };
 
 class SplitParser {
@@ -83,7 +83,6 @@ class SplitParser {
   std::shared_ptr<const SplitGrammar> grammar_;
   CoarseGrammar coarse_;
   std::vector<FineGrammar> fine_;
-  std::vector<std::uint32_t> ranks_;
   std::vector<std::uint8_t> parts_;  // by label
   bool drop_root_;    // the root is called ROOT: trees that have one node below it do not show it
   Symbol flat_label_;  // of flat trees: the root's likeliest child

@@ -7,16 +7,14 @@ from enumeration import derivations as forest_derivations
 from enumeration import tails_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from split_grammars import WORDS, Edge, Split, grammars, posteriors
+from split_grammars import WORDS, Edge, Place, Split, Tree, edges_of, grammars, posteriors, trees_of
 
 from treeglot.parse import GrammarParser, ParsingOptions, SplitGrammar
-from treeglot.syntax import FORMATS, ParseForest
+from treeglot.syntax import FORMATS
 
 EVERYTHING = ParsingOptions(coarse=(math.inf,), prune=math.inf)
 sentences = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3)
 Grammars = tuple[Split, Split, SplitGrammar]
-Place = tuple[str, int, int]
-Tree = frozenset[Edge]
 
 
 def is_part(place: Place) -> bool:
@@ -40,23 +38,25 @@ def unbound(edges: tuple[Edge, ...], scores: dict[Edge, float]) -> dict[Edge, fl
     return {(*edge[:3], tails): score for edge, (tails, score) in spelt.items()}
 
 
-def trees_of(forest: ParseForest) -> list[Tree]:
-    """Each tree that the forest holds, as its edges."""
-    graph, words = forest.graph, len(forest.words)
-
-    def place(node: int) -> Place:
-        begin, end = forest.spans[node]
-        return forest.labels[node], int(begin), int(end)
-
-    def edge(e: int) -> Edge:
-        return (*place(int(graph.heads[e])), tuple(place(t) for t in tails_of(graph, e) if t >= words))
-
-    return [frozenset(edge(e) for e in found if e >= words) for found in forest_derivations(graph, graph.goal)]
-
-
-@given(grammars(closed=True, positive=True), sentences)
-@settings(max_examples=60, deadline=None)
+@given(grammars(closed=True), sentences)
+@settings(max_examples=100, deadline=None)
 def test_the_forest_holds_the_parses_and_no_others(drawn: Grammars, words: list[str]) -> None:
+    _, fine, grammar = drawn
+    found = fine.derivations(words)
+    (parsed,) = GrammarParser(grammar, EVERYTHING).forests([words])
+    if not found:
+        assert parsed.status in ("flat", "coarser")
+        return
+    anything = dict.fromkeys((edge for _, edges in found for edge in edges), 0.0)
+    wanted = {frozenset(unbound(edges, anything)) for _, edges in found}
+    assert Counter(trees_of(parsed.value)) == Counter(wanted)
+
+
+# A rule whose parts can be bound together in two ways scores as the better; where states exclude each other, that may
+# not fit into all trees that the rule is in.
+@given(grammars(closed=True, least=0.01), sentences)
+@settings(max_examples=100, deadline=None)
+def test_the_best_tree_is_the_best_of_the_parses(drawn: Grammars, words: list[str]) -> None:
     _, fine, grammar = drawn
     found = fine.derivations(words)
     parser = GrammarParser(grammar, EVERYTHING)
@@ -71,16 +71,14 @@ def test_the_forest_holds_the_parses_and_no_others(drawn: Grammars, words: list[
         spelt = unbound(edges, scores)
         tree = frozenset(spelt)
         wanted[tree] = max(wanted.get(tree, -math.inf), math.fsum(spelt.values()))
-    trees = trees_of(parsed.value)
-    assert Counter(trees) == Counter(wanted.keys())
     (best, _), *_ = parsed.value.kbest(1)
     assert math.isclose(best, max(wanted.values()), abs_tol=1e-9)
     (alone,) = parser.trees([words])
-    equals = [str(tree) for score, tree in parsed.value.kbest(len(trees)) if score > best - 1e-9]
+    equals = [str(tree) for score, tree in parsed.value.kbest(len(wanted)) if score > best - 1e-9]
     assert str(alone.value) in {tree.removeprefix("(ROOT ").removesuffix(")") for tree in equals}
 
 
-@given(grammars(closed=True, positive=True), sentences)
+@given(grammars(closed=True), sentences)
 @settings(max_examples=60, deadline=None)
 def test_forests_with_two_nodes_of_a_label_are_written_and_read(drawn: Grammars, words: list[str]) -> None:
     (parsed,) = GrammarParser(drawn[2], EVERYTHING).forests([words])
@@ -93,7 +91,7 @@ def test_forests_with_two_nodes_of_a_label_are_written_and_read(drawn: Grammars,
         assert again == [parsed.value]
 
 
-@given(grammars(closed=True, positive=True), sentences, st.sampled_from([0.0, 0.5, 3.0]))
+@given(grammars(closed=True), sentences, st.sampled_from([0.0, 0.5, 3.0]))
 @settings(max_examples=60, deadline=None)
 def test_pruning_keeps_what_is_in_a_good_tree(drawn: Grammars, words: list[str], margin: float) -> None:
     _, fine, grammar = drawn
@@ -105,7 +103,7 @@ def test_pruning_keeps_what_is_in_a_good_tree(drawn: Grammars, words: list[str],
     assert pruned.value.viterbi() == whole.value.viterbi()
 
 
-@given(grammars(closed=True, positive=True), sentences)
+@given(grammars(closed=True, least=0.01), sentences)
 @settings(max_examples=60, deadline=None)
 def test_conditional_probabilities_of_unary_steps_and_of_none(drawn: Grammars, words: list[str]) -> None:
     _, fine, grammar = drawn
@@ -128,20 +126,22 @@ def test_conditional_probabilities_of_unary_steps_and_of_none(drawn: Grammars, w
         return math.fsum(p for unary, p in of if unary), math.fsum(p for unary, p in of if not unary)
 
     graph, n = forest.graph, len(words)
-    places: list[Place] = [(label, int(b), int(e)) for label, (b, e) in zip(forest.labels, forest.spans, strict=True)]
-    all_tails = [tails_of(graph, e) for e in range(graph.edges)]
-    lower = {t[0] for t in all_tails if len(t) == 1 and t[0] >= n}
-    for e in range(n, graph.edges):
-        head = int(graph.heads[e])
-        edge = (*places[head], tuple(places[t] for t in all_tails[e] if t >= n))
-        unary, others = sums(places[head])
+    lower = {t[0] for t in (tails_of(graph, e) for e in range(graph.edges)) if len(t) == 1 and t[0] >= n}
+    for e, edge in enumerate(edges_of(forest)[n:], n):
+        unary, others = sums(edge[:3])
         if len(edge[3]) == 1:
-            wanted = rules[edge] / (unary + stays[places[head]])
+            wanted = rules[edge] / (unary + stays[edge[:3]])
         else:
-            stay = 1.0 if head in lower else stays[places[head]] / (unary + stays[places[head]])
+            stay = 1.0 if int(graph.heads[e]) in lower else stays[edge[:3]] / (unary + stays[edge[:3]])
             wanted = stay * rules[edge] / others
         assert math.isclose(math.exp(forest.scores[e]), wanted, rel_tol=1e-9)
-    sum_of_trees = math.fsum(
-        math.exp(math.fsum(float(forest.scores[e]) for e in tree)) for tree in forest_derivations(graph, graph.goal)
-    )
-    assert math.isclose(sum_of_trees, 1.0, rel_tol=1e-9)
+
+
+@given(grammars(closed=True), sentences)
+@settings(max_examples=60, deadline=None)
+def test_conditional_probabilities_of_all_trees_sum_to_one(drawn: Grammars, words: list[str]) -> None:
+    options = ParsingOptions(coarse=(math.inf,), prune=math.inf, scores="probability")
+    (parsed,) = GrammarParser(drawn[2], options).forests([words])
+    graph, scores = parsed.value.graph, parsed.value.scores
+    trees = [math.exp(math.fsum(float(scores[e]) for e in tree)) for tree in forest_derivations(graph, graph.goal)]
+    assert math.isclose(math.fsum(trees), 1.0, rel_tol=1e-9)

@@ -196,7 +196,9 @@ def test_the_best_edges_of_a_node_stay() -> None:
     assert (whole.cut, cut.cut) == (0, 1)
     assert every.value.count() == 16
     assert [score for score, _ in some.value.kbest(9)] == [score for score, _ in every.value.kbest(3)]
-    assert cut.summary() == "1 sentence, all parsed; 1 node has more than 3 edges"
+    assert cut.summary() == (
+        "1 sentence, all parsed; 1 node cut by a limit (3 edges, 64 of a label and span, 1,000 unary chains)"
+    )
 
 
 def test_three_hundred_words() -> None:

@@ -62,7 +62,7 @@ class ParsingOptions:
 class Parsed(Generic[T]):
     """What a sentence gave: its tree or forest, how it was found, and log P(sentence) under the grammar.
 
-    `cut` is how many nodes of a forest have more edges than `most_edges`.
+    `cut` is how many nodes of a forest have reached a limit: `most_edges` or those of docs/parsing.md.
     """
 
     value: T
@@ -76,7 +76,7 @@ class GrammarParser:
     """A parser with a split grammar: coarse-to-fine passes, then the max-rule criterion (Petrov and Klein 2007).
 
     `counts` says how many sentences were parsed in which way so far, `places` which ones were not simply parsed,
-    counted from 1; `cut` is how many nodes of their forests have more edges than `most_edges`.
+    counted from 1; `cut` is how many nodes of their forests have reached a limit.
     """
 
     grammar: SplitGrammar
@@ -132,8 +132,8 @@ class GrammarParser:
         text = f"{total:,} sentence{_s(total)}" + (": " + "; ".join(parts) if parts else ", all parsed")
         if not self.cut:
             return text
-        have = "node has" if self.cut == 1 else "nodes have"
-        return text + f"; {self.cut:,} {have} more than {self.options.most_edges} edges"
+        limits = f"{self.options.most_edges:,} edges, 64 of a label and span, 1,000 unary chains"
+        return text + f"; {self.cut:,} node{_s(self.cut)} cut by a limit ({limits})"
 
 
 class ForestParser:

@@ -1,0 +1,78 @@
+// The tree and the forest of parse_packing.h.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "parse/parse_packing.h"
+
+namespace treeglot {
+
+Tree ParsePacking::tree(std::span<const std::string_view> words, bool drop_root) const {
+  TreeBuilder builder;
+  const auto best_edge = [&](const Node& node) -> const Edge& {
+    return *std::max_element(node.edges.begin(), node.edges.end(),
+                             [&](const Edge& a, const Edge& b) { return edge_best(a) < edge_best(b); });
+  };
+  // A treebank may have ROOT over a phrase and a full stop, or over a word.
+  const bool has_one_child = best_edge(nodes_[top_]).tails.size() == 1;
+  std::vector<std::pair<std::uint32_t, bool>> stack = {{top_, false}};  // node, whether it is to be closed
+  while (!stack.empty()) {
+    const auto [node, is_done] = stack.back();
+    stack.pop_back();
+    if (is_done) {
+      builder.close();
+      continue;
+    }
+    const Edge& edge = best_edge(nodes_[node]);
+    const ChartNode& place = graph_.at(nodes_[node].place);
+    if (!(drop_root && node == top_ && has_one_child)) {
+      builder.open(grammar_.shown(place.label));
+      stack.push_back({node, true});
+    }
+    if (edge.tails.empty()) builder.word(words[place.begin]);
+    for (std::size_t t = edge.tails.size(); t-- > 0;) stack.push_back({edge.tails[t], false});
+  }
+  return builder.finish();
+}
+
+ParseForest ParsePacking::forest(std::span<const std::string_view> words, std::size_t& cut) const {
+  Builder builder;
+  Strings labels;
+  std::vector<Span> spans;
+  std::vector<double> scores;
+  builder.add_nodes(words.size());
+  for (std::uint32_t i = 0; i < words.size(); ++i) {
+    builder.add_edge(i, {});
+    scores.push_back(0.0);
+    labels.append(words[i]);
+    spans.push_back({i, i + 1});
+  }
+  cut = 0;
+  std::vector<NodeId> number(nodes_.size(), kNoNode);
+  std::vector<NodeId> tails;
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    const Node& node = nodes_[n];
+    if (node.edges.empty()) continue;
+    cut += node.is_cut;
+    number[n] = builder.add_node();
+    const ChartNode& place = graph_.at(node.place);
+    labels.append(grammar_.shown(place.label));
+    spans.push_back({place.begin, place.end});
+    double sum = 0.0;
+    for (const Edge& edge : node.edges) sum += std::exp(edge.conditional);
+    for (const Edge& edge : node.edges) {
+      tails.clear();
+      for (const std::uint32_t tail : edge.tails) tails.push_back(number[tail]);
+      if (tails.empty()) tails.push_back(place.begin);
+      builder.add_edge(number[n], tails);
+      scores.push_back(probabilities_ ? edge.conditional - std::log(sum) : edge.score);
+    }
+  }
+  Mapped frozen = builder.freeze(number[top_]);
+  std::vector<double> sorted(scores.size());
+  for (std::size_t e = 0; e < sorted.size(); ++e) sorted[e] = scores[frozen.edge_map[e]];
+  return ParseForest(std::move(frozen.graph), std::move(labels), std::move(spans), std::move(sorted),
+                     probabilities_ ? ScoreKind::conditional : ScoreKind::posterior);
+}
+
+}  // namespace treeglot

@@ -1,0 +1,109 @@
+"""Forests hold the parses alone: states that exclude each other, chains of unary rules, and what is cut."""
+
+import math
+import re
+
+from split_grammars import trees_of
+
+from treeglot.parse import GrammarParser, ParsingOptions, SplitGrammar
+from treeglot.syntax import FORMATS
+
+EVERYTHING = ParsingOptions(coarse=(math.inf,), prune=math.inf)
+
+
+def grammar(states: dict[str, int], rules: str, lexicon: str) -> SplitGrammar:
+    """The rules at level 1, all of them with the same probability and without sub-states at level 0."""
+    splits = {label: f"[0 {' '.join(str(s) for s in range(number))}]" for label, number in states.items()}
+    lines = [line.split() for line in rules.splitlines()]
+    coarse = {" ".join(re.sub(r"_\d+$", "_0", field) for field in line[:-1]) for line in lines}
+    levels = [
+        (dict.fromkeys(states, 1), "".join(f"{rule} 0.05\n" for rule in sorted(coarse))),
+        (states, rules),
+    ]
+    read = []
+    for number, (named, its_rules) in enumerate(levels):
+        rows = "".join(f"{label}\t{i}\t{named[label]} {splits[label]}\n" for i, label in enumerate(named))
+        texts = {"states": rows, "rules": its_rules, "lexicon": lexicon}
+        first, second, third = ((f"level{number}.{name}", text.encode()) for name, text in texts.items())
+        read.append((first, second, third))
+    return SplitGrammar.read(read)
+
+
+def odd_one_out() -> SplitGrammar:
+    """Of three words one is a B and two are A, and S has a state for each of the three ways."""
+    rules = "ROOT_0 -> S_0 0.3\nROOT_0 -> S_1 0.3\nROOT_0 -> S_2 0.3\n"
+    for odd in range(3):
+        first, second, third = ("AB"[place == odd] for place in range(3))
+        rules += f"S_{odd} -> P_{odd} {third}_0 1.0\nP_{odd} -> {first}_0 {second}_0 1.0\n"
+    return grammar({"ROOT": 1, "S": 3, "P": 3, "A": 1, "B": 1}, rules, "A a [0.5]\nB a [0.5]\n")
+
+
+def test_a_tree_whose_rules_are_in_parses_but_not_in_one_is_no_parse() -> None:
+    parser = GrammarParser(odd_one_out(), EVERYTHING)
+    (parsed,) = parser.forests([["a", "a", "a"]])
+    # (S (P A A) A), each rule in two thirds of the parses, would be the best.
+    found = {"(ROOT (S (P (A a) (A a)) (B a)))", "(ROOT (S (P (A a) (B a)) (A a)))", "(ROOT (S (P (B a) (A a)) (A a)))"}
+    assert {str(tree) for _, tree in parsed.value.kbest(9)} == found
+    assert parsed.value.count() == 3
+    (alone,) = parser.trees([["a", "a", "a"]])
+    assert f"(ROOT {alone.value})" in found
+
+
+def test_margins_are_counted_from_the_best_parse() -> None:
+    words = ["a", "a", "a"]
+    (parsed,) = GrammarParser(odd_one_out(), ParsingOptions(coarse=(math.inf,), prune=0.0)).forests([words])
+    (best, tree), *others = parsed.value.kbest(9)
+    # Two thirds of the parses have an A as their last word, one third has the P that A and B make.
+    assert math.isclose(best, math.log(2 / 3 * 1 / 3 * 2 / 3 * 2 / 3 * 1 / 3), abs_tol=1e-9)
+    assert str(tree) != "(ROOT (S (P (A a) (A a)) (A a)))"
+    assert all(math.isclose(score, best, abs_tol=1e-9) for score, _ in others)
+
+
+def test_nodes_apart_are_written_and_read() -> None:
+    (parsed,) = GrammarParser(odd_one_out(), EVERYTHING).forests([["a", "a", "a"]])
+    assert sorted(parsed.value.labels).count("P") == 3
+    for name in ("egret", "jsonl"):
+        text = FORMATS[name].open_writer({})(parsed.value).encode()
+        reader = FORMATS[name].open_reader("file", False, {})
+        assert [*reader.feed(text), *reader.finish()] == [parsed.value]
+
+
+def test_too_many_nodes_of_a_place_become_one_that_loses_no_parse() -> None:
+    # X over T-n has the states that are bits of n: 127 nodes, of which 64 stay apart.
+    sets = range(1, 128)
+    states = {"ROOT": 1, "S": 7, "X": 7, "Y": 7} | {f"T{n}": 1 for n in sets} | {f"Y{s}": 1 for s in range(7)}
+    rules = "ROOT_0 -> S_0 0.1\n" + "".join(f"ROOT_0 -> S_{s} 0.1\n" for s in range(1, 7))
+    rules += "".join(f"S_{s} -> X_{s} Y_{s} 1.0\n" for s in range(7))
+    rules += "".join(f"X_{s} -> T{n}_0 0.001\n" for n in sets for s in range(7) if n >> s & 1)
+    rules += "".join(f"Y_{s} -> Y{s}_0 0.1\n" for s in range(7))
+    lexicon = "".join(f"{tag} a [0.1]\n" for tag in states if tag[0] in "TY" and tag != "Y")
+    (parsed,) = GrammarParser(grammar(states, rules, lexicon), EVERYTHING).forests([["a", "a"]])
+    parses = {f"(ROOT (S (X (T{n} a)) (Y (Y{s} a))))" for n in sets for s in range(7) if n >> s & 1}
+    trees = [str(tree) for _, tree in parsed.value.kbest(2000)]
+    assert parses < set(trees)
+    assert len(trees) == len(set(trees))
+    assert parsed.cut > 0
+
+
+def test_very_many_chains_of_unary_rules_are_cut_and_counted() -> None:
+    labels = "CDEFGHIJK"
+    rules = "".join(f"ROOT_0 -> {x}_0 0.1\n{x}_0 -> A_0 0.1\n" for x in labels)
+    rules += "".join(f"{x}_0 -> {y}_0 0.1\n" for x in labels for y in labels if x != y)
+    states = dict.fromkeys(("ROOT", *labels, "A"), 1)
+    (parsed,) = GrammarParser(grammar(states, rules, "A a [0.5]\n"), EVERYTHING).forests([["a"]])
+    assert parsed.status == "parsed"
+    assert parsed.cut > 0
+    for _, tree in parsed.value.kbest(5000):
+        chain = str(tree).replace("(", "").split()[:-1]
+        assert len(chain) == len(set(chain))
+    # Without a limit there are chains of all orders of all sets of labels.
+    (few,) = GrammarParser(
+        grammar(dict.fromkeys(("ROOT", *"CDE", "A"), 1), _only(rules, "CDE"), "A a [0.5]\n"), EVERYTHING
+    ).forests([["a"]])
+    assert len(trees_of(few.value)) == len(set(trees_of(few.value))) == 3 + 6 + 6
+    assert few.cut == 0
+
+
+def _only(rules: str, labels: str) -> str:
+    kept = {"ROOT_0", "A_0", *(f"{x}_0" for x in labels)}
+    return "".join(line + "\n" for line in rules.splitlines() if {line.split()[0], line.split()[2]} <= kept)
