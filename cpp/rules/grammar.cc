@@ -18,12 +18,23 @@ constexpr double kLowestScore = -100;  // Moses' floor of a logarithm
 
 bool in_brackets(std::string_view token) { return token.size() > 2 && token.front() == '[' && token.back() == ']'; }
 
-bool is_label(std::string_view text) { return !text.empty() && text.find_first_of("[],") == std::string_view::npos; }
+// Moses has no numbers after a comma: its labels may have one.
+bool is_label(std::string_view text, GrammarFormat format) {
+  return !text.empty() && text.find_first_of(format == GrammarFormat::moses ? "[]" : "[],") == std::string_view::npos;
+}
 
 [[noreturn]] void refuse(const std::string& problem) { throw std::invalid_argument(problem); }
 
+// As C reads numbers: with a +, and 1. and .5, which other files do not have.
 double parse_value(std::string_view text, std::string_view what) {
-  const auto value = parse_double(text.starts_with('+') ? text.substr(1) : text);
+  auto value = parse_double(text.starts_with('+') ? text.substr(1) : text);
+  if (const std::size_t point = text.find('.'); !value && point != std::string_view::npos) {
+    const auto digit = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '9'; };
+    const bool before = point > 0 && digit(point - 1), after = digit(point + 1);
+    std::string whole(text.substr(0, point));
+    whole.append(before ? "." : "0.").append(after ? "" : "0").append(text.substr(point + 1));
+    if (before || after) value = parse_double(whole.starts_with('+') ? std::string_view(whole).substr(1) : whole);
+  }
   if (!value) refuse(std::string(what) + " is " + quoted(text) + "; expected a finite number");
   return *value;
 }
@@ -53,7 +64,7 @@ void GrammarReader::split_fields(std::string_view line) {
 }
 
 std::string_view GrammarReader::parse_label(std::string_view token) const {
-  if (!in_brackets(token) || !is_label(token.substr(1, token.size() - 2)))
+  if (!in_brackets(token) || !is_label(token.substr(1, token.size() - 2), format_))
     refuse("the left-hand side is " + quoted(token) + "; expected a label in brackets such as [X]");
   return token.substr(1, token.size() - 2);
 }
@@ -68,13 +79,13 @@ GrammarReader::Token GrammarReader::parse_source(std::string_view token) const {
     return {inside.substr(middle + 2), true, 0};
   }
   const std::size_t comma = inside.find(',');
-  if (comma == std::string_view::npos) {
-    if (format_ == GrammarFormat::cdec && is_label(inside)) return {inside, true, 0};
-    return {token, false, 0};
-  }
-  const auto index = parse_count(inside.substr(comma + 1));
-  if (!is_label(inside.substr(0, comma)) || !index || *index == 0) return {token, false, 0};
-  return {inside.substr(0, comma), true, *index};
+  if (comma == std::string_view::npos && format_ == GrammarFormat::cdec && is_label(inside, format_))
+    return {inside, true, 0};
+  const auto index = comma == std::string_view::npos ? std::nullopt : parse_count(inside.substr(comma + 1));
+  if (index && *index > 0 && is_label(inside.substr(0, comma), format_)) return {inside.substr(0, comma), true, *index};
+  if (format_ == GrammarFormat::joshua)  // a nonterminal, for Joshua: it has no words in brackets
+    refuse("found " + quoted(token) + "; expected a word, or a variable such as [X,1]");
+  return {token, false, 0};
 }
 
 GrammarReader::Token GrammarReader::parse_target(std::string_view token) const {
@@ -159,16 +170,13 @@ void GrammarReader::add_rule(std::string_view lhs) {
       source_symbols_.push_back(builder_.source_word(symbol.text));
       continue;
     }
-    ++variables;
-    if (symbol.index == 0) symbol.index = variables;
+    if (symbol.index == 0) symbol.index = variables + 1;
+    if (symbol.index != ++variables) {
+      // What a number means that is out of turn is not the same for all: cdec refuses it, Joshua takes the place.
+      refuse("the source side has variable " + std::to_string(symbol.index) +
+             (symbol.index < variables ? " twice" : " where " + std::to_string(variables) + " is expected"));
+    }
     source_symbols_.push_back(nonterminal(builder_.label(symbol.text)));
-  }
-  const auto twice = [&](std::uint32_t index) {
-    return std::ranges::count_if(source_, [&](const Token& s) { return s.variable && s.index == index; }) > 1;
-  };
-  for (const Token& symbol : source_) {
-    if (symbol.variable && twice(symbol.index))
-      refuse("the source side has variable " + std::to_string(symbol.index) + " twice");
   }
   for (const Token& symbol : target_) {
     if (!symbol.variable) {
@@ -210,9 +218,11 @@ void GrammarReader::add_rule(std::string_view lhs) {
 void GrammarReader::read_rule() {
   if (fields_used_ < 3)
     refuse(std::to_string(fields_used_) + " fields; expected [LHS] ||| SOURCE ||| TARGET ||| FEATURES");
-  if (fields_[0].size() != 1) {
-    refuse("the left-hand side is " + quoted(fields_[0].empty() ? std::string_view() : fields_[0][1]) +
-           "; expected a label in brackets such as [X]");
+  if (fields_[0].size() != 1 || fields_[0][0].starts_with('(')) {
+    std::string found;
+    for (const std::string_view token : fields_[0]) found += (found.empty() ? "" : " ") + std::string(token);
+    const char* fragment = found.starts_with('(') ? ": trees belong to tree-to-string grammars, which are not read" : "";
+    refuse("the left-hand side is " + quoted(found) + fragment + "; expected a label in brackets such as [X]");
   }
   const std::string_view lhs = parse_label(fields_[0][0]);
   for (const std::string_view token : fields_[1]) source_.push_back(parse_source(token));
@@ -297,16 +307,14 @@ void append_float(float value, std::string& out) {
   out += buffer;
 }
 
-void append_word(std::string_view word, GrammarFormat format, std::string& out) {
-  const bool variable = in_brackets(word) && (format == GrammarFormat::cdec || word.find(',') != word.npos ||
-                                              word.find("][") != word.npos || format == GrammarFormat::moses);
-  if (word == kSeparator || variable || word.empty() || word.find_first_of(" \t\n") != word.npos)
+void append_word(std::string_view word, std::string& out) {
+  if (word == kSeparator || in_brackets(word) || word.empty() || word.find_first_of(" \t\n") != word.npos)
     throw std::invalid_argument("the word " + quoted(word) + " would be read as something else in this format");
   out += word;
 }
 
-void append_label(std::string_view label, std::string& out) {
-  if (!is_label(label) || label.find_first_of(" \t\n") != label.npos)
+void append_label(std::string_view label, GrammarFormat format, std::string& out) {
+  if (!is_label(label, format) || label.find_first_of(" \t\n") != label.npos)
     throw std::invalid_argument("the label " + quoted(label) + " cannot be written in this format");
   out += label;
 }
@@ -319,15 +327,15 @@ void append_rule(const RuleTable& table, RuleId id, GrammarFormat format, std::s
   std::vector<std::pair<std::size_t, std::string_view>> variables;  // where on the source side, and their labels
   if (!moses) {
     out += '[';
-    append_label(table.labels().text(rule.lhs), out);
+    append_label(table.labels().text(rule.lhs), format, out);
     out += "] ||| ";
   }
   const auto append_variable = [&](std::string_view label, std::size_t number) {
     out += '[';
-    append_label(label, out);
+    append_label(label, format, out);
     if (moses) {
       out += "][";
-      append_label(label, out);
+      append_label(label, format, out);
     } else {
       out += ',';
       out += std::to_string(number);
@@ -337,7 +345,7 @@ void append_rule(const RuleTable& table, RuleId id, GrammarFormat format, std::s
   const auto append_lhs = [&] {
     if (!moses) return;
     out += " [";
-    append_label(table.labels().text(rule.lhs), out);
+    append_label(table.labels().text(rule.lhs), format, out);
     out += ']';
   };
   for (std::size_t s = 0; s < rule.source.size(); ++s) {
@@ -346,7 +354,7 @@ void append_rule(const RuleTable& table, RuleId id, GrammarFormat format, std::s
       variables.emplace_back(s, table.labels().text(label_of(rule.source[s])));
       append_variable(variables.back().second, variables.size());
     } else {
-      append_word(table.source_words().text(rule.source[s]), format, out);
+      append_word(table.source_words().text(rule.source[s]), out);
     }
   }
   append_lhs();
@@ -360,7 +368,7 @@ void append_rule(const RuleTable& table, RuleId id, GrammarFormat format, std::s
       append_variable(variables[variable].second, variable + 1);
       if (moses) links.emplace_back(variables[variable].first, t);
     } else {
-      append_word(table.target_words().text(static_cast<Symbol>(rule.target[t])), format, out);
+      append_word(table.target_words().text(static_cast<Symbol>(rule.target[t])), out);
     }
   }
   append_lhs();
@@ -374,16 +382,26 @@ void append_rule(const RuleTable& table, RuleId id, GrammarFormat format, std::s
     out += name;
     out += moses ? ' ' : '=';
   };
+  // A table makes no difference between scores and sparse features: in Moses' names these have no number at the end.
+  const auto is_score = [&](std::size_t feature) {
+    const std::string_view name = table.feature_names().text(static_cast<Symbol>(feature));
+    return !name.starts_with(kMosesPrefix) || parse_count(name.substr(kMosesPrefix.size()));
+  };
   for (std::size_t f = 0; f < rule.features.size(); ++f) {
-    if (moses) {
-      out += ' ';
-      append_float(std::exp(rule.features[f]), out);
-    } else {
+    if (!moses) {
       append_name(f);
       append_float(rule.features[f], out);
+    } else if (is_score(f)) {
+      out += ' ';
+      append_float(std::exp(rule.features[f]), out);
     }
   }
   const auto append_sparse = [&] {
+    for (std::size_t f = 0; moses && f < rule.features.size(); ++f) {
+      if (is_score(f) || rule.features[f] == 0) continue;
+      append_name(f);
+      append_float(rule.features[f], out);
+    }
     for (const SparseFeature& sparse : rule.sparse) {
       append_name(sparse.feature);
       append_float(sparse.value, out);

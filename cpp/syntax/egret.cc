@@ -157,12 +157,16 @@ void EgretReader::edge(std::string_view line) {
 
   const Span span = spans_[head];
   std::uint32_t at = span.begin;
+  // Egret itself leaves two blanks before the bar; what it is read and written by may leave one.
+  const auto skip_blanks = [&] { rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size())); };
+  rest = rest.substr(0, rest.find_last_not_of(' ') + 1);
+  skip_blanks();
   const bool single = rest.find(' ') == std::string_view::npos;
   for (bool more = true; more;) {
-    const std::size_t end = rest.find(' ');
-    more = end != std::string_view::npos;
-    const std::string_view token = rest.substr(0, end);
-    rest.remove_prefix(more ? end + 1 : rest.size());
+    const std::string_view token = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(token.size());
+    skip_blanks();
+    more = !rest.empty();
     NodeId tail = node(token);
     if (tail == kNoNode) {
       if (!single) fail(quoted(token) + " is not a node; expected LABEL[FIRST,LAST] such as NP[0,1]");

@@ -79,6 +79,12 @@ def test_egret() -> None:
     assert [f.labels[-1] for f in values("egret", text, keep_suffix=True) if f] == ["S^g", "X^g"]
 
 
+def test_egret_leaves_two_blanks_before_the_bar() -> None:
+    text = "sentence 1 :\na b \nA[0,0] => a ||| -1\nB[1,1] =>  b  ||| 0\nS^g[0,1] => A[0,0]  B[1,1]   ||| -0.5\n\n"
+    single = text.replace("b \n", "b\n").replace("   ", " ").replace("  ", " ")
+    assert values("egret", text) == values("egret", single)
+
+
 def test_nodes_of_one_label_and_span_are_told_apart_in_egrets_format() -> None:
     forest = ParseForest.from_kbest([(0.0, Tree.parse("(X (X (X (X a))))"))])
     text = FORMATS["egret"].open_writer({})(forest)

@@ -58,11 +58,11 @@ def test_cdec(tmp_path):
 def test_joshua(tmp_path):
     table = table_of(
         tmp_path,
-        "[X] ||| [X,1] 的 [X,2] ||| [X,2] of [X,1] ||| 0.5 Sparse=3 -1 tm_pt_4=7 ||| 1-1\n[S] ||| [X] ||| [X] ||| 0\n",
+        "[X] ||| [X,1] 的 [X,2] ||| [X,2] of [X,1] ||| 0.5 Sparse=3 -1 tm_pt_4=7 ||| 1-1\n[S] ||| [ ||| [] ||| 0\n",
         "joshua",
     )
     assert shown(table) == [
-        "S | [X] | [X] |  | ",
+        "S | [ | [] |  | ",
         "X | X:1 的 X:2 | :2 of :1 | Sparse=3 tm_pt_0=-0.5 tm_pt_1=1 tm_pt_4=7 | 1-1",
     ]
     other = table_of(tmp_path, "[X] ||| a ||| b ||| 2\n", "joshua", prefix="tm_glue")
@@ -100,6 +100,21 @@ BAD = [
     ("cdec", "[X] ||| [X,1] [X,2] ||| [1] [1]", "the target side uses variable 1 twice"),
     ("cdec", "[X] ||| [X,1] [X,2] ||| [1]", "the source side has 2 variables, the target side uses 1"),
     ("cdec", "[X] ||| [X,1] [X,1] ||| [1] [2]", "the source side has variable 1 twice"),
+    ("cdec", "[X] ||| [X,2] a [X,1] ||| [1] [2]", "the source side has variable 2 where 1 is expected"),
+    ("joshua", "[X] ||| [X,2] a [X,1] ||| [X,1] [X,2]", "the source side has variable 2 where 1 is expected"),
+    ("joshua", "[X] ||| [X] a ||| [X] b", "found '[X]'; expected a word, or a variable such as [X,1]"),
+    (
+        "cdec",
+        "(NP (DT the) [NN]) ||| le [1] ||| F=1",
+        "the left-hand side is '(NP (DT the) [NN])': trees belong to tree-to-string grammars, which are not read; "
+        "expected a label in brackets such as [X]",
+    ),
+    (
+        "cdec",
+        "der Hund ||| the dog ||| F=1",
+        "the left-hand side is 'der Hund'; expected a label in brackets such as [X]",
+    ),
+    ("cdec", "[X] ||| a ||| b ||| F=.", "the feature 'F' is '.'; expected a finite number"),
     ("cdec", "[X] ||| [X,1] ||| [Y,1]", "variable 1 is 'Y' on the target side and 'X' on the source side"),
     ("cdec", "[X] ||| a ||| b ||| F=x", "the feature 'F' is 'x'; expected a finite number"),
     ("cdec", "[X] ||| a ||| b ||| F=1 0.5x", "feature 2 is '0.5x'; expected a finite number"),
@@ -168,16 +183,33 @@ def test_written_and_read_again(tmp_path, format):
 @pytest.mark.parametrize(
     ("format", "rule", "problem"),
     [
-        ("cdec", "[X] ||| [X] ||| [X] ||| F=1", "the word '[X]' would be read as something else in this format"),
-        ("moses", "[X] ||| [X] ||| [X] ||| F=1", "the word '[X]' would be read as something else in this format"),
+        ("cdec", "[X] a [X] ||| b [X] ||| 1", "the word '[X]' would be read as something else in this format"),
+        ("joshua", "a [X] ||| [a,b] [X] ||| 1", "the word '[a,b]' would be read as something else in this format"),
+        ("moses", "[X] a [X] ||| b [X] ||| 1", "the word '[X]' would be read as something else in this format"),
+        ("cdec", "a [X] ||| b [PUNC,] ||| 1", "the label 'PUNC,' cannot be written in this format"),
     ],
 )
 def test_what_a_format_cannot_hold(tmp_path, format, rule, problem):
-    table = table_of(tmp_path, rule + "\n", "joshua")  # where [X] is a word
+    table = table_of(tmp_path, rule + "\n", "moses")  # where [X] is a word, and a label may have a comma
     with pytest.raises(ValueError) as caught:
         write_grammar(table, tmp_path / "out", format)
     assert str(caught.value) == problem
     assert not (tmp_path / "out").exists()
+
+
+def test_numbers_as_c_reads_them(tmp_path):
+    table = table_of(tmp_path, "[X] ||| a ||| b ||| 1. .5 -.25e1 +2. -0 G=+3.e-1\n")
+    values = "G=0.3 PhraseModel_0=1 PhraseModel_1=0.5 PhraseModel_2=-2.5 PhraseModel_3=2"
+    assert shown(table) == [f"X | a | b | {values} | "]
+
+
+def test_moses_labels_and_sparse_features_come_back(tmp_path):
+    rules = "a [X][PUNC,] [X] ||| [X][PUNC,] b [PUNC,] ||| 0.5 ||| 1-0 ||| 3 ||| dom 1 rare -2 |||\n"
+    table = table_of(tmp_path, rules, "moses")
+    features = "TranslationModel0=-0.693147 TranslationModel0_dom=1 TranslationModel0_rare=-2"
+    assert shown(table) == [f"PUNC, | a PUNC,:1 | :1 b | {features} | "]
+    write_grammar(table, tmp_path / "out", "moses")
+    assert shown(read_grammar(tmp_path / "out", "moses")) == shown(table)
 
 
 def test_unknown_format(tmp_path):

@@ -17,6 +17,7 @@ MOST = 3.4028234e38  # values of features are kept in 32 bits
 
 _SEPARATOR = re.compile(r"(?<!\S)\|\|\|(?!\S)")
 _ESCAPED = "&#124;&#124;&#124;"
+_OLD_CDEC = re.compile(r"[^\s=;]+=[^\s=;]+(;[^\s=;]+=[^\s=;]+)+;?")
 _WORD = re.compile(rf"(?<!\S){_ESCAPED}(?!\S)")
 
 
@@ -48,7 +49,8 @@ def read_kbest(path: PathLike) -> Iterator[Entry]:
     """Read a k-best list, line by line.
 
     Features are `NAME=VALUE` or, as Moses has them, `NAME= VALUE …`: of several values each is NAME_0, NAME_1 and so
-    on. The score may be left out; fields after it are passed over. A word `&#124;&#124;&#124;` stands for `|||`.
+    on; as cdec once had them, `NAME=VALUE;…`. The score may be left out; fields after it are passed over. A word
+    `&#124;&#124;&#124;` stands for `|||`.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "list"
@@ -84,6 +86,8 @@ def _parse(line: str, file: str, number: int) -> Entry:
 def _features(text: str, file: str, number: int) -> dict[str, float]:
     listed: dict[str, list[float]] = {}
     name = ""
+    if _OLD_CDEC.fullmatch(text):  # with semicolons between features
+        text = text.replace(";", " ")
     for token in tokens(text.replace("\t", " ")):
         given, equals, written = token.rpartition("=")
         if equals:
