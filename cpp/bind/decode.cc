@@ -115,13 +115,16 @@ void bind_decode(nb::module_& m) {
       .def("__init__",
            [](ChartMatcher* self, const FeatureSet& features, std::uint32_t span_limit, PassThrough pass_through,
               bool glue, std::string glued, std::string goal, std::uint32_t label_limit, std::uint32_t match_limit,
-              bool marked, std::string passed) {
-             new (self) ChartMatcher(features.shared_table(), {span_limit, pass_through, glue, label_limit, match_limit,
-                                                               std::move(glued), std::move(goal), marked, std::move(passed)});
+              bool marked, const std::vector<std::pair<std::string, float>>& passed, std::string mark) {
+             ChartOptions options{span_limit,  pass_through,     glue,            label_limit,
+                                  match_limit, std::move(glued), std::move(goal), marked};
+             for (const auto& [label, value] : passed) options.passed.push_back({label, value});
+             options.mark = std::move(mark);
+             new (self) ChartMatcher(features.shared_table(), options);
            },
            "features"_a, "span_limit"_a, "pass_through"_a = PassThrough::unknown, "glue"_a = true, "glued"_a = "",
            "goal"_a = "", "label_limit"_a = 0, "match_limit"_a = 0, "marked"_a = false,
-           "passed"_a = "");
+           "passed"_a = std::vector<std::pair<std::string, float>>(), "mark"_a = "");
   nb::class_<ForestMatcher, Matcher>(m, "ForestMatcher",
                                      "Meets packed forests: every fragment at every node; adds parse and pseudo.")
       .def("__init__",

@@ -36,15 +36,16 @@ std::string_view Glue::text(std::int32_t word) const {
                             : std::string_view(words_[static_cast<std::size_t>(word - first_word_)]);
 }
 
-std::span<const Alternative> Glue::unknown(std::string_view source_word) {
-  std::vector<FeatureValue> features = {{space_.word_penalty(), 1.0f}, {space_.unknown(), 1.0f}};
+std::span<const Alternative> Glue::unknown(std::string_view source_word, std::string_view mark, float value) {
+  std::vector<FeatureValue> features = {{space_.word_penalty(), 1.0f}, {space_.unknown(), value}};
   if (const auto lengths = space_.unknown_lengths(); !lengths.empty()) {
     // As cdec has it: characters on a scale of powers of 1.6.
     const auto characters = std::ranges::count_if(source_word, [](char c) { return (c & 0xc0) != 0x80; });
     const auto power = static_cast<std::size_t>(std::log(static_cast<double>(characters)) / std::log(1.6));
     features.push_back({lengths[std::min(power, lengths.size() - 1)], 1.0f});
   }
-  alternatives_.push_back({make(LocalKind::unknown, {target_word(source_word)}, std::move(features))});
+  const std::int32_t word = target_word(mark.empty() ? source_word : std::string(source_word).append(mark));
+  alternatives_.push_back({make(LocalKind::unknown, {word}, std::move(features))});
   return alternatives_.back();
 }
 

@@ -16,6 +16,16 @@ struct Match {
   std::uint32_t arity;
 };
 
+struct Local {  // what a span has beside the rules' matches
+  Symbol label;
+  std::span<const Alternative> alternatives;
+};
+
+struct PassedLabel {  // of words that pass through
+  Symbol label;
+  float value;
+};
+
 struct Item {  // what a cell of the chart holds for one label
   Symbol label;
   NodeId node;
@@ -49,8 +59,11 @@ class Chart {
     cells_.resize(static_cast<std::size_t>(length_) * (width_ + 1));
     matches_.resize(length_ + 1);
     // Where the table has no such label, one that no rule uses.
-    x_ = label_of(table.labels().find(options.passed.empty() ? "X" : options.passed));
-    glued_ = label_of(table.labels().find(options.glued));
+    const auto find = [&](std::string_view label) { return label_of(table.labels().find(label)); };
+    for (const auto& [label, value] : options.passed) passed_.push_back({find(label), value});
+    if (passed_.empty()) passed_.push_back({find("X"), 1.0f});
+    x_ = passed_[0].label;
+    glued_ = find(options.glued);
   }
 
   TranslationForest run() {
@@ -119,10 +132,10 @@ class Chart {
     const Constraint* given = given_[begin_];
     if (given != nullptr && given->span == Span{begin_, end}) {
       if (best_.limited()) {
-        add_best(end, glue_.given(given->translations));
+        add_best(end, {{x_, glue_.given(given->translations)}});
         return;
       }
-      if (orders_labels()) add_labels(end, true);
+      if (orders_labels()) add_labels(end, std::span(passed_).first(1));
       out_.add_edge(node_for(end, x_), {}, glue_.given(given->translations), kInside);
       if (unary_.any) add_unary(end);
       return;
@@ -132,13 +145,18 @@ class Chart {
     const bool passes = end == begin_ + 1 && given == nullptr && !mark &&
                         (options_.pass_through == PassThrough::all ||
                          (options_.pass_through == PassThrough::unknown && matches_[end].empty()));
+    std::vector<Local> local;
+    if (passes) {
+      for (const auto& [label, value] : passed_)
+        local.push_back({label, glue_.unknown(words_[begin_], options_.mark, value)});
+    }
     if (best_.limited()) {
-      add_best(end, passes ? glue_.unknown(words_[begin_]) : std::span<const Alternative>());
+      add_best(end, local);
       return;
     }
-    if (orders_labels()) add_labels(end, passes);
+    if (orders_labels()) add_labels(end, std::span(passed_).first(local.size()));
     for (const Match& match : matches_[end]) add_match(end, match);
-    if (passes) out_.add_edge(node_for(end, x_), {}, glue_.unknown(words_[begin_]), kInside);
+    for (const auto& [label, alternatives] : local) out_.add_edge(node_for(end, label), {}, alternatives, kInside);
     if (unary_.any) add_unary(end);
   }
 
@@ -149,7 +167,7 @@ class Chart {
   }
 
   // The same within limits; `local` is what the span has beside the rules' matches.
-  void add_best(std::uint32_t end, std::span<const Alternative> local) {
+  void add_best(std::uint32_t end, const std::vector<Local>& local) {
     best_.clear();
     for (const Match& match : matches_[end]) {
       const auto tails = std::span<const NodeId>(match_tails_).subspan(match.first_tail, match.arity);
@@ -157,7 +175,7 @@ class Chart {
       for (const NodeId tail : tails) below += estimates_[tail];
       for (const RuleCache::Group& group : cache_.at(match.node)) best_.propose(group.lhs, group.alternatives, tails, below);
     }
-    if (!local.empty()) best_.propose(x_, local, {}, 0);
+    for (const auto& [label, alternatives] : local) best_.propose(label, alternatives, {}, 0);
     best_.choose(table_, unary_, cache_);
     for (BestMatches::Label& label : best_.labels()) {
       label.node = node_for(end, label.label);
@@ -177,16 +195,17 @@ class Chart {
 
   bool orders_labels() const { return unary_.any || (begin_ == 0 && shares_goal()); }
 
-  // Makes the nodes that the matches, a word or part that is X, and the unary rules above them will need, in the order
+  // Makes the nodes that the matches, what passes through or is given, and the unary rules above them will need, in the order
   // of the unary rules. A sentence's label comes last, for glue is a unary rule too.
-  void add_labels(std::uint32_t end, bool has_x) {
+  void add_labels(std::uint32_t end, std::span<const PassedLabel> passed) {
     std::vector<Symbol> labels;
     const auto note = [&](RuleTable::Node node) {
       for (const RuleCache::Group& group : cache_.at(node))
         if (std::ranges::find(labels, group.lhs) == labels.end()) labels.push_back(group.lhs);
     };
     for (const Match& match : matches_[end]) note(match.node);
-    if (has_x && std::ranges::find(labels, x_) == labels.end()) labels.push_back(x_);
+    for (const PassedLabel& x : passed)
+      if (std::ranges::find(labels, x.label) == labels.end()) labels.push_back(x.label);
     for (std::size_t i = 0; i < labels.size(); ++i) {
       const RuleTable::Node node = table_.child(RuleTable::kRoot, nonterminal(labels[i]));
       if (node != RuleTable::kNoNode) note(node);
@@ -275,6 +294,7 @@ class Chart {
   Glue& glue_;
   std::uint32_t length_ = 0, limit_ = 0, width_ = 0, begin_ = 0;
   Symbol x_ = 0, glued_ = 0;
+  std::vector<PassedLabel> passed_;
   Symbol sentence_ = Symbols::kNone;         // the label of S; none: no rule of the table can use it
   std::vector<Symbol> symbols_;              // of the source words, in the table
   std::vector<const Constraint*> given_;     // by word

@@ -32,7 +32,13 @@ struct ChartOptions {
   // The table's glue rules have <s> and </s>, as words around the input: these do not pass through, rules that begin with
   // the sentence have no span limit, and without a goal any label will do.
   bool marked = false;
-  std::string passed = {};  // the label of words that pass through; empty: X
+  // The labels of words that pass through, and how much such a word counts as unknown under each; none: X, once.
+  struct Passed {
+    std::string label;
+    float value;
+  };
+  std::vector<Passed> passed = {};
+  std::string mark = {};  // what stands after words that passed through
 };
 
 // The rules X → Y whose source side is one nonterminal. They join nodes of one cell, so labels are ordered such that

@@ -2357,7 +2357,7 @@ class Matcher:
 class ChartMatcher(Matcher):
     """Meets strings: every rule on every span up to a limit."""
 
-    def __init__(self, features: FeatureSet, span_limit: int, pass_through: PassThrough = PassThrough.unknown, glue: bool = True, glued: str = '', goal: str = '', label_limit: int = 0, match_limit: int = 0, marked: bool = False, passed: str = '') -> None: ...
+    def __init__(self, features: FeatureSet, span_limit: int, pass_through: PassThrough = PassThrough.unknown, glue: bool = True, glued: str = '', goal: str = '', label_limit: int = 0, match_limit: int = 0, marked: bool = False, passed: Sequence[tuple[str, float]] = [], mark: str = '') -> None: ...
 
 class ForestMatcher(Matcher):
     """

@@ -161,7 +161,7 @@ def test_joshua(tmp_path, text):
             "moses",
             "[ttable-file]\n0 0 0 5 x\n[weight-l]\n0.5\n",
             3,
-            "[weight-l] is of old versions; expected [weight], lines such as LM0= 0.5",
+            "[weight-t] has 0 weights; expected 5 as [ttable-file] says",
         ),
         ("cdec", "# nothing\n", 0, "has no weights; expected NAME VALUE such as LanguageModel 0.5"),
         ("joshua", "", 0, "has no weights; expected NAME VALUE such as lm_0 0.5"),
@@ -190,6 +190,21 @@ def test_lists_come_back(tmp_path):
     write_kbest(tmp_path / "list", entries)
     assert (tmp_path / "list").read_text().splitlines()[0] == "0 ||| the house ||| lm=-12.5 glue=1 ||| -3.25"
     assert list(read_kbest(tmp_path / "list")) == entries
+
+
+def test_lists_of_others(tmp_path):
+    (tmp_path / "list").write_text(
+        "0 ||| BC ||| F3=0.4;Mono=-1e-3 ||| 6\n"
+        "0 ||| c ||| a;b=1 ||| 6\n"
+        "1 |||  ||| KENLM0= -9.02167 WordPenalty0= -2 PhraseDictionaryMemory0= 0 0 ||| -0.774376 |||  ||| \n"
+        "1 ||| heim_OOV ||| lm_0=-16.587 tm_pt_0=-0.000 ||| -0.000\n"
+    )
+    found = list(read_kbest(tmp_path / "list"))
+    assert found[0] == Entry(0, "BC", {"F3": 0.4, "Mono": -0.001}, 6.0)
+    assert found[1].features == {"a;b": 1}  # a name as any other
+    memory = {"PhraseDictionaryMemory0_0": 0, "PhraseDictionaryMemory0_1": 0}
+    assert found[2] == Entry(1, "", {"KENLM0": -9.02167, "WordPenalty0": -2, **memory}, -0.774376)
+    assert found[3] == Entry(1, "heim_OOV", {"lm_0": -16.587, "tm_pt_0": 0}, 0)
 
 
 @pytest.mark.parametrize(

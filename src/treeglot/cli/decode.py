@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
@@ -38,16 +38,22 @@ if TYPE_CHECKING:
     from treeglot.decode import SearchOptions
     from treeglot.lm import NgramModel
 
+ForeignFormat: TypeAlias = Literal["cdec", "joshua", "moses"]
+
 # Features without names, of grammars that have their own owner or number; cdec has one name for all grammars.
 OWNERS = {"joshua": r"(tm_.+)_\d+", "moses": r"(TranslationModel\d+)(?:_\d+)?"}
 
 
 def decode(
-    grammar: Annotated[
-        list[Path], typer.Option(help="A grammar as text, or a compiled table; texts may be given again.")
-    ],
     weights: Annotated[Path, typer.Option(help="The weights, as the grammar's decoder has them.")],
     source: Annotated[Path, typer.Argument(help="Tokenised sentences, one a line; - is standard input.")] = Path("-"),
+    grammar: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A grammar as text, or a compiled table; texts may be given again, and need not be where every line "
+            'is cdec\'s <seg grammar="FILE">.'
+        ),
+    ] = None,
     lm: Annotated[Path | None, typer.Option(help="An n-gram model, ARPA or compiled.")] = None,
     prefix: Annotated[
         list[str] | None,
@@ -88,8 +94,11 @@ def decode(
 
     With grammars of other decoders everything is as these define it: features, scores, limits, words that pass through.
     """
+    from itertools import chain, islice
+
     from treeglot.base.files import iterate_lines
     from treeglot.decode import ForeignTranslator, SearchOptions, read_foreign_weights
+    from treeglot.decode.foreign_input import input_line
     from treeglot.decode.foreign_translator import search_options
     from treeglot.lm import load as load_lm
 
@@ -97,20 +106,35 @@ def decode(
     options = SearchOptions() if foreign is None else search_options(foreign)
     options = searched(options, pop_limit=pop_limit, markup=markup, span_limit=span_limit, per_source=per_source)
     model = load_lm(lm) if lm is not None else None
+    lines = iter(iterate_lines(source, errors="replace"))
+    first = list(islice(lines, 1))
+    own_rules = format == "cdec" and any(input_line(line, format).grammars for line in first)
+    given = grammar or []
+    if not given and not own_rules:
+        raise UsageError("missing option '--grammar' (see treeglot decode --help)")
     translator: AnyTranslator
     show = listed
     if format == "table" or foreign is None:
         if pass_through is not None or prefix or not glue:
             raise UsageError("--pass-through, --prefix and --no-glue are for grammars of other decoders")
-        translator = _own(grammar, weights, model, options)
+        translator = _own(given, weights, model, options)
     else:
         prefixes = prefix or foreign.settings.prefixes
-        table = _read(grammar, format, prefixes, skip_bad)
-        translator = ForeignTranslator(table, foreign, model, options, pass_through=pass_through, glue=glue)
-        _check_owners(len(grammar), prefixes, format, translator.unknown_weights)
+        table = _read(given, format, prefixes, skip_bad)
+        translator = ForeignTranslator(
+            table,
+            foreign,
+            model,
+            options,
+            pass_through=pass_through,
+            glue=glue,
+            tables=lambda own: _table([*given, *own], format, prefixes, skip_bad),
+            own_rules=own_rules,
+        )
+        _check_owners(len(given), prefixes, format, translator.unknown_weights)
         show = foreign.listed
     output = Output(out, kbest, distinct, as_json, trace, time, threads, forest, margin, html, svg, listed=show)
-    run(translator, iter(iterate_lines(source, errors="replace")), source, output)
+    run(translator, chain(first, lines), source, output)
 
 
 def _own(grammar: list[Path], weights: Path, lm: NgramModel | None, options: SearchOptions) -> AnyTranslator:
@@ -141,14 +165,16 @@ def _check_owners(grammars: int, prefixes: Sequence[str], format: str, unknown: 
             )
 
 
-def _read(
-    grammar: list[Path], format: Literal["cdec", "joshua", "moses"], prefix: Sequence[str], skip_bad: bool
-) -> RuleTable:
+def _read(grammar: list[Path], format: ForeignFormat, prefix: Sequence[str], skip_bad: bool) -> RuleTable:
+    table = _table(grammar, format, prefix, skip_bad)
+    say(f"{len(table):,} rules")
+    return table
+
+
+def _table(grammar: Sequence[str | Path], format: ForeignFormat, prefix: Sequence[str], skip_bad: bool) -> RuleTable:
     from treeglot.rules import read_grammar
 
     def report(error: FormatError) -> None:
         warn(f"{error}; the rule is left out")
 
-    table = read_grammar(list(grammar), format, prefix=prefix, skip_bad=skip_bad, report=report)
-    say(f"{len(table):,} rules")
-    return table
+    return read_grammar(list(grammar), format, prefix=prefix, skip_bad=skip_bad, report=report)

@@ -18,12 +18,12 @@ from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, iterate_lines
 from treeglot.base.numbers import parse_number
 from treeglot.base.options import unknown
-from treeglot.decode.foreign_settings import ForeignSettings, SettingsReader
+from treeglot.decode.foreign_settings import LOG10_E, OLD_WEIGHTS, ForeignSettings, SettingsReader
 
 Decoder: TypeAlias = Literal["cdec", "joshua", "moses"]
 
-LOG10_E = 1 / math.log(10)
 GLUE = math.log(2.718)  # what Moses' glue grammar says for e
+SOURCE_WORDS = "source_words"  # how many the sentence has: no feature of ours, for it is the same for all translations
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ TERMS: Mapping[str, Mapping[str, Term]] = {
         "LanguageModel": Term({"lm": LOG10_E}),
         "LanguageModel_OOV": Term({"lm_unknown": 1.0}),
         "WordPenalty": Term({"word_penalty": -LOG10_E}),
+        "SourceWordPenalty": Term({SOURCE_WORDS: -LOG10_E}),
         "Glue": Term({"glue": 1.0}, of_rules=True),
         "PassThrough": Term({"unknown": 1.0}, of_rules=True),
         **{f"PassThrough_{n}": Term({f"unknown_length_{n}": 1.0}, of_rules=True) for n in range(1, 7)},
@@ -48,7 +49,7 @@ TERMS: Mapping[str, Mapping[str, Term]] = {
     "joshua": {
         "lm_0": Term({"lm": LOG10_E}),
         "WordPenalty": Term({"word_penalty": -LOG10_E}, -2 * LOG10_E),
-        "tm_glue_0": Term({"glue": 1.0}, 1.0),
+        "tm_glue_0": Term({"glue": 1.0}, 1.0, of_rules=True),
         "OOVPenalty": Term({"unknown": -100.0}),
         "PhrasePenalty": Term({"rule_penalty": 1.0}),
     },
@@ -86,6 +87,10 @@ class ForeignWeights:
             raise UsageError("PhrasePenalty does not count Joshua's glue rules: use the built-in glue instead")
         if self.marked:  # the rules count what they add to every sentence
             terms = {name: replace(term, constant=0.0) for name, term in terms.items()}
+        if self.decoder == "moses" and self.settings.passed_labels:
+            name = self.settings.names.get("PhrasePenalty0", "PhrasePenalty0")
+            if name in self.weights:  # what counts as a phrase there has no number here
+                raise UsageError(f"{name} counts unknown words: it cannot be had beside [unknown-lhs]")
         if not self.glue:  # nothing is glued to <s> and </s>
             terms = {name: replace(t, constant=0.0) if "glue" in t.of else t for name, t in terms.items()}
         object.__setattr__(self, "terms", terms)
@@ -102,7 +107,7 @@ class ForeignWeights:
         out: dict[str, float] = {}
         for name, weight in self.weights.items():
             term = self.terms.get(name)
-            factors = {prefix + ours: factor for ours, factor in term.of.items()} if term else {}
+            factors = {prefix + ours: f for ours, f in term.of.items() if ours != SOURCE_WORDS} if term else {}
             if term is None or name in grammar:
                 factors[name] = factors.get(name, 0.0) + 1.0
             for feature, factor in factors.items():
@@ -112,13 +117,22 @@ class ForeignWeights:
     @property
     def constant(self) -> float:
         """What the other decoder adds to the score of every sentence."""
-        return sum(weight * self.terms[name].constant for name, weight in self.weights.items() if name in self.terms)
+        return self.added(0)
 
-    def features(self, values: Mapping[str, float], constants: bool = True, prefix: str = "") -> dict[str, float]:
+    def added(self, words: int) -> float:
+        """What the other decoder adds to the score of a sentence of so many words."""
+        found = ((self.terms[name], weight) for name, weight in self.weights.items() if name in self.terms)
+        return sum(weight * (term.constant + words * term.of.get(SOURCE_WORDS, 0.0)) for term, weight in found)
+
+    def features(
+        self, values: Mapping[str, float], constants: bool = True, prefix: str = "", words: int = 0
+    ) -> dict[str, float]:
         """A hypothesis's features as the other decoder would list them; those that are 0 are left out.
 
-        `constants`: with what it adds to every sentence. `prefix`: as for `ours`.
+        `constants`: with what it adds to every sentence, of so many `words`. `prefix`: as for `ours`.
         """
+        if constants:
+            values = {**values, prefix + SOURCE_WORDS: float(words)}
         own = {prefix + name for name in _OURS}
         out = {name: value for name, value in values.items() if name not in own}
         for name, term in self.terms.items():
@@ -153,25 +167,38 @@ def read_foreign_weights(path: PathLike, decoder: Decoder) -> ForeignWeights:
     """Read weights of another decoder.
 
     cdec: `NAME VALUE` or `NAME=VALUE` a line. joshua: `NAME VALUE` a line, in a file of weights or among the settings
-    of joshua.config, the old names too. moses: `NAME= VALUE …` a line, in moses.ini those of [weight]; a feature with
-    several weights becomes NAME_0, NAME_1 and so on. A file without any weight is refused. What a configuration says
-    of names, limits and labels is in `settings`; the file of `weights-file = …` (joshua) is read, too.
+    of joshua.config, the old names too. moses: `NAME= VALUE …` a line, in moses.ini those of [weight], or of [weight-l]
+    and so on; a feature with several weights becomes NAME_0, NAME_1 and so on. A file without any weight is refused.
+    What a configuration says of names, limits and labels is in `settings`; the file of `weights-file = …` (joshua) is
+    read, too.
     """
     _terms(decoder)
     settings = SettingsReader()
     weights = _read(path, decoder, settings)
+    if settings.labels_file:
+        _read_labels(Path(path).parent / settings.labels_file, settings)
     if settings.weights_file:
         beside = Path(path).parent / settings.weights_file
         weights = {**_read(beside, decoder, SettingsReader()), **weights}
     if not weights and settings.old:
-        line, section = settings.old
-        problem = f"{section} is of old versions; expected [weight], lines such as LM0= 0.5"
-        raise FormatError(os.fspath(path), line, problem)
+        try:
+            weights = settings.old_weights()
+        except ValueError as error:
+            raise FormatError(os.fspath(path), settings.old[0], str(error)) from error
     if not weights:
         raise FormatError(os.fspath(path), 0, f"has no weights; {_EXPECTED[decoder]}")
     for name, weight in settings.defaults.items():
         weights.setdefault(name, weight)
     return ForeignWeights(decoder, weights, settings=settings.done())
+
+
+def _read_labels(path: Path, settings: SettingsReader) -> None:
+    for number, line in enumerate(iterate_lines(path), 1):
+        try:
+            if line.strip():
+                settings.moses_label(line)
+        except ValueError as error:
+            raise FormatError(os.fspath(path), number, str(error)) from error
 
 
 def _read(path: PathLike, decoder: Decoder, settings: SettingsReader) -> dict[str, float]:
@@ -184,7 +211,7 @@ def _read(path: PathLike, decoder: Decoder, settings: SettingsReader) -> dict[st
             continue
         if decoder == "moses" and text.startswith("[") and text.endswith("]"):
             section = text[1:-1]
-            if section.startswith("weight-"):
+            if section in OLD_WEIGHTS:
                 settings.old = settings.old or (number, text)
             continue
         if decoder == "joshua" and _JOSHUA_FEATURE.match(text):

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from treeglot.base.numbers import parse_number
 from treeglot.decode.search import MOST
+
+LOG10_E = 1 / math.log(10)
+# Sections of weights in moses.ini before 2013: what they are called since, and what they are to be multiplied by.
+OLD_WEIGHTS = {
+    "weight-l": ("LM", LOG10_E),
+    "weight-t": ("TranslationModel", 1.0),
+    "weight-w": ("WordPenalty", LOG10_E),
+    "weight-u": ("UnknownWordPenalty", 1.0),
+}
 
 
 @dataclass(frozen=True)
@@ -19,32 +30,153 @@ class ForeignSettings:
     per_source: int | None = None  # likewise
     goal: str = ""  # the label of sentences
     passed: str = ""  # the label of words that pass through
+    passed_labels: Mapping[str, float] = field(default_factory=dict)  # or several, with the logarithm of each
+    mark: str = ""  # what stands after such words
+    only_unknown: bool = False  # whether only words without a rule pass through
 
 
 class SettingsReader:
-    """Takes a configuration's lines; what it does not know it passes over. A limit too large is a ValueError."""
+    """Takes a configuration's lines; what it does not know it passes over.
+
+    A limit too large, and what would change translations but is not done here, is a ValueError.
+    """
 
     def __init__(self) -> None:
         self.names: dict[str, str] = {}
         self.prefixes: list[str] = []
         self.span_limit: int | None = None
         self.per_source: int | None = None
-        self.goal = self.passed = self.weights_file = ""
+        self.goal = self.passed = self.mark = ""
+        self.weights_file = self.labels_file = ""
+        self.passed_labels: dict[str, float] = {}
+        self.only_unknown = False
         self.defaults: dict[str, float] = {}  # weights of features that need not be given one
-        self.old: tuple[int, str] | None = None  # a section that Moses reads only where the new ones are not
+        self.old: tuple[int, str] | None = None  # a section of weights that Moses reads only where [weight] is not
+        self._old_weights: dict[str, list[float]] = {}
+        self._old_tables: list[int] = []  # how many scores each has
         self._seen: dict[str, int] = {}
 
     def done(self) -> ForeignSettings:
         """All that was said."""
-        prefixes = tuple(self.prefixes)
-        return ForeignSettings(self.names, prefixes, self.span_limit, self.per_source, self.goal, self.passed)
+        return ForeignSettings(
+            self.names,
+            tuple(self.prefixes),
+            self.span_limit,
+            self.per_source,
+            self.goal,
+            self.passed,
+            self.passed_labels,
+            self.mark,
+            self.only_unknown,
+        )
 
     def moses(self, section: str, line: str) -> None:
-        """A line of [feature], such as KENLM name=LM0 factor=0 …, or the first one of [max-chart-span]."""
-        if section == "max-chart-span" and self.span_limit is None:
-            self.span_limit = _positive(line, "[max-chart-span]")
-        if section != "feature":
-            return
+        """A line of [feature], such as KENLM name=LM0 factor=0 …, the first one of [max-chart-span], and others."""
+        match section:
+            case "feature":
+                self._moses_feature(line)
+            case "max-chart-span" if self.span_limit is None:
+                self.span_limit = _positive(line, "[max-chart-span]")
+            case "ttable-limit" if self.per_source is None:
+                self.per_source = _number(line, "[ttable-limit]")
+            case "unknown-lhs":
+                self.labels_file = line
+            case "ttable-file":
+                self._old_tables.append(_number(line.split()[3] if line.count(" ") > 3 else "", "[ttable-file]") or 0)
+            case "inputtype" if line in _NO_SENTENCES:
+                raise ValueError(f"[inputtype] {line} is {_NO_SENTENCES[line]}; expected sentences, 0 or 3")
+            case "search-algorithm" if line in _NO_CHART:
+                raise ValueError(f"[search-algorithm] {line} is {_NO_CHART[line]}; expected a chart, 3 or 5")
+            case "input-factors" if line != "0":
+                raise ValueError(f"[input-factors] {line}: words of several factors are not read; expected 0 alone")
+            case _ if section in OLD_WEIGHTS:
+                value = parse_number(line)
+                if not math.isfinite(value):
+                    raise ValueError(f"the weight in [{section}] is {line[:30]!r}; expected a finite number")
+                self._old_weights.setdefault(section, []).append(value)
+
+    def old_weights(self) -> dict[str, float]:
+        """The weights of an old moses.ini, as Moses turns them into new ones.
+
+        Language models and the word penalty were in decimal logarithms.
+        """
+        found = {
+            f"{name}{i}": value * scale
+            for section, (name, scale) in OLD_WEIGHTS.items()
+            for i, value in enumerate(self._old_weights.get(section, ()))
+            if section != "weight-t"
+        }
+        scores = self._old_weights.get("weight-t", [])
+        sizes = self._old_tables or [len(scores)]
+        if sum(sizes) != len(scores):
+            raise ValueError(f"[weight-t] has {len(scores)} weights; expected {sum(sizes)} as [ttable-file] says")
+        for i, size in enumerate(sizes):
+            values, scores = scores[:size], scores[size:]
+            name = f"TranslationModel{i}"
+            found |= {name if size == 1 else f"{name}_{j}": value for j, value in enumerate(values)}
+        self.prefixes = [f"TranslationModel{i}" for i in range(len(sizes))]
+        return {"UnknownWordPenalty0": 1.0} | found
+
+    def moses_label(self, line: str) -> None:
+        """A line of the file of [unknown-lhs]: a label of unknown words and its probability."""
+        self._passed(line.split(), line)
+
+    def joshua(self, line: str) -> None:
+        """A setting: tm = thrax pt 12 grammar.gz, or tm = thrax -owner pt -maxspan 12 -path grammar.gz, and others.
+
+        Joshua does not care for case, - and _ in names.
+        """
+        name, _, given = line.partition("=")
+        value = given.strip()
+        key = name.strip().replace("_", "").replace("-", "").lower()
+        if key in _NOT_DONE and value.lower() != "false":
+            raise ValueError(f"{line.strip()[:60]!r} is not supported: {_NOT_DONE[key]}")
+        match key:
+            case "tm":
+                self._tm(value)
+            case "spanlimit" if self.span_limit is None:  # this, and the owners, of versions before 4
+                self.span_limit = _positive(value, "the span limit")
+            case "phraseowner" | "glueowner":
+                self.prefixes.append(f"tm_{value}")
+            case "goalsymbol":
+                self.goal = value.strip("[]")
+            case "defaultnonterminal":
+                self.passed = value.strip("[]")
+            case "weightsfile":
+                self.weights_file = value
+            case "markoovs":
+                self.mark = "_OOV" if value.lower() == "true" else ""
+            case "trueoovsonly":
+                self.only_unknown = value.lower() == "true"
+            case "numtranslationoptions":
+                self.per_source = _number(value, "num-translation-options")
+            case "oovlist":
+                self._passed(value.split(), line)
+            case "search" if value != "cky":
+                raise ValueError(f"{line.strip()[:60]!r} is not supported: {PHRASES}")
+
+    def _tm(self, value: str) -> None:
+        parts = value.split()
+        if parts and parts[0] in ("moses", "phrase"):
+            raise ValueError(f"{f'tm = {value}'[:60]!r} is not supported: {PHRASES}")
+        by_name = dict(pairwise(parts))
+        owner, limit = by_name.get("-owner"), by_name.get("-maxspan")
+        if owner is None and len(parts) >= 4:
+            owner, limit = parts[1:3]
+        if not self.prefixes:
+            self.span_limit = _positive(limit or "", "the span limit")
+        self.prefixes.append(f"tm_{owner or 'pt'}")
+
+    def _passed(self, parts: list[str], line: str) -> None:
+        for label, probability in zip(parts[::2], parts[1::2], strict=False):
+            value = parse_number(probability)
+            if not 0 < value < math.inf:
+                raise ValueError(f"the probability of {label!r} is {probability[:30]!r}; expected a number above 0")
+            self.passed_labels[label.strip("[]")] = math.log(value)
+        if len(parts) % 2 or not parts:
+            raise ValueError(f"{line.strip()[:60]!r} is no list of labels; expected LABEL PROBABILITY …")
+
+    def _moses_feature(self, line: str) -> None:
         kind, *given = line.split()
         options = dict(option.partition("=")[::2] for option in given)
         number = self._seen[kind] = self._seen.get(kind, -1) + 1
@@ -61,28 +193,23 @@ class SettingsReader:
         if kind == "UnknownWordPenalty":
             self.defaults[name] = 1.0
 
-    def joshua(self, line: str) -> None:
-        """A setting: tm = thrax pt 12 grammar.gz, or tm = thrax -owner pt -maxspan 12 -path grammar.gz, and others.
 
-        Joshua does not care for case, - and _ in names.
-        """
-        name, _, value = line.partition("=")
-        match name.strip().replace("_", "").replace("-", "").lower():
-            case "tm":
-                parts = value.split()
-                by_name = dict(pairwise(parts))
-                owner, limit = by_name.get("-owner"), by_name.get("-maxspan")
-                if owner is None and len(parts) >= 4:
-                    owner, limit = parts[1:3]
-                if not self.prefixes:
-                    self.span_limit = _positive(limit or "", "the span limit")
-                self.prefixes.append(f"tm_{owner or 'pt'}")
-            case "goalsymbol":
-                self.goal = value.strip().strip("[]")
-            case "defaultnonterminal":
-                self.passed = value.strip().strip("[]")
-            case "weightsfile":
-                self.weights_file = value.strip()
+PHRASES = "phrases are not decoded in stacks; expected a grammar for a chart"
+# Joshua's settings, - and _ left out, that would change translations.
+_NOT_DONE = {
+    "regexpgrammar": "words in rules are no regular expressions",
+    "segmentoovs": "words are not cut into parts",
+    "parse": "sentence pairs are not parsed",
+    "constrainparse": "parses of the input are not read",
+    "useposlabels": "tags of the input are not read",
+    "fuzzymatching": "one label does not stand for another",
+    "rescoreforest": "references do not change scores",
+    "sourceannotations": "annotations of words are not used",
+    "lowercase": "expected input in lower case",
+    "projectcase": "expected input in the case of the rules",
+}
+_NO_SENTENCES = {"1": "confusion networks", "2": "lattices", "4": "columns of text", "5": "forests"}
+_NO_CHART = dict.fromkeys("0124", "for phrases") | dict.fromkeys("789", "for trees of the input")
 
 
 def _number(text: str, name: str) -> int | None:

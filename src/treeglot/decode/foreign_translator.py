@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from treeglot import _core
-from treeglot.decode.foreign import Decoder, ForeignWeights
+from treeglot.base.errors import TreeglotError
+from treeglot.decode.foreign import SOURCE_WORDS, Decoder, ForeignWeights
+from treeglot.decode.foreign_input import Line, input_line, unmasked
 from treeglot.decode.search import SearchOptions
 from treeglot.decode.search_forest import SearchForest
 from treeglot.decode.translation import Derivation, Hypothesis, Translation
@@ -48,39 +49,14 @@ DEFINITIONS: Mapping[Decoder, Definition] = {
 }
 
 
-@dataclass(frozen=True)
-class Line:
-    """What of a line is to be translated, why it is not, and what is to be counted."""
-
-    source: Source
-    problem: str = ""
-    notes: tuple[str, ...] = ()
-
-
-def input_line(line: str, decoder: Decoder) -> Line:
-    """A line as another decoder reads it: cdec's and Joshua's may have a reference, cdec's a tag.
-
-    >>> input_line('<seg id="0">das Haus</seg> ||| the house', "cdec").source
-    'das Haus'
-    """
-    if decoder == "moses":
-        return Line(line)
-    text, bars, _ = line.partition("|||")
-    notes = ("the reference after ||| is not used",) if bars else ()
-    segment = None
-    if decoder == "cdec" and (segment := re.fullmatch(r'\s*<seg((?:\s+[\w-]+="[^"]*")*)\s*>(.*)</seg>\s*', text)):
-        if grammar := re.search(r'grammar\w*="[^"]*"', segment[1]):
-            return Line("", f"{grammar[0]} is a grammar of the sentence's own; expected rules in --grammar alone")
-        text = segment[2]
-    return Line(text.strip() if bars or segment else line, notes=notes)
-
-
 class ForeignTranslator:
     """Translates with a grammar and weights of another decoder; scores and features are in its terms.
 
     `options` say how to search; `span_limit` and `per_source` are the other decoder's when `options` are not
     given. `pass_through` says which words may be their own translation, `glue` whether the built-in glue rules are
-    there: without them a grammar has to have its own. If those have <s> and </s>, so has every sentence.
+    there: without them a grammar has to have its own. If those have <s> and </s>, so has every sentence. `tables`
+    reads the rules for a sentence of cdec's that names grammars of its own, the other rules among them; `own_rules`
+    says that there are such sentences, so that features are not all known beforehand.
     """
 
     def __init__(
@@ -92,22 +68,35 @@ class ForeignTranslator:
         *,
         pass_through: PassThrough | None = None,
         glue: bool = True,
+        tables: Callable[[Sequence[str]], _core.RuleTable] | None = None,
+        own_rules: bool = False,
     ) -> None:
         definition, settings = DEFINITIONS[weights.decoder], weights.settings
-        marked = not glue and not MARKS.isdisjoint(table.source_words)
+        self._again_with = (weights, lm, options, pass_through, glue)
+        self._tables = tables
+        self._own_rules = own_rules
+        self._source_words = frozenset(table.source_words)
+        marked = not glue and not MARKS.isdisjoint(self._source_words)
         self.foreign = replace(weights, glue=glue, marked=marked)
         self.grammar = frozenset(table.features)
         self.options = options or search_options(weights)
-        passing = PASS_THROUGH[pass_through or definition.pass_through]
+        passing = PASS_THROUGH[pass_through or ("unknown" if settings.only_unknown else definition.pass_through)]
 
         def setup(features: _core.FeatureSet, search: SearchOptions) -> _core.Matcher:
             if weights.decoder == "cdec":
                 features.add_unknown_lengths()
             if lm is not None:
                 features.add_ngram(lm.core, marked)
-            goal, passed = settings.goal or definition.goal, settings.passed or definition.glued
             return _core.ChartMatcher(
-                features, search.span_limit, passing, glue, definition.glued, goal, passed=passed, marked=marked
+                features,
+                search.span_limit,
+                passing,
+                glue,
+                definition.glued,
+                settings.goal or definition.goal,
+                passed=_passed(self.foreign, definition),
+                marked=marked,
+                mark=settings.mark,
             )
 
         ours = self.foreign.ours(self.grammar, OWN)
@@ -116,7 +105,10 @@ class ForeignTranslator:
     @property
     def unknown_weights(self) -> list[str]:
         """Names in the weights that no feature has, as the file has them."""
+        if self._own_rules:
+            return []
         unknown, terms = set(self.translator.unknown_weights), self.foreign.terms
+        unknown.discard(OWN + SOURCE_WORDS)
         if not self.foreign.glue:  # nothing but the built-in rules fires it
             unknown.add(OWN + "glue")
         return [
@@ -140,32 +132,69 @@ class ForeignTranslator:
         """Translate sentences; the result is the same for any number of threads."""
         given = list(sources)
         lines = [self._line(source) for source in given]
+        plain = ["" if line.grammars else line.source for line in lines]
         return [
-            Translation(
-                source if isinstance(source, str) else found.source,
-                [self._theirs(hypothesis) for hypothesis in found.hypotheses],
-                line.problem or found.problem,
-                found.seconds,
-                _Again(self, found),
-                line.notes + found.notes,
-                found.tree,
-            )
+            self._translation(source, line, found)
+            if not line.grammars
+            else self._with_own_rules(source, line, kbest, distinct)
             for source, line, found in zip(
-                given,
-                lines,
-                self.translator.translate_all([line.source for line in lines], kbest, distinct, threads),
-                strict=True,
+                given, lines, self.translator.translate_all(plain, kbest, distinct, threads), strict=True
             )
         ]
 
-    def _line(self, source: Source) -> Line:
-        return input_line(source, self.foreign.decoder) if isinstance(source, str) else Line(source)
+    def _translation(self, source: Source, line: Line, found: Translation) -> Translation:
+        words = len(found.words)
+        return Translation(
+            source if isinstance(source, str) else found.source,
+            [self._theirs(hypothesis, words) for hypothesis in found.hypotheses],
+            line.problem or found.problem,
+            found.seconds,
+            _Again(self, found),
+            line.notes + found.notes,
+            found.tree,
+        )
 
-    def _theirs(self, hypothesis: Hypothesis) -> Hypothesis:
-        features = self.foreign.features(hypothesis.features, prefix=OWN)
+    def _with_own_rules(self, source: Source, line: Line, kbest: int, distinct: bool) -> Translation:
+        try:
+            [found] = self.of_sentence(line.grammars).translate_all([line.source], kbest, distinct)
+        except (TreeglotError, OSError) as error:
+            said = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+            return Translation(str(source), [], f"its own grammar: {said}", 0.0, _Later(self, line))
+        problem, notes = found.problem, line.notes + found.notes
+        return Translation(str(source), found.hypotheses, problem, found.seconds, _Later(self, line), notes)
+
+    def of_sentence(self, grammars: Sequence[str]) -> ForeignTranslator:
+        """The same with the rules of a sentence that names grammars of its own."""
+        if self._tables is None:
+            raise TreeglotError("rules are not looked for beside those that were given")
+        weights, lm, options, pass_through, glue = self._again_with
+        return ForeignTranslator(self._tables(grammars), weights, lm, options, pass_through=pass_through, glue=glue)
+
+    def _line(self, source: Source) -> Line:
+        if not isinstance(source, str):
+            return Line(source)
+        return input_line(source, self.foreign.decoder, self._source_words, self.options.markup)
+
+    def _theirs(self, hypothesis: Hypothesis, words: int) -> Hypothesis:
+        features = self.foreign.features(hypothesis.features, prefix=OWN, words=words)
         if self.foreign.marked:
             hypothesis = _unmarked(hypothesis)
-        return replace(hypothesis, score=hypothesis.score + self.foreign.constant, features=features)
+        text = unmasked(hypothesis.text) if self.foreign.decoder == "joshua" else hypothesis.text
+        return replace(hypothesis, text=text, score=hypothesis.score + self.foreign.added(words), features=features)
+
+
+def _passed(weights: ForeignWeights, definition: Definition) -> list[tuple[str, float]]:
+    """The labels of words that pass through, and how much these count as unknown.
+
+    With a list of labels the penalty of such a word is the logarithm that stands there, instead of -100; before
+    version 6 of Joshua, whose weight is negative, the list gives labels alone.
+    """
+    settings = weights.settings
+    if not settings.passed_labels:
+        return [(settings.passed or definition.glued or "X", 1.0)]
+    counted = weights.decoder == "joshua" and weights.weights.get("OOVPenalty", 0.0) < 0
+    labels = settings.passed_labels.items()
+    return [(label, 1.0 if counted else max(log, -100.0) / -100.0) for label, log in labels]
 
 
 def _unmarked(hypothesis: Hypothesis) -> Hypothesis:
@@ -196,7 +225,8 @@ class _Again:
         return self.found.words
 
     def kbest(self, size: int, distinct: bool) -> Sequence[Hypothesis]:
-        return [self.translator._theirs(hypothesis) for hypothesis in self.found.kbest(size, distinct)]
+        words = len(self.words)
+        return [self.translator._theirs(hypothesis, words) for hypothesis in self.found.kbest(size, distinct)]
 
     def forest(self, margin: float) -> SearchForest:
         forest, weights = self.found.forest(margin), self.translator.foreign
@@ -206,11 +236,34 @@ class _Again:
         last = range(*(int(forest.graph.first_edge[forest.graph.goal + i]) for i in (0, 1)))
         import numpy as np
 
+        words = len(self.words)
         scores = np.array(forest.scores)
-        scores[last.start : last.stop] += weights.constant
-        features = tuple(weights.features(values, edge in last, OWN) for edge, values in enumerate(forest.features))
+        scores[last.start : last.stop] += weights.added(words)
+        features = tuple(weights.features(values, e in last, OWN, words) for e, values in enumerate(forest.features))
         spans = tuple(_unmarked_spans(forest.spans)) if weights.marked else forest.spans
         return replace(forest, scores=scores, features=features, spans=spans)
+
+
+class _Later:
+    """Reads the grammars of a sentence's own again when they are asked for: a list of translations holds none."""
+
+    def __init__(self, translator: ForeignTranslator, line: Line) -> None:
+        self.translator = translator
+        self.line = line
+        self.source = line.source
+
+    @property
+    def words(self) -> Sequence[str]:
+        return _core.sentence_words(str(self.source), self.translator.options.markup)
+
+    def kbest(self, size: int, distinct: bool) -> Sequence[Hypothesis]:
+        return self._again().kbest(size, distinct)
+
+    def forest(self, margin: float) -> SearchForest:
+        return self._again().forest(margin)
+
+    def _again(self) -> Translation:
+        return self.translator.of_sentence(self.line.grammars).translate(self.source)
 
 
 def search_options(weights: ForeignWeights) -> SearchOptions:

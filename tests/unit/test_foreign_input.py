@@ -1,0 +1,311 @@
+"""Input lines, settings and old configurations of other decoders, and grammars that sentences bring along."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from treeglot import FormatError, UsageError
+from treeglot.cli import main
+from treeglot.decode import ForeignTranslator, ForeignWeights, read_foreign_weights
+from treeglot.decode.foreign_input import ANNOTATED, input_line, unmasked
+from treeglot.rules import read_grammar
+
+LOG10_E = 1 / math.log(10)
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.chdir(tmp_path)
+
+    def decode(lines: str, *arguments: str) -> tuple[int, list[list[str]], str]:
+        Path("input").write_text(lines)
+        code = main(["decode", "input", "--weights", "weights", "--quiet", "--kbest", "9", *arguments])
+        out = capsys.readouterr()
+        return code, [row.split(" ||| ") for row in out.out.splitlines()], out.err
+
+    return decode
+
+
+@pytest.mark.parametrize("decoder", ["cdec", "joshua", "moses"])
+def test_what_is_no_sentence_is_refused_by_name(decoder):
+    def problem(line):
+        found = input_line(line, decoder)
+        assert found.source == ""
+        return found.problem
+
+    assert problem("((('ein',-0.2,1),('der',-0.3,1),),)") == (
+        "\"((('ein',-0.2,1),('der',-0.3,1\" begins a lattice; expected a sentence"
+    )
+    assert problem('{"rules":[1,"[X] ||| a ||| b"]}').endswith("begins a forest; expected a sentence")
+    assert problem('<tree label="NP"> a </tree>').endswith("begins a source tree; expected a sentence")
+    for words in ("(((", "(((ein Haus", "{ Haus }", "der <tree"):  # sentences all the same
+        assert not input_line(words, decoder).problem
+
+
+def test_a_lattice_in_a_segment():
+    assert "lattice" in input_line("<seg id=\"0\">((('a',1,1),),)</seg>", "cdec").problem
+
+
+def test_joshuas_separators_tags_and_annotations():
+    assert input_line("das Haus ||| the house ||| a house", "joshua").source == "das Haus"
+    assert input_line("das|||Haus", "joshua", known=["das|||Haus"]).source == "das|||Haus"
+    assert input_line("|||", "joshua").source == "-pipe--pipe--pipe-"
+    assert input_line('<seg id="3">das Haus</seg>', "joshua").source == "das Haus"
+    assert input_line("<seg id=3 x> das Haus", "joshua").source == "das Haus"
+    found = input_line("alte[tag=ADJ;num=PL] Häuser", "joshua")
+    assert (found.source, found.notes) == ("alte Häuser", (ANNOTATED,))
+    assert input_line("[X] [ a]", "joshua").source == "-lsb-X-rsb- -lsb- a-rsb-"
+    assert input_line("[X] [ a]", "joshua", known=["[X]", "["]).source == "[X] [ a-rsb-"
+    assert input_line('<x translation="[b]">a</x>', "joshua", markup=True).source == '<x translation="[b]">a</x>'
+    assert input_line("[X]", "cdec").source == "[X]"
+    assert unmasked("-lsb-X-rsb- -pipe-") == "[X] |"
+
+
+def test_masked_words_come_out_as_they_went_in(run):
+    Path("rules").write_text("[X] ||| -lsb- das -rsb- ||| -lsb- this -rsb- ||| 0\n")
+    Path("weights").write_text("OOVPenalty 1\n")
+    _, rows, err = run("[ das ] | ||| x\n[X]\n", "--grammar", "rules", "--format", "joshua")
+    assert [(n, text) for n, text, *_ in rows if n == "1" or text.startswith("[ this")] == [
+        ("0", "[ this ] |"),
+        ("1", "[X]"),
+    ]
+    assert err == ""
+
+
+def test_words_of_the_source_are_counted(run):
+    Path("rules").write_text("[X] ||| a b ||| A ||| F=1\n[X] ||| c ||| C ||| F=2\n")
+    Path("weights").write_text("F 1\nSourceWordPenalty 0.5\nWordPenalty -1\n")
+    code, rows, err = run("a b c\n", "--grammar", "rules", "--pass-through", "none", "--forest", "forest")
+    assert (code, err) == (0, "")
+    assert rows == [
+        [
+            "0",
+            "A C",
+            f"F=3 WordPenalty={-2 * LOG10_E:.6g} SourceWordPenalty={-3 * LOG10_E:.6g} Glue=1",
+            f"{3 + (2 - 1.5) * LOG10_E:.6f}",
+        ]
+    ]
+    from treeglot.graph import from_json
+
+    found = from_json(Path("forest").read_text())
+    assert found.scores.sum() == pytest.approx(3 + 0.5 * LOG10_E, abs=1e-5)
+    assert sum(f.get("SourceWordPenalty", 0.0) for f in found.edge_features) == pytest.approx(-3 * LOG10_E)
+
+
+def test_sentences_with_grammars_of_their_own(run):
+    Path("one").write_text(
+        "[X] ||| [A] ||| [1] ||| Top=1\n[A] ||| a ||| A ||| F=1\n[A] ||| [A] [A] ||| [1] [2] ||| G=1\n"
+    )
+    Path("two").write_text("[A] ||| b ||| B ||| H=1\n")
+    Path("bad").write_text("[A] ||| b ||| [1] ||| H=1\n")
+    Path("weights").write_text("Glue -1\nF 1\n")
+    lines = (
+        '<seg id="0" grammar="one" grammar1="two">a b</seg>\n<seg id="1" grammar="two"> b </seg>\n'
+        '<seg id="2" grammar="bad">b</seg>\n<seg id="3" grammar="none">b</seg>\na\n'
+    )
+    code, rows, err = run(lines, "--pass-through", "none", "--forest", "forests")
+    assert code == 0
+    assert rows == [
+        ["0", "A B", "Top=1 F=1 G=1 H=1", "1.000000"],
+        ["0", "A B", "Top=2 F=1 H=1 Glue=1", "0.000000"],
+    ]
+    empty = "its output is empty\n"
+    assert err == (
+        f"warning: input:2: no derivation covers the sentence; {empty}"
+        "warning: input:3: its own grammar: bad:1: the target side uses variable 1, which the source side lacks; "
+        f"{empty}"
+        f"warning: input:4: its own grammar: none: No such file or directory; {empty}"
+        f"warning: input:5: no derivation covers the sentence; {empty}"
+    )
+    assert Path("forests").read_text().count("[A] ||| b ||| B") == 1
+    # With rules for all sentences beside them.
+    code, rows, err = run('<seg grammar="two">a b</seg>\na\n', "--pass-through", "none", "--grammar", "one")
+    assert [row[1] for row in rows] == ["A B", "A B", "A"]
+    assert (code, err) == (0, "")
+
+
+def test_a_grammar_is_needed(run):
+    Path("weights").write_text("Glue -1\n")
+    code, rows, err = run("a b\n")
+    assert (code, rows, err) == (2, [], "error: missing option '--grammar' (see treeglot decode --help)\n")
+
+
+def test_a_translator_without_files_refuses_grammars_of_sentences(tmp_path):
+    (tmp_path / "rules").write_text("[X] ||| a ||| A ||| F=1\n")
+    translator = ForeignTranslator(read_grammar(tmp_path / "rules"), ForeignWeights("cdec", {"F": 1.0}))
+    found = translator.translate('<seg grammar="x">a</seg>')
+    assert found.problem == "its own grammar: rules are not looked for beside those that were given"
+
+
+RULES = "[S] ||| [NP,1] geht [NP,2] ||| [NP,1] goes [NP,2] ||| 0\n[NP] ||| er ||| he ||| 1\n"
+GLUE = (
+    "[GOAL] ||| <s> ||| <s> ||| 0\n[GOAL] ||| [GOAL,1] [S,2] ||| [GOAL,1] [S,2] ||| -1\n"
+    "[GOAL] ||| [GOAL,1] </s> ||| [GOAL,1] </s> ||| 0\n"
+)
+
+
+def joshua(weights: str) -> list[str]:
+    Path("rules").write_text(RULES)
+    Path("glue").write_text(GLUE)
+    Path("weights").write_text(f"tm = thrax pt 12 rules\ntm = thrax glue -1 glue\ntm_pt_0 1\ntm_glue_0 1\n{weights}")
+    return ["--format", "joshua", "--grammar", "rules", "--grammar", "glue", "--no-glue"]
+
+
+def test_labels_and_marks_of_words_that_pass_through(run):
+    given = joshua("oov-list = NN 0.5 NP 0.25\nmark_oovs = true\nOOVPenalty 2\n")
+    _, rows, err = run("er geht heim\n", *given)
+    values = 2 * math.log(0.25)
+    assert rows[0] == [
+        "0",
+        "he goes heim_OOV",
+        f"tm_glue_0=1 tm_pt_0=-1 OOVPenalty={math.log(0.25):.6g}",
+        f"{values:.6f}",
+    ]
+    assert err == ""
+    # Before version 6, whose weight is negative, words are counted, whatever the label.
+    _, rows, _ = run("er geht heim\n", *joshua("oov-list = NN 0.5 NP 0.25\nOOVPenalty -2\n"))
+    assert rows[0] == ["0", "he goes heim", "tm_glue_0=1 tm_pt_0=-1 OOVPenalty=1", "-2.000000"]
+    # And without a list there is no NP.
+    _, rows, err = run("er geht heim\n", *joshua("OOVPenalty 2\n"))
+    assert rows == []
+    assert "no derivation covers the sentence" in err
+
+
+def test_only_words_without_rules_pass_through(run):
+    given = joshua("oov-list = NP 1\ntrue-oovs-only = true\nnum_translation_options = 1\n")
+    _, rows, _ = run("er geht heim\n", *given)
+    assert [row[1] for row in rows] == ["he goes heim"]
+    assert read_foreign_weights("weights", "joshua").settings.per_source == 1
+
+
+def test_built_in_glue_is_listed_without_a_weight(run):
+    Path("rules").write_text("[X] ||| a ||| A ||| -1\n")
+    Path("weights").write_text("tm_pt_0 2\n")
+    _, rows, _ = run("a\n", "--grammar", "rules", "--format", "joshua", "--pass-through", "unknown")
+    assert rows == [["0", "A", "tm_pt_0=1 tm_glue_0=1", "2.000000"]]
+
+
+@pytest.mark.parametrize(
+    ("decoder", "line", "problem"),
+    [
+        (
+            "joshua",
+            "regexp-grammar = pt",
+            "'regexp-grammar = pt' is not supported: words in rules are no regular expressions",
+        ),
+        ("joshua", "segment_oovs = true", "'segment_oovs = true' is not supported: words are not cut into parts"),
+        (
+            "joshua",
+            "fuzzy-matching=true",
+            "'fuzzy-matching=true' is not supported: one label does not stand for another",
+        ),
+        (
+            "joshua",
+            "search = stack",
+            "'search = stack' is not supported: phrases are not decoded in stacks; expected a grammar for a chart",
+        ),
+        (
+            "joshua",
+            "tm = moses -owner pt -maxspan 0 -path phrases",
+            "'tm = moses -owner pt -maxspan 0 -path phrases' is not supported: phrases are not decoded in stacks; "
+            "expected a grammar for a chart",
+        ),
+        ("joshua", "oov-list = NN", "'oov-list = NN' is no list of labels; expected LABEL PROBABILITY …"),
+        ("joshua", "oov-list = NN 0", "the probability of 'NN' is '0'; expected a number above 0"),
+        ("moses", "[inputtype]\n1", "[inputtype] 1 is confusion networks; expected sentences, 0 or 3"),
+        ("moses", "[inputtype]\n2", "[inputtype] 2 is lattices; expected sentences, 0 or 3"),
+        ("moses", "[search-algorithm]\n1", "[search-algorithm] 1 is for phrases; expected a chart, 3 or 5"),
+        ("moses", "[search-algorithm]\n7", "[search-algorithm] 7 is for trees of the input; expected a chart, 3 or 5"),
+        (
+            "moses",
+            "[input-factors]\n0\n1",
+            "[input-factors] 1: words of several factors are not read; expected 0 alone",
+        ),
+        ("moses", "[weight-l]\nx", "the weight in [weight-l] is 'x'; expected a finite number"),
+    ],
+)
+def test_settings_that_would_change_translations(tmp_path, decoder, line, problem):
+    (tmp_path / "config").write_text(f"{line}\n")
+    with pytest.raises(FormatError) as caught:
+        read_foreign_weights(tmp_path / "config", decoder)
+    assert str(caught.value) == f"{tmp_path / 'config'}:{1 + line.count(chr(10))}: {problem}"
+
+
+def test_the_same_settings_when_they_are_off(tmp_path):
+    (tmp_path / "config").write_text("fuzzy-matching = false\nsearch = cky\nmark-oovs = false\nlm_0 1\n")
+    assert read_foreign_weights(tmp_path / "config", "joshua").settings.mark == ""
+    (tmp_path / "ini").write_text("[inputtype]\n3\n[search-algorithm]\n3\n[input-factors]\n0\n[weight]\nLM0= 1\n")
+    assert read_foreign_weights(tmp_path / "ini", "moses").weights == {"LM0": 1.0}
+
+
+def test_old_names_of_settings(tmp_path):
+    (tmp_path / "config").write_text("span_limit=50\nphrase_owner=pt\nglue_owner=mono\nlm 0 1.0\nphrasemodel pt 0 2\n")
+    found = read_foreign_weights(tmp_path / "config", "joshua")
+    assert (found.settings.span_limit, found.settings.prefixes) == (50, ("tm_pt", "tm_mono"))
+    assert found.weights == {"lm_0": 1, "tm_pt_0": 2}
+
+
+OLD = """\
+# translation tables
+[ttable-file]
+6 0 0 2 rules
+6 0 0 1 glue
+[lmodel-file]
+0 0 5 lm
+[ttable-limit]
+7
+[weight-l]
+1.5
+[weight-t]
+0.25
+0.5
+-0.75
+[weight-w]
+-2
+[max-chart-span]
+15
+1000
+[weight-d]
+1
+"""
+
+
+def test_an_old_moses_ini(tmp_path):
+    (tmp_path / "ini").write_text(OLD)
+    found = read_foreign_weights(tmp_path / "ini", "moses")
+    # Language models and word penalties were in decimal logarithms.
+    assert found.weights == pytest.approx(
+        {
+            "UnknownWordPenalty0": 1.0,
+            "LM0": 1.5 * LOG10_E,
+            "WordPenalty0": -2 * LOG10_E,
+            "TranslationModel0_0": 0.25,
+            "TranslationModel0_1": 0.5,
+            "TranslationModel1": -0.75,
+        }
+    )
+    settings = found.settings
+    assert (settings.prefixes, settings.span_limit) == (("TranslationModel0", "TranslationModel1"), 15)
+    assert settings.per_source == 7
+    (tmp_path / "ini").write_text(OLD + "[weight]\nLM0= 1\n")  # the new ones, where there are any
+    assert read_foreign_weights(tmp_path / "ini", "moses").weights == {"LM0": 1.0}
+
+
+def test_labels_of_unknown_words_in_moses(tmp_path):
+    (tmp_path / "ini").write_text("[unknown-lhs]\nlabels\n[weight]\nUnknownWordPenalty0= 0.5\n")
+    (tmp_path / "labels").write_text("NN 0.75\nNP 0.25\n\n")
+    (tmp_path / "rules").write_text("a [X][NP] [X] ||| [X][NP] A [S] ||| 1 ||| 1-0\n")
+    table, weights = read_grammar(tmp_path / "rules", "moses"), read_foreign_weights(tmp_path / "ini", "moses")
+    found = ForeignTranslator(table, weights).translate("a new")
+    # a is unknown, too, for no rule has it alone: two words under NN are likelier than one under NP.
+    assert {h.text: h.features["UnknownWordPenalty0"] for h in reversed(found.kbest(9))} == pytest.approx(
+        {"a new": 2 * math.log(0.75), "new A": math.log(0.25)}
+    )
+    (tmp_path / "labels").write_text("NN\n")
+    with pytest.raises(FormatError, match="labels:1: 'NN' is no list of labels; expected LABEL PROBABILITY …"):
+        read_foreign_weights(tmp_path / "ini", "moses")
+    with pytest.raises(
+        UsageError, match=r"PhrasePenalty0 counts unknown words: it cannot be had beside \[unknown-lhs\]"
+    ):
+        ForeignWeights("moses", {"PhrasePenalty0": 1.0}, settings=weights.settings)
