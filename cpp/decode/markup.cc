@@ -9,6 +9,7 @@ namespace treeglot {
 namespace {
 
 void check_characters(std::string_view line) {
+  if (line.starts_with("\xef\xbb\xbf")) throw std::invalid_argument("begins with a byte order mark");
   for (std::size_t i = 0; i < line.size(); ++i) {
     const auto byte = static_cast<unsigned char>(line[i]);
     if ((byte < 0x20 && byte != '\t') || byte == 0x7f) {

@@ -165,6 +165,8 @@ def test_joshua(tmp_path, text):
         ),
         ("cdec", "# nothing\n", 0, "has no weights; expected NAME VALUE such as LanguageModel 0.5"),
         ("joshua", "", 0, "has no weights; expected NAME VALUE such as lm_0 0.5"),
+        ("cdec", "\ufeffA 1\n", 1, "begins with a byte order mark; expected text"),
+        ("joshua", "// a comment\nlm_0 x\n", 2, "the weight of lm_0 is 'x'; expected a finite number"),
         ("moses", "[feature]\nLM0\n", 0, "has no weights; expected NAME= VALUE … such as LM0= 0.5"),
     ],
 )

@@ -73,6 +73,17 @@ def test_masked_words_come_out_as_they_went_in(run):
     assert err == ""
 
 
+def test_marks_at_the_beginning_of_a_file(run):
+    Path("rules").write_text("[X] ||| a ||| A ||| F=1\n")
+    Path("weights").write_text("F 1\n")
+    code, rows, err = run("\ufeffa\na\r\na\n", "--grammar", "rules", "--pass-through", "none")
+    assert (code, rows) == (0, [["2", "A", "F=1", "1.000000"]])
+    assert err.splitlines() == [
+        "warning: input:1: begins with a byte order mark; its output is empty",
+        "warning: input:2: a control character at byte 2, near 'a\\x0d'; its output is empty",
+    ]
+
+
 def test_words_of_the_source_are_counted(run):
     Path("rules").write_text("[X] ||| a b ||| A ||| F=1\n[X] ||| c ||| C ||| F=2\n")
     Path("weights").write_text("F 1\nSourceWordPenalty 0.5\nWordPenalty -1\n")
@@ -179,6 +190,16 @@ def test_only_words_without_rules_pass_through(run):
     assert read_foreign_weights("weights", "joshua").settings.per_source == 1
 
 
+def test_a_phrase_penalty_for_one_owner(run):
+    Path("rules").write_text("[X] ||| a ||| A ||| -1\n")
+    Path("weights").write_text("tm_pt_0 2\nPhrasePenalty 1\n")
+    given = ["--format", "joshua", "--grammar", "rules", "--pass-through", "none"]
+    assert run("a\n", *given)[1] == [["0", "A", "tm_pt_0=1 tm_glue_0=1 PhrasePenalty=1", "3.000000"]]
+    code, _, err = run("a\n", *given, "--grammar", "rules", "--prefix", "tm_pt", "--prefix", "tm_x")
+    problem = "PhrasePenalty counts the rules of one owner: it cannot be had for grammars of several"
+    assert (code, err) == (2, f"error: {problem}\n")
+
+
 def test_built_in_glue_is_listed_without_a_weight(run):
     Path("rules").write_text("[X] ||| a ||| A ||| -1\n")
     Path("weights").write_text("tm_pt_0 2\n")
@@ -213,6 +234,12 @@ def test_built_in_glue_is_listed_without_a_weight(run):
         ),
         ("joshua", "oov-list = NN", "'oov-list = NN' is no list of labels; expected LABEL PROBABILITY …"),
         ("joshua", "oov-list = NN 0", "the probability of 'NN' is '0'; expected a number above 0"),
+        (
+            "joshua",
+            "feature-function = LanguageModel -lm_file lm -class_map map",
+            "'feature-function = LanguageModel -lm_file lm -class_map map' is not supported: "
+            "expected no -class_map and no -value",
+        ),
         ("moses", "[inputtype]\n1", "[inputtype] 1 is confusion networks; expected sentences, 0 or 3"),
         ("moses", "[inputtype]\n2", "[inputtype] 2 is lattices; expected sentences, 0 or 3"),
         ("moses", "[search-algorithm]\n1", "[search-algorithm] 1 is for phrases; expected a chart, 3 or 5"),
@@ -288,6 +315,8 @@ def test_an_old_moses_ini(tmp_path):
     settings = found.settings
     assert (settings.prefixes, settings.span_limit) == (("TranslationModel0", "TranslationModel1"), 15)
     assert settings.per_source == 7
+    (tmp_path / "ini").write_text(OLD.replace("6 0 0", "0 0"))  # as they were before 2009
+    assert read_foreign_weights(tmp_path / "ini", "moses").weights == found.weights
     (tmp_path / "ini").write_text(OLD + "[weight]\nLM0= 1\n")  # the new ones, where there are any
     assert read_foreign_weights(tmp_path / "ini", "moses").weights == {"LM0": 1.0}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import fcntl
 import gzip
@@ -73,7 +74,8 @@ def read_lines(path: PathLike) -> list[str]:
 def iterate_lines(path: PathLike, errors: Literal["strict", "replace"] = "strict") -> Iterator[str]:
     """The lines of a text file, without their ends, one after the other; what is not UTF-8 is a `FormatError`.
 
-    With `replace`, U+FFFD stands for it instead.
+    So is a byte order mark, which would be part of the first word. With `replace`, U+FFFD stands for what is not
+    UTF-8 instead.
     Only a line feed ends a line: characters such as U+2028 and U+0085 are part of it.
     """
     number = 0
@@ -85,6 +87,8 @@ def iterate_lines(path: PathLike, errors: Literal["strict", "replace"] = "strict
             lines.pop()
         for line in lines:
             number += 1
+            if number == 1 and errors == "strict" and line.startswith(codecs.BOM_UTF8):
+                raise FormatError(os.fspath(path), 1, "begins with a byte order mark; expected text")
             try:
                 yield line.decode(errors=errors)
             except UnicodeDecodeError as error:

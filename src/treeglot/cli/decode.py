@@ -132,6 +132,8 @@ def decode(
             own_rules=own_rules,
         )
         _check_owners(len(given), prefixes, format, translator.unknown_weights)
+        if format == "joshua" and "PhrasePenalty" in foreign.weights and len(set(prefixes[: len(given)])) > 1:
+            raise UsageError("PhrasePenalty counts the rules of one owner: it cannot be had for grammars of several")
         show = foreign.listed
     output = Output(out, kbest, distinct, as_json, trace, time, threads, forest, margin, html, svg, listed=show)
     run(translator, chain(first, lines), source, output)

@@ -207,7 +207,7 @@ def _read(path: PathLike, decoder: Decoder, settings: SettingsReader) -> dict[st
     section = ""
     for number, line in enumerate(iterate_lines(path), 1):
         text = line.split("#", 1)[0].strip() if decoder != "cdec" else line.strip()
-        if not text or text.startswith("#"):
+        if not text or text.startswith("#") or (decoder == "joshua" and text.startswith("//")):
             continue
         if decoder == "moses" and text.startswith("[") and text.endswith("]"):
             section = text[1:-1]

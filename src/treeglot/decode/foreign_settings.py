@@ -82,7 +82,9 @@ class SettingsReader:
             case "unknown-lhs":
                 self.labels_file = line
             case "ttable-file":
-                self._old_tables.append(_number(line.split()[3] if line.count(" ") > 3 else "", "[ttable-file]") or 0)
+                # KIND SOURCE TARGET SCORES PATH; once without the kind.
+                scores = ["", *line.split()][-2]
+                self._old_tables.append(_number(scores, "[ttable-file]") or 0)
             case "inputtype" if line in _NO_SENTENCES:
                 raise ValueError(f"[inputtype] {line} is {_NO_SENTENCES[line]}; expected sentences, 0 or 3")
             case "search-algorithm" if line in _NO_CHART:
@@ -152,6 +154,8 @@ class SettingsReader:
                 self.per_source = _number(value, "num-translation-options")
             case "oovlist":
                 self._passed(value.split(), line)
+            case "featurefunction" if not {"-class_map", "-value"}.isdisjoint(value.split()):
+                raise ValueError(f"{line.strip()[:60]!r} is not supported: expected no -class_map and no -value")
             case "search" if value != "cky":
                 raise ValueError(f"{line.strip()[:60]!r} is not supported: {PHRASES}")
 
