@@ -16,6 +16,30 @@ bool crosses(Span a, Span b) {
          (b.begin < a.begin && a.begin < b.end && b.end < a.end);
 }
 
+// Numbers the categories of a few pairs, from 1; keys().text(number - 1) is a category's key.
+class ChunkLabels {
+ public:
+  Symbol number(const Category& category) {
+    if (!category.simple()) return intern(category);
+    const Symbol label = category.labels.front();
+    if (simple_.size() <= label) simple_.resize(label + 1, 0);
+    if (simple_[label] == 0) simple_[label] = intern(category);
+    return simple_[label];
+  }
+  const Symbols& keys() const { return keys_; }
+
+ private:
+  Symbol intern(const Category& category) {
+    key_.clear();
+    append_key(category, key_);
+    return keys_.intern(key_) + 1;
+  }
+
+  Symbols keys_;
+  std::vector<Symbol> simple_;  // by label: constituents are half of all categories
+  std::string key_;
+};
+
 // One side of a pair: its tree, and the numbers of its spans' categories, found once each.
 class Side {
  public:
@@ -37,22 +61,20 @@ class Side {
   bool missing() const { return finder_.empty(); }
   const CategoryFinder& finder() const { return finder_; }
 
-  Found category(Span span, Symbols& keys) {
+  Found category(Span span, ChunkLabels& labels) {
     if (missing()) return {0, false};
-    if (seen_.empty()) return find(span, keys);
+    if (seen_.empty()) return find(span, labels);
     Found& found = seen_[span.begin * (words_ + 1) + span.end];
-    if (found.label == Symbols::kNone) found = find(span, keys);
+    if (found.label == Symbols::kNone) found = find(span, labels);
     return found;
   }
 
  private:
   static constexpr std::size_t kDense = 128;  // words, up to which every span has a place
 
-  Found find(Span span, Symbols& keys) {
+  Found find(Span span, ChunkLabels& labels) {
     finder_.find(span, category_);
-    key_.clear();
-    append_key(category_, key_);
-    return {keys.intern(key_) + 1, category_.simple()};
+    return {labels.number(category_), category_.simple()};
   }
 
   CategoryFinder finder_;
@@ -60,7 +82,6 @@ class Side {
   std::vector<Found> seen_;
   std::size_t words_ = 0;
   Category category_;
-  std::string key_;
 };
 
 bool punctuated(std::span<const Symbol> words, Span span, const std::vector<std::uint8_t>& flags) {
@@ -99,9 +120,9 @@ std::vector<std::uint8_t> select_nesting(std::span<const PhrasePair> phrases, st
   return accepted;
 }
 
-// The phrases of a few pairs, with labels numbered by themselves: keys[l - 1] is the key of label l.
+// The phrases of a few pairs, with labels numbered by themselves.
 struct FuzzyLabels::Chunk {
-  Symbols keys;
+  ChunkLabels numbers;
   std::vector<PhrasePair> phrases;
   std::vector<PhraseLabel> labels;
   std::vector<std::size_t> ends;
@@ -140,7 +161,7 @@ FuzzyLabels::Chunk FuzzyLabels::label_chunk(const Bitext& bitext, std::size_t be
     target.assign((*target_)[pair], target_words.size(), [&](Symbol l) { return labels_.target(l); });
     ranks.clear();
     for (const PhrasePair& phrase : phrases) {
-      const Side::Found f = source.category(phrase.source, out.keys), e = target.category(phrase.target, out.keys);
+      const Side::Found f = source.category(phrase.source, out.numbers), e = target.category(phrase.target, out.numbers);
       out.labels.push_back({options_.hard ? e.label : 0, f.label, e.label});
       if (!options_.nesting) continue;
       const std::uint32_t crossed = (source.missing() ? 0 : source.finder().crossed(phrase.source)) +
@@ -172,7 +193,8 @@ void FuzzyLabels::prepare(const Bitext& bitext, std::size_t begin, std::size_t e
       },
       [&](std::size_t, Chunk&& chunk) {
         std::vector<Symbol> number = {0};
-        for (Symbol key = 0; key < chunk.keys.size(); ++key) number.push_back(numbers_.number(chunk.keys.text(key)));
+        const Symbols& keys = chunk.numbers.keys();
+        for (Symbol key = 0; key < keys.size(); ++key) number.push_back(numbers_.number(keys.text(key)));
         for (PhraseLabel& label : chunk.labels) {
           if (label.hard != PhraseLabel::kRefused) label.hard = number[label.hard];
           label.source = number[label.source];

@@ -1,7 +1,10 @@
 #include "rules/hiero.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <stdexcept>
+#include <string_view>
 #include <utility>
 
 #include "rules/code.h"
@@ -16,7 +19,11 @@ class Extractor {
  public:
   Extractor(const Bitext& bitext, std::span<const std::uint8_t> core, const HieroOptions& options,
             const PhraseLabels* labels)
-      : bitext_(bitext), core_(core), options_(options), given_(labels) {}
+      : bitext_(bitext),
+        core_(core),
+        options_(options),
+        given_(labels),
+        noted_(labels != nullptr && labels->noted()) {}
 
   void extract(std::size_t pair, Occurrences& out, HieroCounts& counts);
 
@@ -24,20 +31,26 @@ class Extractor {
   struct Hole {
     PhrasePair phrase;
     std::uint32_t links;
-    PhraseLabel label;
+    std::uint32_t index;  // among all phrases
+  };
+  // A phrase's source and target label as they stand in the notes of every rule that it is part of.
+  struct LabelCode {
+    std::array<char, 2 * code::kLongest> bytes;
+    std::uint32_t size;
   };
 
   void find_phrases(std::size_t pair, HieroCounts& counts);
   void find_holes();
   void choose_holes(const PhrasePair& phrase);
   bool fits(const PhrasePair& phrase, const Hole& hole, std::span<const std::uint32_t> chosen) const;
-  void give(const PhrasePair& phrase, PhraseLabel label, std::span<const std::uint32_t> holes, std::uint32_t units,
-            Occurrences& out);
+  std::string_view note_labels(std::size_t index, std::span<const std::uint32_t> holes);
+  void give(std::size_t index, std::span<const std::uint32_t> holes, std::uint32_t units, Occurrences& out);
 
   const Bitext& bitext_;
   std::span<const std::uint8_t> core_;
   const HieroOptions& options_;
   const PhraseLabels* given_;
+  bool noted_;
 
   // Of the pair at hand.
   std::size_t pair_ = 0;
@@ -48,6 +61,7 @@ class Extractor {
   std::vector<PhraseLabel> own_labels_;
   std::span<const PhrasePair> phrases_;
   std::span<const PhraseLabel> labels_;    // beside phrases_
+  std::vector<LabelCode> label_codes_;     // likewise, where they are noted
   std::vector<Hole> holes_;                // by source begin, source end
   std::vector<std::uint32_t> first_hole_;  // that begins at a word or after it
   // Of the phrase at hand.
@@ -56,7 +70,7 @@ class Extractor {
   // Of the rule at hand.
   std::vector<std::uint32_t> by_target_, source_places_, target_places_;
   std::vector<Span> target_holes_;
-  std::string source_, target_, alignment_, rule_labels_;
+  std::string source_, target_, alignment_, notes_;
 };
 
 PhraseLimits phrase_limits(const HieroOptions& o) {
@@ -76,6 +90,12 @@ void Extractor::find_phrases(std::size_t pair, HieroCounts& counts) {
     phrases_ = own_phrases_;
     labels_ = own_labels_;
   }
+  label_codes_.resize(noted_ ? labels_.size() : 0);
+  for (std::size_t p = 0; p < label_codes_.size(); ++p) {
+    char* const bytes = label_codes_[p].bytes.data();
+    const char* const end = code::put(code::put(bytes, labels_[p].source), labels_[p].target);
+    label_codes_[p].size = static_cast<std::uint32_t>(end - bytes);
+  }
   counts.phrases += phrases_.size();
   counts.refused += static_cast<std::uint64_t>(std::ranges::count(labels_, PhraseLabel::kRefused, &PhraseLabel::hard));
 }
@@ -88,7 +108,7 @@ void Extractor::find_holes() {
         loose_source(frontier_, phrase) > options_.loose_source ||
         loose_target(frontier_, phrase) > options_.loose_target)
       continue;
-    holes_.push_back({phrase, frontier_.source_links(phrase.source), labels_[p]});
+    holes_.push_back({phrase, frontier_.source_links(phrase.source), static_cast<std::uint32_t>(p)});
   }
   const std::size_t words = frontier_.source_length();
   first_hole_.assign(words + 2, static_cast<std::uint32_t>(holes_.size()));
@@ -146,11 +166,25 @@ void Extractor::choose_holes(const PhrasePair& phrase) {
   }
 }
 
-void Extractor::give(const PhrasePair& phrase, PhraseLabel label, std::span<const std::uint32_t> holes, std::uint32_t units,
-                     Occurrences& out) {
-  const auto put_variable = [&](std::string& side, std::uint32_t index) {
+// The codes of a rule's labels and its variables', in source order.
+std::string_view Extractor::note_labels(std::size_t index, std::span<const std::uint32_t> holes) {
+  constexpr std::size_t kRoom = sizeof(LabelCode::bytes);
+  if (notes_.size() < (1 + holes.size()) * kRoom) notes_.resize((1 + holes.size()) * kRoom);
+  char* end = notes_.data();
+  const auto put = [&](const LabelCode& label) {
+    std::memcpy(end, label.bytes.data(), kRoom);  // all of it, of which the next overwrites what is too much
+    end += label.size;
+  };
+  put(label_codes_[index]);
+  for (const std::uint32_t hole : holes) put(label_codes_[holes_[hole].index]);
+  return {notes_.data(), static_cast<std::size_t>(end - notes_.data())};
+}
+
+void Extractor::give(std::size_t index, std::span<const std::uint32_t> holes, std::uint32_t units, Occurrences& out) {
+  const PhrasePair& phrase = phrases_[index];
+  const auto put_variable = [&](std::string& side, std::uint32_t variable) {
     char bytes[3 * code::kLongest];
-    side.append(bytes, code::put_variable(bytes, index, holes_[holes[index]].label.hard));
+    side.append(bytes, code::put_variable(bytes, variable, labels_[holes_[holes[variable]].index].hard));
   };
   // A side is the words between the holes, and variables for them; places_ say where each word has gone.
   const auto build = [&](std::string& side, Span span, const CodedSentence& words, auto&& span_of,
@@ -161,10 +195,10 @@ void Extractor::give(const PhrasePair& phrase, PhraseLabel label, std::span<cons
       for (; at < end; ++at) places[at - span.begin] = symbol++;
     };
     places.resize(std::max<std::size_t>(places.size(), span.size()));
-    for (const std::uint32_t index : order) {
-      const Span hole = span_of(holes_[holes[index]].phrase);
+    for (const std::uint32_t variable : order) {
+      const Span hole = span_of(holes_[holes[variable]].phrase);
       put_words(hole.begin);
-      put_variable(side, index);
+      put_variable(side, variable);
       for (; at < hole.end; ++at) places[at - span.begin] = kNoLimit;
       ++symbol;
     }
@@ -176,9 +210,9 @@ void Extractor::give(const PhrasePair& phrase, PhraseLabel label, std::span<cons
   by_target_.resize(holes.size());
   for (std::uint32_t i = 0; i < holes.size(); ++i) by_target_[i] = i;
   source_.clear();
-  if (label.hard != 0) {
+  if (const Symbol label = labels_[index].hard; label != 0) {
     code::append(source_, code::kLeftHandSide);
-    code::append(source_, label.hard);
+    code::append(source_, label);
   }
   build(source_, phrase.source, source_code_, source_of, by_target_, source_places_);
   std::ranges::sort(by_target_, [&](std::uint32_t a, std::uint32_t b) {
@@ -195,21 +229,17 @@ void Extractor::give(const PhrasePair& phrase, PhraseLabel label, std::span<cons
     code::append(alignment_, place);
     code::append(alignment_, target_places_[link.target - phrase.target.begin]);
   }
-  rule_labels_.clear();
-  if (given_ != nullptr && given_->noted()) {
-    const auto note = [&](PhraseLabel noted) {
-      code::append(rule_labels_, noted.source);
-      code::append(rule_labels_, noted.target);
-    };
-    note(label);
-    for (const std::uint32_t hole : holes) note(holes_[hole].label);
-  }
-  if (given_ != nullptr) {
+  std::string_view notes;
+  if (noted_) {
+    notes = note_labels(index, holes);
+  } else if (given_ != nullptr) {
     target_holes_.clear();
-    for (const std::uint32_t index : by_target_) target_holes_.push_back(holes_[holes[index]].phrase.target);
-    given_->complete(pair_, phrase.target, target_holes_, target_, rule_labels_);
+    for (const std::uint32_t variable : by_target_) target_holes_.push_back(holes_[holes[variable]].phrase.target);
+    notes_.clear();
+    given_->complete(pair_, phrase.target, target_holes_, target_, notes_);
+    notes = notes_;
   }
-  out.add({source_, target_, alignment_, rule_labels_}, units);
+  out.add({source_, target_, alignment_, notes}, units);
 }
 
 void Extractor::extract(std::size_t pair, Occurrences& out, HieroCounts& counts) {
@@ -239,10 +269,9 @@ void Extractor::extract(std::size_t pair, Occurrences& out, HieroCounts& counts)
     if (rules == 0) continue;
     // Each initial phrase counts 1, shared equally among the rules taken from it.
     const std::uint32_t units = count_units(1.0 / static_cast<double>(rules));
-    if (flat) give(phrase, labels_[p], {}, units, out);
+    if (flat) give(p, {}, units, out);
     for (std::size_t r = 0; r < gappy_rules; ++r) {
-      give(phrase, labels_[p],
-           std::span<const std::uint32_t>(choices_).subspan(choice_ends_[r], choice_ends_[r + 1] - choice_ends_[r]),
+      give(p, std::span<const std::uint32_t>(choices_).subspan(choice_ends_[r], choice_ends_[r + 1] - choice_ends_[r]),
            units, out);
     }
     counts.flat += flat ? 1 : 0;

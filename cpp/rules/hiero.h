@@ -50,8 +50,8 @@ class PhraseLabels {
   virtual Labelled of(std::size_t pair) const = 0;  // one of those prepared last; asked by many threads
   // Whether the rule's labels are noted, then those of its variables in source order: Yf Ye X1f X1e X2f X2e.
   virtual bool noted() const = 0;
-  // Adds what belongs to the code of a rule's target side after its symbols, and to the notes on the rule. `holes` are
-  // its variables' target sides, in order.
+  // Where labels are not noted: adds what belongs to the code of a rule's target side after its symbols, and to the notes
+  // on the rule. `holes` are its variables' target sides, in order.
   virtual void complete(std::size_t /*pair*/, Span /*target*/, std::span<const Span> /*holes*/, std::string& /*code*/,
                         std::string& /*notes*/) const {}
 };

@@ -1,6 +1,7 @@
 #include "rules/tally.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -16,9 +17,8 @@ namespace {
 // the notes the same of alignment and labels. Since lengths come first, equal bytes mean equal values.
 struct Head {
   std::uint32_t hash, units, key_size, notes_size;
-  std::uint32_t notes_hash;  // of key and notes
 };
-constexpr std::size_t kLookAhead = 8;  // records between fetching a slot into the cache and looking at it
+constexpr std::size_t kLookAhead = 8;  // records between fetching something into the cache and looking at it
 
 template <class T>
 T load(const char* at) {
@@ -64,24 +64,40 @@ std::string_view first_symbols(std::string_view source) {
   return source.substr(0, source.size() - rest.size());
 }
 
-// The value with the most occurrences, of equals the first; reorders `seen`, whose `place` is the order seen.
-struct Seen {
-  std::string_view value;
-  std::uint64_t occurrences;
-  std::size_t place;
-};
-std::string_view most_frequent(std::vector<Seen>& seen) {
-  std::ranges::sort(seen, [](const Seen& a, const Seen& b) {
-    return a.value != b.value ? a.value < b.value : a.place < b.place;
-  });
-  Seen best = {{}, 0, 0};
-  for (std::size_t i = 0; i < seen.size();) {
-    Seen sum = {seen[i].value, 0, seen[i].place};
-    for (; i < seen.size() && seen[i].value == sum.value; ++i) sum.occurrences += seen[i].occurrences;
-    if (sum.occurrences > best.occurrences || (sum.occurrences == best.occurrences && sum.place < best.place)) best = sum;
+// Values and how often each was seen, in the order in which they were first seen.
+class Grouped {
+ public:
+  struct Group {
+    std::string_view value;
+    std::uint64_t units;
+    std::uint32_t occurrences;
+  };
+
+  void clear(std::size_t most) {  // values to come
+    groups_.clear();
+    slots_.assign(std::bit_ceil(2 * most), kEmpty);
   }
-  return best.value;
-}
+  void add(std::string_view value, std::uint64_t units, std::uint32_t occurrences) {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t slot = hash_bytes(value) & mask;
+    while (slots_[slot] != kEmpty && groups_[slots_[slot]].value != value) slot = (slot + 1) & mask;
+    if (slots_[slot] == kEmpty) {
+      slots_[slot] = static_cast<std::uint32_t>(groups_.size());
+      groups_.push_back({value, 0, 0});
+    }
+    Group& group = groups_[slots_[slot]];
+    group.units += units;
+    group.occurrences += occurrences;
+  }
+  const std::vector<Group>& groups() const { return groups_; }
+  // The value with the most occurrences, of equals the first.
+  std::string_view most_frequent() const { return std::ranges::max_element(groups_, {}, &Group::occurrences)->value; }
+
+ private:
+  static constexpr std::uint32_t kEmpty = 0xffffffffu;
+  std::vector<Group> groups_;
+  std::vector<std::uint32_t> slots_;  // open addressing, a power of two
+};
 
 }  // namespace
 
@@ -97,61 +113,55 @@ void Occurrences::add(const CodedRule& rule, std::uint32_t units) {
   char* const notes = put_bytes(put_bytes(put_two_lengths(key, {rule.source, rule.target}), rule.source), rule.target);
   char* const end =
       put_bytes(put_bytes(put_two_lengths(notes, {rule.alignment, rule.labels}), rule.alignment), rule.labels);
-  const std::uint64_t hash = hash_bytes({key, static_cast<std::size_t>(notes - key)});
-  const Head head = {static_cast<std::uint32_t>(hash), units, static_cast<std::uint32_t>(notes - key),
-                     static_cast<std::uint32_t>(end - notes),
-                     static_cast<std::uint32_t>(hash_bytes({notes, static_cast<std::size_t>(end - notes)}, hash))};
+  const Head head = {static_cast<std::uint32_t>(hash_bytes({key, static_cast<std::size_t>(notes - key)})), units,
+                     static_cast<std::uint32_t>(notes - key), static_cast<std::uint32_t>(end - notes)};
   std::memcpy(out.data() + begin, &head, sizeof head);
   out.resize(static_cast<std::size_t>(end - out.data()));
 }
 
 std::size_t Tally::Partition::bytes() const {
-  return slots_.size() * sizeof(Slot) + entries_.size() + others_.size() + other_slots_.size() * sizeof(Slot);
+  return slots_.size() * sizeof(Slot) + entries_.size() + others_.size();
 }
 
-void Tally::Partition::grow(std::vector<Slot>& slots) {
-  std::vector<Slot> old(slots.empty() ? 1024 : slots.size() * 2);
-  old.swap(slots);
-  const std::size_t mask = slots.size() - 1;
+void Tally::Partition::grow() {
+  std::vector<Slot> old(slots_.empty() ? 1024 : slots_.size() * 2);
+  old.swap(slots_);
+  const std::size_t mask = slots_.size() - 1;
   for (const Slot& slot : old) {
     if (slot.entry == kNone) continue;
     std::size_t i = slot.hash & mask;
-    while (slots[i].entry != kNone) i = (i + 1) & mask;
-    slots[i] = slot;
+    while (slots_[i].entry != kNone) i = (i + 1) & mask;
+    slots_[i] = slot;
   }
 }
 
 void Tally::Partition::add(std::string_view records) {
-  // Records are looked at twice before their turn: first for the slots that they lead to, then for what those point to.
+  // Records are looked at twice before their turn: first for the slot that they lead to, then for what it points to.
   const char* const end = records.data() + records.size();
   const char* far = records.data();
   const char* near = records.data();
   const auto advance = [](const char*& at, const Head& head) { at += sizeof(Head) + head.key_size + head.notes_size; };
-  const auto fetch_slots = [&] {
+  const auto fetch_slot = [&] {
     if (far == end) return;
     const Head head = load<Head>(far);
     if (!slots_.empty()) __builtin_prefetch(&slots_[head.hash & (slots_.size() - 1)]);
-    if (!other_slots_.empty()) __builtin_prefetch(&other_slots_[head.notes_hash & (other_slots_.size() - 1)]);
     advance(far, head);
   };
-  const auto fetch_entries = [&] {
+  const auto fetch_entry = [&] {
     if (near == end) return;
     const Head head = load<Head>(near);
-    const auto fetch = [](const std::vector<Slot>& slots, std::uint32_t hash, const std::vector<char>& bytes) {
-      if (slots.empty()) return;
-      const Slot& slot = slots[hash & (slots.size() - 1)];
-      if (slot.entry != kNone && slot.hash == hash) __builtin_prefetch(bytes.data() + slot.entry);
-    };
-    fetch(slots_, head.hash, entries_);
-    fetch(other_slots_, head.notes_hash, others_);
+    if (!slots_.empty()) {
+      const Slot& slot = slots_[head.hash & (slots_.size() - 1)];
+      if (slot.entry != kNone && slot.hash == head.hash) __builtin_prefetch(entries_.data() + slot.entry);
+    }
     advance(near, head);
   };
-  for (std::size_t i = 0; i < 2 * kLookAhead; ++i) fetch_slots();
-  for (std::size_t i = 0; i < kLookAhead; ++i) fetch_entries();
+  for (std::size_t i = 0; i < 2 * kLookAhead; ++i) fetch_slot();
+  for (std::size_t i = 0; i < kLookAhead; ++i) fetch_entry();
   for (const char* at = records.data(); at != end;) {
-    fetch_slots();
-    fetch_entries();
-    if ((rules_ + 1) * 3 > slots_.size() * 2) grow(slots_);
+    fetch_slot();
+    fetch_entry();
+    if ((rules_ + 1) * 3 > slots_.size() * 2) grow();
     const Head head = load<Head>(at);
     const char* const key = at + sizeof(Head);
     const std::string_view notes(key + head.key_size, head.notes_size);
@@ -182,39 +192,23 @@ void Tally::Partition::add(std::string_view records) {
       std::memcpy(entry, &sum, sizeof sum);
       if (room < head.key_size + head.notes_size ||
           std::memcmp(entry_key + head.key_size, notes.data(), notes.size()) != 0)
-        add_other(slot.entry, notes, head.notes_hash, head.units);
+        add_other(slot.entry, notes, head.units);
       break;
     }
   }
 }
 
-void Tally::Partition::add_other(std::uint32_t entry, std::string_view notes, std::uint32_t hash,
-                                 std::uint32_t units) {
-  if ((other_count_ + 1) * 3 > other_slots_.size() * 2) grow(other_slots_);
-  const std::size_t mask = other_slots_.size() - 1;
-  std::size_t i = hash & mask;
-  for (; other_slots_[i].entry != kNone; i = (i + 1) & mask) {
-    if (other_slots_[i].hash != hash) continue;
-    char* const at = others_.data() + other_slots_[i].entry;
-    Other other = load<Other>(at);
-    if (other.entry != entry || std::string_view(at + sizeof other, other.size) != notes) continue;
-    other.units += units;
-    ++other.occurrences;
-    std::memcpy(at, &other, sizeof other);
-    return;
-  }
+void Tally::Partition::add_other(std::uint32_t entry, std::string_view notes, std::uint32_t units) {
   const std::size_t begin = others_.size();
   if (begin + sizeof(Other) + notes.size() >= kNone)
     throw std::length_error("a partition of rules outgrew 4 GB: give the tally less memory");
   const auto added = static_cast<std::uint32_t>(begin);
   char* const last = entries_.data() + entry + offsetof(Sum, others);
-  const Other other = {units, 1, entry, load<std::uint32_t>(last), static_cast<std::uint32_t>(notes.size())};
+  const Other other = {units, load<std::uint32_t>(last)};
   others_.resize(begin + sizeof other + notes.size());
   std::memcpy(others_.data() + begin, &other, sizeof other);
   put_bytes(others_.data() + begin + sizeof other, notes);
   std::memcpy(last, &added, sizeof added);
-  other_slots_[i] = {hash, added};
-  ++other_count_;
 }
 
 // The entries in the order of their source sides, those of one source side in the order in which they were first seen.
@@ -266,44 +260,70 @@ void Tally::Partition::append_to(RuleColumns& columns, LexicalScorer& lexical, b
     columns.lex_source_given_target.push_back(positive(weights.source_given_target));
   };
   struct Noted {
+    std::string_view bytes;
     Two notes;
     std::uint64_t units;
     std::uint32_t occurrences;
   };
-  std::vector<Noted> noted;  // in the order seen
-  std::vector<Seen> alignments, labels;
-  for (const std::uint32_t entry : by_source()) {
-    const Sum sum = load<Sum>(entries_.data() + entry);
-    std::string_view rest = std::string_view(entries_.data(), entries_.size()).substr(entry + sizeof(Sum));
-    const Two key = take_two(rest);
+  const auto take_noted = [](std::string_view rest, std::uint64_t units, std::uint32_t occurrences) {
+    const std::string_view bytes = rest;
     const Two notes = take_two(rest);
+    return Noted{bytes.substr(0, bytes.size() - rest.size()), notes, units, occurrences};
+  };
+  const std::string_view entries(entries_.data(), entries_.size()), others(others_.data(), others_.size());
+  std::vector<Noted> noted;  // those seen last come first
+  Grouped grouped;
+  const std::vector<std::uint32_t> order = by_source();
+  const auto fetch = [&](std::size_t place) {  // entries are looked at before their turn, as in add()
+    if (place + 2 * kLookAhead < order.size()) __builtin_prefetch(entries_.data() + order[place + 2 * kLookAhead]);
+    if (place + kLookAhead >= order.size()) return;
+    const Sum sum = load<Sum>(entries_.data() + order[place + kLookAhead]);
+    if (sum.others != kNone) __builtin_prefetch(others_.data() + sum.others);
+  };
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    fetch(place);
+    const std::uint32_t entry = order[place];
+    const Sum sum = load<Sum>(entries_.data() + entry);
+    std::string_view rest = entries.substr(entry + sizeof(Sum));
+    const Two key = take_two(rest);
+    Noted first = take_noted(rest, sum.units, sum.occurrences);
     if (sum.others == kNone) {
-      append(key, notes, sum.units, sum.occurrences);
+      append(key, first.notes, sum.units, sum.occurrences);
       continue;
     }
     noted.clear();
-    Noted first = {notes, sum.units, sum.occurrences};
+    bool aligned_alike = true;
     for (std::uint32_t at = sum.others; at != kNone;) {
       const Other other = load<Other>(others_.data() + at);
-      std::string_view bytes(others_.data() + at + sizeof other, other.size);
-      at = other.next;
-      noted.push_back({take_two(bytes), other.units, other.occurrences});
+      noted.push_back(take_noted(others.substr(at + sizeof other), other.units, 1));
+      aligned_alike = aligned_alike && noted.back().notes.first == first.notes.first;
       first.units -= other.units;
-      first.occurrences -= other.occurrences;
+      --first.occurrences;
+      at = other.next;
     }
     noted.push_back(first);
-    std::ranges::reverse(noted);
+    const auto group = [&](const auto& value) {
+      grouped.clear(noted.size());
+      for (std::size_t i = noted.size(); i-- > 0;) grouped.add(value(noted[i]), noted[i].units, noted[i].occurrences);
+    };
     if (!merged) {
-      for (const Noted& n : noted) append(key, n.notes, n.units, n.occurrences);
+      group([](const Noted& n) { return n.bytes; });
+      for (const Grouped::Group& g : grouped.groups()) {
+        std::string_view bytes = g.value;
+        append(key, take_two(bytes), g.units, g.occurrences);
+      }
       continue;
     }
-    alignments.clear();
-    labels.clear();
-    for (std::size_t place = 0; place < noted.size(); ++place) {
-      alignments.push_back({noted[place].notes.first, noted[place].occurrences, place});
-      labels.push_back({noted[place].notes.second, noted[place].occurrences, place});
+    Two frequent = first.notes;
+    if (first.occurrences < noted.size() - 1) {  // else nothing is more frequent
+      if (!aligned_alike) {
+        group([](const Noted& n) { return n.notes.first; });
+        frequent.first = grouped.most_frequent();
+      }
+      group([](const Noted& n) { return n.notes.second; });
+      frequent.second = grouped.most_frequent();
     }
-    append(key, {most_frequent(alignments), most_frequent(labels)}, sum.units, sum.occurrences);
+    append(key, frequent, sum.units, sum.occurrences);
   }
 }
 
