@@ -338,3 +338,92 @@ def test_labels_of_unknown_words_in_moses(tmp_path):
         UsageError, match=r"PhrasePenalty0 counts unknown words: it cannot be had beside \[unknown-lhs\]"
     ):
         ForeignWeights("moses", {"PhrasePenalty0": 1.0}, settings=weights.settings)
+
+
+CDEC_INI = """\
+# a system
+formalism=SCFG
+grammar=rules
+weights = weights
+feature_function=WordPenalty
+feature_function=KLanguageModel -n Big lm
+scfg_max_span_limit=2
+scfg_default_nt=N
+goal=T
+k_best=100
+cubepruning_pop_limit=30
+"""
+
+
+@pytest.fixture
+def cdec_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "system"
+    folder.mkdir()
+    (folder / "rules").write_text("[N] ||| a ||| A ||| F=1\n[N] ||| a a a ||| B ||| F=9\n")
+    (folder / "weights").write_text("F 1\nWordPenalty -1\nSourceWordPenalty 5\nBig 0.5\nGlue -0.25\nPassThrough -3\n")
+    (folder / "lm").write_text("\\data\\\nngram 1=4\n\n\\1-grams:\n-2\t<unk>\n0\t<s>\n-1\t</s>\n-0.5\tA\n\n\\end\\\n")
+    (folder / "cdec.ini").write_text(CDEC_INI)
+    (tmp_path / "input").write_text("a a a\nb\n")
+    monkeypatch.chdir(tmp_path)
+    return folder
+
+
+def test_a_cdec_ini(cdec_files, capsys):
+    assert main(["decode", "input", "--config", "system/cdec.ini", "--kbest", "5", "--quiet"]) == 0
+    found = capsys.readouterr()
+    # B is too wide, only the features of two functions are on, and nothing passes through.
+    listed = f"F=3 Big=-2.5 WordPenalty={-3 * LOG10_E:.6g} Glue=2"
+    assert found.out == f"0 ||| A A A ||| {listed} ||| {3 - 1.25 + 3 * LOG10_E - 0.5:.6f}\n"
+    assert found.err.splitlines() == [
+        "warning: the weights name 'SourceWordPenalty', which is no feature of this model",
+        "warning: input:2: no derivation covers the sentence; its output is empty",
+    ]
+
+
+def test_what_is_given_beside_a_cdec_ini_counts(cdec_files, capsys):
+    (cdec_files / "cdec.ini").write_text(CDEC_INI + "add_pass_through_rules=true\n")
+    (cdec_files / "other").write_text("[N] ||| a ||| C ||| F=1\n")
+    given = ["--grammar", "system/other", "--span-limit", "3", "--quiet"]
+    assert main(["decode", "input", "--config", "system/cdec.ini", *given]) == 0
+    assert capsys.readouterr().out == "C C C\nb\n"
+    assert main(["decode", "input", "--config", "system/cdec.ini", *given, "--pass-through", "none"]) == 0
+    assert capsys.readouterr().out == "C C C\n\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("formalism=fst", "formalism=fst is not supported; expected scfg"),
+        (
+            "feature_function=ArityPenalty",
+            "feature_function=ArityPenalty is not supported; known: WordPenalty, SourceWordPenalty, LanguageModel, "
+            "KLanguageModel",
+        ),
+        ("feature_function=KLanguageModel other", "another language model; expected one"),
+        ("feature_function2=WordPenalty", "'feature_function2=WordPenalty' is not supported: expected one pass"),
+        (
+            "max_translation_beam=5",
+            "'max_translation_beam=5' is not supported: derivations of one translation are not added up",
+        ),
+        ("formalism", "'formalism' is not a setting; expected NAME=VALUE such as formalism=scfg"),
+        ("scfg_max_span_limit=99999999999", "scfg_max_span_limit is 99999999999; expected at most 4294967295"),
+    ],
+)
+def test_bad_lines_of_a_cdec_ini(cdec_files, capsys, line, problem):
+    (cdec_files / "cdec.ini").write_text(f"{CDEC_INI}{line}\n")
+    assert main(["decode", "input", "--config", "system/cdec.ini"]) == 1
+    assert capsys.readouterr().err == f"error: system/cdec.ini:12: {problem}\n"
+
+
+def test_options_of_a_language_model(cdec_files, capsys):
+    (cdec_files / "cdec.ini").write_text("feature_function=KLanguageModel -x lm\n")
+    assert main(["decode", "input", "--config", "system/cdec.ini"]) == 1
+    problem = "'KLanguageModel -x lm' is not supported; expected a file, and -n NAME or -o ORDER alone"
+    assert capsys.readouterr().err == f"error: system/cdec.ini:1: {problem}\n"
+
+
+def test_a_configuration_is_cdecs(cdec_files, capsys):
+    assert main(["decode", "input", "--config", "system/cdec.ini", "--format", "moses"]) == 2
+    assert "--config is for cdec; expected joshua.config or moses.ini as --weights" in capsys.readouterr().err
+    assert main(["decode", "input", "--grammar", "system/rules"]) == 2
+    assert "missing option '--weights'" in capsys.readouterr().err

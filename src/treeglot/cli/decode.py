@@ -45,8 +45,15 @@ OWNERS = {"joshua": r"(tm_.+)_\d+", "moses": r"(TranslationModel\d+)(?:_\d+)?"}
 
 
 def decode(
-    weights: Annotated[Path, typer.Option(help="The weights, as the grammar's decoder has them.")],
     source: Annotated[Path, typer.Argument(help="Tokenised sentences, one a line; - is standard input.")] = Path("-"),
+    weights: Annotated[
+        Path | None,
+        typer.Option(help="The weights, as the grammar's decoder has them; may be what --config names."),
+    ] = None,
+    config: Annotated[
+        Path | None,
+        typer.Option(help="cdec's configuration: features that are on, limits, grammars and language model."),
+    ] = None,
     grammar: Annotated[
         list[Path] | None,
         typer.Option(
@@ -94,22 +101,32 @@ def decode(
 
     With grammars of other decoders everything is as these define it: features, scores, limits, words that pass through.
     """
+    from dataclasses import replace
     from itertools import chain, islice
 
     from treeglot.base.files import iterate_lines
-    from treeglot.decode import ForeignTranslator, SearchOptions, read_foreign_weights
+    from treeglot.decode import ForeignTranslator, SearchOptions, read_cdec_config, read_foreign_weights
     from treeglot.decode.foreign_input import input_line
     from treeglot.decode.foreign_translator import search_options
     from treeglot.lm import load as load_lm
 
+    if config is not None and format != "cdec":
+        raise UsageError("--config is for cdec; expected joshua.config or moses.ini as --weights")
+    said = read_cdec_config(config) if config is not None else None
+    if said is not None:
+        weights, lm, glue = weights or said.weights, lm or said.lm, glue and said.glue
+    if weights is None:
+        raise UsageError("missing option '--weights' (see treeglot decode --help)")
     foreign = None if format == "table" else read_foreign_weights(weights, format)
+    if foreign is not None and said is not None:
+        foreign = replace(foreign, settings=said.settings)
     options = SearchOptions() if foreign is None else search_options(foreign)
     options = searched(options, pop_limit=pop_limit, markup=markup, span_limit=span_limit, per_source=per_source)
     model = load_lm(lm) if lm is not None else None
     lines = iter(iterate_lines(source, errors="replace"))
     first = list(islice(lines, 1))
     own_rules = format == "cdec" and any(input_line(line, format).grammars for line in first)
-    given = grammar or []
+    given = grammar or list(said.grammars if said is not None else ())
     if not given and not own_rules:
         raise UsageError("missing option '--grammar' (see treeglot decode --help)")
     translator: AnyTranslator

@@ -2,6 +2,7 @@
 
 from treeglot.decode.dependents import match_dependents
 from treeglot.decode.foreign import ForeignWeights, read_foreign_weights
+from treeglot.decode.foreign_config import ForeignConfig, read_cdec_config
 from treeglot.decode.foreign_translator import ForeignTranslator
 from treeglot.decode.forests import match_forests
 from treeglot.decode.kbest import Entry, read_kbest, write_kbest
@@ -14,6 +15,7 @@ from treeglot.decode.weights import read_weights, write_weights
 __all__ = [
     "Derivation",
     "Entry",
+    "ForeignConfig",
     "ForeignTranslator",
     "ForeignWeights",
     "Hypothesis",
@@ -28,6 +30,7 @@ __all__ = [
     "match_forests",
     "match_labels",
     "match_strings",
+    "read_cdec_config",
     "read_foreign_weights",
     "read_kbest",
     "read_weights",

@@ -80,7 +80,12 @@ class ForeignWeights:
     settings: ForeignSettings = ForeignSettings()  # noqa: RUF009 - it is frozen
 
     def __post_init__(self) -> None:
-        terms = {self.settings.names.get(name, name): term for name, term in _terms(self.decoder).items()}
+        on = self.settings.functions
+        terms = {
+            self.settings.names.get(name, name): term
+            for name, term in _terms(self.decoder).items()
+            if on is None or term.of_rules or name in on
+        }
         if self.decoder == "joshua" and self.weights.get("OOVPenalty", 0.0) < 0:
             terms["OOVPenalty"] = Term({"unknown": 1.0})  # before version 6 it counted words
         if self.marked and self.decoder == "joshua" and "PhrasePenalty" in self.weights:

@@ -22,7 +22,7 @@ OLD_WEIGHTS = {
 
 @dataclass(frozen=True)
 class ForeignSettings:
-    """Settings of a joshua.config or a moses.ini; what they do not say is empty or None."""
+    """Settings of a cdec.ini, a joshua.config or a moses.ini; what they do not say is empty or None."""
 
     names: Mapping[str, str] = field(default_factory=dict)  # what features that usually have another name are called
     prefixes: tuple[str, ...] = ()  # what names of features begin with, by grammar
@@ -33,6 +33,9 @@ class ForeignSettings:
     passed_labels: Mapping[str, float] = field(default_factory=dict)  # or several, with the logarithm of each
     mark: str = ""  # what stands after such words
     only_unknown: bool = False  # whether only words without a rule pass through
+    passes: bool = True  # whether any do
+    glued: str = ""  # the label that glue joins
+    functions: tuple[str, ...] | None = None  # features that are on, of those that do not come with rules; None: all
 
 
 class SettingsReader:
@@ -76,7 +79,7 @@ class SettingsReader:
             case "feature":
                 self._moses_feature(line)
             case "max-chart-span" if self.span_limit is None:
-                self.span_limit = _positive(line, "[max-chart-span]")
+                self.span_limit = positive(line, "[max-chart-span]")
             case "ttable-limit" if self.per_source is None:
                 self.per_source = _number(line, "[ttable-limit]")
             case "unknown-lhs":
@@ -137,7 +140,7 @@ class SettingsReader:
             case "tm":
                 self._tm(value)
             case "spanlimit" if self.span_limit is None:  # this, and the owners, of versions before 4
-                self.span_limit = _positive(value, "the span limit")
+                self.span_limit = positive(value, "the span limit")
             case "phraseowner" | "glueowner":
                 self.prefixes.append(f"tm_{value}")
             case "goalsymbol":
@@ -168,7 +171,7 @@ class SettingsReader:
         if owner is None and len(parts) >= 4:
             owner, limit = parts[1:3]
         if not self.prefixes:
-            self.span_limit = _positive(limit or "", "the span limit")
+            self.span_limit = positive(limit or "", "the span limit")
         self.prefixes.append(f"tm_{owner or 'pt'}")
 
     def _passed(self, parts: list[str], line: str) -> None:
@@ -224,5 +227,6 @@ def _number(text: str, name: str) -> int | None:
     return int(text)
 
 
-def _positive(text: str, name: str) -> int | None:
+def positive(text: str, name: str) -> int | None:
+    """The number that `text` is; None for 0 and what is none."""
     return _number(text, name) or None

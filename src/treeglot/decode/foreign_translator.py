@@ -80,7 +80,8 @@ class ForeignTranslator:
         self.foreign = replace(weights, glue=glue, marked=marked)
         self.grammar = frozenset(table.features)
         self.options = options or search_options(weights)
-        passing = PASS_THROUGH[pass_through or ("unknown" if settings.only_unknown else definition.pass_through)]
+        usual = "none" if not settings.passes else "unknown" if settings.only_unknown else definition.pass_through
+        passing = PASS_THROUGH[pass_through or usual]
 
         def setup(features: _core.FeatureSet, search: SearchOptions) -> _core.Matcher:
             if weights.decoder == "cdec":
@@ -92,7 +93,7 @@ class ForeignTranslator:
                 search.span_limit,
                 passing,
                 glue,
-                definition.glued,
+                settings.glued or definition.glued,
                 settings.goal or definition.goal,
                 passed=_passed(self.foreign, definition),
                 marked=marked,
