@@ -121,7 +121,7 @@ def test_everything(tmp_path: Path) -> None:
             "option 'name' of [systems[1]] is missing; expected a string: what it is called",
         ),
         ("[[systems]]\nname='a'\n[[systems]]\nname = 3", 4, "systems[1].name is 3, an integer; expected a string"),
-        ("[search]\npop_limit = 0", 1, "search: pop_limit is 0; expected at least 1"),
+        ("[search]\npop_limit = 0", 2, "search: pop_limit is 0; expected at least 1"),
         ("[search\n", 1, "is not TOML: expected ']' at the end of a table declaration"),
         ("a = \n", 1, "is not TOML: invalid value"),
         ("x = '" + "y" * 100 + "'", 1, "unknown option 'x'; known: orders, search, seed, systems, weights"),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Protocol, TypeAlias
 
@@ -30,20 +31,22 @@ class Aligner(Protocol):
 
 
 ALIGNERS: Registry[Aligner] = Registry("aligner")
+MOST_SEED = (1 << 32) - 1  # of the library's
 DEFAULT = "hmm"  # what most papers start from; the sampler is better: bench/RESULTS.md, "Alignment"
 
 
 class _Chain:
     """Models that are trained one after another, each starting from what the last one found."""
 
-    def __init__(self, stages: Sequence[tuple[str, int]], **settings: float) -> None:
-        """`settings` are those of the library's models, for each model that has them."""
+    def __init__(self, stages: Mapping[str, tuple[str, int]], **settings: float) -> None:
+        """`stages`: models and iterations, by option; `settings` are for each of the library's models that has them."""
         self.settings = settings
-        if any(iterations < 0 for _, iterations in stages):
-            raise UsageError("iterations are 0 or more")
-        self.stages = [(name, iterations) for name, iterations in stages if iterations > 0]
+        for option, (_, iterations) in stages.items():
+            if iterations < 0:
+                raise UsageError(f"{option} is {iterations}; expected 0 iterations or more", (option,))
+        self.stages = [(name, iterations) for name, iterations in stages.values() if iterations > 0]
         if not self.stages:
-            raise UsageError("an aligner needs at least one iteration")
+            raise UsageError(f"{' and '.join(stages)}: 0 iterations in all; expected at least one")
 
     def __call__(self, source: Sentences, target: Sentences, tick: Tick) -> list[Alignment]:
         import thot.alignment as thot
@@ -85,8 +88,8 @@ def hmm(
 ) -> Aligner:
     """The HMM of Vogel et al. (1996), from IBM model 1."""
     if not 0 <= null < 1:
-        raise UsageError(f"null is {null:g}; expected a probability below 1")
-    stages = [("Ibm1AlignmentModel", ibm1), ("HmmAlignmentModel", iterations)]
+        raise UsageError(f"null is {null:g}; expected a probability from 0 to below 1", ("null",))
+    stages = {"ibm1": ("Ibm1AlignmentModel", ibm1), "iterations": ("HmmAlignmentModel", iterations)}
     return _Chain(stages, variational_bayes=variational, hmm_p0=null)
 
 
@@ -98,20 +101,28 @@ def ibm4(
     iterations: Annotated[int, "iterations of IBM model 4"] = 3,
 ) -> Aligner:
     """IBM model 4 by way of model 1, the HMM and model 3, as GIZA++ does it; without word classes."""
-    stages = [("Ibm1AlignmentModel", ibm1), ("HmmAlignmentModel", hmm)]
-    return _Chain([*stages, ("Ibm3AlignmentModel", ibm3), ("Ibm4AlignmentModel", iterations)])
+    return _Chain(
+        {
+            "ibm1": ("Ibm1AlignmentModel", ibm1),
+            "hmm": ("HmmAlignmentModel", hmm),
+            "ibm3": ("Ibm3AlignmentModel", ibm3),
+            "iterations": ("Ibm4AlignmentModel", iterations),
+        }
+    )
 
 
 @ALIGNERS("fast-align")
 def fast_align(iterations: Annotated[int, "iterations of EM"] = 5) -> Aligner:
     """The reparameterised IBM model 2 of Dyer et al. (2013)."""
-    return _Chain([("FastAlignModel", iterations)])
+    return _Chain({"iterations": ("FastAlignModel", iterations)})
 
 
 class _Sampler:
     def __init__(self, seed: int, samplers: int) -> None:
+        if not 0 <= seed <= MOST_SEED:
+            raise UsageError(f"seed is {seed}; expected 0 to {MOST_SEED}", ("seed",))
         if samplers < 1:
-            raise UsageError(f"samplers is {samplers}; expected at least 1")
+            raise UsageError(f"samplers is {samplers}; expected at least 1", ("samplers",))
         self.seed, self.samplers = seed, samplers
 
     def __call__(self, source: Sentences, target: Sentences, tick: Tick) -> list[Alignment]:
@@ -143,14 +154,18 @@ def sampler(
 
 class _Eflomal:
     def __init__(self, model: int, iterations: float, program: str) -> None:
-        found = shutil.which(program)
-        if found is None:
-            raise UsageError(
-                f"the program {program!r} is not there; install eflomal, or take another aligner: {', '.join(ALIGNERS)}"
-            )
-        self.program, self.model, self.iterations = found, model, iterations
+        if not 1 <= model <= 3:
+            raise UsageError(f"model is {model}; expected 1 to 3", ("model",))
+        if not 0 < iterations < math.inf:  # which nan is not, either
+            raise UsageError(f"iterations is {iterations:g}; expected a number above 0", ("iterations",))
+        self.program, self.model, self.iterations = program, model, iterations
 
     def __call__(self, source: Sentences, target: Sentences, tick: Tick) -> list[Alignment]:
+        if shutil.which(self.program) is None:  # asked when it is needed: an alignment that is there needs no program
+            others = ", ".join(name for name in ALIGNERS if name != "eflomal")
+            raise UsageError(
+                f"the program {self.program!r} is not there; install eflomal, or take another aligner: {others}"
+            )
         with tempfile.TemporaryDirectory() as folder:
             files = [Path(folder, name) for name in ("source", "target", "links")]
             _write_numbers(files[0], source)

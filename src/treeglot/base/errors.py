@@ -30,4 +30,11 @@ class FormatError(TreeglotError, ValueError):
 
 
 class UsageError(TreeglotError):
-    """A command or function was asked for something that does not make sense (exit code 2)."""
+    """A command or function was asked for something that does not make sense (exit code 2).
+
+    `key` is the way to the option that is meant, as far as it is known: `("system", 0, "kind")`.
+    """
+
+    def __init__(self, problem: str = "", key: tuple[str | int, ...] = ()) -> None:
+        super().__init__(problem)
+        self.key = key

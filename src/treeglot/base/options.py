@@ -108,7 +108,7 @@ def from_table(schema: Callable[..., T], table: Mapping[str, Any], *, table_name
     try:
         return _make(schema, table, (table_name,) if table_name else ())
     except _RefusedError as refusal:
-        raise UsageError(refusal.problem) from refusal.__cause__
+        raise UsageError(refusal.problem, refusal.key) from refusal.__cause__
 
 
 def resolved(schema: Callable[..., Any], table: Mapping[str, Any]) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def resolved(schema: Callable[..., Any], table: Mapping[str, Any]) -> dict[str, 
         try:
             values = {o.name: o.default for o in options_of(schema)} | _values(schema, table, ())
         except _RefusedError as refusal:
-            raise UsageError(refusal.problem) from refusal.__cause__
+            raise UsageError(refusal.problem, refusal.key) from refusal.__cause__
     found: dict[str, Any] = json.loads(json.dumps(values, default=os.fspath))
     return found
 
@@ -169,11 +169,7 @@ def load_options(schema: Callable[..., T], path: str | Path) -> T:
     import importlib
 
     tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
-    try:
-        text = Path(path).read_bytes().decode()
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise FormatError(str(path), line, f"byte 0x{error.object[error.start]:02x} is not UTF-8") from error
+    text = _text(path)
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -185,6 +181,19 @@ def load_options(schema: Callable[..., T], path: str | Path) -> T:
         return _make(schema, table, ())
     except _RefusedError as refusal:
         raise FormatError(str(path), _line_of(text, refusal.key), refusal.problem) from refusal.__cause__
+
+
+def in_file(path: str | Path, error: UsageError) -> FormatError:
+    """An error about options that were read from a TOML file, with file and line."""
+    return FormatError(str(path), _line_of(_text(path), error.key) if error.key else 0, str(error))
+
+
+def _text(path: str | Path) -> str:
+    try:
+        return Path(path).read_bytes().decode()
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise FormatError(str(path), line, f"byte 0x{error.object[error.start]:02x} is not UTF-8") from error
 
 
 def options_table(schema: Callable[..., Any]) -> str:
@@ -271,7 +280,11 @@ def _make(schema: Callable[..., T], table: Mapping[str, Any], key: Key) -> T:
     except FormatError:
         raise
     except (ValueError, TreeglotError) as error:
-        raise _RefusedError(key, f"{_dotted(key)}: {error}" if key else str(error)) from error
+        where = (*key, *(error.key if isinstance(error, UsageError) else ()))
+        name = str(error).partition(" ")[0]  # "pop_limit is -1; expected at least 0"
+        if where == key and name in {o.name for o in options_of(schema)}:
+            where = (*key, name)
+        raise _RefusedError(where, f"{_dotted(key)}: {error}" if key else str(error)) from error
 
 
 def _value(value: Any, kind: Any, key: Key) -> Any:
