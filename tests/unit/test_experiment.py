@@ -243,6 +243,94 @@ def test_recipes_that_are_refused(tmp_path: Path, change: tuple[str, str], probl
         load_recipe(recipe)
 
 
+TREES = "options = { search = { pop_limit = 20 } }\ntune"  # of the second system
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "problem"),
+    [
+        ("order = 3", "order = 0", 17, "lm: order is 0; expected 1 to 9"),
+        ("iterations = 1", "iterations = 0", 19, "tune: iterations is 0; expected at least 1"),
+        ("kbest = 20", "kbest = -1", 20, "tune: kbest is -1; expected at least 1"),
+        ("restarts = 1,", "restarts = -1,", 21, "tune: restarts is -1; expected at least 0"),
+        ("pop_limit = 20", "pop_limit = -1", 25, "system 'hiero': search: pop_limit is -1; expected at least 0"),
+        ("pop_limit = 20", "pops = 20", 25, "system 'hiero': unknown option of [search] 'pops'"),
+        ('kind = "c2d"', 'kind = "c2x"', 28, "system 'c2d': unknown kind of model 'c2x'"),
+        ('name = "c2d"', 'name = "hiero"', 27, "there are two systems 'hiero'"),
+        ("[test.one]", '[test."a/b"]', 12, "'a/b' is no name of a test set; expected letters"),
+        ('["dev.en"]', "[]", 11, "dev: references is empty; expected at least one file"),
+        ('title = "A <small> sample"', 'baseline = "x"', 2, "unknown system 'x'; known: c2d, hiero"),
+        ("[lm]", "[align]\nmethod = 'hmmm'\n[lm]", 17, "align: unknown aligner 'hmmm'; did you mean 'hmm'?"),
+        ("[lm]", "[align]\noptions = { null = 2 }\n[lm]", 17, "align: null is 2; expected a probability from 0 to"),
+        ("[lm]", "[align]\noptions = { ibm1 = -1 }\n[lm]", 17, "align: ibm1 is -1; expected 0 iterations or more"),
+        ("[lm]", "[parser]\ntrees = 'x.tree'\ncycles = -1\n[lm]", 18, "parser: cycles is -1; expected 0 to 6"),
+        ("[lm]", "[parser]\ntrees = 'x.tree'\nprune = -1\n[lm]", 18, "parser: prune is -1.0; expected a margin of"),
+        ("[lm]", "[parser]\ntrees = 'x.align'\n[lm]", 17, "parser: trees x.align: the format pharaoh holds alignments"),
+        (TREES, "options = { target_style = 'x' }\ntune", 29, "system 'c2d': unknown style of heads 'x'"),
+        (TREES, "options = { lm_order = 2 }\ntune", 29, "system 'c2d': lm_order is 2; all systems of a recipe"),
+        (TREES, "options = { extract = { max_phrase = 0 } }\ntune", 29, "system 'c2d': max_phrase is 0; expected 1 or"),
+        ('source_forests = "test.zh.forest.jsonl"\n', "", 25, "system 'c2d': a c2d model translates source_forests or "
+         "source_trees; [test.one] has none"),
+    ],
+)  # fmt: skip
+def test_what_a_recipe_asks_for_is_judged_before_any_work(
+    tmp_path: Path, old: str, new: str, line: int, problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the line of the recipe; no file of its need be there."""
+    recipe = tmp_path / "recipe.toml"
+    assert old in RECIPE
+    recipe.write_text(RECIPE.replace(old, new, 1))
+    assert main(["run", str(recipe), "--plan"]) == 1
+    said = capsys.readouterr().err.replace(f"{tmp_path}/", "")
+    assert said.startswith(f"error: recipe.toml:{line}: {problem}"), said
+
+
+def test_folders_and_files_in_each_others_places(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recipe, file = tmp_path / "recipe.toml", tmp_path / "file"
+    recipe.write_text(RECIPE.replace('"dev.en"', '"folder"'))
+    file.touch()
+    (tmp_path / "folder").mkdir()
+    run = ["run", str(recipe), "--data", str(corpus), "--data"]
+    wanted = {
+        (*run, str(tmp_path / "no")): f"no: is no folder; expected the one that the files of {recipe} are in",
+        (*run, str(file)): f"file: is no folder; expected the one that the files of {recipe} are in",
+        (*run, str(tmp_path)): "folder: is a folder, not a file; step 'check dev' wants it as reference 0",
+        (*run, str(tmp_path), "--work", str(file)): "file: is no folder, and cannot be one; expected that of results",
+        (*run, str(tmp_path), "--work", str(file / "x")): "file/x: is no folder, and cannot be one; expected that of "
+        "results",
+    }
+    for arguments, problem in wanted.items():
+        assert main(list(arguments)) == 1
+        assert capsys.readouterr().err == f"error: {tmp_path}/{problem}\n"
+
+
+def test_a_treebank_without_trees(corpus: Path, tmp_path: Path) -> None:
+    (tmp_path / "bank.tree").write_text("(S a b)\n")
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(WITH_PARSER)
+    pipeline = Pipeline(steps_of(load_recipe(recipe, [corpus, tmp_path])), tmp_path / "work")
+    problem = "bank.tree: has no tree to train on, of 1 that were read; expected trees whose words have tags"
+    with pytest.raises(FormatError, match=problem):
+        pipeline.run()
+
+
+def test_sentences_that_cannot_be_translated_are_told_of(corpus: Path, tmp_path: Path) -> None:
+    """A control character is one bad line, not the end of a run."""
+    for name in ("dev.zh", "test.zh"):
+        lines = (corpus / name).read_text().splitlines()
+        (tmp_path / name).write_text("\n".join([lines[0], lines[1] + "\x07", *lines[2:]]) + "\n")
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(RECIPE[: RECIPE.rindex("[[system]]")])
+    pipeline = Pipeline(steps_of(load_recipe(recipe, [tmp_path, corpus])), tmp_path / "work")
+    with pytest.warns() as caught:
+        pipeline.run()
+    said = [str(warning.message).replace(f"{tmp_path}/", "") for warning in caught]
+    wanted = "1 outputs are empty, as their sentences could not be translated; the first is 2: a control character at"
+    assert [line.partition(": ")[0] for line in said if wanted in line] == ["dev.zh", "test.zh"]
+
+
 def test_files_that_a_kind_wants(tmp_path: Path) -> None:
     recipe = tmp_path / "recipe.toml"
     recipe.write_text(RECIPE.replace('target_trees = "train.en.tree"\n', ""))
@@ -258,7 +346,7 @@ def test_files_that_a_kind_wants(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="align: unknown option 'samplers'; known: ibm1,"):
         steps_of(load_recipe(recipe))
     recipe.write_text(RECIPE.replace("restarts = 1,", "restart = 1,"))
-    with pytest.raises(UsageError, match="system 'hiero': tune: unknown option 'restart'; did you mean 'restarts'"):
+    with pytest.raises(UsageError, match=r"^tune: unknown option 'restart'; did you mean 'restarts'"):
         steps_of(load_recipe(recipe))
     recipe.write_text(RECIPE)
     with pytest.raises(FormatError, match=r"train.zh: is not there; step 'check train' wants it as source"):
@@ -269,6 +357,7 @@ def test_files_of_one_system(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     """Its own files come before those of the corpus that serve alike; what its kind has no use for is refused."""
     recipe, more = tmp_path / "recipe.toml", tmp_path / "more"
     more.mkdir()
+    (tmp_path / "data").mkdir()
     (more / "own.conllu").touch()
     own = 'tune = { method = "none" }\ncorpus = { target_dependencies = "own.conllu", alignments = "own.align" }'
     recipe.write_text(RECIPE.replace('tune = { method = "none" }', own))
@@ -284,7 +373,7 @@ def test_files_of_one_system(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     with pytest.raises(UsageError, match=r"^system 'hiero': a hiero model makes no use of target_trees$"):
         steps_of(load_recipe(recipe))
     assert main(["run", str(recipe)]) == 1
-    assert f"{recipe}: system 'hiero': a hiero model makes no use of target_trees" in capsys.readouterr().err
+    assert f"{recipe}:22: system 'hiero': a hiero model makes no use of target_trees" in capsys.readouterr().err
 
 
 def test_a_head_table_of_ones_own_counts_by_its_content(corpus: Path, tmp_path: Path) -> None:
@@ -313,7 +402,7 @@ def test_a_head_table_of_ones_own_counts_by_its_content(corpus: Path, tmp_path: 
     with pytest.raises(FormatError) as refused:
         load_recipe(recipe, [corpus, table.parent])
     wanted = f"expected a name that treeglot knows, or a file in {corpus} or {table.parent}"
-    assert str(refused.value) == f"{recipe}: system 'c2d': options.target_heads is 'my.heads'; {wanted}"
+    assert str(refused.value) == f"{recipe}:29: system 'c2d': options.target_heads is 'my.heads'; {wanted}"
 
 
 def test_no_other_option_of_a_recipe_is_a_file() -> None:

@@ -84,6 +84,13 @@ def test_files_of_other_lengths(recipe: Path, file: str, problem: str, capsys: p
     assert re.fullmatch(problem, refused(recipe, capsys).strip())
 
 
+def test_links_that_point_outside(recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    links = recipe.parent / "train.align"
+    without_line(links, 52)
+    links.write_text(links.read_text() + "0-0 99-1\n")
+    assert re.fullmatch(r"train.align:52: link 99-1: the source sentence has \d+ words\n", refused(recipe, capsys))
+
+
 def test_compressed_files_and_those_of_one_system(recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
     links = recipe.parent / "train.align"
     without_line(links, 52)
@@ -130,10 +137,9 @@ def test_case_and_brackets_are_no_other_words(recipe: Path) -> None:
 def test_words_of_training_parses(recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Found before the work; with `skip_bad` the training leaves out what it must, and says so."""
     text = recipe.parent / "train.en"
-    first, rest = text.read_text().split("\n", 1)
-    text.write_text("another\n" + rest)
-    size = len(first.split())
-    wanted = f"train.en.tree: tree 1: it has {size} words; its sentence in line 1 of train.en has 1"
+    first, rest = text.read_text().split(" ", 1)
+    text.write_text("another " + rest)
+    wanted = f"train.en.tree: tree 1: word 1 is '{first}'; in line 1 of train.en it is 'another'"
     assert refused(recipe, capsys).startswith(wanted)
     recipe.write_text(RECIPE + "options = { skip_bad = true }\n")
     step = steps_of(load_recipe(recipe))[0]
@@ -154,4 +160,4 @@ def test_what_is_not_used_need_not_be_there(recipe: Path) -> None:
 def test_a_file_that_holds_something_else(recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recipe.write_text(RECIPE.replace('"test.zh.forest.jsonl"', '"test.zh.conllu"'))
     problem = "test news: source_forests test.zh.conllu: the format conllu holds dependencies, not forests or trees"
-    assert refused(recipe, capsys).strip() == f"recipe.toml: {problem}"
+    assert refused(recipe, capsys).strip() == f"recipe.toml:14: {problem}"

@@ -115,8 +115,8 @@ def test_german_words_are_known_without_their_capital() -> None:
     [
         ({"time_limit": math.inf}, "time_limit is inf; expected seconds, or 0 for none"),
         ({"time_limit": math.nan}, "time_limit is nan; expected seconds, or 0 for none"),
-        ({"prune": math.nan}, "margins must be 0 or more"),
-        ({"coarse": (8.0, math.nan)}, "margins must be 0 or more"),
+        ({"prune": math.nan}, "prune is nan; expected a margin of 0 or more"),
+        ({"coarse": (8.0, math.nan)}, "coarse is nan; expected a margin of 0 or more"),
         ({"most_edges": 0}, "most_edges is 0; expected 1 or more"),
     ],
 )

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.errors import UsageError
+from treeglot.base.options import in_file
 from treeglot.cli.output import say, shown_warnings
 
 
@@ -38,7 +39,7 @@ def run(
     try:
         steps = steps_of(load_recipe(recipe, data))
     except UsageError as error:
-        raise FormatError(str(recipe), 0, str(error)) from error
+        raise in_file(recipe, error) from error
     pipeline = Pipeline(steps, work or recipe.parent / recipe.stem)
     if plan:
         planned_steps = pipeline.plan()

@@ -16,6 +16,7 @@ from treeglot.base.files import iterate_lines, write_binary
 from treeglot.decode.translation import tokens
 from treeglot.experiment.step import Step, Task
 from treeglot.models.kind import NOUNS
+from treeglot.models.parallel import check_links
 from treeglot.syntax import Alignment, find_format, read, read_text
 from treeglot.syntax.formats import missing_hint
 from treeglot.syntax.same_words import difference
@@ -57,6 +58,8 @@ def _check(names: list[str], task: Task, words: Collection[str], refuse: bool) -
         if found.problem:
             said = f"{found.different:,} of {wanted:,} {one}s have other words than {text}; the first is {one} "
             warnings.warn(f"{path}: {said}{found.problem}", stacklevel=2)
+        if name == "alignments":
+            _check_links(path, _sentences(source, strict), _sentences(task.inputs["target"], strict))
         counts[name] = {"records": found.records, "unparsed": found.unparsed, "different": found.different}
     with write_binary(task.out / COUNTS) as stream:
         stream.write((json.dumps(counts, indent=1) + "\n").encode())
@@ -84,6 +87,12 @@ def _count(values: Iterable[Any], file: str, sentences: Iterable[list[str]]) -> 
             found.different += 1
             found.problem = found.problem or f"{found.records}: {problem}"
     return found
+
+
+def _check_links(path: Path, source: Iterable[list[str]], target: Iterable[list[str]]) -> None:
+    lines = zip(read(path, "pharaoh"), source, target, strict=True)
+    for number, (links, source_words, target_words) in enumerate(lines, 1):
+        check_links(links, source_words, target_words, path, number)
 
 
 def _values(name: str, path: Path, strict: bool) -> Iterable[Any]:

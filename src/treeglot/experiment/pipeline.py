@@ -184,7 +184,12 @@ class Pipeline:
     @contextmanager
     def locked(self) -> Iterator[None]:
         """The folder, made if need be, for this process alone; refuses if another run is at work in it."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError) as error:
+            raise FormatError(
+                str(self.folder), 0, "is no folder, and cannot be one; expected that of results"
+            ) from error
         with (self.folder / LOCK).open("a+") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -214,7 +219,8 @@ class _Digests:
         if isinstance(given, Output):
             return f"{keys[given.step]}/{given.name}"
         if not given.is_file():
-            raise FormatError(str(given), 0, f"is not there; step {step.name!r} wants it as {name}")
+            found = "is a folder, not a file" if given.is_dir() else "is not there"
+            raise FormatError(str(given), 0, f"{found}; step {step.name!r} wants it as {name}")
         # The third time is that of any change, also where the other was set back.
         place, stamp = str(given.resolve()), [*_stamp(given), given.stat().st_ctime_ns]
         if place not in self.known or self.known[place][:-1] != stamp:

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from treeglot._core import NgramTrainOptions
 from treeglot.align import SYMMETRIZATIONS
 from treeglot.align.aligners import DEFAULT
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike
-from treeglot.base.options import file_options, load_options, option, required, unknown, with_values
+from treeglot.base.options import file_options, in_file, load_options, option, required, unknown, with_values
 from treeglot.models import Corpus, Kind, find_kind
 
 
@@ -44,6 +45,11 @@ class TestSet:
     source_dependencies: Path | None = option(None, "dependencies of the sentences")
     same_words: bool = option(True, "whether parses with other words than the sentences are refused; else a warning")
 
+    def __post_init__(self) -> None:
+        """Refuses a set that nothing can be compared with."""
+        if not self.references:
+            raise UsageError("references is empty; expected at least one file", ("references",))
+
 
 @dataclass(frozen=True)
 class AlignSettings:
@@ -56,7 +62,7 @@ class AlignSettings:
     def __post_init__(self) -> None:
         """Refuses a symmetrisation that there is not."""
         if self.symmetrization not in SYMMETRIZATIONS:
-            raise UsageError(unknown("symmetrisation", self.symmetrization, SYMMETRIZATIONS))
+            raise UsageError(unknown("symmetrisation", self.symmetrization, SYMMETRIZATIONS), ("symmetrization",))
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,13 @@ class LmSettings:
     order: int = option(5, "words in the longest n-grams")
     text: Path | None = option(None, "what it is trained on; default: the target sentences")
 
+    def __post_init__(self) -> None:
+        """Refuses an order that no model has."""
+        try:
+            NgramTrainOptions(self.order, [], 1 << 20, "", None, 1)
+        except ValueError as error:
+            raise UsageError(str(error), ("order",)) from error
+
 
 @dataclass(frozen=True)
 class TuneSettings:
@@ -87,6 +100,12 @@ class TuneSettings:
     patience: int = option(3, "iterations without a better score before it ends; 0: all of them")
     seed: int = option(1, "seed of everything that is drawn")
     options: dict[str, Any] = dataclasses.field(default_factory=dict, metadata={"help": "options of the method"})
+
+    def __post_init__(self) -> None:
+        """Refuses numbers that make no sense."""
+        from treeglot.tune import LoopOptions
+
+        LoopOptions(self.iterations, self.kbest, self.patience, self.seed)
 
 
 @dataclass(frozen=True)
@@ -135,15 +154,24 @@ class Recipe:
         names = [system.name for system in self.system]
         if not names:
             raise UsageError("there is no system; expected at least one [[system]]")
-        for name in names:
-            if names.count(name) > 1:
-                raise UsageError(f"there are two systems {name!r}")
-            if not name or not all(c.isalnum() or c in "-_.+" for c in name):
-                raise UsageError(f"{name!r} is no name of a system; expected letters, digits, -, _, + and .")
+        for place, name in enumerate(names):
+            if name in names[:place]:
+                raise UsageError(f"there are two systems {name!r}", ("system", place, "name"))
+            if not _is_name(name):
+                problem = f"{name!r} is no name of a system; expected letters, digits, -, _, + and ."
+                raise UsageError(problem, ("system", place, "name"))
+        for name in self.test:
+            if not _is_name(name.replace(" ", "_")):
+                problem = f"{name!r} is no name of a test set; expected letters, digits, blanks, -, _, + and ."
+                raise UsageError(problem, ("test", name))
         if self.baseline and self.baseline not in names:
-            raise UsageError(unknown("system", self.baseline, names))
+            raise UsageError(unknown("system", self.baseline, names), ("baseline",))
         if not self.test:
             raise UsageError("there is nothing to test on; expected at least one [test.NAME]")
+
+
+def _is_name(text: str) -> bool:
+    return bool(text) and all(c.isalnum() or c in "-_.+" for c in text)
 
 
 def load_recipe(path: PathLike, data: PathLike | Sequence[PathLike] | None = None) -> Recipe:
@@ -152,12 +180,16 @@ def load_recipe(path: PathLike, data: PathLike | Sequence[PathLike] | None = Non
     recipe = load_options(Recipe, place)
     given = [data] if isinstance(data, str | os.PathLike) else list(data or [place.parent])
     folders = [Path(folder) for folder in given]
+    for folder in folders:
+        if not folder.is_dir():
+            raise FormatError(str(folder), 0, f"is no folder; expected the one that the files of {place} are in")
     systems = []
-    for system in recipe.system:
+    for number, system in enumerate(recipe.system):
         try:
             systems.append(dataclasses.replace(system, options=_placed_options(system, folders)))
         except UsageError as error:
-            raise FormatError(str(path), 0, f"system {system.name!r}: {error}") from error
+            problem = UsageError(f"system {system.name!r}: {error}", ("system", number, *error.key))
+            raise in_file(place, problem) from error
     placed: Recipe = _placed(dataclasses.replace(recipe, system=tuple(systems)), folders)
     return placed
 
@@ -165,11 +197,15 @@ def load_recipe(path: PathLike, data: PathLike | Sequence[PathLike] | None = Non
 def _placed_options(system: System, folders: Sequence[Path]) -> dict[str, Any]:
     """A system's options, with files of them where they are."""
     files = {}
-    for name, value in file_options(find_kind(system.kind).options, system.options).items():
+    try:
+        kind = find_kind(system.kind)
+    except UsageError as error:
+        raise UsageError(str(error), ("kind",)) from error
+    for name, value in file_options(kind.options, system.options).items():
         path = _placed(Path(value), folders)
         if not path.is_file():
-            where = " or ".join(str(folder) for folder in folders)
-            raise UsageError(f"options.{name} is {value!r}; expected a name that treeglot knows, or a file in {where}")
+            wanted = f"a name that treeglot knows, or a file in {' or '.join(str(folder) for folder in folders)}"
+            raise UsageError(f"options.{name} is {value!r}; expected {wanted}", ("options", *name.split(".")))
         files[name] = str(path)
     return with_values(system.options, files)
 
@@ -210,9 +246,9 @@ def training_files(kind: Kind, given: Collection[str], own: Collection[str] = ()
     return out
 
 
-def translated_file(kind: Kind, given: Collection[str]) -> str:
-    """Which of the files that a test set has a kind of model translates."""
-    for name in kind.translates:
-        if name in given:
-            return name
-    raise UsageError(f"a {kind.name} model translates {' or '.join(kind.translates)}; the test set has none")
+def translated_file(kind: Kind, given: Collection[str], name: str) -> str:
+    """Which of the files that a test set (or dev) called `name` has a kind of model translates."""
+    for file in kind.translates:
+        if file in given:
+            return file
+    raise UsageError(f"a {kind.name} model translates {' or '.join(kind.translates)}; [{name}] has none")

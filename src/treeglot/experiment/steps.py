@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -12,9 +13,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from treeglot.align import ALIGNERS
-from treeglot.base.errors import UsageError
+from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import read_lines, write_binary
-from treeglot.base.options import file_options, from_table, resolved, with_values
+from treeglot.base.options import file_options, from_table, resolved, unknown, with_values
 from treeglot.experiment.check import check_step, is_parsed
 from treeglot.experiment.drawn import SENTENCES, drawn
 from treeglot.experiment.recipe import (
@@ -51,17 +52,26 @@ def steps_of(recipe: Recipe) -> list[Step]:
     steps = []
     if "alignments" not in corpus:
         files = {"source": corpus["source"], "target": corpus["target"]}
-        with _blamed("align"):
+        with _blamed("align", "align"):
+            if recipe.align.method not in ALIGNERS:
+                raise UsageError(unknown("aligner", recipe.align.method, ALIGNERS), ("method",))
+        with _blamed("align", "align", "options"):
             chosen = resolved(ALIGNERS[recipe.align.method], recipe.align.options)
+            from_table(ALIGNERS[recipe.align.method], recipe.align.options)  # refuses numbers that make no sense
         made = dataclasses.asdict(recipe.align) | {"options": chosen}
         steps.append(Step("align", partial(_align, recipe.align), files, made))
         corpus["alignments"] = Output("align", "links.align")
     if recipe.parser is not None:
-        steps += _parsing(recipe.parser, {"train": corpus, "dev": dev} | {f"test {n}": t for n, t in tests.items()})
+        with _blamed("parser", "parser", "trees"):
+            check_format("source_trees", recipe.parser.trees, "trees")
+        with _blamed("parser", "parser"):
+            parts = {"train": corpus, "dev": dev} | {f"test {name}": test for name, test in tests.items()}
+            steps += _parsing(recipe.parser, parts)
     order = recipe.lm.order
     steps.append(Step("lm", partial(_lm, order), {"text": recipe.lm.text or corpus["target"]}, {"order": order}))
-    for system in recipe.system:
-        with _blamed(f"system {system.name!r}"):
+    _tuner(recipe.tune)
+    for number, system in enumerate(recipe.system):
+        with _blamed(f"system {system.name!r}", "system", number):
             steps += _system(recipe, system, corpus, dev, tests)
     for name in recipe.test:
         outputs: dict[str, Input] = {s.name: Output(f"translate {s.name} {name}", "output.txt") for s in recipe.system}
@@ -77,12 +87,12 @@ def steps_of(recipe: Recipe) -> list[Step]:
 
 
 @contextmanager
-def _blamed(part: str) -> Iterator[None]:
-    """Errors name the part of the recipe that they are about."""
+def _blamed(part: str, *key: str | int) -> Iterator[None]:
+    """Errors name the part of the recipe that they are about, and have its key."""
     try:
         yield
     except UsageError as error:
-        raise UsageError(f"{part}: {error}") from error
+        raise UsageError(f"{part}: {error}" if part else str(error), (*key, *error.key)) from error
 
 
 Files: TypeAlias = dict[str, Input]
@@ -124,7 +134,7 @@ def _checks(recipe: Recipe, corpus: Files, dev: Files, tests: Mapping[str, Files
     sets += [(f"test {name}", tests[name], recipe.test[name], everything) for name in tests]
     for name, files, declared, kinds in sets:
         if kinds:
-            used = [translated_file(kind, files) for kind in kinds]
+            used = [translated_file(kind, files, name.replace(" ", ".", 1)) for kind in kinds]
             chosen = _among(files, {"source", *used, *_references(files)})
             steps.append(_check(name, chosen, set(chosen), declared.same_words))
     return steps
@@ -136,8 +146,9 @@ def _among(files: Files, names: set[str]) -> dict[str, Path]:
 
 
 def _check(name: str, files: dict[str, Path], careful: set[str], refuse: bool = True) -> Step:
-    with _blamed(name):
-        for what, path in files.items():
+    part = "corpus" if name.startswith("train") else name
+    for what, path in files.items():
+        with _blamed(part, *part.split(" ", 1), what):
             check_format(what, path, what)
     return check_step(name, files, [what for what in files if what in careful and is_parsed(what)], refuse=refuse)
 
@@ -160,8 +171,6 @@ def _parsing(settings: ParserSettings, parts: Mapping[str, Files]) -> list[Step]
 
 
 def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Mapping[str, Files]) -> list[Step]:
-    from treeglot.tune import method as methods
-
     kind = find_kind(system.kind)
     own = _files(system.corpus)
     corpus = corpus | own
@@ -169,7 +178,12 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
     # Options that are files count by what is in them, as all files do, not by their names.
     named = file_options(kind.options, system.options)
     files |= {f"{OPTION}{name}": Path(path) for name, path in named.items()}
-    chosen = resolved(kind.options, with_values(system.options, dict.fromkeys(named, "a file")))
+    with _blamed("", "options"):
+        kind.judge(from_table(kind.options, system.options))
+        chosen = resolved(kind.options, with_values(system.options, dict.fromkeys(named, "a file")))
+        if "lm_order" in system.options and chosen["lm_order"] not in (recipe.lm.order, kind.options().lm_order):
+            problem = f"lm_order is {chosen['lm_order']}; all systems of a recipe have one model, of [lm] order"
+            raise UsageError(f"{problem} {recipe.lm.order}", ("lm_order",))
     settings = {
         "kind": system.kind,
         "options": {"compile": dataclasses.asdict(kind.compile)} | chosen,
@@ -180,16 +194,24 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
     tune = system.tune or recipe.tune
     weights: Input = Output(model.step, "weights.txt")
     if tune.method != "none":
-        with _blamed("tune"):
-            chosen = resolved(methods[tune.method], tune.options)
-        tuned = dataclasses.asdict(tune) | {"options": chosen, "lowercase": recipe.lowercase}
-        inputs: Files = {"model": model, "dev": dev[translated_file(kind, dev)]} | _references(dev)
+        tuned = dataclasses.asdict(tune) | {"options": _tuner(tune), "lowercase": recipe.lowercase}
+        inputs: Files = {"model": model, "dev": dev[translated_file(kind, dev, "dev")]} | _references(dev)
         steps.append(Step(f"tune {system.name}", partial(_tune, tune, recipe.lowercase), inputs, tuned, resumes=True))
         weights = Output(f"tune {system.name}", "best.weights")
     for name, test in tests.items():
-        inputs = {"model": model, "weights": weights, "sentences": test[translated_file(kind, test)]}
+        inputs = {"model": model, "weights": weights, "sentences": test[translated_file(kind, test, f"test.{name}")]}
         steps.append(Step(f"translate {system.name} {name}", _translate, inputs, version=3))
     return steps
+
+
+def _tuner(settings: TuneSettings) -> dict[str, Any]:
+    """All options of the method."""
+    from treeglot.tune import method as methods
+
+    if settings.method == "none":
+        return {}
+    with _blamed("tune", "tune", "options"):
+        return resolved(methods[settings.method], settings.options)
 
 
 def _train_parser(settings: ParserSettings, task: Task) -> None:
@@ -200,6 +222,10 @@ def _train_parser(settings: ParserSettings, task: Task) -> None:
         ParserTraining, {"cycles": settings.cycles, "signature": settings.signature, "threads": task.threads}
     )
     bank, found = treebank(read_trees(task.inputs["trees"]), options)
+    if not len(bank):
+        read = found.trees + found.left_out
+        problem = f"has no tree to train on, of {read:,} that were read; expected trees whose words have tags"
+        raise FormatError(str(task.inputs["trees"]), 0, problem)
     task.report(f"{found.trees:,} trees, {found.left_out:,} left out")
     train_in(task.out, bank, options)
 
@@ -263,9 +289,9 @@ def _tune(settings: TuneSettings, lowercase: bool, task: Task) -> None:
     from treeglot.tune import DecoderTranslator, LoopOptions, plot, tune
     from treeglot.tune import method as methods
 
-    model = load(task.inputs["model"])
+    model, refused = load(task.inputs["model"]), _Refused(task.inputs["dev"])
     references = [read_lines(path) for name, path in task.inputs.items() if name.startswith("reference ")]
-    translator = DecoderTranslator(model.translator, model.kind, threads=task.threads)
+    translator = DecoderTranslator(model.translator, model.kind, threads=task.threads, refused=refused)
     found = tune(
         translator,
         list(model.read(task.inputs["dev"])),
@@ -278,10 +304,28 @@ def _tune(settings: TuneSettings, lowercase: bool, task: Task) -> None:
         threads=task.threads,
         report=lambda entry: task.report(f"iteration {entry['iteration']}: BLEU {entry['score']:.2f}"),
     )
+    refused.warn()
     for path in task.out.glob("*.kbest"):
         path.unlink()
     with write_binary(task.out / "plot.svg") as stream:
         stream.write(plot(found.log).encode())
+
+
+class _Refused:
+    """Sentences that could not be translated, which makes their outputs empty."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.problems: dict[int, str] = {}
+
+    def __call__(self, place: int, problem: str) -> None:
+        self.problems.setdefault(place, problem)
+
+    def warn(self) -> None:
+        if self.problems:
+            place, problem = min(self.problems.items())
+            said = f"{self.path}: {len(self.problems):,} outputs are empty, as their sentences could not be translated"
+            warnings.warn(f"{said}; the first is {place + 1}: {problem}", stacklevel=2)
 
 
 def _translate(task: Task) -> None:
@@ -289,6 +333,7 @@ def _translate(task: Task) -> None:
     from treeglot.models import load
 
     model = load(task.inputs["model"]).with_weights(read_weights(task.inputs["weights"]))
+    refused = _Refused(task.inputs["sentences"])
     sources = model.read(task.inputs["sentences"])
     number, seconds = 0, 0.0
     with (
@@ -304,12 +349,14 @@ def _translate(task: Task) -> None:
                 entry = {"source": found.source, **found.best.as_object(trace=True)}
                 if found.problem:
                     entry["problem"] = found.problem
+                    refused(number, found.problem)
                 if found.notes:
                     entry["notes"] = found.notes
                 entries.write((json.dumps(entry, ensure_ascii=False) + "\n").encode())
                 number += 1
                 seconds += found.seconds
             task.report(f"{number:,} sentences")
+    refused.warn()
     task.measure(SPEED, round(1000 * seconds / max(number, 1), 3))
 
 

@@ -34,7 +34,7 @@ from treeglot.rules import (
     extract_ghkm,
     rule_kinds,
 )
-from treeglot.syntax import Dependency, ParseForest, Tree, heads
+from treeglot.syntax import Dependency, ParseForest, Tree, head_style, heads
 
 HEADS = "source.heads"
 
@@ -90,7 +90,6 @@ def _extract(
     rules: str, best: bool, trees: bool, corpus: Corpus, folder: Path, options: ForestModelOptions, work: Work
 ) -> Extraction:
     chosen, seen = _rule_set(rules, options.extract), TreeCounts()
-    heads.load(options.source_heads)  # a name that is none is refused before the work
     pairs = bitext(aligned_words(corpus, as_parsed=seen))
     work.report(f"{len(pairs):,} sentence pairs")
     extraction = extract_ghkm(
@@ -121,6 +120,13 @@ def _rule_set(name: str, given: GhkmOptions) -> GhkmOptions:
         if getattr(given, field) not in (getattr(GhkmOptions(), field), value):
             raise UsageError(f"extract.{field} is {getattr(given, field)!r}; the rules of {name} have {value!r}")
     return dataclasses.replace(given, **fixed)
+
+
+def _judge(rules: str, options: ForestModelOptions) -> None:
+    _rule_set(rules, options.extract).limits()
+    heads.load(options.source_heads)
+    heads.load(options.target_heads)
+    head_style(options.target_style)
 
 
 def _more(trees: bool, corpus: Corpus, folder: Path, options: ForestModelOptions, work: Work) -> None:
@@ -162,6 +168,7 @@ def _kind(name: str, summary: str, rules: str, *, trees: bool = False, best: boo
         more=partial(_more, trees),
         setup=partial(_setup, trees),
         read=partial(_read, best),
+        judge=partial(_judge, rules),
     )
 
 

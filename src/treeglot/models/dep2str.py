@@ -56,13 +56,17 @@ class Dep2strOptions:
 
 
 def _extract(corpus: Corpus, folder: Path, options: Dep2strOptions, work: Work) -> Extraction:
-    heads.load(options.source_heads)  # a name that is none is refused before the work
     seen = TreeCounts()
     pairs = bitext(aligned_words(corpus, as_parsed=seen))
     work.report(f"{len(pairs):,} sentence pairs")
     trees = list(source_dependencies(corpus, options.source_heads, skip_bad=options.skip_bad, counts=seen))
     seen.say(work, "source")
     return extract_dependents(pairs, trees, folder, options.extract, threads=work.threads, memory=work.memory // 2)
+
+
+def _judge(options: Dep2strOptions) -> None:
+    options.extract.limits()
+    heads.load(options.source_heads)
 
 
 def _more(corpus: Corpus, folder: Path, options: Dep2strOptions, work: Work) -> None:
@@ -96,6 +100,7 @@ def _kind(name: str, summary: str, augmented: bool) -> Kind:
         more=_more,
         setup=partial(_setup, augmented),
         read=_read,
+        judge=_judge,
     )
 
 

@@ -80,6 +80,10 @@ def _nothing(corpus: Corpus, folder: Path, options: Any, work: Work) -> None:
     pass
 
 
+def _judge(options: Any) -> None:
+    options.extract.limits()
+
+
 def read_sources(path: Path, format: str | None, *holds: type[Any]) -> Iterator[Any]:
     """The values of a file that has one of these types, in the format named or that of its suffix.
 
@@ -120,6 +124,7 @@ class Kind:
     more: Callable[[Corpus, Path, Any, Work], None] = _nothing  # files beside rules and language model
     setup: Callable[[Path], Setup] = _strings  # given the model's folder
     read: Callable[[Path, str | None], Iterable[Source]] = read_strings  # what is translated, and its format if told
+    judge: Callable[[Any], None] = _judge  # refuses options that make no sense, before any work
 
     def check(self, corpus: Corpus) -> None:
         """Refuses a corpus that lacks a file, or has one that would not be used."""

@@ -17,7 +17,7 @@ from treeglot.models.hiero import WEIGHTS
 from treeglot.models.kind import Corpus, Kind, Work
 from treeglot.models.parallel import TreeCounts, aligned_words, target_dependencies
 from treeglot.rules import Extraction, HieroOptions, ScoreOptions, bitext, extract, target_structures
-from treeglot.syntax import Dependency, heads
+from treeglot.syntax import Dependency, head_style, heads
 
 if TYPE_CHECKING:
     from treeglot.lm.dependency import Unit
@@ -69,6 +69,12 @@ def _extract(tags: bool, corpus: Corpus, folder: Path, options: StringDependency
     return extraction
 
 
+def _judge(options: StringDependencyOptions) -> None:
+    options.extract.limits()
+    heads.load(options.target_heads)
+    head_style(options.target_style)
+
+
 def _more(
     models: Mapping[Unit, str], corpus: Corpus, folder: Path, options: StringDependencyOptions, work: Work
 ) -> None:
@@ -96,6 +102,7 @@ def _kind(name: str, summary: str, weights: dict[str, float], models: Mapping[Un
         extract=partial(_extract, "tags" in models),
         more=partial(_more, models),
         setup=partial(_setup, models),
+        judge=_judge,
     )
 
 

@@ -41,6 +41,7 @@ def train(
     for name in corpus.given():
         check_format(name, corpus.file(name), option_name(name))
     options = options or declared.options()
+    declared.judge(options)
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     work = Work(threads, parse_size(memory), report)

@@ -49,8 +49,10 @@ class ParsingOptions:
 
     def __post_init__(self) -> None:
         """Refuses what makes no sense."""
-        if not all(margin >= 0 for margin in (*self.coarse, self.prune)):  # which nan is not, either
-            raise UsageError("margins must be 0 or more")
+        for name, margins in (("coarse", self.coarse), ("prune", (self.prune,))):
+            for margin in margins:
+                if not margin >= 0:  # which nan is not, either
+                    raise UsageError(f"{name} is {margin}; expected a margin of 0 or more")
         if not 0 <= self.time_limit < math.inf:
             raise UsageError(f"time_limit is {self.time_limit}; expected seconds, or 0 for none")
         for name in ("threads", "most_edges"):

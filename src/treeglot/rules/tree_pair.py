@@ -24,6 +24,14 @@ class TreePairOptions:
     max_frontier: int = option(7, "frontier nodes on a rule's source side (Chiang 2010, 4.1)")
     max_rules: int = option(100, "rules of one pair of nodes; those with fewer frontier nodes are taken first")
 
+    def limits(self) -> tuple[int, int]:
+        """As the core takes them."""
+        for name, value in dataclasses.asdict(self).items():
+            if value < 1 and value != -1:
+                raise UsageError(f"{name} is {value}; expected 1 or more, or -1 for no limit")
+        most, rules = (NO_LIMIT if value == -1 else value for value in (self.max_frontier, self.max_rules))
+        return most, rules
+
 
 def extract_tree_pairs(
     parsed: ParsedBitext,
@@ -35,11 +43,7 @@ def extract_tree_pairs(
 ) -> Extraction:
     """Take the rules of pairs of trees, count them and write them to `folder`, as `extract` does."""
     options = options or TreePairOptions()
-    for name, value in dataclasses.asdict(options).items():
-        if value < 1 and value != -1:
-            raise UsageError(f"{name} is {value}; expected 1 or more, or -1 for no limit")
-    limits = (NO_LIMIT if value == -1 else value for value in (options.max_frontier, options.max_rules))
-    extractor = TreePairExtractor(parsed.pairs, parsed.source_trees, parsed.target_trees, *limits)
+    extractor = TreePairExtractor(parsed.pairs, parsed.source_trees, parsed.target_trees, *options.limits())
     counts = TreePairCounts()
     return write_extraction(
         parsed.pairs,
