@@ -164,7 +164,7 @@ def _parsing(settings: ParserSettings, parts: Mapping[str, Files]) -> list[Step]
     steps = [Step("parser", partial(_train_parser, settings), {"trees": settings.trees}, trained, resumes=True)]
     for name, files in parts.items():
         inputs = {"parser": Output("parser"), "sentences": files["source"]}
-        steps.append(Step(f"parse {name}", partial(_parse, settings), inputs, parsed))
+        steps.append(Step(f"parse {name}", partial(_parse, settings), inputs, parsed, version=2))
         files.setdefault("source_forests", Output(f"parse {name}", "forests.jsonl"))
         files.setdefault("source_trees", Output(f"parse {name}", "best.tree"))
     return steps
