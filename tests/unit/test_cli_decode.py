@@ -271,7 +271,7 @@ def test_joshuas_glue_with_marks_and_its_configuration(run) -> None:
     )
     Path("weights").write_text(
         "tm = thrax phrase 20 grammar\ntm = thrax -owner glue -maxspan -1 -path glue\ngoalSymbol = GOAL\n"
-        "feature-function = WordPenalty\n\ntm_phrase_0 1\ntm_glue_0 1\n"
+        "feature-function = WordPenalty\nfeature-function = OOVPenalty\n\ntm_phrase_0 1\ntm_glue_0 1\n"
         "WordPenalty -3.6942747832593694\nOOVPenalty -100.0\n"
     )
     own = ["--no-glue", "--format", "joshua", "--grammar", "glue"]

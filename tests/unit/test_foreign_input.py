@@ -190,6 +190,20 @@ def test_only_words_without_rules_pass_through(run):
     assert read_foreign_weights("weights", "joshua").settings.per_source == 1
 
 
+def test_feature_functions_of_joshua(run):
+    Path("rules").write_text("[X] ||| a ||| A ||| -1\n")
+    given = ["--format", "joshua", "--grammar", "rules", "--pass-through", "none"]
+    weights = "tm_pt_0 2\nWordPenalty -1\nOOVPenalty 1\n"
+    Path("weights").write_text("feature_function = OOVPenalty\nfeature-function = LanguageModel -lm_file x\n" + weights)
+    _, rows, err = run("a\n", *given)
+    assert rows == [["0", "A", "tm_pt_0=1 tm_glue_0=1", "2.000000"]]
+    assert err == "warning: the weights name 'WordPenalty', which is no feature of this model\n"
+    Path("weights").write_text(weights)  # before version 5: by their weights
+    _, rows, err = run("a\n", *given)
+    assert rows == [["0", "A", f"tm_pt_0=1 WordPenalty={-3 * LOG10_E:.6g} tm_glue_0=1", f"{2 + 3 * LOG10_E:.6f}"]]
+    assert err == ""
+
+
 def test_a_phrase_penalty_for_one_owner(run):
     Path("rules").write_text("[X] ||| a ||| A ||| -1\n")
     Path("weights").write_text("tm_pt_0 2\nPhrasePenalty 1\n")

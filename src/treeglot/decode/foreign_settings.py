@@ -58,6 +58,7 @@ class SettingsReader:
         self._old_weights: dict[str, list[float]] = {}
         self._old_tables: list[int] = []  # how many scores each has
         self._seen: dict[str, int] = {}
+        self._functions: list[str] = []  # that Joshua is told to use; before version 5 it was not told
 
     def done(self) -> ForeignSettings:
         """All that was said."""
@@ -71,6 +72,7 @@ class SettingsReader:
             self.passed_labels,
             self.mark,
             self.only_unknown,
+            functions=(*self._functions, "lm_0") if self._functions else None,
         )
 
     def moses(self, section: str, line: str) -> None:
@@ -159,6 +161,8 @@ class SettingsReader:
                 self._passed(value.split(), line)
             case "featurefunction" if not {"-class_map", "-value"}.isdisjoint(value.split()):
                 raise ValueError(f"{line.strip()[:60]!r} is not supported: expected no -class_map and no -value")
+            case "featurefunction":
+                self._functions.append(value.split()[0] if value else "")
             case "search" if value != "cky":
                 raise ValueError(f"{line.strip()[:60]!r} is not supported: {PHRASES}")
 
