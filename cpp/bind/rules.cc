@@ -129,7 +129,8 @@ void bind_rules(nb::module_& m) {
   nb::enum_<GrammarFormat>(m, "GrammarFormat", "Text formats of grammars.")
       .value("cdec", GrammarFormat::cdec)
       .value("joshua", GrammarFormat::joshua)
-      .value("moses", GrammarFormat::moses);
+      .value("moses", GrammarFormat::moses)
+      .value("travatar", GrammarFormat::travatar);
 
   nb::class_<GrammarReader>(m, "GrammarReader", "Reads a grammar into a RuleTableBuilder.")
       .def(nb::init<std::string, bool, GrammarFormat, std::string, RuleTableBuilder&>(), "file"_a, "skip_bad"_a,

@@ -165,7 +165,15 @@ void GrammarReader::add_rule(std::string_view lhs) {
   target_symbols_.clear();
   word_links_.clear();
   std::uint32_t variables = 0;
+  const auto named = [&](std::uint32_t index) {
+    return format_ == GrammarFormat::travatar ? "x" + std::to_string(index - 1) : std::to_string(index);
+  };
   for (Token& symbol : source_) {
+    if (symbol.bracket) {
+      const std::string word = symbol.text.empty() ? std::string(kClosingWord) : opening_word(symbol.text);
+      source_symbols_.push_back(builder_.source_word(word));
+      continue;
+    }
     if (!symbol.variable) {
       source_symbols_.push_back(builder_.source_word(symbol.text));
       continue;
@@ -173,8 +181,8 @@ void GrammarReader::add_rule(std::string_view lhs) {
     if (symbol.index == 0) symbol.index = variables + 1;
     if (symbol.index != ++variables) {
       // What a number means that is out of turn is not the same for all: cdec refuses it, Joshua takes the place.
-      refuse("the source side has variable " + std::to_string(symbol.index) +
-             (symbol.index < variables ? " twice" : " where " + std::to_string(variables) + " is expected"));
+      refuse("the source side has variable " + named(symbol.index) +
+             (symbol.index < variables ? " twice" : " where " + named(variables) + " is expected"));
     }
     source_symbols_.push_back(nonterminal(builder_.label(symbol.text)));
   }
@@ -194,7 +202,7 @@ void GrammarReader::add_rule(std::string_view lhs) {
       }
     }
     if (found == nullptr)
-      refuse("the target side uses variable " + std::to_string(symbol.index) + ", which the source side lacks");
+      refuse("the target side uses variable " + named(symbol.index) + ", which the source side lacks");
     if (!symbol.text.empty() && symbol.text != found->text) {
       refuse("variable " + std::to_string(symbol.index) + " is " + quoted(symbol.text) + " on the target side and " +
              quoted(found->text) + " on the source side");
@@ -218,11 +226,10 @@ void GrammarReader::add_rule(std::string_view lhs) {
 void GrammarReader::read_rule() {
   if (fields_used_ < 3)
     refuse(std::to_string(fields_used_) + " fields; expected [LHS] ||| SOURCE ||| TARGET ||| FEATURES");
-  if (fields_[0].size() != 1 || fields_[0][0].starts_with('(')) {
+  if (fields_[0].size() != 1) {
     std::string found;
     for (const std::string_view token : fields_[0]) found += (found.empty() ? "" : " ") + std::string(token);
-    const char* fragment = found.starts_with('(') ? ": trees belong to tree-to-string grammars, which are not read" : "";
-    refuse("the left-hand side is " + quoted(found) + fragment + "; expected a label in brackets such as [X]");
+    refuse("the left-hand side is " + quoted(found) + "; expected a label in brackets such as [X]");
   }
   const std::string_view lhs = parse_label(fields_[0][0]);
   for (const std::string_view token : fields_[1]) source_.push_back(parse_source(token));
@@ -287,6 +294,10 @@ void GrammarReader::read_line(std::string_view line) {
     split_fields(line);
     if (format_ == GrammarFormat::moses) {
       read_moses_rule();
+    } else if (format_ == GrammarFormat::travatar) {
+      read_travatar_rule();
+    } else if (format_ == GrammarFormat::cdec && line.starts_with('(')) {
+      read_cdec_tree_rule();
     } else {
       read_rule();
     }
@@ -322,6 +333,7 @@ void append_label(std::string_view label, GrammarFormat format, std::string& out
 }  // namespace
 
 void append_rule(const RuleTable& table, RuleId id, GrammarFormat format, std::string& out) {
+  if (format == GrammarFormat::travatar) throw std::invalid_argument("Travatar's grammars are read, not written");
   const Rule rule = table.rule(id);
   const bool moses = format == GrammarFormat::moses;
   std::vector<std::pair<std::size_t, std::string_view>> variables;  // where on the source side, and their labels

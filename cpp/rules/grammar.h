@@ -1,13 +1,16 @@
-// Grammars in the text formats of cdec, Joshua and Moses: read into a table, and written from one.
+// Grammars in the text formats of cdec, Joshua, Moses and Travatar: read into a table, and written from one.
 //
 //   cdec    [X] ||| das [X,1] ||| the [X,1] ||| EgivenF=0.5 LexE=1 ||| 0-0
 //           A source variable may lack its number, a target one its label; features without names are PhraseModel_i.
 //   joshua  the same, but features without names are costs: they become tm_OWNER_i with the sign changed.
 //   moses   das [X][X] [X] ||| the [X][X] [X] ||| 0.5 0.2 ||| 0-0 1-1 ||| counts ||| sparse features ||| properties
 //           Scores are probabilities, links also say which variables belong together.
+//   travatar  NP ( DT ( "das" ) x0:NN ) ||| "the" x0 ||| EgivenF=0.5: the source side is a tree fragment, as it is in
+//           cdec's tree-to-string grammars: (NP (DT das) [NN]) ||| the [1] ||| EgivenF=0.5. Neither is written.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +21,7 @@
 
 namespace treeglot {
 
-enum class GrammarFormat : std::uint8_t { cdec, joshua, moses };
+enum class GrammarFormat : std::uint8_t { cdec, joshua, moses, travatar };
 
 class GrammarReader : public LineReader {
  public:
@@ -44,6 +47,7 @@ class GrammarReader : public LineReader {
     std::string_view text;    // a word, or a variable's label; empty where a target variable has none
     bool variable = false;
     std::uint32_t index = 0;  // of a variable, from 1; 0 when it has none
+    bool bracket = false;     // of a tree fragment: a node's label when it opens, nothing when it closes
   };
 
   void split_fields(std::string_view line);
@@ -52,6 +56,11 @@ class GrammarReader : public LineReader {
   std::string_view parse_label(std::string_view token) const;  // [X]
   void read_rule();
   void read_moses_rule();
+  std::string_view read_fragment(std::string_view tree);  // (NP (DT das) [NN]); the label of its root
+  void read_cdec_tree_rule();
+  void read_travatar_rule();
+  std::string_view unquoted(std::string_view token);
+  std::string_view source_word(std::string_view word);
   void read_features(const std::vector<std::string_view>& tokens);
   void read_scores(const std::vector<std::string_view>& tokens);
   void read_sparse(const std::vector<std::string_view>& tokens);
@@ -70,7 +79,8 @@ class GrammarReader : public LineReader {
   std::vector<Symbol> source_symbols_;
   std::vector<std::int32_t> target_symbols_;
   std::vector<RuleLink> word_links_;
-  std::string name_;
+  std::string name_, tree_;
+  std::deque<std::string> unquoted_;  // words of a tree-to-string rule that had something escaped
 };
 
 // Appends rule `rule` of the table as a line. Refuses what the format cannot hold: a word that would be read as something

@@ -1763,6 +1763,8 @@ class GrammarFormat(enum.Enum):
 
     moses = 2
 
+    travatar = 3
+
 class GrammarReader:
     """Reads a grammar into a RuleTableBuilder."""
 

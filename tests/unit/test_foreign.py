@@ -177,8 +177,8 @@ def test_bad_weights(tmp_path, decoder, text, line, problem):
 
 
 def test_an_unknown_decoder(tmp_path):
-    with pytest.raises(UsageError, match="unknown decoder 'travatar'; known: cdec, joshua, moses"):
-        weights_of(tmp_path, "", "travatar")
+    with pytest.raises(UsageError, match="unknown decoder 'jane'; known: cdec, joshua, moses, travatar"):
+        weights_of(tmp_path, "", "jane")
 
 
 def test_lists_come_back(tmp_path):

@@ -407,7 +407,7 @@ def test_what_is_given_beside_a_cdec_ini_counts(cdec_files, capsys):
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("formalism=fst", "formalism=fst is not supported; expected scfg"),
+        ("formalism=fst", "formalism=fst is not supported; expected scfg or t2s"),
         (
             "feature_function=ArityPenalty",
             "feature_function=ArityPenalty is not supported; known: WordPenalty, SourceWordPenalty, LanguageModel, "

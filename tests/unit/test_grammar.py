@@ -103,12 +103,28 @@ BAD = [
     ("cdec", "[X] ||| [X,2] a [X,1] ||| [1] [2]", "the source side has variable 2 where 1 is expected"),
     ("joshua", "[X] ||| [X,2] a [X,1] ||| [X,1] [X,2]", "the source side has variable 2 where 1 is expected"),
     ("joshua", "[X] ||| [X] a ||| [X] b", "found '[X]'; expected a word, or a variable such as [X,1]"),
+    ("cdec", "(NP (DT the) [NN]", "1 fields; expected TREE ||| TARGET ||| FEATURES"),
+    ("cdec", "(NP (DT the) [NN] ||| le [1]", "the tree '(NP (DT the) [NN]' is not closed"),
+    ("cdec", "(NP (DT the)) x ||| le", "found 'x' after the tree; expected |||"),
+    ("cdec", "(NP ((the))) ||| le", "a node without a label in '(NP ((the)))'; expected (LABEL child …)"),
+    ("cdec", "(NP (DT) [NN]) ||| [1]", "the node 'DT' has no children"),
+    ("cdec", "(NP [NN]) ||| [2]", "the target side uses variable 2, which the source side lacks"),
+    ("travatar", 'NP ( "a" ) ||| "b"', "2 fields; expected TREE ||| TARGET ||| FEATURES"),
+    ("travatar", 'NP ( "a" ||| "b" ||| f=1', "a tree that is not closed; expected LABEL ( child … )"),
+    ("travatar", 'NP ( ) ||| "b" ||| f=1', "the node 'NP' has no children"),
     (
-        "cdec",
-        "(NP (DT the) [NN]) ||| le [1] ||| F=1",
-        "the left-hand side is '(NP (DT the) [NN])': trees belong to tree-to-string grammars, which are not read; "
-        "expected a label in brackets such as [X]",
+        "travatar",
+        '"a" x0:X @ X ||| x0:X "b" @ X ||| f=1',
+        'found \'"a"\'; expected a tree such as NP ( DT ( "das" ) x0:NN )',
     ),
+    (
+        "travatar",
+        'NP ( "a" ) @ X ||| "b" ||| f=1',
+        "found '@' after the tree: rules of strings are not read; expected |||",
+    ),
+    ("travatar", "NP ( x0:A ) ||| x1 ||| f=1", "the target side uses variable x1, which the source side lacks"),
+    ("travatar", "NP ( x1:A ) ||| x1 ||| f=1", "the source side has variable x1 where x0 is expected"),
+    ("travatar", "NP ( x0:A ) ||| b x0 ||| f=1", "found 'b'; expected \"WORD\" or a variable such as x0"),
     (
         "cdec",
         "der Hund ||| the dog ||| F=1",
@@ -150,7 +166,8 @@ BAD = [
 
 @pytest.mark.parametrize(("format", "line", "problem"), BAD)
 def test_refusals(tmp_path, format, line, problem):
-    good = "a [X] ||| b [X] ||| 1 ||| 0-0\n" if format == "moses" else "[X] ||| a ||| b ||| F=1\n"
+    goods = {"moses": "a [X] ||| b [X] ||| 1 ||| 0-0\n", "travatar": 'X ( "a" ) ||| "b" ||| F=1\n'}
+    good = goods.get(format, "[X] ||| a ||| b ||| F=1\n")
     with pytest.raises(FormatError) as caught:
         table_of(tmp_path, good + line + "\n", format)
     assert str(caught.value) == f"{tmp_path / 'grammar'}:2: {problem}"
@@ -215,4 +232,4 @@ def test_moses_labels_and_sparse_features_come_back(tmp_path):
 def test_unknown_format(tmp_path):
     with pytest.raises(UsageError) as caught:
         table_of(tmp_path, "", "hiero")
-    assert str(caught.value) == "unknown grammar format 'hiero'; known: cdec, joshua, moses"
+    assert str(caught.value) == "unknown grammar format 'hiero'; known: cdec, joshua, moses, travatar"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
@@ -35,10 +35,10 @@ from treeglot.cli.output import say, warn
 if TYPE_CHECKING:
     from treeglot._core import RuleTable
     from treeglot.base.errors import FormatError
-    from treeglot.decode import SearchOptions
+    from treeglot.decode import SearchOptions, Source
     from treeglot.lm import NgramModel
 
-ForeignFormat: TypeAlias = Literal["cdec", "joshua", "moses"]
+ForeignFormat: TypeAlias = Literal["cdec", "joshua", "moses", "travatar"]
 
 # Features without names, of grammars that have their own owner or number; cdec has one name for all grammars.
 OWNERS = {"joshua": r"(tm_.+)_\d+", "moses": r"(TranslationModel\d+)(?:_\d+)?"}
@@ -70,9 +70,18 @@ def decode(
         ),
     ] = None,
     format: Annotated[
-        Literal["cdec", "joshua", "moses", "table"],
+        Literal["cdec", "joshua", "moses", "travatar", "table"],
         typer.Option(help="Whose grammar and weights they are; table: compiled by treeglot, with its weights."),
     ] = "cdec",
+    trees: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            help="The format of trees and forests, for rules of trees, if the input's suffix does not say; default: "
+            "brackets.",
+            metavar="FORMAT",
+        ),
+    ] = None,
     out: Out = Path("-"),
     kbest: Kbest = 0,
     distinct: Distinct = False,
@@ -97,17 +106,14 @@ def decode(
     markup: Markup = False,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rules out, and say how many.")] = False,
 ) -> None:
-    """Translate with a grammar, a language model and weights: those of cdec, Joshua and Moses, or a compiled table.
+    """Translate with a grammar, a language model and weights: those of other decoders, or a compiled table.
 
     With grammars of other decoders everything is as these define it: features, scores, limits, words that pass through.
     """
     from dataclasses import replace
-    from itertools import chain, islice
 
-    from treeglot.base.files import iterate_lines
     from treeglot.decode import ForeignTranslator, SearchOptions, read_cdec_config, read_foreign_weights
-    from treeglot.decode.foreign_input import input_line
-    from treeglot.decode.foreign_translator import search_options
+    from treeglot.decode.foreign_translator import search_options, translates_trees
     from treeglot.lm import load as load_lm
 
     if config is not None and format != "cdec":
@@ -123,21 +129,23 @@ def decode(
     options = SearchOptions() if foreign is None else search_options(foreign)
     options = searched(options, pop_limit=pop_limit, markup=markup, span_limit=span_limit, per_source=per_source)
     model = load_lm(lm) if lm is not None else None
-    lines = iter(iterate_lines(source, errors="replace"))
-    first = list(islice(lines, 1))
-    own_rules = format == "cdec" and any(input_line(line, format).grammars for line in first)
     given = grammar or list(said.grammars if said is not None else ())
-    if not given and not own_rules:
-        raise UsageError("missing option '--grammar' (see treeglot decode --help)")
     translator: AnyTranslator
     show = listed
     if format == "table" or foreign is None:
         if pass_through is not None or prefix or not glue:
             raise UsageError("--pass-through, --prefix and --no-glue are for grammars of other decoders")
         translator = _own(given, weights, model, options)
+        sources = _lines(source)[0]
     else:
         prefixes = prefix or foreign.settings.prefixes
         table = _read(given, format, prefixes, skip_bad)
+        if translates_trees(table):
+            sources, own_rules = _trees(source, trees), False
+        else:
+            sources, own_rules = _lines(source, format)
+        if not given and not own_rules:
+            raise UsageError("missing option '--grammar' (see treeglot decode --help)")
         translator = ForeignTranslator(
             table,
             foreign,
@@ -153,7 +161,31 @@ def decode(
             raise UsageError("PhrasePenalty counts the rules of one owner: it cannot be had for grammars of several")
         show = foreign.listed
     output = Output(out, kbest, distinct, as_json, trace, time, threads, forest, margin, html, svg, listed=show)
-    run(translator, chain(first, lines), source, output)
+    run(translator, sources, source, output)
+
+
+def _lines(source: Path, format: str = "") -> tuple[Iterator[Source], bool]:
+    """The lines, and whether the first brings grammars along."""
+    from itertools import chain, islice
+
+    from treeglot.base.files import iterate_lines
+    from treeglot.decode.foreign_input import input_line
+
+    lines = iterate_lines(source, errors="replace")
+    first = list(islice(lines, 1)) if format == "cdec" else []
+    return chain(first, lines), any(input_line(line, "cdec").grammars for line in first)
+
+
+def _trees(source: Path, format: str | None) -> Iterator[Source]:
+    from treeglot.base.files import logical_suffix
+    from treeglot.models.kind import read_sources
+    from treeglot.rules.ghkm import as_forest
+    from treeglot.syntax import ParseForest, Tree
+
+    plain = logical_suffix(source) in ("", ".txt")
+    for value in read_sources(source, format or ("brackets" if plain else None), ParseForest, Tree):
+        forest = value if isinstance(value, str) else as_forest(value)
+        yield "" if forest is None else forest
 
 
 def _own(grammar: list[Path], weights: Path, lm: NgramModel | None, options: SearchOptions) -> AnyTranslator:

@@ -20,7 +20,7 @@ from treeglot.base.numbers import parse_number
 from treeglot.base.options import unknown
 from treeglot.decode.foreign_settings import LOG10_E, OLD_WEIGHTS, ForeignSettings, SettingsReader
 
-Decoder: TypeAlias = Literal["cdec", "joshua", "moses"]
+Decoder: TypeAlias = Literal["cdec", "joshua", "moses", "travatar"]
 
 GLUE = math.log(2.718)  # what Moses' glue grammar says for e
 SOURCE_WORDS = "source_words"  # how many the sentence has: no feature of ours, for it is the same for all translations
@@ -59,6 +59,12 @@ TERMS: Mapping[str, Mapping[str, Term]] = {
         "UnknownWordPenalty0": Term({"unknown": -100.0}),
         "PhrasePenalty0": Term({"rule_penalty": 1.0, "glue": 1.0, "unknown": 1.0}, 3.0),
         "TranslationModel1": Term({"glue": GLUE}, GLUE),
+    },
+    "travatar": {
+        "lm": Term({"lm": LOG10_E}),
+        "lmunk": Term({"lm_unknown": 1.0}),
+        "unk": Term({"unknown": 1.0, "pseudo": 1.0}, of_rules=True),
+        "parse": Term({"parse": 1.0}),
     },
 }
 _OURS = {name for terms in TERMS.values() for term in terms.values() for name in term.of}
@@ -171,11 +177,11 @@ class ForeignWeights:
 def read_foreign_weights(path: PathLike, decoder: Decoder) -> ForeignWeights:
     """Read weights of another decoder.
 
-    cdec: `NAME VALUE` or `NAME=VALUE` a line. joshua: `NAME VALUE` a line, in a file of weights or among the settings
-    of joshua.config, the old names too. moses: `NAME= VALUE …` a line, in moses.ini those of [weight], or of [weight-l]
-    and so on; a feature with several weights becomes NAME_0, NAME_1 and so on. A file without any weight is refused.
-    What a configuration says of names, limits and labels is in `settings`; the file of `weights-file = …` (joshua) is
-    read, too.
+    cdec, travatar: `NAME VALUE` or `NAME=VALUE` a line. joshua: `NAME VALUE` a line, in a file of weights or among
+    the settings of joshua.config, the old names too. moses: `NAME= VALUE …` a line, in moses.ini those of [weight], or
+    of [weight-l] and so on; a feature with several weights becomes NAME_0, NAME_1 and so on. A file without any
+    weight is refused. What a configuration says of names, limits and labels is in `settings`; the file of
+    `weights-file = …` (joshua) is read, too.
     """
     _terms(decoder)
     settings = SettingsReader()
@@ -211,7 +217,7 @@ def _read(path: PathLike, decoder: Decoder, settings: SettingsReader) -> dict[st
     weights: dict[str, float] = {}
     section = ""
     for number, line in enumerate(iterate_lines(path), 1):
-        text = line.split("#", 1)[0].strip() if decoder != "cdec" else line.strip()
+        text = line.split("#", 1)[0].strip() if decoder in ("joshua", "moses") else line.strip()
         if not text or text.startswith("#") or (decoder == "joshua" and text.startswith("//")):
             continue
         if decoder == "moses" and text.startswith("[") and text.endswith("]"):
@@ -241,6 +247,7 @@ _EXPECTED = {
     "cdec": "expected NAME VALUE such as LanguageModel 0.5",
     "joshua": "expected NAME VALUE such as lm_0 0.5",
     "moses": "expected NAME= VALUE … such as LM0= 0.5",
+    "travatar": "expected NAME=VALUE such as lm=0.5",
 }
 # Settings of joshua.config have names of their own: with = these are weights in a form that Joshua does not read.
 _JOSHUA_FEATURE = re.compile(r"(lm_\d+|tm_\w+_\d+|(Word|OOV|Phrase)Penalty)\s*=")

@@ -83,8 +83,8 @@ class _Reader:
         if name in _NOT_DONE:
             raise ValueError(f"{f'{name}={value}'[:60]!r} is not supported: {_NOT_DONE[name]}")
         match name:
-            case "formalism" if value.lower() != "scfg":
-                raise ValueError(f"formalism={value} is not supported; expected scfg")
+            case "formalism" if value.lower() not in ("scfg", "t2s"):
+                raise ValueError(f"formalism={value} is not supported; expected scfg or t2s")
             case "grammar":
                 self.grammars.append(self._file(value))
             case "weights":

@@ -54,7 +54,7 @@ def input_line(line: str, decoder: Decoder, known: Collection[str] = (), markup:
     text = line
     notes: list[str] = []
     grammars: tuple[str, ...] = ()
-    if decoder != "moses":
+    if decoder in _BARS:
         before, *reference = _BARS[decoder].split(line, 1)
         segment = _SEGMENT[decoder].fullmatch(before)
         if segment and decoder == "cdec":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 MARKS = frozenset({"<s>", "</s>"})
 OWN = " "  # what our own features' names begin with here: no feature of a grammar has a blank in its name
+UNTRANSLATED = (OWN + "unknown", OWN + "pseudo")
 PassThrough: TypeAlias = Literal["none", "unknown", "all"]
 PASS_THROUGH = {
     "none": _core.PassThrough.none,
@@ -46,7 +48,11 @@ DEFINITIONS: Mapping[Decoder, Definition] = {
     "joshua": Definition(20, 0, "all", "", "GOAL"),
     # max-chart-span 20, table-limit 20; unknown words are those without a rule.
     "moses": Definition(20, 20, "unknown", "", ""),
+    # Rules of trees: nothing is limited; what no rule translates is translated in source order.
+    "travatar": Definition(10, 0, "unknown", "", ""),
 }
+OPENING = " "  # what brackets of tree fragments begin with, among a table's source words
+NO_RULE = -1e6  # the weight of what cdec does not have: translating parts of a tree without a rule
 
 
 class ForeignTranslator:
@@ -77,6 +83,7 @@ class ForeignTranslator:
         self._own_rules = own_rules
         self._source_words = frozenset(table.source_words)
         marked = not glue and not MARKS.isdisjoint(self._source_words)
+        self.trees = translates_trees(table)
         self.foreign = replace(weights, glue=glue, marked=marked)
         self.grammar = frozenset(table.features)
         self.options = options or search_options(weights)
@@ -88,6 +95,8 @@ class ForeignTranslator:
                 features.add_unknown_lengths()
             if lm is not None:
                 features.add_ngram(lm.core, marked)
+            if self.trees:
+                return _core.ForestMatcher(features, None, math.inf, search.step_limit, search.span_limit)
             return _core.ChartMatcher(
                 features,
                 search.span_limit,
@@ -101,6 +110,8 @@ class ForeignTranslator:
             )
 
         ours = self.foreign.ours(self.grammar, OWN)
+        if self.trees and weights.decoder == "cdec":
+            ours |= dict.fromkeys(UNTRANSLATED, NO_RULE)
         self.translator = Translator(table, ours, None, self.options, setup, prefix=OWN)
 
     @property
@@ -145,10 +156,12 @@ class ForeignTranslator:
 
     def _translation(self, source: Source, line: Line, found: Translation) -> Translation:
         words = len(found.words)
+        kept = self._covered(found.hypotheses)
+        uncovered = "no derivation covers the tree" if found.hypotheses and not kept else ""
         return Translation(
             source if isinstance(source, str) else found.source,
-            [self._theirs(hypothesis, words) for hypothesis in found.hypotheses],
-            line.problem or found.problem,
+            [self._theirs(hypothesis, words) for hypothesis in kept],
+            line.problem or found.problem or uncovered,
             found.seconds,
             _Again(self, found),
             line.notes + found.notes,
@@ -170,6 +183,12 @@ class ForeignTranslator:
             raise TreeglotError("rules are not looked for beside those that were given")
         weights, lm, options, pass_through, glue = self._again_with
         return ForeignTranslator(self._tables(grammars), weights, lm, options, pass_through=pass_through, glue=glue)
+
+    def _covered(self, hypotheses: Sequence[Hypothesis]) -> Sequence[Hypothesis]:
+        """Those that cdec would have: it translates trees by rules alone."""
+        if not self.trees or self.foreign.decoder != "cdec":
+            return hypotheses
+        return [h for h in hypotheses if not any(h.features.get(name) for name in UNTRANSLATED)]
 
     def _line(self, source: Source) -> Line:
         if not isinstance(source, str):
@@ -227,9 +246,12 @@ class _Again:
 
     def kbest(self, size: int, distinct: bool) -> Sequence[Hypothesis]:
         words = len(self.words)
-        return [self.translator._theirs(hypothesis, words) for hypothesis in self.found.kbest(size, distinct)]
+        kept = self.translator._covered(self.found.kbest(size, distinct))
+        return [self.translator._theirs(hypothesis, words) for hypothesis in kept]
 
     def forest(self, margin: float) -> SearchForest:
+        if self.translator.trees and self.translator.foreign.decoder == "cdec":
+            margin = min(margin, -NO_RULE / 2)  # without what is translated without a rule
         forest, weights = self.found.forest(margin), self.translator.foreign
         if forest.graph.goal is None:
             return forest
@@ -265,6 +287,11 @@ class _Later:
 
     def _again(self) -> Translation:
         return self.translator.of_sentence(self.line.grammars).translate(self.source)
+
+
+def translates_trees(table: _core.RuleTable) -> bool:
+    """Whether source sides are tree fragments."""
+    return any(word.startswith(OPENING) for word in table.source_words)
 
 
 def search_options(weights: ForeignWeights) -> SearchOptions:

@@ -11,10 +11,15 @@ from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, read_chunks, write_binary
 from treeglot.base.options import unknown
 
-FormatName: TypeAlias = Literal["cdec", "joshua", "moses"]
+FormatName: TypeAlias = Literal["cdec", "joshua", "moses", "travatar"]
 
-FORMATS = {"cdec": GrammarFormat.cdec, "joshua": GrammarFormat.joshua, "moses": GrammarFormat.moses}
-PREFIXES = {"cdec": "PhraseModel", "joshua": "tm_pt", "moses": "TranslationModel0"}
+FORMATS = {
+    "cdec": GrammarFormat.cdec,
+    "joshua": GrammarFormat.joshua,
+    "moses": GrammarFormat.moses,
+    "travatar": GrammarFormat.travatar,
+}
+PREFIXES = {"cdec": "PhraseModel", "joshua": "tm_pt", "moses": "TranslationModel0", "travatar": "feature"}
 CHUNK = 1 << 14  # rules written at once
 
 

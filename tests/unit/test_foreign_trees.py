@@ -1,0 +1,146 @@
+"""Tree-to-string grammars of cdec and Travatar."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from treeglot import lm
+from treeglot.cli import main
+from treeglot.decode import ForeignTranslator, ForeignWeights, read_foreign_weights
+from treeglot.rules import read_grammar, write_grammar
+from treeglot.syntax import ParseForest, Tree
+
+CDEC = """\
+(S [NP] (VP (V geht) [ADV])) ||| [2] [1] goes ||| A=1
+(NP (PRO er)) ||| he ||| B=1
+(NP [PRO]) ||| [1] ||| C=1
+(PRO er) ||| him ||| D=1
+(ADV heim) ||| home ||| E=1
+(ADV heim) ||| homewards ||| E=2
+"""
+TRAVATAR = """\
+S ( x0:NP VP ( V ( "geht" ) x1:ADV ) ) ||| x1:ADV x0:NP "goes" @ S ||| A=1
+NP ( PRO ( "er" ) ) ||| "he" ||| B=1
+NP ( x0:PRO ) ||| x0 ||| C=1
+PRO ( "er" ) ||| "him" ||| D=1 ||| 0-0
+ADV ( "heim" ) ||| "home" ||| E=1
+ADV ( "heim" ) ||| "home\\"wards" ||| E=2
+"""
+TREE = "(S (NP (PRO er)) (VP (V geht) (ADV heim)))"
+
+
+def forest(text: str) -> ParseForest:
+    return ParseForest.from_tree(Tree.parse(text))
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.chdir(tmp_path)
+    Path("weights").write_text("A=1\nB=2\nC=3\nD=4\nE=0.5\n")
+
+    def decode(grammar: str, lines: str, *arguments: str, name: str = "input") -> tuple[int, list[list[str]], str]:
+        Path("grammar").write_text(grammar)
+        Path(name).write_text(lines)
+        files = ["--grammar", "grammar", "--weights", "weights"]
+        code = main(["decode", name, *files, "--quiet", "--kbest", "9", *arguments])
+        out = capsys.readouterr()
+        return code, [row.split(" ||| ") for row in out.out.splitlines()], out.err
+
+    return decode
+
+
+def test_cdec(run):
+    code, rows, err = run(CDEC, TREE + "\n")
+    assert (code, err) == (0, "")
+    assert rows == [
+        ["0", "homewards him goes", "A=1 C=1 D=1 E=2", "9.000000"],
+        ["0", "home him goes", "A=1 C=1 D=1 E=1", "8.500000"],
+        ["0", "homewards he goes", "A=1 B=1 E=2", "4.000000"],
+        ["0", "home he goes", "A=1 B=1 E=1", "3.500000"],
+    ]
+    Path("cdec.ini").write_text("formalism=t2s\ngrammar=grammar\n")
+    assert run(CDEC, TREE + "\n", "--config", "cdec.ini", "--forest", "forest")[1] == rows
+    from treeglot.graph import count, from_json
+
+    assert count(from_json(Path("forest").read_text()).graph) == 4
+
+
+def test_cdec_has_no_rules_of_its_own_for_trees(run):
+    lines = f"{TREE}\n{TREE.replace('heim', 'los')}\n{TREE.replace('PRO', 'NN')}\n"
+    code, rows, err = run(CDEC, lines)
+    assert (code, {row[0] for row in rows}) == (0, {"0"})
+    problem = "no derivation covers the tree; its output is empty"
+    assert err == f"warning: input:2: {problem}\nwarning: input:3: {problem}\n"
+
+
+def test_travatar(run):
+    Path("weights").write_text("A=1\nB=2\nC=3\nD=4\nE=0.5\nunk=-10\n")
+    lines = f"{TREE}\n{TREE.replace('heim', 'los')}\n{TREE.replace('V', 'W')}\n"
+    code, rows, err = run(TRAVATAR, lines, "--format", "travatar")
+    assert (code, err) == (0, "")
+    assert rows[0] == ["0", 'home"wards him goes', "A=1 C=1 D=1 E=2", "9.000000"]
+    # What nothing translates stays in source order, and counts.
+    assert [row for row in rows if row[0] == "1"] == [
+        ["1", "los him goes", "A=1 C=1 D=1 unk=1", "-2.000000"],
+        ["1", "los he goes", "A=1 B=1 unk=1", "-7.000000"],
+    ]
+    assert ["2", "him geht heim", "C=1 D=1 unk=4", "-33.000000"] in rows  # two nodes, two words
+
+
+def test_travatars_language_model(tmp_path):
+    (tmp_path / "rules").write_text(TRAVATAR)
+    (tmp_path / "lm").write_text(
+        "\\data\\\nngram 1=6\n\n\\1-grams:\n-2\t<unk>\n0\t<s>\n-1\t</s>\n-0.5\thome\n-0.25\the\n-0.125\tgoes\n"
+        "\n\\end\\\n"
+    )
+    weights = ForeignWeights("travatar", {"lm": 1.5, "lmunk": -1.0, "parse": 0.25})
+    translator = ForeignTranslator(read_grammar(tmp_path / "rules", "travatar"), weights, lm.load(tmp_path / "lm"))
+    assert not translator.unknown_weights
+    found = translator.translate(forest(TREE))
+    assert (found.text, found.score) == ("home he goes", pytest.approx(1.5 * -1.875))
+    assert found.features["lm"] == pytest.approx(-1.875)
+    other = next(h for h in found.kbest(9) if h.text == "home him goes")
+    assert (other.features["lm"], other.features["lmunk"]) == (pytest.approx(-3.625), 1.0)
+
+
+def test_probabilities_of_a_forest(tmp_path, run):
+    text = """\
+sentence 1 :
+er geht
+PRO[0,0] => er ||| 0
+V[1,1] => geht ||| 0
+NP^g[0,0] => PRO[0,0]  ||| 0
+S^g[0,1] => NP^g[0,0] V[1,1]  ||| -0.25
+S^g[0,1] => PRO[0,0] V[1,1]  ||| -1.5
+ROOT[0,1] => S^g[0,1]  ||| 0
+
+"""
+    rules = (
+        "S ( x0:NP x1:V ) ||| x0 x1 ||| A=1\nS ( x0:PRO x1:V ) ||| x1 x0 ||| A=1\nROOT ( x0:S ) ||| x0 ||| A=0\n"
+        'NP ( x0:PRO ) ||| x0 ||| A=0\nPRO ( "er" ) ||| "he" ||| A=0\nV ( "geht" ) ||| "goes" ||| A=0\n'
+    )
+    (tmp_path / "weights").write_text("parse=1\n")
+    _, rows, err = run(rules, text, "--format", "travatar", name="input.egret")
+    total = math.log(math.exp(-0.25) + math.exp(-1.5))
+    assert [(row[1], float(row[3])) for row in rows] == [
+        ("he goes", pytest.approx(-0.25 - total, abs=1e-5)),
+        ("goes he", pytest.approx(-1.5 - total, abs=1e-5)),
+    ]
+    assert err == ""
+
+
+def test_brackets_in_words(tmp_path):
+    (tmp_path / "rules").write_text('N ( L ( "-LRB-" ) x0:A ) ||| "(" x0 ||| f=1\nA ( "a" ) ||| "b" ||| f=1\n')
+    table = read_grammar(tmp_path / "rules", "travatar")
+    translator = ForeignTranslator(table, ForeignWeights("travatar", {"f": 1.0}))
+    assert translator.translate(forest("(N (L -LRB-) (A a))")).text == "( b"
+    with pytest.raises(ValueError, match="Travatar's grammars are read, not written"):
+        write_grammar(table, tmp_path / "out", "travatar")
+    with pytest.raises(ValueError, match="would be read as something else"):
+        write_grammar(table, tmp_path / "out", "cdec")
+
+
+def test_weights(tmp_path):
+    (tmp_path / "weights").write_text("lm=0.5\nunk=-1\negfp 0.25\n")
+    assert read_foreign_weights(tmp_path / "weights", "travatar").weights == {"lm": 0.5, "unk": -1, "egfp": 0.25}
