@@ -1,6 +1,7 @@
 // A table of strings and their numbers, append-only. Not synchronised: a thread has its own, or none writes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -34,5 +35,11 @@ class Symbols {
 
 // A good 64-bit hash of bytes, the same on every machine: files may depend on it.
 std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed = 0);
+
+// The place, of so many, that the high bits of a hash choose.
+inline std::size_t place_of(std::uint64_t hash, std::size_t places) {
+  __extension__ using Product = unsigned __int128;
+  return static_cast<std::size_t>((static_cast<Product>(hash) * places) >> 64);
+}
 
 }  // namespace treeglot

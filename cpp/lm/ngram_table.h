@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <span>
 
+#include "base/symbols.h"
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
@@ -56,9 +58,7 @@ class BucketTable {
   BucketTable() = default;
   explicit BucketTable(std::span<const Bucket> buckets) : buckets_(buckets.data()), size_(buckets.size()) {}
 
-  std::size_t home(NgramKey key) const {
-    return static_cast<std::size_t>((static_cast<Wide>(key & kKeyBits) * size_) >> 64);
-  }
+  std::size_t home(NgramKey key) const { return place_of(key & kKeyBits, size_); }
   std::size_t after(std::size_t bucket) const { return bucket + 1 == size_ ? 0 : bucket + 1; }
   bool continues(std::size_t bucket) const { return buckets_[bucket].continues(); }
   void prefetch(NgramKey key) const { prefetch_bucket(home(key)); }

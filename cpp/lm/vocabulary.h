@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
 
-#include "base/sections.h"
+#include "base/mapped_strings.h"
 #include "base/strings.h"
 
 namespace treeglot {
@@ -20,24 +19,31 @@ class Vocabulary {
   Vocabulary() = default;
   explicit Vocabulary(const Sections& sections);  // a view: the sections must outlive it
 
-  std::uint32_t find(std::string_view word) const;  // its number, kUnknown when there is none
-  std::string_view word(std::uint32_t id) const {
-    const std::uint32_t begin = id == 0 ? 0 : ends_[id - 1];
-    return {bytes_.data() + begin, ends_[id] - begin};
+  std::uint32_t find(std::string_view word) const {  // its number, kUnknown when there is none
+    const Symbol found = words_.find(word);
+    return found == Symbols::kNone ? kUnknown : found;
   }
-  std::size_t size() const { return ends_.size(); }
+  std::string_view word(std::uint32_t id) const { return words_.text(id); }
+  std::size_t size() const { return words_.size(); }
 
  private:
-  struct Slot {
-    std::uint32_t tag;  // of the hash, so that a wrong word is hardly ever compared
-    std::uint32_t id;   // kEmpty: none
+  // Three quarters of the slots are used, each with bits of its word's hash, so that a wrong word is hardly ever
+  // compared: models are asked about text word by word.
+  struct Layout {
+    using End = std::uint32_t;
+    struct Slot {
+      std::uint32_t tag, id;
+    };
+    static constexpr bool kBytesFirst = true;
+    static std::size_t slots(std::size_t words) { return words + words / 3 + 1; }
+    // The high bits of a hash choose the slot, the low ones are the tag.
+    static std::size_t home(std::uint64_t hash, std::size_t slots) { return place_of(hash, slots); }
+    static Slot slot(std::uint64_t hash, std::uint32_t id) { return {static_cast<std::uint32_t>(hash), id}; }
+    static std::uint32_t number(Slot slot) { return slot.id; }
+    static bool may_be(Slot slot, std::uint64_t hash) { return slot.tag == static_cast<std::uint32_t>(hash); }
   };
-  static constexpr std::uint32_t kEmpty = 0xffffffffu;
-  static std::size_t home(std::uint64_t hash, std::size_t slots);
 
-  std::span<const char> bytes_;
-  std::span<const std::uint32_t> ends_;
-  std::span<const Slot> slots_;  // three quarters of them used
+  MappedStrings<Layout> words_;
 };
 
 }  // namespace treeglot

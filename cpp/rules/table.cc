@@ -4,40 +4,6 @@
 
 namespace treeglot {
 
-MappedSymbols::MappedSymbols(const Sections& sections, const std::string& name)
-    : ends_(sections.array<std::uint64_t>(name + ".ends")),
-      bytes_(sections.array<char>(name + ".bytes")),
-      slots_(sections.array<std::uint32_t>(name + ".slots")) {}
-
-void MappedSymbols::add(Sections& sections, const std::string& name, const Symbols& symbols) {
-  std::size_t size = 4;
-  while (size < symbols.size() * 2) size *= 2;
-  std::size_t length = 0;
-  for (Symbol symbol = 0; symbol < symbols.size(); ++symbol) length += symbols.text(symbol).size();
-  const auto ends = sections.add<std::uint64_t>(name + ".ends", symbols.size());
-  const auto bytes = sections.add<char>(name + ".bytes", length);
-  const auto slots = sections.add<std::uint32_t>(name + ".slots", size);
-  std::ranges::fill(slots, Symbols::kNone);
-  std::size_t at = 0;
-  for (Symbol symbol = 0; symbol < symbols.size(); ++symbol) {
-    const std::string_view word = symbols.text(symbol);
-    std::ranges::copy(word, bytes.begin() + static_cast<std::ptrdiff_t>(at));
-    ends[symbol] = at += word.size();
-    std::size_t slot = hash_bytes(word) & (size - 1);
-    while (slots[slot] != Symbols::kNone) slot = (slot + 1) & (size - 1);
-    slots[slot] = symbol;
-  }
-}
-
-Symbol MappedSymbols::find(std::string_view text) const {
-  if (slots_.empty()) return Symbols::kNone;
-  const std::size_t mask = slots_.size() - 1;
-  for (std::size_t slot = hash_bytes(text) & mask;; slot = (slot + 1) & mask) {
-    const Symbol symbol = slots_[slot];
-    if (symbol == Symbols::kNone || this->text(symbol) == text) return symbol;
-  }
-}
-
 RuleTable::Node RuleTable::child(Node node, Symbol symbol) const {
   const std::uint32_t* base = symbol_.data() + first_child_[node];
   std::size_t size = first_child_[node + 1] - first_child_[node];

@@ -1,6 +1,9 @@
 // The compiled rule table: every rule of a model, with a trie over the source sides. Read-only, mapped from its file.
 #pragma once
 
+#include <algorithm>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -9,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/mapped_strings.h"
 #include "base/sections.h"
 #include "base/symbols.h"
 
@@ -49,25 +53,19 @@ struct Rule {
   friend bool operator==(const Rule&, const Rule&) = default;
 };
 
-// A vocabulary in a container: strings, and a hash over them.
-class MappedSymbols {
- public:
-  MappedSymbols() = default;
-  MappedSymbols(const Sections& sections, const std::string& name);
-  static void add(Sections& sections, const std::string& name, const Symbols& symbols);
-
-  std::size_t size() const { return ends_.size(); }
-  std::string_view text(Symbol symbol) const {
-    const std::uint64_t begin = symbol == 0 ? 0 : ends_[symbol - 1];
-    return {bytes_.data() + begin, static_cast<std::size_t>(ends_[symbol] - begin)};
-  }
-  Symbol find(std::string_view text) const;  // or Symbols::kNone
-
- private:
-  std::span<const std::uint64_t> ends_;
-  std::span<const char> bytes_;
-  std::span<const std::uint32_t> slots_;
+// Half of the slots, or more, are empty, and a slot is a number alone: texts are asked for when a model is loaded and
+// once for each word of an input. Features' names can be long: 64 bits say where they end.
+struct SymbolLayout {
+  using End = std::uint64_t;
+  using Slot = Symbol;
+  static constexpr bool kBytesFirst = false;
+  static std::size_t slots(std::size_t symbols) { return std::max<std::size_t>(4, std::bit_ceil(symbols * 2)); }
+  static std::size_t home(std::uint64_t hash, std::size_t slots) { return hash & (slots - 1); }
+  static Slot slot(std::uint64_t /*hash*/, Symbol symbol) { return symbol; }
+  static Symbol number(Slot slot) { return slot; }
+  static bool may_be(Slot /*slot*/, std::uint64_t /*hash*/) { return true; }
 };
+using MappedSymbols = MappedStrings<SymbolLayout>;
 
 class RuleTable {
  public:

@@ -331,10 +331,13 @@ RuleTable RuleTableBuilder::finish() {
   make_dense();
   trie_.slots = {};
   Sections out(RuleTable::kKind, RuleTable::kVersion);
-  MappedSymbols::add(out, "source", source_words_);
-  MappedSymbols::add(out, "target", target_words_);
-  MappedSymbols::add(out, "labels", labels_);
-  MappedSymbols::add(out, "features", feature_names_);
+  const auto add = [&](const std::string& name, const Symbols& symbols) {
+    MappedSymbols::add(out, name, symbols.size(), [&](Symbol symbol) { return symbols.text(symbol); });
+  };
+  add("source", source_words_);
+  add("target", target_words_);
+  add("labels", labels_);
+  add("features", feature_names_);
 
   // Nodes are renumbered breadth first: level by level, each sorted by the parent's new number, then by symbol.
   const std::size_t nodes = trie_.parent.size();

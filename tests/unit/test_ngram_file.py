@@ -181,9 +181,11 @@ def test_sections_that_do_not_fit_together(folder: Path, tmp_path: Path) -> None
     assert problem(table_2=b"") == "is damaged: the table of order 2 is empty"
     assert problem(table_3=None) == "has no section 'table.3'"
     assert problem(table_3=bytes(63)) == "has 63 bytes in its section 'table.3'; expected a multiple of 64"
-    assert problem(words_bytes=b"") == "is damaged: its words do not end where they should"
-    assert problem(words_slots=bytes(8)) == "is damaged: its table of words has 1 places"
-    assert problem(words_ends=b"") == "is damaged: its words do not end where they should"
+    assert problem(words_bytes=b"") == "is damaged: words.ends does not fit words.bytes"
+    words = len(content["words.ends"]) // 4
+    assert problem(words_slots=bytes(8)) == f"is damaged: words.slots has 1 places for {words} strings"
+    assert problem(words_ends=b"") == "is damaged: words.ends does not fit words.bytes"
+    assert problem(words_ends=b"", words_bytes=b"") == "is damaged: it has no words"
 
 
 def test_a_file_of_another_kind(tmp_path: Path) -> None:

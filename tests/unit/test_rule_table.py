@@ -1,11 +1,12 @@
 """The compiled rule table: what goes in comes out, in a file too, and bad rules and files are refused."""
 
+import struct
 from pathlib import Path
 
 import pytest
 
 from treeglot import FormatError
-from treeglot._core import RuleTable, RuleTableBuilder
+from treeglot._core import RuleTable, RuleTableBuilder, read_sections, write_sections
 
 NT = 0x80000000
 
@@ -62,6 +63,23 @@ def test_a_flipped_bit_or_a_cut_is_refused(tmp_path: Path) -> None:
         path.write_bytes(whole[:at])
         with pytest.raises(FormatError, match=r"x\.rules"):
             RuleTable.open(str(path))
+
+
+def test_strings_that_do_not_fit_together(tmp_path: Path) -> None:
+    """A file with right checksums and wrong content."""
+    path = tmp_path / "x.rules"
+    small().write(str(path))
+    content = read_sections(str(path), "rules", 2)
+
+    def problem(section: str, value: bytes) -> str:
+        write_sections(str(path), "rules", 2, {**content, section: value})
+        with pytest.raises(FormatError) as error:
+            RuleTable.open(str(path))
+        return error.value.problem
+
+    assert problem("source.bytes", b"das") == "is damaged: source.ends does not fit source.bytes"
+    assert problem("target.ends", struct.pack("<2Q", 9, 8)) == "is damaged: target.ends does not fit target.bytes"
+    assert problem("labels.slots", bytes(8)) == "is damaged: labels.slots has 2 places for 2 strings"
 
 
 @pytest.mark.parametrize(
