@@ -60,7 +60,9 @@ def _check(names: list[str], task: Task, words: Collection[str], refuse: bool) -
             warnings.warn(f"{path}: {said}{found.problem}", stacklevel=2)
         if name == "alignments":
             _check_links(path, _sentences(source, strict), _sentences(task.inputs["target"], strict))
-        counts[name] = {"records": found.records, "unparsed": found.unparsed, "different": found.different}
+        counts[name] = {"records": found.records}
+        if is_parsed(name):
+            counts[name] |= {"unparsed": found.unparsed} | ({"different": found.different} if name in words else {})
     with write_binary(task.out / COUNTS) as stream:
         stream.write((json.dumps(counts, indent=1) + "\n").encode())
     task.report(f"{wanted:,} sentences")
@@ -79,11 +81,11 @@ def _count(values: Iterable[Any], file: str, sentences: Iterable[list[str]]) -> 
     found = _Found()
     for value, words in zip(values, chain(sentences, repeat(None))):  # noqa: B905 - the second does not end
         found.records += 1
-        if words is None or isinstance(value, str | list | Alignment):
+        if isinstance(value, str | list | Alignment):
             continue
         if not value.words:
             found.unparsed += 1
-        elif problem := difference(value.words, words, f"line {found.records} of {file}"):
+        elif words is not None and (problem := difference(value.words, words, f"line {found.records} of {file}")):
             found.different += 1
             found.problem = found.problem or f"{found.records}: {problem}"
     return found
