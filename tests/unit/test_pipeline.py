@@ -1,12 +1,16 @@
 """Steps: keys, what is made again and what is not, kills, changes, two runs at once."""
 
+import errno
 import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -173,6 +177,22 @@ def test_bad_runs(tmp_path: Path, file: Path) -> None:
 
     with pytest.raises(TreeglotError, match=r"in.txt changed while step 'touching' read it; run again"):
         Pipeline([Step("touching", touching, {"text": file})], tmp_path / "work").run()
+
+
+def test_a_plan_of_a_folder_that_may_only_be_read(tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipeline = Pipeline(steps(file), tmp_path / "work")
+    run(pipeline)
+    file.write_text("y" * 9)
+
+    @contextmanager
+    def refused(path: Path) -> Iterator[IO[bytes]]:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        yield
+
+    monkeypatch.setattr("treeglot.experiment.pipeline.write_binary", refused)
+    assert [planned.done for planned in pipeline.plan()] == [False, False, False]
+    with pytest.raises(PermissionError):
+        pipeline.run()
 
 
 def test_two_runs_at_once(tmp_path: Path, file: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -230,9 +231,16 @@ class _Digests:
                     digest.update(chunk)
             self.known[place] = [*stamp, digest.hexdigest()]
             if self.path.parent.is_dir():
-                with write_binary(self.path) as out:
-                    out.write(json.dumps(self.known, indent=1, sort_keys=True).encode())
+                self._write()
         return str(self.known[place][-1])
+
+    def _write(self) -> None:
+        try:
+            with write_binary(self.path) as out:
+                out.write(json.dumps(self.known, indent=1, sort_keys=True).encode())
+        except OSError as error:
+            if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+                raise  # but whoever may only look into the folder is shown the plan all the same
 
 
 def _place(given: Input, folders: Mapping[str, Path]) -> Path:
