@@ -74,6 +74,14 @@ def test_cdec_has_no_rules_of_its_own_for_trees(run):
     assert err == f"warning: input:2: {problem}\nwarning: input:3: {problem}\n"
 
 
+def test_options_of_strings_and_of_trees(run):
+    problem = "--pass-through, --no-glue and --markup are for rules of strings; these are of trees"
+    for given in (["--pass-through", "all"], ["--no-glue"], ["--markup"]):
+        assert run(CDEC, TREE, *given) == (2, [], f"error: {problem}\n")
+    problem = "--from is for rules of trees; these are of strings"
+    assert run("[X] ||| a ||| b\n", "a\n", "--from", "brackets") == (2, [], f"error: {problem}\n")
+
+
 def test_travatar(run):
     Path("weights").write_text("A=1\nB=2\nC=3\nD=4\nE=0.5\nunk=-10\n")
     lines = f"{TREE}\n{TREE.replace('heim', 'los')}\n{TREE.replace('V', 'W')}\n"

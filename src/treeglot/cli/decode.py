@@ -141,7 +141,11 @@ def decode(
         prefixes = prefix or foreign.settings.prefixes
         table = _read(given, format, prefixes, skip_bad)
         if translates_trees(table):
+            if pass_through is not None or markup or not glue:
+                raise UsageError("--pass-through, --no-glue and --markup are for rules of strings; these are of trees")
             sources, own_rules = _trees(source, trees), False
+        elif trees is not None:
+            raise UsageError("--from is for rules of trees; these are of strings")
         else:
             sources, own_rules = _lines(source, format)
         if not given and not own_rules:
