@@ -8,26 +8,13 @@ The model is trained on all trees and scores them again.
 
 import argparse
 import tempfile
-import time
 import warnings
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+
+from timing import fastest
 
 from treeglot.lm import DiscountWarning, compile_dependency, load_dependency, train_dependency
 from treeglot.syntax import heads, read_trees, to_dependencies
-
-Result = TypeVar("Result")
-
-
-def timed(work: Callable[[], Result], repeat: int = 5) -> tuple[float, Result]:
-    """CPU seconds of the fastest of some runs, and the result."""
-    best = float("inf")
-    for _ in range(repeat):
-        begin = time.process_time()
-        result = work()
-        best = min(best, time.process_time() - begin)
-    return best, result
 
 
 def main() -> None:
@@ -41,17 +28,17 @@ def main() -> None:
     words = sum(map(len, trees))
     print(f"{len(trees)} trees, {words} words")
     for unit in ("words", "tags"):
-        seconds, training = timed(lambda unit=unit: train_dependency(trees, unit), repeat=3)
+        seconds, training = fastest(lambda unit=unit: train_dependency(trees, unit), runs=3)
         print(f"{unit}: trained in {seconds:.3f} s, {words / seconds:,.0f} words/s")
-        seconds, model = timed(lambda training=training: compile_dependency(training), repeat=3)
+        seconds, model = fastest(lambda training=training: compile_dependency(training), runs=3)
         print(f"{unit}: compiled in {seconds:.3f} s to {model.core.bytes:,} bytes, {model.core.counts}")
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "model"
             model.write(path)
             for verify in (True, False):
-                seconds, mapped = timed(lambda path=path, verify=verify: load_dependency(path, verify=verify))
+                seconds, mapped = fastest(lambda path=path, verify=verify: load_dependency(path, verify=verify), runs=5)
                 print(f"{unit}: opened in {1e3 * seconds:.2f} ms{'' if verify else ' without verifying'}")
-            seconds, scores = timed(lambda mapped=mapped: mapped.score_sentences(trees))
+            seconds, scores = fastest(lambda mapped=mapped: mapped.score_sentences(trees), runs=5)
             print(f"{unit}: {len(trees) / seconds:,.0f} trees/s, {words / seconds:,.0f} words/s")
             found = mapped.perplexity(trees)
             print(f"{unit}: log10 {scores.sum():.2f}, perplexity {found.including_oovs:.2f}")

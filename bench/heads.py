@@ -6,25 +6,12 @@ TREES has one bracketed tree a line, compressed or not. Reading is not timed.
 """
 
 import argparse
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+
+from timing import fastest
 
 from treeglot.base.files import read_chunks
 from treeglot.syntax import Tree, heads, structures, to_dependencies
-
-Result = TypeVar("Result")
-
-
-def timed(work: Callable[[], Result], repeat: int = 3) -> tuple[float, Result]:
-    """CPU seconds of the fastest of some runs, and the result."""
-    best = float("inf")
-    for _ in range(repeat):
-        begin = time.process_time()
-        result = work()
-        best = min(best, time.process_time() - begin)
-    return best, result
 
 
 def main() -> None:
@@ -39,7 +26,7 @@ def main() -> None:
     trees = [Tree.parse(line) for line in text.splitlines() if line.strip()]
     nodes = sum(map(len, trees))
 
-    seconds, dependencies = timed(lambda: to_dependencies(trees, table))
+    seconds, dependencies = fastest(lambda: to_dependencies(trees, table), runs=3)
     words = sum(map(len, dependencies))
     print(f"{len(trees)} trees, {nodes} nodes, {words} words")
     print(f"to_dependencies: {seconds:.3f} s, {len(trees) / seconds:,.0f} trees/s, {nodes / seconds:,.0f} nodes/s")
@@ -50,8 +37,8 @@ def main() -> None:
         for begin in range(len(dependency))
     )
     for strict in (False, True):
-        seconds, found = timed(
-            lambda strict=strict: sum(len(structures(d, options.max_length, strict)) for d in dependencies), repeat=1
+        seconds, found = fastest(
+            lambda strict=strict: sum(len(structures(d, options.max_length, strict)) for d in dependencies), runs=1
         )
         name = f"structures{', strict' if strict else ''}, up to {options.max_length} words"
         rate = f"{seconds:.3f} s with their Python values, {spans / seconds:,.0f} spans/s"

@@ -10,24 +10,15 @@ model score, where labels must match. Each model's own weights are taken, where 
 
 import argparse
 import tempfile
-import time
-from collections.abc import Callable
 from dataclasses import replace
+
+from timing import fastest
 
 from treeglot.base.files import read_lines
 from treeglot.decode import SearchOptions, read_weights
 from treeglot.models import load
 from treeglot.rules import extract, fuzzy_labels, parsed_bitext
 from treeglot.syntax import read_parallel
-
-
-def cpu(work: Callable[[], object]) -> float:
-    times = []
-    for _ in range(2):
-        begin = time.process_time()
-        work()
-        times.append(time.process_time() - begin)
-    return min(times)
 
 
 def measure_extraction(given: argparse.Namespace) -> None:
@@ -43,7 +34,7 @@ def measure_extraction(given: argparse.Namespace) -> None:
                 labels = None if how is None else fuzzy_labels(parsed, **how)
                 extract(parsed.pairs, folder, labels=labels, threads=given.threads, memory=4 << 30)
 
-            seconds = cpu(work)
+            seconds, _ = fastest(work, runs=2)
         plain = plain or seconds
         print(f"{name:8} {seconds:6.1f} s, {seconds / plain:.2f} times hiero's", flush=True)
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/span.h"
 #include "base/strings.h"
 #include "base/symbols.h"
 
@@ -51,6 +52,12 @@ Array<T> as_array(std::vector<T> values) {
   owned.release();
   return Array<T>(data, {size}, std::move(owner));
 }
+
+// Spans are pairs of numbers in Python.
+using SpanPair = std::pair<std::uint32_t, std::uint32_t>;
+inline SpanPair to_pair(Span span) { return {span.begin, span.end}; }
+
+using Sizes = std::vector<std::uint32_t>;  // how many of something belong to each of a list, as pickles have it
 
 // work() with the GIL released.
 template <class Work>

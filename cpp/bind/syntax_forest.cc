@@ -22,12 +22,6 @@ using namespace nb::literals;
 namespace treeglot {
 namespace {
 
-using SpanPair = std::pair<std::uint32_t, std::uint32_t>;
-
-SpanPair pair(Span span) { return {span.begin, span.end}; }
-
-using Sizes = std::vector<std::uint32_t>;
-
 NodeId checked(const ParseForest& forest, std::int64_t node) {
   const auto size = static_cast<std::int64_t>(forest.graph().nodes());
   if (node < 0 || node >= size) {
@@ -95,7 +89,7 @@ void bind_syntax_forest(nb::module_& m) {
                    nb::sig("def labels(self) -> list[str]"), "The label of every node; a word's is the word.")
       .def("label", [](const ParseForest& f, std::int64_t i) { return f.label(checked(f, i)); }, "node"_a,
            "The label of a node; the word of a word node.")
-      .def("span", [](const ParseForest& f, std::int64_t i) { return pair(f.span(checked(f, i))); }, "node"_a,
+      .def("span", [](const ParseForest& f, std::int64_t i) { return to_pair(f.span(checked(f, i))); }, "node"_a,
            "The words below a node, as (begin, end).")
       .def("is_word", [](const ParseForest& f, std::int64_t i) { return f.is_word(checked(f, i)); }, "node"_a,
            "Whether a node is a word.")

@@ -24,12 +24,6 @@ using namespace nb::literals;
 namespace treeglot {
 namespace {
 
-using SpanPair = std::pair<std::uint32_t, std::uint32_t>;
-
-SpanPair pair(Span span) { return {span.begin, span.end}; }
-
-using Sizes = std::vector<std::uint32_t>;
-
 constexpr std::size_t kLongestRepr = 120;  // characters of a value shown in full
 
 using TreePtr = std::shared_ptr<const Tree>;
@@ -192,7 +186,7 @@ void bind_syntax_tree(nb::module_& m) {
           "node"_a, "The number of a node's parent; None for the root.")
       .def("children", [](const Tree& t, std::int64_t i) { return children(t, checked(t, i)); }, "node"_a,
            "The numbers of a node's children.")
-      .def("span", [](const Tree& t, std::int64_t i) { return pair(t.span(checked(t, i))); }, "node"_a,
+      .def("span", [](const Tree& t, std::int64_t i) { return to_pair(t.span(checked(t, i))); }, "node"_a,
            "The words below a node, as (begin, end).")
       .def("is_word", [](const Tree& t, std::int64_t i) { return t.is_word(checked(t, i)); }, "node"_a,
            "Whether a node is a leaf.")
@@ -208,7 +202,7 @@ void bind_syntax_tree(nb::module_& m) {
       .def_prop_ro("index", [](const TreeNode& n) { return n.index; }, "The node's number in preorder.")
       .def_prop_ro("label", [](const TreeNode& n) { return n.tree->label(n.index); }, "The label; the word of a leaf.")
       .def_prop_ro("is_word", [](const TreeNode& n) { return n.tree->is_word(n.index); }, "Whether it is a leaf.")
-      .def_prop_ro("span", [](const TreeNode& n) { return pair(n.tree->span(n.index)); },
+      .def_prop_ro("span", [](const TreeNode& n) { return to_pair(n.tree->span(n.index)); },
                    "The words below, as (begin, end).")
       .def_prop_ro("words", [](const TreeNode& n) { return words_in(*n.tree, n.tree->span(n.index)); },
                    "The words below.")

@@ -34,14 +34,17 @@ struct Real {
 // How many derivations there are. Doubles: exact up to 2^53, then rounded, then infinity; never wrapped around.
 struct Count : Real {};
 
-// Logarithms of probabilities: log(eᵃ + eᵇ) and a + b. −∞ is zero; +∞ and NaN are no weights.
-struct LogSum {
+// What logarithms have in common: −∞ is zero, products are sums.
+struct Logarithms {
   using Value = double;
   static constexpr Value zero() { return kMinusInfinity; }
   static constexpr Value one() { return 0.0; }
   static constexpr bool is_zero(Value a) { return a == kMinusInfinity; }
   static constexpr Value times(Value a, Value b) { return a + b; }
+};
 
+// Logarithms of probabilities: log(eᵃ + eᵇ) and a + b. +∞ and NaN are no weights.
+struct LogSum : Logarithms {
   // Σ eᵃ as largest · Σ e^(a − largest): one exponential for each term, none for the first, one logarithm at the end.
   class Sum {
    public:
@@ -62,13 +65,7 @@ struct LogSum {
 };
 
 // The best derivation's score: max and +.
-struct Viterbi {
-  using Value = double;
-  static constexpr Value zero() { return kMinusInfinity; }
-  static constexpr Value one() { return 0.0; }
-  static constexpr bool is_zero(Value a) { return a == kMinusInfinity; }
-  static constexpr Value times(Value a, Value b) { return a + b; }
-
+struct Viterbi : Logarithms {
   class Sum {
    public:
     void add(Value a) {

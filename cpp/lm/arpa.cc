@@ -146,8 +146,7 @@ void ArpaReader::end_of_file() {
 }
 
 NgramModel ArpaReader::finish(NgramLayout layout) {
-  close();
-  raise_unless(false);
+  LineSink::finish();
   try {
     return NgramModel(builder_->finish(layout));
   } catch (const std::invalid_argument& problem) {

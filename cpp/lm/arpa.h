@@ -22,22 +22,17 @@
 
 namespace treeglot {
 
-class ArpaReader final : public LineReader {
+class ArpaReader final : public LineSink {
  public:
   // `bytes`: how long the file is, about, if that is known. It says which counts can be believed before they are seen.
-  explicit ArpaReader(std::string file, std::uint64_t bytes = 0) : LineReader(std::move(file), false), bytes_(bytes) {}
+  explicit ArpaReader(std::string file, std::uint64_t bytes = 0) : LineSink(std::move(file), false), bytes_(bytes) {}
 
-  void feed(std::string_view chunk) {
-    consume(chunk);
-    raise_unless(false);
-  }
   // Ends the reading; a file that is not complete is refused.
   NgramModel finish(NgramLayout layout);
 
  protected:
   void read_line(std::string_view line) final;
   void end_of_file() final;
-  void give_hole() final {}
 
  private:
   enum class Part { before, counts, header, ngrams, after };

@@ -6,22 +6,12 @@
 
 namespace treeglot {
 
-class NgramText final : public LineReader {
+class NgramText final : public LineSink {
  public:
-  NgramText(std::string file, NgramTrainer& trainer) : LineReader(std::move(file), false), trainer_(&trainer) {}
-
-  void feed(std::string_view chunk) {
-    consume(chunk);
-    raise_unless(false);
-  }
-  void finish() {
-    close();
-    raise_unless(false);
-  }
+  NgramText(std::string file, NgramTrainer& trainer) : LineSink(std::move(file), false), trainer_(&trainer) {}
 
  protected:
   void read_line(std::string_view line) override;
-  void give_hole() override {}
 
  private:
   NgramTrainer* trainer_;

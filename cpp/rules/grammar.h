@@ -23,24 +23,14 @@ namespace treeglot {
 
 enum class GrammarFormat : std::uint8_t { cdec, joshua, moses, travatar };
 
-class GrammarReader : public LineReader {
+class GrammarReader : public LineSink {
  public:
   // `prefix` names the features that have no names: the i-th is PREFIX_i.
   GrammarReader(std::string file, bool skip_bad, GrammarFormat format, std::string prefix, RuleTableBuilder& builder)
-      : LineReader(std::move(file), skip_bad), format_(format), prefix_(std::move(prefix)), builder_(builder) {}
-
-  void feed(std::string_view chunk) {
-    consume(chunk);
-    raise_unless(false);
-  }
-  void finish() {
-    close();
-    raise_unless(false);
-  }
+      : LineSink(std::move(file), skip_bad), format_(format), prefix_(std::move(prefix)), builder_(builder) {}
 
  protected:
   void read_line(std::string_view line) override;
-  void give_hole() override {}
 
  private:
   struct Token {

@@ -26,6 +26,22 @@ void append_rows(const Codes& codes, const Render& render) {
   for (std::size_t row = 0; row < codes.rows(); ++row) render(codes[row], row > 0 && codes[row] == codes[row - 1]);
 }
 
+// Codes that are lists, their items with blanks between them; append_item(text, code) takes one from the code's front.
+template <class AppendItem>
+BinaryColumn lists(const Codes& codes, const AppendItem& append_item) {
+  BinaryColumn out;
+  std::string text;
+  append_rows(codes, [&](std::string_view code, bool again) {
+    if (!again) text.clear();
+    while (!again && !code.empty()) {
+      if (!text.empty()) text += ' ';
+      append_item(text, code);
+    }
+    out.append(text);
+  });
+  return out;
+}
+
 // The labels of a source side's variables.
 void variable_labels(std::string_view source, std::vector<std::uint32_t>& labels) {
   labels.clear();
@@ -123,37 +139,15 @@ Renderer::Target Renderer::target(const Codes& sources, const Codes& codes) cons
 }
 
 BinaryColumn Renderer::labels(const Codes& codes) const {
-  BinaryColumn out;
-  std::string text;
-  append_rows(codes, [&](std::string_view code, bool again) {
-    if (!again) {
-      text.clear();
-      while (!code.empty()) {
-        if (!text.empty()) text += ' ';
-        text += label(code::take(code));
-      }
-    }
-    out.append(text);
-  });
-  return out;
+  return lists(codes, [&](std::string& text, std::string_view& code) { text += label(code::take(code)); });
 }
 
 BinaryColumn Renderer::alignment(const Codes& codes) {
-  BinaryColumn out;
-  std::string text;
-  append_rows(codes, [&](std::string_view code, bool again) {
-    if (!again) {
-      text.clear();
-      while (!code.empty()) {
-        if (!text.empty()) text += ' ';
-        append_number(text, code::take(code));
-        text += '-';
-        append_number(text, code::take(code));
-      }
-    }
-    out.append(text);
+  return lists(codes, [](std::string& text, std::string_view& code) {
+    append_number(text, code::take(code));
+    text += '-';
+    append_number(text, code::take(code));
   });
-  return out;
 }
 
 }  // namespace treeglot

@@ -70,6 +70,24 @@ class LineReader {
   std::optional<FormatError> error_;  // what ended the reading
 };
 
+// A format whose lines are taken up as they come: it yields nothing, and ends at the first bad record unless told to skip.
+class LineSink : public LineReader {
+ public:
+  using LineReader::LineReader;
+
+  void feed(std::string_view chunk) {
+    consume(chunk);
+    raise_unless(false);
+  }
+  void finish() {
+    close();
+    raise_unless(false);
+  }
+
+ protected:
+  void give_hole() final {}
+};
+
 // A format that yields Values. A hole (no value) stands where a bad record was skipped, so that files that are
 // read side by side stay in step.
 template <class Value>

@@ -6,7 +6,9 @@ import math
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.output import say, warn
@@ -17,6 +19,15 @@ if TYPE_CHECKING:
 
 Unit = Literal["words", "tags"]
 SPECIAL = 3  # <unk>, <s>, </s>
+
+# Options of these commands.
+TreeFormat = Annotated[
+    str | None,
+    typer.Option("--from", help="The format of dependency trees, if the suffix does not say.", metavar="FORMAT"),
+]
+TagColumn = Annotated[
+    str | None, typer.Option(help="CoNLL column of tags: upos or xpos; cpostag or postag.", metavar="COLUMN")
+]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treeglot.base.errors import UsageError
+from treeglot.cli import dependency_model
+from treeglot.cli.dependency_model import TagColumn, TreeFormat
 
 if TYPE_CHECKING:
     from treeglot.lm import NgramModel, Perplexity
@@ -25,13 +27,8 @@ def lm_score(
     natural: Annotated[bool, typer.Option("--natural", help="Natural logarithms in place of log10.")] = False,
     bos: Annotated[bool, typer.Option(help="Sentences stand after <s>.")] = True,
     eos: Annotated[bool, typer.Option(help="Sentences end in </s>, which is scored.")] = True,
-    from_: Annotated[
-        str | None,
-        typer.Option("--from", help="The format of dependency trees, if the suffix does not say.", metavar="FORMAT"),
-    ] = None,
-    read_tags: Annotated[
-        str | None, typer.Option(help="CoNLL column of tags: upos or xpos; cpostag or postag.", metavar="COLUMN")
-    ] = None,
+    from_: TreeFormat = None,
+    read_tags: TagColumn = None,
 ) -> None:
     """Score sentences: for each its logarithm, the number of its tokens and of its unknown words, between tabs.
 
@@ -41,7 +38,6 @@ def lm_score(
     """
     if words and total:
         raise UsageError("--words and --total cannot be had together")
-    from treeglot.cli import dependency_model
     from treeglot.lm import is_dependency_model, load, load_dependency
 
     unit = math.log(10) if natural else 1.0

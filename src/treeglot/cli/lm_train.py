@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from treeglot.base.errors import UsageError
+from treeglot.cli.dependency_model import TagColumn, TreeFile, TreeFormat
+from treeglot.cli.dependency_model import train as train_trees
 from treeglot.cli.output import Progress, say, warn
 
 STAGES = {"counting": "words", "sorting": "words", "merging": "sorted runs", "writing": "n-grams"}
@@ -42,13 +44,8 @@ def lm_train(
         Literal["words", "tags"] | None,
         typer.Option(help="Train a dependency model over these instead; the options above but --out are not for it."),
     ] = None,
-    from_: Annotated[
-        str | None,
-        typer.Option("--from", help="The format of dependency trees, if the suffix does not say.", metavar="FORMAT"),
-    ] = None,
-    read_tags: Annotated[
-        str | None, typer.Option(help="CoNLL column of tags: upos or xpos; cpostag or postag.", metavar="COLUMN")
-    ] = None,
+    from_: TreeFormat = None,
+    read_tags: TagColumn = None,
 ) -> None:
     """Train an n-gram model from text, or a dependency model from trees.
 
@@ -57,8 +54,6 @@ def lm_train(
     if dependency is not None:
         if (order, prune, memory, scratch, fallback, threads) != (5, "0", "2G", None, True, 1):
             raise UsageError("--order, --prune, --memory, --scratch, --no-fallback and --threads are for n-gram models")
-        from treeglot.cli.dependency_model import TreeFile
-        from treeglot.cli.dependency_model import train as train_trees
 
         with ExitStack() as stack:
             trees = TreeFile(str(text), from_, read_tags)

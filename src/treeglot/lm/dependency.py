@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from treeglot import _core
 from treeglot._core import Dependency, DependencySide, DependencyState, DependencyTally, DependencyUnit
-from treeglot.base.errors import UsageError
 from treeglot.base.files import PathLike, read_chunks
+from treeglot.lm.compiled import CompiledModel
 from treeglot.lm.ngram import Perplexity, WordScore
 from treeglot.lm.train_dependency import SENTENCES_AT_A_TIME, DependencyTraining
 
@@ -23,7 +23,7 @@ NO_SIBLING = 1  # the number of <s>
 HEADER_BYTES = 64
 
 
-class DependencyModel:
+class DependencyModel(CompiledModel[_core.DependencyModel]):
     """A dependency language model over words or tags (Shen et al. 2008).
 
     >>> import warnings
@@ -41,41 +41,14 @@ class DependencyModel:
     [(1, False), (1, True), (1, False)]
     """
 
-    def __init__(self, core: _core.DependencyModel, path: str | None = None) -> None:
-        """Models come from `load_dependency` and `compile_dependency`."""
-        self.core = core
-        self.path = path
-
     @property
     def unit(self) -> Unit:
         """What it is over: `words` or `tags`."""
         return "words" if self.core.unit == DependencyUnit.words else "tags"
 
-    def __len__(self) -> int:
-        """The number of words or tags, `<unk>`, `<s>` and `</s>` among them."""
-        return self.core.words
-
-    def __contains__(self, word: object) -> bool:
-        """Whether the model knows a word or tag."""
-        return isinstance(word, str) and self.core.id(word) != 0
-
     def __repr__(self) -> str:
         place = f" from {self.path}" if self.path else ""
         return f"<DependencyModel over {self.unit}{place}>"
-
-    def write(self, path: PathLike) -> None:
-        """Write the compiled file, which `load_dependency` opens at once."""
-        if os.fspath(path) == "-":
-            raise UsageError("a compiled model cannot be written to standard output: it has to be a file")
-        self.core.write(os.fspath(path))
-
-    def id(self, word: str) -> int:
-        """The number of a word or tag; unknown ones, and `<s>` and `</s>`, have that of `<unk>`, 0."""
-        return self.core.id(word)
-
-    def word(self, number: int) -> str:
-        """The word or tag that has a number."""
-        return self.core.word(number)
 
     # One event.
 

@@ -17,6 +17,7 @@ from treeglot import _core
 from treeglot._core import ArpaReader, ChartState, EstimatedNgrams, NgramLayout, NgramState
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, read_chunks
+from treeglot.lm.compiled import CompiledModel
 from treeglot.lm.train import Training
 
 Layout: TypeAlias = Literal["fast", "small"]
@@ -67,7 +68,7 @@ class Perplexity:
         )
 
 
-class NgramModel:
+class NgramModel(CompiledModel[_core.NgramModel]):
     """A back-off n-gram model. Texts are strings whose words are separated by blanks, without `<s>` and `</s>`.
 
     >>> from treeglot.lm import compile, train
@@ -80,11 +81,6 @@ class NgramModel:
     >>> [(score.length, score.oov) for score in model.full_scores("a z b")]
     [(2, False), (1, True), (1, False), (2, False)]
     """
-
-    def __init__(self, core: _core.NgramModel, path: str | None = None) -> None:
-        """Models come from `load` and `compile`."""
-        self.core = core
-        self.path = path
 
     @property
     def order(self) -> int:
@@ -110,31 +106,9 @@ class NgramModel:
         """
         return 0.0 if self.layout == "fast" else 15.7 / 2**23
 
-    def __len__(self) -> int:
-        """The number of words, `<unk>`, `<s>` and `</s>` among them."""
-        return self.core.words
-
-    def __contains__(self, word: object) -> bool:
-        """Whether the model knows a word."""
-        return isinstance(word, str) and self.core.id(word) != 0
-
     def __repr__(self) -> str:
         place = f" from {self.path}" if self.path else ""
         return f"<NgramModel of order {self.order}, {self.layout}{place}>"
-
-    def write(self, path: PathLike) -> None:
-        """Write the compiled file, which `load` opens at once."""
-        if os.fspath(path) == "-":
-            raise UsageError("a compiled model cannot be written to standard output: it has to be a file")
-        self.core.write(os.fspath(path))
-
-    def id(self, word: str) -> int:
-        """The number of a word; unknown ones have that of `<unk>`, 0."""
-        return self.core.id(word)
-
-    def word(self, number: int) -> str:
-        """The word that has a number."""
-        return self.core.word(number)
 
     def ids(self, words: Iterable[str]) -> Ids:
         """The numbers of words.

@@ -1,0 +1,60 @@
+"""What compiled language models have in common: a file that is mapped, and numbered words."""
+
+from __future__ import annotations
+
+import os
+from typing import Generic, Protocol, TypeVar
+
+from treeglot.base.errors import UsageError
+from treeglot.base.files import PathLike
+
+
+class Compiled(Protocol):
+    """The core's part of a compiled model."""
+
+    @property
+    def words(self) -> int:
+        """How many words it has."""
+
+    def id(self, word: str) -> int:
+        """The number of a word, 0 if it is unknown."""
+
+    def word(self, id: int) -> str:
+        """The word that has a number."""
+
+    def write(self, path: str) -> None:
+        """Write the file."""
+
+
+Core = TypeVar("Core", bound=Compiled)
+
+
+class CompiledModel(Generic[Core]):
+    """A model that is mapped from its file or has just been compiled; its words are numbered."""
+
+    def __init__(self, core: Core, path: str | None = None) -> None:
+        """Models come from the functions that load and compile them."""
+        self.core = core
+        self.path = path
+
+    def __len__(self) -> int:
+        """The number of words, or tags, `<unk>`, `<s>` and `</s>` among them."""
+        return self.core.words
+
+    def __contains__(self, word: object) -> bool:
+        """Whether the model knows a word or tag."""
+        return isinstance(word, str) and self.core.id(word) != 0
+
+    def write(self, path: PathLike) -> None:
+        """Write the compiled file, which can be opened at once."""
+        if os.fspath(path) == "-":
+            raise UsageError("a compiled model cannot be written to standard output: it has to be a file")
+        self.core.write(os.fspath(path))
+
+    def id(self, word: str) -> int:
+        """The number of a word or tag; unknown ones have that of `<unk>`, 0."""
+        return self.core.id(word)
+
+    def word(self, number: int) -> str:
+        """The word or tag that has a number."""
+        return self.core.word(number)
