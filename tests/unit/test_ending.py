@@ -44,8 +44,8 @@ sys.exit(app.run())
 """
 
 
-def started(folder: Path, how: str, **options: object) -> subprocess.Popen[str]:
-    (folder / "program.py").write_text(PROGRAM)
+def started(folder: Path, how: str, program: str = PROGRAM, **options: object) -> subprocess.Popen[str]:
+    (folder / "program.py").write_text(program)
     process = subprocess.Popen(
         [sys.executable, "program.py", how],
         cwd=folder,
@@ -75,6 +75,25 @@ def test_a_command_that_is_told_to_end_leaves_nothing(
     assert (process.returncode, said) == (code, "terminated\n")
     assert names(tmp_path) == ["out.txt"]
     assert (tmp_path / "out.txt").read_text() == "old"
+
+
+def test_a_step_that_does_not_hear_leaves_nothing_either(tmp_path: Path) -> None:
+    program = PROGRAM.replace(
+        "def command():\n",
+        "def command():\n"
+        "    from treeglot.experiment import Pipeline, Step\n"
+        "    def work(task):\n"
+        "        (task.out / 'half').touch()\n"
+        "        print('ready', flush=True)\n"
+        "        busy()\n"
+        "    Pipeline([Step('one', work, {})], 'work').run()\n"
+        "def other():\n",
+    )
+    process = started(tmp_path, "deaf", program)
+    process.terminate()
+    process.communicate(timeout=30)
+    assert process.returncode == 143
+    assert names(tmp_path / "work") == [".lock"]
 
 
 def test_a_signal_that_is_ignored_stays_so(tmp_path: Path) -> None:

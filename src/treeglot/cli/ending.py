@@ -22,8 +22,8 @@ SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 GRACE = 3.0  # seconds
 WORDS = "terminated"
 
-# Names of what `treeglot.base.files` and the core write aside.
-ASIDE = re.compile(r"\..+\.(\w{6}|\w{8})\.part")
+# Names of what `treeglot.base.files`, the core and the steps of experiments (whose keys have twelve) write aside.
+ASIDE = re.compile(r"\..+\.(\w{6}|\w{8}|\w{12})\.part")
 
 
 class Told(BaseException):

@@ -120,8 +120,11 @@ class Pipeline:
         if not step.resumes:
             shutil.rmtree(part, ignore_errors=True)
         began = time.monotonic()
+        held = None
         try:
             part.mkdir(exist_ok=True)
+            if not step.resumes:  # what a process holds open goes with it when a signal ends it at once
+                held = os.open(part, os.O_RDONLY | os.O_DIRECTORY)
             for unfinished in list(part.rglob(".*")):  # what was being written aside when a run was killed
                 _remove(unfinished)
             watcher.started(planned)
@@ -130,6 +133,9 @@ class Pipeline:
             if not step.resumes:  # nobody goes on with it, and a disk may be full
                 shutil.rmtree(part, ignore_errors=True)
             raise
+        finally:
+            if held is not None:
+                os.close(held)
         shutil.rmtree(planned.folder, ignore_errors=True)  # a damaged one, without its step.json
         part.rename(planned.folder)
         _sync(self.folder)
