@@ -189,6 +189,17 @@ void RuleTableBuilder::add(Symbol lhs, std::span<const Symbol> source, std::span
 }
 
 std::size_t RuleTableBuilder::add_rows(const RuleRows& rows, const std::string& file, std::size_t first_row) {
+  const auto check_rows = [&](std::size_t found, const std::string& column) {
+    if (found != rows.source.rows())
+      throw std::invalid_argument("the column " + quoted(column) + " has " + std::to_string(found) + " rows; expected " +
+                                  std::to_string(rows.source.rows()) + ", as the source sides");
+  };
+  check_rows(rows.lhs.rows(), "lhs");
+  check_rows(rows.target.rows(), "target");
+  for (const Codes* optional : {&rows.alignment, &rows.labels, &rows.structure})
+    if (optional->rows() != 0) check_rows(optional->rows(), "of notes");
+  for (const std::span<const float>& column : rows.dense) check_rows(column.size(), "of a feature");
+  for (const auto& [name, column] : rows.indicators) check_rows(column.rows(), name);
   std::size_t left_out = 0;
   std::vector<Symbol> source, rule_labels;
   std::vector<std::int32_t> target, structure, heads;

@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from treeglot import FormatError
+from treeglot import FormatError, _core
 from treeglot.rules import CompileOptions, compile_table, open_table
 
 GOOD = {"lhs": "X", "source": "das [X,1]", "target": "the [X,1]", "alignment": "0-0", "p_target_given_source": 0.5}
@@ -86,6 +87,35 @@ def test_a_missing_column(tmp_path):
     assert str(caught.value) == (
         f"{path}: unknown column 'p_source_given_target'; known: alignment, lhs, p_target_given_source, source, target"
     )
+
+
+def test_columns_of_the_wrong_kind(tmp_path):
+    path, out = write(tmp_path, GOOD | {"labels": None}, GOOD | {"labels": None}), tmp_path / "rules.table"
+    for options, problem in (
+        (CompileOptions(features=("target",)), "features: column 'target' has text; expected numbers, or target=VALUE"),
+        (CompileOptions(features=(), indicators=("labels",)), "there is no labels; expected text"),
+    ):
+        with pytest.raises(FormatError) as caught:
+            compile_table(path, out, options)
+        assert caught.value.problem == problem
+    for options in ({"word_pairs": -1}, {"max_scope": -2}):
+        with pytest.raises(ValueError, match="expected at least"):
+            CompileOptions(**options)
+
+
+def test_columns_of_other_lengths():
+    """The core does not read beyond a column's end."""
+
+    def column(*values: str):
+        data = "".join(values).encode()
+        return np.cumsum([0, *(len(v) for v in values)], dtype=np.int32), np.frombuffer(data, dtype=np.int8)
+
+    none = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8)
+    text = [column("X", "X"), column("a", "b"), column("c", "d"), none, none, none]
+    for place, dense, indicators in ((2, [0.5, 0.5], []), (None, [0.5], []), (None, [0.5, 0.5], [("x", none)])):
+        columns = [column("c") if at == place else value for at, value in enumerate(text)]
+        with pytest.raises(ValueError, match=r"has [01] rows; expected 2, as the source sides"):
+            _core.RuleTableBuilder(["p"]).add_rows("file", 1, columns, [np.array(dense, dtype=np.float32)], indicators)
 
 
 def test_long_sides_are_left_out_and_counted(tmp_path):

@@ -269,6 +269,11 @@ TREES = "options = { search = { pop_limit = 20 } }\ntune"  # of the second syste
         (TREES, "options = { target_style = 'x' }\ntune", 29, "system 'c2d': unknown style of heads 'x'"),
         (TREES, "options = { lm_order = 2 }\ntune", 29, "system 'c2d': lm_order is 2; all systems of a recipe"),
         (TREES, "options = { extract = { max_phrase = 0 } }\ntune", 29, "system 'c2d': max_phrase is 0; expected 1 or"),
+        ("search = { pop_limit = 20 }", "score = { significance = nan }", 25,
+         "system 'hiero': score: significance is nan; expected at least 0"),
+        ("search = { pop_limit = 20 }", 'compile = { features = ["cuont"] }', 25,
+         "system 'hiero': compile.features: unknown column 'cuont'; did you mean 'count'?"),
+        ("[dev]", "alignments = 'a.align'\n[align]\nmethod = 'x'\n[dev]", 10, "align: unknown aligner 'x'; known: "),
         ('source_forests = "test.zh.forest.jsonl"\n', "", 25, "system 'c2d': a c2d model translates source_forests or "
          "source_trees; [test.one] has none"),
     ],

@@ -167,6 +167,9 @@ def test_bad_runs(tmp_path: Path, file: Path) -> None:
     gone = Pipeline(steps(tmp_path / "gone"), tmp_path / "work")
     with pytest.raises(FormatError, match="gone: is not there; step 'letters' wants it as text"):
         gone.run()
+    device = Pipeline(steps(Path(os.devnull)), tmp_path / "work")
+    with pytest.raises(FormatError, match="null: is a device or a pipe, not a file that stays; step 'letters' wants"):
+        device.plan()
     with pytest.raises(ValueError, match="step 'twice' uses 'letters' as text, which is no step before it"):
         Pipeline(steps(file)[1:], tmp_path / "work")
     with pytest.raises(ValueError, match="there are two steps 'other'"):

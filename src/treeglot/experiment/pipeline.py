@@ -226,7 +226,8 @@ class _Digests:
         if isinstance(given, Output):
             return f"{keys[given.step]}/{given.name}"
         if not given.is_file():
-            found = "is a folder, not a file" if given.is_dir() else "is not there"
+            there = "is a folder, not a file" if given.is_dir() else "is a device or a pipe, not a file that stays"
+            found = there if given.exists() else "is not there"
             raise FormatError(str(given), 0, f"{found}; step {step.name!r} wants it as {name}")
         # The third time is that of any change, also where the other was set back.
         place, stamp = str(given.resolve()), [*_stamp(given), given.stat().st_ctime_ns]

@@ -50,15 +50,15 @@ def steps_of(recipe: Recipe) -> list[Step]:
     corpus, dev = _files(recipe.corpus), _files(recipe.dev)
     tests = {name: _files(test) for name, test in recipe.test.items()}
     steps = []
+    with _blamed("align", "align"):
+        if recipe.align.method not in ALIGNERS:
+            raise UsageError(unknown("aligner", recipe.align.method, ALIGNERS), ("method",))
+    with _blamed("align", "align", "options"):
+        aligner = resolved(ALIGNERS[recipe.align.method], recipe.align.options)
+        from_table(ALIGNERS[recipe.align.method], recipe.align.options)  # refuses numbers that make no sense
     if "alignments" not in corpus:
         files = {"source": corpus["source"], "target": corpus["target"]}
-        with _blamed("align", "align"):
-            if recipe.align.method not in ALIGNERS:
-                raise UsageError(unknown("aligner", recipe.align.method, ALIGNERS), ("method",))
-        with _blamed("align", "align", "options"):
-            chosen = resolved(ALIGNERS[recipe.align.method], recipe.align.options)
-            from_table(ALIGNERS[recipe.align.method], recipe.align.options)  # refuses numbers that make no sense
-        made = dataclasses.asdict(recipe.align) | {"options": chosen}
+        made = dataclasses.asdict(recipe.align) | {"options": aligner}
         steps.append(Step("align", partial(_align, recipe.align), files, made))
         corpus["alignments"] = Output("align", "links.align")
     if recipe.parser is not None:

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from treeglot.base.errors import UsageError
 from treeglot.decode import SearchOptions, Setup, Source, match_strings
 from treeglot.rules import CompileOptions, Extraction, ScoreOptions
+from treeglot.rules.score import COLUMNS
 from treeglot.syntax import FORMATS, READ_ONLY, Alignment, Dependency, ParseForest, Tree, find_format, read
 
 NOUNS = {Tree: "trees", ParseForest: "forests", Dependency: "dependencies", Alignment: "alignments", list: "text"}
@@ -82,6 +83,13 @@ def _nothing(corpus: Corpus, folder: Path, options: Any, work: Work) -> None:
 
 def _judge(options: Any) -> None:
     options.extract.limits()
+    chosen: CompileOptions | None = getattr(options, "compile", None)
+    text = [name for name, holds in COLUMNS.items() if holds == "text"]
+    if chosen is not None:
+        try:
+            chosen.check(COLUMNS.keys() - text, text)
+        except UsageError as error:
+            raise UsageError(f"compile.{error}", ("compile", *error.key)) from error
 
 
 def read_sources(path: Path, format: str | None, *holds: type[Any]) -> Iterator[Any]:

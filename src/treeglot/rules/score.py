@@ -19,6 +19,20 @@ if TYPE_CHECKING:
 
 ROWS = 1 << 17  # of a row group
 MEMORY = 2 << 30
+COLUMNS = {
+    **dict.fromkeys(("lhs", "source", "target", "structure", "labels", "alignment"), "text"),
+    "variables": "uint8",
+    "count": "double",
+    "occurrences": "int64",
+    "count_bin": "text",
+    "p_target_given_source": "float",
+    "p_source_given_target": "float",
+    "p_rule_given_root": "float",
+    "lex_target_given_source": "float",
+    "lex_source_given_target": "float",
+}
+"""The columns of a rule table, in order, and what they hold."""
+
 NULLABLE = ("structure", "labels", "p_rule_given_root")  # what not every extractor has
 
 
@@ -69,20 +83,13 @@ def table_schema() -> pa.Schema:
     """The columns of a rule table."""
     import pyarrow as pa
 
-    text = ("lhs", "source", "target", "structure", "labels", "alignment")
-    numbers = {
-        "variables": pa.uint8(),
-        "count": pa.float64(),
-        "occurrences": pa.int64(),
-        "count_bin": pa.string(),
-        "p_target_given_source": pa.float32(),
-        "p_source_given_target": pa.float32(),
-        "p_rule_given_root": pa.float32(),
-        "lex_target_given_source": pa.float32(),
-        "lex_source_given_target": pa.float32(),
-    }
-    columns = dict.fromkeys(text, pa.string()) | numbers
-    return pa.schema([pa.field(name, kind, nullable=name in NULLABLE) for name, kind in columns.items()])
+    types = {"text": "string"}  # the others are called as Arrow calls them
+    return pa.schema(
+        [
+            pa.field(name, pa.type_for_alias(types.get(holds, holds)), nullable=name in NULLABLE)
+            for name, holds in COLUMNS.items()
+        ]
+    )
 
 
 def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from treeglot._core import RuleTable, RuleTableBuilder
-from treeglot.base.errors import FormatError
+from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike
-from treeglot.base.options import option, unknown
+from treeglot.base.options import at_least, option, unknown
 from treeglot.rules.columns import Buffers, buffers_of
 
 if TYPE_CHECKING:
@@ -41,6 +41,27 @@ class CompileOptions:
     shapes: bool = option(False, "how words and variables alternate becomes a feature, such as shape=w1w2→2w1")
     word_pairs: int = option(0, "most frequent words of each side whose linked pairs become features, pair=f→e")
 
+    def __post_init__(self) -> None:
+        """Refuses numbers that make no sense."""
+        at_least(self, 0, "word_pairs")
+        at_least(self, -1, "max_scope")
+
+    def check(self, numbers: Collection[str], text: Collection[str]) -> None:
+        """Refuse columns that a rule table with these columns of numbers and of text does not have.
+
+        >>> CompileOptions(features=("count", "source")).check(["count"], ["source", "lhs"])
+        Traceback (most recent call last):
+        treeglot.base.errors.UsageError: features: column 'source' has text; expected numbers, or source=VALUE
+        """
+        for name, columns in (("features", self.features), ("indicators", self.indicators)):
+            for column in columns:
+                plain, equals, _ = column.partition("=") if name == "features" else (column, "", "")
+                if plain not in {*numbers, *text}:
+                    raise UsageError(f"{name}: {unknown('column', plain, [*numbers, *text])}", (name,))
+                if name == "features" and plain in text and not equals:
+                    problem = f"column {plain!r} has text; expected numbers, or {plain}=VALUE"
+                    raise UsageError(f"{name}: {problem}", (name,))
+
 
 @dataclass(frozen=True)
 class Compiled:
@@ -55,17 +76,25 @@ class Compiled:
 
 def compile_table(rules: PathLike, path: PathLike, options: CompileOptions | None = None) -> Compiled:
     """Compile the rule table `rules` (Parquet) into `path`."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     options = options or CompileOptions()
     name = str(rules)
     with pq.ParquetFile(rules) as file:
-        known = set(file.schema_arrow.names)
+        schema = file.schema_arrow
+        known = set(schema.names)
         wanted = [c for c in TEXT if c in known or c not in OPTIONAL]
         columns = [*wanted, *(f.partition("=")[0] for f in options.features), *options.indicators]
         for column in columns:
             if column not in known:
                 raise FormatError(name, 0, unknown("column", column, known))
+        words = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_dictionary)
+        of_words = {field.name for field in schema if any(test(field.type) for test in words)}
+        try:
+            options.check(known - of_words, of_words)
+        except UsageError as error:
+            raise FormatError(name, 0, str(error)) from error
         builder = RuleTableBuilder(list(options.features))
         builder.reserve(file.metadata.num_rows)
         builder.label("X")  # what unknown words are, whether or not a rule is
@@ -78,7 +107,7 @@ def compile_table(rules: PathLike, path: PathLike, options: CompileOptions | Non
         for batch in _ahead(file.iter_batches(ROWS, columns=list(dict.fromkeys(columns)))):
             text = [_text(batch, column, name, row) for column in TEXT]
             dense = [_numbers(batch, column) for column in options.features]
-            indicators = [(column, _text(batch, column, name, row)) for column in options.indicators]
+            indicators = [(column, _text(batch, column, name, row, always=True)) for column in options.indicators]
             left_out += builder.add_rows(name, row, text, dense, indicators)
             row += batch.num_rows
     too_wide, crossing = builder.left_out_by_scope, builder.left_out_by_structure
@@ -119,15 +148,15 @@ def open_table(path: PathLike, verify: bool = True) -> RuleTable:
     return RuleTable.open(str(Path(path)), verify)
 
 
-def _text(batch: pa.RecordBatch, column: str, file: str, row: int) -> Buffers:
-    """A column of strings; one that is absent or holds nulls alone has no rows."""
+def _text(batch: pa.RecordBatch, column: str, file: str, row: int, always: bool = False) -> Buffers:
+    """A column of strings; one that is absent or holds nulls alone has no rows, unless it must have text `always`."""
     import pyarrow as pa
 
     empty = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8)
     if column not in batch.schema.names:
         return empty
     array = batch[column]
-    if array.null_count == len(array) and column in OPTIONAL:
+    if array.null_count == len(array) and column in OPTIONAL and not always:
         return empty
     if array.null_count:
         place = row + array.is_null().index(True).as_py()
