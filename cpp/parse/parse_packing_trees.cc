@@ -1,6 +1,7 @@
 // The tree and the forest of parse_packing.h.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "parse/parse_packing.h"
@@ -58,14 +59,15 @@ ParseForest ParsePacking::forest(std::span<const std::string_view> words, std::s
     const ChartNode& place = graph_.at(node.place);
     labels.append(grammar_.shown(place.label));
     spans.push_back({place.begin, place.end});
-    double sum = 0.0;
-    for (const Edge& edge : node.edges) sum += std::exp(edge.conditional);
+    double greatest = -std::numeric_limits<double>::infinity(), sum = 0.0;
+    for (const Edge& edge : node.edges) greatest = std::max(greatest, edge.conditional);
+    for (const Edge& edge : node.edges) sum += std::exp(edge.conditional - greatest);
     for (const Edge& edge : node.edges) {
       tails.clear();
       for (const std::uint32_t tail : edge.tails) tails.push_back(number[tail]);
       if (tails.empty()) tails.push_back(place.begin);
       builder.add_edge(number[n], tails);
-      scores.push_back(probabilities_ ? edge.conditional - std::log(sum) : edge.score);
+      scores.push_back(probabilities_ ? edge.conditional - greatest - std::log(sum) : edge.score);
     }
   }
   Mapped frozen = builder.freeze(number[top_]);

@@ -107,3 +107,14 @@ def test_very_many_chains_of_unary_rules_are_cut_and_counted() -> None:
 def _only(rules: str, labels: str) -> str:
     kept = {"ROOT_0", "A_0", *(f"{x}_0" for x in labels)}
     return "".join(line + "\n" for line in rules.splitlines() if {line.split()[0], line.split()[2]} <= kept)
+
+
+def test_probabilities_of_a_node_apart_do_not_vanish() -> None:
+    # X is of state 1 only above the rarest of rules, two of them in one of the treebank's: e^-1000 and less.
+    rules = "ROOT_0 -> X_0 0.5\nROOT_0 -> Y_0 1e-9\nY_0 -> X_1 0.5\nX_0 -> @X_0 A_0 0.5\nX_1 -> @X_1 B_0 1e-150\n"
+    rules += "@X_0 -> @X_0 A_0 0.5\n@X_1 -> @X_1 A_0 1e-150\n@X_0 -> A_0 A_0 0.5\n@X_1 -> A_0 B_0 0.5\n"
+    states = {"ROOT": 1, "X": 2, "@X": 2, "Y": 1, "A": 1, "B": 1}
+    options = ParsingOptions(coarse=(math.inf,), prune=math.inf, scores="probability")
+    (parsed,) = GrammarParser(grammar(states, rules, "A a [0.5]\nB a [0.5]\n"), options).forests([["a"] * 4])
+    assert parsed.value.count() == 2
+    assert all(score <= 0 for score in parsed.value.scores)
