@@ -20,13 +20,14 @@ constexpr std::size_t kMostChains = 1000;
 }  // namespace
 
 ParsePacking::ParsePacking(const SplitGrammar& grammar, std::span<const std::uint8_t> parts, const FineChart& chart,
-                           double margin, std::size_t most, bool probabilities)
+                           double margin, std::size_t most, bool probabilities, const Deadline& deadline)
     : grammar_(grammar),
       parts_(parts),
       chart_(chart),
       graph_(grammar, chart),
       most_(most),
-      probabilities_(probabilities) {
+      probabilities_(probabilities),
+      deadline_(deadline) {
   if (!graph_.has_tree()) return;
   // The graph's best tree need be no parse: then the best parse is sought, and the margin counted from it.
   constexpr double kWidest = 1000.0;
@@ -34,6 +35,7 @@ ParsePacking::ParsePacking(const SplitGrammar& grammar, std::span<const std::uin
   double width = margin, wanted = margin;
   do {
     build(bound - width - kRounding);
+    if (is_late_) return;
     if (top_ != kNone) {
       wanted = bound - nodes_[top_].best + margin;
     } else if (width <= kWidest) {
@@ -55,7 +57,7 @@ void ParsePacking::build(double least) {
   numbers_.clear();
   for (const std::vector<std::uint32_t>& places : graph_.cells(outside_, least)) build_cell(places);
   const auto top = found(graph_.top());
-  top_ = top.empty() ? kNone : top.front();  // the root has one state, so one node
+  top_ = top.empty() || is_late_ ? kNone : top.front();  // the root has one state, so one node
 }
 
 // The places over one span, from below: those that reach each other by unary rules together.
@@ -115,6 +117,7 @@ std::vector<ParsePacking::Node> ParsePacking::join(std::uint32_t place, std::spa
   std::vector<Node> out;
   const double total = probabilities_ ? graph_.total(place) : 0.0;
   for (const MaxRule::Edge& edge : graph_.edges(place)) {
+    if (time_is_up()) break;
     if (!(outside_[place] + graph_.best(edge) >= least_)) continue;
     const double conditional = graph_.posterior(place, edge) - total;
     if (edge.left == kNone) {
@@ -197,15 +200,15 @@ std::span<const std::uint32_t> ParsePacking::found(std::uint32_t place) {
 
 // The node's rules as the treebank had them, the best ones first: rules of many children have very many ways where much is
 // ambiguous.
-void ParsePacking::flatten(Node& node) const {
+void ParsePacking::flatten(Node& node) {
   struct Partial {
     Edge edge;
     std::size_t next;  // tails before it are no parts
     double best;       // of its completions
-    std::size_t number;  // of equal ones the earlier comes first
+    std::size_t number;  // of equal ones the later comes first: or else all would grow before one is complete
   };
   const auto worse = [](const Partial& a, const Partial& b) {
-    return a.best != b.best ? a.best < b.best : a.number > b.number;
+    return a.best != b.best ? a.best < b.best : a.number < b.number;
   };
   std::vector<Partial> open;
   std::size_t made = 0;
@@ -219,7 +222,7 @@ void ParsePacking::flatten(Node& node) const {
     const double best = edge_best(edge);
     add(std::move(edge), 0, best);
   }
-  while (!open.empty()) {
+  while (!open.empty() && !time_is_up()) {
     if (node.edges.size() == most_) {
       node.is_cut = true;
       return;
@@ -238,7 +241,8 @@ void ParsePacking::flatten(Node& node) const {
       grown.tails.assign(top.edge.tails.begin(), place);
       grown.tails.insert(grown.tails.end(), below.tails.begin(), below.tails.end());
       grown.tails.insert(grown.tails.end(), place + 1, top.edge.tails.end());
-      add(std::move(grown), top.next, top.best - part.best + edge_best(below));
+      // The difference first: it is 0 for the best, which so stays as good as what it came from, without rounding.
+      add(std::move(grown), top.next, top.best + (edge_best(below) - part.best));
     }
   }
 }
@@ -289,6 +293,7 @@ void ParsePacking::build_chains(std::span<const std::uint32_t> places) {
   while (!chains.empty() && number < kMostChains) {
     std::map<std::pair<Passed, std::uint32_t>, std::vector<Node>> longer;
     for (const auto& [key, nodes] : std::exchange(chains, {})) {
+      if (time_is_up()) return;
       const auto& [passed, child] = key;
       for (const std::uint32_t place : places) {
         if (std::binary_search(passed.begin(), passed.end(), place)) continue;
@@ -306,6 +311,7 @@ void ParsePacking::build_chains(std::span<const std::uint32_t> places) {
     }
     for (auto& [key, nodes] : longer) keep(key.first, std::move(nodes));
   }
+  if (is_late_) return;
   // For all other rules it is the same by which chain a label and its states came about.
   for (const auto& [key, nodes] : all) {
     std::vector<Node> together;

@@ -27,10 +27,11 @@ class ParsePacking {
   // `probabilities` forests have conditional log probabilities: those of an edge's rules given their heads, from the
   // posteriors. `parts` are those of the grammar.
   ParsePacking(const SplitGrammar& grammar, std::span<const std::uint8_t> parts, const FineChart& chart, double margin,
-               std::size_t most, bool probabilities);
+               std::size_t most, bool probabilities, const Deadline& deadline);
 
-  // Posteriors too small for a double leave none.
+  // Posteriors too small for a double leave none, nor is there any when time was up.
   bool has_tree() const { return top_ != kNone; }
+  bool is_late() const { return is_late_; }
   // With `drop_root` without the root, if the tree has one node right below it that is no word.
   Tree tree(std::span<const std::string_view> words, bool drop_root) const;
   // `cut` counts the nodes that have more edges or chains than stay, or are one because a place has too many.
@@ -61,11 +62,12 @@ class ParsePacking {
   std::vector<Node> join(std::uint32_t place, std::span<const std::uint32_t> chain);
   void add_edge(std::vector<Node>& nodes, std::uint32_t place, Support support, Edge edge) const;
   std::vector<std::uint32_t> finish(std::vector<Node> nodes);
-  void flatten(Node& node) const;
+  void flatten(Node& node);
   void unite_bindings(std::vector<Node>& nodes);
   void limit(std::vector<Node>& nodes);
   std::span<const std::uint32_t> found(std::uint32_t place);
   void prune(double margin);
+  bool time_is_up() { return is_late_ = is_late_ || deadline_.passed(); }
   double edge_best(const Edge& edge) const;
   Support support(std::uint32_t place, const MaxRule::Edge& edge, Support left, Support right);
   Support united(Support a, Support b);
@@ -78,6 +80,8 @@ class ParsePacking {
   MaxRule graph_;
   std::size_t most_;
   bool probabilities_;
+  const Deadline& deadline_;
+  bool is_late_ = false;
   double least_ = 0.0;
   std::vector<double> outside_;                    // by place
   std::vector<std::vector<Node>> joined_;          // a place's nodes as binary rules make them

@@ -67,9 +67,8 @@ void SplitParser::give_back(std::unique_ptr<Scratch> scratch) const {
 }
 
 SplitParser::Passes SplitParser::run(std::span<const std::string_view> words, const ParseOptions& options) const {
-  Passes out{ParseStatus::no_words, kNever, {}, nullptr};
+  Passes out{ParseStatus::no_words, kNever, {}, Deadline(options.seconds), nullptr};
   if (words.empty()) return out;
-  const Deadline deadline(options.seconds);
   for (std::size_t i = 0; i < words.size(); ++i) out.words.push_back(grammar_->lookup(words[i], i));
   out.status = ParseStatus::flat;
   if (std::find(out.words.begin(), out.words.end(), Symbols::kNone) != out.words.end()) return out;
@@ -84,14 +83,14 @@ SplitParser::Passes SplitParser::run(std::span<const std::string_view> words, co
   Scratch& scratch = *out.scratch;
   KeptStates kept(words.size());
   double best = 0.0;
-  switch (scratch.coarse.run(coarse_, out.words, margin_of(options, 0), deadline, kept, best)) {
+  switch (scratch.coarse.run(coarse_, out.words, margin_of(options, 0), out.deadline, kept, best)) {
     case Outcome::late: out.status = ParseStatus::late; return out;
     case Outcome::no_parse: return out;
     case Outcome::parsed: break;
   }
   const std::size_t finest = fine_.size() - 1;
   const auto pass = [&](std::size_t level, const KeptStates& states) {
-    const Outcome outcome = scratch.fine.run(fine_[level], out.words, states, deadline);
+    const Outcome outcome = scratch.fine.run(fine_[level], out.words, states, out.deadline);
     if (outcome == Outcome::late) out.status = ParseStatus::late;
     if (outcome == Outcome::parsed) out.log_probability = scratch.fine.log_probability();
     return outcome;
@@ -164,11 +163,12 @@ ParsedTree SplitParser::tree(std::span<const std::string_view> words, const Pars
   Passes passes = run(words, options);
   ParsedTree out{Tree(), passes.status, passes.log_probability};
   if (passes.status == ParseStatus::parsed || passes.status == ParseStatus::coarser) {
-    const ParsePacking parses(*grammar_, parts_, passes.scratch->fine, 0.0, options.most_edges, false);
+    const ParsePacking parses(*grammar_, parts_, passes.scratch->fine, 0.0, options.most_edges, false,
+                              passes.deadline);
     if (parses.has_tree()) {
       out.tree = parses.tree(words, drop_root_);
     } else {
-      out.status = ParseStatus::flat;
+      out.status = parses.is_late() ? ParseStatus::late : ParseStatus::flat;
     }
   }
   if (out.tree.empty() && !words.empty()) {
@@ -184,11 +184,11 @@ ParsedForest SplitParser::forest(std::span<const std::string_view> words, const 
   ParsedForest out{unparsed({}), passes.status, passes.log_probability, 0};
   if (passes.status == ParseStatus::parsed || passes.status == ParseStatus::coarser) {
     const ParsePacking parses(*grammar_, parts_, passes.scratch->fine, options.forest_margin, options.most_edges,
-                              options.probabilities);
+                              options.probabilities, passes.deadline);
     if (parses.has_tree()) {
       out.forest = parses.forest(words, out.cut);
     } else {
-      out.status = ParseStatus::flat;
+      out.status = parses.is_late() ? ParseStatus::late : ParseStatus::flat;
     }
   }
   if (!out.forest.parsed() && !words.empty()) {

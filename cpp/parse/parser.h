@@ -74,6 +74,7 @@ class SplitParser {
     ParseStatus status;
     double log_probability;
     std::vector<Symbol> words;
+    Deadline deadline;
     std::unique_ptr<Scratch> scratch;  // its fine chart is the last pass
   };
   Passes run(std::span<const std::string_view> words, const ParseOptions& options) const;

@@ -118,3 +118,31 @@ def test_probabilities_of_a_node_apart_do_not_vanish() -> None:
     (parsed,) = GrammarParser(grammar(states, rules, "A a [0.5]\nB a [0.5]\n"), options).forests([["a"] * 4])
     assert parsed.value.count() == 2
     assert all(score <= 0 for score in parsed.value.scores)
+
+
+def ambiguous_tags(tags: int) -> SplitGrammar:
+    """X over words, each of which is any of the tags: as many trees, all of them as good, as there are ways."""
+    names = [f"A{n}" for n in range(tags)]
+    rules = "ROOT_0 -> X_0 1.0\n"
+    for x in names:
+        rules += f"X_0 -> @X_0 {x}_0 0.1\n@X_0 -> @X_0 {x}_0 0.1\n"
+        rules += "".join(f"@X_0 -> {x}_0 {y}_0 0.1\n" for y in names)
+    return grammar(dict.fromkeys(("ROOT", "X", "@X", *names), 1), rules, "".join(f"{x} a [0.5]\n" for x in names))
+
+
+def test_the_first_of_very_many_equal_ways_are_found_at_once() -> None:
+    parser = GrammarParser(ambiguous_tags(4), ParsingOptions(most_edges=20))
+    (parsed,) = parser.forests([["a"] * 60])
+    assert parsed.status == "parsed"
+    assert parsed.value.count() == 20
+    assert parsed.cut == 1
+
+
+def test_time_is_up_in_making_a_forest_too() -> None:
+    options = ParsingOptions(coarse=(math.inf,), prune=math.inf, most_edges=10**9, time_limit=0.1)
+    parser = GrammarParser(ambiguous_tags(4), options)
+    (parsed,) = parser.forests([["a"] * 40])
+    assert parsed.status == "late"
+    assert parsed.value.count() == 1
+    (alone,) = parser.trees([["a"] * 40])
+    assert alone.status == "late"
