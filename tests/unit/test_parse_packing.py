@@ -3,6 +3,7 @@
 import math
 import re
 
+from enumeration import tails_of
 from split_grammars import trees_of
 
 from treeglot.parse import GrammarParser, ParsingOptions, SplitGrammar
@@ -146,3 +147,17 @@ def test_time_is_up_in_making_a_forest_too() -> None:
     assert parsed.value.count() == 1
     (alone,) = parser.trees([["a"] * 40])
     assert alone.status == "late"
+
+
+def test_every_node_is_in_a_tree_when_nothing_is_pruned() -> None:
+    rules = "ROOT_0 -> C_0 0.5\nROOT_0 -> D_0 0.5\nC_0 -> D_0 0.1\nD_0 -> C_0 0.1\nC_0 -> A_0 0.1\nD_0 -> A_0 0.1\n"
+    (parsed,) = GrammarParser(
+        grammar(dict.fromkeys(("ROOT", "C", "D", "A"), 1), rules, "A a [0.5]\n"), EVERYTHING
+    ).forests([["a"]])
+    graph = parsed.value.graph
+    used = {graph.goal}
+    for edge in reversed(range(graph.edges)):
+        if int(graph.heads[edge]) in used:
+            used.update(tails_of(graph, edge))
+    assert used == set(range(len(parsed.value.labels)))
+    assert parsed.value.count() == 4
