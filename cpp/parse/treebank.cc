@@ -119,12 +119,15 @@ void Treebank::add(const Tree& tree) {
     std::uint32_t next_child;  // of below[node]
     std::vector<std::uint32_t> children;  // numbers in `made`
   };
+  // Trees with and without the root's label become the same, or their mixture would have parses that look alike.
+  const bool has_root = tree.label(0) == labels_.text(0);
   std::string text;
   const auto name = [&](std::uint32_t node, std::span<const Step> above) {
     text = tree.label(node);
     if (tree.subtree_size(below[node]) == 2) return labels_.intern(text);
     for (std::uint32_t up = 0; up + 1 < options_.vertical && up < above.size(); ++up)
       (text += '^') += tree.label(above[above.size() - 1 - up].node);
+    if (!has_root && above.size() + 1 < options_.vertical) (text += '^') += labels_.text(0);
     return labels_.intern(text);
   };
   const auto add_node = [&](BankNode node) {

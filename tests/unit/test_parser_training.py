@@ -49,9 +49,19 @@ def test_labels_remember_sisters_and_ancestors() -> None:
     tree = Tree.parse("(S (NP (A a) (B b) (A a) (B b)) (VP (A a)))")
     bank, _ = treebank([tree], ParserTraining(horizontal=1, vertical=2, root="ROOT"))
     labels = train(bank, ParserTraining(cycles=0)).labels
-    assert labels == ["ROOT", "A", "B", "NP^S", "@NP^S|B", "@NP^S|A", "VP^S", "S"]
+    assert labels == ["ROOT", "A", "B", "NP^S", "@NP^S|B", "@NP^S|A", "VP^S", "S^ROOT"]
     parser = GrammarParser(train(bank, ParserTraining(cycles=0)))
     assert [str(p.value) for p in parser.trees([tree.words])] == [str(tree)]
+
+
+def test_trees_with_and_without_the_root_have_the_same_ancestors() -> None:
+    some = [Tree.parse("(ROOT (S (NP (A a)) (A a)))"), Tree.parse("(S (NP (A a)) (A a))")]
+    for vertical in (2, 3):
+        options = ParserTraining(cycles=0, vertical=vertical)
+        grammar = train(treebank(some, options)[0], options)
+        assert len(grammar.labels) == 4
+        (parsed,) = GrammarParser(grammar).forests([["a", "a"]])
+        assert [str(tree) for _, tree in parsed.value.kbest(9)] == ["(ROOT (S (NP (A a)) (A a)))"]
 
 
 def test_a_root_that_all_trees_share_is_the_root() -> None:
