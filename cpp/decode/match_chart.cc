@@ -195,8 +195,8 @@ class Chart {
 
   bool orders_labels() const { return unary_.any || (begin_ == 0 && shares_goal()); }
 
-  // Makes the nodes that the matches, what passes through or is given, and the unary rules above them will need, in the order
-  // of the unary rules. A sentence's label comes last, for glue is a unary rule too.
+  // Makes the nodes that the matches, what passes through or is given, glue, and the unary rules above them will need, in
+  // the order of the unary rules.
   void add_labels(std::uint32_t end, std::span<const PassedLabel> passed) {
     std::vector<Symbol> labels;
     const auto note = [&](RuleTable::Node node) {
@@ -206,12 +206,14 @@ class Chart {
     for (const Match& match : matches_[end]) note(match.node);
     for (const PassedLabel& x : passed)
       if (std::ranges::find(labels, x.label) == labels.end()) labels.push_back(x.label);
+    const bool begins = begin_ == 0 && shares_goal();
+    if (begins && std::ranges::find(labels, sentence_) == labels.end()) labels.push_back(sentence_);
     for (std::size_t i = 0; i < labels.size(); ++i) {
       const RuleTable::Node node = table_.child(RuleTable::kRoot, nonterminal(labels[i]));
       if (node != RuleTable::kNoNode) note(node);
     }
     std::ranges::stable_sort(labels, {}, [&](Symbol label) { return unary_.rank_of(label); });
-    if (begin_ == 0 && shares_goal()) {
+    if (begins && unary_.goal_last) {
       std::erase(labels, sentence_);
       labels.push_back(sentence_);
     }
@@ -309,14 +311,31 @@ class Chart {
   NodeId goal_ = kNoNode;
 };
 
+struct Arc {  // rules above → below, each a label
+  Symbol below, above;
+  std::size_t rules;
+};
+
+// Whether the rules lead from one label up to another.
+bool leads_to(const std::vector<Arc>& arcs, Symbol from, Symbol to, std::size_t labels) {
+  std::vector<std::uint8_t> seen(labels, 0);
+  std::vector<Symbol> open = {from};
+  while (!open.empty()) {
+    const Symbol label = open.back();
+    open.pop_back();
+    for (const Arc& arc : arcs) {
+      if (arc.below != label || seen[arc.above]) continue;
+      if (arc.above == to) return true;
+      seen[arc.above] = 1;
+      open.push_back(arc.above);
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
-UnaryRules::UnaryRules(const RuleTable& table) : rank(table.labels().size(), 0) {
-  // Depth-first over "X above Y", on a stack of our own; an edge back into the path would close a circle.
-  struct Arc {
-    Symbol below, above;
-    std::size_t rules;
-  };
+UnaryRules::UnaryRules(const RuleTable& table, const ChartOptions& options) : rank(table.labels().size(), 0) {
   std::vector<Arc> arcs;
   const auto [first, last] = table.nonterminal_children(RuleTable::kRoot);
   for (RuleTable::Node node = first; node < last; ++node) {
@@ -330,6 +349,15 @@ UnaryRules::UnaryRules(const RuleTable& table) : rank(table.labels().size(), 0) 
     }
   }
   any = !arcs.empty();
+  const Symbol goal = options.goal.empty() ? Symbols::kNone : table.labels().find(options.goal);
+  if (options.glue && goal != Symbols::kNone) {  // S → X is one of them, and is never left out
+    const Symbol glued = options.glued.empty() ? Symbols::kNone : table.labels().find(options.glued);
+    goal_last = options.glued.empty() || leads_to(arcs, goal, glued, rank.size());
+    if (!goal_last && glued != Symbols::kNone) arcs.push_back({glued, goal, 0});
+    for (const Arc& arc : arcs)
+      if (goal_last && arc.below == goal) left_out += arc.rules;
+  }
+  // Depth-first over "X above Y", on a stack of our own; an edge back into the path would close a circle.
   enum : std::uint8_t { kNew, kOnPath, kDone };
   std::vector<std::uint8_t> mark(rank.size(), kNew);
   auto next = static_cast<std::uint32_t>(rank.size());
@@ -351,7 +379,7 @@ UnaryRules::UnaryRules(const RuleTable& table) : rank(table.labels().size(), 0) 
         continue;
       }
       const Arc& arc = arcs[top.arc++];
-      if (mark[arc.above] == kOnPath) left_out += arc.rules;
+      if (mark[arc.above] == kOnPath && !(goal_last && arc.below == goal)) left_out += arc.rules;
       if (mark[arc.above] != kNew) continue;
       mark[arc.above] = kOnPath;
       path.push_back({arc.above, 0});
@@ -360,8 +388,8 @@ UnaryRules::UnaryRules(const RuleTable& table) : rank(table.labels().size(), 0) 
 }
 
 ChartMatcher::ChartMatcher(std::shared_ptr<const RuleTable> table, const ChartOptions& options)
-    : table_(std::move(table)), options_(options), unary_(*table_) {
-  if (!options.goal.empty() && options.goal == options.glued)
+    : table_(std::move(table)), options_(options), unary_(*table_, options) {
+  if (options.glue && !options.goal.empty() && options.goal == options.glued)
     throw std::invalid_argument("the label of sentences and the one that glue joins are both " + quoted(options.goal));
   if (!options.goal.empty() && (options.label_limit > 0 || options.match_limit > 0))
     throw std::invalid_argument("label_limit and match_limit are for tables without rules of whole sentences");

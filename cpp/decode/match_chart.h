@@ -42,15 +42,19 @@ struct ChartOptions {
 };
 
 // The rules X → Y whose source side is one nonterminal. They join nodes of one cell, so labels are ordered such that
-// every Y comes before its X; where they form a circle, the rules that would close it are left out.
+// every Y comes before its X; where they form a circle, the rules that would close it are left out. Built-in glue is one of
+// them where the sentence begins: rules from the label of sentences that would lead back to what glue joins are left out
+// there.
 struct UnaryRules {
-  explicit UnaryRules(const RuleTable& table);
+  UnaryRules(const RuleTable& table, const ChartOptions& options);
 
-  std::uint32_t rank_of(Symbol label) const { return label < rank.size() ? rank[label] : 0; }
+  // Labels that the table does not have come first.
+  std::uint32_t rank_of(Symbol label) const { return label < rank.size() ? rank[label] + 1 : 0; }
 
   std::vector<std::uint32_t> rank;  // by label
   std::size_t left_out = 0;         // rules
   bool any = false;
+  bool goal_last = false;  // the label of sentences comes last where the sentence begins
 };
 
 class ChartMatcher final : public Matcher {

@@ -3,12 +3,13 @@
 import math
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TypeAlias
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeglot.decode import ForeignTranslator, SearchOptions, read_foreign_weights
+from treeglot.decode import ForeignTranslator, ForeignWeights, SearchOptions, read_foreign_weights
 from treeglot.rules import read_grammar
 
 LABELS = st.sampled_from(["X", "A", "B", "GOAL"])
@@ -69,3 +70,56 @@ def test_labels_are_rules(grammar: list[str], labels: dict[str, float], words: l
     assert [score for _, score in one] == pytest.approx([score for _, score in other], abs=1e-4)
     if len(one) < 200:
         assert sorted(text for text, _ in one) == sorted(text for text, _ in other)
+
+
+# Labels that a rule of one variable may have below each: no circle, glue (S above X) among them.
+BELOW = {"S": ["X"], "A": ["X", "S"], "B": ["X", "S", "A"]}
+Ruled: TypeAlias = tuple[str, str, float]  # label, source side, feature
+
+
+@st.composite
+def glued_rules(draw: st.DrawFn) -> Ruled:
+    label = draw(st.sampled_from(["X", "S", "A", "B"]))
+    unary = [f"[{below},1]" for below in BELOW.get(label, ())]
+    left = draw(st.sampled_from(["a", "b", "[A,1] b", "[B,1] a", "[S,1] a", "a [B,1]", *unary]))
+    return label, left, draw(st.integers(-4, 4)) / 4
+
+
+def derivations(grammar: list[Ruled], words: list[str], label: str, begin: int, end: int) -> list[float]:
+    """The scores of all of them, by cdec's definition."""
+    found = [-0.5] if label == "X" and end == begin + 1 else []
+    for lhs, left, score in grammar:
+        symbols = left.split()
+        if lhs != label or len(symbols) > end - begin:
+            continue
+        if "[" not in left:
+            found += [score] if words[begin:end] == symbols else []
+            continue
+        at = next(i for i, symbol in enumerate(symbols) if symbol.startswith("["))
+        inner = (begin + at, end - (len(symbols) - 1 - at))
+        if words[begin : inner[0]] + words[inner[1] : end] == symbols[:at] + symbols[at + 1 :]:
+            found += [score + below for below in derivations(grammar, words, symbols[at][1], *inner)]
+    if label == "S" and begin == 0:
+        found += derivations(grammar, words, "X", 0, end)
+        for middle in range(1, end):
+            right = derivations(grammar, words, "X", middle, end)
+            found += [a + b - 0.25 for a in derivations(grammar, words, "S", 0, middle) for b in right]
+    return found
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(glued_rules(), min_size=2, max_size=6, unique=True), st.lists(st.sampled_from("ab"), max_size=3))
+def test_rules_with_the_label_of_sentences_below_them(grammar: list[Ruled], words: list[str]) -> None:
+    words = ["a", *words]
+    weights = ForeignWeights("cdec", {"F": 1.0, "Glue": -0.25, "PassThrough": -0.5})
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "rules"
+        path.write_text(
+            "".join(f"[{a}] ||| {b} ||| {'[1]' if '[' in b else 'u'} ||| F={value}\n" for a, b, value in grammar)
+        )
+        options = SearchOptions(pop_limit=0, span_limit=20, per_source=0)
+        translator = ForeignTranslator(read_grammar(path), weights, None, options)
+    assert translator.left_out == 0
+    found = [h.score for h in translator.translate_all([" ".join(words)], 100)[0].hypotheses]
+    expected = sorted(derivations(grammar, words, "S", 0, len(words)), reverse=True)
+    assert found == pytest.approx(expected[:100], abs=1e-4)
