@@ -43,6 +43,28 @@ def test_what_is_no_sentence_is_refused_by_name(decoder):
         assert not input_line(words, decoder).problem
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "<seg>das Haus</seg>",
+        "<seg id=1>das Haus</seg>",
+        '<seg id = "1" >das Haus</seg>',
+        '<seg id="1"> das Haus',
+        '<seg id="1"> das Haus ||| the house </seg>',
+        '<seg id="1"> das Haus </seg> ||| the house',
+    ],
+)
+def test_segments_of_cdec(line):
+    assert input_line(line, "cdec").source == "das Haus"
+    assert input_line(line, "cdec").notes == (("the reference after ||| is not used",) if "|||" in line else ())
+
+
+def test_grammars_of_segments_with_and_without_quotes():
+    found = input_line('<seg id=0 grammar=a.gz grammar1 = "b c" other="grammar=d">das</seg>', "cdec")
+    assert (found.source, found.grammars) == ("das", ("a.gz", "b c"))
+    assert input_line("<segment>das", "cdec").source == "<segment>das"
+
+
 def test_a_lattice_in_a_segment():
     assert "lattice" in input_line("<seg id=\"0\">((('a',1,1),),)</seg>", "cdec").problem
 
@@ -134,6 +156,15 @@ def test_sentences_with_grammars_of_their_own(run):
     code, rows, err = run('<seg grammar="two">a b</seg>\na\n', "--pass-through", "none", "--grammar", "one")
     assert [row[1] for row in rows] == ["A B", "A B", "A"]
     assert (code, err) == (0, "")
+
+
+def test_the_name_of_a_grammar_with_a_control_character(run):
+    Path("one").write_text("[X] ||| a ||| A ||| F=1\n")
+    Path("weights").write_text("F 1\n")
+    code, rows, err = run('<seg grammar="a\0b">a</seg>\n<seg grammar="one">a</seg>\n', "--pass-through", "none")
+    assert (code, rows) == (0, [["1", "A", "F=1", "1.000000"]])
+    problem = "its own grammar: a file's name with a control character; its output is empty"
+    assert err == f"warning: input:1: {problem}\n"
 
 
 def test_a_grammar_is_needed(run):
@@ -262,6 +293,11 @@ def test_built_in_glue_is_listed_without_a_weight(run):
             "moses",
             "[input-factors]\n0\n1",
             "[input-factors] 1: words of several factors are not read; expected 0 alone",
+        ),
+        (
+            "moses",
+            "[drop-unknown]\n1",
+            "[drop-unknown] 1 is not supported: unknown words stand in the output as they are",
         ),
         ("moses", "[weight-l]\nx", "the weight in [weight-l] is 'x'; expected a finite number"),
     ],
@@ -404,6 +440,20 @@ def test_what_is_given_beside_a_cdec_ini_counts(cdec_files, capsys):
     assert capsys.readouterr().out == "C C C\n\n"
 
 
+def test_rules_above_the_label_of_sentences(run):
+    rules = "[S] ||| a ||| A ||| F=1\n[NP] ||| [S,1] ||| [1] ||| F=1\n[S] ||| [NP,1] b ||| [1] B ||| F=1\n"
+    Path("rules").write_text(rules)
+    Path("weights").write_text("F 1\n")
+    for glue in ("--glue", "--no-glue"):
+        _, rows, err = run("a b\n", "--grammar", "rules", "--pass-through", "none", glue)
+        assert (rows, err) == ([["0", "A B", "F=3", "3.000000"]], "")
+    # Where glue would lead back to the sentence, it is said.
+    Path("rules").write_text(rules + "[X] ||| [NP,1] ||| [1] ||| F=1\n")
+    _, rows, err = run("a b\n", "--grammar", "rules", "--pass-through", "none")
+    assert rows == []
+    assert "1 rules from one nonterminal to another close a circle of labels; they are left out" in err
+
+
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
@@ -419,6 +469,10 @@ def test_what_is_given_beside_a_cdec_ini_counts(cdec_files, capsys):
             "max_translation_beam=5",
             "'max_translation_beam=5' is not supported: derivations of one translation are not added up",
         ),
+        (
+            "add_pass_through_rules=true\nformalism=t2s",
+            "add_pass_through_rules is not supported for formalism=t2s: nothing passes through without a rule",
+        ),
         ("formalism", "'formalism' is not a setting; expected NAME=VALUE such as formalism=scfg"),
         ("scfg_max_span_limit=99999999999", "scfg_max_span_limit is 99999999999; expected at most 4294967295"),
     ],
@@ -426,7 +480,19 @@ def test_what_is_given_beside_a_cdec_ini_counts(cdec_files, capsys):
 def test_bad_lines_of_a_cdec_ini(cdec_files, capsys, line, problem):
     (cdec_files / "cdec.ini").write_text(f"{CDEC_INI}{line}\n")
     assert main(["decode", "input", "--config", "system/cdec.ini"]) == 1
-    assert capsys.readouterr().err == f"error: system/cdec.ini:12: {problem}\n"
+    last = 12 + line.count("\n")
+    assert capsys.readouterr().err == f"error: system/cdec.ini:{last}: {problem}\n"
+
+
+def test_sentences_with_the_label_that_glue_would_join(cdec_files, capsys):
+    ini = "formalism=scfg\ngrammar=rules\nweights=weights\nscfg_default_nt=N\ngoal=N\n"
+    (cdec_files / "cdec.ini").write_text(ini + "scfg_no_hiero_glue_grammar=1\n")
+    assert main(["decode", "input", "--config", "system/cdec.ini", "--kbest", "5", "--quiet"]) == 0
+    assert capsys.readouterr().out == "0 ||| B ||| F=9 ||| 9.000000\n"
+    (cdec_files / "cdec.ini").write_text(ini)
+    assert main(["decode", "input", "--config", "system/cdec.ini"]) == 2
+    problem = "the label of sentences and the one that glue joins are both 'N'; expected no glue"
+    assert f"error: {problem}\n" in capsys.readouterr().err
 
 
 def test_options_of_a_language_model(cdec_files, capsys):

@@ -74,6 +74,29 @@ def test_cdec_has_no_rules_of_its_own_for_trees(run):
     assert err == f"warning: input:2: {problem}\nwarning: input:3: {problem}\n"
 
 
+def test_lines_that_hold_no_tree_cost_themselves_alone(run):
+    lines = f"(S (NP (PRO er))\n{TREE}\n\n<seg id=3>{TREE}</seg>\n{TREE} ||| he goes home\nfoo\n(())\n{TREE}\n"
+    code, rows, err = run(CDEC, lines)
+    assert (code, [row[0] for row in rows]) == (0, [n for n in "1347" for _ in range(4)])
+    said = [line.split(": ", 2)[1:] for line in err.splitlines()]
+    assert [place for place, _ in said] == ["input:1", "input:6"]
+    assert all(problem.endswith("; its output is empty") for _, problem in said)
+
+
+def test_bad_records_of_other_formats_cost_themselves_alone(run):
+    text = f"{TREE}\n(S (NP (PRO er)\n{TREE}\n"
+    code, rows, err = run(CDEC, text, "--from", "brackets")
+    assert (code, {row[0] for row in rows}) == (0, {"0", "2"})
+    assert "input:2: the tree that begins here is still open" in err
+
+
+def test_lines_with_rules_of_trees_in_python(tmp_path):
+    (tmp_path / "rules").write_text(CDEC)
+    translator = ForeignTranslator(read_grammar(tmp_path / "rules"), ForeignWeights("cdec", {"D": 1.0}))
+    assert translator.translate(TREE).text == "home him goes"
+    assert translator.translate("er geht heim").problem
+
+
 def test_options_of_strings_and_of_trees(run):
     problem = "--pass-through, --no-glue and --markup are for rules of strings; these are of trees"
     for given in (["--pass-through", "all"], ["--no-glue"], ["--markup"]):

@@ -143,7 +143,7 @@ def decode(
         if translates_trees(table):
             if pass_through is not None or markup or not glue:
                 raise UsageError("--pass-through, --no-glue and --markup are for rules of strings; these are of trees")
-            sources, own_rules = _trees(source, trees), False
+            sources, own_rules = _trees(source, trees, format), False
         elif trees is not None:
             raise UsageError("--from is for rules of trees; these are of strings")
         else:
@@ -180,15 +180,27 @@ def _lines(source: Path, format: str = "") -> tuple[Iterator[Source], bool]:
     return chain(first, lines), any(input_line(line, "cdec").grammars for line in first)
 
 
-def _trees(source: Path, format: str | None) -> Iterator[Source]:
-    from treeglot.base.files import logical_suffix
+def _trees(source: Path, format: str | None, decoder: ForeignFormat) -> Iterator[Source]:
+    """Forests; a line, or nothing, where there is none."""
+    from treeglot.base.files import iterate_lines, logical_suffix
+    from treeglot.decode.foreign_input import input_tree
     from treeglot.models.kind import read_sources
     from treeglot.rules.ghkm import as_forest
-    from treeglot.syntax import ParseForest, Tree
+    from treeglot.syntax import ParseForest, Records, Tree
 
-    plain = logical_suffix(source) in ("", ".txt")
-    for value in read_sources(source, format or ("brackets" if plain else None), ParseForest, Tree):
-        forest = value if isinstance(value, str) else as_forest(value)
+    if format is None and logical_suffix(source) in ("", ".txt"):
+        for line in iterate_lines(source, errors="replace"):
+            found = input_tree(line, decoder)
+            yield line if found.problem or found.notes else found.source
+        return
+    records = read_sources(source, format, ParseForest, Tree, skip_bad=True)
+    told = 0
+    for value in records:
+        if value is None and isinstance(records, Records):
+            for problem in records.problems[told:]:
+                warn(str(problem))
+                told += 1
+        forest = value if value is None or isinstance(value, str) else as_forest(value)
         yield "" if forest is None else forest
 
 

@@ -76,6 +76,7 @@ class _Reader:
         self.weights: Path | None = None
         self.lm: Path | None = None
         self.glue = True
+        self.trees = False
         self.names: dict[str, str] = {}
         self.settings = ForeignSettings(functions=(), passes=False)
 
@@ -83,8 +84,8 @@ class _Reader:
         if name in _NOT_DONE:
             raise ValueError(f"{f'{name}={value}'[:60]!r} is not supported: {_NOT_DONE[name]}")
         match name:
-            case "formalism" if value.lower() not in ("scfg", "t2s"):
-                raise ValueError(f"formalism={value} is not supported; expected scfg or t2s")
+            case "formalism":
+                self._formalism(value)
             case "grammar":
                 self.grammars.append(self._file(value))
             case "weights":
@@ -99,12 +100,25 @@ class _Reader:
                 self.settings = replace(self.settings, passed=value, glued=value)
             case "add_pass_through_rules":
                 self.settings = replace(self.settings, passes=True)
+                self._check_trees()
             case "scfg_no_hiero_glue_grammar":
                 self.glue = False
 
     def done(self) -> ForeignConfig:
         settings = replace(self.settings, names=self.names)
         return ForeignConfig(settings, tuple(self.grammars), self.weights, self.lm, self.glue)
+
+    def _formalism(self, value: str) -> None:
+        if value.lower() not in ("scfg", "t2s"):
+            raise ValueError(f"formalism={value} is not supported; expected scfg or t2s")
+        self.trees = value.lower() == "t2s"
+        self._check_trees()
+
+    def _check_trees(self) -> None:
+        if self.trees and self.settings.passes:
+            raise ValueError(
+                "add_pass_through_rules is not supported for formalism=t2s: nothing passes through without a rule"
+            )
 
     def _function(self, value: str) -> None:
         function, *given = value.split()

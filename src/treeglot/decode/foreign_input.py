@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from treeglot.decode.foreign import Decoder
 from treeglot.decode.translator import Source
+from treeglot.rules.ghkm import as_forest
+from treeglot.syntax import Tree
 
 REFERENCE = "the reference after ||| is not used"
 ANNOTATED = "annotations of words in brackets are not used"
 
 _SEGMENT = {
-    "cdec": re.compile(r'\s*<seg((?:\s+[\w-]+="[^"]*")*)\s*>(.*)</seg>\s*'),
+    "cdec": re.compile(r"\s*<seg((?:\s[^>]*)?)>(.*?)(?:</seg>.*)?"),  # it ends with the line, too
     "joshua": re.compile(r'\s*<seg(\s+id="?\d+"?[^>]*)>(.*?)(?:</seg\s*>\s*)?'),
 }
 _BARS = {"cdec": re.compile(r"\|\|\|"), "joshua": re.compile(r"\s\|\|\|(?:\s|$)")}
-_GRAMMAR = re.compile(r'\bgrammar\d*="([^"]*)"')
+_ATTRIBUTE = re.compile(r'([\w-]+)\s*=\s*(?:"([^"]*)"|([^"\s]\S*))')
 _NO_SENTENCE = {
     "a lattice": re.compile(r"\(\(\('"),  # cdec's own test for it
     "a forest": re.compile(r'\{"rules":'),
@@ -56,11 +58,14 @@ def input_line(line: str, decoder: Decoder, known: Collection[str] = (), markup:
     grammars: tuple[str, ...] = ()
     if decoder in _BARS:
         before, *reference = _BARS[decoder].split(line, 1)
-        segment = _SEGMENT[decoder].fullmatch(before)
+        segment = _SEGMENT[decoder].fullmatch(line if decoder == "cdec" else before)
         if segment and decoder == "cdec":
-            grammars = tuple(_GRAMMAR.findall(segment[1]))
+            before = _BARS[decoder].split(segment[2], 1)[0]
+            grammars = _grammars(segment[1])
+        elif segment:
+            before = segment[2]
         if reference or segment:
-            text = (segment[2] if segment else before).strip()
+            text = before.strip()
         if reference:
             notes.append(REFERENCE)
     for kind, begins in _NO_SENTENCE.items():
@@ -72,6 +77,29 @@ def input_line(line: str, decoder: Decoder, known: Collection[str] = (), markup:
             notes.append(ANNOTATED)
         text = " ".join(word for word, _ in masked)
     return Line(text, "", tuple(notes), grammars)
+
+
+def input_tree(line: str, decoder: Decoder) -> Line:
+    """A line that holds a tree in brackets, in a tag or with a reference as others.
+
+    >>> input_tree("(NP (DT das) (NN Haus)) ||| the house", "cdec").source.words
+    ['das', 'Haus']
+    >>> print(input_tree("das Haus", "cdec").problem)
+    'das Haus' is not a tree: 'das' outside a tree; expected a bracket
+    """
+    found = input_line(line, decoder)
+    if found.problem or not isinstance(found.source, str) or not found.source.strip():
+        return found
+    try:
+        return replace(found, source=as_forest(Tree.parse(found.source)) or "")
+    except ValueError as error:
+        return replace(found, source="", problem=f"{found.source[:30]!r} is not a tree: {error}")
+
+
+def _grammars(attributes: str) -> tuple[str, ...]:
+    """The files that a segment names, grammar="a" grammar1=b."""
+    found = (match.groups("") for match in _ATTRIBUTE.finditer(attributes))
+    return tuple(quoted or bare for name, quoted, bare in found if re.fullmatch(r"grammar\d*", name))
 
 
 def unmasked(text: str) -> str:

@@ -96,6 +96,8 @@ class SettingsReader:
                 raise ValueError(f"[search-algorithm] {line} is {_NO_CHART[line]}; expected a chart, 3 or 5")
             case "input-factors" if line != "0":
                 raise ValueError(f"[input-factors] {line}: words of several factors are not read; expected 0 alone")
+            case "drop-unknown" | "mark-unknown" if line not in ("0", "false"):
+                raise ValueError(f"[{section}] {line} is not supported: unknown words stand in the output as they are")
             case _ if section in OLD_WEIGHTS:
                 value = parse_number(line)
                 if not math.isfinite(value):

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from treeglot import _core
-from treeglot.base.errors import TreeglotError
+from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.decode.foreign import SOURCE_WORDS, Decoder, ForeignWeights
-from treeglot.decode.foreign_input import Line, input_line, unmasked
+from treeglot.decode.foreign_input import Line, input_line, input_tree, unmasked
 from treeglot.decode.search import SearchOptions
 from treeglot.decode.search_forest import SearchForest
 from treeglot.decode.translation import Derivation, Hypothesis, Translation
@@ -58,6 +58,8 @@ NO_RULE = -1e6  # the weight of what cdec does not have: translating parts of a 
 class ForeignTranslator:
     """Translates with a grammar and weights of another decoder; scores and features are in its terms.
 
+    Rules of trees translate forests, and trees in brackets.
+
     `options` say how to search; `span_limit` and `per_source` are the other decoder's when `options` are not
     given. `pass_through` says which words may be their own translation, `glue` whether the built-in glue rules are
     there: without them a grammar has to have its own. If those have <s> and </s>, so has every sentence. `tables`
@@ -89,6 +91,9 @@ class ForeignTranslator:
         self.options = options or search_options(weights)
         usual = "none" if not settings.passes else "unknown" if settings.only_unknown else definition.pass_through
         passing = PASS_THROUGH[pass_through or usual]
+        glued, goal = settings.glued or definition.glued, settings.goal or definition.goal
+        if glue and goal and goal == glued:
+            raise UsageError(f"the label of sentences and the one that glue joins are both {goal!r}; expected no glue")
 
         def setup(features: _core.FeatureSet, search: SearchOptions) -> _core.Matcher:
             if weights.decoder == "cdec":
@@ -102,8 +107,8 @@ class ForeignTranslator:
                 search.span_limit,
                 passing,
                 glue,
-                settings.glued or definition.glued,
-                settings.goal or definition.goal,
+                glued,
+                goal,
                 passed=_passed(self.foreign, definition),
                 marked=marked,
                 mark=settings.mark,
@@ -170,6 +175,8 @@ class ForeignTranslator:
 
     def _with_own_rules(self, source: Source, line: Line, kbest: int, distinct: bool) -> Translation:
         try:
+            if any("\0" in name for name in line.grammars):
+                raise TreeglotError("a file's name with a control character")
             [found] = self.of_sentence(line.grammars).translate_all([line.source], kbest, distinct)
         except (TreeglotError, OSError) as error:
             said = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
@@ -193,6 +200,8 @@ class ForeignTranslator:
     def _line(self, source: Source) -> Line:
         if not isinstance(source, str):
             return Line(source)
+        if self.trees:
+            return input_tree(source, self.foreign.decoder)
         return input_line(source, self.foreign.decoder, self._source_words, self.options.markup)
 
     def _theirs(self, hypothesis: Hypothesis, words: int) -> Hypothesis:

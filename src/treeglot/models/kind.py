@@ -12,7 +12,7 @@ from treeglot.base.errors import UsageError
 from treeglot.decode import SearchOptions, Setup, Source, match_strings
 from treeglot.rules import CompileOptions, Extraction, ScoreOptions
 from treeglot.rules.score import COLUMNS
-from treeglot.syntax import FORMATS, READ_ONLY, Alignment, Dependency, ParseForest, Tree, find_format, read
+from treeglot.syntax import FORMATS, READ_ONLY, Alignment, Dependency, ParseForest, Records, Tree, find_format
 
 NOUNS = {Tree: "trees", ParseForest: "forests", Dependency: "dependencies", Alignment: "alignments", list: "text"}
 
@@ -92,11 +92,11 @@ def _judge(options: Any) -> None:
             raise UsageError(f"compile.{error}", ("compile", *error.key)) from error
 
 
-def read_sources(path: Path, format: str | None, *holds: type[Any]) -> Iterator[Any]:
+def read_sources(path: Path, format: str | None, *holds: type[Any], skip_bad: bool = False) -> Iterator[Any]:
     """The values of a file that has one of these types, in the format named or that of its suffix.
 
     In the format `text`, or with a suffix that names none, it has a sentence a line, as it stands: one bad line never
-    ends a run of many. A format that holds anything else is refused.
+    ends a run of many. A format that holds anything else is refused. With `skip_bad` a bad record is None.
     """
     from treeglot.base.files import iterate_lines, logical_suffix
 
@@ -107,7 +107,7 @@ def read_sources(path: Path, format: str | None, *holds: type[Any]) -> Iterator[
     if chosen.holds not in holds:
         wanted = " or ".join(["text", *(NOUNS[each] for each in holds)])
         raise UsageError(f"{path} is in the format {chosen.name}: {NOUNS[chosen.holds]}; the model translates {wanted}")
-    return read(path, chosen.name)
+    return Records(path, chosen, skip_bad, {}, holes=skip_bad)
 
 
 def read_strings(path: Path, format: str | None) -> Iterable[Source]:
