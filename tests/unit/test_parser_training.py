@@ -217,6 +217,20 @@ def test_files_cut_at_the_end_of_a_line_are_refused(tmp_path: Path, name: str) -
     assert load(tmp_path, level=0).grammar.states  # which does not need it
 
 
+def test_settings_cut_anywhere_are_refused(tmp_path: Path) -> None:
+    train_in(tmp_path, treebank(TREES, QUICK)[0], ParserTraining(**{**vars(QUICK), "cycles": 0}))
+    path = tmp_path / "parser.toml"
+    whole = path.read_bytes()
+    for end in range(len(whole)):
+        path.write_bytes(whole[:end])
+        with pytest.raises(FormatError, match=r"parser\.toml"):
+            load(tmp_path)
+    path.write_bytes(whole.splitlines(keepends=True)[0])  # how unknown words are classed, but not the rest
+    with pytest.raises(FormatError) as error:
+        load(tmp_path)
+    assert str(error.value) == f"{path}: does not end with a line of sizes; is it cut short?"
+
+
 def test_trained_on_the_sample_treebank(tmp_path: Path) -> None:
     parts = split(generate(pairs=900, seed=1))
     options = ParserTraining(cycles=2, signature="chinese")

@@ -72,7 +72,13 @@ def write_level(directory: PathLike, grammar: SplitGrammar, level: int) -> tuple
 def read_settings(folder: Path) -> ParserFile:
     """What `parser.toml` says, or the defaults where there is none."""
     path = folder / "parser.toml"
-    return load_options(ParserFile, path) if path.is_file() else ParserFile()
+    if not path.is_file():
+        return ParserFile()
+    settings = load_options(ParserFile, path)
+    last = path.read_bytes().splitlines(keepends=True)[-1:]
+    if not last or not last[0].startswith(b"sizes = ") or not last[0].endswith(b"\n"):
+        raise FormatError(os.fspath(path), 0, "does not end with a line of sizes; is it cut short?")
+    return settings
 
 
 def write_settings(folder: Path, settings: ParserFile) -> None:
