@@ -13,9 +13,11 @@ namespace {
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 // Sums of the same scores in another order differ by rounding; the best tree must not fall out by that.
 constexpr double kRounding = 1e-9;
-// Nodes of one place, and chains of unary rules over one span: real grammars have a few.
+// Nodes of one place, and chains of unary rules over one span: real grammars have a few. Beyond the most, so many chains
+// of each further length.
 constexpr std::size_t kMostNodes = 64;
 constexpr std::size_t kMostChains = 1000;
+constexpr std::size_t kLeastChains = 20;
 
 }  // namespace
 
@@ -278,8 +280,22 @@ void ParsePacking::unite_bindings(std::vector<Node>& nodes) {
 // Places that reach each other by unary rules: chains grow rule by rule, and know which places they have passed.
 void ParsePacking::build_chains(std::span<const std::uint32_t> places) {
   using Passed = std::vector<std::uint32_t>;
-  std::map<std::pair<Passed, std::uint32_t>, std::vector<std::uint32_t>> chains;  // places passed, the last → nodes
-  std::map<std::pair<std::uint32_t, Support>, std::vector<std::uint32_t>> all;    // place and support → nodes
+  using Chain = std::pair<Passed, std::uint32_t>;  // places passed, the last
+  struct Step {
+    std::uint32_t place;
+    const MaxRule::Edge* edge;
+    double conditional;
+  };
+  std::vector<Step> steps;
+  for (const std::uint32_t place : places) {
+    const double total = probabilities_ ? graph_.total(place) : 0.0;
+    for (const MaxRule::Edge& edge : graph_.edges(place)) {
+      if (edge.left != kNone && edge.right == kNone && std::find(places.begin(), places.end(), edge.left) != places.end())
+        steps.push_back({place, &edge, edge.score - total});
+    }
+  }
+  std::map<Chain, std::vector<std::uint32_t>> chains;                           // → nodes
+  std::map<std::pair<std::uint32_t, Support>, std::vector<std::uint32_t>> all;  // place and support → nodes
   std::size_t number = 0;
   const auto keep = [&](const Passed& passed, std::vector<Node> nodes) {
     if (nodes.empty()) return;
@@ -290,24 +306,35 @@ void ParsePacking::build_chains(std::span<const std::uint32_t> places) {
     ++number;
   };
   for (const std::uint32_t place : places) keep({place}, join(place, places));
-  while (!chains.empty() && number < kMostChains) {
-    std::map<std::pair<Passed, std::uint32_t>, std::vector<Node>> longer;
+  bool is_cut = false;
+  while (!chains.empty()) {
+    std::map<Chain, std::vector<Node>> longer;
     for (const auto& [key, nodes] : std::exchange(chains, {})) {
       if (time_is_up()) return;
       const auto& [passed, child] = key;
-      for (const std::uint32_t place : places) {
-        if (std::binary_search(passed.begin(), passed.end(), place)) continue;
+      for (const Step& step : steps) {
+        if (step.edge->left != child || std::binary_search(passed.begin(), passed.end(), step.place)) continue;
         Passed more = passed;
-        more.insert(std::lower_bound(more.begin(), more.end(), place), place);
-        for (const MaxRule::Edge& edge : graph_.edges(place)) {
-          if (edge.left != child || edge.right != kNone) continue;
-          const double conditional = probabilities_ ? edge.score - graph_.total(place) : 0.0;
-          for (const std::uint32_t node : nodes) {
-            if (const Support made = support(place, edge, nodes_[node].support, 0); made != 0)
-              add_edge(longer[{more, place}], place, made, {{node}, edge.score, conditional});
-          }
+        more.insert(std::lower_bound(more.begin(), more.end(), step.place), step.place);
+        std::vector<Node>& made_nodes = longer[{std::move(more), step.place}];
+        for (const std::uint32_t node : nodes) {
+          if (const Support made = support(step.place, *step.edge, nodes_[node].support, 0); made != 0)
+            add_edge(made_nodes, step.place, made, {{node}, step.edge->score, step.conditional});
         }
       }
+    }
+    // The best go on: what is below a good tree is itself part of a tree as good.
+    std::vector<std::pair<double, std::map<Chain, std::vector<Node>>::iterator>> ranked;
+    for (auto at = longer.begin(); at != longer.end(); ++at) {
+      double best = kNever;
+      for (const Node& node : at->second) best = std::max(best, outside_[node.place] + node.best);
+      ranked.emplace_back(best, at);
+    }
+    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    const std::size_t room = std::max(kLeastChains, kMostChains - std::min(kMostChains, number));
+    for (std::size_t rank = room; rank < ranked.size(); ++rank) {
+      is_cut |= !ranked[rank].second->second.empty();
+      longer.erase(ranked[rank].second);
     }
     for (auto& [key, nodes] : longer) keep(key.first, std::move(nodes));
   }
@@ -315,13 +342,14 @@ void ParsePacking::build_chains(std::span<const std::uint32_t> places) {
   // For all other rules it is the same by which chain a label and its states came about.
   for (const auto& [key, nodes] : all) {
     std::vector<Node> together;
-    if (nodes.size() > 1) {
-      for (const std::uint32_t node : nodes) {
-        for (const Edge& edge : nodes_[node].edges) add_edge(together, key.first, key.second, edge);
-      }
-      together.front().is_cut = !chains.empty();
+    bool has_cut = is_cut;
+    for (const std::uint32_t node : nodes) {
+      has_cut |= nodes_[node].is_cut;
+      if (nodes.size() == 1) break;
+      for (const Edge& edge : nodes_[node].edges) add_edge(together, key.first, key.second, edge);
     }
     const auto kept = together.empty() ? nodes : finish(std::move(together));
+    nodes_[kept.front()].is_cut |= has_cut;
     found_[key.first].insert(found_[key.first].end(), kept.begin(), kept.end());
   }
 }

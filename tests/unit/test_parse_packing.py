@@ -2,6 +2,7 @@
 
 import math
 import re
+from itertools import pairwise
 
 from enumeration import tails_of
 from split_grammars import trees_of
@@ -103,6 +104,20 @@ def test_very_many_chains_of_unary_rules_are_cut_and_counted() -> None:
     ).forests([["a"]])
     assert len(trees_of(few.value)) == len(set(trees_of(few.value))) == 3 + 6 + 6
     assert few.cut == 0
+
+
+def test_the_best_chain_is_made_however_many_there_are() -> None:
+    labels = [f"X{n}" for n in range(40)]
+    rules = "".join(f"{x}_0 -> {y}_0 0.001\n" for x in labels for y in labels if x != y and y != labels[0])
+    rules += "".join(f"{x}_0 -> {y}_0 0.9\n" for x, y in pairwise(labels[:10]))
+    rules += f"ROOT_0 -> X0_0 1.0\nX39_0 -> X0_0 0.001\n{labels[9]}_0 -> A_0 0.5\n"
+    states = dict.fromkeys(("ROOT", *labels, "A"), 1)
+    split = grammar(states, rules, "A a [0.5]\n")
+    (alone,) = GrammarParser(split, EVERYTHING).trees([["a"]])
+    assert str(alone.value) == "".join(f"({x} " for x in labels[:10]) + "(A a)" + ")" * 10
+    (parsed,) = GrammarParser(split, EVERYTHING).forests([["a"]])
+    assert parsed.cut > 0
+    assert str(parsed.value.viterbi()) == f"(ROOT {alone.value})"
 
 
 def _only(rules: str, labels: str) -> str:
