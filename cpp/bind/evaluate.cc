@@ -33,7 +33,10 @@ void bind_evaluate(nb::module_& m) {
           }, "references"_a, nb::call_guard<nb::gil_scoped_release>(), "One list of lines for each reference translation.")
       .def("scores", [](const Metric& self, const ArrayIn<double>& rows) {
             return as_array(without_gil([&] { return scores(self, as_span(rows)); }));
-          }, "rows"_a, "The score of every row of statistics.");
+          }, "rows"_a, "The score of every row of statistics.")
+      .def("score_of_part", [](const Metric& self, const ArrayIn<double>& part, const ArrayIn<double>& whole) {
+            return score_of_part(self, as_span(part), as_span(whole));
+          }, "part"_a, "whole"_a, "The score of a part of a corpus, of lengths taken from the whole.");
 
   nb::enum_<LengthChoice>(m, "LengthChoice", "Which reference's length a sentence is held against.")
       .value("closest", LengthChoice::closest)

@@ -95,6 +95,12 @@ double Bleu::score(std::span<const double> sum) const {
   return 100.0 * std::exp(brevity + logarithm / static_cast<double>(orders));
 }
 
+double Bleu::score_of_part(std::span<const double> part, std::span<const double> whole) const {
+  std::vector<double> sum(part.begin(), part.end());
+  std::copy_n(whole.begin(), 2, sum.begin());  // the precisions of the part, the brevity penalty of all
+  return score(sum);
+}
+
 std::shared_ptr<const References> Bleu::prepare(ReferenceLines lines) const {
   return std::make_shared<BleuReferences>(lines, options_);
 }

@@ -36,6 +36,7 @@ class Bleu final : public Metric {
   std::size_t width() const override { return 2 + 2 * std::size_t{options_.order}; }
   bool higher_is_better() const override { return true; }
   double score(std::span<const double> sum) const override;
+  double score_of_part(std::span<const double> part, std::span<const double> whole) const override;
   std::shared_ptr<const References> prepare(ReferenceLines lines) const override;
 
  private:

@@ -4,6 +4,8 @@
 
 namespace treeglot {
 
+double Metric::score_of_part(std::span<const double> part, std::span<const double>) const { return score(part); }
+
 std::vector<double> statistics(const References& references, std::span<const std::string> translations,
                                std::span<const std::uint32_t> sentences) {
   if (translations.size() != sentences.size()) {
@@ -27,6 +29,13 @@ std::vector<double> scores(const Metric& metric, std::span<const double> rows) {
   std::vector<double> out(check_rows(metric, rows));
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = metric.score(rows.subspan(i * metric.width(), metric.width()));
   return out;
+}
+
+double score_of_part(const Metric& metric, std::span<const double> part, std::span<const double> whole) {
+  if (check_rows(metric, part) != 1 || check_rows(metric, whole) != 1) {
+    throw std::invalid_argument("a part of a corpus and the corpus are one row of statistics each");
+  }
+  return metric.score_of_part(part, whole);
 }
 
 std::size_t check_rows(const Metric& metric, std::span<const double> rows) {

@@ -32,6 +32,9 @@ class Metric {
   virtual bool higher_is_better() const = 0;
   // Of a sum of statistics; from 0 to 100 for most.
   virtual double score(std::span<const double> sum) const = 0;
+  // Of a few sentences of a corpus. What holds of the corpus as a whole (the length, for BLEU) is taken from all of it: the few
+  // would tell it badly.
+  virtual double score_of_part(std::span<const double> part, std::span<const double> whole) const;
   virtual std::shared_ptr<const References> prepare(ReferenceLines lines) const = 0;
 };
 
@@ -42,6 +45,9 @@ std::vector<double> statistics(const References& references, std::span<const std
 
 // The score of every row.
 std::vector<double> scores(const Metric& metric, std::span<const double> rows);
+
+// The score of a part of a corpus; refuses other than one row each.
+double score_of_part(const Metric& metric, std::span<const double> part, std::span<const double> whole);
 
 // Refuses rows of another width than the metric's; how many there are.
 std::size_t check_rows(const Metric& metric, std::span<const double> rows);

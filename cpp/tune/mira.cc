@@ -115,17 +115,22 @@ class Learner {
   std::size_t steps_ = 0;
 };
 
-}  // namespace
-
-double rescore(const Pool& pool, const Metric& metric, std::span<const double> weights,
-               std::span<const std::uint8_t> chosen) {
-  std::vector<double> sum(metric.width());
+// The statistics of the best hypotheses of those sentences with chosen[i] != 0, added up.
+std::vector<double> sum_of(const Pool& pool, std::span<const double> weights, std::span<const std::uint8_t> chosen) {
+  std::vector<double> sum(pool.width());
   for (std::size_t sentence = 0; sentence < pool.sentences(); ++sentence) {
     if (chosen[sentence] == 0 || pool.begin(sentence) == pool.end(sentence)) continue;
     const auto row = pool.statistics(pool.best(sentence, weights));
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += row[i];
   }
-  return metric.score(sum);
+  return sum;
+}
+
+}  // namespace
+
+double rescore(const Pool& pool, const Metric& metric, std::span<const double> weights,
+               std::span<const std::uint8_t> chosen) {
+  return metric.score(sum_of(pool, weights, chosen));
 }
 
 MiraResult mira(const Pool& pool, const Metric& sentence_metric, const Metric& metric, std::span<const double> start,
@@ -156,8 +161,15 @@ MiraResult mira(const Pool& pool, const Metric& sentence_metric, const Metric& m
     }
     for (const std::size_t sentence : order) learner.learn(sentence);
     std::vector<double> mean = learner.mean();
-    out.train.push_back(rescore(pool, metric, mean, learnt));
-    out.held_out.push_back(chooses ? rescore(pool, metric, mean, held_out) : out.train.back());
+    std::vector<double> whole = sum_of(pool, mean, learnt);
+    out.train.push_back(metric.score(whole));
+    if (chooses) {
+      const std::vector<double> part = sum_of(pool, mean, held_out);
+      for (std::size_t i = 0; i < whole.size(); ++i) whole[i] += part[i];
+      out.held_out.push_back(metric.score_of_part(part, whole));
+    } else {
+      out.held_out.push_back(out.train.back());
+    }
     // Few sentences are held out and their score comes in leaps: where it is the same, the others' decides.
     const std::pair reached(sign * out.held_out.back(), sign * out.train.back());
     if (reached > best) {

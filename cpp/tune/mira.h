@@ -21,7 +21,7 @@ struct MiraOptions {
 struct MiraResult {
   std::vector<double> weights;        // the mean of all that were passed through, up to the best epoch
   std::uint32_t best_epoch = 0;       // from 1; 0 when there was nothing to learn from
-  std::vector<double> train, held_out;  // corpus scores of the means after each epoch, on the two parts
+  std::vector<double> train, held_out;  // scores of the means after each epoch, on the two parts; held_out as a part of all
 };
 
 // Features are taken in `units`, so that a step is worth as much in each of them; those with unit 0 are not learnt.

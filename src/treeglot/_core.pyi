@@ -1594,6 +1594,9 @@ class Metric:
     def scores(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """The score of every row of statistics."""
 
+    def score_of_part(self, part: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], whole: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+        """The score of a part of a corpus, of lengths taken from the whole."""
+
 class LengthChoice(enum.Enum):
     """Which reference's length a sentence is held against."""
 

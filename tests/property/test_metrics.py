@@ -59,8 +59,8 @@ class ShortestBLEU(BLEU):
         return min(ref_lens)
 
 
-def slow_bleu(hypotheses: list[str], references: list[list[str]], length: str) -> float:
-    """BLEU-4 without smoothing, from its definition."""
+def slow_bleu(hypotheses: list[str], references: list[list[str]], length: str, brevity: float | None = None) -> float:
+    """BLEU-4 without smoothing, from its definition; `brevity` in place of its own penalty."""
     matches, totals = [0] * 4, [0] * 4
     words = wanted = 0
     for number, hypothesis in enumerate(hypotheses):
@@ -77,7 +77,8 @@ def slow_bleu(hypotheses: list[str], references: list[list[str]], length: str) -
                 totals[n - 1] += count
     if not all(matches):
         return 0.0
-    brevity = min(1.0, math.exp(1 - wanted / words))
+    if brevity is None:
+        brevity = min(1.0, math.exp(1 - wanted / words))
     return 100 * brevity * math.prod(m / t for m, t in zip(matches, totals, strict=True)) ** 0.25
 
 
@@ -85,6 +86,26 @@ def slow_bleu(hypotheses: list[str], references: list[list[str]], length: str) -
 def test_bleu_is_that_of_the_definition(corpus, length: str) -> None:
     metric = Bleu(smooth="none", length=length)
     assert metric.score(metric.statistics(*corpus)) == pytest.approx(slow_bleu(*corpus, length), abs=1e-9)
+
+
+@given(corpora(), st.integers(0, 2**16))
+def test_a_part_of_a_text_has_the_length_of_all_of_it(corpus, bits: int) -> None:
+    metric = Bleu(smooth="none")
+    rows = metric.statistics(*corpus)
+    part = np.array([bits >> i & 1 for i in range(len(rows))], dtype=np.bool_)
+    precisions = slow_bleu(*chosen(corpus, part), "closest", brevity=1.0)
+    words, wanted = rows[:, :2].sum(axis=0)
+    brevity = min(1.0, math.exp(1 - wanted / words)) if words else 0.0
+    assert metric.score_of_part(rows, part) == pytest.approx(precisions * brevity, abs=1e-9)
+    ter = Ter()
+    others = ter.statistics(*corpus)
+    assert ter.score_of_part(others, part) == ter.score(others[part])
+
+
+def chosen(corpus, part: np.ndarray) -> tuple[list[str], list[list[str]]]:
+    hypotheses, references = corpus
+    which = part.nonzero()[0].tolist()
+    return [hypotheses[i] for i in which], [[reference[i] for i in which] for reference in references]
 
 
 @given(corpora())

@@ -198,6 +198,23 @@ def test_mira_is_judged_on_what_it_holds_out(tmp_path: Path) -> None:
     assert (found.iteration, found.score) == (best, found.log[best]["held_out"])
 
 
+def test_what_is_held_out_has_the_length_of_all(tmp_path: Path) -> None:
+    """One sentence would say nothing of how long the output is: with a short reference, short output would win."""
+    longer = [f"{line} and more" if i < 11 else line for i, line in enumerate(PROBLEM.references)]
+    found = tune(PROBLEM, PROBLEM.lines, [longer], METHODS[1], START, tmp_path, options=OPTIONS)
+    held_out = METHODS[1].held_out(12)
+    assert held_out.nonzero()[0].tolist() == [11]
+    weights = [START, *(read_weights(tmp_path / f"{i:02}.weights") for i in range(1, len(found.log)))]
+    alone = []
+    for one, entry in zip(weights, found.log, strict=True):
+        rows = Bleu().statistics(PROBLEM.translate(PROBLEM.lines, one, 1).best(), [longer])
+        here = rows[held_out].sum(axis=0)
+        alone.append(Bleu().score(here))
+        here[:2] = rows[:, :2].sum(axis=0)
+        assert entry["held_out"] == Bleu().score(here)
+    assert alone != [entry["held_out"] for entry in found.log]
+
+
 def test_an_empty_line_counts(tmp_path: Path) -> None:
     class Holes(LogLinear):
         def translate(self, lines, weights, kbest):

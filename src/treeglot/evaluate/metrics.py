@@ -70,6 +70,16 @@ class Metric(ABC):
         rows = np.asarray(statistics, dtype=np.float64)
         return float(self.scores(rows if rows.ndim == 1 else rows.sum(axis=0))[0])
 
+    def score_of_part(self, statistics: Statistics, part: npt.NDArray[np.bool_]) -> float:
+        """The score of some rows; what holds of a text as a whole, the length for BLEU, is that of all the rows.
+
+        >>> rows = Bleu().statistics(["a b c d e", "f g h i"], [["a b c d e", "f g h i j k"]])
+        >>> first = np.array([True, False])
+        >>> round(Bleu().score(rows[first]), 2), round(Bleu().score_of_part(rows, first), 2)
+        (100.0, 80.07)
+        """
+        return self.core.score_of_part(statistics[part].sum(axis=0), statistics.sum(axis=0))
+
     def scores(self, statistics: npt.ArrayLike) -> npt.NDArray[np.float64]:
         """The score of every row.
 

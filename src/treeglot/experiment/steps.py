@@ -196,7 +196,9 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
     if tune.method != "none":
         tuned = dataclasses.asdict(tune) | {"options": _tuner(tune), "lowercase": recipe.lowercase}
         inputs: Files = {"model": model, "dev": dev[translated_file(kind, dev, "dev")]} | _references(dev)
-        steps.append(Step(f"tune {system.name}", partial(_tune, tune, recipe.lowercase), inputs, tuned, resumes=True))
+        version = 2 if tune.method == "mira" else 1
+        step = partial(_tune, tune, recipe.lowercase)
+        steps.append(Step(f"tune {system.name}", step, inputs, tuned, version=version, resumes=True))
         weights = Output(f"tune {system.name}", "best.weights")
     for name, test in tests.items():
         inputs = {"model": model, "weights": weights, "sentences": test[translated_file(kind, test, f"test.{name}")]}

@@ -201,7 +201,7 @@ class _Run:
         rows = self.references.statistics(kbest.best())
         entry: Entry = {"iteration": number, "score": self.metric.score(rows)}
         if self.held_out.any():
-            entry["held_out"] = self.metric.score(rows[self.held_out])
+            entry["held_out"] = self.metric.score_of_part(rows, self.held_out)
         if isinstance(self.metric, Bleu):
             words, wanted = rows[:, :2].sum(axis=0)
             entry["length"] = float(words / wanted) if wanted else None
