@@ -6,13 +6,6 @@
 #include "decode/match_chart.h"
 
 namespace treeglot {
-namespace {
-
-bool comes_after(const BestMatches::Match& a, const BestMatches::Match& b) {
-  return a.estimate != b.estimate ? a.estimate < b.estimate : a.order > b.order;
-}
-
-}  // namespace
 
 void BestMatches::clear() {
   proposed_.clear();
@@ -22,18 +15,19 @@ void BestMatches::clear() {
 
 void BestMatches::propose(Symbol lhs, std::span<const Alternative> alternatives, std::span<const NodeId> tails,
                           float below) {
-  proposed_.push_back({below + alternatives.front().priority(), static_cast<std::uint32_t>(proposed_.size()), lhs,
-                       alternatives, tails});
+  proposed_.push_back({below + alternatives.front().priority(), lhs, alternatives, tails});
 }
 
 void BestMatches::choose(const RuleTable& table, const UnaryRules& unary, RuleCache& cache) {
-  auto order = static_cast<std::uint32_t>(proposed_.size());
-  std::ranges::make_heap(proposed_, comes_after);
+  queue_.clear();
+  for (std::uint32_t number = 0; number < proposed_.size(); ++number)
+    queue_.push_back({proposed_[number].estimate, number});
+  std::make_heap(queue_.begin(), queue_.end());
   const std::size_t most = most_matches_ == 0 ? std::numeric_limits<std::size_t>::max() : most_matches_;
-  while (!proposed_.empty() && matches_.size() < most) {
-    std::ranges::pop_heap(proposed_, comes_after);
-    const Match best = proposed_.back();
-    proposed_.pop_back();
+  while (!queue_.empty() && matches_.size() < most) {
+    std::pop_heap(queue_.begin(), queue_.end());
+    const Match best = proposed_[queue_.back().number];
+    queue_.pop_back();
     const std::size_t before = labels_.size();
     if (!take(best.lhs, best.estimate)) continue;
     matches_.push_back(best);
@@ -42,12 +36,13 @@ void BestMatches::choose(const RuleTable& table, const UnaryRules& unary, RuleCa
     if (node == RuleTable::kNoNode) continue;
     for (const RuleCache::Group& group : cache.at(node)) {
       if (unary.rank_of(group.lhs) <= unary.rank_of(best.lhs)) continue;  // it would close a circle
-      proposed_.push_back({best.estimate + group.alternatives.front().priority(), order++, group.lhs, group.alternatives,
-                           {}, best.lhs});
-      std::ranges::push_heap(proposed_, comes_after);
+      const float estimate = best.estimate + group.alternatives.front().priority();
+      queue_.push_back({estimate, static_cast<std::uint32_t>(proposed_.size())});
+      proposed_.push_back({estimate, group.lhs, group.alternatives, {}, best.lhs});
+      std::push_heap(queue_.begin(), queue_.end());
     }
   }
-  matches_cut_ |= !proposed_.empty();
+  matches_cut_ |= !queue_.empty();
   std::ranges::stable_sort(labels_, {}, [&](const Label& label) { return unary.rank_of(label.label); });
 }
 

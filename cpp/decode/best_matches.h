@@ -28,7 +28,6 @@ class BestMatches {
   };
   struct Match {
     float estimate;
-    std::uint32_t order;                        // of two with the same estimate the first wins
     Symbol lhs;
     std::span<const Alternative> alternatives;
     std::span<const NodeId> tails;
@@ -55,10 +54,20 @@ class BestMatches {
   bool matches_cut() const { return matches_cut_; }
 
  private:
+  // A proposal by its number: of two with the same estimate the first is better.
+  struct Ranked {
+    float estimate;
+    std::uint32_t number;
+    friend bool operator<(const Ranked& a, const Ranked& b) {
+      return a.estimate != b.estimate ? a.estimate < b.estimate : a.number > b.number;
+    }
+  };
+
   bool take(Symbol label, float estimate);
 
   std::uint32_t most_labels_, most_matches_;
-  std::vector<Match> proposed_;  // a heap while choosing
+  std::vector<Match> proposed_;
+  std::vector<Ranked> queue_;  // those to choose from, a heap: it moves less than one of matches would
   std::vector<Match> matches_;
   std::vector<Label> labels_;
   bool labels_cut_ = false, matches_cut_ = false;

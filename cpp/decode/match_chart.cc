@@ -67,16 +67,17 @@ class Chart {
   }
 
   TranslationForest run() {
+    const auto [first, last] = table_.nonterminal_children(RuleTable::kRoot);
     for (std::uint32_t begin = length_; begin-- > 0;) {
       begin_ = begin;
       tails_.clear();
       match_tails_.clear();
       for (auto& found : matches_) found.clear();
       if (given_[begin] == nullptr) extend_by_word(RuleTable::kRoot, begin);
-      const std::uint32_t last = std::min(length_, begin + width_);
-      for (std::uint32_t end = begin + 1; end <= last; ++end) {
+      const std::uint32_t furthest = std::min(length_, begin + width_);
+      for (std::uint32_t end = begin + 1; end <= furthest; ++end) {
         finish_cell(end);
-        if (end < length_) extend_by_cell(RuleTable::kRoot, begin, end);
+        if (end < length_) extend_by_cell(first, last, begin, end);
       }
     }
     add_sentence();
@@ -103,7 +104,7 @@ class Chart {
     const auto [first, last] = table_.nonterminal_children(node);
     if (first == last) return;
     const std::uint32_t furthest = std::min(length_, begin_ + limit());
-    for (std::uint32_t end = at + 1; end <= furthest; ++end) extend_by_cell(node, at, end);
+    for (std::uint32_t end = at + 1; end <= furthest; ++end) extend_by_cell(first, last, at, end);
   }
 
   void extend_by_word(RuleTable::Node node, std::uint32_t at) {
@@ -112,9 +113,10 @@ class Chart {
     if (child != RuleTable::kNoNode) extend(child, at + 1);
   }
 
-  void extend_by_cell(RuleTable::Node node, std::uint32_t at, std::uint32_t end) {
+  // With the labels of a cell, to those of the nodes [first, last) that they lead to.
+  void extend_by_cell(RuleTable::Node first, RuleTable::Node last, std::uint32_t at, std::uint32_t end) {
     for (const Item& item : cell(at, end)) {
-      const RuleTable::Node child = table_.child(node, nonterminal(item.label));
+      const RuleTable::Node child = table_.child(first, last, nonterminal(item.label));
       if (child == RuleTable::kNoNode) continue;
       tails_.push_back(item.node);
       extend(child, end);

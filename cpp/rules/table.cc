@@ -4,9 +4,9 @@
 
 namespace treeglot {
 
-RuleTable::Node RuleTable::child(Node node, Symbol symbol) const {
-  const std::uint32_t* base = symbol_.data() + first_child_[node];
-  std::size_t size = first_child_[node + 1] - first_child_[node];
+RuleTable::Node RuleTable::child(Node begin, Node end, Symbol symbol) const {
+  const std::uint32_t* base = symbol_.data() + begin;
+  std::size_t size = end - begin;
   if (size == 0) return kNoNode;
   // Branchless binary search for the last symbol ≤ `symbol`.
   while (size > 1) {

@@ -88,7 +88,9 @@ class RuleTable {
   std::size_t dense_features() const { return dense_; }
 
   // The child that `symbol` leads to, or kNoNode.
-  Node child(Node node, Symbol symbol) const;
+  Node child(Node node, Symbol symbol) const { return child(first_child_[node], first_child_[node + 1], symbol); }
+  // The same among the children [begin, end) of some node.
+  Node child(Node begin, Node end, Symbol symbol) const;
   // The children that nonterminals lead to: a range of nodes, whose symbols are symbol(child).
   std::pair<Node, Node> nonterminal_children(Node node) const;
   Symbol symbol(Node node) const { return symbol_[node]; }
