@@ -41,7 +41,7 @@ class ParserTraining:
     noise: float = option(0.01, "by how much two halves of a state differ at first")
     smooth_grammar: float = option(0.01, "part of a rule's probability that is the mean over the states of its label")
     smooth_lexicon: float = option(0.1, "the same for words")
-    least: float = option(1e-9, "probabilities below this are 0 in the model")
+    least: float = option(1e-9, "probabilities of rules below this are 0 in the model; those of words stay")
     seed: int = option(1, "seed of the random differences")
     threads: int = option(1, "threads; they do not change the result")
 
