@@ -158,6 +158,22 @@ def test_sentences_with_grammars_of_their_own(run):
     assert (code, err) == (0, "")
 
 
+def test_the_rules_of_a_sentence_are_gone_after_it(tmp_path):
+    import gc
+    import weakref
+
+    (tmp_path / "rules").write_text("[X] ||| a ||| A ||| F=1\n")
+    gc.disable()  # it counts objects of Python, not how large a table is
+    try:
+        translator = ForeignTranslator(read_grammar(tmp_path / "rules"), ForeignWeights("cdec", {"F": 1.0}))
+        assert translator.translate("a").text == "A"
+        gone = weakref.ref(translator)
+        del translator
+        assert gone() is None
+    finally:
+        gc.enable()
+
+
 def test_the_name_of_a_grammar_with_a_control_character(run):
     Path("one").write_text("[X] ||| a ||| A ||| F=1\n")
     Path("weights").write_text("F 1\n")

@@ -85,8 +85,8 @@ class ForeignTranslator:
         self._own_rules = own_rules
         self._source_words = frozenset(table.source_words)
         marked = not glue and not MARKS.isdisjoint(self._source_words)
-        self.trees = translates_trees(table)
-        self.foreign = replace(weights, glue=glue, marked=marked)
+        self.trees = trees = translates_trees(table)
+        self.foreign = foreign = replace(weights, glue=glue, marked=marked)
         self.grammar = frozenset(table.features)
         self.options = options or search_options(weights)
         usual = "none" if not settings.passes else "unknown" if settings.only_unknown else definition.pass_through
@@ -95,12 +95,13 @@ class ForeignTranslator:
         if glue and goal and goal == glued:
             raise UsageError(f"the label of sentences and the one that glue joins are both {goal!r}; expected no glue")
 
+        # Without this object in it: a sentence's own rules are to be gone with their translator.
         def setup(features: _core.FeatureSet, search: SearchOptions) -> _core.Matcher:
             if weights.decoder == "cdec":
                 features.add_unknown_lengths()
             if lm is not None:
                 features.add_ngram(lm.core, marked)
-            if self.trees:
+            if trees:
                 return _core.ForestMatcher(features, None, math.inf, search.step_limit, search.span_limit)
             return _core.ChartMatcher(
                 features,
@@ -109,7 +110,7 @@ class ForeignTranslator:
                 glue,
                 glued,
                 goal,
-                passed=_passed(self.foreign, definition),
+                passed=_passed(foreign, definition),
                 marked=marked,
                 mark=settings.mark,
             )
