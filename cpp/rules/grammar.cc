@@ -296,10 +296,14 @@ void GrammarReader::read_line(std::string_view line) {
       read_moses_rule();
     } else if (format_ == GrammarFormat::travatar) {
       read_travatar_rule();
-    } else if (format_ == GrammarFormat::cdec && line.starts_with('(')) {
-      read_cdec_tree_rule();
     } else {
-      read_rule();
+      const bool tree = format_ == GrammarFormat::cdec && line.starts_with('(');
+      if (trees_.value_or(tree) != tree) {
+        refuse(tree ? "a rule of trees among rules of strings; expected one such as [X] ||| das ||| the"
+                    : "a rule of strings among rules of trees; expected one such as (DT das) ||| the");
+      }
+      trees_ = tree;
+      tree ? read_cdec_tree_rule() : read_rule();
     }
   } catch (const std::invalid_argument& problem) {
     fail(problem.what());

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,7 @@ class GrammarReader : public LineSink {
   GrammarFormat format_;
   std::string prefix_;
   RuleTableBuilder& builder_;
+  std::optional<bool> trees_;                             // whether rules are of trees (cdec): the first one says it
   std::size_t scores_ = 0;                                // of the first rule (moses): the others have as many
   std::vector<std::vector<std::string_view>> fields_;     // of the line at hand, fields_used_ of them
   std::size_t fields_used_ = 0;

@@ -90,6 +90,15 @@ def test_bad_records_of_other_formats_cost_themselves_alone(run):
     assert "input:2: the tree that begins here is still open" in err
 
 
+def test_rules_of_trees_and_of_strings_are_not_mixed(run):
+    code, _, err = run(CDEC + "[X] ||| er ||| he ||| A=1\n", TREE)
+    problem = "a rule of strings among rules of trees; expected one such as (DT das) ||| the"
+    assert (code, err) == (1, f"error: grammar:7: {problem}\n")
+    code, _, err = run("[X] ||| er ||| he ||| A=1\n" + CDEC, TREE)
+    problem = "a rule of trees among rules of strings; expected one such as [X] ||| das ||| the"
+    assert (code, err) == (1, f"error: grammar:2: {problem}\n")
+
+
 def test_lines_with_rules_of_trees_in_python(tmp_path):
     (tmp_path / "rules").write_text(CDEC)
     translator = ForeignTranslator(read_grammar(tmp_path / "rules"), ForeignWeights("cdec", {"D": 1.0}))

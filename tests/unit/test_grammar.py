@@ -167,7 +167,7 @@ BAD = [
 @pytest.mark.parametrize(("format", "line", "problem"), BAD)
 def test_refusals(tmp_path, format, line, problem):
     goods = {"moses": "a [X] ||| b [X] ||| 1 ||| 0-0\n", "travatar": 'X ( "a" ) ||| "b" ||| F=1\n'}
-    good = goods.get(format, "[X] ||| a ||| b ||| F=1\n")
+    good = goods.get(format, "(X a) ||| b ||| F=1\n" if line.startswith("(") else "[X] ||| a ||| b ||| F=1\n")
     with pytest.raises(FormatError) as caught:
         table_of(tmp_path, good + line + "\n", format)
     assert str(caught.value) == f"{tmp_path / 'grammar'}:2: {problem}"
