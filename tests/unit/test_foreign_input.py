@@ -387,6 +387,15 @@ def test_an_old_moses_ini(tmp_path):
     assert read_foreign_weights(tmp_path / "ini", "moses").weights == {"LM0": 1.0}
 
 
+def test_files_that_a_configuration_names(tmp_path, monkeypatch):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model/labels").write_text("NN 1\n")
+    monkeypatch.chdir(tmp_path)
+    for name in ("labels", "model/labels", tmp_path / "model/labels"):  # beside it, from here, and from anywhere
+        Path("model/ini").write_text(f"[unknown-lhs]\n{name}\n[weight]\nLM0= 1\n")
+        assert read_foreign_weights("model/ini", "moses").settings.passed_labels == {"NN": 0.0}
+
+
 def test_labels_of_unknown_words_in_moses(tmp_path):
     (tmp_path / "ini").write_text("[unknown-lhs]\nlabels\n[weight]\nUnknownWordPenalty0= 0.5\n")
     (tmp_path / "labels").write_text("NN 0.75\nNP 0.25\n\n")

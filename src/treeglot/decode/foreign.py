@@ -18,7 +18,7 @@ from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, iterate_lines
 from treeglot.base.numbers import parse_number
 from treeglot.base.options import unknown
-from treeglot.decode.foreign_settings import LOG10_E, OLD_WEIGHTS, ForeignSettings, SettingsReader
+from treeglot.decode.foreign_settings import LOG10_E, OLD_WEIGHTS, ForeignSettings, SettingsReader, beside
 
 Decoder: TypeAlias = Literal["cdec", "joshua", "moses", "travatar"]
 
@@ -187,10 +187,9 @@ def read_foreign_weights(path: PathLike, decoder: Decoder) -> ForeignWeights:
     settings = SettingsReader()
     weights = _read(path, decoder, settings)
     if settings.labels_file:
-        _read_labels(Path(path).parent / settings.labels_file, settings)
+        _read_labels(beside(path, settings.labels_file), settings)
     if settings.weights_file:
-        beside = Path(path).parent / settings.weights_file
-        weights = {**_read(beside, decoder, SettingsReader()), **weights}
+        weights = {**_read(beside(path, settings.weights_file), decoder, SettingsReader()), **weights}
     if not weights and settings.old:
         try:
             weights = settings.old_weights()

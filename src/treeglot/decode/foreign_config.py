@@ -8,7 +8,7 @@ from pathlib import Path
 
 from treeglot.base.errors import FormatError
 from treeglot.base.files import PathLike, iterate_lines
-from treeglot.decode.foreign_settings import ForeignSettings, positive
+from treeglot.decode.foreign_settings import ForeignSettings, beside, positive
 
 # The features of each feature function that can be had here.
 FUNCTIONS = {
@@ -54,7 +54,7 @@ def read_cdec_config(path: PathLike) -> ForeignConfig:
     12
     """
     file = os.fspath(path)
-    reader = _Reader(Path(file).parent)
+    reader = _Reader(path)
     for number, line in enumerate(iterate_lines(path), 1):
         text = line.split("#", 1)[0].strip()
         if not text:
@@ -70,8 +70,8 @@ def read_cdec_config(path: PathLike) -> ForeignConfig:
 
 
 class _Reader:
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, path: PathLike) -> None:
+        self.path = path
         self.grammars: list[Path] = []
         self.weights: Path | None = None
         self.lm: Path | None = None
@@ -87,9 +87,9 @@ class _Reader:
             case "formalism":
                 self._formalism(value)
             case "grammar":
-                self.grammars.append(self._file(value))
+                self.grammars.append(beside(self.path, value))
             case "weights":
-                self.weights = self._file(value)
+                self.weights = beside(self.path, value)
             case "feature_function":
                 self._function(value)
             case "scfg_max_span_limit":
@@ -138,8 +138,4 @@ class _Reader:
                 pass
             case _:
                 raise ValueError(f"{value[:60]!r} is not supported; expected a file, and -n NAME or -o ORDER alone")
-        self.lm = self._file(path)
-
-    def _file(self, name: str) -> Path:
-        path = Path(name)
-        return path if path.exists() or path.is_absolute() else self.folder / name
+        self.lm = beside(self.path, path)

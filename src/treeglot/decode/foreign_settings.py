@@ -6,7 +6,9 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 
+from treeglot.base.files import PathLike
 from treeglot.base.numbers import parse_number
 from treeglot.decode.search import MOST
 
@@ -223,6 +225,12 @@ _NOT_DONE = {
 }
 _NO_SENTENCES = {"1": "confusion networks", "2": "lattices", "4": "columns of text", "5": "forests"}
 _NO_CHART = dict.fromkeys("0124", "for phrases") | dict.fromkeys("789", "for trees of the input")
+
+
+def beside(configuration: PathLike, name: str) -> Path:
+    """A file that a configuration names: from here, as its decoder would open it, or from its own folder."""
+    path = Path(name)
+    return path if path.exists() or path.is_absolute() else Path(configuration).parent / name
 
 
 def _number(text: str, name: str) -> int | None:
