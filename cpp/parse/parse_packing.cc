@@ -268,9 +268,14 @@ void ParsePacking::unite_bindings(std::vector<Node>& nodes) {
   const bool is_cut = std::any_of(nodes.begin(), nodes.end(), [](const Node& node) { return node.is_cut; });
   for (std::size_t begin = 0, end = 0; begin < ways.size(); begin = end) {
     Support made = nodes[ways[begin].node].support;
-    for (; end < ways.size() && is_same(ways[begin], ways[end]); ++end)
+    Edge edge = *ways[begin].edge;
+    double times = 0.0;  // as probable as the first of them
+    for (; end < ways.size() && is_same(ways[begin], ways[end]); ++end) {
       made = united(made, nodes[ways[end].node].support);
-    add_edge(out, nodes.front().place, made, *ways[begin].edge);
+      times += std::exp(ways[end].edge->conditional - ways[begin].edge->conditional);
+    }
+    edge.conditional += std::log(times);
+    add_edge(out, nodes.front().place, made, std::move(edge));
   }
   limit(out);
   for (Node& node : out) node.is_cut |= is_cut;

@@ -51,6 +51,7 @@ ParseForest ParsePacking::forest(std::span<const std::string_view> words, std::s
   cut = 0;
   std::vector<NodeId> number(nodes_.size(), kNoNode);
   std::vector<NodeId> tails;
+  std::vector<double> sums(nodes_.size(), 0.0);
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     const Node& node = nodes_[n];
     if (node.edges.empty()) continue;
@@ -59,15 +60,22 @@ ParseForest ParsePacking::forest(std::span<const std::string_view> words, std::s
     const ChartNode& place = graph_.at(node.place);
     labels.append(grammar_.shown(place.label));
     spans.push_back({place.begin, place.end});
+    // Σ over the node's trees of the products of their rules' probabilities: not 1 where some are not in the forest.
+    const auto sum_of = [&](const Edge& edge) {
+      double sum = edge.conditional;
+      for (const std::uint32_t tail : edge.tails) sum += sums[tail];
+      return sum;
+    };
     double greatest = -std::numeric_limits<double>::infinity(), sum = 0.0;
-    for (const Edge& edge : node.edges) greatest = std::max(greatest, edge.conditional);
-    for (const Edge& edge : node.edges) sum += std::exp(edge.conditional - greatest);
+    for (const Edge& edge : node.edges) greatest = std::max(greatest, sum_of(edge));
+    for (const Edge& edge : node.edges) sum += std::exp(sum_of(edge) - greatest);
+    sums[n] = greatest + std::log(sum);
     for (const Edge& edge : node.edges) {
       tails.clear();
       for (const std::uint32_t tail : edge.tails) tails.push_back(number[tail]);
       if (tails.empty()) tails.push_back(place.begin);
       builder.add_edge(number[n], tails);
-      scores.push_back(probabilities_ ? edge.conditional - greatest - std::log(sum) : edge.score);
+      scores.push_back(probabilities_ ? sum_of(edge) - sums[n] : edge.score);
     }
   }
   Mapped frozen = builder.freeze(number[top_]);

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 
+from enumeration import derivations as forest_derivations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from split_grammars import WORDS, Edge, Split, edges_of, grammars, posteriors, trees_of
@@ -134,6 +135,17 @@ def test_the_first_pass_keeps_states_by_their_best_derivations(
     assert kept_names <= through.keys()
 
 
+def tree_probabilities(forest: ParseForest) -> dict[frozenset[Edge], float]:
+    """Of each tree, from conditional probabilities, which sum to 1 at every node."""
+    of_node: Counter[int] = Counter()
+    for head, score in zip(forest.graph.heads, forest.scores, strict=True):
+        of_node[int(head)] += math.exp(score)
+    assert all(math.isclose(total, 1.0, rel_tol=1e-9) for total in of_node.values())
+    found = forest_derivations(forest.graph, forest.graph.goal)
+    products = [math.exp(math.fsum(float(forest.scores[e]) for e in tree)) for tree in found]
+    return dict(zip(trees_of(forest), products, strict=True))
+
+
 @given(grammars(), sentences)
 @settings(max_examples=40, deadline=None)
 def test_probabilities_are_conditional(drawn: Grammars, words: list[str]) -> None:
@@ -143,15 +155,31 @@ def test_probabilities_are_conditional(drawn: Grammars, words: list[str]) -> Non
         return
     options = ParsingOptions(coarse=(math.inf,), prune=math.inf, scores="probability")
     (parsed,) = GrammarParser(grammar, options).forests([words])
-    wanted = posteriors(found)
-    graph = parsed.value.graph
-    of_node: dict[int, list[tuple[float, float]]] = {}
-    for head, edge, score in zip(graph.heads, edges_of(parsed.value), parsed.value.scores, strict=True):
-        if head >= len(words):
-            of_node.setdefault(int(head), []).append((min(1.0, wanted[edge]), math.exp(score)))
-    for edges in of_node.values():
-        total = math.fsum(p for p, _ in edges)
-        assert all(math.isclose(p / total, score, rel_tol=1e-9) for p, score in edges)
+    # Rules of labels given their heads; over trees that are parses their products need not sum to 1.
+    rules = posteriors(found)
+    heads: Counter[object] = Counter()
+    for edge, p in rules.items():
+        heads[edge[:3]] += p
+    wanted = {frozenset(edges): math.prod(rules[e] / heads[e[:3]] for e in edges) for _, edges in found}
+    total = math.fsum(wanted.values())
+    for tree, p in tree_probabilities(parsed.value).items():
+        assert math.isclose(p, wanted[tree] / total, rel_tol=1e-9)
+
+
+@given(grammars(cyclic=True), short_sentences)
+@settings(max_examples=60, deadline=None)
+def test_probabilities_of_a_plain_grammar_are_those_of_its_trees(drawn: Grammars, words: list[str]) -> None:
+    coarse, _, grammar = drawn
+    found = coarse.derivations(words)
+    if not found:
+        return
+    options = ParsingOptions(coarse=(math.inf,), prune=math.inf, scores="probability")
+    (parsed,) = GrammarParser(grammar, options, level=0).forests([words])
+    total = math.fsum(p for p, _ in found)
+    probabilities = tree_probabilities(parsed.value)
+    assert len(probabilities) == len(found)
+    for p, edges in found:
+        assert math.isclose(probabilities[frozenset(edges)], p / total, rel_tol=1e-9)
 
 
 @given(grammars())
