@@ -129,10 +129,10 @@ void bind_decode(nb::module_& m) {
                                      "Meets packed forests: every fragment at every node; adds parse and pseudo.")
       .def("__init__",
            [](ForestMatcher* self, FeatureSet& features, std::shared_ptr<HeadTable> heads, double margin,
-              std::uint32_t step_limit, std::uint32_t span_limit) {
-             new (self) ForestMatcher(features, std::move(heads), {margin, step_limit}, {span_limit});
+              std::uint32_t step_limit, std::uint32_t span_limit, bool pseudo_nodes) {
+             new (self) ForestMatcher(features, std::move(heads), {margin, step_limit, pseudo_nodes}, {span_limit});
            },
-           "features"_a, "heads"_a.none(), "margin"_a, "step_limit"_a, "span_limit"_a);
+           "features"_a, "heads"_a.none(), "margin"_a, "step_limit"_a, "span_limit"_a, "pseudo_nodes"_a = false);
 
   nb::class_<HeadDependentsMatcher, Matcher>(
       m, "HeadDependentsMatcher", "Meets dependency trees: the rules of each word with its dependents, and phrases.")

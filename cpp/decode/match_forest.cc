@@ -56,6 +56,7 @@ class Matching {
       : table_(table),
         heads_(heads),
         step_limit_(options.step_limit == 0 ? std::numeric_limits<std::size_t>::max() : options.step_limit),
+        pseudo_nodes_(options.pseudo_nodes),
         parse_(parse),
         pseudo_(pseudo),
         forest_(*input.forest),
@@ -147,6 +148,7 @@ class Matching {
       if (!phrases) add_unknown(node, kNoEdge);
       return;
     }
+    if (pseudo_nodes_ && std::ranges::find(begun_, 1) != begun_.end()) return;
     for (EdgeId edge = graph_.edges_begin(node); edge < graph_.edges_end(node); ++edge) {
       if (begun_[edge - graph_.edges_begin(node)]) continue;
       const auto children = graph_.tails(edge);
@@ -281,6 +283,7 @@ class Matching {
   const RuleTable& table_;
   const HeadTable* heads_;
   std::size_t step_limit_;
+  bool pseudo_nodes_;
   FeatureId parse_, pseudo_;
   const ParseForest& forest_;
   RuleCache& cache_;

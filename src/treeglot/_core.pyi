@@ -2369,7 +2369,7 @@ class ForestMatcher(Matcher):
     Meets packed forests: every fragment at every node; adds parse and pseudo.
     """
 
-    def __init__(self, features: FeatureSet, heads: HeadTable | None, margin: float, step_limit: int, span_limit: int) -> None: ...
+    def __init__(self, features: FeatureSet, heads: HeadTable | None, margin: float, step_limit: int, span_limit: int, pseudo_nodes: bool = False) -> None: ...
 
 class HeadDependentsMatcher(Matcher):
     """

@@ -170,6 +170,25 @@ ROOT[0,1] => S^g[0,1]  ||| 0
     assert err == ""
 
 
+def test_in_forests_only_nodes_without_rules_are_translated_in_source_order(run):
+    text = """\
+sentence 1 :
+er geht
+PRO[0,0] => er ||| 0
+V[1,1] => geht ||| 0
+NP[0,0] => PRO[0,0]  ||| 0
+S[0,1] => NP[0,0] V[1,1]  ||| -0.25
+S[0,1] => PRO[0,0] V[1,1]  ||| -1.5
+
+"""
+    rules = 'S ( x0:NP x1:V ) ||| x1 x0 ||| A=1\nPRO ( "er" ) ||| "he" ||| A=1\n'
+    Path("weights").write_text("A=1\nunk=2\n")
+    _, rows, err = run(rules, text, "--format", "travatar", name="input.egret")
+    # S has a rule, so that its other hyperedge has no derivation; NP and V have none.
+    assert rows == [["0", "geht he", "A=2 unk=2", "6.000000"]]
+    assert err == ""
+
+
 def test_brackets_in_words(tmp_path):
     (tmp_path / "rules").write_text('N ( L ( "-LRB-" ) x0:A ) ||| "(" x0 ||| f=1\nA ( "a" ) ||| "b" ||| f=1\n')
     table = read_grammar(tmp_path / "rules", "travatar")

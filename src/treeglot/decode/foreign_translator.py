@@ -102,7 +102,8 @@ class ForeignTranslator:
             if lm is not None:
                 features.add_ngram(lm.core, marked)
             if trees:
-                return _core.ForestMatcher(features, None, math.inf, search.step_limit, search.span_limit)
+                limits = math.inf, search.step_limit, search.span_limit
+                return _core.ForestMatcher(features, None, *limits, pseudo_nodes=True)
             return _core.ChartMatcher(
                 features,
                 search.span_limit,
