@@ -166,8 +166,23 @@ def edges_of(forest: ParseForest) -> list[Edge]:
     return [(*places[int(head)], below) for head, below in zip(graph.heads, tails, strict=True)]
 
 
-def trees_of(forest: ParseForest) -> list[Tree]:
-    """Each tree that the forest holds, as its edges above words."""
+def scored_trees(forest: ParseForest) -> dict[Tree, float]:
+    """Each tree that the forest holds, as its edges above words, and the sum of their scores; none is there twice."""
     edges, words = edges_of(forest), len(forest.words)
-    found = forest_derivations(forest.graph, forest.graph.goal)
-    return [frozenset(edges[e] for e in tree if e >= words) for tree in found]
+    out: dict[Tree, float] = {}
+    for tree in forest_derivations(forest.graph, forest.graph.goal):
+        key = frozenset(edges[e] for e in tree if e >= words)
+        assert key not in out
+        out[key] = math.fsum(float(forest.scores[e]) for e in tree)
+    return out
+
+
+def is_pruned(forest: ParseForest, trees: dict[Tree, float], margin: float) -> bool:
+    """Whether it has all good trees of `trees` and no tree beside them, and each edge of its graph is in a good one."""
+    least = max(trees.values()) - margin - 1e-9
+    good = {tree for tree, score in trees.items() if score >= least}
+    used: set[int] = set()
+    for tree in forest_derivations(forest.graph, forest.graph.goal):
+        if math.fsum(float(forest.scores[e]) for e in tree) >= least:
+            used |= set(tree)
+    return good <= scored_trees(forest).keys() <= trees.keys() and used == set(range(forest.graph.edges))

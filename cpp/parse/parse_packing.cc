@@ -46,7 +46,10 @@ ParsePacking::ParsePacking(const SplitGrammar& grammar, std::span<const std::uin
       wanted = std::numeric_limits<double>::infinity();
     }
   } while (wanted > std::exchange(width, wanted) + kRounding);
-  if (has_tree()) prune(margin);
+  if (!has_tree()) return;
+  unite_below_root();
+  merge_alike();
+  prune(margin);
 }
 
 void ParsePacking::build(double least) {
@@ -418,8 +421,6 @@ void ParsePacking::prune(double margin) {
   outside[top_] = 0.0;
   for (std::size_t n = nodes_.size(); n-- > 0;) {
     Node& node = nodes_[n];
-    // Chains that others hold too, and what only they had below them, are in no tree: also when the margin has no end.
-    if (outside[n] == kNever) node.edges.clear();
     std::erase_if(node.edges, [&](const Edge& edge) { return !(outside[n] + edge_best(edge) >= least); });
     for (const Edge& edge : node.edges) {
       const double best = outside[n] + edge_best(edge);

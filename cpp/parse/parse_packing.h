@@ -3,7 +3,8 @@
 // Trees of one label over one span are apart where the grammar tells them apart: a node is known by the sub-states that
 // derivations of its trees give their root (a bottom-up tree automaton made deterministic), and below unary rules that lead
 // back to a label, by the labels that its chain of unary rules has passed. So a forest holds every parse once and nothing
-// else, but for parses whose chains pass a label twice, of which there is no end.
+// else, but for parses whose chains pass a label twice, of which there is no end. Nodes that nothing above them tells apart
+// are one again.
 #pragma once
 
 #include <cstdint>
@@ -66,6 +67,8 @@ class ParsePacking {
   void unite_bindings(std::vector<Node>& nodes);
   void limit(std::vector<Node>& nodes);
   std::span<const std::uint32_t> found(std::uint32_t place);
+  void unite_below_root();
+  void merge_alike();
   void prune(double margin);
   bool time_is_up() { return is_late_ = is_late_ || deadline_.passed(); }
   double edge_best(const Edge& edge) const;
