@@ -15,6 +15,7 @@ from typing import IO
 import pytest
 
 from treeglot.base.errors import FormatError, TreeglotError
+from treeglot.base.files import write_binary
 from treeglot.experiment import Output, Pipeline, Planned, Step, Task, Watcher
 
 
@@ -208,6 +209,24 @@ def test_two_runs_at_once(tmp_path: Path, file: Path) -> None:
 
     Pipeline([Step("nested", nested, {})], tmp_path / "work").run()
     assert inner == ["refused"]
+
+
+def test_a_run_leaves_what_others_write_in_its_folder(tmp_path: Path, file: Path) -> None:
+    pipeline = Pipeline(steps(file), tmp_path / "work")
+    run(pipeline)
+    with write_binary(tmp_path / "work" / "report.html") as stream:  # as a run that has just ended, or a plan
+        stream.write(b"whole")
+        assert run(pipeline) == []
+    assert (tmp_path / "work" / "report.html").read_bytes() == b"whole"
+
+
+def test_a_file_system_without_locks(tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def flock(descriptor: IO[str], operation: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    with pytest.raises(OSError, match=r"No locks available: .*work/.lock'"):
+        Pipeline(steps(file), tmp_path / "work").run()
 
 
 def test_a_damaged_result_is_made_again(tmp_path: Path, file: Path) -> None:

@@ -190,12 +190,17 @@ def write_binary(path: PathLike) -> Iterator[IO[bytes]]:
         os.close(descriptor)
 
 
+def remove_leftovers(path: PathLike) -> None:
+    """Remove what killed processes left aside of `path`; what somebody is writing stays."""
+    from treeglot import _core
+
+    _core.remove_leftovers(os.fsencode(Path(path).absolute()))
+
+
 @contextmanager
 def scratch_folder(parent: PathLike, name: str) -> Iterator[Path]:
     """A folder `.NAME.….part` in `parent` that is gone in the end; those of killed processes are removed first."""
-    from treeglot import _core
-
-    _core.remove_leftovers(os.fsencode(Path(parent).resolve() / name))
+    remove_leftovers(Path(parent).resolve() / name)
     while True:
         path = Path(tempfile.mkdtemp(prefix=f".{name}.", suffix=".part", dir=parent))
         with suppress(FileNotFoundError):

@@ -18,7 +18,7 @@ from typing import Any
 
 import treeglot
 from treeglot.base.errors import FormatError, TreeglotError
-from treeglot.base.files import CHUNK, PathLike, write_binary
+from treeglot.base.files import CHUNK, PathLike, remove_leftovers, write_binary
 from treeglot.experiment.step import DIGEST, FINISHED, Identity, Input, Output, Step, Task
 from treeglot.models.kind import Work
 
@@ -185,7 +185,9 @@ class Pipeline:
         """Remove what killed runs left, but for what a step of this plan goes on with."""
         kept = {self._part(planned) for planned in plan if planned.step.resumes and not planned.done}
         for path in self.folder.glob(f".*{PART}"):
-            if path not in kept:
+            if not path.is_dir():  # somebody who looks at the plan, or whose run has just ended, may be writing it
+                remove_leftovers(self.folder / path.name[1:].rsplit(".", 2)[0])
+            elif path not in kept:
                 _remove(path)
 
     @contextmanager
@@ -200,12 +202,14 @@ class Pipeline:
         with (self.folder / LOCK).open("a+") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+            except BlockingIOError:
                 lock.seek(0)
                 who = lock.read().strip()
                 raise TreeglotError(
                     f"{self.folder}: another run is at work here{f' (process {who})' if who else ''}"
                 ) from None
+            except OSError as error:  # some network file systems have no locks
+                raise OSError(error.errno, error.strerror, lock.name) from error
             lock.truncate(0)
             lock.write(str(os.getpid()))
             lock.flush()
