@@ -229,6 +229,18 @@ def test_a_file_system_without_locks(tmp_path: Path, file: Path, monkeypatch: py
         Pipeline(steps(file), tmp_path / "work").run()
 
 
+def test_a_file_that_changes_before_its_step(tmp_path: Path, file: Path) -> None:
+    def touching(task: Task) -> None:
+        file.write_text("changed")
+
+    pipeline = Pipeline([Step("touching", touching, {}), *steps(file)], tmp_path / "work")
+    with pytest.raises(TreeglotError, match=r"in.txt changed before step 'letters' read it; run again"):
+        pipeline.run()
+    assert [planned.done for planned in pipeline.plan()] == [True, False, False, False]
+    assert run(pipeline) == ["letters", "twice", "other"]
+    assert (pipeline.plan()[1].folder / "out").read_text() == "changeda"
+
+
 def test_a_damaged_result_is_made_again(tmp_path: Path, file: Path) -> None:
     pipeline = Pipeline(steps(file), tmp_path / "work")
     run(pipeline)

@@ -151,6 +151,10 @@ class Pipeline:
             for given, path in zip(step.inputs.values(), inputs.values(), strict=True)
             if given == path
         }
+        digests = _Digests(self.folder / DIGESTS)
+        for name, path in inputs.items():  # the plan, and so the key, may be hours old
+            if path in before and digests.of(name, path, {}, step) != planned.identity.inputs[name]:
+                raise TreeglotError(f"{path} changed before step {step.name!r} read it; run again")
         measures: dict[str, float] = {}
         note = measures.__setitem__
         step.run(Task(inputs, planned.identity.inputs, part, work.threads, work.memory, work.report, note))
