@@ -96,6 +96,27 @@ def test_a_step_that_does_not_hear_leaves_nothing_either(tmp_path: Path) -> None
     assert names(tmp_path / "work") == [".lock"]
 
 
+@pytest.mark.parametrize(
+    ("number", "code", "words"), [(signal.SIGTERM, 143, "terminated\n"), (signal.SIGINT, 130, "interrupted\n")]
+)
+def test_an_error_that_a_library_makes_of_it_is_none(
+    tmp_path: Path, number: signal.Signals, code: int, words: str
+) -> None:
+    """As DuckDB does in a query: RuntimeError("Query interrupted")."""
+    program = PROGRAM.replace(
+        "    time.sleep(60)\n",
+        "    try:\n        time.sleep(60)\n    except BaseException:\n"
+        "        raise RuntimeError('Query interrupted') from None\n",
+    ).replace(
+        "import hashlib", "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\nimport hashlib"
+    )
+    process = started(tmp_path, "listening", program)
+    process.send_signal(number)
+    _, said = process.communicate(timeout=30)
+    assert (process.returncode, said) == (code, words)
+    assert names(tmp_path) == []
+
+
 def test_a_signal_that_is_ignored_stays_so(tmp_path: Path) -> None:
     """As by nohup."""
     process = started(tmp_path, "listening", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
@@ -121,9 +142,10 @@ def open_files() -> int:
 
 def test_afterwards_all_is_as_before() -> None:
     main(["--version"])
-    state = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)], quiet_threads(), open_files()
+    signals = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+    state = [signal.getsignal(number) for number in signals], quiet_threads(), open_files()
     assert main(["--version"]) == 0
-    handlers = [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)]
+    handlers = [signal.getsignal(number) for number in signals]
     assert (handlers, quiet_threads(), open_files()) == state
 
 

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 GRACE = 3.0  # seconds
@@ -42,26 +43,39 @@ def told_to_end() -> Iterator[None]:
     if not heard or threading.current_thread() is not threading.main_thread():
         yield
         return
+    told: list[BaseException] = []
+
+    def tell(number: int, frame: FrameType | None) -> None:
+        for other in heard:  # the thread hears of a second one
+            if signal.getsignal(other) is tell:
+                signal.signal(other, _ignore)
+        told.append(Told(number))
+        raise told[-1]
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        told.append(KeyboardInterrupt())
+        raise told[-1]
+
+    before: dict[signal.Signals, Any] = dict.fromkeys(heard, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        before[signal.SIGINT] = signal.default_int_handler
     ear, mouth = os.pipe()
     os.set_blocking(mouth, False)
-    before = signal.set_wakeup_fd(mouth, warn_on_full_buffer=False)  # a byte for each signal, at once
+    fd_before = signal.set_wakeup_fd(mouth, warn_on_full_buffer=False)  # a byte for each signal, at once
     threading.Thread(target=_watch, args=(ear, heard), daemon=True).start()
-    for number in heard:
-        signal.signal(number, _tell)
+    for number in before:
+        signal.signal(number, tell if number in heard else interrupt)
     try:
         yield
+    except Exception as error:
+        if told:  # libraries make errors of their own of what a handler raises, as DuckDB does in a query
+            raise told[-1] from error
+        raise
     finally:
-        for number in heard:
-            signal.signal(number, signal.SIG_DFL)
-        signal.set_wakeup_fd(before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        signal.set_wakeup_fd(fd_before)
         os.close(mouth)
-
-
-def _tell(number: int, frame: FrameType | None) -> None:
-    for other in SIGNALS:  # the thread hears of a second one
-        if signal.getsignal(other) is _tell:
-            signal.signal(other, _ignore)
-    raise Told(number)
 
 
 def _ignore(number: int, frame: FrameType | None) -> None:
