@@ -90,14 +90,13 @@ void ParsePacking::merge_alike() {
     into.best = std::max(into.best, nodes_[n].best);
     into.is_cut |= nodes_[n].is_cut;
   }
-  for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
-    Node& node = nodes_[n];
-    if (!reached[n]) node.edges.clear();
+  for (Node& node : nodes_) {
     for (Edge& edge : node.edges) {
       for (std::uint32_t& tail : edge.tails) tail = merged[tail];
     }
-    std::stable_sort(node.edges.begin(), node.edges.end(),
-                     [](const Edge& a, const Edge& b) { return a.tails < b.tails; });
+    std::stable_sort(node.edges.begin(), node.edges.end(), [](const Edge& a, const Edge& b) {
+      return a.tails != b.tails ? a.tails < b.tails : a.score > b.score;
+    });
     node.edges.erase(std::unique(node.edges.begin(), node.edges.end(),
                                  [](const Edge& a, const Edge& b) { return a.tails == b.tails; }),
                      node.edges.end());

@@ -178,3 +178,40 @@ def test_every_node_is_in_a_tree_when_nothing_is_pruned() -> None:
             used.update(tails_of(graph, edge))
     assert used == set(range(len(parsed.value.labels)))
     assert parsed.value.count() == 4
+
+
+def test_of_two_ways_to_one_edge_in_merged_nodes_the_better_stays() -> None:
+    # X over Y is a rule of its state 0, and of its state 1 through a part: S takes both, so X is one node.
+    rules = "ROOT_0 -> S_0 1.0\nS_0 -> X_0 W_0 0.2\nS_0 -> X_1 W_0 0.8\nX_0 -> Y_0 0.8\nX_1 -> @P_0 0.8\n"
+    rules += "@P_0 -> Y_0 1.0\nY_0 -> A_0 A_0 0.5\nY_0 -> X_0 0.5\n"
+    # The best rules of W are not of one parse, so that more is built than the margin keeps.
+    pairs = {(0, 1): 0.2, (0, 2): 0.2, (1, 0): 0.2, (2, 0): 0.2, (1, 2): 0.1, (2, 1): 0.1}
+    rules += "".join(f"W_0 -> K_{i} L_{j} {p}\n" for (i, j), p in pairs.items())
+    rules += "".join(f"{head}_{i} -> {tag}_0 0.5\n" for head in "KL" for i, tag in enumerate("EFG"))
+    states = {"ROOT": 1, "S": 1, "X": 2, "Y": 1, "@P": 1, "W": 1, "K": 3, "L": 3} | dict.fromkeys("AEFG", 1)
+    lexicon = "A a [0.5]\n" + "".join(f"{tag} w [0.5]\n" for tag in "EFG")
+    made = grammar(states, rules, lexicon)
+    words = ["a", "a", "w", "w"]
+    (whole,) = GrammarParser(made, EVERYTHING).forests([words])
+    parser = GrammarParser(made, ParsingOptions(coarse=(math.inf,), prune=0.0))
+    (pruned,) = parser.forests([words])
+    (best, _), *_ = whole.value.kbest(1)
+    (kept, _), *_ = pruned.value.kbest(1)
+    assert math.isclose(kept, best, abs_tol=1e-9)
+    (alone,) = parser.trees([words])
+    assert f"(ROOT {alone.value})" in [str(tree) for score, tree in whole.value.kbest(99) if score > best - 1e-9]
+
+
+def test_what_only_edges_that_did_not_stay_had_below_them_goes() -> None:
+    rules = "ROOT_0 -> X_0 0.5\nROOT_0 -> X_1 0.3\nX_0 -> Y_0 A_0 0.5\nX_0 -> A_0 Y_0 0.5\nX_1 -> Z_0 A_0 0.5\n"
+    rules += "X_1 -> A_0 Z_0 0.5\nY_0 -> A_0 A_0 0.5\nZ_0 -> V_0 A_0 0.5\nV_0 -> A_0 0.5\n"
+    states = {"ROOT": 1, "X": 2, "Y": 1, "Z": 1, "V": 1, "A": 1}
+    options = ParsingOptions(coarse=(math.inf,), prune=math.inf, most_edges=2)
+    (parsed,) = GrammarParser(grammar(states, rules, "A a [0.5]\n"), options).forests([["a", "a", "a"]])
+    graph = parsed.value.graph
+    reached = {graph.goal}
+    for edge in reversed(range(graph.edges)):
+        if int(graph.heads[edge]) in reached:
+            reached |= set(tails_of(graph, edge))
+    assert reached == set(range(graph.nodes))
+    assert parsed.cut == 1
