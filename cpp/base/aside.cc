@@ -45,8 +45,8 @@ Aside new_aside(const std::string& target) {
     std::string path = (place.parent_path() / (prefix_of(place) + "XXXXXX")).string().append(kSuffix);
     const int descriptor = mkostemps(path.data(), static_cast<int>(kSuffix.size()), O_CLOEXEC);
     if (descriptor < 0) throw FileError(target, errno);
-    // Another writer may have seen the file before it was locked, taken it for a leftover and removed it: then another one is
-    // made. Where there are no locks (some network file systems) nobody can remove it either.
+    // Another writer may have seen the file before it was locked, taken it for a leftover and removed it: then another
+    // one is made. Where there are no locks (some network file systems) nobody can remove it either.
     const bool refused = flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     struct stat status;
     if (!refused && fstat(descriptor, &status) == 0 && status.st_nlink > 0) return {descriptor, std::move(path)};

@@ -1,6 +1,6 @@
-// What is being written stands aside, as .NAME.RANDOM.part beside NAME, until it is complete. Its writer holds a lock on it
-// (flock) as long as it lives: whatever carries such a name and is locked by nobody was left by a process that was killed,
-// and the next writer of NAME removes it.
+// What is being written stands aside, as .NAME.RANDOM.part beside NAME, until it is complete. Its writer holds a lock
+// on it (flock) as long as it lives: whatever carries such a name and is locked by nobody was left by a process that
+// was killed, and the next writer of NAME removes it.
 #pragma once
 
 #include <string>

@@ -11,8 +11,7 @@ namespace treeglot {
 class Pages {
  public:
   Pages() = default;
-  Pages(Pages&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  Pages(Pages&& other) noexcept : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
   Pages& operator=(Pages&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
@@ -36,8 +35,8 @@ class Pages {
   std::size_t size_ = 0;
 };
 
-// A new file that appears under its name only when it is complete: written aside, synchronised, renamed. A symbolic link is
-// followed; a device or a pipe is written as it is.
+// A new file that appears under its name only when it is complete: written aside, synchronised, renamed. A symbolic
+// link is followed; a device or a pipe is written as it is.
 class NewFile {
  public:
   explicit NewFile(std::string path);  // throws FileError, as do all

@@ -67,8 +67,8 @@ std::uint64_t section_checksum(std::span<const std::byte> bytes) { return checks
 }  // namespace
 
 std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t seed) {
-  // Eight lanes, so that the multiplier is never waited for. A step is a bijection of the lane for every word and of the
-  // word for every lane; the shift brings the high bits, which a product never moves down, back into play.
+  // Eight lanes, so that the multiplier is never waited for. A step is a bijection of the lane for every word and of
+  // the word for every lane; the shift brings the high bits, which a product never moves down, back into play.
   constexpr std::size_t kLanes = 8;
   constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;
   std::array<std::uint64_t, kLanes> lanes, words;
@@ -125,8 +125,8 @@ void Sections::read_table(std::string_view kind, std::uint32_t version, bool ver
     fail("has version " + std::to_string(header.container_version) + " of the container; expected version " +
          std::to_string(kContainerVersion));
   const std::uint64_t room = (all.size() - sizeof header) / sizeof(Entry);
-  if (header.sections <= room && header_checksum(header, all.subspan(sizeof header, header.sections * sizeof(Entry))) !=
-                                     header.checksum)
+  if (header.sections <= room &&
+      header_checksum(header, all.subspan(sizeof header, header.sections * sizeof(Entry))) != header.checksum)
     fail("is damaged: the checksum of its header does not fit");
   if (header.file_size != all.size() || header.sections > room)
     fail("is " + std::to_string(all.size()) + " bytes long; its header says " + std::to_string(header.file_size) +

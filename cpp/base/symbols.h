@@ -28,9 +28,9 @@ class Symbols {
  private:
   void grow();
 
-  std::vector<std::string_view> texts_;     // into blocks_, whose strings never move
+  std::vector<std::string_view> texts_;  // into blocks_, whose strings never move
   std::deque<std::string> blocks_;
-  std::vector<Symbol> slots_;               // open addressing, a power of two, kNone where empty
+  std::vector<Symbol> slots_;  // open addressing, a power of two, kNone where empty
 };
 
 // A good 64-bit hash of bytes, the same on every machine: files may depend on it.

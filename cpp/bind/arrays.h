@@ -20,7 +20,8 @@
 
 namespace treeglot {
 
-// An array that comes in: contiguous, of one dimension, read alone. Another type of number is converted (and so copied).
+// An array that comes in: contiguous, of one dimension, read alone. Another type of number is converted (and so
+// copied).
 template <class T>
 using ArrayIn = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
 

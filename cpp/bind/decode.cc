@@ -9,10 +9,10 @@
 #include <nanobind/stl/vector.h>
 
 #include "decode/decoder.h"
-#include "decode/markup.h"
 #include "decode/features/dependency.h"
 #include "decode/features/labels.h"
 #include "decode/features/ngram.h"
+#include "decode/markup.h"
 #include "decode/match_chart.h"
 #include "decode/match_forest.h"
 #include "decode/match_head_dependents.h"
@@ -27,8 +27,9 @@ void bind_decode(nb::module_& m) {
       .def_ro("label", &DerivationStep::label, "The left-hand side.")
       .def_ro("source", &DerivationStep::source, "The source side; nonterminals are printed as [X,1].")
       .def_ro("target", &DerivationStep::target, "The target side.")
-      .def_prop_ro("span", [](const DerivationStep& s) { return std::pair(s.span.begin, s.span.end); },
-                   "The source words covered, half open.")
+      .def_prop_ro(
+          "span", [](const DerivationStep& s) { return std::pair(s.span.begin, s.span.end); },
+          "The source words covered, half open.")
       .def_ro("structure", &DerivationStep::structure,
               "Of the target side's symbols, if the model makes trees: 0 for a root, k + 1 for one on symbol k.")
       .def_ro("parse_edges", &DerivationStep::parse_edges, "The edges of the input's forest that its fragment took.")
@@ -55,93 +56,104 @@ void bind_decode(nb::module_& m) {
       .def_ro("kbest", &Translation::kbest, "Best first; empty for an empty line and one that was refused.")
       .def_ro("problem", &Translation::problem, "Why the line was refused, or nothing.")
       .def_ro("notes", &Translation::notes, "What is to be counted and reported: limits that were hit.")
-      .def_prop_ro("tree", [](const Translation& t) { return t.tree; },
-                   "The dependency tree that was translated, if the model's rules meet one.")
+      .def_prop_ro(
+          "tree", [](const Translation& t) { return t.tree; },
+          "The dependency tree that was translated, if the model's rules meet one.")
       .def_ro("seconds", &Translation::seconds, "CPU time.");
 
-  m.def("sentence_words", [](std::string_view line, bool markup) { return read_sentence(line, markup).words; }, "line"_a,
-        "markup"_a, "The words of a line, without the markup that says how to translate them.");
+  m.def(
+      "sentence_words", [](std::string_view line, bool markup) { return read_sentence(line, markup).words; }, "line"_a,
+      "markup"_a, "The words of a line, without the markup that says how to translate them.");
 
   nb::class_<SearchGraph>(m, "SearchGraph", "What a search kept, each edge with its rule and features.")
       .def_ro("graph", &SearchGraph::graph, "Its derivations.")
       .def_ro("labels", &SearchGraph::labels, "By node.")
-      .def_prop_ro("spans",
-                   [](const SearchGraph& g) {
-                     std::vector<std::pair<std::uint32_t, std::uint32_t>> out;
-                     for (const Span span : g.spans) out.emplace_back(span.begin, span.end);
-                     return out;
-                   },
-                   "By node: the source words covered, half open.")
+      .def_prop_ro(
+          "spans",
+          [](const SearchGraph& g) {
+            std::vector<std::pair<std::uint32_t, std::uint32_t>> out;
+            for (const Span span : g.spans) out.emplace_back(span.begin, span.end);
+            return out;
+          },
+          "By node: the source words covered, half open.")
       .def_ro("scores", &SearchGraph::scores, "By edge: what it adds to the score.")
       .def_ro("steps", &SearchGraph::steps, "By edge: its rule.")
-      .def_prop_ro("features",
-                   [](const SearchGraph& g) {
-                     std::vector<std::vector<std::pair<FeatureId, float>>> out(g.steps.size());
-                     for (std::size_t edge = 0; edge < out.size(); ++edge)
-                       for (std::size_t f = g.first_feature[edge]; f < g.first_feature[edge + 1]; ++f)
-                         out[edge].emplace_back(g.features[f].id, g.features[f].value);
-                     return out;
-                   },
-                   "By edge: numbers and values of its features that are not 0.");
+      .def_prop_ro(
+          "features",
+          [](const SearchGraph& g) {
+            std::vector<std::vector<std::pair<FeatureId, float>>> out(g.steps.size());
+            for (std::size_t edge = 0; edge < out.size(); ++edge)
+              for (std::size_t f = g.first_feature[edge]; f < g.first_feature[edge + 1]; ++f)
+                out[edge].emplace_back(g.features[f].id, g.features[f].value);
+            return out;
+          },
+          "By edge: numbers and values of its features that are not 0.");
 
   nb::class_<FeatureSet>(m, "FeatureSet", "The features of a model: the table's, the search's, and stateful ones.")
-      .def("__init__",
-           [](FeatureSet* self, std::shared_ptr<RuleTable> table, std::string prefix) {
-             new (self) FeatureSet(std::move(table), std::move(prefix));
-           },
-           "table"_a, "prefix"_a = "")
+      .def(
+          "__init__",
+          [](FeatureSet* self, std::shared_ptr<RuleTable> table, std::string prefix) {
+            new (self) FeatureSet(std::move(table), std::move(prefix));
+          },
+          "table"_a, "prefix"_a = "")
       .def_prop_ro("trees", &FeatureSet::trees, "Whether hypotheses have dependency trees: some feature scores them.")
-      .def("add_ngram",
-           [](FeatureSet& self, std::shared_ptr<NgramModel> model, bool marked) {
-             add_ngram(self, std::move(model), marked);
-           },
-           "model"_a, "marked"_a = false,
-           "An n-gram language model: lm (natural log), lm_unknown; marked: the rules have <s> and </s> themselves.")
-      .def("add_labels", &add_labels,
-           "Soft syntax: match_f, nomatch_f, subst_f[X→Y], the same with e, and root[X,Y].")
-      .def("add_dependency",
-           [](FeatureSet& self, std::shared_ptr<DependencyModel> model) { add_dependency(self, std::move(model)); },
-           "model"_a, "A dependency language model: dlm_words or dlm_tags (natural log), ill_formed.")
-      .def("add_unknown_lengths", [](FeatureSet& self) { self.space().add_unknown_lengths(); },
-           "Features of words that pass through, by their length: unknown_length_1 to unknown_length_6.");
+      .def(
+          "add_ngram",
+          [](FeatureSet& self, std::shared_ptr<NgramModel> model, bool marked) {
+            add_ngram(self, std::move(model), marked);
+          },
+          "model"_a, "marked"_a = false,
+          "An n-gram language model: lm (natural log), lm_unknown; marked: the rules have <s> and </s> themselves.")
+      .def("add_labels", &add_labels, "Soft syntax: match_f, nomatch_f, subst_f[X→Y], the same with e, and root[X,Y].")
+      .def(
+          "add_dependency",
+          [](FeatureSet& self, std::shared_ptr<DependencyModel> model) { add_dependency(self, std::move(model)); },
+          "model"_a, "A dependency language model: dlm_words or dlm_tags (natural log), ill_formed.")
+      .def(
+          "add_unknown_lengths", [](FeatureSet& self) { self.space().add_unknown_lengths(); },
+          "Features of words that pass through, by their length: unknown_length_1 to unknown_length_6.");
 
   nb::enum_<PassThrough>(m, "PassThrough", "Which source words may be their own translation.")
       .value("none", PassThrough::none)
       .value("unknown", PassThrough::unknown)
       .value("all", PassThrough::all);
   nb::class_<Matcher>(m, "Matcher", "How a table's rules meet an input.")
-      .def_prop_ro("left_out", &Matcher::left_out, "Rules that it never uses, for they would close a circle of labels.");
+      .def_prop_ro("left_out", &Matcher::left_out,
+                   "Rules that it never uses, for they would close a circle of labels.");
   nb::class_<ChartMatcher, Matcher>(m, "ChartMatcher", "Meets strings: every rule on every span up to a limit.")
-      .def("__init__",
-           [](ChartMatcher* self, const FeatureSet& features, std::uint32_t span_limit, PassThrough pass_through,
-              bool glue, std::string glued, std::string goal, std::uint32_t label_limit, std::uint32_t match_limit,
-              bool marked, const std::vector<std::pair<std::string, float>>& passed, std::string mark) {
-             ChartOptions options{span_limit,  pass_through,     glue,            label_limit,
-                                  match_limit, std::move(glued), std::move(goal), marked};
-             for (const auto& [label, value] : passed) options.passed.push_back({label, value});
-             options.mark = std::move(mark);
-             new (self) ChartMatcher(features.shared_table(), options);
-           },
-           "features"_a, "span_limit"_a, "pass_through"_a = PassThrough::unknown, "glue"_a = true, "glued"_a = "",
-           "goal"_a = "", "label_limit"_a = 0, "match_limit"_a = 0, "marked"_a = false,
-           "passed"_a = std::vector<std::pair<std::string, float>>(), "mark"_a = "");
+      .def(
+          "__init__",
+          [](ChartMatcher* self, const FeatureSet& features, std::uint32_t span_limit, PassThrough pass_through,
+             bool glue, std::string glued, std::string goal, std::uint32_t label_limit, std::uint32_t match_limit,
+             bool marked, const std::vector<std::pair<std::string, float>>& passed, std::string mark) {
+            ChartOptions options{span_limit,       pass_through,    glue,  label_limit, match_limit,
+                                 std::move(glued), std::move(goal), marked};
+            for (const auto& [label, value] : passed) options.passed.push_back({label, value});
+            options.mark = std::move(mark);
+            new (self) ChartMatcher(features.shared_table(), options);
+          },
+          "features"_a, "span_limit"_a, "pass_through"_a = PassThrough::unknown, "glue"_a = true, "glued"_a = "",
+          "goal"_a = "", "label_limit"_a = 0, "match_limit"_a = 0, "marked"_a = false,
+          "passed"_a = std::vector<std::pair<std::string, float>>(), "mark"_a = "");
   nb::class_<ForestMatcher, Matcher>(m, "ForestMatcher",
                                      "Meets packed forests: every fragment at every node; adds parse and pseudo.")
-      .def("__init__",
-           [](ForestMatcher* self, FeatureSet& features, std::shared_ptr<HeadTable> heads, double margin,
-              std::uint32_t step_limit, std::uint32_t span_limit, bool pseudo_nodes) {
-             new (self) ForestMatcher(features, std::move(heads), {margin, step_limit, pseudo_nodes}, {span_limit});
-           },
-           "features"_a, "heads"_a.none(), "margin"_a, "step_limit"_a, "span_limit"_a, "pseudo_nodes"_a = false);
+      .def(
+          "__init__",
+          [](ForestMatcher* self, FeatureSet& features, std::shared_ptr<HeadTable> heads, double margin,
+             std::uint32_t step_limit, std::uint32_t span_limit, bool pseudo_nodes) {
+            new (self) ForestMatcher(features, std::move(heads), {margin, step_limit, pseudo_nodes}, {span_limit});
+          },
+          "features"_a, "heads"_a.none(), "margin"_a, "step_limit"_a, "span_limit"_a, "pseudo_nodes"_a = false);
 
   nb::class_<HeadDependentsMatcher, Matcher>(
       m, "HeadDependentsMatcher", "Meets dependency trees: the rules of each word with its dependents, and phrases.")
-      .def("__init__",
-           [](HeadDependentsMatcher* self, FeatureSet& features, std::shared_ptr<HeadTable> heads, bool augmented,
-              std::uint32_t max_combinations, std::uint32_t span_limit) {
-             new (self) HeadDependentsMatcher(features, std::move(heads), {augmented, max_combinations}, {span_limit});
-           },
-           "features"_a, "heads"_a.none(), "augmented"_a, "max_combinations"_a, "span_limit"_a);
+      .def(
+          "__init__",
+          [](HeadDependentsMatcher* self, FeatureSet& features, std::shared_ptr<HeadTable> heads, bool augmented,
+             std::uint32_t max_combinations, std::uint32_t span_limit) {
+            new (self) HeadDependentsMatcher(features, std::move(heads), {augmented, max_combinations}, {span_limit});
+          },
+          "features"_a, "heads"_a.none(), "augmented"_a, "max_combinations"_a, "span_limit"_a);
 
   nb::class_<Decoder>(m, "Decoder", "Features, a matcher and weights, ready to translate.")
       .def(
@@ -149,23 +161,27 @@ void bind_decode(nb::module_& m) {
           [](Decoder* self, std::shared_ptr<FeatureSet> features, std::shared_ptr<Matcher> matcher,
              const std::vector<std::pair<std::string, float>>& weights, std::uint32_t pop_limit, std::uint32_t beam,
              float threshold, std::uint32_t per_source, bool markup) {
-            new (self) Decoder(std::move(features), std::move(matcher), weights, {{pop_limit, beam, threshold}, per_source, markup});
+            new (self) Decoder(std::move(features), std::move(matcher), weights,
+                               {{pop_limit, beam, threshold}, per_source, markup});
           },
           "features"_a, "matcher"_a, "weights"_a, "pop_limit"_a, "beam"_a, "threshold"_a, "per_source"_a, "markup"_a)
-      .def_prop_ro("features", [](const Decoder& d) { return d.feature_names(); }, "Names of the features, by number.")
+      .def_prop_ro(
+          "features", [](const Decoder& d) { return d.feature_names(); }, "Names of the features, by number.")
       .def("feature_names", &Decoder::feature_names, "begin"_a = 0,
            "Names of the features numbered `begin` and on; members of families are numbered when they first fire.")
-      .def_prop_ro("unknown_weights",
-                   [](const Decoder& d) {
-                     return std::vector<std::string>(d.unknown_weights().begin(), d.unknown_weights().end());
-                   },
-                   "Names of weights that no feature has.")
+      .def_prop_ro(
+          "unknown_weights",
+          [](const Decoder& d) {
+            return std::vector<std::string>(d.unknown_weights().begin(), d.unknown_weights().end());
+          },
+          "Names of weights that no feature has.")
       .def(
           "translate",
           [](const Decoder& d, const std::vector<Source>& sources, std::uint32_t kbest, bool distinct,
              unsigned threads) { return d.translate(sources, {kbest, distinct}, threads); },
           "sources"_a, "kbest"_a, "distinct"_a, "threads"_a, nb::call_guard<nb::gil_scoped_release>(),
-          "Translates lines of tokens, forests or dependency trees; results are in their order, the same for any number "
+          "Translates lines of tokens, forests or dependency trees; results are in their order, the same for any "
+          "number "
           "of threads.")
       .def("graph", &Decoder::graph, "source"_a, "margin"_a, nb::call_guard<nb::gil_scoped_release>(),
            "What the search of one sentence kept, within `margin` of its best derivation; None for an empty line.");

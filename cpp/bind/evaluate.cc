@@ -20,23 +20,35 @@ void bind_evaluate(nb::module_& m) {
   nb::class_<References>(m, "References", "The references of a corpus, made ready for one metric.")
       .def_prop_ro("sentences", &References::sentences, "How many sentences there are.")
       .def_prop_ro("width", &References::width, "How many statistics a sentence has.")
-      .def("statistics", [](const References& self, const std::vector<std::string>& translations,
-                            const ArrayIn<std::uint32_t>& sentences) {
+      .def(
+          "statistics",
+          [](const References& self, const std::vector<std::string>& translations,
+             const ArrayIn<std::uint32_t>& sentences) {
             return as_array(without_gil([&] { return statistics(self, translations, as_span(sentences)); }));
-          }, "translations"_a, "sentences"_a, "The statistics of translations of these sentences, row by row.");
+          },
+          "translations"_a, "sentences"_a, "The statistics of translations of these sentences, row by row.");
 
   nb::class_<Metric>(m, "Metric", "Statistics of a sentence that add up, and the score of their sum.")
       .def_prop_ro("width", &Metric::width, "How many statistics a sentence has.")
       .def_prop_ro("higher_is_better", &Metric::higher_is_better, "Whether a better translation has a higher score.")
-      .def("prepare", [](const Metric& self, const std::vector<std::vector<std::string>>& references) {
+      .def(
+          "prepare",
+          [](const Metric& self, const std::vector<std::vector<std::string>>& references) {
             return std::const_pointer_cast<References>(self.prepare(references));
-          }, "references"_a, nb::call_guard<nb::gil_scoped_release>(), "One list of lines for each reference translation.")
-      .def("scores", [](const Metric& self, const ArrayIn<double>& rows) {
+          },
+          "references"_a, nb::call_guard<nb::gil_scoped_release>(), "One list of lines for each reference translation.")
+      .def(
+          "scores",
+          [](const Metric& self, const ArrayIn<double>& rows) {
             return as_array(without_gil([&] { return scores(self, as_span(rows)); }));
-          }, "rows"_a, "The score of every row of statistics.")
-      .def("score_of_part", [](const Metric& self, const ArrayIn<double>& part, const ArrayIn<double>& whole) {
+          },
+          "rows"_a, "The score of every row of statistics.")
+      .def(
+          "score_of_part",
+          [](const Metric& self, const ArrayIn<double>& part, const ArrayIn<double>& whole) {
             return score_of_part(self, as_span(part), as_span(whole));
-          }, "part"_a, "whole"_a, "The score of a part of a corpus, of lengths taken from the whole.");
+          },
+          "part"_a, "whole"_a, "The score of a part of a corpus, of lengths taken from the whole.");
 
   nb::enum_<LengthChoice>(m, "LengthChoice", "Which reference's length a sentence is held against.")
       .value("closest", LengthChoice::closest)
@@ -47,13 +59,19 @@ void bind_evaluate(nb::module_& m) {
       .value("add_one", Smoothing::add_one)
       .value("add_one_length", Smoothing::add_one_length);
   nb::class_<Bleu, Metric>(m, "BleuMetric", "BLEU.")
-      .def("__init__", [](Bleu* self, std::uint32_t order, LengthChoice length, Smoothing smoothing, bool effective_order) {
+      .def(
+          "__init__",
+          [](Bleu* self, std::uint32_t order, LengthChoice length, Smoothing smoothing, bool effective_order) {
             new (self) Bleu({order, length, smoothing, effective_order});
-          }, "order"_a, "length"_a, "smoothing"_a, "effective_order"_a);
+          },
+          "order"_a, "length"_a, "smoothing"_a, "effective_order"_a);
   nb::class_<Chrf, Metric>(m, "ChrfMetric", "chrF and chrF++.")
-      .def("__init__", [](Chrf* self, std::uint32_t character_order, std::uint32_t word_order, double beta) {
+      .def(
+          "__init__",
+          [](Chrf* self, std::uint32_t character_order, std::uint32_t word_order, double beta) {
             new (self) Chrf({character_order, word_order, beta});
-          }, "character_order"_a, "word_order"_a, "beta"_a);
+          },
+          "character_order"_a, "word_order"_a, "beta"_a);
   nb::class_<Ter, Metric>(m, "TerMetric", "TER.").def(nb::init<>());
 
   nb::class_<SignTest>(m, "SignTest", "What the sign test found.")
@@ -61,17 +79,22 @@ void bind_evaluate(nb::module_& m) {
       .def_ro("worse", &SignTest::worse, "Sentences that make it worse.")
       .def_ro("equal", &SignTest::equal, "Sentences that leave it as it is.")
       .def_ro("p", &SignTest::p, "How likely so uneven a result is by chance, two-sided.");
-  m.def("sign_test", [](const Metric& metric, const ArrayIn<double>& baseline, const ArrayIn<double>& system) {
-          return without_gil([&] { return sign_test(metric, as_span(baseline), as_span(system)); });
-        }, "metric"_a, "baseline"_a, "system"_a, "The sign test of Collins et al. (2005) on rows of statistics.");
+  m.def(
+      "sign_test",
+      [](const Metric& metric, const ArrayIn<double>& baseline, const ArrayIn<double>& system) {
+        return without_gil([&] { return sign_test(metric, as_span(baseline), as_span(system)); });
+      },
+      "metric"_a, "baseline"_a, "system"_a, "The sign test of Collins et al. (2005) on rows of statistics.");
   m.def("sign_test_p", &sign_test_p, "better"_a, "worse"_a, "How likely a fair coin is to fall at least as unevenly.");
-  m.def("paired_bootstrap", [](const Metric& metric, const ArrayIn<double>& baseline, const ArrayIn<double>& system,
-                               std::size_t samples, std::uint64_t seed) {
-          Resampled drawn = without_gil([&] {
-            return paired_bootstrap(metric, as_span(baseline), as_span(system), samples, seed);
-          });
-          return std::pair(as_array(std::move(drawn.baseline)), as_array(std::move(drawn.system)));
-        }, "metric"_a, "baseline"_a, "system"_a, "samples"_a, "seed"_a, "Both systems' scores on corpora drawn anew.");
+  m.def(
+      "paired_bootstrap",
+      [](const Metric& metric, const ArrayIn<double>& baseline, const ArrayIn<double>& system, std::size_t samples,
+         std::uint64_t seed) {
+        Resampled drawn =
+            without_gil([&] { return paired_bootstrap(metric, as_span(baseline), as_span(system), samples, seed); });
+        return std::pair(as_array(std::move(drawn.baseline)), as_array(std::move(drawn.system)));
+      },
+      "metric"_a, "baseline"_a, "system"_a, "samples"_a, "seed"_a, "Both systems' scores on corpora drawn anew.");
 }
 
 }  // namespace treeglot

@@ -61,16 +61,16 @@ Hypergraph from_arrays(nb::handle first_edge, nb::handle first_tail, nb::handle 
   struct Arrays {
     ArrayIn<Ids> first_edge, first_tail, tails;
   };
-  auto arrays = std::make_shared<Arrays>(Arrays{
-      take_ids("first_edge", first_edge), take_ids("first_tail", first_tail), take_ids("tails", tails)});
+  auto arrays = std::make_shared<Arrays>(
+      Arrays{take_ids("first_edge", first_edge), take_ids("first_tail", first_tail), take_ids("tails", tails)});
   const Arrays& a = *arrays;
   return Hypergraph(as_span(a.first_edge), as_span(a.first_tail), as_span(a.tails), goal_or_none(goal),
                     std::move(arrays));
 }
 
 std::string described(const Hypergraph& graph) {
-  return "Hypergraph(nodes=" + std::to_string(graph.nodes()) + ", edges=" + std::to_string(graph.edges()) + ", goal=" +
-         (graph.goal() == kNoNode ? "None" : std::to_string(graph.goal())) + ")";
+  return "Hypergraph(nodes=" + std::to_string(graph.nodes()) + ", edges=" + std::to_string(graph.edges()) +
+         ", goal=" + (graph.goal() == kNoNode ? "None" : std::to_string(graph.goal())) + ")";
 }
 
 std::uint64_t hashed(const Hypergraph& graph) {
@@ -81,42 +81,59 @@ std::uint64_t hashed(const Hypergraph& graph) {
 
 void bind_hypergraph(nb::module_& m) {
   constexpr auto kInside = nb::rv_policy::reference_internal;
-  nb::class_<Hypergraph>(m, "Hypergraph",
-                         "Nodes in topological order and edges grouped by head; scores and labels are arrays beside it.")
+  nb::class_<Hypergraph>(
+      m, "Hypergraph", "Nodes in topological order and edges grouped by head; scores and labels are arrays beside it.")
       .def_static("from_arrays", &from_arrays, "first_edge"_a, "first_tail"_a, "tails"_a, "goal"_a.none(),
                   nb::sig("def from_arrays(first_edge: Sequence[int] | numpy.typing.NDArray[numpy.uint32], "
                           "first_tail: Sequence[int] | numpy.typing.NDArray[numpy.uint32], "
                           "tails: Sequence[int] | numpy.typing.NDArray[numpy.uint32], goal: int | None) -> Hypergraph"),
-                  "A graph on these arrays: contiguous uint32 is not copied but closed to writing; views and all else are copied.")
+                  "A graph on these arrays: contiguous uint32 is not copied but closed to writing; views and all else "
+                  "are copied.")
       .def_prop_ro("nodes", &Hypergraph::nodes, "The number of nodes.")
       .def_prop_ro("edges", &Hypergraph::edges, "The number of edges.")
       .def_prop_ro("goal", &none_or_goal, "The goal node; None when there is no derivation to be had.")
-      .def_prop_ro("first_edge", [](const Hypergraph& g) { return view(g.first_edge()); }, kInside,
-                   "The edges into node v are first_edge[v] … first_edge[v + 1].")
-      .def_prop_ro("first_tail", [](const Hypergraph& g) { return view(g.first_tail()); }, kInside,
-                   "The tails of edge e are tails[first_tail[e]:first_tail[e + 1]].")
-      .def_prop_ro("tails", [](const Hypergraph& g) { return view(g.all_tails()); }, kInside,
-                   "The tails of all edges, one after another.")
-      .def_prop_ro("heads", [](const Hypergraph& g) { return view(g.heads()); }, kInside, "The head of every edge.")
-      .def("__eq__", [](const Hypergraph& a, nb::handle b) {
+      .def_prop_ro(
+          "first_edge", [](const Hypergraph& g) { return view(g.first_edge()); }, kInside,
+          "The edges into node v are first_edge[v] … first_edge[v + 1].")
+      .def_prop_ro(
+          "first_tail", [](const Hypergraph& g) { return view(g.first_tail()); }, kInside,
+          "The tails of edge e are tails[first_tail[e]:first_tail[e + 1]].")
+      .def_prop_ro(
+          "tails", [](const Hypergraph& g) { return view(g.all_tails()); }, kInside,
+          "The tails of all edges, one after another.")
+      .def_prop_ro(
+          "heads", [](const Hypergraph& g) { return view(g.heads()); }, kInside, "The head of every edge.")
+      .def(
+          "__eq__",
+          [](const Hypergraph& a, nb::handle b) {
             return nb::isinstance<Hypergraph>(b) && a == nb::cast<const Hypergraph&>(b);
-          }, "other"_a, nb::sig("def __eq__(self, other: object, /) -> bool"), "The same nodes, edges, order and goal.")
+          },
+          "other"_a, nb::sig("def __eq__(self, other: object, /) -> bool"), "The same nodes, edges, order and goal.")
       .def("__hash__", &hashed, "A hash of its content: graphs are immutable.")
       .def("__repr__", &described, "Its size and its goal.")
-      .def("__getstate__", [](nb::handle self) {
+      .def(
+          "__getstate__",
+          [](nb::handle self) {
             return nb::make_tuple(self.attr("first_edge"), self.attr("first_tail"), self.attr("tails"),
                                   self.attr("goal"));
-          }, nb::sig("def __getstate__(self) -> tuple[object, ...]"), "Its arrays and its goal.")
-      .def("__setstate__", [](Hypergraph& self, const nb::tuple& state) {
-            new (&self) Hypergraph(from_arrays(state[0], state[1], state[2], nb::cast<std::optional<NodeId>>(state[3])));
-          }, nb::sig("def __setstate__(self, state: tuple[object, ...]) -> None"), "From its arrays and its goal.");
+          },
+          nb::sig("def __getstate__(self) -> tuple[object, ...]"), "Its arrays and its goal.")
+      .def(
+          "__setstate__",
+          [](Hypergraph& self, const nb::tuple& state) {
+            new (&self)
+                Hypergraph(from_arrays(state[0], state[1], state[2], nb::cast<std::optional<NodeId>>(state[3])));
+          },
+          nb::sig("def __setstate__(self, state: tuple[object, ...]) -> None"), "From its arrays and its goal.");
 
   nb::class_<Mapped>(m, "Mapped", "A graph that a stage made, and where its nodes and edges came from.")
       .def_ro("graph", &Mapped::graph, "The new graph.")
-      .def_prop_ro("edge_map", [](const Mapped& s) { return view(std::span(s.edge_map)); }, kInside,
-                   "For each edge of the new graph its number in the old one, or NO_EDGE.")
-      .def_prop_ro("node_map", [](const Mapped& s) { return view(std::span(s.node_map)); }, kInside,
-                   "For each node of the new graph its number in the old one, or NO_NODE.");
+      .def_prop_ro(
+          "edge_map", [](const Mapped& s) { return view(std::span(s.edge_map)); }, kInside,
+          "For each edge of the new graph its number in the old one, or NO_EDGE.")
+      .def_prop_ro(
+          "node_map", [](const Mapped& s) { return view(std::span(s.node_map)); }, kInside,
+          "For each node of the new graph its number in the old one, or NO_NODE.");
   m.attr("NO_EDGE") = kNoEdge;
   m.attr("NO_NODE") = kNoNode;
 
@@ -124,39 +141,53 @@ void bind_hypergraph(nb::module_& m) {
       .def(nb::init<>())
       .def("add_node", &Builder::add_node, "Add a node after those that are there; its number.")
       .def("add_nodes", &Builder::add_nodes, "number"_a, "Add several nodes; the number of the first.")
-      .def("add_edge", [](Builder& self, NodeId head, const std::vector<NodeId>& tails) {
-            return self.add_edge(head, tails);
-          }, "head"_a, "tails"_a = nb::tuple(), nb::sig("def add_edge(self, head: int, tails: Sequence[int] = ()) -> int"),
-           "Add an edge; without tails it derives a leaf. Tails come before heads.")
+      .def(
+          "add_edge",
+          [](Builder& self, NodeId head, const std::vector<NodeId>& tails) { return self.add_edge(head, tails); },
+          "head"_a, "tails"_a = nb::tuple(), nb::sig("def add_edge(self, head: int, tails: Sequence[int] = ()) -> int"),
+          "Add an edge; without tails it derives a leaf. Tails come before heads.")
       .def_prop_ro("nodes", &Builder::nodes, "How many nodes have been added.")
       .def_prop_ro("edges", &Builder::edges, "How many edges have been added.")
-      .def("freeze", [](Builder& self, std::optional<NodeId> goal) { return self.freeze(goal_or_none(goal)); },
-           "goal"_a.none(), "The graph, and in its edge_map what add_edge returned; the builder is empty afterwards.");
+      .def(
+          "freeze", [](Builder& self, std::optional<NodeId> goal) { return self.freeze(goal_or_none(goal)); },
+          "goal"_a.none(), "The graph, and in its edge_map what add_edge returned; the builder is empty afterwards.");
 }
 
 void bind_rewrite(nb::module_& m) {
-  m.def("graph_topological_order", [](std::size_t nodes, const ArrayIn<NodeId>& heads, const ArrayIn<Ids>& first_tail,
-                                      const ArrayIn<NodeId>& tails) {
-          TopologicalOrder sorted = without_gil([&] {
-            return topological_order({nodes, as_span(heads), as_span(first_tail), as_span(tails)});
-          });
-          return std::pair(as_array(std::move(sorted.order)), sorted.on_cycle);
-        }, "nodes"_a, "heads"_a, "first_tail"_a, "tails"_a, "The nodes, tails first, and NO_NODE; or nothing and a node on a cycle.");
-  m.def("graph_assemble", [](std::size_t nodes, const ArrayIn<NodeId>& heads, const ArrayIn<Ids>& first_tail,
-                             const ArrayIn<NodeId>& tails, std::optional<NodeId> goal) {
-          return without_gil([&] {
-            return assemble({nodes, as_span(heads), as_span(first_tail), as_span(tails)}, goal_or_none(goal));
-          });
-        }, "nodes"_a, "heads"_a, "first_tail"_a, "tails"_a, "goal"_a.none(), "A graph from edges in any order.");
-  m.def("graph_prune", [](const Hypergraph& graph, const ArrayIn<double>& scores, double margin) {
-          return without_gil([&] { return prune(graph, as_span(scores), margin); });
-        }, "graph"_a, "scores"_a, "margin"_a, "Drop what the best derivation beats by more than the margin.");
-  m.def("graph_restrict", [](const Hypergraph& graph, const ArrayIn<std::uint8_t>& keep) {
-          return without_gil([&] { return restrict(graph, as_span(keep)); });
-        }, "graph"_a, "keep"_a, "The derivations that use kept edges alone.");
-  m.def("graph_unite", [](const std::vector<const Hypergraph*>& graphs) {
-          return without_gil([&] { return unite(graphs); });
-        }, "graphs"_a, "The graphs below one new goal.");
+  m.def(
+      "graph_topological_order",
+      [](std::size_t nodes, const ArrayIn<NodeId>& heads, const ArrayIn<Ids>& first_tail,
+         const ArrayIn<NodeId>& tails) {
+        TopologicalOrder sorted = without_gil(
+            [&] { return topological_order({nodes, as_span(heads), as_span(first_tail), as_span(tails)}); });
+        return std::pair(as_array(std::move(sorted.order)), sorted.on_cycle);
+      },
+      "nodes"_a, "heads"_a, "first_tail"_a, "tails"_a,
+      "The nodes, tails first, and NO_NODE; or nothing and a node on a cycle.");
+  m.def(
+      "graph_assemble",
+      [](std::size_t nodes, const ArrayIn<NodeId>& heads, const ArrayIn<Ids>& first_tail, const ArrayIn<NodeId>& tails,
+         std::optional<NodeId> goal) {
+        return without_gil(
+            [&] { return assemble({nodes, as_span(heads), as_span(first_tail), as_span(tails)}, goal_or_none(goal)); });
+      },
+      "nodes"_a, "heads"_a, "first_tail"_a, "tails"_a, "goal"_a.none(), "A graph from edges in any order.");
+  m.def(
+      "graph_prune",
+      [](const Hypergraph& graph, const ArrayIn<double>& scores, double margin) {
+        return without_gil([&] { return prune(graph, as_span(scores), margin); });
+      },
+      "graph"_a, "scores"_a, "margin"_a, "Drop what the best derivation beats by more than the margin.");
+  m.def(
+      "graph_restrict",
+      [](const Hypergraph& graph, const ArrayIn<std::uint8_t>& keep) {
+        return without_gil([&] { return restrict(graph, as_span(keep)); });
+      },
+      "graph"_a, "keep"_a, "The derivations that use kept edges alone.");
+  m.def(
+      "graph_unite",
+      [](const std::vector<const Hypergraph*>& graphs) { return without_gil([&] { return unite(graphs); }); },
+      "graphs"_a, "The graphs below one new goal.");
 }
 
 std::optional<std::span<const double>> given(const std::optional<ArrayIn<double>>& weights) {
@@ -164,30 +195,46 @@ std::optional<std::span<const double>> given(const std::optional<ArrayIn<double>
 }
 
 void bind_sums(nb::module_& m) {
-  m.def("graph_inside", [](const Hypergraph& graph, const std::optional<ArrayIn<double>>& weights,
-                           std::string_view semiring) {
-          return as_array(without_gil([&] { return inside_in(semiring, graph, given(weights)); }));
-        }, "graph"_a, "weights"_a.none(), "semiring"_a, "The inside value of every node.");
-  m.def("graph_outside", [](const Hypergraph& graph, const std::optional<ArrayIn<double>>& weights,
-                            const ArrayIn<double>& inside, std::string_view semiring) {
-          return as_array(without_gil([&] { return outside_in(semiring, graph, given(weights), as_span(inside)); }));
-        }, "graph"_a, "weights"_a.none(), "inside"_a, "semiring"_a, "The outside value of every node.");
-  m.def("graph_posteriors", [](const Hypergraph& graph, const ArrayIn<double>& scores) {
-          return as_array(without_gil([&] { return posteriors(graph, as_span(scores)); }));
-        }, "graph"_a, "scores"_a, "The logarithm of every edge's posterior.");
-  m.def("graph_expectation", [](const Hypergraph& graph, const ArrayIn<double>& scores, const ArrayIn<double>& values) {
-          return without_gil([&] { return expectation(graph, as_span(scores), as_span(values)); });
-        }, "graph"_a, "scores"_a, "values"_a, "The mean sum of values over derivations.");
-  m.def("graph_derivable", [](const Hypergraph& graph) {
-          return as_array(without_gil([&] { return derivable(graph); }));
-        }, "graph"_a, "1 for nodes with a derivation.");
-  m.def("graph_reachable", [](const Hypergraph& graph) {
-          return as_array(without_gil([&] { return reachable(graph); }));
-        }, "graph"_a, "1 for nodes below the goal.");
-  m.def("graph_useful", [](const Hypergraph& graph) {
-          Useful found = without_gil([&] { return useful(graph); });
-          return std::pair(as_array(std::move(found.nodes)), as_array(std::move(found.edges)));
-        }, "graph"_a, "1 for nodes, and for edges, that are in a derivation of the goal.");
+  m.def(
+      "graph_inside",
+      [](const Hypergraph& graph, const std::optional<ArrayIn<double>>& weights, std::string_view semiring) {
+        return as_array(without_gil([&] { return inside_in(semiring, graph, given(weights)); }));
+      },
+      "graph"_a, "weights"_a.none(), "semiring"_a, "The inside value of every node.");
+  m.def(
+      "graph_outside",
+      [](const Hypergraph& graph, const std::optional<ArrayIn<double>>& weights, const ArrayIn<double>& inside,
+         std::string_view semiring) {
+        return as_array(without_gil([&] { return outside_in(semiring, graph, given(weights), as_span(inside)); }));
+      },
+      "graph"_a, "weights"_a.none(), "inside"_a, "semiring"_a, "The outside value of every node.");
+  m.def(
+      "graph_posteriors",
+      [](const Hypergraph& graph, const ArrayIn<double>& scores) {
+        return as_array(without_gil([&] { return posteriors(graph, as_span(scores)); }));
+      },
+      "graph"_a, "scores"_a, "The logarithm of every edge's posterior.");
+  m.def(
+      "graph_expectation",
+      [](const Hypergraph& graph, const ArrayIn<double>& scores, const ArrayIn<double>& values) {
+        return without_gil([&] { return expectation(graph, as_span(scores), as_span(values)); });
+      },
+      "graph"_a, "scores"_a, "values"_a, "The mean sum of values over derivations.");
+  m.def(
+      "graph_derivable",
+      [](const Hypergraph& graph) { return as_array(without_gil([&] { return derivable(graph); })); }, "graph"_a,
+      "1 for nodes with a derivation.");
+  m.def(
+      "graph_reachable",
+      [](const Hypergraph& graph) { return as_array(without_gil([&] { return reachable(graph); })); }, "graph"_a,
+      "1 for nodes below the goal.");
+  m.def(
+      "graph_useful",
+      [](const Hypergraph& graph) {
+        Useful found = without_gil([&] { return useful(graph); });
+        return std::pair(as_array(std::move(found.nodes)), as_array(std::move(found.edges)));
+      },
+      "graph"_a, "1 for nodes, and for edges, that are in a derivation of the goal.");
 }
 
 // An enumeration with the arrays that it reads, for one thread at a time.
@@ -198,8 +245,7 @@ class GraphKBest {
       : scores_(std::move(scores)),
         first_symbol_(copied(first_symbol)),
         symbols_(copied(symbols)),
-        kbest_(graph, as_span(scores_),
-               first_symbol ? std::optional(Yields{first_symbol_, symbols_}) : std::nullopt) {}
+        kbest_(graph, as_span(scores_), first_symbol ? std::optional(Yields{first_symbol_, symbols_}) : std::nullopt) {}
 
   std::optional<Derivation> next() {
     const std::lock_guard lock(mutex_);
@@ -238,32 +284,43 @@ std::string described(const Derivation& derivation) {
 void bind_derivations(nb::module_& m) {
   nb::class_<Derivation>(m, "Derivation", "A derivation: its score, and its edges in preorder.")
       .def_ro("score", &Derivation::score, "The sum of its edges' scores.")
-      .def_prop_ro("edges", [](const Derivation& d) { return view(std::span<const EdgeId>(d.edges)); },
-                   nb::rv_policy::reference_internal, "An edge, then the derivations of its tails from left to right.")
+      .def_prop_ro(
+          "edges", [](const Derivation& d) { return view(std::span<const EdgeId>(d.edges)); },
+          nb::rv_policy::reference_internal, "An edge, then the derivations of its tails from left to right.")
       .def("__repr__", [](const Derivation& d) { return described(d); }, "Its score and how many edges it has.");
   nb::class_<GraphKBest>(m, "GraphKBest", "The derivations of the goal from the best down.")
       .def(nb::init<const Hypergraph&, ArrayIn<double>, const std::optional<ArrayIn<std::uint32_t>>&,
                     const std::optional<ArrayIn<std::int32_t>>&>(),
            "graph"_a, "scores"_a, "first_symbol"_a.none(), "symbols"_a.none())
       .def("next", &GraphKBest::next, nb::call_guard<nb::gil_scoped_release>(), "The next derivation, or None.")
-      .def("take", &GraphKBest::take, "number"_a, nb::call_guard<nb::gil_scoped_release>(), "The next few derivations.");
-  m.def("graph_viterbi", [](const Hypergraph& graph, const ArrayIn<double>& scores) {
-          return without_gil([&] { return viterbi(graph, as_span(scores)); });
-        }, "graph"_a, "scores"_a, "The best derivation of the goal, or None.");
-  m.def("graph_sample", [](const Hypergraph& graph, const ArrayIn<double>& scores, std::size_t number,
-                           std::uint64_t seed) {
-          return without_gil([&] { return sample(graph, as_span(scores), number, seed); });
-        }, "graph"_a, "scores"_a, "number"_a, "seed"_a, "Derivations drawn in proportion to e^score.");
-  m.def("graph_derivation_score", [](const Hypergraph& graph, const ArrayIn<double>& scores,
-                                     const ArrayIn<EdgeId>& edges) {
-          return without_gil([&] { return derivation_score(graph, as_span(scores), as_span(edges)); });
-        }, "graph"_a, "scores"_a, "edges"_a, "The score of a derivation.");
-  m.def("graph_yield", [](const Hypergraph& graph, const ArrayIn<std::uint32_t>& first_symbol,
-                          const ArrayIn<std::int32_t>& symbols, const ArrayIn<EdgeId>& edges) {
-          return as_array(without_gil([&] {
-            return yield_of(graph, {as_span(first_symbol), as_span(symbols)}, as_span(edges));
-          }));
-        }, "graph"_a, "first_symbol"_a, "symbols"_a, "edges"_a, "The terminals of a derivation.");
+      .def("take", &GraphKBest::take, "number"_a, nb::call_guard<nb::gil_scoped_release>(),
+           "The next few derivations.");
+  m.def(
+      "graph_viterbi",
+      [](const Hypergraph& graph, const ArrayIn<double>& scores) {
+        return without_gil([&] { return viterbi(graph, as_span(scores)); });
+      },
+      "graph"_a, "scores"_a, "The best derivation of the goal, or None.");
+  m.def(
+      "graph_sample",
+      [](const Hypergraph& graph, const ArrayIn<double>& scores, std::size_t number, std::uint64_t seed) {
+        return without_gil([&] { return sample(graph, as_span(scores), number, seed); });
+      },
+      "graph"_a, "scores"_a, "number"_a, "seed"_a, "Derivations drawn in proportion to e^score.");
+  m.def(
+      "graph_derivation_score",
+      [](const Hypergraph& graph, const ArrayIn<double>& scores, const ArrayIn<EdgeId>& edges) {
+        return without_gil([&] { return derivation_score(graph, as_span(scores), as_span(edges)); });
+      },
+      "graph"_a, "scores"_a, "edges"_a, "The score of a derivation.");
+  m.def(
+      "graph_yield",
+      [](const Hypergraph& graph, const ArrayIn<std::uint32_t>& first_symbol, const ArrayIn<std::int32_t>& symbols,
+         const ArrayIn<EdgeId>& edges) {
+        return as_array(
+            without_gil([&] { return yield_of(graph, {as_span(first_symbol), as_span(symbols)}, as_span(edges)); }));
+      },
+      "graph"_a, "first_symbol"_a, "symbols"_a, "edges"_a, "The terminals of a derivation.");
 }
 
 }  // namespace

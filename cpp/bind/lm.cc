@@ -40,11 +40,14 @@ std::vector<T> by_order(const NgramModel& model, const std::array<T, kMaxNgramOr
 void bind_ngram_states(nb::module_& m) {
   nb::class_<State>(m, "NgramState", "The last words of a text, as far as they matter to what comes after it.")
       .def(nb::init<>(), "That of an empty text without <s>.")
-      .def_prop_ro("words", [](const State& s) { return std::vector<WordId>(s.words.begin(), s.words.begin() + s.length); },
-                   "Their numbers, newest first.")
+      .def_prop_ro(
+          "words", [](const State& s) { return std::vector<WordId>(s.words.begin(), s.words.begin() + s.length); },
+          "Their numbers, newest first.")
       .def("__len__", [](const State& s) { return s.length; })
-      .def("__eq__", [](const State& a, const State& b) { return a == b; }, "other"_a)
-      .def("__eq__", [](const State&, nb::handle) { return false; }, "other"_a.none())
+      .def(
+          "__eq__", [](const State& a, const State& b) { return a == b; }, "other"_a)
+      .def(
+          "__eq__", [](const State&, nb::handle) { return false; }, "other"_a.none())
       .def("__hash__", &hash_of_state<State>)
       .def("__repr__", [](const State& s) {
         std::string out = "NgramState(";
@@ -53,13 +56,18 @@ void bind_ngram_states(nb::module_& m) {
       });
   nb::class_<Chart>(m, "ChartState", "A piece of text, as far as it matters to what comes before and after it.")
       .def(nb::init<>(), "That of an empty text.")
-      .def_prop_ro("left", [](const Chart& s) { return std::vector<WordId>(s.left.begin(), s.left.begin() + s.left_length); },
-                   "The numbers of its first words, whose scores may still change.")
-      .def_prop_ro("right", [](const Chart& s) { return s.right; }, "The state after it.")
-      .def_prop_ro("full", [](const Chart& s) { return s.full != 0; },
-                   "Whether no word after `left` depends on what comes before.")
-      .def("__eq__", [](const Chart& a, const Chart& b) { return a == b; }, "other"_a)
-      .def("__eq__", [](const Chart&, nb::handle) { return false; }, "other"_a.none())
+      .def_prop_ro(
+          "left", [](const Chart& s) { return std::vector<WordId>(s.left.begin(), s.left.begin() + s.left_length); },
+          "The numbers of its first words, whose scores may still change.")
+      .def_prop_ro(
+          "right", [](const Chart& s) { return s.right; }, "The state after it.")
+      .def_prop_ro(
+          "full", [](const Chart& s) { return s.full != 0; },
+          "Whether no word after `left` depends on what comes before.")
+      .def(
+          "__eq__", [](const Chart& a, const Chart& b) { return a == b; }, "other"_a)
+      .def(
+          "__eq__", [](const Chart&, nb::handle) { return false; }, "other"_a.none())
       .def("__hash__", &hash_of_state<Chart>);
 }
 
@@ -72,68 +80,98 @@ void bind_ngram_model(nb::module_& m) {
                   "Map a compiled file; one that is damaged is a FormatError.")
       .def("write", &NgramModel::write, "path"_a, nb::call_guard<nb::gil_scoped_release>(), "Write the compiled file.")
       .def_prop_ro("order", &NgramModel::order, "The length of its longest n-grams.")
-      .def_prop_ro("layout", [](const NgramModel& self) { return self.facts().layout; }, "How it lies in memory.")
+      .def_prop_ro(
+          "layout", [](const NgramModel& self) { return self.facts().layout; }, "How it lies in memory.")
       .def_prop_ro("bytes", &NgramModel::bytes, "The size of its compiled file.")
-      .def_prop_ro("counts", [](const NgramModel& self) { return by_order(self, self.facts().counts); },
-                   "The n-grams given, by order.")
-      .def_prop_ro("blanks", [](const NgramModel& self) { return by_order(self, self.facts().blanks); },
-                   "The n-grams put in because longer ones end in them, by order.")
-      .def_prop_ro("unknown_added", [](const NgramModel& self) { return self.facts().unknown_added != 0; },
-                   "Whether <unk> was not given.")
-      .def_prop_ro("prob_error", [](const NgramModel& self) { return by_order(self, self.facts().prob_error); },
-                   "How far a stored probability is from the given one at most, by order.")
-      .def_prop_ro("backoff_error", [](const NgramModel& self) { return by_order(self, self.facts().backoff_error); },
-                   "How far a stored backoff is from the given one at most, by order.")
-      .def_prop_ro("shadowed", [](const NgramModel& self) { return by_order(self, self.facts().shadowed); },
-                   "The n-grams that another one with the same fingerprint hides, by order.")
-      .def_prop_ro("words", [](const NgramModel& self) { return self.vocabulary().size(); }, "How many words it has.")
-      .def("word", [](const NgramModel& self, WordId id) {
-             if (id >= self.vocabulary().size()) throw nb::index_error("no word has this number");
-             return self.vocabulary().word(id);
-           }, "id"_a, "The word of a number.")
-      .def("id", [](const NgramModel& self, std::string_view word) { return self.vocabulary().find(word); }, "word"_a,
-           "The number of a word; 0, that of <unk>, when it is not known.")
-      .def("encode", [](const NgramModel& self, const std::vector<std::string_view>& texts) {
-             auto [ids, offsets] = self.encode(texts);
-             return std::pair(as_array(std::move(ids)), as_array(std::move(offsets)));
-           }, "texts"_a, "The numbers of the words of texts, and where each text begins and ends in them.")
+      .def_prop_ro(
+          "counts", [](const NgramModel& self) { return by_order(self, self.facts().counts); },
+          "The n-grams given, by order.")
+      .def_prop_ro(
+          "blanks", [](const NgramModel& self) { return by_order(self, self.facts().blanks); },
+          "The n-grams put in because longer ones end in them, by order.")
+      .def_prop_ro(
+          "unknown_added", [](const NgramModel& self) { return self.facts().unknown_added != 0; },
+          "Whether <unk> was not given.")
+      .def_prop_ro(
+          "prob_error", [](const NgramModel& self) { return by_order(self, self.facts().prob_error); },
+          "How far a stored probability is from the given one at most, by order.")
+      .def_prop_ro(
+          "backoff_error", [](const NgramModel& self) { return by_order(self, self.facts().backoff_error); },
+          "How far a stored backoff is from the given one at most, by order.")
+      .def_prop_ro(
+          "shadowed", [](const NgramModel& self) { return by_order(self, self.facts().shadowed); },
+          "The n-grams that another one with the same fingerprint hides, by order.")
+      .def_prop_ro(
+          "words", [](const NgramModel& self) { return self.vocabulary().size(); }, "How many words it has.")
+      .def(
+          "word",
+          [](const NgramModel& self, WordId id) {
+            if (id >= self.vocabulary().size()) throw nb::index_error("no word has this number");
+            return self.vocabulary().word(id);
+          },
+          "id"_a, "The word of a number.")
+      .def(
+          "id", [](const NgramModel& self, std::string_view word) { return self.vocabulary().find(word); }, "word"_a,
+          "The number of a word; 0, that of <unk>, when it is not known.")
+      .def(
+          "encode",
+          [](const NgramModel& self, const std::vector<std::string_view>& texts) {
+            auto [ids, offsets] = self.encode(texts);
+            return std::pair(as_array(std::move(ids)), as_array(std::move(offsets)));
+          },
+          "texts"_a, "The numbers of the words of texts, and where each text begins and ends in them.")
       .def("begin_state", &NgramModel::begin_state, "The state after <s>.")
-      .def("score_word", [](const NgramModel& self, const State& state, WordId word) {
-             State after;
-             const WordScore score = self.score(state, word, after);
-             return std::tuple(score.log10, score.length, after);
-           }, "state"_a, "word"_a, "A word's log10 probability, the length of the n-gram found, and the state after it.")
-      .def("score_rule", [](const NgramModel& self, const std::vector<std::variant<WordId, Chart>>& parts, bool begins) {
-             Chart out;
-             const double score = self.score_rule(parts, begins, out);
-             return std::pair(score, out);
-           }, "parts"_a, "begins_sentence"_a = false,
-           "The log10 score of words and pieces from left to right, less what the pieces have, and the state of the whole.")
-      .def("score_texts", [](const NgramModel& self, ArrayIn<WordId> ids, ArrayIn<std::uint64_t> offsets, bool begin, bool end) {
-             return as_array(without_gil([&] {
-               return score_texts(self, as_span(ids), as_span(offsets), {.begin = begin, .end = end});
-             }));
-           }, "ids"_a, "offsets"_a, "begin"_a = true, "end"_a = true, "The log10 score of each text.")
-      .def("score_words", [](const NgramModel& self, ArrayIn<WordId> ids, ArrayIn<std::uint64_t> offsets, bool begin, bool end) {
-             WordScores out = without_gil([&] {
-               return score_words(self, as_span(ids), as_span(offsets), {.begin = begin, .end = end});
-             });
-             return std::pair(as_array(std::move(out.log10)), as_array(std::move(out.length)));
-           }, "ids"_a, "offsets"_a, "begin"_a = true, "end"_a = true,
-           "The log10 score of each word, and the length of the n-gram found for it.")
-      .def("score_ngrams", [](const NgramModel& self, const IdRows& rows) {
-             return as_array(without_gil([&] {
-               return score_ngrams(self, {rows.data(), rows.size()}, rows.shape(1));
-             }));
-           }, "rows"_a, "The log10 score of each row's last word after the others.");
+      .def(
+          "score_word",
+          [](const NgramModel& self, const State& state, WordId word) {
+            State after;
+            const WordScore score = self.score(state, word, after);
+            return std::tuple(score.log10, score.length, after);
+          },
+          "state"_a, "word"_a, "A word's log10 probability, the length of the n-gram found, and the state after it.")
+      .def(
+          "score_rule",
+          [](const NgramModel& self, const std::vector<std::variant<WordId, Chart>>& parts, bool begins) {
+            Chart out;
+            const double score = self.score_rule(parts, begins, out);
+            return std::pair(score, out);
+          },
+          "parts"_a, "begins_sentence"_a = false,
+          "The log10 score of words and pieces from left to right, less what the pieces have, and the state of the "
+          "whole.")
+      .def(
+          "score_texts",
+          [](const NgramModel& self, ArrayIn<WordId> ids, ArrayIn<std::uint64_t> offsets, bool begin, bool end) {
+            return as_array(without_gil(
+                [&] { return score_texts(self, as_span(ids), as_span(offsets), {.begin = begin, .end = end}); }));
+          },
+          "ids"_a, "offsets"_a, "begin"_a = true, "end"_a = true, "The log10 score of each text.")
+      .def(
+          "score_words",
+          [](const NgramModel& self, ArrayIn<WordId> ids, ArrayIn<std::uint64_t> offsets, bool begin, bool end) {
+            WordScores out = without_gil(
+                [&] { return score_words(self, as_span(ids), as_span(offsets), {.begin = begin, .end = end}); });
+            return std::pair(as_array(std::move(out.log10)), as_array(std::move(out.length)));
+          },
+          "ids"_a, "offsets"_a, "begin"_a = true, "end"_a = true,
+          "The log10 score of each word, and the length of the n-gram found for it.")
+      .def(
+          "score_ngrams",
+          [](const NgramModel& self, const IdRows& rows) {
+            return as_array(without_gil([&] { return score_ngrams(self, {rows.data(), rows.size()}, rows.shape(1)); }));
+          },
+          "rows"_a, "The log10 score of each row's last word after the others.");
   m.def("compile_ngrams", &compile, "estimate"_a, "layout"_a, nb::call_guard<nb::gil_scoped_release>(),
         "A compiled model of what training estimated.");
   nb::class_<ArpaReader>(m, "ArpaReader", "Reads an ARPA file that is fed to it.")
       .def(nb::init<std::string, std::uint64_t>(), "file"_a, "bytes"_a = 0)
-      .def("feed", [](ArpaReader& self, const nb::bytes& chunk) {
-             const std::string_view text = bytes_view(chunk);
-             without_gil([&] { self.feed(text); });
-           }, "chunk"_a, "The next bytes.")
+      .def(
+          "feed",
+          [](ArpaReader& self, const nb::bytes& chunk) {
+            const std::string_view text = bytes_view(chunk);
+            without_gil([&] { self.feed(text); });
+          },
+          "chunk"_a, "The next bytes.")
       .def("finish", &ArpaReader::finish, "layout"_a, nb::call_guard<nb::gil_scoped_release>(),
            "The end: the compiled model, in memory.");
 }

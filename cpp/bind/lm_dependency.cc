@@ -36,15 +36,20 @@ std::vector<const Dependency*> pointers(const Sentences& sentences) {
 void bind_states(nb::module_& m) {
   nb::class_<State>(m, "DependencyState", "A part of a dependency tree, as far as it matters to what it is put into.")
       .def(nb::init<>(), "That of an empty part.")
-      .def_prop_ro_static("MAX_ROOTS", [](nb::handle) { return State::kMaxRoots; }, "The most roots that can float.")
-      .def_prop_ro("roots", [](const State& s) { return std::vector<WordId>(s.roots.begin(), s.roots.begin() + s.count); },
-                   "The numbers of its roots, in order.")
-      .def_ro("left", &State::left, "The outermost left child of the first root: 1 is none, 0 one that does not matter.")
+      .def_prop_ro_static(
+          "MAX_ROOTS", [](nb::handle) { return State::kMaxRoots; }, "The most roots that can float.")
+      .def_prop_ro(
+          "roots", [](const State& s) { return std::vector<WordId>(s.roots.begin(), s.roots.begin() + s.count); },
+          "The numbers of its roots, in order.")
+      .def_ro("left", &State::left,
+              "The outermost left child of the first root: 1 is none, 0 one that does not matter.")
       .def_ro("right", &State::right, "The outermost right child of the first root, likewise.")
       .def_prop_ro("fixed", &State::fixed, "Whether it has one root.")
       .def_prop_ro("floating", &State::floating, "Whether it has several roots.")
-      .def("__eq__", [](const State& a, const State& b) { return a == b; }, "other"_a)
-      .def("__eq__", [](const State&, nb::handle) { return false; }, "other"_a.none())
+      .def(
+          "__eq__", [](const State& a, const State& b) { return a == b; }, "other"_a)
+      .def(
+          "__eq__", [](const State&, nb::handle) { return false; }, "other"_a.none())
       .def("__hash__", [](const State& s) { return hash_bytes({reinterpret_cast<const char*>(&s), sizeof s}); })
       .def("__repr__", [](const State& s) {
         std::string out = "DependencyState(roots";
@@ -55,26 +60,33 @@ void bind_states(nb::module_& m) {
   nb::class_<DependencyTally>(m, "DependencyTally", "What did not fit when a rule was put together.")
       .def_ro("ill_heads", &DependencyTally::ill_heads, "Floating pieces in head position.")
       .def_ro("overflows", &DependencyTally::overflows, "1 if more roots were left than can float.")
-      .def("__eq__", [](const DependencyTally& a, const DependencyTally& b) { return a == b; }, "other"_a)
-      .def("__eq__", [](const DependencyTally&, nb::handle) { return false; }, "other"_a.none())
+      .def(
+          "__eq__", [](const DependencyTally& a, const DependencyTally& b) { return a == b; }, "other"_a)
+      .def(
+          "__eq__", [](const DependencyTally&, nb::handle) { return false; }, "other"_a.none())
       .def("__hash__", [](const DependencyTally& t) { return (std::uint64_t{t.ill_heads} << 32) | t.overflows; })
       .def("__repr__", [](const DependencyTally& t) {
-        return "DependencyTally(ill_heads=" + std::to_string(t.ill_heads) + ", overflows=" +
-               std::to_string(t.overflows) + ")";
+        return "DependencyTally(ill_heads=" + std::to_string(t.ill_heads) +
+               ", overflows=" + std::to_string(t.overflows) + ")";
       });
-  nb::class_<DependencyPiece>(m, "DependencyPiece", "A part of a dependency tree: the heads of its words, and its roots.")
+  nb::class_<DependencyPiece>(m, "DependencyPiece",
+                              "A part of a dependency tree: the heads of its words, and its roots.")
       .def_static("word", &DependencyPiece::word, "That of one word.")
       .def_ro("heads", &DependencyPiece::heads, "For each word a position in the piece; -1 for its roots.")
       .def_ro("roots", &DependencyPiece::roots, "The positions of its roots, in order.");
-  m.def("join_pieces", [](const std::vector<std::int32_t>& heads, const std::vector<std::optional<DependencyPiece>>& items) {
-          std::vector<const DependencyPiece*> pieces;
-          for (const auto& item : items) pieces.push_back(item ? &*item : nullptr);
-          DependencyTally tally;
-          DependencyPiece joined = join_pieces(heads, pieces, tally);
-          return std::pair(std::move(joined), tally);
-        }, "heads"_a, "items"_a, "The tree that a rule makes of its items; None is a word.");
-  m.def("check_rule_heads", [](const std::vector<std::int32_t>& heads) { check_rule_heads(heads); }, "heads"_a,
-        "Refuse what cannot be the heads of a rule's items: cycles, crossing arcs, heads outside the rule.");
+  m.def(
+      "join_pieces",
+      [](const std::vector<std::int32_t>& heads, const std::vector<std::optional<DependencyPiece>>& items) {
+        std::vector<const DependencyPiece*> pieces;
+        for (const auto& item : items) pieces.push_back(item ? &*item : nullptr);
+        DependencyTally tally;
+        DependencyPiece joined = join_pieces(heads, pieces, tally);
+        return std::pair(std::move(joined), tally);
+      },
+      "heads"_a, "items"_a, "The tree that a rule makes of its items; None is a word.");
+  m.def(
+      "check_rule_heads", [](const std::vector<std::int32_t>& heads) { check_rule_heads(heads); }, "heads"_a,
+      "Refuse what cannot be the heads of a rule's items: cycles, crossing arcs, heads outside the rule.");
 }
 
 void bind_model(nb::module_& m) {
@@ -85,53 +97,81 @@ void bind_model(nb::module_& m) {
            "Write the compiled file.")
       .def_prop_ro("unit", &DependencyModel::unit, "What it is over.")
       .def_prop_ro("bytes", &DependencyModel::bytes, "The size of its compiled file.")
-      .def_prop_ro("counts", [](const DependencyModel& self) {
-             const auto& counts = self.facts().counts;
-             std::vector<std::vector<std::uint64_t>> out;
-             for (const auto& model : counts) out.emplace_back(model.begin(), model.end());
-             out[2].resize(1);
-             return out;
-           }, "The n-grams of the left, right and root model, by order.")
-      .def_prop_ro("words", [](const DependencyModel& self) { return self.vocabulary().size(); }, "How many words it has.")
-      .def("word", [](const DependencyModel& self, WordId id) {
-             if (id >= self.vocabulary().size()) throw nb::index_error("no word has this number");
-             return self.vocabulary().word(id);
-           }, "id"_a, "The word of a number.")
+      .def_prop_ro(
+          "counts",
+          [](const DependencyModel& self) {
+            const auto& counts = self.facts().counts;
+            std::vector<std::vector<std::uint64_t>> out;
+            for (const auto& model : counts) out.emplace_back(model.begin(), model.end());
+            out[2].resize(1);
+            return out;
+          },
+          "The n-grams of the left, right and root model, by order.")
+      .def_prop_ro(
+          "words", [](const DependencyModel& self) { return self.vocabulary().size(); }, "How many words it has.")
+      .def(
+          "word",
+          [](const DependencyModel& self, WordId id) {
+            if (id >= self.vocabulary().size()) throw nb::index_error("no word has this number");
+            return self.vocabulary().word(id);
+          },
+          "id"_a, "The word of a number.")
       .def("id", &DependencyModel::find, "word"_a, "The number of a word; 0, that of <unk>, when it is not known.")
-      .def("score_child", [](const DependencyModel& self, DependencySide side, WordId sibling, WordId head, WordId child) {
-             for (const WordId unit : {sibling, head, child}) check_unit(self, unit);
-             const WordScore score = self.child(side, sibling, head, child);
-             return std::pair(score.log10, score.length);
-           }, "side"_a, "sibling"_a, "head"_a, "child"_a,
-           "The score of a child after a sibling (1: none) and a head, and how many of the three were found together.")
-      .def("score_root", [](const DependencyModel& self, WordId unit) {
-             check_unit(self, unit);
-             return self.root(unit);
-           }, "root"_a, "The score of a root of the sentence.")
-      .def("score_sentences", [](const DependencyModel& self, const Sentences& sentences) {
-             const auto values = pointers(sentences);
-             return as_array(without_gil([&] { return score_sentences(self, values); }));
-           }, "sentences"_a, "The score of each sentence.")
-      .def("score_words", [](const DependencyModel& self, const Sentences& sentences) {
-             const auto values = pointers(sentences);
-             auto out = without_gil([&] { return score_words(self, values); });
-             return std::tuple(as_array(std::move(out.log10)), as_array(std::move(out.length)),
-                               as_array(std::move(out.unknown)));
-           }, "sentences"_a, "Of the words of all sentences: scores, how much was found, and whether they are unknown.")
-      .def("score_rule", [](const DependencyModel& self, const std::vector<std::int32_t>& heads,
-                            const std::vector<std::variant<WordId, State>>& parts) {
-             State out;
-             const DependencyStep step = score_parts(self, heads, parts, out);
-             return std::tuple(step.log10, out, step.tally);
-           }, "heads"_a, "parts"_a, "The score of the arcs that a rule makes, the state of the whole, what did not fit.")
-      .def("complete", [](const DependencyModel& self, const State& state) {
-             check_state(self, state);
-             return self.complete(state);
-           }, "state"_a, "The score of the roots of a part as roots of the sentence.")
-      .def("waiting", [](const DependencyModel& self, const State& state) {
-             check_state(self, state);
-             return self.waiting(state);
-           }, "state"_a, "An estimate of what the roots of a part will score.");
+      .def(
+          "score_child",
+          [](const DependencyModel& self, DependencySide side, WordId sibling, WordId head, WordId child) {
+            for (const WordId unit : {sibling, head, child}) check_unit(self, unit);
+            const WordScore score = self.child(side, sibling, head, child);
+            return std::pair(score.log10, score.length);
+          },
+          "side"_a, "sibling"_a, "head"_a, "child"_a,
+          "The score of a child after a sibling (1: none) and a head, and how many of the three were found together.")
+      .def(
+          "score_root",
+          [](const DependencyModel& self, WordId unit) {
+            check_unit(self, unit);
+            return self.root(unit);
+          },
+          "root"_a, "The score of a root of the sentence.")
+      .def(
+          "score_sentences",
+          [](const DependencyModel& self, const Sentences& sentences) {
+            const auto values = pointers(sentences);
+            return as_array(without_gil([&] { return score_sentences(self, values); }));
+          },
+          "sentences"_a, "The score of each sentence.")
+      .def(
+          "score_words",
+          [](const DependencyModel& self, const Sentences& sentences) {
+            const auto values = pointers(sentences);
+            auto out = without_gil([&] { return score_words(self, values); });
+            return std::tuple(as_array(std::move(out.log10)), as_array(std::move(out.length)),
+                              as_array(std::move(out.unknown)));
+          },
+          "sentences"_a, "Of the words of all sentences: scores, how much was found, and whether they are unknown.")
+      .def(
+          "score_rule",
+          [](const DependencyModel& self, const std::vector<std::int32_t>& heads,
+             const std::vector<std::variant<WordId, State>>& parts) {
+            State out;
+            const DependencyStep step = score_parts(self, heads, parts, out);
+            return std::tuple(step.log10, out, step.tally);
+          },
+          "heads"_a, "parts"_a, "The score of the arcs that a rule makes, the state of the whole, what did not fit.")
+      .def(
+          "complete",
+          [](const DependencyModel& self, const State& state) {
+            check_state(self, state);
+            return self.complete(state);
+          },
+          "state"_a, "The score of the roots of a part as roots of the sentence.")
+      .def(
+          "waiting",
+          [](const DependencyModel& self, const State& state) {
+            check_state(self, state);
+            return self.waiting(state);
+          },
+          "state"_a, "An estimate of what the roots of a part will score.");
   m.def("compile_dependency", &compile_dependency, "unit"_a, "left"_a, "right"_a, "root"_a,
         nb::call_guard<nb::gil_scoped_release>(), "The compiled model of what training estimated.");
 }

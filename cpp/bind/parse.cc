@@ -33,8 +33,8 @@ std::vector<std::shared_ptr<const ParseForest>> forests(const Pcfg& grammar,
   const nb::gil_scoped_release release;
   std::vector<std::shared_ptr<const ParseForest>> out;
   for (const std::vector<std::string>& words : sentences)
-    out.push_back(std::make_shared<const ParseForest>(
-        grammar.forest(std::vector<std::string_view>(words.begin(), words.end()))));
+    out.push_back(
+        std::make_shared<const ParseForest>(grammar.forest(std::vector<std::string_view>(words.begin(), words.end()))));
   return out;
 }
 

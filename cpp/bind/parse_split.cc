@@ -54,9 +54,7 @@ std::vector<Result> all(const Sentences& sentences, unsigned threads, Parse pars
   std::vector<Result> out;
   ordered_map(
       sentences.size(), threads,
-      [&](std::size_t i) {
-        return parse(std::vector<std::string_view>(sentences[i].begin(), sentences[i].end()));
-      },
+      [&](std::size_t i) { return parse(std::vector<std::string_view>(sentences[i].begin(), sentences[i].end())); },
       [&](std::size_t, auto parsed) { out.push_back(keep(std::move(parsed))); });
   return out;
 }
@@ -106,22 +104,24 @@ void bind_scores(nb::module_& m) {
             new (self) BracketOptions{std::move(left_out), std::move(equal)};
           },
           "left_out"_a, "equal"_a);
-  m.def("count_brackets",
-        [](const std::vector<std::pair<TreePtr, TreePtr>>& pairs, const BracketOptions& options) {
-          BracketCounts out;
-          for (const auto& [gold, test] : pairs) out += count_brackets(*gold, *test, options);
-          return out;
-        },
-        "pairs"_a, "options"_a, nb::call_guard<nb::gil_scoped_release>(),
-        "The brackets in common of gold trees and others, as EVALB counts them.");
-  m.def("count_oracle",
-        [](const std::vector<std::pair<TreePtr, ForestPtr>>& pairs, const BracketOptions& options) {
-          BracketCounts out;
-          for (const auto& [gold, forest] : pairs) out += count_oracle(*gold, *forest, options);
-          return out;
-        },
-        "pairs"_a, "options"_a, nb::call_guard<nb::gil_scoped_release>(),
-        "The same for the tree of each forest that has the best F1.");
+  m.def(
+      "count_brackets",
+      [](const std::vector<std::pair<TreePtr, TreePtr>>& pairs, const BracketOptions& options) {
+        BracketCounts out;
+        for (const auto& [gold, test] : pairs) out += count_brackets(*gold, *test, options);
+        return out;
+      },
+      "pairs"_a, "options"_a, nb::call_guard<nb::gil_scoped_release>(),
+      "The brackets in common of gold trees and others, as EVALB counts them.");
+  m.def(
+      "count_oracle",
+      [](const std::vector<std::pair<TreePtr, ForestPtr>>& pairs, const BracketOptions& options) {
+        BracketCounts out;
+        for (const auto& [gold, forest] : pairs) out += count_oracle(*gold, *forest, options);
+        return out;
+      },
+      "pairs"_a, "options"_a, nb::call_guard<nb::gil_scoped_release>(),
+      "The same for the tree of each forest that has the best F1.");
 }
 
 }  // namespace
@@ -140,30 +140,35 @@ void bind_parse_split(nb::module_& m) {
 
   nb::class_<SplitGrammar>(m, "SplitGrammar", "A PCFG whose labels are split into sub-states, from coarse to fine.")
       .def_static("read", &read, "levels"_a, "signature"_a = SignatureKind::english, "steps"_a = false,
-                  "From the names and bytes of each level's stateInfo, grammar and lexicon files; steps: unary rules are single ones.")
+                  "From the names and bytes of each level's stateInfo, grammar and lexicon files; steps: unary rules "
+                  "are single ones.")
       .def("texts", &texts, "level"_a, "The same three files of one level.")
-      .def_prop_ro("labels",
-                   [](const SplitGrammar& g) {
-                     std::vector<std::string> out;
-                     for (Symbol label = 0; label < g.labels.size(); ++label) out.emplace_back(g.labels.text(label));
-                     return out;
-                   },
-                   "Labels by number; the first is the root.")
-      .def_prop_ro("states",
-                   [](const SplitGrammar& g) {
-                     std::vector<std::vector<std::uint32_t>> out;
-                     for (const Level& level : g.levels) out.push_back(level.states);
-                     return out;
-                   },
-                   "Sub-states of each label, for each level.")
-      .def_prop_ro("words", [](const SplitGrammar& g) { return g.words.size(); }, "Words and classes of unknown ones.")
+      .def_prop_ro(
+          "labels",
+          [](const SplitGrammar& g) {
+            std::vector<std::string> out;
+            for (Symbol label = 0; label < g.labels.size(); ++label) out.emplace_back(g.labels.text(label));
+            return out;
+          },
+          "Labels by number; the first is the root.")
+      .def_prop_ro(
+          "states",
+          [](const SplitGrammar& g) {
+            std::vector<std::vector<std::uint32_t>> out;
+            for (const Level& level : g.levels) out.push_back(level.states);
+            return out;
+          },
+          "Sub-states of each label, for each level.")
+      .def_prop_ro(
+          "words", [](const SplitGrammar& g) { return g.words.size(); }, "Words and classes of unknown ones.")
       .def_ro("signature", &SplitGrammar::signature, "How unknown words are put into classes.")
-      .def("lookup",
-           [](const SplitGrammar& g, std::string_view word, std::size_t position) {
-             const Symbol found = g.lookup(word, position);
-             return found == Symbols::kNone ? std::string() : std::string(g.words.text(found));
-           },
-           "word"_a, "position"_a, "The word of the lexicon that stands for a word; empty when there is none.");
+      .def(
+          "lookup",
+          [](const SplitGrammar& g, std::string_view word, std::size_t position) {
+            const Symbol found = g.lookup(word, position);
+            return found == Symbols::kNone ? std::string() : std::string(g.words.text(found));
+          },
+          "word"_a, "position"_a, "The word of the lexicon that stands for a word; empty when there is none.");
   m.def("signatures", &signatures, "kind"_a, "word"_a, "position"_a = 1, "known_lower"_a = false,
         "The classes of an unknown word, from the narrowest on.");
 
@@ -186,14 +191,15 @@ void bind_parse_split(nb::module_& m) {
            "The best tree of each sentence, how it was found, and the sentence's log probability.")
       .def("forests", &forests, "sentences"_a, "options"_a, "threads"_a = 1,
            "The same with forests, and how many nodes have more edges than stay.")
-      .def("first_pass",
-           [](const SplitParser& parser, const std::vector<std::string>& words, double margin) {
-             const SplitParser::FirstPass out =
-                 parser.first_pass(std::vector<std::string_view>(words.begin(), words.end()), margin);
-             return std::make_pair(out.best, out.kept);
-           },
-           "words"_a, "margin"_a,
-           "The best derivation's log probability at level 0, and the states that it keeps: begin, end, state.");
+      .def(
+          "first_pass",
+          [](const SplitParser& parser, const std::vector<std::string>& words, double margin) {
+            const SplitParser::FirstPass out =
+                parser.first_pass(std::vector<std::string_view>(words.begin(), words.end()), margin);
+            return std::make_pair(out.best, out.kept);
+          },
+          "words"_a, "margin"_a,
+          "The best derivation's log probability at level 0, and the states that it keeps: begin, end, state.");
   bind_scores(m);
 }
 

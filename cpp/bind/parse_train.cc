@@ -56,8 +56,10 @@ std::vector<RuleTuple> rules(const Trainer& trainer) {
 
 void bind_parse_train(nb::module_& m) {
   using Release = nb::call_guard<nb::gil_scoped_release>;
-  m.def("clean_tree", [](const Tree& tree) { return std::make_shared<const Tree>(clean_tree(tree)); }, "tree"_a,
-        "The tree without traces, functional tags, indices and unary rules of a label by itself; empty if nothing stays.");
+  m.def(
+      "clean_tree", [](const Tree& tree) { return std::make_shared<const Tree>(clean_tree(tree)); }, "tree"_a,
+      "The tree without traces, functional tags, indices and unary rules of a label by itself; empty if nothing "
+      "stays.");
   nb::class_<Treebank>(m, "Treebank", "Binarised trees, ready for training.")
       .def(
           "__init__",
@@ -67,7 +69,8 @@ void bind_parse_train(nb::module_& m) {
           "horizontal"_a = 0, "vertical"_a = 1, "root"_a = "ROOT")
       .def("add", &Treebank::add, "tree"_a, "Adds a tree; refuses the empty one and words beside other children.")
       .def("__len__", &Treebank::size)
-      .def_prop_ro("unary_cycles", &Treebank::unary_cycles, "Unary chains that came back to a label and were cut short.")
+      .def_prop_ro("unary_cycles", &Treebank::unary_cycles,
+                   "Unary chains that came back to a label and were cut short.")
       .def_prop_ro("first_cycle", &Treebank::first_cycle, "The labels of the first of them.");
   nb::class_<Trainer>(m, "Trainer", "Trains split grammars, a step at a time.")
       .def(
@@ -81,22 +84,27 @@ void bind_parse_train(nb::module_& m) {
       .def("split", &Trainer::split, "seed"_a, "noise"_a = 0.01, Release(), "Splits every state in two.")
       .def("merge", &Trainer::merge, "share"_a = 0.5, "threads"_a = 1, Release(),
            "Undoes the splits that matter least; how many.")
-      .def("smooth", &Trainer::smooth, "grammar"_a, "lexicon"_a, Release(), "Smooths towards the mean of a label's states.")
-      .def("finish_level", &Trainer::finish_level, "threads"_a = 1, "least"_a = 0.0, "lexicon"_a = 0.0, Release(),
-           "Makes the level as it is the grammar's next: rules below `least` become 0, words are smoothed by `lexicon`.")
+      .def("smooth", &Trainer::smooth, "grammar"_a, "lexicon"_a, Release(),
+           "Smooths towards the mean of a label's states.")
+      .def(
+          "finish_level", &Trainer::finish_level, "threads"_a = 1, "least"_a = 0.0, "lexicon"_a = 0.0, Release(),
+          "Makes the level as it is the grammar's next: rules below `least` become 0, words are smoothed by `lexicon`.")
       .def_prop_ro("levels", &Trainer::levels, "Levels that are finished.")
       .def_prop_ro("states", &Trainer::total_states, "States of all labels at the level at hand.")
-      .def_prop_ro("grammar", [](const Trainer& t) { return std::const_pointer_cast<SplitGrammar>(t.grammar()); },
-                   "The levels that are finished.")
+      .def_prop_ro(
+          "grammar", [](const Trainer& t) { return std::const_pointer_cast<SplitGrammar>(t.grammar()); },
+          "The levels that are finished.")
       .def_prop_ro("rules", &rules, "Head, children or word, whether it is a word, and probability, of states.")
-      .def("state",
-           [](const Trainer& t) {
-             const std::string bytes = t.state();
-             return nb::bytes(bytes.data(), bytes.size());
-           },
-           "All that further steps depend on.")
-      .def("restore", [](Trainer& t, const nb::bytes& bytes) { t.restore({bytes.c_str(), bytes.size()}); }, "state"_a,
-           "Goes on from a state of the same treebank.");
+      .def(
+          "state",
+          [](const Trainer& t) {
+            const std::string bytes = t.state();
+            return nb::bytes(bytes.data(), bytes.size());
+          },
+          "All that further steps depend on.")
+      .def(
+          "restore", [](Trainer& t, const nb::bytes& bytes) { t.restore({bytes.c_str(), bytes.size()}); }, "state"_a,
+          "Goes on from a state of the same treebank.");
 }
 
 }  // namespace treeglot

@@ -33,17 +33,25 @@ using Links = std::vector<std::pair<std::uint8_t, std::uint8_t>>;
 
 void bind_rules(nb::module_& m) {
   nb::class_<RuleTable>(m, "RuleTable", "A compiled rule table: rules, and a trie over their source sides.")
-      .def_static("open", [](const std::string& path, bool verify) { return std::make_shared<RuleTable>(RuleTable::open(path, verify)); },
-                  "path"_a, "verify"_a = true, nb::call_guard<nb::gil_scoped_release>(),
-                  "Maps a file; one that is damaged is a FormatError. Without `verify` its bytes are trusted.")
+      .def_static(
+          "open",
+          [](const std::string& path, bool verify) {
+            return std::make_shared<RuleTable>(RuleTable::open(path, verify));
+          },
+          "path"_a, "verify"_a = true, nb::call_guard<nb::gil_scoped_release>(),
+          "Maps a file; one that is damaged is a FormatError. Without `verify` its bytes are trusted.")
       .def("write", &RuleTable::write, "path"_a, nb::call_guard<nb::gil_scoped_release>(),
            "Writes the table aside, then renames it to `path`.")
       .def_prop_ro("file_size", &RuleTable::file_size, "In bytes.")
       .def("__len__", &RuleTable::rules)
-      .def_prop_ro("source_words", [](const RuleTable& t) { return texts(t.source_words()); }, "By number.")
-      .def_prop_ro("target_words", [](const RuleTable& t) { return texts(t.target_words()); }, "By number.")
-      .def_prop_ro("labels", [](const RuleTable& t) { return texts(t.labels()); }, "Nonterminals, by number.")
-      .def_prop_ro("features", [](const RuleTable& t) { return texts(t.feature_names()); }, "Names, in order.")
+      .def_prop_ro(
+          "source_words", [](const RuleTable& t) { return texts(t.source_words()); }, "By number.")
+      .def_prop_ro(
+          "target_words", [](const RuleTable& t) { return texts(t.target_words()); }, "By number.")
+      .def_prop_ro(
+          "labels", [](const RuleTable& t) { return texts(t.labels()); }, "Nonterminals, by number.")
+      .def_prop_ro(
+          "features", [](const RuleTable& t) { return texts(t.feature_names()); }, "Names, in order.")
       .def_prop_ro("dense_features", &RuleTable::dense_features, "How many of the features every rule has.")
       .def(
           "rule",
@@ -81,9 +89,9 @@ void bind_rules(nb::module_& m) {
       .def("label", &RuleTableBuilder::label, "text"_a, "The number of a nonterminal.")
       .def(
           "add",
-          [](RuleTableBuilder& b, Symbol lhs, const std::vector<Symbol>& source, const std::vector<std::int32_t>& target,
-             const std::vector<float>& features, const Links& links, const std::vector<Symbol>& labels,
-             const std::vector<std::int32_t>& structure) {
+          [](RuleTableBuilder& b, Symbol lhs, const std::vector<Symbol>& source,
+             const std::vector<std::int32_t>& target, const std::vector<float>& features, const Links& links,
+             const std::vector<Symbol>& labels, const std::vector<std::int32_t>& structure) {
             std::vector<RuleLink> alignment;
             for (const auto& [s, t] : links) alignment.push_back({s, t});
             b.add(lhs, source, target, features,
@@ -114,17 +122,26 @@ void bind_rules(nb::module_& m) {
           [](RuleTableBuilder& b, const std::string& file, std::size_t first_row, const std::vector<Column>& text,
              const std::vector<ArrayIn<float>>& dense, const std::vector<std::pair<std::string, Column>>& indicators) {
             if (text.size() != 6) throw std::invalid_argument("six columns of text are needed");
-            RuleRows rows = {to_codes(text[0]), to_codes(text[1]), to_codes(text[2]), to_codes(text[3]),
-                             to_codes(text[4]), to_codes(text[5]), {}, {}};
+            RuleRows rows = {to_codes(text[0]),
+                             to_codes(text[1]),
+                             to_codes(text[2]),
+                             to_codes(text[3]),
+                             to_codes(text[4]),
+                             to_codes(text[5]),
+                             {},
+                             {}};
             for (const ArrayIn<float>& column : dense) rows.dense.push_back(as_span(column));
             for (const auto& [name, column] : indicators) rows.indicators.emplace_back(name, to_codes(column));
             return without_gil([&] { return b.add_rows(rows, file, first_row); });
           },
           "file"_a, "first_row"_a, "text"_a, "dense"_a, "indicators"_a,
-          "Adds rows of a rule table: lhs, source, target, alignment, labels and structure as (offsets, bytes), a column "
-          "for each dense feature, and columns of values that become features. Gives how many were too long and left out.")
-      .def("finish", [](RuleTableBuilder& b) { return std::make_shared<RuleTable>(b.finish()); },
-           nb::call_guard<nb::gil_scoped_release>(), "The table; the builder is empty afterwards.");
+          "Adds rows of a rule table: lhs, source, target, alignment, labels and structure as (offsets, bytes), a "
+          "column "
+          "for each dense feature, and columns of values that become features. Gives how many were too long and left "
+          "out.")
+      .def(
+          "finish", [](RuleTableBuilder& b) { return std::make_shared<RuleTable>(b.finish()); },
+          nb::call_guard<nb::gil_scoped_release>(), "The table; the builder is empty afterwards.");
 
   nb::enum_<GrammarFormat>(m, "GrammarFormat", "Text formats of grammars.")
       .value("cdec", GrammarFormat::cdec)
@@ -137,19 +154,18 @@ void bind_rules(nb::module_& m) {
            "format"_a, "prefix"_a, "builder"_a, nb::keep_alive<1, 6>())
       .def(
           "feed",
-          [](GrammarReader& reader, const nb::bytes& chunk) {
-            without_gil([&] { reader.feed(bytes_view(chunk)); });
-          },
+          [](GrammarReader& reader, const nb::bytes& chunk) { without_gil([&] { reader.feed(bytes_view(chunk)); }); },
           "chunk"_a, "Takes the next bytes of the file.")
       .def("finish", &GrammarReader::finish, nb::call_guard<nb::gil_scoped_release>(), "Takes the end of the file.")
       .def_prop_ro("skipped", &GrammarReader::skipped, "Bad rules left out.")
-      .def_prop_ro("problems",
-                   [](const GrammarReader& reader) {
-                     std::vector<std::pair<std::size_t, std::string>> out;
-                     for (const FormatError& e : reader.problems()) out.emplace_back(e.line(), e.problem());
-                     return out;
-                   },
-                   "Lines and problems of the first hundred of them.");
+      .def_prop_ro(
+          "problems",
+          [](const GrammarReader& reader) {
+            std::vector<std::pair<std::size_t, std::string>> out;
+            for (const FormatError& e : reader.problems()) out.emplace_back(e.line(), e.problem());
+            return out;
+          },
+          "Lines and problems of the first hundred of them.");
 
   m.def(
       "write_rules",

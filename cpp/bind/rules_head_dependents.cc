@@ -32,8 +32,8 @@ void bind_rules_head_dependents(nb::module_& m) {
         std::vector<std::tuple<Positions, bool, Positions, bool>> out;
         for (std::size_t word = 0; word < tree.size(); ++word) {
           const Span head = annotation.head_span(word), span = annotation.dependency_span(word);
-          out.emplace_back(Positions{head.begin, head.end}, annotation.consistent(word), Positions{span.begin, span.end},
-                           annotation.acceptable(relations, word));
+          out.emplace_back(Positions{head.begin, head.end}, annotation.consistent(word),
+                           Positions{span.begin, span.end}, annotation.acceptable(relations, word));
         }
         return out;
       },
@@ -42,21 +42,24 @@ void bind_rules_head_dependents(nb::module_& m) {
       "its head-dependents relation is acceptable.");
 
   nb::class_<HeadDependentsOptions>(m, "HeadDependentsLimits", "The limits of rules from head-dependents relations.")
-      .def("__init__",
-           [](HeadDependentsOptions* self, std::uint32_t max_phrase, std::uint32_t max_variants) {
-             new (self) HeadDependentsOptions{max_phrase, max_variants};
-           },
-           "max_phrase"_a, "max_variants"_a);
+      .def(
+          "__init__",
+          [](HeadDependentsOptions* self, std::uint32_t max_phrase, std::uint32_t max_variants) {
+            new (self) HeadDependentsOptions{max_phrase, max_variants};
+          },
+          "max_phrase"_a, "max_variants"_a);
 
   nb::class_<SourceTrees>(m, "SourceTrees", "The source trees of a bitext, as extraction reads them.")
-      .def("__init__",
-           [](SourceTrees* self, std::shared_ptr<Bitext> bitext, const std::vector<const Dependency*>& trees) {
-             const nb::gil_scoped_release released;
-             new (self) SourceTrees(std::move(bitext), trees);
-           },
-           "bitext"_a, "trees"_a, "Refuses a tree that does not fit its sentence or has no tags.")
-      .def_prop_ro("labels", [](const SourceTrees& t) { return to_list(t.labels()); },
-                   nb::sig("def labels(self) -> list[str]"), "Of the rules taken from them, by number.")
+      .def(
+          "__init__",
+          [](SourceTrees* self, std::shared_ptr<Bitext> bitext, const std::vector<const Dependency*>& trees) {
+            const nb::gil_scoped_release released;
+            new (self) SourceTrees(std::move(bitext), trees);
+          },
+          "bitext"_a, "trees"_a, "Refuses a tree that does not fit its sentence or has no tags.")
+      .def_prop_ro(
+          "labels", [](const SourceTrees& t) { return to_list(t.labels()); }, nb::sig("def labels(self) -> list[str]"),
+          "Of the rules taken from them, by number.")
       .def_prop_ro("unparsed", &SourceTrees::unparsed, "Trees without words.")
       .def_prop_ro("broken", &SourceTrees::broken, "Trees with cycles or missing heads, which are not used.")
       .def_prop_ro("lifted", &SourceTrees::lifted, "Trees that were not projective.")
@@ -80,7 +83,8 @@ void bind_rules_head_dependents(nb::module_& m) {
       },
       "trees"_a, "begin"_a, "limits"_a, "tally"_a, "memory"_a, "threads"_a, "counts"_a,
       nb::call_guard<nb::gil_scoped_release>(),
-      "Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the first "
+      "Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the "
+      "first "
       "pair that was not read.");
 }
 

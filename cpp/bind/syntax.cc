@@ -44,22 +44,25 @@ void bind_dependency(nb::module_& m) {
           "tags and relations are as long as words, or None.")
       .def_ro_static("ROOT", &Dependency::kRoot, "The head of a root.")
       .def_ro_static("NO_HEAD", &Dependency::kNoHead, "The head of a word that the parser gave none.")
-      .def_prop_ro("words", [](const Dependency& d) { return to_list(d.words()); },
-                   nb::sig("def words(self) -> list[str]"), "The words.")
+      .def_prop_ro(
+          "words", [](const Dependency& d) { return to_list(d.words()); }, nb::sig("def words(self) -> list[str]"),
+          "The words.")
       .def_prop_ro(
           "heads", [](const Dependency& d) { return view(d.heads()); }, nb::rv_policy::reference_internal,
           "The head of every word: a view.")
-      .def_prop_ro("tags", [=](const Dependency& d) { return optional_list(d.tags()); },
-                   nb::sig("def tags(self) -> list[str] | None"), "The tag of every word, or None.")
-      .def_prop_ro("relations", [=](const Dependency& d) { return optional_list(d.relations()); },
-                   nb::sig("def relations(self) -> list[str] | None"),
-                   "The relation of every word to its head, or None.")
+      .def_prop_ro(
+          "tags", [=](const Dependency& d) { return optional_list(d.tags()); },
+          nb::sig("def tags(self) -> list[str] | None"), "The tag of every word, or None.")
+      .def_prop_ro(
+          "relations", [=](const Dependency& d) { return optional_list(d.relations()); },
+          nb::sig("def relations(self) -> list[str] | None"), "The relation of every word to its head, or None.")
       .def("__len__", &Dependency::size)
-      .def("__eq__",
-           [](const Dependency& a, nb::handle b) {
-             return nb::isinstance<Dependency>(b) && a == nb::cast<const Dependency&>(b);
-           },
-           "other"_a.none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def(
+          "__eq__",
+          [](const Dependency& a, nb::handle b) {
+            return nb::isinstance<Dependency>(b) && a == nb::cast<const Dependency&>(b);
+          },
+          "other"_a.none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__",
            [](const Dependency& d) {
              return hash_of(d.words(), hash_of(d.heads(), hash_of(d.tags(), hash_of(d.relations(), 0))));
@@ -131,20 +134,23 @@ void bind_alignment(nb::module_& m) {
              return "Alignment.parse('" + write_pharaoh(a) + "')";
            })
       .def("__len__", &Alignment::size)
-      .def("__iter__", [=](const Alignment& a) { return nb::iter(nb::cast(pairs(a))); },
-           nb::sig("def __iter__(self) -> collections.abc.Iterator[tuple[int, int]]"))
-      .def("__contains__",
-           [](const Alignment& a, std::pair<std::int64_t, std::int64_t> link) {
-             const auto fits = [](std::int64_t i) { return i >= 0 && i <= std::int64_t{0xffffffff}; };
-             return fits(link.first) && fits(link.second) &&
-                    a.contains({static_cast<std::uint32_t>(link.first), static_cast<std::uint32_t>(link.second)});
-           },
-           "link"_a)
-      .def("__eq__",
-           [](const Alignment& a, nb::handle b) {
-             return nb::isinstance<Alignment>(b) && a == nb::cast<const Alignment&>(b);
-           },
-           "other"_a.none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def(
+          "__iter__", [=](const Alignment& a) { return nb::iter(nb::cast(pairs(a))); },
+          nb::sig("def __iter__(self) -> collections.abc.Iterator[tuple[int, int]]"))
+      .def(
+          "__contains__",
+          [](const Alignment& a, std::pair<std::int64_t, std::int64_t> link) {
+            const auto fits = [](std::int64_t i) { return i >= 0 && i <= std::int64_t{0xffffffff}; };
+            return fits(link.first) && fits(link.second) &&
+                   a.contains({static_cast<std::uint32_t>(link.first), static_cast<std::uint32_t>(link.second)});
+          },
+          "link"_a)
+      .def(
+          "__eq__",
+          [](const Alignment& a, nb::handle b) {
+            return nb::isinstance<Alignment>(b) && a == nb::cast<const Alignment&>(b);
+          },
+          "other"_a.none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__", [](const Alignment& a) { return hash_of(flat(a), 0); })
       .def("__getstate__", [](const Alignment& a) { return to_bytes(flat(a)); })
       .def("__setstate__",

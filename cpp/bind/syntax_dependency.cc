@@ -26,7 +26,8 @@ void bind_checks() {
       .def_static("from_brackets", &from_brackets, "text"_a,
                   "The dependency tree in brackets: (Bush) held ((a) talk) (with (Sharon)).")
       .def("to_brackets", &to_brackets, "In brackets; refuses what is not projective, has a cycle or lacks a head.")
-      .def("roots", [](const Dependency& d) { return roots(d.heads()); }, "The positions of the roots.")
+      .def(
+          "roots", [](const Dependency& d) { return roots(d.heads()); }, "The positions of the roots.")
       .def(
           "cycle",
           [](const Dependency& d) {
@@ -34,12 +35,15 @@ void bind_checks() {
             return all.empty() ? Positions() : all.front();
           },
           "The positions of the first cycle, each followed by its head; empty if there is none.")
-      .def("is_tree", [](const Dependency& d) { return is_tree(d.heads()); },
-           "Whether there is one root, every other word has a head, and there is no cycle.")
-      .def("nonprojective_arcs", [](const Dependency& d) { return nonprojective_arcs(d.heads()); },
-           "The words whose arc passes over a word that does not descend from their head.")
-      .def("is_projective", [](const Dependency& d) { return nonprojective_arcs(d.heads()).empty(); },
-           "Whether every word between a word and its head descends from that head; there may be several roots.")
+      .def(
+          "is_tree", [](const Dependency& d) { return is_tree(d.heads()); },
+          "Whether there is one root, every other word has a head, and there is no cycle.")
+      .def(
+          "nonprojective_arcs", [](const Dependency& d) { return nonprojective_arcs(d.heads()); },
+          "The words whose arc passes over a word that does not descend from their head.")
+      .def(
+          "is_projective", [](const Dependency& d) { return nonprojective_arcs(d.heads()).empty(); },
+          "Whether every word between a word and its head descends from that head; there may be several roots.")
       .def(
           "projectivise",
           [](const Dependency& d) {
@@ -73,25 +77,29 @@ void bind_heads(nb::module_& m) {
       .value("chain", HeadStyle::Coordination::chain, "Each from the conjunction before it.")
       .value("conjunction", HeadStyle::Coordination::conjunction, "All from the last conjunction.");
   nb::class_<HeadStyle>(m, "HeadStyle", "Where a head table is departed from.")
-      .def("__init__",
-           [](HeadStyle* self, HeadStyle::Coordination coordination, bool preposition_object, bool main_verb,
-              bool infinitive_verb, bool subordinate_clause, bool question_clause, bool possessive_noun) {
-             new (self) HeadStyle{coordination,       preposition_object, main_verb,      infinitive_verb,
-                                  subordinate_clause, question_clause,    possessive_noun};
-           },
-           "coordination"_a = HeadStyle::Coordination::table, "preposition_object"_a = false, "main_verb"_a = false,
-           "infinitive_verb"_a = false, "subordinate_clause"_a = false, "question_clause"_a = false,
-           "possessive_noun"_a = false);
+      .def(
+          "__init__",
+          [](HeadStyle* self, HeadStyle::Coordination coordination, bool preposition_object, bool main_verb,
+             bool infinitive_verb, bool subordinate_clause, bool question_clause, bool possessive_noun) {
+            new (self) HeadStyle{coordination,       preposition_object, main_verb,      infinitive_verb,
+                                 subordinate_clause, question_clause,    possessive_noun};
+          },
+          "coordination"_a = HeadStyle::Coordination::table, "preposition_object"_a = false, "main_verb"_a = false,
+          "infinitive_verb"_a = false, "subordinate_clause"_a = false, "question_clause"_a = false,
+          "possessive_noun"_a = false);
 
-  m.def("to_dependencies",
-        [](const std::vector<const Tree*>& trees, const HeadTable& heads, const HeadStyle& style) {
-          return to_dependency(trees, heads, style);
-        },
-        "trees"_a, "heads"_a, "style"_a, nb::call_guard<nb::gil_scoped_release>(),
-        "The dependency trees of constituency trees; the list must not be changed meanwhile.");
+  m.def(
+      "to_dependencies",
+      [](const std::vector<const Tree*>& trees, const HeadTable& heads, const HeadStyle& style) {
+        return to_dependency(trees, heads, style);
+      },
+      "trees"_a, "heads"_a, "style"_a, nb::call_guard<nb::gil_scoped_release>(),
+      "The dependency trees of constituency trees; the list must not be changed meanwhile.");
   m.def(
       "to_dependency",
-      [](const Tree& tree, const HeadTable& heads, const HeadStyle& style) { return to_dependency(tree, heads, style); },
+      [](const Tree& tree, const HeadTable& heads, const HeadStyle& style) {
+        return to_dependency(tree, heads, style);
+      },
       "tree"_a, "heads"_a, "style"_a, nb::call_guard<nb::gil_scoped_release>(),
       "The dependency tree of a constituency tree.");
 }

@@ -85,14 +85,18 @@ void bind_syntax_forest(nb::module_& m) {
             return Spans(reinterpret_cast<const std::uint32_t*>(f.spans().data()), {f.spans().size(), 2});
           },
           nb::rv_policy::reference_internal, "The span (begin, end) of every node: a view.")
-      .def_prop_ro("labels", [](const ParseForest& f) { return to_list(f.labels()); },
-                   nb::sig("def labels(self) -> list[str]"), "The label of every node; a word's is the word.")
-      .def("label", [](const ParseForest& f, std::int64_t i) { return f.label(checked(f, i)); }, "node"_a,
-           "The label of a node; the word of a word node.")
-      .def("span", [](const ParseForest& f, std::int64_t i) { return to_pair(f.span(checked(f, i))); }, "node"_a,
-           "The words below a node, as (begin, end).")
-      .def("is_word", [](const ParseForest& f, std::int64_t i) { return f.is_word(checked(f, i)); }, "node"_a,
-           "Whether a node is a word.")
+      .def_prop_ro(
+          "labels", [](const ParseForest& f) { return to_list(f.labels()); }, nb::sig("def labels(self) -> list[str]"),
+          "The label of every node; a word's is the word.")
+      .def(
+          "label", [](const ParseForest& f, std::int64_t i) { return f.label(checked(f, i)); }, "node"_a,
+          "The label of a node; the word of a word node.")
+      .def(
+          "span", [](const ParseForest& f, std::int64_t i) { return to_pair(f.span(checked(f, i))); }, "node"_a,
+          "The words below a node, as (begin, end).")
+      .def(
+          "is_word", [](const ParseForest& f, std::int64_t i) { return f.is_word(checked(f, i)); }, "node"_a,
+          "Whether a node is a word.")
       .def_static("from_tree", &forest_of, "tree"_a, "The forest that has this tree alone.")
       .def_static(
           "from_kbest",
@@ -102,7 +106,8 @@ void bind_syntax_forest(nb::module_& m) {
       .def(
           "edges_with", [](const ParseForest& f, const std::vector<EdgeId>& edges) { return chosen_edges(f, edges); },
           "edges"_a, nb::call_guard<nb::gil_scoped_release>(),
-          "The edges, in preorder, of the best tree by the scores as given that takes these edges where it uses their heads.")
+          "The edges, in preorder, of the best tree by the scores as given that takes these edges where it uses their "
+          "heads.")
       .def(
           "tree_with",
           [](const ParseForest& f, const std::vector<EdgeId>& edges) {
@@ -122,16 +127,17 @@ void bind_syntax_forest(nb::module_& m) {
            "Without the edges whose best tree is worse than the best by more than margin, in natural log units.")
       .def("conditional", &conditional, nb::call_guard<nb::gil_scoped_release>(),
            "With conditional log probabilities: scores normalised over the edges into each node.")
-      .def_prop_ro_static("TRAINING_MARGIN", [](nb::handle) { return kTrainingMargin; },
-                          "The margin to prune with before training.")
-      .def_prop_ro_static("DECODING_MARGIN", [](nb::handle) { return kDecodingMargin; },
-                          "The margin to prune with before decoding.")
+      .def_prop_ro_static(
+          "TRAINING_MARGIN", [](nb::handle) { return kTrainingMargin; }, "The margin to prune with before training.")
+      .def_prop_ro_static(
+          "DECODING_MARGIN", [](nb::handle) { return kDecodingMargin; }, "The margin to prune with before decoding.")
       .def("__bool__", &ParseForest::parsed)
-      .def("__eq__",
-           [](const ParseForest& a, nb::handle b) {
-             return nb::isinstance<ParseForest>(b) && a == nb::cast<const ParseForest&>(b);
-           },
-           "other"_a.none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def(
+          "__eq__",
+          [](const ParseForest& a, nb::handle b) {
+            return nb::isinstance<ParseForest>(b) && a == nb::cast<const ParseForest&>(b);
+          },
+          "other"_a.none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__",
            [](const ParseForest& f) {
              return hash_of(f.labels(), hash_of(f.scores(), hash_of(f.graph().all_tails(), 0)));
@@ -140,16 +146,14 @@ void bind_syntax_forest(nb::module_& m) {
            [](const ParseForest& f) {
              const Hypergraph& g = f.graph();
              return State(to_bytes(g.first_edge()), to_bytes(g.first_tail()), to_bytes(g.all_tails()), g.goal(),
-                          to_pickle(f.labels()), to_bytes(f.spans()), to_bytes(f.scores()),
-                          f.kind());
+                          to_pickle(f.labels()), to_bytes(f.spans()), to_bytes(f.scores()), f.kind());
            })
       .def("__setstate__",
            [](ParseForest& self, const State& state) {
              const auto& [first_edge, first_tail, tails, goal, labels, spans, scores, kind] = state;
              new (&self) ParseForest(own(from_bytes<std::uint32_t>(first_edge), from_bytes<std::uint32_t>(first_tail),
                                          from_bytes<NodeId>(tails), goal),
-                                     from_pickle(labels), from_bytes<Span>(spans),
-                                     from_bytes<double>(scores), kind);
+                                     from_pickle(labels), from_bytes<Span>(spans), from_bytes<double>(scores), kind);
            })
       .def("__repr__", [](const ParseForest& f) {
         return "<ParseForest of " + std::to_string(f.words()) + " words, " + std::to_string(f.graph().nodes()) +

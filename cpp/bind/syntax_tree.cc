@@ -161,22 +161,25 @@ void bind_syntax_tree(nb::module_& m) {
       .def("__str__", &show_brackets)
       .def("__repr__", &repr)
       .def("__len__", &Tree::size)
-      .def("__eq__",
-           [](const Tree& a, nb::handle b) { return nb::isinstance<Tree>(b) && a == nb::cast<const Tree&>(b); },
-           "other"_a.none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def(
+          "__eq__",
+          [](const Tree& a, nb::handle b) { return nb::isinstance<Tree>(b) && a == nb::cast<const Tree&>(b); },
+          "other"_a.none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__", [](const Tree& t) { return hash_of(t.labels(), hash_of(t.sizes(), 0)); })
       .def("__getstate__", [](const Tree& t) { return std::tuple(to_pickle(t.labels()), to_bytes(t.sizes())); })
       .def("__setstate__",
            [](Tree& self, const std::tuple<PickledStrings, nb::bytes>& state) {
              new (&self) Tree(from_pickle(std::get<0>(state)), from_bytes<std::uint32_t>(std::get<1>(state)));
            })
-      .def("__getitem__", [](TreePtr t, std::int64_t i) { return TreeNode{t, checked(*t, i)}; }, "node"_a,
-           "A handle on a node.")
+      .def(
+          "__getitem__", [](TreePtr t, std::int64_t i) { return TreeNode{t, checked(*t, i)}; }, "node"_a,
+          "A handle on a node.")
       .def_prop_ro(
           "root", [](TreePtr t) { return TreeNode{t, checked(*t, 0)}; }, "A handle on the root.")
       .def_prop_ro("size", &Tree::size, "The number of nodes, words included.")
-      .def("label", [](const Tree& t, std::int64_t i) { return t.label(checked(t, i)); }, "node"_a,
-           "The label of a node; the word of a leaf.")
+      .def(
+          "label", [](const Tree& t, std::int64_t i) { return t.label(checked(t, i)); }, "node"_a,
+          "The label of a node; the word of a leaf.")
       .def(
           "parent",
           [](const Tree& t, std::int64_t i) -> std::optional<std::uint32_t> {
@@ -184,30 +187,40 @@ void bind_syntax_tree(nb::module_& m) {
             return parent == Tree::kNone ? std::nullopt : std::optional(parent);
           },
           "node"_a, "The number of a node's parent; None for the root.")
-      .def("children", [](const Tree& t, std::int64_t i) { return children(t, checked(t, i)); }, "node"_a,
-           "The numbers of a node's children.")
-      .def("span", [](const Tree& t, std::int64_t i) { return to_pair(t.span(checked(t, i))); }, "node"_a,
-           "The words below a node, as (begin, end).")
-      .def("is_word", [](const Tree& t, std::int64_t i) { return t.is_word(checked(t, i)); }, "node"_a,
-           "Whether a node is a leaf.")
-      .def_prop_ro("labels", [](const Tree& t) { return to_list(t.labels()); },
-                   nb::sig("def labels(self) -> list[str]"), "The labels of all nodes in preorder.")
+      .def(
+          "children", [](const Tree& t, std::int64_t i) { return children(t, checked(t, i)); }, "node"_a,
+          "The numbers of a node's children.")
+      .def(
+          "span", [](const Tree& t, std::int64_t i) { return to_pair(t.span(checked(t, i))); }, "node"_a,
+          "The words below a node, as (begin, end).")
+      .def(
+          "is_word", [](const Tree& t, std::int64_t i) { return t.is_word(checked(t, i)); }, "node"_a,
+          "Whether a node is a leaf.")
+      .def_prop_ro(
+          "labels", [](const Tree& t) { return to_list(t.labels()); }, nb::sig("def labels(self) -> list[str]"),
+          "The labels of all nodes in preorder.")
       .def_prop_ro(
           "sizes", [](const Tree& t) { return view(t.sizes()); }, nb::rv_policy::reference_internal,
           "The number of nodes in each node's subtree, itself included: a view.")
-      .def_prop_ro("words", [](const Tree& t) { return words_in(t, whole(t)); }, "The words.")
+      .def_prop_ro(
+          "words", [](const Tree& t) { return words_in(t, whole(t)); }, "The words.")
       .def_prop_ro("tags", [](const Tree& t) { return tags_in(t, whole(t)); }, "The label of each word's parent.");
 
-  node.def_prop_ro("tree", [](const TreeNode& n) { return n.tree; }, "The tree that the node belongs to.")
-      .def_prop_ro("index", [](const TreeNode& n) { return n.index; }, "The node's number in preorder.")
-      .def_prop_ro("label", [](const TreeNode& n) { return n.tree->label(n.index); }, "The label; the word of a leaf.")
-      .def_prop_ro("is_word", [](const TreeNode& n) { return n.tree->is_word(n.index); }, "Whether it is a leaf.")
-      .def_prop_ro("span", [](const TreeNode& n) { return to_pair(n.tree->span(n.index)); },
-                   "The words below, as (begin, end).")
-      .def_prop_ro("words", [](const TreeNode& n) { return words_in(*n.tree, n.tree->span(n.index)); },
-                   "The words below.")
-      .def_prop_ro("tags", [](const TreeNode& n) { return tags_in(*n.tree, n.tree->span(n.index)); },
-                   "The label of each word's parent.")
+  node.def_prop_ro(
+          "tree", [](const TreeNode& n) { return n.tree; }, "The tree that the node belongs to.")
+      .def_prop_ro(
+          "index", [](const TreeNode& n) { return n.index; }, "The node's number in preorder.")
+      .def_prop_ro(
+          "label", [](const TreeNode& n) { return n.tree->label(n.index); }, "The label; the word of a leaf.")
+      .def_prop_ro(
+          "is_word", [](const TreeNode& n) { return n.tree->is_word(n.index); }, "Whether it is a leaf.")
+      .def_prop_ro(
+          "span", [](const TreeNode& n) { return to_pair(n.tree->span(n.index)); }, "The words below, as (begin, end).")
+      .def_prop_ro(
+          "words", [](const TreeNode& n) { return words_in(*n.tree, n.tree->span(n.index)); }, "The words below.")
+      .def_prop_ro(
+          "tags", [](const TreeNode& n) { return tags_in(*n.tree, n.tree->span(n.index)); },
+          "The label of each word's parent.")
       .def_prop_ro(
           "parent",
           [](const TreeNode& n) -> std::optional<TreeNode> {
@@ -223,15 +236,17 @@ void bind_syntax_tree(nb::module_& m) {
             return out;
           },
           "The children, from left to right.")
-      .def("subtree", [](const TreeNode& n) { return subtree(*n.tree, n.index); },
-           "The tree below the node, itself the root; a word has none.")
-      .def("__eq__",
-           [](const TreeNode& a, nb::handle b) {
-             if (!nb::isinstance<TreeNode>(b)) return false;
-             const auto& other = nb::cast<const TreeNode&>(b);
-             return a.index == other.index && (a.tree == other.tree || *a.tree == *other.tree);
-           },
-           "other"_a.none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def(
+          "subtree", [](const TreeNode& n) { return subtree(*n.tree, n.index); },
+          "The tree below the node, itself the root; a word has none.")
+      .def(
+          "__eq__",
+          [](const TreeNode& a, nb::handle b) {
+            if (!nb::isinstance<TreeNode>(b)) return false;
+            const auto& other = nb::cast<const TreeNode&>(b);
+            return a.index == other.index && (a.tree == other.tree || *a.tree == *other.tree);
+          },
+          "other"_a.none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__", [](const TreeNode& n) { return hash_bytes(n.tree->label(n.index), n.index); })
       .def("__repr__", [](const TreeNode& n) {
         const auto [begin, end] = n.tree->span(n.index);

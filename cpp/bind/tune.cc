@@ -62,8 +62,8 @@ struct KBestArrays {
   }
 };
 
-KBestArrays decode_kbest(const Decoder& decoder, const std::vector<Source>& sources, std::uint32_t kbest,
-                         bool distinct, unsigned threads) {
+KBestArrays decode_kbest(const Decoder& decoder, const std::vector<Source>& sources, std::uint32_t kbest, bool distinct,
+                         unsigned threads) {
   constexpr std::size_t kBatch = 200;  // derivations are large; only what tuning needs of them is kept for all lines
   KBestArrays out;
   for (std::size_t begin = 0; begin < sources.size(); begin += kBatch) {
@@ -79,40 +79,53 @@ void bind_tune(nb::module_& m) {
   nb::class_<Candidates>(m, "Candidates", "Hypotheses of sentences, with features and statistics.")
       .def_prop_ro("sentences", &Candidates::sentences, "How many sentences there are.")
       .def_prop_ro("features", &Candidates::features, "How many features there are.")
-      .def("spreads", [](const Candidates& self) {
-            return as_array(without_gil([&] { return self.spreads(); }));
-          }, "How much each feature varies among the hypotheses of a sentence.");
+      .def(
+          "spreads", [](const Candidates& self) { return as_array(without_gil([&] { return self.spreads(); })); },
+          "How much each feature varies among the hypotheses of a sentence.");
 
   nb::class_<Pool, Candidates>(m, "HypothesisPool", "Candidates in lists, on arrays that must stay as they are.")
-      .def("__init__", [](Pool* self, ArrayIn<std::uint32_t> first_hypothesis, ArrayIn<std::uint64_t> first_feature,
-                          ArrayIn<std::uint32_t> features, ArrayIn<float> values, ArrayIn<double> statistics,
-                          std::size_t number) {
-            auto a = std::make_shared<PoolArrays>(PoolArrays{std::move(first_hypothesis), std::move(first_feature),
-                                                             std::move(features), std::move(values),
-                                                             std::move(statistics)});
+      .def(
+          "__init__",
+          [](Pool* self, ArrayIn<std::uint32_t> first_hypothesis, ArrayIn<std::uint64_t> first_feature,
+             ArrayIn<std::uint32_t> features, ArrayIn<float> values, ArrayIn<double> statistics, std::size_t number) {
+            auto a =
+                std::make_shared<PoolArrays>(PoolArrays{std::move(first_hypothesis), std::move(first_feature),
+                                                        std::move(features), std::move(values), std::move(statistics)});
             const SparseRows rows{as_span(a->first_feature), as_span(a->features), as_span(a->values)};
             new (self) Pool(as_span(a->first_hypothesis), rows, as_span(a->statistics), number, a);
-          }, "first_hypothesis"_a, "first_feature"_a, "features"_a, "values"_a, "statistics"_a, "number"_a)
+          },
+          "first_hypothesis"_a, "first_feature"_a, "features"_a, "values"_a, "statistics"_a, "number"_a)
       .def_prop_ro("hypotheses", &Pool::hypotheses, "How many hypotheses there are.")
-      .def("best", [](const Pool& self, const ArrayIn<double>& weights) {
+      .def(
+          "best",
+          [](const Pool& self, const ArrayIn<double>& weights) {
             std::vector<std::int64_t> out;
             for (std::size_t s = 0; s < self.sentences(); ++s) {
               out.push_back(self.begin(s) == self.end(s) ? -1 : std::int64_t{self.best(s, as_span(weights))});
             }
             return as_array(std::move(out));
-          }, "weights"_a, "The best hypothesis of every sentence; -1 where there is none.")
-      .def("scores", [](const Pool& self, const ArrayIn<double>& weights) {
+          },
+          "weights"_a, "The best hypothesis of every sentence; -1 where there is none.")
+      .def(
+          "scores",
+          [](const Pool& self, const ArrayIn<double>& weights) {
             return as_array(without_gil([&] { return self.scores(as_span(weights)); }));
-          }, "weights"_a, "The score of every hypothesis.")
-      .def("score", [](const Pool& self, const Metric& metric, const ArrayIn<double>& weights,
-                       const ArrayIn<std::uint8_t>& chosen) {
+          },
+          "weights"_a, "The score of every hypothesis.")
+      .def(
+          "score",
+          [](const Pool& self, const Metric& metric, const ArrayIn<double>& weights,
+             const ArrayIn<std::uint8_t>& chosen) {
             return without_gil([&] { return rescore(self, metric, as_span(weights), as_span(chosen)); });
-          }, "metric"_a, "weights"_a, "chosen"_a, "The corpus score of the best hypotheses of the chosen sentences.");
+          },
+          "metric"_a, "weights"_a, "chosen"_a, "The corpus score of the best hypotheses of the chosen sentences.");
 
   nb::class_<TuningForest>(m, "TuningForest", "A search space: a hypergraph, features of its edges, their yields.")
-      .def("__init__", [](TuningForest* self, const Hypergraph& graph, ArrayIn<std::uint64_t> first_feature,
-                          ArrayIn<std::uint32_t> features, ArrayIn<float> values, ArrayIn<std::uint32_t> first_symbol,
-                          ArrayIn<std::int32_t> symbols) {
+      .def(
+          "__init__",
+          [](TuningForest* self, const Hypergraph& graph, ArrayIn<std::uint64_t> first_feature,
+             ArrayIn<std::uint32_t> features, ArrayIn<float> values, ArrayIn<std::uint32_t> first_symbol,
+             ArrayIn<std::int32_t> symbols) {
             auto a = std::make_shared<ForestArrays>(ForestArrays{std::move(first_feature), std::move(features),
                                                                  std::move(values), std::move(first_symbol),
                                                                  std::move(symbols)});
@@ -120,79 +133,105 @@ void bind_tune(nb::module_& m) {
                                     {as_span(a->first_feature), as_span(a->features), as_span(a->values)},
                                     {as_span(a->first_symbol), as_span(a->symbols)},
                                     a};
-          }, "graph"_a, "first_feature"_a, "features"_a, "values"_a, "first_symbol"_a, "symbols"_a);
+          },
+          "graph"_a, "first_feature"_a, "features"_a, "values"_a, "first_symbol"_a, "symbols"_a);
   nb::class_<ForestPool, Candidates>(m, "ForestPool", "Candidates packed in hypergraphs.")
-      .def("__init__", [](ForestPool* self, std::vector<std::vector<TuningForest>> forests,
-                          std::vector<std::string> words, std::size_t number, std::shared_ptr<References> references) {
+      .def(
+          "__init__",
+          [](ForestPool* self, std::vector<std::vector<TuningForest>> forests, std::vector<std::string> words,
+             std::size_t number, std::shared_ptr<References> references) {
             new (self) ForestPool(std::move(forests), std::move(words), number, std::move(references));
-          }, "forests"_a, "words"_a, "number"_a, "references"_a);
+          },
+          "forests"_a, "words"_a, "number"_a, "references"_a);
 
-  m.def("decode_kbest", [](const Decoder& decoder, const std::vector<Source>& sources, std::uint32_t kbest,
-                           bool distinct, unsigned threads) {
-          KBestArrays found = without_gil([&] { return decode_kbest(decoder, sources, kbest, distinct, threads); });
-          return std::tuple(as_array(std::move(found.first)), std::move(found.texts),
-                            as_array(std::move(found.first_feature)), as_array(std::move(found.features)),
-                            as_array(std::move(found.values)), as_array(std::move(found.scores)),
-                            std::move(found.problems));
-        }, "decoder"_a, "sources"_a, "kbest"_a, "distinct"_a, "threads"_a,
-        "K-best lists as arrays: offsets, texts, features, scores; and the sources that were refused, with why.");
+  m.def(
+      "decode_kbest",
+      [](const Decoder& decoder, const std::vector<Source>& sources, std::uint32_t kbest, bool distinct,
+         unsigned threads) {
+        KBestArrays found = without_gil([&] { return decode_kbest(decoder, sources, kbest, distinct, threads); });
+        return std::tuple(as_array(std::move(found.first)), std::move(found.texts),
+                          as_array(std::move(found.first_feature)), as_array(std::move(found.features)),
+                          as_array(std::move(found.values)), as_array(std::move(found.scores)),
+                          std::move(found.problems));
+      },
+      "decoder"_a, "sources"_a, "kbest"_a, "distinct"_a, "threads"_a,
+      "K-best lists as arrays: offsets, texts, features, scores; and the sources that were refused, with why.");
 
-  m.def("upper_envelope", [](const ArrayIn<double>& slopes, const ArrayIn<double>& intercepts) {
-          Envelope envelope;
-          if (slopes.size() != intercepts.size()) throw std::invalid_argument("as many slopes as intercepts are needed");
-          make_envelope(as_span(slopes), as_span(intercepts), 0, envelope);
-          std::vector<std::uint32_t> ids;
-          for (const Line& line : envelope.lines) ids.push_back(line.id);
-          return std::pair(as_array(std::move(ids)), as_array(std::move(envelope.begin)));
-        }, "slopes"_a, "intercepts"_a, "The lines that are highest somewhere, from left to right, and where they begin.");
-  m.def("forest_envelope", [](const Hypergraph& graph, const ArrayIn<double>& slopes, const ArrayIn<double>& intercepts) {
-          const nb::gil_scoped_release released;
-          const ForestEnvelope found(graph, as_span(slopes), as_span(intercepts));
-          std::vector<std::vector<EdgeId>> derivations;
-          for (std::size_t i = 0; i < found.size(); ++i) derivations.push_back(found.derivation(i));
-          return std::pair(std::move(derivations), found.envelope().begin);
-        }, "graph"_a, "slopes"_a, "intercepts"_a, "The derivations that are best somewhere, and where they begin to be.");
+  m.def(
+      "upper_envelope",
+      [](const ArrayIn<double>& slopes, const ArrayIn<double>& intercepts) {
+        Envelope envelope;
+        if (slopes.size() != intercepts.size()) throw std::invalid_argument("as many slopes as intercepts are needed");
+        make_envelope(as_span(slopes), as_span(intercepts), 0, envelope);
+        std::vector<std::uint32_t> ids;
+        for (const Line& line : envelope.lines) ids.push_back(line.id);
+        return std::pair(as_array(std::move(ids)), as_array(std::move(envelope.begin)));
+      },
+      "slopes"_a, "intercepts"_a, "The lines that are highest somewhere, from left to right, and where they begin.");
+  m.def(
+      "forest_envelope",
+      [](const Hypergraph& graph, const ArrayIn<double>& slopes, const ArrayIn<double>& intercepts) {
+        const nb::gil_scoped_release released;
+        const ForestEnvelope found(graph, as_span(slopes), as_span(intercepts));
+        std::vector<std::vector<EdgeId>> derivations;
+        for (std::size_t i = 0; i < found.size(); ++i) derivations.push_back(found.derivation(i));
+        return std::pair(std::move(derivations), found.envelope().begin);
+      },
+      "graph"_a, "slopes"_a, "intercepts"_a, "The derivations that are best somewhere, and where they begin to be.");
 
   nb::class_<Step>(m, "LineStep", "The best step along a direction.")
       .def_ro("length", &Step::length, "How far to go; 0 for staying.")
       .def_ro("score", &Step::score, "The corpus score there.")
       .def_ro("here", &Step::here, "The corpus score without a step.");
-  m.def("line_search", [](const Candidates& candidates, const Metric& metric, const ArrayIn<double>& weights,
-                          const ArrayIn<double>& direction) {
-          return without_gil([&] { return line_search(candidates, metric, as_span(weights), as_span(direction)); });
-        }, "candidates"_a, "metric"_a, "weights"_a, "direction"_a, "The best step along a direction, exactly.");
-  m.def("ascend", [](const Candidates& candidates, const Metric& metric, const ArrayIn<double>& start,
-                     const ArrayIn<double>& spreads, std::uint32_t directions, double least_gain, std::uint32_t rounds,
-                     std::uint64_t seed) {
-          Ascent found = without_gil([&] {
-            return ascend(candidates, metric, as_span(start), as_span(spreads), {directions, least_gain, rounds}, seed);
-          });
-          return std::tuple(as_array(std::move(found.weights)), found.score, found.before, found.rounds);
-        }, "candidates"_a, "metric"_a, "start"_a, "spreads"_a, "directions"_a, "least_gain"_a, "rounds"_a, "seed"_a,
-        "From a start along one direction after another: weights, score, the score before, rounds.");
+  m.def(
+      "line_search",
+      [](const Candidates& candidates, const Metric& metric, const ArrayIn<double>& weights,
+         const ArrayIn<double>& direction) {
+        return without_gil([&] { return line_search(candidates, metric, as_span(weights), as_span(direction)); });
+      },
+      "candidates"_a, "metric"_a, "weights"_a, "direction"_a, "The best step along a direction, exactly.");
+  m.def(
+      "ascend",
+      [](const Candidates& candidates, const Metric& metric, const ArrayIn<double>& start,
+         const ArrayIn<double>& spreads, std::uint32_t directions, double least_gain, std::uint32_t rounds,
+         std::uint64_t seed) {
+        Ascent found = without_gil([&] {
+          return ascend(candidates, metric, as_span(start), as_span(spreads), {directions, least_gain, rounds}, seed);
+        });
+        return std::tuple(as_array(std::move(found.weights)), found.score, found.before, found.rounds);
+      },
+      "candidates"_a, "metric"_a, "start"_a, "spreads"_a, "directions"_a, "least_gain"_a, "rounds"_a, "seed"_a,
+      "From a start along one direction after another: weights, score, the score before, rounds.");
 
   nb::class_<MiraResult>(m, "MiraResult", "What MIRA learnt.")
-      .def_prop_ro("weights", [](const MiraResult& r) { return view(std::span<const double>(r.weights)); },
-                   nb::rv_policy::reference_internal, "The mean weights of the best epoch.")
+      .def_prop_ro(
+          "weights", [](const MiraResult& r) { return view(std::span<const double>(r.weights)); },
+          nb::rv_policy::reference_internal, "The mean weights of the best epoch.")
       .def_ro("best_epoch", &MiraResult::best_epoch, "From 1; 0 when there was nothing to learn from.")
       .def_ro("train", &MiraResult::train, "Scores after each epoch on what was learnt from.")
       .def_ro("held_out", &MiraResult::held_out, "Scores after each epoch on what was held out.");
-  m.def("mira", [](const Pool& pool, const Metric& sentence_metric, const Metric& metric, const ArrayIn<double>& start,
-                   const ArrayIn<double>& units, const ArrayIn<std::uint8_t>& held_out, double c, double decay,
-                   bool model_background, std::uint32_t epochs, std::uint32_t patience, std::uint64_t seed) {
-          return without_gil([&] {
-            return mira(pool, sentence_metric, metric, as_span(start), as_span(units), as_span(held_out),
-                        {c, decay, model_background, epochs, patience}, seed);
-          });
-        }, "pool"_a, "sentence_metric"_a, "metric"_a, "start"_a, "units"_a, "held_out"_a, "c"_a, "decay"_a, "model_background"_a,
-        "epochs"_a, "patience"_a, "seed"_a, "Batch MIRA over a pool.");
-  m.def("sample_pairs", [](const Pool& pool, const ArrayIn<double>& scores, std::uint32_t samples, std::uint32_t kept,
-                           double least, std::uint64_t seed) {
-          Pairs pairs = without_gil([&] { return sample_pairs(pool, as_span(scores), {samples, kept, least}, seed); });
-          return std::tuple(as_array(std::move(pairs.first)), as_array(std::move(pairs.features)),
-                            as_array(std::move(pairs.values)));
-        }, "pool"_a, "scores"_a, "samples"_a, "kept"_a, "least"_a, "seed"_a,
-        "Differences of features between better and worse hypotheses, as the arrays of a sparse matrix.");
+  m.def(
+      "mira",
+      [](const Pool& pool, const Metric& sentence_metric, const Metric& metric, const ArrayIn<double>& start,
+         const ArrayIn<double>& units, const ArrayIn<std::uint8_t>& held_out, double c, double decay,
+         bool model_background, std::uint32_t epochs, std::uint32_t patience, std::uint64_t seed) {
+        return without_gil([&] {
+          return mira(pool, sentence_metric, metric, as_span(start), as_span(units), as_span(held_out),
+                      {c, decay, model_background, epochs, patience}, seed);
+        });
+      },
+      "pool"_a, "sentence_metric"_a, "metric"_a, "start"_a, "units"_a, "held_out"_a, "c"_a, "decay"_a,
+      "model_background"_a, "epochs"_a, "patience"_a, "seed"_a, "Batch MIRA over a pool.");
+  m.def(
+      "sample_pairs",
+      [](const Pool& pool, const ArrayIn<double>& scores, std::uint32_t samples, std::uint32_t kept, double least,
+         std::uint64_t seed) {
+        Pairs pairs = without_gil([&] { return sample_pairs(pool, as_span(scores), {samples, kept, least}, seed); });
+        return std::tuple(as_array(std::move(pairs.first)), as_array(std::move(pairs.features)),
+                          as_array(std::move(pairs.values)));
+      },
+      "pool"_a, "scores"_a, "samples"_a, "kept"_a, "least"_a, "seed"_a,
+      "Differences of features between better and worse hypotheses, as the arrays of a sparse matrix.");
 }
 
 }  // namespace treeglot

@@ -31,7 +31,7 @@ class BestMatches {
     Symbol lhs;
     std::span<const Alternative> alternatives;
     std::span<const NodeId> tails;
-    Symbol below = Symbols::kNone;              // of a unary rule: the label that it stands on, in place of tails
+    Symbol below = Symbols::kNone;  // of a unary rule: the label that it stands on, in place of tails
   };
 
   // At most so many labels and matches; 0: all.

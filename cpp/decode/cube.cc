@@ -229,7 +229,8 @@ class CubeSearch {
       if (options_.best_only) {
         add_edge(found_[hypothesis]);
       } else {
-        for (std::uint32_t i = first_found_[hypothesis]; i < first_found_[hypothesis + 1]; ++i) add_edge(found_[sorted_[i]]);
+        for (std::uint32_t i = first_found_[hypothesis]; i < first_found_[hypothesis + 1]; ++i)
+          add_edge(found_[sorted_[i]]);
       }
       out_.first_edge.push_back(static_cast<std::uint32_t>(out_.forest_edge.size()));
     }
@@ -266,8 +267,8 @@ class CubeSearch {
   const Scorer& scorer_;
   const SearchOptions& options_;
   SearchForest out_;
-  std::vector<Group> groups_;       // by node of the translation forest
-  std::vector<std::byte> states_;   // by hypothesis
+  std::vector<Group> groups_;      // by node of the translation forest
+  std::vector<std::byte> states_;  // by hypothesis
 
   // Of the node at hand; kept for their memory.
   std::vector<Candidate> candidates_;

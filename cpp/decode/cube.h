@@ -35,8 +35,7 @@ class Scorer {
   FeatureWeights all_weights() const { return {weights_, dynamic_}; }
   // Applies every feature; `out` has state_bytes() bytes, zeroed by the caller.
   void apply(const Application& application, const std::byte* const* tails, std::byte* out, Sink& sink) const {
-    for (std::size_t f = 0; f < features_.size(); ++f)
-      features_[f]->apply(application, tails, offsets_[f], out, sink);
+    for (std::size_t f = 0; f < features_.size(); ++f) features_[f]->apply(application, tails, offsets_[f], out, sink);
   }
   float estimate(const Application& application) const;
   // What is likely to come of what waits in a hypothesis's states.
@@ -56,8 +55,9 @@ class Scorer {
 };
 
 // The search forest: its nodes are hypotheses (a node of the translation forest with a state), the most promising first
-// for each node of the translation forest (at the goal nothing waits: the best); its edges are rules applied to hypotheses, best first for each hypothesis. The arrays are
-// those of a hypergraph, so k-best lists and output come from the one implementation.
+// for each node of the translation forest (at the goal nothing waits: the best); its edges are rules applied to
+// hypotheses, best first for each hypothesis. The arrays are those of a hypergraph, so k-best lists and output come
+// from the one implementation.
 struct SearchForest {
   std::vector<std::uint32_t> first_edge = {0}, first_tail = {0};
   std::vector<NodeId> tails;

@@ -130,7 +130,8 @@ std::vector<Translation> Decoder::translate(std::span<const Source> sources, con
 
 std::vector<std::string> Decoder::feature_names(std::size_t begin) const {
   std::vector<std::string> out;
-  for (std::size_t id = begin; id < weights_.size(); ++id) out.emplace_back(space().names().text(static_cast<Symbol>(id)));
+  for (std::size_t id = begin; id < weights_.size(); ++id)
+    out.emplace_back(space().names().text(static_cast<Symbol>(id)));
   for (const FeatureId id : numbers_.from(begin)) out.push_back(features_->families().name(id, table()));
   return out;
 }
@@ -155,7 +156,8 @@ std::optional<Decoder::Searched> Decoder::search(const Source& source, bool best
   if (matcher_->marked()) {
     input.words.insert(input.words.begin(), "<s>");
     input.words.emplace_back("</s>");
-    for (Constraint& constraint : input.constraints) constraint.span = {constraint.span.begin + 1, constraint.span.end + 1};
+    for (Constraint& constraint : input.constraints)
+      constraint.span = {constraint.span.begin + 1, constraint.span.end + 1};
   }
   TranslationForest forest = matcher_->match(input, worker.cache, worker.glue);
   worker.scorer.begin_sentence(worker.glue.first_word(), worker.glue.words());

@@ -34,11 +34,11 @@ struct TranslateOptions {
 };
 
 struct Translation {
-  std::vector<Hypothesis> kbest;  // best first; empty for an empty line or one that was refused
-  std::string problem;            // why the line was refused
-  std::vector<std::string> notes; // what the matcher wants to be counted
+  std::vector<Hypothesis> kbest;   // best first; empty for an empty line or one that was refused
+  std::string problem;             // why the line was refused
+  std::vector<std::string> notes;  // what the matcher wants to be counted
   std::optional<Dependency> tree;  // what was translated, if that is a dependency tree: repaired, or made of a forest
-  double seconds = 0;             // CPU time
+  double seconds = 0;              // CPU time
 };
 
 class Decoder {
@@ -58,8 +58,8 @@ class Decoder {
   std::vector<Translation> translate(std::span<const Source> sources, const TranslateOptions& options,
                                      unsigned threads) const;
 
-  // What the search of one sentence kept, within `margin` of the best derivation; nothing for an empty line. Throws what
-  // translate() reports as a problem.
+  // What the search of one sentence kept, within `margin` of the best derivation; nothing for an empty line. Throws
+  // what translate() reports as a problem.
   std::optional<SearchGraph> graph(const Source& source, double margin) const;
 
  private:

@@ -120,9 +120,13 @@ DerivationStep Reading::step(EdgeId edge) const {
   const auto label = [&](NodeId node) -> std::string {
     if (!forest_.names.empty()) return std::string(forest_.names[node]);
     const Symbol symbol = forest_.labels[node];
-    return symbol < table_.labels().size() ? std::string(table_.labels().text(symbol)) : symbol == Symbols::kNone ? "S" : "X";
+    return symbol < table_.labels().size() ? std::string(table_.labels().text(symbol))
+           : symbol == Symbols::kNone      ? "S"
+                                           : "X";
   };
-  const auto variable = [&](std::size_t tail) { return "[" + label(tails[tail]) + "," + std::to_string(tail + 1) + "]"; };
+  const auto variable = [&](std::size_t tail) {
+    return "[" + label(tails[tail]) + "," + std::to_string(tail + 1) + "]";
+  };
   const auto append = [](std::string& side, std::string_view symbol) {
     if (!side.empty()) side += ' ';
     side += symbol;
@@ -161,7 +165,8 @@ std::string Reading::fragment(RuleId rule) const {
   std::size_t variables = 0;
   for (const Symbol symbol : table_.rule(rule).source) {
     if (is_nonterminal(symbol)) {
-      out.append(" [").append(table_.labels().text(label_of(symbol))).append(",").append(std::to_string(++variables)) += ']';
+      out.append(" [").append(table_.labels().text(label_of(symbol))).append(",").append(std::to_string(++variables)) +=
+          ']';
     } else {
       const std::string_view text = table_.source_words().text(symbol);
       if (!text.starts_with(' ')) out += ' ';

@@ -21,10 +21,10 @@ struct DerivationStep {
   std::string label;   // the left-hand side
   std::string source;  // the source side, nonterminals as [X,1]; a fragment as IP( [NP,1] VP( … ) )
   std::string target;
-  Span span;           // the source words covered
+  Span span;  // the source words covered
   std::uint32_t children = 0;
-  bool local = false;  // not a rule of the table: glue, an unknown word, a translation that was given
-  RuleId rule = 0;     // of the table, when it is not local
+  bool local = false;                   // not a rule of the table: glue, an unknown word, a translation that was given
+  RuleId rule = 0;                      // of the table, when it is not local
   std::vector<std::int32_t> structure;  // of the target side's symbols: 0 a root, k + 1 hangs on symbol k
   std::vector<EdgeId> parse_edges;      // of the input's forest, that the rule's fragment took
 };
@@ -32,8 +32,8 @@ struct DerivationStep {
 struct Hypothesis {
   double score = 0;
   std::string text;
-  std::vector<FeatureValue> features;  // those that fired, summed, by number
-  std::vector<DerivationStep> steps;   // in preorder
+  std::vector<FeatureValue> features;   // those that fired, summed, by number
+  std::vector<DerivationStep> steps;    // in preorder
   std::vector<std::uint32_t> given_by;  // by word of the text: the step whose rule it comes from
   // The dependency tree of the text, if the model makes one: heads, and tags (empty for a word without one).
   std::vector<std::int32_t> heads;

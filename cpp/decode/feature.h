@@ -74,9 +74,7 @@ template <class State>
 class TailStates {
  public:
   TailStates(const std::byte* const* tails, std::size_t offset) : tails_(tails), offset_(offset) {}
-  const State& operator[](std::size_t tail) const {
-    return *reinterpret_cast<const State*>(tails_[tail] + offset_);
-  }
+  const State& operator[](std::size_t tail) const { return *reinterpret_cast<const State*>(tails_[tail] + offset_); }
 
  private:
   const std::byte* const* tails_;
@@ -90,8 +88,8 @@ class StatefulFeature {
   // Tells the feature of the words that this sentence adds to the table's: number `first` + i is words[i].
   virtual void begin_sentence(std::int32_t first, std::span<const std::string> words) = 0;
   // Scores one application into the sink and writes the new state (`out` is zeroed). States lie at `offset`.
-  virtual void apply(const Application& application, const std::byte* const* tails, std::size_t offset,
-                     std::byte* out, Sink& sink) const = 0;
+  virtual void apply(const Application& application, const std::byte* const* tails, std::size_t offset, std::byte* out,
+                     Sink& sink) const = 0;
   // What a rule is likely to score before its tails are known; it orders the search, nothing else.
   virtual float estimate(const Application& application, const FeatureWeights& weights) const = 0;
   // What a hypothesis is likely to score for what waits in its state; likewise. Only asked of features that look ahead.

@@ -57,8 +57,8 @@ class Glue {
   std::span<const Alternative> add(LocalKind kind, std::vector<std::int32_t> target, std::vector<FeatureValue> features,
                                    std::vector<std::int32_t> structure = {});
 
-  // For a matcher's own lists: a local rule, a rule of the table whose variables are others (its features stay), and the
-  // list that they end up in.
+  // For a matcher's own lists: a local rule, a rule of the table whose variables are others (its features stay), and
+  // the list that they end up in.
   Alternative make(LocalKind kind, std::vector<std::int32_t> target, std::vector<FeatureValue> features,
                    std::vector<std::int32_t> structure = {});
   Alternative retarget(const Alternative& rule, std::vector<std::int32_t> target);

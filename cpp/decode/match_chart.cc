@@ -95,8 +95,8 @@ class Chart {
   void extend(RuleTable::Node node, std::uint32_t at) {
     // (A source side that is one nonterminal is found here too, after its cell is finished: add_unary uses it.)
     if (table_.rules_begin(node) != table_.rules_end(node)) {
-      matches_[at].push_back({node, static_cast<std::uint32_t>(match_tails_.size()),
-                              static_cast<std::uint32_t>(tails_.size())});
+      matches_[at].push_back(
+          {node, static_cast<std::uint32_t>(match_tails_.size()), static_cast<std::uint32_t>(tails_.size())});
       match_tails_.insert(match_tails_.end(), tails_.begin(), tails_.end());
     }
     if (at >= length_ || at - begin_ >= limit() || !table_.has_children(node)) return;
@@ -175,7 +175,8 @@ class Chart {
       const auto tails = std::span<const NodeId>(match_tails_).subspan(match.first_tail, match.arity);
       float below = 0;
       for (const NodeId tail : tails) below += estimates_[tail];
-      for (const RuleCache::Group& group : cache_.at(match.node)) best_.propose(group.lhs, group.alternatives, tails, below);
+      for (const RuleCache::Group& group : cache_.at(match.node))
+        best_.propose(group.lhs, group.alternatives, tails, below);
     }
     for (const auto& [label, alternatives] : local) best_.propose(label, alternatives, {}, 0);
     best_.choose(table_, unary_, cache_);
@@ -197,8 +198,8 @@ class Chart {
 
   bool orders_labels() const { return unary_.any || (begin_ == 0 && shares_goal()); }
 
-  // Makes the nodes that the matches, what passes through or is given, glue, and the unary rules above them will need, in
-  // the order of the unary rules.
+  // Makes the nodes that the matches, what passes through or is given, glue, and the unary rules above them will need,
+  // in the order of the unary rules.
   void add_labels(std::uint32_t end, std::span<const PassedLabel> passed) {
     std::vector<Symbol> labels;
     const auto note = [&](RuleTable::Node node) {
@@ -299,15 +300,15 @@ class Chart {
   std::uint32_t length_ = 0, limit_ = 0, width_ = 0, begin_ = 0;
   Symbol x_ = 0, glued_ = 0;
   std::vector<PassedLabel> passed_;
-  Symbol sentence_ = Symbols::kNone;         // the label of S; none: no rule of the table can use it
-  std::vector<Symbol> symbols_;              // of the source words, in the table
-  std::vector<const Constraint*> given_;     // by word
+  Symbol sentence_ = Symbols::kNone;      // the label of S; none: no rule of the table can use it
+  std::vector<Symbol> symbols_;           // of the source words, in the table
+  std::vector<const Constraint*> given_;  // by word
   std::vector<std::vector<Item>> cells_;
   std::vector<NodeId> tails_;                // of the partial match at hand
   std::vector<std::vector<Match>> matches_;  // of rules that begin at begin_, by their end
   std::vector<NodeId> match_tails_;
   BestMatches best_;
-  std::vector<float> estimates_;             // by node, where there are limits
+  std::vector<float> estimates_;  // by node, where there are limits
 
   TranslationForestBuilder out_;
   NodeId goal_ = kNoNode;

@@ -21,16 +21,16 @@ enum class PassThrough : std::uint8_t {
 struct ChartOptions {
   std::uint32_t span_limit = 10;  // the widest span a rule may cover, the paper's distortion limit; above it only glue
   PassThrough pass_through = PassThrough::unknown;
-  bool glue = true;  // whether S → X and S → S X are there
+  bool glue = true;               // whether S → X and S → S X are there
   std::uint32_t label_limit = 0;  // labels kept on a span, those with the best estimates; 0: all
   std::uint32_t match_limit = 0;  // matches of source sides, likewise
   // What other decoders fix by name. The label that glue joins; empty: all.
   std::string glued = {};
-  // The label of S, which rules of the table may have on either side, too; empty: one of its own, so that a table's label
-  // S is a label like others.
+  // The label of S, which rules of the table may have on either side, too; empty: one of its own, so that a table's
+  // label S is a label like others.
   std::string goal = {};
-  // The table's glue rules have <s> and </s>, as words around the input: these do not pass through, rules that begin with
-  // the sentence have no span limit, and without a goal any label will do.
+  // The table's glue rules have <s> and </s>, as words around the input: these do not pass through, rules that begin
+  // with the sentence have no span limit, and without a goal any label will do.
   bool marked = false;
   // The labels of words that pass through, and how much such a word counts as unknown under each; none: X, once.
   struct Passed {
@@ -42,9 +42,9 @@ struct ChartOptions {
 };
 
 // The rules X → Y whose source side is one nonterminal. They join nodes of one cell, so labels are ordered such that
-// every Y comes before its X; where they form a circle, the rules that would close it are left out. Built-in glue is one of
-// them where the sentence begins: rules from the label of sentences that would lead back to what glue joins are left out
-// there.
+// every Y comes before its X; where they form a circle, the rules that would close it are left out. Built-in glue is
+// one of them where the sentence begins: rules from the label of sentences that would lead back to what glue joins are
+// left out there.
 struct UnaryRules {
   UnaryRules(const RuleTable& table, const ChartOptions& options);
 

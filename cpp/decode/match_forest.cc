@@ -270,7 +270,8 @@ class Matching {
   }
 
   Match begin_match() const {
-    return {{}, static_cast<std::uint32_t>(match_tails_.size()), 0, static_cast<std::uint32_t>(match_edges_.size()), 0, 0};
+    return {{}, static_cast<std::uint32_t>(match_tails_.size()), 0, static_cast<std::uint32_t>(match_edges_.size()), 0,
+            0};
   }
   void end_match(Match match, std::span<const Alternative> alternatives, double value) {
     match.alternatives = alternatives;
@@ -300,9 +301,9 @@ class Matching {
 
   std::vector<Match> matches_;
   std::vector<NodeId> match_tails_;
-  std::vector<EdgeId> match_edges_;   // of the input's forest
-  std::vector<std::uint8_t> begun_;   // by hyperedge of the node at hand: a fragment begins with it
-  std::vector<Place> places_;         // of the walks at hand
+  std::vector<EdgeId> match_edges_;  // of the input's forest
+  std::vector<std::uint8_t> begun_;  // by hyperedge of the node at hand: a fragment begins with it
+  std::vector<Place> places_;        // of the walks at hand
   std::vector<Link> links_;
   std::vector<Walk> walks_;
   bool limit_hit_ = false;

@@ -191,7 +191,8 @@ class Sentence {
         edge.alternatives.push_back(same ? rule : glue_.retarget(rule, target_));
       }
     }
-    for (auto& [key, edge] : found) edges_.emplace_back(std::move(edge.tails), glue_.keep(std::move(edge.alternatives)));
+    for (auto& [key, edge] : found)
+      edges_.emplace_back(std::move(edge.tails), glue_.keep(std::move(edge.alternatives)));
   }
 
   // Fills combinations_: the empty one first, then by size.
@@ -233,7 +234,8 @@ class Sentence {
       made.back().estimate = phrase.estimate;
     }
     if (made.empty()) return kNoNode;
-    std::ranges::stable_sort(made, [](const Alternative& a, const Alternative& b) { return a.priority() > b.priority(); });
+    std::ranges::stable_sort(made,
+                             [](const Alternative& a, const Alternative& b) { return a.priority() > b.priority(); });
     at->second = out_.add_node(span, x_);
     out_.add_edge(at->second, {}, glue_.keep(std::move(made)), kInside);
     return at->second;
@@ -310,7 +312,7 @@ class Sentence {
   Relations relations_;
   Symbol x_ = 0;
   std::vector<Symbol> words_, word_tags_, subtree_tags_, subtree_words_;  // by word, of the table
-  std::vector<NodeId> word_nodes_, subtree_nodes_;                       // by word; the same for a leaf
+  std::vector<NodeId> word_nodes_, subtree_nodes_;                        // by word; the same for a leaf
   // Of the relation at hand.
   std::uint32_t head_ = 0;
   std::vector<Member> members_;
@@ -365,8 +367,8 @@ TranslationForest HeadDependentsMatcher::match(const Input& input, const Depende
                                                Glue& glue) const {
   if (tree.tags().empty()) return match_phrases(input, "a tree without tags", cache, glue);
   if (tree.size() != input.words.size()) throw std::invalid_argument("the forest's best tree does not cover its words");
-  const Knowledge knowledge = {*table_,          options_,     word_penalty_, rule_penalty_, pseudo_,
-                               phrase_features_, head_places_, structures_};
+  const Knowledge knowledge = {*table_, options_,         word_penalty_, rule_penalty_,
+                               pseudo_, phrase_features_, head_places_,  structures_};
   return Sentence(knowledge, tree, cache, glue).run();
 }
 

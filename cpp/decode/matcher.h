@@ -23,10 +23,10 @@ struct Constraint {
 };
 
 struct Input {
-  std::vector<std::string_view> words;      // at least one
-  std::vector<Constraint> constraints;      // sorted, without overlap; a line's alone
-  const ParseForest* forest = nullptr;      // of these words, where the input is one
-  const Dependency* dependency = nullptr;   // likewise
+  std::vector<std::string_view> words;     // at least one
+  std::vector<Constraint> constraints;     // sorted, without overlap; a line's alone
+  const ParseForest* forest = nullptr;     // of these words, where the input is one
+  const Dependency* dependency = nullptr;  // likewise
 };
 
 class Matcher {

@@ -71,9 +71,8 @@ RuleCache::Entry RuleCache::make(RuleTable::Node node) const {
       entry.alternatives.push_back({side, rule, static_cast<float>(score), scorer_.estimate({side, rule, kInside})});
     }
     const auto first = entry.alternatives.begin() + begin;
-    std::ranges::stable_sort(first, entry.alternatives.end(), [](const Alternative& a, const Alternative& b) {
-      return a.priority() > b.priority();
-    });
+    std::ranges::stable_sort(first, entry.alternatives.end(),
+                             [](const Alternative& a, const Alternative& b) { return a.priority() > b.priority(); });
     if (per_source_ > 0 && entry.alternatives.end() - first > per_source_)
       entry.alternatives.resize(static_cast<std::size_t>(begin) + per_source_);
     ranges.push_back({lhs, static_cast<std::size_t>(begin), entry.alternatives.size()});

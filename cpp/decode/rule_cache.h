@@ -24,8 +24,8 @@ class FeatureSpace {
   FeatureId glue() const { return glue_; }                  // uses of S → S X
   FeatureId unknown() const { return unknown_; }            // source words that pass through
 
-  // By the length of a word that passes through, in classes 1 to kUnknownLengths (cdec's PassThrough_1 and so on): there
-  // only when asked for.
+  // By the length of a word that passes through, in classes 1 to kUnknownLengths (cdec's PassThrough_1 and so on):
+  // there only when asked for.
   static constexpr std::uint32_t kUnknownLengths = 6;
   void add_unknown_lengths();
   std::span<const FeatureId> unknown_lengths() const { return unknown_lengths_; }  // by class
@@ -45,7 +45,8 @@ template <class Visit>
 void visit_features(const RuleTable& table, const FeatureSpace& space, RuleId rule, const Visit& visit) {
   const auto values = table.features(rule);
   for (std::size_t f = 0; f < values.size(); ++f) visit(static_cast<FeatureId>(f), values[f]);
-  for (const SparseFeature& sparse : table.sparse_features(rule)) visit(static_cast<FeatureId>(sparse.feature), sparse.value);
+  for (const SparseFeature& sparse : table.sparse_features(rule))
+    visit(static_cast<FeatureId>(sparse.feature), sparse.value);
   float words = 0;
   for (const std::int32_t symbol : table.target(rule)) words += symbol >= 0 ? 1.0f : 0.0f;
   visit(space.word_penalty(), words);
@@ -55,8 +56,12 @@ void visit_features(const RuleTable& table, const FeatureSpace& space, RuleId ru
 inline TargetSide target_side(const RuleTable& table, RuleId rule) {
   const auto target = table.target(rule), structure = table.structure(rule);
   const auto labels = table.rule_labels(rule);
-  return {target.data(), static_cast<std::uint32_t>(target.size()), static_cast<std::uint32_t>(structure.size()),
-          structure.data(), labels.data(), static_cast<std::uint32_t>(labels.size())};
+  return {target.data(),
+          static_cast<std::uint32_t>(target.size()),
+          static_cast<std::uint32_t>(structure.size()),
+          structure.data(),
+          labels.data(),
+          static_cast<std::uint32_t>(labels.size())};
 }
 
 // Scores are folded into rules when a source side is first met and kept from sentence to sentence; a thread has its

@@ -37,13 +37,13 @@ struct TranslationForest {
   FeatureId edge_feature = 0;                              // what the input gives its edges: a parse's log probability
   std::vector<Span> spans;                                 // by node: the source words covered
   std::vector<std::uint32_t> labels;                       // by node: a nonterminal of the rule table
-  std::vector<std::uint32_t> rank;                         // by node, among those of its span; short: the rest are first
-  std::vector<std::string> notes;                          // what is to be counted and reported: a limit that was hit
+  std::vector<std::uint32_t> rank;  // by node, among those of its span; short: the rest are first
+  std::vector<std::string> notes;   // what is to be counted and reported: a limit that was hit
 
   // Of a parse forest's matches: the input's labels, and the hyperedges that each fragment took, in preorder. Empty for
   // other inputs; an edge may have none.
-  std::vector<std::string_view> names;                     // by node; what they point into outlives the forest
-  std::vector<std::uint32_t> first_parse_edge;             // by edge, and one more
+  std::vector<std::string_view> names;          // by node; what they point into outlives the forest
+  std::vector<std::uint32_t> first_parse_edge;  // by edge, and one more
   std::vector<EdgeId> parse_edges;
 
   std::optional<Dependency> tree;  // of a dependency tree's matches: the one that was met, made of the input
@@ -85,8 +85,9 @@ class TranslationForestBuilder {
 
   TranslationForest freeze(NodeId goal, std::optional<FeatureId> edge_feature = std::nullopt) {
     auto [graph, edge_map, node_map] = builder_.freeze(goal);
-    TranslationForest forest{std::move(graph),  {}, {}, {}, 0, std::move(spans_), std::move(labels_), std::move(ranks_),
-                             std::move(notes_), std::move(names_), {}, {}, {}};
+    TranslationForest forest{
+        std::move(graph),  {}, {}, {}, 0, std::move(spans_), std::move(labels_), std::move(ranks_), std::move(notes_),
+        std::move(names_), {}, {}, {}};
     if (!parse_.empty()) forest.first_parse_edge.push_back(0);
     for (const EdgeId edge : edge_map) {
       forest.alternatives.push_back(alternatives_[edge]);

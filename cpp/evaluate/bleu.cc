@@ -54,8 +54,8 @@ class BleuReferences final : public References {
   std::size_t references_;
   Symbols symbols_;
   Ngrams ngrams_;
-  std::vector<Ngrams::Node> roots_;    // by sentence
-  std::vector<std::size_t> lengths_;   // by sentence, then reference
+  std::vector<Ngrams::Node> roots_;   // by sentence
+  std::vector<std::size_t> lengths_;  // by sentence, then reference
 };
 
 }  // namespace

@@ -28,7 +28,8 @@ struct BleuOptions {
   bool effective_order = false;  // orders of which the translation has no n-grams do not count
 };
 
-// Statistics: words of the translation, words of the reference, matches for each order, n-grams of the translation for each.
+// Statistics: words of the translation, words of the reference, matches for each order, n-grams of the translation for
+// each.
 class Bleu final : public Metric {
  public:
   explicit Bleu(const BleuOptions& options);

@@ -20,7 +20,8 @@ class ChrfReferences final : public References {
         text.characters = add(characters(reference[sentence]), options_.character_order);
         if (options_.word_order > 0) {
           std::vector<Symbol> words;
-          for (const std::string_view word : words_and_marks(reference[sentence])) words.push_back(symbols_.intern(word));
+          for (const std::string_view word : words_and_marks(reference[sentence]))
+            words.push_back(symbols_.intern(word));
           text.words = add(words, options_.word_order);
         }
         texts_.push_back(text);

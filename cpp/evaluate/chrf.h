@@ -13,8 +13,9 @@ struct ChrfOptions {
   double beta = 2.0;             // how many times recall counts as much as precision
 };
 
-// Statistics, for each order: n-grams of the translation, of the reference, matches. Of several references that with the best
-// score for the sentence counts. As sacreBLEU has it, orders of which the reference has no n-grams do not count.
+// Statistics, for each order: n-grams of the translation, of the reference, matches. Of several references that with
+// the best score for the sentence counts. As sacreBLEU has it, orders of which the reference has no n-grams do not
+// count.
 class Chrf final : public Metric {
  public:
   explicit Chrf(const ChrfOptions& options);

@@ -1,6 +1,6 @@
-// Statistics first, score last: a metric gives every sentence a vector, vectors add up, and the sum has a score. Tuning and
-// significance tests work on the vectors alone. Counts are doubles, which hold them exactly up to 2^53. The second number of a
-// vector is, for all metrics, the reference's length: how much the sentence weighs.
+// Statistics first, score last: a metric gives every sentence a vector, vectors add up, and the sum has a score. Tuning
+// and significance tests work on the vectors alone. Counts are doubles, which hold them exactly up to 2^53. The second
+// number of a vector is, for all metrics, the reference's length: how much the sentence weighs.
 #pragma once
 
 #include <cstdint>
@@ -32,14 +32,14 @@ class Metric {
   virtual bool higher_is_better() const = 0;
   // Of a sum of statistics; from 0 to 100 for most.
   virtual double score(std::span<const double> sum) const = 0;
-  // Of a few sentences of a corpus. What holds of the corpus as a whole (the length, for BLEU) is taken from all of it: the few
-  // would tell it badly.
+  // Of a few sentences of a corpus. What holds of the corpus as a whole (the length, for BLEU) is taken from all of it:
+  // the few would tell it badly.
   virtual double score_of_part(std::span<const double> part, std::span<const double> whole) const;
   virtual std::shared_ptr<const References> prepare(ReferenceLines lines) const = 0;
 };
 
-// Rows of statistics, one after another: translation i is one of sentence sentences[i]. Refuses sentences that the references
-// lack.
+// Rows of statistics, one after another: translation i is one of sentence sentences[i]. Refuses sentences that the
+// references lack.
 std::vector<double> statistics(const References& references, std::span<const std::string> translations,
                                std::span<const std::uint32_t> sentences);
 

@@ -1,5 +1,5 @@
-// The n-grams of references and how often each is there, as paths from the root of a text: an n-gram's key is its prefix's
-// node and its last symbol, so keys are exact for any order.
+// The n-grams of references and how often each is there, as paths from the root of a text: an n-gram's key is its
+// prefix's node and its last symbol, so keys are exact for any order.
 #pragma once
 
 #include <cstdint>

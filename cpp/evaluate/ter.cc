@@ -10,7 +10,7 @@ namespace treeglot {
 namespace {
 
 constexpr std::size_t kLongestBlock = 10, kFarthestMove = 50, kMostMoves = 1000;  // tried for one sentence
-constexpr std::size_t kBeam = 25;                                                 // cells on either side of the diagonal
+constexpr std::size_t kBeam = 25;  // cells on either side of the diagonal
 
 using Cost = std::uint32_t;
 constexpr Cost kUnreached = 1u << 30;
@@ -22,8 +22,8 @@ struct Cell {
   Edit edit = Edit::keep;
 };
 
-// A translation beside a reference: for each reference word the translation's word that it stands for or after (−1: before
-// the first), and how many words up to a place are wrong.
+// A translation beside a reference: for each reference word the translation's word that it stands for or after (−1:
+// before the first), and how many words up to a place are wrong.
 struct Comparison {
   std::vector<std::ptrdiff_t> place;
   std::vector<std::size_t> wrong_before, reference_wrong_before;
@@ -95,8 +95,8 @@ class Distance {
  private:
   std::span<Cell> cells(std::size_t row) { return std::span(table_).subspan(row * columns_, columns_); }
 
-  // Cells too far from the diagonal stay out of reach. Of equal ways the first counts: keeping or substituting, removing,
-  // inserting. The rows' ranges overlap, so the last cell is always reached.
+  // Cells too far from the diagonal stay out of reach. Of equal ways the first counts: keeping or substituting,
+  // removing, inserting. The rows' ranges overlap, so the last cell is always reached.
   void fill(std::size_t row, Symbol word, std::span<const Cell> above, std::span<Cell> here) const {
     const auto diagonal = static_cast<std::size_t>(std::floor(static_cast<double>(row) * ratio_));
     const std::size_t begin = diagonal > beam_ ? diagonal - beam_ : 0;
@@ -136,7 +136,9 @@ std::size_t move_block(std::vector<Symbol>& words, std::size_t begin, std::size_
 class MoveSearch {
  public:
   MoveSearch(std::span<const Symbol> translation, std::span<const Symbol> reference)
-      : words_(translation.begin(), translation.end()), reference_(reference), distance_(reference, translation.size()) {}
+      : words_(translation.begin(), translation.end()),
+        reference_(reference),
+        distance_(reference, translation.size()) {}
 
   std::size_t edits() {
     std::size_t moves = 0;
@@ -173,7 +175,8 @@ class MoveSearch {
     // A block that is right, here or there, stays; so does one that would move into itself.
     if (now.all_right(begin, length) || now.reference_all_right(other, length)) return;
     const std::ptrdiff_t standing = now.place[other];
-    if (standing >= static_cast<std::ptrdiff_t>(begin) && standing < static_cast<std::ptrdiff_t>(begin + length)) return;
+    if (standing >= static_cast<std::ptrdiff_t>(begin) && standing < static_cast<std::ptrdiff_t>(begin + length))
+      return;
 
     std::ptrdiff_t last_place = -1;
     for (std::size_t end = other; end <= other + length && end <= reference_.size(); ++end) {
@@ -187,14 +190,15 @@ class MoveSearch {
   void try_move(std::size_t begin, std::size_t length, std::size_t place) {
     moved_ = words_;
     const std::size_t same = move_block(moved_, begin, length, place);
-    const auto saved = static_cast<std::ptrdiff_t>(distance_.cost()) -
-                       static_cast<std::ptrdiff_t>(distance_.cost_of(moved_, same));
+    const auto saved =
+        static_cast<std::ptrdiff_t>(distance_.cost()) - static_cast<std::ptrdiff_t>(distance_.cost_of(moved_, same));
     ++tried_;
     // The most saved; then the longest block, the earliest, the earliest place.
     const auto rank = [](std::ptrdiff_t s, std::size_t l, std::size_t b, std::size_t p) {
       return std::tuple(-s, ~l, b, p);
     };
-    if (best_length_ == 0 || rank(saved, length, begin, place) < rank(best_saved_, best_length_, best_begin_, best_place_)) {
+    if (best_length_ == 0 ||
+        rank(saved, length, begin, place) < rank(best_saved_, best_length_, best_begin_, best_place_)) {
       best_saved_ = saved;
       best_length_ = length;
       best_begin_ = begin;

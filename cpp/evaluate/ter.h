@@ -17,8 +17,8 @@ class Ter final : public Metric {
   std::shared_ptr<const References> prepare(ReferenceLines lines) const override;
 };
 
-// The edits from a translation to a reference. The least number is intractable; this is Tercom's greedy search, with the
-// limits and the order of preference that sacreBLEU has, so that both find the same number.
+// The edits from a translation to a reference. The least number is intractable; this is Tercom's greedy search, with
+// the limits and the order of preference that sacreBLEU has, so that both find the same number.
 std::size_t ter_edits(std::span<const Symbol> translation, std::span<const Symbol> reference);
 
 }  // namespace treeglot

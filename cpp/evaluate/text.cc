@@ -15,14 +15,11 @@ Character character_at(std::string_view line, std::size_t at) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(line.data()) + at;
   const std::size_t size = utf8_character(bytes, line.size() - at);
   switch (size) {
-    case 2:
-      return {(bytes[0] & 0x1fu) << 6 | (bytes[1] & 0x3fu), 2};
-    case 3:
-      return {(bytes[0] & 0x0fu) << 12 | (bytes[1] & 0x3fu) << 6 | (bytes[2] & 0x3fu), 3};
+    case 2: return {(bytes[0] & 0x1fu) << 6 | (bytes[1] & 0x3fu), 2};
+    case 3: return {(bytes[0] & 0x0fu) << 12 | (bytes[1] & 0x3fu) << 6 | (bytes[2] & 0x3fu), 3};
     case 4:
       return {(bytes[0] & 0x07u) << 18 | (bytes[1] & 0x3fu) << 12 | (bytes[2] & 0x3fu) << 6 | (bytes[3] & 0x3fu), 4};
-    default:
-      return {bytes[0], 1};
+    default: return {bytes[0], 1};
   }
 }
 

@@ -17,8 +17,8 @@ std::vector<Symbol> find_words(const Symbols& symbols, std::string_view line);
 // The code points, blanks left out.
 std::vector<std::uint32_t> characters(std::string_view line);
 
-// The words with one mark of ASCII punctuation split off: the last character of a word if it is one, else the first. A word
-// of one character stays. This is how chrF++ counts words.
+// The words with one mark of ASCII punctuation split off: the last character of a word if it is one, else the first. A
+// word of one character stays. This is how chrF++ counts words.
 std::vector<std::string_view> words_and_marks(std::string_view line);
 
 }  // namespace treeglot

@@ -10,8 +10,9 @@
 
 namespace treeglot {
 
-// A derivation as the flat list of its edges in preorder: an edge, then the derivations of its tails from left to right.
-// A node that is derived twice is listed twice. Its score is the sum that edge_product<Viterbi> forms, to the last bit.
+// A derivation as the flat list of its edges in preorder: an edge, then the derivations of its tails from left to
+// right. A node that is derived twice is listed twice. Its score is the sum that edge_product<Viterbi> forms, to the
+// last bit.
 struct Derivation {
   double score;
   std::vector<EdgeId> edges;
@@ -21,8 +22,8 @@ struct Derivation {
 inline constexpr std::size_t kLongestDerivation = std::size_t{1} << 28;
 void check_derivation_size(double edges);
 
-// The best derivation of every node: its first edge (of equal ones the first; kNoEdge, and score −∞, where a node has no
-// derivation above −∞) and how many edges it has.
+// The best derivation of every node: its first edge (of equal ones the first; kNoEdge, and score −∞, where a node has
+// no derivation above −∞) and how many edges it has.
 struct BestDerivations {
   std::vector<double> score;
   std::vector<EdgeId> edge;
@@ -33,8 +34,8 @@ BestDerivations best_derivations(const Hypergraph& graph, std::span<const double
 // The best derivation of the goal; nothing when there is none above −∞.
 std::optional<Derivation> viterbi(const Hypergraph& graph, std::span<const double> scores);
 
-// `number` derivations of the goal, drawn independently, each with a probability in proportion to e^score. The same seed
-// gives the same derivations. Refuses a goal without derivations.
+// `number` derivations of the goal, drawn independently, each with a probability in proportion to e^score. The same
+// seed gives the same derivations. Refuses a goal without derivations.
 std::vector<Derivation> sample(const Hypergraph& graph, std::span<const double> scores, std::size_t number,
                                std::uint64_t seed);
 

@@ -27,8 +27,7 @@ void check_tail(NodeId head, NodeId tail) {
 }  // namespace
 
 void check_offsets(const char* name, std::span<const std::uint32_t> offsets, std::size_t total) {
-  if (offsets.empty() || offsets.front() != 0)
-    throw std::invalid_argument(std::string(name) + " must begin with 0");
+  if (offsets.empty() || offsets.front() != 0) throw std::invalid_argument(std::string(name) + " must begin with 0");
   for (std::size_t i = 1; i < offsets.size(); ++i) {
     if (offsets[i] < offsets[i - 1]) {
       throw std::invalid_argument(std::string(name) + "[" + text(i) + "] is " + text(offsets[i]) + " after " +
@@ -36,8 +35,7 @@ void check_offsets(const char* name, std::span<const std::uint32_t> offsets, std
     }
   }
   if (offsets.back() != total) {
-    throw std::invalid_argument(std::string(name) + " ends with " + text(offsets.back()) + "; expected " +
-                                text(total));
+    throw std::invalid_argument(std::string(name) + " ends with " + text(offsets.back()) + "; expected " + text(total));
   }
 }
 

@@ -54,7 +54,8 @@ class Hypergraph {
   std::shared_ptr<const void> owner_;
 };
 
-// Refuses offsets that do not begin with 0, decrease, or end with another number than `total`; `name` is for the message.
+// Refuses offsets that do not begin with 0, decrease, or end with another number than `total`; `name` is for the
+// message.
 void check_offsets(const char* name, std::span<const std::uint32_t> offsets, std::size_t total);
 
 // A graph that a stage made from another, and where its edges came from.

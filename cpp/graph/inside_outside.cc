@@ -22,7 +22,9 @@ void check_finite(const Hypergraph& graph, std::span<const double> values, const
   for (std::size_t edge = 0; edge < values.size(); ++edge) {
     if (!std::isfinite(values[edge])) {
       throw std::invalid_argument("edge " + std::to_string(edge) + " has " + one + " " +
-                                  (std::isnan(values[edge]) ? "nan" : values[edge] > 0 ? "inf" : "-inf") +
+                                  (std::isnan(values[edge]) ? "nan"
+                                   : values[edge] > 0       ? "inf"
+                                                            : "-inf") +
                                   "; expected a finite number");
     }
   }
@@ -53,8 +55,8 @@ void check_scores(const Hypergraph& graph, std::span<const double> scores) {
   check_size(graph, scores.size(), "scores");
   for (std::size_t edge = 0; edge < scores.size(); ++edge) {
     if (!(scores[edge] < kInfinity)) {
-      throw std::invalid_argument("edge " + std::to_string(edge) + " has score " +
-                                  (scores[edge] > 0 ? "inf" : "nan") + "; expected a number or -inf");
+      throw std::invalid_argument("edge " + std::to_string(edge) + " has score " + (scores[edge] > 0 ? "inf" : "nan") +
+                                  "; expected a number or -inf");
     }
   }
 }
@@ -100,8 +102,8 @@ double expectation(const Hypergraph& graph, std::span<const double> scores, std:
   check_scores(graph, scores);
   check_finite(graph, values, "value", "values");
   if (graph.goal() == kNoNode) return std::numeric_limits<double>::quiet_NaN();
-  const auto inner = inside<Expectation>(
-      graph, [&](EdgeId edge) { return Expectation::Value{scores[edge], values[edge]}; });
+  const auto inner =
+      inside<Expectation>(graph, [&](EdgeId edge) { return Expectation::Value{scores[edge], values[edge]}; });
   const Expectation::Value at_goal = inner[graph.goal()];
   check_total(at_goal.log);
   return Expectation::is_zero(at_goal) ? std::numeric_limits<double>::quiet_NaN() : at_goal.mean;

@@ -21,7 +21,8 @@ concept WeightOf = requires(const Weight& weight, EdgeId edge) {
   { weight(edge) } -> std::convertible_to<Value>;
 };
 
-// weight(edge) ⊗ inside(tail 0) ⊗ inside(tail 1) ⊗ …, in this order: scores of derivations are the same sums everywhere.
+// weight(edge) ⊗ inside(tail 0) ⊗ inside(tail 1) ⊗ …, in this order: scores of derivations are the same sums
+// everywhere.
 template <class S>
 typename S::Value edge_product(const Hypergraph& graph, EdgeId edge, typename S::Value weight,
                                std::span<const typename S::Value> inside) {
@@ -90,14 +91,15 @@ std::vector<typename S::Value> outside(const Hypergraph& graph, std::span<const 
   return outside<S>(graph, [weights](EdgeId edge) { return weights[edge]; }, inside);
 }
 
-// The same with the semiring by name ("log", "viterbi", "real", "count"), for callers that choose while running. Weights
-// are checked; without any, every edge weighs one().
+// The same with the semiring by name ("log", "viterbi", "real", "count"), for callers that choose while running.
+// Weights are checked; without any, every edge weighs one().
 std::vector<double> inside_in(std::string_view semiring, const Hypergraph& graph,
                               std::optional<std::span<const double>> weights);
 std::vector<double> outside_in(std::string_view semiring, const Hypergraph& graph,
                                std::optional<std::span<const double>> weights, std::span<const double> inside);
 
-// Refuses scores that are not one number below +∞ for every edge. −∞ is allowed: an edge that might as well not be there.
+// Refuses scores that are not one number below +∞ for every edge. −∞ is allowed: an edge that might as well not be
+// there.
 void check_scores(const Hypergraph& graph, std::span<const double> scores);
 
 // Refuses a sum over all derivations that has become +∞: there is nothing left to take shares of.

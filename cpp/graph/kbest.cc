@@ -87,8 +87,8 @@ std::optional<Derivation> KBest::next() {
 }
 
 // Finds one more derivation of the node, or that there is none. Successors are looked for only when the next derivation
-// is asked for; where one needs a derivation of a tail that is not there yet, that tail is advanced first. A tail is below
-// its head, so no node waits for itself.
+// is asked for; where one needs a derivation of a tail that is not there yet, that tail is advanced first. A tail is
+// below its head, so no node waits for itself.
 void KBest::advance(NodeId target) {
   waiting_ = {target};
   while (!waiting_.empty()) {
@@ -128,8 +128,8 @@ KBest::State& KBest::open(NodeId node) {
 }
 
 // Puts the successors of the last item into the heap; a tail, where one of them waits for a derivation of it.
-// Ranks grow at the last position that is above 0 or behind it: so every combination of ranks has one predecessor, the one
-// with its last rank above 0 lowered, which comes before it in the order, and no set of those seen is needed.
+// Ranks grow at the last position that is above 0 or behind it: so every combination of ranks has one predecessor, the
+// one with its last rank above 0 lowered, which comes before it in the order, and no set of those seen is needed.
 std::optional<NodeId> KBest::expand(State& state) {
   if (!state.unexpanded) return std::nullopt;
   const auto tails = graph_.tails(state.unexpanded->edge);

@@ -1,12 +1,13 @@
 // The derivations of the goal from the best down, one at a time: lazy Algorithm 3 of Huang and Chiang (2005).
 //
 // The order is exact and total. A derivation is its first edge and the ranks of its tails' derivations among all of
-// theirs; it comes before another when its score is higher; of equal scores, when its edge has the smaller number; of equal
-// edges, when the first rank that differs is the smaller. Derivations with score −∞ are left out.
+// theirs; it comes before another when its score is higher; of equal scores, when its edge has the smaller number; of
+// equal edges, when the first rank that differs is the smaller. Derivations with score −∞ are left out.
 //
-// With yields, of the derivations of a node that have the same yield only the first is kept, at every node (Huang, Knight
-// and Joshi 2006), which leaves at the goal the first derivation of every distinct yield. Yields are compared by two
-// polynomial hashes modulo 2^61 − 1: two that differ are taken for equal with a probability of about length² · 2^-122.
+// With yields, of the derivations of a node that have the same yield only the first is kept, at every node (Huang,
+// Knight and Joshi 2006), which leaves at the goal the first derivation of every distinct yield. Yields are compared by
+// two polynomial hashes modulo 2^61 − 1: two that differ are taken for equal with a probability of about length² ·
+// 2^-122.
 #pragma once
 
 #include <cstdint>
@@ -91,11 +92,11 @@ class KBest {
   std::span<const double> scores_;
   std::optional<Yields> yields_;
   BestDerivations best_;
-  std::vector<YieldHash> best_hash_;      // by node, when yields are asked for
-  std::vector<std::uint32_t> state_of_;   // by node; kNoNode where none was needed yet
+  std::vector<YieldHash> best_hash_;     // by node, when yields are asked for
+  std::vector<std::uint32_t> state_of_;  // by node; kNoNode where none was needed yet
   std::vector<State> states_;
-  std::vector<std::uint32_t> ranks_;      // begins with as many zeros as an edge has tails, for all that is best throughout
-  std::vector<NodeId> waiting_;           // advance(): each waits for one more derivation of the one above it
+  std::vector<std::uint32_t> ranks_;  // begins with as many zeros as an edge has tails, for all that is best throughout
+  std::vector<NodeId> waiting_;       // advance(): each waits for one more derivation of the one above it
   std::uint32_t next_ = 0;
 };
 

@@ -1,7 +1,7 @@
 // Semirings: what ⊕ and ⊗ mean in a sweep over a hypergraph.
 //
-// A semiring has a Value, zero(), one(), is_zero(), times(), and Sum, an accumulator: sums are collected edge by edge and
-// closed once per node, which saves LogSum a logarithm per edge. Zero annihilates, also beside a product that has
+// A semiring has a Value, zero(), one(), is_zero(), times(), and Sum, an accumulator: sums are collected edge by edge
+// and closed once per node, which saves LogSum a logarithm per edge. Zero annihilates, also beside a product that has
 // overflowed to infinity: 0 · ∞ is 0 here, and sums of logarithms leave out −∞ + ∞, which is NaN.
 #pragma once
 

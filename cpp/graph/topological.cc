@@ -112,7 +112,8 @@ Mapped assemble(const LooseEdges& edges, NodeId goal) {
   }
   TopologicalOrder sorted = topological_order(edges);
   if (sorted.on_cycle != kNoNode) {
-    throw std::invalid_argument("node " + text(sorted.on_cycle) + " is on a cycle: it is among the tails of its own "
+    throw std::invalid_argument("node " + text(sorted.on_cycle) +
+                                " is on a cycle: it is among the tails of its own "
                                 "derivation");
   }
   std::vector<NodeId> renumbered(edges.nodes);

@@ -18,15 +18,16 @@ struct LooseEdges {
 };
 
 // All nodes, each after the tails of the edges into it; of the orders possible the lexicographically smallest, so nodes
-// that are in order stay as they are. Where there is none, `order` is empty and `on_cycle` is a node that derives itself.
+// that are in order stay as they are. Where there is none, `order` is empty and `on_cycle` is a node that derives
+// itself.
 struct TopologicalOrder {
   std::vector<NodeId> order;
   NodeId on_cycle = kNoNode;
 };
 TopologicalOrder topological_order(const LooseEdges& edges);
 
-// The frozen graph: nodes in topological order, the edges into a node in the order given. Refuses a cycle, naming a node
-// on it by its old number; a caller with better names for nodes asks topological_order first.
+// The frozen graph: nodes in topological order, the edges into a node in the order given. Refuses a cycle, naming a
+// node on it by its old number; a caller with better names for nodes asks topological_order first.
 Mapped assemble(const LooseEdges& edges, NodeId goal);
 
 }  // namespace treeglot

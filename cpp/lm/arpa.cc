@@ -56,8 +56,8 @@ void ArpaReader::read_count(std::string_view line) {
   const auto [last, bad_count] = std::from_chars(sign + 1, end, count);
   if (bad_count != std::errc() || last != end) fail(quoted(line) + " is not a count; " + wanted);
   if (n != order() + 1) fail("a count of " + grams(n) + "s; " + wanted);
-  if (n > kMaxNgramOrder) fail("a model of order " + std::to_string(n) + "; orders 1 to " +
-                               std::to_string(kMaxNgramOrder) + " can be read");
+  if (n > kMaxNgramOrder)
+    fail("a model of order " + std::to_string(n) + "; orders 1 to " + std::to_string(kMaxNgramOrder) + " can be read");
   counts_.push_back(count);
 }
 

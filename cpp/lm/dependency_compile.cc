@@ -96,8 +96,8 @@ DependencyModel compile_dependency(DependencyUnit unit, const EstimatedNgrams& l
   for (std::size_t i = 0; i < std::size(parts); ++i) {
     const auto& [name, model, order] = parts[i];
     if (model.orders.size() != order)
-      throw std::invalid_argument("the model of " + quoted(name) + " has order " +
-                                  std::to_string(model.orders.size()) + "; expected order " + std::to_string(order));
+      throw std::invalid_argument("the model of " + quoted(name) + " has order " + std::to_string(model.orders.size()) +
+                                  "; expected order " + std::to_string(order));
     units.add(model.vocabulary);
     for (std::size_t n = 0; n < order; ++n) facts.counts[i][n] = model.orders[n].size();
   }

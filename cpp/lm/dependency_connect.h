@@ -1,8 +1,8 @@
-// Which arcs a rule makes between the words and pieces of its target side. The score and the tree of a derivation are both
-// made from this one function, so they agree even where the parts do not fit.
+// Which arcs a rule makes between the words and pieces of its target side. The score and the tree of a derivation are
+// both made from this one function, so they agree even where the parts do not fit.
 //
-// An item of a rule is a word or a piece, with a head among the items or kRuleRoot. A piece in head position passes what
-// hangs on it to its root. Where that cannot be:
+// An item of a rule is a word or a piece, with a head among the items or kRuleRoot. A piece in head position passes
+// what hangs on it to its root. Where that cannot be:
 // - a piece of several roots in head position is *settled*: its other roots become right children of its first one.
 //   That is an ill-formed structure of the c2d page, counted in `ill_heads`;
 // - what hangs on an empty piece hangs on that piece's own head;
@@ -31,8 +31,8 @@ struct DependencyTally {
 //   attach_right(head, item)  the item's roots, from left to right, on the head
 //   attach_left(head, item)   the item's roots, from right to left, on the head
 //   keep(item)                the item's roots are roots of the whole
-// in an order in which every head gets its children from the nearest outwards, and is kept when it has all. Heads are as check_rule_heads() wants
-// them; with others the result has no meaning, but there is one.
+// in an order in which every head gets its children from the nearest outwards, and is kept when it has all. Heads are
+// as check_rule_heads() wants them; with others the result has no meaning, but there is one.
 template <class Arcs>
 DependencyTally connect(Arcs& arcs) {
   DependencyTally tally;

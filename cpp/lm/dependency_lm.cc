@@ -17,8 +17,8 @@ DependencyModel::DependencyModel(Sections sections) : sections_(std::move(sectio
   const std::size_t units = vocabulary_.size();
   units_ = static_cast<WordId>(units);
   roots_ = sections_.array<NgramValue>("root.unigrams");
-  bool fits = facts_->unit <= static_cast<std::uint32_t>(DependencyUnit::tags) &&
-              units >= std::size(kSpecialWords) && units <= Symbols::kNone / 2 && roots_.size() == units;
+  bool fits = facts_->unit <= static_cast<std::uint32_t>(DependencyUnit::tags) && units >= std::size(kSpecialWords) &&
+              units <= Symbols::kNone / 2 && roots_.size() == units;
   for (std::size_t side = 0; side < sides_.size(); ++side) {
     const std::string name(kSideNames[side]);
     sides_[side].unigrams = sections_.array<NgramValue>(name + ".unigrams");

@@ -84,7 +84,8 @@ class DependencyModel {
   WordId that_matters(DependencySide side, WordId sibling, WordId head) const {
     NgramValue value;
     const NgramKey context = extend_key(key_of(head + units_), sibling);
-    return treeglot::find(sides_[static_cast<std::size_t>(side)].pairs, context, value) ? sibling : Vocabulary::kUnknown;
+    return treeglot::find(sides_[static_cast<std::size_t>(side)].pairs, context, value) ? sibling
+                                                                                        : Vocabulary::kUnknown;
   }
 
   // What the roots of a piece score when they are the roots of the sentence.

@@ -92,7 +92,8 @@ class ScoredArcs {
 
 }  // namespace dependency_rule
 
-// `out` may be none of the pieces. The items are as check_rule_heads() wants them, the units and states the model's own.
+// `out` may be none of the pieces. The items are as check_rule_heads() wants them, the units and states the model's
+// own.
 inline DependencyStep score_rule(const DependencyModel& model, std::span<const DependencyItem> items,
                                  DependencyState& out) {
   constexpr std::size_t kUsual = 32;  // longer rules take memory of their own

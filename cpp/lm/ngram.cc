@@ -29,7 +29,8 @@ NgramModel::NgramModel(Sections sections) : sections_(std::move(sections)), voca
   } else {
     const auto codes = sections_.array<Codebook>("codes");
     if (codes.size() != order() - 1) sections_.fail("is damaged: it has codes for another order");
-    for (std::size_t n = 2; n < order(); ++n) small_middle_[n - 2] = SmallTable<SmallBucket>(table(n, SmallBucket{}), codes[n - 2]);
+    for (std::size_t n = 2; n < order(); ++n)
+      small_middle_[n - 2] = SmallTable<SmallBucket>(table(n, SmallBucket{}), codes[n - 2]);
     small_last_ = SmallTable<SmallLastBucket>(table(order(), SmallLastBucket{}), codes.back());
   }
 }

@@ -52,7 +52,8 @@ class NgramModel {
   const Vocabulary& vocabulary() const { return vocabulary_; }
   std::uint64_t bytes() const { return sections_.size(); }
 
-  // Texts as numbers: blanks (space, tab, the line ends of ASCII) separate words; text t is ids[offsets[t]..offsets[t+1]).
+  // Texts as numbers: blanks (space, tab, the line ends of ASCII) separate words; text t is
+  // ids[offsets[t]..offsets[t+1]).
   struct Encoded {
     std::vector<WordId> ids;
     std::vector<std::uint64_t> offsets;

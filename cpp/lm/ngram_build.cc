@@ -204,8 +204,8 @@ void NgramBuilder::enter(const Waiting& ngram) {
   const std::span<const WordId> words(ngram.words.data(), n);
   const bool known = n == order() ? last_.find(ngram.key).has_value() : middle_[n - 2].find(ngram.key).has_value();
   if (known)
-    throw NgramError(ngram.line, "the " + std::to_string(n) + "-gram " + spelled(words, words_) +
-                                     " is here a second time");
+    throw NgramError(ngram.line,
+                     "the " + std::to_string(n) + "-gram " + spelled(words, words_) + " is here a second time");
   if (n == order()) {
     const auto [bucket, i] = last_.insert(ngram.key);
     bucket->probs[i] = ngram.value.prob;
@@ -325,7 +325,8 @@ void NgramBuilder::add_small(Sections& sections) {
     codebook.backoff[0] = -0.0f;
     codebook.backoff[1] = 0.0f;
     const auto backoffs = codes_of(std::move(values), kBackoffs, codebook.backoff + 2, facts_.backoff_error[n - 1]);
-    const auto to = sections.add<SmallBucket>(table_name(n), buckets_at(kSmallLoad, table.size(), SmallBucket::kPlaces));
+    const auto to =
+        sections.add<SmallBucket>(table_name(n), buckets_at(kSmallLoad, table.size(), SmallBucket::kPlaces));
     for_each(table.buckets(), [&](const FastBucket& from, unsigned i) {
       const NgramValue value = from.values[i];
       const auto found = place_small(to, from.keys[i]);
@@ -337,7 +338,8 @@ void NgramBuilder::add_small(Sections& sections) {
       if (value.extends_left()) bucket->high[j] |= 0x80;
       bucket->probs[j] = static_cast<std::uint8_t>(nearest(probs, value.log10()));
       bucket->backoffs[j] = value.backoff != 0 ? static_cast<std::uint8_t>(2 + nearest(backoffs, value.backoff))
-                            : NgramValue::extends_right(value.backoff) ? 1 : 0;
+                            : NgramValue::extends_right(value.backoff) ? 1
+                                                                       : 0;
     });
   }
   const GrowingTable<FastLastBucket> table = std::move(last_);
@@ -345,8 +347,8 @@ void NgramBuilder::add_small(Sections& sections) {
   values.reserve(table.size());
   for_each(table.buckets(), [&](const FastLastBucket& b, unsigned i) { values.push_back(b.probs[i]); });
   const auto probs = codes_of(std::move(values), 256, codebooks.back().prob, facts_.prob_error[order() - 1]);
-  const auto to = sections.add<SmallLastBucket>(
-      table_name(order()), buckets_at(kSmallLoad, table.size(), SmallLastBucket::kPlaces));
+  const auto to = sections.add<SmallLastBucket>(table_name(order()),
+                                                buckets_at(kSmallLoad, table.size(), SmallLastBucket::kPlaces));
   for_each(table.buckets(), [&](const FastLastBucket& from, unsigned i) {
     if (const auto found = place_small(to, from.keys[i])) {
       found->first->probs[found->second] = static_cast<std::uint8_t>(nearest(probs, from.probs[i]));

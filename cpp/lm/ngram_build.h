@@ -1,7 +1,7 @@
 // Builds a compiled n-gram model from its n-grams, given order by order, the 1-grams first.
 //
-// What it makes whole: an n-gram without the (n−1)-gram that it ends in gets it as a blank, with the score that backing off
-// gives, so that looking up from the newest word on never stops too early (as KenLM does it; toolkits prune so).
+// What it makes whole: an n-gram without the (n−1)-gram that it ends in gets it as a blank, with the score that backing
+// off gives, so that looking up from the newest word on never stops too early (as KenLM does it; toolkits prune so).
 // What it refuses: an n-gram twice, an unknown word, an n-gram without the (n−1)-gram that it begins with.
 #pragma once
 

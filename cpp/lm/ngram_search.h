@@ -54,9 +54,10 @@ class NgramSearch {
     return result;
   }
 
-  // Extends the n-gram of the `length` words left[0..length), oldest first, whose log10 probability is `known`, to the left
-  // by context[0..use), newest first. Gives the score of its newest word with the backoffs `charge` of the context,
-  // the backoffs of the longer n-grams found, and in `use` how many words of the context still matter after it.
+  // Extends the n-gram of the `length` words left[0..length), oldest first, whose log10 probability is `known`, to the
+  // left by context[0..use), newest first. Gives the score of its newest word with the backoffs `charge` of the
+  // context, the backoffs of the longer n-grams found, and in `use` how many words of the context still matter after
+  // it.
   WordScore extend_left(const WordId* left, unsigned length, float known, const WordId* context,
                         const FloatBits* charge, FloatBits* backoff, unsigned& use) const {
     assert(length + use <= order_);

@@ -1,7 +1,8 @@
 // What has to be remembered of a piece of text to score what comes after it, or around it.
 //
-// States are plain bytes and equal states are equal bytes: unused places are zero, and numbers are kept as their bits, so
-// that the compiler can tell. They are as short as the model allows: words that cannot change any later score are left out.
+// States are plain bytes and equal states are equal bytes: unused places are zero, and numbers are kept as their bits,
+// so that the compiler can tell. They are as short as the model allows: words that cannot change any later score are
+// left out.
 #pragma once
 
 #include <array>

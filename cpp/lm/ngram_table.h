@@ -27,7 +27,8 @@ inline NgramKey key_of(WordId word) { return (word + std::uint64_t{1}) * 0x9e377
 
 // The key of an n-gram with `older` put before it.
 inline NgramKey extend_key(NgramKey key, WordId older) {
-  const Wide product = static_cast<Wide>(key ^ ((older + std::uint64_t{1}) * 0xd6e8feb86659fd93u)) * 0xa0761d6478bd642fu;
+  const Wide product =
+      static_cast<Wide>(key ^ ((older + std::uint64_t{1}) * 0xd6e8feb86659fd93u)) * 0xa0761d6478bd642fu;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
@@ -84,8 +85,8 @@ bool find(const Table& table, NgramKey key, NgramValue& value) {
 
 // ---------------------------------------------------------------- fast: long keys, exact values
 
-// No key is 0, which is an empty place. The last bit of a bucket's first key says that the bucket continues: one that is
-// just full is not searched beyond.
+// No key is 0, which is an empty place. The last bit of a bucket's first key says that the bucket continues: one that
+// is just full is not searched beyond.
 inline NgramKey stored_key(NgramKey key) { return key < 2 ? 2 : key & kKeyBits; }
 
 struct alignas(64) FastBucket {

@@ -40,7 +40,8 @@ Quantisation quantise(std::vector<float> values, std::size_t count) {
 }
 
 std::size_t nearest(std::span<const float> centres, float value) {
-  const auto above = static_cast<std::size_t>(std::lower_bound(centres.begin(), centres.end(), value) - centres.begin());
+  const auto above =
+      static_cast<std::size_t>(std::lower_bound(centres.begin(), centres.end(), value) - centres.begin());
   if (above == 0) return 0;
   if (above == centres.size()) return above - 1;
   return value - centres[above - 1] <= centres[above] - value ? above - 1 : above;

@@ -1,5 +1,5 @@
-// The score of a rule's target side from the states of its parts, and the state of the whole: words and pieces are given
-// from left to right, as they stand.
+// The score of a rule's target side from the states of its parts, and the state of the whole: words and pieces are
+// given from left to right, as they stand.
 //
 //   RuleScore rule(search, state);        // state: of the new piece, overwritten
 //   rule.begin_sentence();                // only where the piece begins the sentence, and first

@@ -10,7 +10,7 @@
 namespace treeglot {
 namespace {
 
-constexpr std::size_t kMostParts = 64;                         // each is an open file
+constexpr std::size_t kMostParts = 64;                          // each is an open file
 constexpr std::uint64_t kCacheBytes = std::uint64_t{12} << 20;  // larger parts than the cache holds are slower
 
 // The sums over contexts are looked up at random, so they must be in memory: the contexts of an order are cut into

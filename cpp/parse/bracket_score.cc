@@ -81,11 +81,9 @@ BracketCounts count_brackets(const Tree& gold, const Tree& test, const BracketOp
     throw std::invalid_argument("a tree over " + std::to_string(test.words()) + " words; expected " +
                                 std::to_string(gold.words()));
   for (const auto& [bracket, number] : counting.brackets(test, out.test)) {
-    if (const auto found = wanted.find(bracket); found != wanted.end())
-      out.matched += std::min(number, found->second);
+    if (const auto found = wanted.find(bracket); found != wanted.end()) out.matched += std::min(number, found->second);
   }
-  for (std::size_t i = 0; i < gold.words(); ++i)
-    out.right_tags += counting.is_counted(i) && gold.tag(i) == test.tag(i);
+  for (std::size_t i = 0; i < gold.words(); ++i) out.right_tags += counting.is_counted(i) && gold.tag(i) == test.tag(i);
   out.exact = out.matched == out.gold && out.matched == out.test;
   return out;
 }

@@ -33,7 +33,8 @@ __attribute__((always_inline)) inline void inside_block(const double* scores, co
   }
 }
 
-// Outside values of both children, and expected counts if `counts` is there. `scaled` is the head's outside over its scale.
+// Outside values of both children, and expected counts if `counts` is there. `scaled` is the head's outside over its
+// scale.
 __attribute__((always_inline)) inline void outside_block(const double* scores, double* __restrict counts,
                                                          const double* left, double* __restrict left_outside,
                                                          std::size_t lefts, const double* right,
@@ -84,8 +85,8 @@ TREEGLOT_AVX2 void outside_wide(const double* scores, double* counts, const doub
   outside_block(scores, counts, left, left_outside, lefts, right, right_outside, rights, scaled, heads);
 }
 
-// Inside and outside values of one tree. A node's insides are divided by their greatest, which is its scale; outsides such
-// that inside · outside sums to 1 over the states of every node: it is their posterior.
+// Inside and outside values of one tree. A node's insides are divided by their greatest, which is its scale; outsides
+// such that inside · outside sums to 1 over the states of every node: it is their posterior.
 class TreeValues {
  public:
   TreeValues(const Treebank& bank, const TrainingLevel& level) : bank_(bank), level_(level), wide_(has_avx2()) {}
@@ -267,10 +268,11 @@ Expectation expect(const Treebank& bank, const TrainingLevel& level, unsigned th
   return out;
 }
 
-// Section 2.2 of Petrov et al. (2006): a node that merges states 1 and 2 has inside p1 I1 + p2 I2 and outside O1 + O2; its
-// part of the change is the ratio of the sums over states of inside · outside, which is 1 before.
-std::vector<double> merging_gains(const Treebank& bank, const TrainingLevel& level, std::span<const std::uint32_t> pairs,
-                                  std::span<const double> share, unsigned threads) {
+// Section 2.2 of Petrov et al. (2006): a node that merges states 1 and 2 has inside p1 I1 + p2 I2 and outside O1 + O2;
+// its part of the change is the ratio of the sums over states of inside · outside, which is 1 before.
+std::vector<double> merging_gains(const Treebank& bank, const TrainingLevel& level,
+                                  std::span<const std::uint32_t> pairs, std::span<const double> share,
+                                  unsigned threads) {
   const std::vector<Part> parts = parts_of(bank);
   std::vector<std::uint32_t> number(level.total_states(), 0);  // state → 1 + its pair, for the first of each
   for (std::uint32_t p = 0; p < pairs.size(); ++p) number[pairs[p]] = p + 1;
@@ -290,8 +292,8 @@ std::vector<double> merging_gains(const Treebank& bank, const TrainingLevel& lev
               const std::uint32_t state = level.first[label] + s;
               if (number[state] == 0) continue;
               const double before = inside[s] * outside[s] + inside[s + 1] * outside[s + 1];
-              const double merged = (share[state] * inside[s] + share[state + 1] * inside[s + 1]) *
-                                    (outside[s] + outside[s + 1]);
+              const double merged =
+                  (share[state] * inside[s] + share[state + 1] * inside[s + 1]) * (outside[s] + outside[s + 1]);
               gains[number[state] - 1] += std::log(std::max(1e-300, 1.0 - before + merged));
             }
           }

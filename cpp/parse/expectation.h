@@ -34,9 +34,10 @@ struct Expectation {
 // `counted` is false.
 Expectation expect(const Treebank& bank, const TrainingLevel& level, unsigned threads, bool counted);
 
-// For each pair of states 2x, 2x + 1 (in the numbers of `level`, both of one label; `pairs` has the first), the change of
-// the log likelihood if every node forgot which of the two it has. `share` has each state's part of its pair.
-std::vector<double> merging_gains(const Treebank& bank, const TrainingLevel& level, std::span<const std::uint32_t> pairs,
-                                  std::span<const double> share, unsigned threads);
+// For each pair of states 2x, 2x + 1 (in the numbers of `level`, both of one label; `pairs` has the first), the change
+// of the log likelihood if every node forgot which of the two it has. `share` has each state's part of its pair.
+std::vector<double> merging_gains(const Treebank& bank, const TrainingLevel& level,
+                                  std::span<const std::uint32_t> pairs, std::span<const double> share,
+                                  unsigned threads);
 
 }  // namespace treeglot

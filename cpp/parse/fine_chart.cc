@@ -73,10 +73,10 @@ __attribute__((target("avx2"))) void inside_rule_wide(const double* scores, cons
                                                       double* head, std::size_t heads) {
   inside_rule(scores, left, lefts, right, rights, weight, head, heads);
 }
-__attribute__((target("avx2"))) double outside_rule_wide(const double* scores, const double* left,
-                                                         double* left_outside, std::size_t lefts, const double* right,
-                                                         double* right_outside, std::size_t rights, double weight,
-                                                         const double* head, std::size_t heads) {
+__attribute__((target("avx2"))) double outside_rule_wide(const double* scores, const double* left, double* left_outside,
+                                                         std::size_t lefts, const double* right, double* right_outside,
+                                                         std::size_t rights, double weight, const double* head,
+                                                         std::size_t heads) {
   return outside_rule(scores, left, left_outside, lefts, right, right_outside, rights, weight, head, heads);
 }
 bool is_wide(std::size_t heads) { return heads >= 4 && __builtin_cpu_supports("avx2"); }
@@ -95,8 +95,7 @@ FineGrammar::FineGrammar(const SplitGrammar& grammar, std::size_t level)
   for (std::size_t pair = 0; pair < labels_ * labels_; ++pair) first_rule_[pair + 1] += first_rule_[pair];
   std::vector<std::uint32_t> next(first_rule_.begin(), first_rule_.end() - 1);
   rules_.resize(level_->binary.size());
-  for (const BinaryRule& rule : level_->binary)
-    rules_[next[rule.left * labels_ + rule.right]++] = {rule.head, rule.at};
+  for (const BinaryRule& rule : level_->binary) rules_[next[rule.left * labels_ + rule.right]++] = {rule.head, rule.at};
   steps_.assign(labels_ * labels_, kNone);
   for (const UnaryRule& rule : level_->unary) steps_[rule.head * labels_ + rule.child] = rule.at;
   if (!level_->closed) sum_chains();
@@ -165,8 +164,8 @@ void FineChart::allow(const FineGrammar& grammar, const KeptStates& kept) {
   where_.assign(grammar.labels(), kAbsent);
   // States of a label are consecutive at every level, and so are the labels of ascending states.
   std::vector<std::uint32_t> label_of;
-  const auto number = level.coarse.empty() ? level.total_states()
-                                           : 1 + *std::max_element(level.coarse.begin(), level.coarse.end());
+  const auto number =
+      level.coarse.empty() ? level.total_states() : 1 + *std::max_element(level.coarse.begin(), level.coarse.end());
   label_of.resize(number);
   for (Symbol label = 0; label < level.states.size(); ++label) {
     for (std::uint32_t s = level.first[label]; s < level.first[label + 1]; ++s)

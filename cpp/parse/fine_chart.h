@@ -1,8 +1,8 @@
 // A pass over the states that the pass before it kept: inside and outside sums under one level of a split grammar.
 //
-// Over every span a state has two inside values: of what a binary rule or a word makes there, and of that with chains of
-// unary rules above it; outside likewise. Values of a span are scaled such that the greatest inside is 1, and outside such
-// that inside · outside is a posterior; the logarithms of the scales are kept, so no sentence is too long.
+// Over every span a state has two inside values: of what a binary rule or a word makes there, and of that with chains
+// of unary rules above it; outside likewise. Values of a span are scaled such that the greatest inside is 1, and
+// outside such that inside · outside is a posterior; the logarithms of the scales are kept, so no sentence is too long.
 #pragma once
 
 #include <cstdint>
@@ -76,7 +76,8 @@ struct ChartEdge {
   std::uint32_t head = 0, left = kNone, right = kNone;  // nodes; a word's edge has none below it, a unary one the left
   double posterior = 0.0;
 
-  // Where unary rules are chains already: that none is above what words or binary rules make of `head`, which is `left`.
+  // Where unary rules are chains already: that none is above what words or binary rules make of `head`, which is
+  // `left`.
   bool is_stay() const { return left == head; }
   bool is_unary() const { return left != kNone && right == kNone && left != head; }
 };
@@ -113,8 +114,8 @@ class FineChart {
 
   std::size_t words_ = 0;
   std::vector<ChartNode> nodes_;
-  std::vector<std::uint32_t> first_node_, last_node_;  // by cell
-  std::vector<double> scale_;                          // by cell: logarithm; −∞ when nothing is there
+  std::vector<std::uint32_t> first_node_, last_node_;               // by cell
+  std::vector<double> scale_;                                       // by cell: logarithm; −∞ when nothing is there
   std::vector<double> allowed_, below_, inside_, outside_, above_;  // by state of a node
   std::vector<ChartEdge> edges_;
   std::vector<std::uint32_t> where_;  // label → its node in the cell at hand

@@ -358,8 +358,7 @@ LevelTexts write_level(const SplitGrammar& grammar, std::size_t number) {
   }
   for (const BinaryRule& rule : level.binary) {
     const std::uint32_t heads = level.states[rule.head], rights = level.states[rule.right];
-    const auto block =
-        std::span(level.scores).subspan(rule.at, std::size_t{heads} * level.states[rule.left] * rights);
+    const auto block = std::span(level.scores).subspan(rule.at, std::size_t{heads} * level.states[rule.left] * rights);
     for (std::uint32_t l = 0; l < level.states[rule.left]; ++l) {
       for (std::uint32_t r = 0; r < rights; ++r) {
         for (std::uint32_t h = 0; h < heads; ++h) {

@@ -17,8 +17,8 @@ bool is_unary(const MaxRule::Edge& edge) { return edge.left != kNone && edge.rig
 
 MaxRule::MaxRule(const SplitGrammar& grammar, const FineChart& chart)
     : nodes_(chart.nodes()), chart_nodes_(static_cast<std::uint32_t>(chart.nodes().size())) {
-  // With one layer all edges join nodes of the chart. With two, unary edges and stays lead from the upper one to the lower,
-  // others from the lower to the upper; a node without unary edges is in both.
+  // With one layer all edges join nodes of the chart. With two, unary edges and stays lead from the upper one to the
+  // lower, others from the lower to the upper; a node without unary edges is in both.
   const bool layers = chart.closed();
   std::vector<std::uint8_t> is_double(chart_nodes_, 0);
   if (layers) {
@@ -28,9 +28,7 @@ MaxRule::MaxRule(const SplitGrammar& grammar, const FineChart& chart)
       if (edge.is_stay()) stays_[edge.head] = std::log(std::min(1.0, edge.posterior));
     }
   }
-  const auto upper = [&](std::uint32_t node) {
-    return node != kNone && is_double[node] ? node + chart_nodes_ : node;
-  };
+  const auto upper = [&](std::uint32_t node) { return node != kNone && is_double[node] ? node + chart_nodes_ : node; };
   const std::size_t nodes = layers ? 2 * nodes_.size() : nodes_.size();
   const auto is_taken = [&](const ChartEdge& edge) { return !edge.is_stay() || is_double[edge.head]; };
   const auto head_of = [&](const ChartEdge& edge) {
@@ -56,7 +54,8 @@ MaxRule::MaxRule(const SplitGrammar& grammar, const FineChart& chart)
   best_.assign(nodes, kNever);
   for (std::uint32_t begin = 0; begin < chart_nodes_;) {  // nodes of a span are side by side, spans come by length
     std::uint32_t end = begin + 1;
-    while (end < chart_nodes_ && nodes_[end].begin == nodes_[begin].begin && nodes_[end].end == nodes_[begin].end) ++end;
+    while (end < chart_nodes_ && nodes_[end].begin == nodes_[begin].begin && nodes_[end].end == nodes_[begin].end)
+      ++end;
     cells_.push_back(begin);
     if (layers) {
       settle_layers(begin, end);

@@ -13,8 +13,8 @@ namespace {
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 // Sums of the same scores in another order differ by rounding; the best tree must not fall out by that.
 constexpr double kRounding = 1e-9;
-// Nodes of one place, and chains of unary rules over one span: real grammars have a few. Beyond the most, so many chains
-// of each further length.
+// Nodes of one place, and chains of unary rules over one span: real grammars have a few. Beyond the most, so many
+// chains of each further length.
 constexpr std::size_t kMostNodes = 64;
 constexpr std::size_t kMostChains = 1000;
 constexpr std::size_t kLeastChains = 20;
@@ -203,13 +203,13 @@ std::span<const std::uint32_t> ParsePacking::found(std::uint32_t place) {
   return found_[place];
 }
 
-// The node's rules as the treebank had them, the best ones first: rules of many children have very many ways where much is
-// ambiguous.
+// The node's rules as the treebank had them, the best ones first: rules of many children have very many ways where much
+// is ambiguous.
 void ParsePacking::flatten(Node& node) {
   struct Partial {
     Edge edge;
-    std::size_t next;  // tails before it are no parts
-    double best;       // of its completions
+    std::size_t next;    // tails before it are no parts
+    double best;         // of its completions
     std::size_t number;  // of equal ones the later comes first: or else all would grow before one is complete
   };
   const auto worse = [](const Partial& a, const Partial& b) {
@@ -298,7 +298,8 @@ void ParsePacking::build_chains(std::span<const std::uint32_t> places) {
   for (const std::uint32_t place : places) {
     const double total = probabilities_ ? graph_.total(place) : 0.0;
     for (const MaxRule::Edge& edge : graph_.edges(place)) {
-      if (edge.left != kNone && edge.right == kNone && std::find(places.begin(), places.end(), edge.left) != places.end())
+      if (edge.left != kNone && edge.right == kNone &&
+          std::find(places.begin(), places.end(), edge.left) != places.end())
         steps.push_back({place, &edge, edge.score - total});
     }
   }
@@ -421,8 +422,8 @@ void ParsePacking::prune(double margin) {
   outside[top_] = 0.0;
   for (std::size_t n = nodes_.size(); n-- > 0;) {
     Node& node = nodes_[n];
-    // What others hold too, and what only edges that did not stay had below them, is in no tree: also when the margin has no
-    // end.
+    // What others hold too, and what only edges that did not stay had below them, is in no tree: also when the margin
+    // has no end.
     if (outside[n] == kNever) node.edges.clear();
     std::erase_if(node.edges, [&](const Edge& edge) { return !(outside[n] + edge_best(edge) >= least); });
     for (const Edge& edge : node.edges) {

@@ -1,10 +1,10 @@
 // The parses of a sentence, packed: the best of them, and the forest of the good ones.
 //
 // Trees of one label over one span are apart where the grammar tells them apart: a node is known by the sub-states that
-// derivations of its trees give their root (a bottom-up tree automaton made deterministic), and below unary rules that lead
-// back to a label, by the labels that its chain of unary rules has passed. So a forest holds every parse once and nothing
-// else, but for parses whose chains pass a label twice, of which there is no end. Nodes that nothing above them tells apart
-// are one again.
+// derivations of its trees give their root (a bottom-up tree automaton made deterministic), and below unary rules that
+// lead back to a label, by the labels that its chain of unary rules has passed. So a forest holds every parse once and
+// nothing else, but for parses whose chains pass a label twice, of which there is no end. Nodes that nothing above them
+// tells apart are one again.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,8 @@
 
 namespace treeglot {
 
-// Below the root's unary rules the nodes of a place are one, though others may tell them apart: so each of its rules has one
-// edge, and their posteriors sum to 1.
+// Below the root's unary rules the nodes of a place are one, though others may tell them apart: so each of its rules
+// has one edge, and their posteriors sum to 1.
 void ParsePacking::unite_below_root() {
   Node root = nodes_[top_];
   std::stable_sort(root.edges.begin(), root.edges.end(), [&](const Edge& a, const Edge& b) {
@@ -42,8 +42,8 @@ void ParsePacking::unite_below_root() {
   nodes_.push_back(std::move(root));
 }
 
-// From the top down, nodes of one place with the same edges above them become the last of them. Their trees are different
-// ones, so each tree stays there once, and edges above them that were there for each are one.
+// From the top down, nodes of one place with the same edges above them become the last of them. Their trees are
+// different ones, so each tree stays there once, and edges above them that were there for each are one.
 void ParsePacking::merge_alike() {
   struct Use {
     std::uint32_t head, edge, position;

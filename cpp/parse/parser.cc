@@ -133,8 +133,7 @@ SplitParser::FirstPass SplitParser::first_pass(std::span<const std::string_view>
 }
 
 // Every word below its likeliest tag, all of them below one node.
-Tree SplitParser::flat(std::span<const std::string_view> words, std::span<const Symbol> known,
-                       bool with_root) const {
+Tree SplitParser::flat(std::span<const std::string_view> words, std::span<const Symbol> known, bool with_root) const {
   const Level& level = grammar_->levels[0];
   TreeBuilder builder;
   if (with_root) builder.open(grammar_->shown(grammar_->root));
@@ -163,8 +162,7 @@ ParsedTree SplitParser::tree(std::span<const std::string_view> words, const Pars
   Passes passes = run(words, options);
   ParsedTree out{Tree(), passes.status, passes.log_probability};
   if (passes.status == ParseStatus::parsed || passes.status == ParseStatus::coarser) {
-    const ParsePacking parses(*grammar_, parts_, passes.scratch->fine, 0.0, options.most_edges, false,
-                              passes.deadline);
+    const ParsePacking parses(*grammar_, parts_, passes.scratch->fine, 0.0, options.most_edges, false, passes.deadline);
     if (parses.has_tree()) {
       out.tree = parses.tree(words, drop_root_);
     } else {

@@ -22,10 +22,10 @@ struct ParseOptions {
   // Logarithmic margins of the passes from coarse to fine: a state goes when its best parse (the first pass), or its
   // posterior (the others), is lower than that below the best. The last holds for all further levels.
   std::vector<double> margins = {8.0, 12.0};
-  double forest_margin = 10.0;  // of forests' edges
+  double forest_margin = 10.0;   // of forests' edges
   std::size_t most_edges = 500;  // of one node of a forest: the best stay
-  double seconds = 0.0;         // for a sentence; 0 is no limit
-  bool probabilities = false;   // forests with conditional probabilities instead of posteriors
+  double seconds = 0.0;          // for a sentence; 0 is no limit
+  bool probabilities = false;    // forests with conditional probabilities instead of posteriors
 };
 
 enum class ParseStatus : std::uint8_t {
@@ -85,8 +85,8 @@ class SplitParser {
   CoarseGrammar coarse_;
   std::vector<FineGrammar> fine_;
   std::vector<std::uint8_t> parts_;  // by label
-  bool drop_root_;    // the root is called ROOT: trees that have one node below it do not show it
-  Symbol flat_label_;  // of flat trees: the root's likeliest child
+  bool drop_root_;                   // the root is called ROOT: trees that have one node below it do not show it
+  Symbol flat_label_;                // of flat trees: the root's likeliest child
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<Scratch>> free_;
 };

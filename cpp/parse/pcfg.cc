@@ -25,7 +25,8 @@ Pcfg::Pcfg(std::span<const Tree* const> trees, std::span<const Tree* const> othe
     const Symbol root = labels_.intern(tree.label(0));
     if (root_ == Symbols::kNone) root_ = root;
     if (root != root_)
-      refuse("trees with the roots " + quoted(labels_.text(root_)) + " and " + quoted(tree.label(0)) + "; expected one");
+      refuse("trees with the roots " + quoted(labels_.text(root_)) + " and " + quoted(tree.label(0)) +
+             "; expected one");
     for (std::uint32_t node = 0; node < tree.size(); ++node) {
       if (tree.is_word(node)) continue;
       const bool lexical = is_tag(tree, node);

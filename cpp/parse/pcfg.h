@@ -22,7 +22,8 @@ class Pcfg {
   // has sentences with infinitely many parses).
   Pcfg(std::span<const Tree* const> trees, std::span<const Tree* const> others, double unseen);
 
-  // All parses; an edge's score is the logarithm of its rule's probability. A sentence without one is an unparsed forest.
+  // All parses; an edge's score is the logarithm of its rule's probability. A sentence without one is an unparsed
+  // forest.
   ParseForest forest(std::span<const std::string_view> words) const;
 
   struct Rule {
@@ -55,10 +56,10 @@ class Pcfg {
     std::vector<std::uint32_t> complete;  // rules that end here
   };
   std::vector<State> states_;
-  std::vector<std::uint32_t> next_;                             // states × labels → state
-  std::vector<std::vector<std::uint32_t>> tags_;                // word → its lexical rules
+  std::vector<std::uint32_t> next_;                                            // states × labels → state
+  std::vector<std::vector<std::uint32_t>> tags_;                               // word → its lexical rules
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> by_head_;  // label → (rule, state of its end)
-  std::vector<Symbol> bottom_up_;                               // labels, each after those it reaches by unary rules
+  std::vector<Symbol> bottom_up_;  // labels, each after those it reaches by unary rules
 };
 
 }  // namespace treeglot

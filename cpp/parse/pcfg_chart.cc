@@ -214,10 +214,10 @@ class Chart {
   std::uint32_t n_;
   std::size_t labels_;
   std::vector<std::uint8_t> has_label_, has_state_;
-  std::vector<std::vector<Symbol>> label_lists_;         // in bottom_up_ order
+  std::vector<std::vector<Symbol>> label_lists_;  // in bottom_up_ order
   std::vector<std::vector<std::uint32_t>> state_lists_;
   std::vector<std::uint32_t> edge_rules_;
-  std::vector<std::vector<std::uint32_t>> edge_cuts_;    // where the children of an edge meet
+  std::vector<std::vector<std::uint32_t>> edge_cuts_;  // where the children of an edge meet
   std::vector<Step> pending_;
   std::vector<std::uint32_t> cuts_;
 };

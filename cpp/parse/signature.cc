@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::string_view kUnknown = "UNK";
 
-// Letters are those of ASCII, and in German those of Latin-1, umlauts among them; other alphabets' words are told by the
-// last characters alone.
+// Letters are those of ASCII, and in German those of Latin-1, umlauts among them; other alphabets' words are told by
+// the last characters alone.
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_letter(char c) { return is_upper(c) || is_lower(c); }
@@ -114,7 +114,8 @@ std::string_view english_suffix(std::string_view lowered, const Shape& shape) {
     return before != 's' && before != 'i' && before != 'u' ? "s" : "";
   }
   if (size < 5 || shape.dash || (shape.digit && shape.capitals > 0)) return "";
-  static constexpr std::array<std::string_view, 9> kSuffixes = {"ed", "ing", "ion", "er", "est", "ly", "ity", "y", "al"};
+  static constexpr std::array<std::string_view, 9> kSuffixes = {"ed", "ing", "ion", "er", "est",
+                                                                "ly", "ity", "y",   "al"};
   for (const std::string_view suffix : kSuffixes) {
     if (lowered.ends_with(suffix)) return suffix;
   }
@@ -132,8 +133,7 @@ std::string lower_first(SignatureKind kind, std::string_view word) {
   return lowered_word(kind, word.substr(0, size)).append(word.substr(size));
 }
 
-std::vector<std::string> signatures(SignatureKind kind, std::string_view word, std::size_t position,
-                                    bool known_lower) {
+std::vector<std::string> signatures(SignatureKind kind, std::string_view word, std::size_t position, bool known_lower) {
   const std::string plain = in_ascii(kind, word);
   const Shape shape = shape_of(plain);
   std::vector<std::string> out;

@@ -103,9 +103,7 @@ void Trainer::normalise() {
   }
 }
 
-double Trainer::log_likelihood(unsigned threads) const {
-  return expect(*bank_, level_, threads, false).log_likelihood;
-}
+double Trainer::log_likelihood(unsigned threads) const { return expect(*bank_, level_, threads, false).log_likelihood; }
 
 double Trainer::em(unsigned threads) {
   Expectation found = expect(*bank_, level_, threads, true);

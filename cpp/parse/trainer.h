@@ -28,8 +28,8 @@ class Trainer {
   std::size_t merge(double share, unsigned threads);
   // Each state's rules get a part of the mean over the states of its label (section 2.3).
   void smooth(double grammar, double lexicon);
-  // The level as it is now becomes the next level of the grammar, with probabilities of rules below `least` taken for 0.
-  // Those of words are made from how often states are expected, so they are smoothed here by `lexicon`.
+  // The level as it is now becomes the next level of the grammar, with probabilities of rules below `least` taken for
+  // 0. Those of words are made from how often states are expected, so they are smoothed here by `lexicon`.
   void finish_level(unsigned threads, double least, double lexicon);
 
   std::size_t levels() const { return grammar_->levels.size(); }

@@ -22,8 +22,8 @@ using States = std::vector<double>;  // by state of the level
 
 // With counts c of states t, words w and classes u, P(w | t) = P(t | w) c(w) / c(t), where for a rare word
 //   P(t | w) = (c(t, w) + k P(t | u)) / (c(w) + k),
-// and for an unseen one P(t | u) / c(t): as if it had been seen once. Sub-states then get a part of the mean over those of
-// their tag (Petrov et al. 2006, section 2.3).
+// and for an unseen one P(t | u) / c(t): as if it had been seen once. Sub-states then get a part of the mean over those
+// of their tag (Petrov et al. 2006, section 2.3).
 void Trainer::add_words(const std::vector<double>& counts, double smooth, Level& out) const {
   const std::size_t lexical = static_cast<std::size_t>(RuleKind::lexical);
   const auto rules = bank_->rules(RuleKind::lexical);

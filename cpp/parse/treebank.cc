@@ -44,11 +44,12 @@ Tree clean_tree(const Tree& tree) {
       const std::uint32_t parent = tree.parent(node);
       const bool tag = tree.subtree_size(node) == 2;
       // Tags with dashes of their own (-LRB-, HYPH) are no functional ones.
-      const std::string_view label = tag && tree.label(node).front() == '-' ? tree.label(node)
-                                                                             : bare_label(tree.label(node));
+      const std::string_view label =
+          tag && tree.label(node).front() == '-' ? tree.label(node) : bare_label(tree.label(node));
       if (!tag && parent != Tree::kNone && kept[parent] == kept[node] && bare_label(tree.label(parent)) == label) {
         std::size_t brothers = 0;
-        for (std::uint32_t c = tree.first_child(parent); c != tree.end(parent); c = tree.end(c)) brothers += kept[c] > 0;
+        for (std::uint32_t c = tree.first_child(parent); c != tree.end(parent); c = tree.end(c))
+          brothers += kept[c] > 0;
         if (brothers == 1) continue;  // its children go to the parent, whose end is the same up to what goes
       }
       builder.open(label);
@@ -94,7 +95,8 @@ void Treebank::add(const Tree& tree) {
   for (std::uint32_t node = 0; node < tree.size(); ++node) {
     const std::string_view label = tree.label(node);
     if (!tree.is_word(node) && label.starts_with('@') && !(label.size() == 1 && tree.subtree_size(node) == 2))
-      throw std::invalid_argument("the label " + quoted(label) + " begins with @, as parts of rules do; expected another");
+      throw std::invalid_argument("the label " + quoted(label) +
+                                  " begins with @, as parts of rules do; expected another");
   }
   // Where the unary chain below a node comes back to the node's label, the node stands for the lowest of them.
   std::vector<std::uint32_t> below(tree.size());  // a node → the one whose children it has
@@ -116,7 +118,7 @@ void Treebank::add(const Tree& tree) {
   std::vector<BankNode> made;  // of this tree, after those below them
   struct Step {
     std::uint32_t node;
-    std::uint32_t next_child;  // of below[node]
+    std::uint32_t next_child;             // of below[node]
     std::vector<std::uint32_t> children;  // numbers in `made`
   };
   // Trees with and without the root's label become the same, or their mixture would have parses that look alike.
@@ -191,8 +193,8 @@ void Treebank::add(const Tree& tree) {
 std::uint64_t Treebank::hash() const {
   std::uint64_t out = hash_bytes({reinterpret_cast<const char*>(&options_), sizeof options_});
   for (const BankNode& node : nodes_) {
-    const std::uint32_t parts[] = {node.label, node.word, node.left, node.right, node.rule,
-                                   static_cast<std::uint32_t>(node.kind)};
+    const std::uint32_t parts[] = {node.label, node.word, node.left,
+                                   node.right, node.rule, static_cast<std::uint32_t>(node.kind)};
     out = hash_bytes({reinterpret_cast<const char*>(parts), sizeof parts}, out);
   }
   for (const Symbols* symbols : {&labels_, &words_}) {

@@ -12,8 +12,8 @@
 
 namespace treeglot {
 
-// A tree without traces (-NONE-) and what has nothing else below it, without functional tags and indices (NP-SBJ=2 → NP),
-// and without unary rules of a label by itself. The empty tree when nothing is left.
+// A tree without traces (-NONE-) and what has nothing else below it, without functional tags and indices (NP-SBJ=2 →
+// NP), and without unary rules of a label by itself. The empty tree when nothing is left.
 Tree clean_tree(const Tree& tree);
 
 // How rules of more than two children become binary ones. A part of A's rule that covers its first children is labelled
@@ -29,10 +29,10 @@ enum class RuleKind : std::uint8_t { lexical, unary, binary };
 struct BankNode {
   RuleKind kind = RuleKind::lexical;
   Symbol label = 0;
-  Symbol word = 0;                   // lexical
-  std::uint32_t position = 0;        // lexical: of the word in the sentence
+  Symbol word = 0;                    // lexical
+  std::uint32_t position = 0;         // lexical: of the word in the sentence
   std::uint32_t left = 0, right = 0;  // nodes of the same tree
-  std::uint32_t rule = 0;            // number among the rules of its kind
+  std::uint32_t rule = 0;             // number among the rules of its kind
 };
 
 struct BankRule {

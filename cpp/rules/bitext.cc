@@ -33,7 +33,8 @@ Words rank(const Symbols& symbols, std::vector<Symbol>& tokens) {
 
 Words::Words(Strings texts) : texts_(std::move(texts)) {
   for (std::size_t i = 0; i < texts_.size(); ++i) {
-    if (index_.intern(texts_[i]) != i) throw std::invalid_argument("the word " + quoted(texts_[i]) + " is listed twice");
+    if (index_.intern(texts_[i]) != i)
+      throw std::invalid_argument("the word " + quoted(texts_[i]) + " is listed twice");
   }
 }
 

@@ -58,8 +58,8 @@ void ExpandedFeatures::append(std::span<const Symbol> source, std::span<const st
     if (link.source >= source.size() || link.target >= target.size()) continue;  // refused later
     const Symbol f = source[link.source];
     const std::int32_t e = target[link.target];
-    if (f >= source_words_.size() || !source_words_[f] || e < 0 || static_cast<std::size_t>(e) >= target_words_.size() ||
-        !target_words_[static_cast<std::size_t>(e)])
+    if (f >= source_words_.size() || !source_words_[f] || e < 0 ||
+        static_cast<std::size_t>(e) >= target_words_.size() || !target_words_[static_cast<std::size_t>(e)])
       continue;
     const auto [at, added] = pairs_.try_emplace(std::uint64_t{f} << 32 | static_cast<std::uint32_t>(e), 0);
     if (added) {

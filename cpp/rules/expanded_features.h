@@ -15,8 +15,8 @@
 namespace treeglot {
 
 struct ExpandedOptions {
-  bool shapes = false;                            // shape=w1w2→2w1: runs of words, and variables in both orders
-  std::vector<Symbol> source_words, target_words; // pair=f→e: how often a rule links two of these
+  bool shapes = false;                             // shape=w1w2→2w1: runs of words, and variables in both orders
+  std::vector<Symbol> source_words, target_words;  // pair=f→e: how often a rule links two of these
 };
 
 class ExpandedFeatures {

@@ -57,7 +57,7 @@ class Frontier {
  private:
   static Span closure(const std::vector<Span>& words, Span span);
 
-  std::vector<Span> source_, target_;  // the closure of each word
+  std::vector<Span> source_, target_;                     // the closure of each word
   std::vector<std::uint32_t> source_ends_, target_ends_;  // links of the words before each boundary
   std::vector<std::uint32_t> source_before_, source_after_, target_before_, target_after_;
 };

@@ -95,7 +95,9 @@ std::vector<std::uint8_t> select_nesting(std::span<const PhrasePair> phrases, st
   std::vector<std::uint32_t> order(phrases.size());
   std::iota(order.begin(), order.end(), 0u);
   std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
-    const auto key = [&](std::uint32_t p) { return std::tuple(ranks[p].complex, ranks[p].crossed, ranks[p].punctuated); };
+    const auto key = [&](std::uint32_t p) {
+      return std::tuple(ranks[p].complex, ranks[p].crossed, ranks[p].punctuated);
+    };
     // Right to left: by where the source side begins, then ends, then the target side likewise.
     const auto place = [&](std::uint32_t p) {
       const PhrasePair& pair = phrases[p];
@@ -161,7 +163,8 @@ FuzzyLabels::Chunk FuzzyLabels::label_chunk(const Bitext& bitext, std::size_t be
     target.assign((*target_)[pair], target_words.size(), [&](Symbol l) { return labels_.target(l); });
     ranks.clear();
     for (const PhrasePair& phrase : phrases) {
-      const Side::Found f = source.category(phrase.source, out.numbers), e = target.category(phrase.target, out.numbers);
+      const Side::Found f = source.category(phrase.source, out.numbers),
+                        e = target.category(phrase.target, out.numbers);
       out.labels.push_back({options_.hard ? e.label : 0, f.label, e.label});
       if (!options_.nesting) continue;
       const std::uint32_t crossed = (source.missing() ? 0 : source.finder().crossed(phrase.source)) +
@@ -185,26 +188,25 @@ void FuzzyLabels::prepare(const Bitext& bitext, std::size_t begin, std::size_t e
   ends_.assign(1, 0);
   phrases_.clear();
   phrase_labels_.clear();
-  ordered_map(
-      (end - begin + kChunk - 1) / kChunk, threads,
-      [&](std::size_t chunk) {
-        const std::size_t first = begin + chunk * kChunk;
-        return label_chunk(bitext, first, std::min(end, first + kChunk), limits);
-      },
-      [&](std::size_t, Chunk&& chunk) {
-        std::vector<Symbol> number = {0};
-        const Symbols& keys = chunk.numbers.keys();
-        for (Symbol key = 0; key < keys.size(); ++key) number.push_back(numbers_.number(keys.text(key)));
-        for (PhraseLabel& label : chunk.labels) {
-          if (label.hard != PhraseLabel::kRefused) label.hard = number[label.hard];
-          label.source = number[label.source];
-          label.target = number[label.target];
-        }
-        const std::size_t before = phrases_.size();
-        for (const std::size_t phrase_end : chunk.ends) ends_.push_back(before + phrase_end);
-        phrases_.insert(phrases_.end(), chunk.phrases.begin(), chunk.phrases.end());
-        phrase_labels_.insert(phrase_labels_.end(), chunk.labels.begin(), chunk.labels.end());
-      });
+  ordered_map((end - begin + kChunk - 1) / kChunk, threads,
+              [&](std::size_t chunk) {
+                const std::size_t first = begin + chunk * kChunk;
+                return label_chunk(bitext, first, std::min(end, first + kChunk), limits);
+              },
+              [&](std::size_t, Chunk&& chunk) {
+                std::vector<Symbol> number = {0};
+                const Symbols& keys = chunk.numbers.keys();
+                for (Symbol key = 0; key < keys.size(); ++key) number.push_back(numbers_.number(keys.text(key)));
+                for (PhraseLabel& label : chunk.labels) {
+                  if (label.hard != PhraseLabel::kRefused) label.hard = number[label.hard];
+                  label.source = number[label.source];
+                  label.target = number[label.target];
+                }
+                const std::size_t before = phrases_.size();
+                for (const std::size_t phrase_end : chunk.ends) ends_.push_back(before + phrase_end);
+                phrases_.insert(phrases_.end(), chunk.phrases.begin(), chunk.phrases.end());
+                phrase_labels_.insert(phrase_labels_.end(), chunk.labels.begin(), chunk.labels.end());
+              });
 }
 
 PhraseLabels::Labelled FuzzyLabels::of(std::size_t pair) const {

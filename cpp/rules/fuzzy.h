@@ -55,9 +55,9 @@ class FuzzyLabels final : public PhraseLabels {
 
 // What the order of 2.3 asks of a phrase pair.
 struct PhraseRank {
-  std::uint32_t complex = 0;      // sides that are not constituents
-  std::uint32_t crossed = 0;      // constituents that the two sides cross
-  bool punctuated = false;        // a side begins or ends with punctuation
+  std::uint32_t complex = 0;  // sides that are not constituents
+  std::uint32_t crossed = 0;  // constituents that the two sides cross
+  bool punctuated = false;    // a side begins or ends with punctuation
 };
 
 // Which phrases are accepted, going through them by rank and, of equals, from right to left on the source side: those

@@ -31,14 +31,14 @@ struct GhkmOptions {
 };
 
 struct GhkmCounts {
-  std::uint64_t pairs = 0;         // read
-  std::uint64_t unparsed = 0;      // of them without a forest that has a parse,
-  std::uint64_t unlinked = 0;      // without links,
-  std::uint64_t no_tree = 0;       // without a dependency tree, or with one that is not well-formed,
-  std::uint64_t bad = 0;           // whose forest or tree has other words: all of which give nothing
-  std::uint64_t nodes = 0;         // of pruned forests, words not counted
-  std::uint64_t frontier = 0;      // of them in the frontier set
-  std::uint64_t minimal = 0;       // rules taken
+  std::uint64_t pairs = 0;     // read
+  std::uint64_t unparsed = 0;  // of them without a forest that has a parse,
+  std::uint64_t unlinked = 0;  // without links,
+  std::uint64_t no_tree = 0;   // without a dependency tree, or with one that is not well-formed,
+  std::uint64_t bad = 0;       // whose forest or tree has other words: all of which give nothing
+  std::uint64_t nodes = 0;     // of pruned forests, words not counted
+  std::uint64_t frontier = 0;  // of them in the frontier set
+  std::uint64_t minimal = 0;   // rules taken
   std::uint64_t composed = 0;
   std::uint64_t phrases = 0;
   std::uint64_t phrases_well_formed = 0;  // of them, where dependencies are given

@@ -60,17 +60,10 @@ bool Attachments::find(Span target, bool whole, std::span<const Span> holes, std
     for (std::size_t r = 0; r < runs_.size(); ++r) {
       const Run& run = runs_[r];
       switch (run.takers[chosen_[r]]) {
-        case Taker::rule:
-          whole_target = hull(whole_target, run.words);
-          break;
-        case Taker::left:
-          spans[run.left].end = run.words.end;
-          break;
-        case Taker::right:
-          spans[run.right].begin = run.words.begin;
-          break;
-        case Taker::nobody:
-          break;
+        case Taker::rule: whole_target = hull(whole_target, run.words); break;
+        case Taker::left: spans[run.left].end = run.words.end; break;
+        case Taker::right: spans[run.right].begin = run.words.begin; break;
+        case Taker::nobody: break;
       }
     }
     if (well_formed(whole_target) && std::ranges::all_of(spans, [&](Span span) { return well_formed(span); }))

@@ -27,8 +27,7 @@ bool Fragments::expand(const Decision& decision, EdgeId edge, const FragmentLimi
   state.waiting += static_cast<std::uint32_t>(tails.size());
   ++state.edges;
   // What waits becomes at least a leaf each.
-  if (state.edges > limits.edges || decision.height + 1 > limits.height ||
-      state.leaves + state.waiting > limits.leaves)
+  if (state.edges > limits.edges || decision.height + 1 > limits.height || state.leaves + state.waiting > limits.leaves)
     return false;
   state.log_weight += scores_[edge];
   items_.push_back({FragmentItem::Kind::open, decision.node});

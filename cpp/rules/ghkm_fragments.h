@@ -14,7 +14,7 @@
 namespace treeglot {
 
 struct FragmentLimits {
-  std::uint32_t height = kNoLimit;     // edges upon each other
+  std::uint32_t height = kNoLimit;  // edges upon each other
   std::uint32_t edges = kNoLimit;
   std::uint32_t leaves = kNoLimit;     // words and variables
   std::uint32_t fragments = kNoLimit;  // of one root
@@ -44,8 +44,9 @@ class Fragments {
             std::span<const double> inside)
       : forest_(forest), frontier_(frontier), scores_(scores), inside_(inside) {}
 
-  // Visits the fragments below `root`, a node of the frontier set, whose inner nodes of the frontier set and the root are
-  // from `least_rules` to `most_rules`: as many minimal rules is it glued of. Every leaf is a word or in the frontier set.
+  // Visits the fragments below `root`, a node of the frontier set, whose inner nodes of the frontier set and the root
+  // are from `least_rules` to `most_rules`: as many minimal rules is it glued of. Every leaf is a word or in the
+  // frontier set.
   void visit(NodeId root, std::uint32_t least_rules, std::uint32_t most_rules, const FragmentLimits& limits,
              FragmentCuts& cuts, const std::function<void(const Fragment&)>& visitor);
 

@@ -71,16 +71,12 @@ CodedRule RuleWriter::fragment(const Fragment& fragment, Span target, std::span<
         code::append(source_, code::kOpen);
         code::append(source_, pair_.node_labels[item.node]);
         break;
-      case FragmentItem::Kind::close:
-        code::append(source_, code::kClose);
-        break;
+      case FragmentItem::Kind::close: code::append(source_, code::kClose); break;
       case FragmentItem::Kind::word:
         source_.append(source_words_.words({item.node, item.node + 1}));
         append_links(item.node, place);
         break;
-      case FragmentItem::Kind::variable:
-        append_variable(source_, variable++, pair_.node_labels[item.node]);
-        break;
+      case FragmentItem::Kind::variable: append_variable(source_, variable++, pair_.node_labels[item.node]); break;
     }
     ++place;
   }

@@ -17,7 +17,7 @@ namespace treeglot {
 
 // What the rules of a sentence pair are written from.
 struct RulePair {
-  std::span<const Symbol> source, target;    // words
+  std::span<const Symbol> source, target;  // words
   std::span<const Link> links;
   const Frontier* frontier = nullptr;        // of the links
   std::span<const Symbol> node_labels = {};  // by node of the forest
@@ -29,9 +29,8 @@ class RuleWriter {
  public:
   void assign(const RulePair& pair);
 
-  // `holes` are what the fragment's variables, from left to right, stand for on the target side: in any order there, all
-  // within `target`.
-  // What was given before is overwritten.
+  // `holes` are what the fragment's variables, from left to right, stand for on the target side: in any order there,
+  // all within `target`. What was given before is overwritten.
   CodedRule fragment(const Fragment& fragment, Span target, std::span<const Span> holes);
   // Words alone. An ill-formed structure is marked as such: it has a number more than there are words.
   CodedRule phrase(const PhrasePair& phrase, bool ill_formed);
@@ -43,7 +42,7 @@ class RuleWriter {
   RulePair pair_;
   CodedSentence source_words_, target_words_;
   std::string source_, target_, alignment_, labels_;
-  std::vector<std::uint32_t> order_;   // of holes on the target side
+  std::vector<std::uint32_t> order_;  // of holes on the target side
   std::vector<Span> in_order_;
   std::vector<std::uint32_t> places_;  // by target word: its symbol's place, or that of the variable which covers it
 };

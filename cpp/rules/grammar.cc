@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kSeparator = "|||";
 constexpr std::string_view kMosesPrefix = "TranslationModel0_";  // what Moses puts before a table's sparse features
-constexpr double kLowestScore = -100;  // Moses' floor of a logarithm
+constexpr double kLowestScore = -100;                            // Moses' floor of a logarithm
 
 bool in_brackets(std::string_view token) { return token.size() > 2 && token.front() == '[' && token.back() == ']'; }
 
@@ -139,8 +139,7 @@ void GrammarReader::read_features(const std::vector<std::string_view>& tokens) {
 void GrammarReader::read_scores(const std::vector<std::string_view>& tokens) {
   if (builder_.rules() == 0 || scores_ == 0) scores_ = tokens.size();
   if (tokens.size() != scores_) {
-    refuse(std::to_string(tokens.size()) + " scores; expected " + std::to_string(scores_) +
-           " as in the first rule");
+    refuse(std::to_string(tokens.size()) + " scores; expected " + std::to_string(scores_) + " as in the first rule");
   }
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const double score = parse_value(tokens[i], "score " + std::to_string(i + 1));

@@ -35,7 +35,7 @@ class GrammarReader : public LineSink {
 
  private:
   struct Token {
-    std::string_view text;    // a word, or a variable's label; empty where a target variable has none
+    std::string_view text;  // a word, or a variable's label; empty where a target variable has none
     bool variable = false;
     std::uint32_t index = 0;  // of a variable, from 1; 0 when it has none
     bool bracket = false;     // of a tree fragment: a node's label when it opens, nothing when it closes
@@ -61,9 +61,9 @@ class GrammarReader : public LineSink {
   GrammarFormat format_;
   std::string prefix_;
   RuleTableBuilder& builder_;
-  std::optional<bool> trees_;                             // whether rules are of trees (cdec): the first one says it
-  std::size_t scores_ = 0;                                // of the first rule (moses): the others have as many
-  std::vector<std::vector<std::string_view>> fields_;     // of the line at hand, fields_used_ of them
+  std::optional<bool> trees_;                          // whether rules are of trees (cdec): the first one says it
+  std::size_t scores_ = 0;                             // of the first rule (moses): the others have as many
+  std::vector<std::vector<std::string_view>> fields_;  // of the line at hand, fields_used_ of them
   std::size_t fields_used_ = 0;
   std::vector<Token> source_, target_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> links_;
@@ -75,8 +75,8 @@ class GrammarReader : public LineSink {
   std::deque<std::string> unquoted_;  // words of a tree-to-string rule that had something escaped
 };
 
-// Appends rule `rule` of the table as a line. Refuses what the format cannot hold: a word that would be read as something
-// else, a feature whose name has blanks.
+// Appends rule `rule` of the table as a line. Refuses what the format cannot hold: a word that would be read as
+// something else, a feature whose name has blanks.
 void append_rule(const RuleTable& table, RuleId rule, GrammarFormat format, std::string& out);
 
 }  // namespace treeglot

@@ -97,8 +97,8 @@ void Extractor::read_relation(std::uint32_t head) {
   members_.clear();
   by_target_.clear();
   for (const std::uint32_t word : relations_.members(head)) {
-    members_.push_back({word, word == head, word != head && relations_.is_leaf(word), annotation_.span_of(head, word),
-                        false, 0, {}});
+    members_.push_back(
+        {word, word == head, word != head && relations_.is_leaf(word), annotation_.span_of(head, word), false, 0, {}});
     if (!members_.back().target.empty()) by_target_.push_back(static_cast<std::uint32_t>(members_.size() - 1));
   }
   head_at_ = static_cast<std::uint32_t>(relations_.head_at(head));
@@ -209,15 +209,16 @@ void Extractor::give_variant(std::uint32_t units, Occurrences& out) {
 }
 
 // The rules of the relation at hand: heads, words with dependents and leaves each as words or, all of a kind at once,
-// as tags. What is a variable anyway changes its label alone; a leaf without target words has nothing that could become a
-// variable and stays a word. Kinds that the relation has not give no more rules.
+// as tags. What is a variable anyway changes its label alone; a leaf without target words has nothing that could become
+// a variable and stays a word. Kinds that the relation has not give no more rules.
 void Extractor::give_rules(Occurrences& out, HeadDependentsCounts& counts) {
   const bool leaves = std::ranges::any_of(members_, [](const Member& m) { return m.leaf && !m.target.empty(); });
   const bool subtrees = std::ranges::any_of(members_, [](const Member& m) { return !m.head && !m.leaf; });
   for (int kinds = 0; kinds < 8; ++kinds) {
     const bool head = (kinds & 1) != 0, subtree_tags = (kinds & 2) != 0, leaf = (kinds & 4) != 0;
     if ((subtree_tags && !subtrees) || (leaf && !leaves)) continue;
-    for (Member& member : members_) member.variable = member.head ? head : member.leaf ? leaf && !member.target.empty() : true;
+    for (Member& member : members_)
+      member.variable = member.head ? head : member.leaf ? leaf && !member.target.empty() : true;
     put_source(subtree_tags);
     put_labels();
     // Unaligned words between two variables are in neither, those between words in the rule whoever gets them.
@@ -347,7 +348,8 @@ std::size_t extract_head_dependents(const SourceTrees& trees, std::size_t begin,
     throw std::invalid_argument("max_phrase and max_variants are 1 or more");
   return tally_batches(begin, trees.bitext().size(), tally, memory, [&](std::size_t first, std::size_t end) {
     tally_pairs(first, end, threads, tally, counts, [&] {
-      return [extractor = Extractor(trees, options)](std::size_t pair, Occurrences& out, HeadDependentsCounts& seen) mutable {
+      return [extractor = Extractor(trees, options)](std::size_t pair, Occurrences& out,
+                                                     HeadDependentsCounts& seen) mutable {
         extractor.extract(pair, out, seen);
       };
     });

@@ -33,9 +33,9 @@ class SourceTrees {
   std::span<const Symbol> tags(std::size_t pair) const {
     return std::span(tags_).subspan(ends_[pair], ends_[pair + 1] - ends_[pair]);
   }
-  std::size_t unparsed() const { return unparsed_; }    // pairs
-  std::size_t broken() const { return broken_; }        // pairs: cycles, missing heads
-  std::size_t lifted() const { return lifted_; }        // pairs that were not projective
+  std::size_t unparsed() const { return unparsed_; }  // pairs
+  std::size_t broken() const { return broken_; }      // pairs: cycles, missing heads
+  std::size_t lifted() const { return lifted_; }      // pairs that were not projective
   std::uint64_t lifts() const { return lifts_; }
 
   // Labels: 0 is X, then places of heads, tags of words, tags of subtrees, words, structures.

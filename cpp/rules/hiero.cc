@@ -19,11 +19,7 @@ class Extractor {
  public:
   Extractor(const Bitext& bitext, std::span<const std::uint8_t> core, const HieroOptions& options,
             const PhraseLabels* labels)
-      : bitext_(bitext),
-        core_(core),
-        options_(options),
-        given_(labels),
-        noted_(labels != nullptr && labels->noted()) {}
+      : bitext_(bitext), core_(core), options_(options), given_(labels), noted_(labels != nullptr && labels->noted()) {}
 
   void extract(std::size_t pair, Occurrences& out, HieroCounts& counts);
 
@@ -57,7 +53,7 @@ class Extractor {
   std::span<const Link> links_;
   Frontier frontier_;
   CodedSentence source_code_, target_code_;
-  std::vector<PhrasePair> own_phrases_;    // where they are not given with their labels
+  std::vector<PhrasePair> own_phrases_;  // where they are not given with their labels
   std::vector<PhraseLabel> own_labels_;
   std::span<const PhrasePair> phrases_;
   std::span<const PhraseLabel> labels_;    // beside phrases_
@@ -112,7 +108,8 @@ void Extractor::find_holes() {
   }
   const std::size_t words = frontier_.source_length();
   first_hole_.assign(words + 2, static_cast<std::uint32_t>(holes_.size()));
-  for (std::size_t h = holes_.size(); h-- > 0;) first_hole_[holes_[h].phrase.source.begin] = static_cast<std::uint32_t>(h);
+  for (std::size_t h = holes_.size(); h-- > 0;)
+    first_hole_[holes_[h].phrase.source.begin] = static_cast<std::uint32_t>(h);
   for (std::size_t w = words + 1; w-- > 0;) first_hole_[w] = std::min(first_hole_[w], first_hole_[w + 1]);
 }
 
@@ -300,10 +297,8 @@ std::size_t extract_hiero(const Bitext& bitext, std::size_t begin, std::span<con
   return tally_batches(begin, bitext.size(), tally, memory, [&](std::size_t first, std::size_t end) {
     if (labels != nullptr) labels->prepare(bitext, first, end, phrase_limits(options), threads);
     tally_pairs(first, end, threads, tally, counts, [&] {
-      return [extractor = Extractor(bitext, core, options, labels)](std::size_t pair, Occurrences& out,
-                                                                    HieroCounts& seen) mutable {
-        extractor.extract(pair, out, seen);
-      };
+      return [extractor = Extractor(bitext, core, options, labels)](
+                 std::size_t pair, Occurrences& out, HieroCounts& seen) mutable { extractor.extract(pair, out, seen); };
     });
   });
 }

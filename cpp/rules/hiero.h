@@ -19,8 +19,8 @@ struct HieroOptions {
   std::uint32_t max_target_phrase = kNoLimit;  // and its target words
   std::uint32_t max_symbols = 6;               // source symbols of a rule, its "final size"
   std::uint32_t max_nonterminals = 2;
-  std::uint32_t min_hole = 1;                  // source words that a nonterminal stands for
-  bool adjacent = false;                       // nonterminals side by side on the source side
+  std::uint32_t min_hole = 1;  // source words that a nonterminal stands for
+  bool adjacent = false;       // nonterminals side by side on the source side
   // Unaligned words at the ends: of phrases that rules with nonterminals are made from, their holes among them …
   std::uint32_t loose_source = 0;
   std::uint32_t loose_target = 0;
@@ -31,7 +31,7 @@ struct HieroOptions {
 
 struct PhraseLabel {
   static constexpr Symbol kRefused = 0xffffffffu;
-  Symbol hard = 0;                // part of the rules: of left-hand sides and variables; 0 is X. kRefused: not to be used
+  Symbol hard = 0;  // part of the rules: of left-hand sides and variables; 0 is X. kRefused: not to be used
   Symbol source = 0, target = 0;  // noted beside them
 };
 
@@ -50,19 +50,19 @@ class PhraseLabels {
   virtual Labelled of(std::size_t pair) const = 0;  // one of those prepared last; asked by many threads
   // Whether the rule's labels are noted, then those of its variables in source order: Yf Ye X1f X1e X2f X2e.
   virtual bool noted() const = 0;
-  // Where labels are not noted: adds what belongs to the code of a rule's target side after its symbols, and to the notes
-  // on the rule. `holes` are its variables' target sides, in order.
+  // Where labels are not noted: adds what belongs to the code of a rule's target side after its symbols, and to the
+  // notes on the rule. `holes` are its variables' target sides, in order.
   virtual void complete(std::size_t /*pair*/, Span /*target*/, std::span<const Span> /*holes*/, std::string& /*code*/,
                         std::string& /*notes*/) const {}
 };
 
 struct HieroCounts {
-  std::uint64_t pairs = 0;        // sentence pairs read
-  std::uint64_t unlinked = 0;     // of them without links, which give nothing
-  std::uint64_t phrases = 0;      // initial phrase pairs
-  std::uint64_t refused = 0;      // of them refused by the labels
-  std::uint64_t flat = 0;         // rules taken, without nonterminals
-  std::uint64_t gappy = 0;        // and with
+  std::uint64_t pairs = 0;     // sentence pairs read
+  std::uint64_t unlinked = 0;  // of them without links, which give nothing
+  std::uint64_t phrases = 0;   // initial phrase pairs
+  std::uint64_t refused = 0;   // of them refused by the labels
+  std::uint64_t flat = 0;      // rules taken, without nonterminals
+  std::uint64_t gappy = 0;     // and with
 
   HieroCounts& operator+=(const HieroCounts& other);
 };

@@ -56,10 +56,9 @@ LexicalTable::LexicalTable(const Bitext& bitext) {
     while (end < keys.size() && keys[end] == keys[begin]) ++end;
     const auto source = static_cast<Symbol>(keys[begin] >> 32), target = static_cast<Symbol>(keys[begin]);
     const auto count = static_cast<double>(end - begin);
-    entries.push_back(
-        {source, target,
-         static_cast<float>(count / static_cast<double>(source_total[place(source, sources)])),
-         static_cast<float>(count / static_cast<double>(target_total[place(target, targets)]))});
+    entries.push_back({source, target,
+                       static_cast<float>(count / static_cast<double>(source_total[place(source, sources)])),
+                       static_cast<float>(count / static_cast<double>(target_total[place(target, targets)]))});
   }
   build(entries);
 }
@@ -91,8 +90,8 @@ std::vector<LexicalEntry> LexicalTable::entries() const {
   std::vector<LexicalEntry> out;
   for (const Slot& slot : slots_) {
     if (slot.key == kEmpty) continue;
-    out.push_back({static_cast<Symbol>(slot.key >> 32), static_cast<Symbol>(slot.key),
-                   slot.weights.target_given_source, slot.weights.source_given_target});
+    out.push_back({static_cast<Symbol>(slot.key >> 32), static_cast<Symbol>(slot.key), slot.weights.target_given_source,
+                   slot.weights.source_given_target});
   }
   std::ranges::sort(out, [](const LexicalEntry& a, const LexicalEntry& b) {
     return a.source != b.source ? a.source < b.source : a.target < b.target;

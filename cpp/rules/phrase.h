@@ -14,7 +14,7 @@ constexpr std::uint32_t kNoLimit = 0xffffffffu;
 struct PhraseLimits {
   std::uint32_t source_length = kNoLimit;  // words
   std::uint32_t target_length = kNoLimit;
-  std::uint32_t loose_source = 0;          // unaligned words at the two ends together
+  std::uint32_t loose_source = 0;  // unaligned words at the two ends together
   std::uint32_t loose_target = 0;
 };
 

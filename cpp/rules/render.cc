@@ -77,8 +77,7 @@ void Renderer::append_symbols(std::string& out, std::string_view& code, const St
     if (!out.empty()) out += ' ';
     switch (symbol.kind) {
       case code::Symbol::Kind::word:
-        if (symbol.number >= words.size())
-          throw std::invalid_argument("a rule's code has a word that is not listed");
+        if (symbol.number >= words.size()) throw std::invalid_argument("a rule's code has a word that is not listed");
         out += words[symbol.number];
         break;
       case code::Symbol::Kind::variable:
@@ -92,9 +91,7 @@ void Renderer::append_symbols(std::string& out, std::string_view& code, const St
         out += label(symbol.label);
         out += '(';
         break;
-      case code::Symbol::Kind::close:
-        out += ')';
-        break;
+      case code::Symbol::Kind::close: out += ')'; break;
     }
   }
 }

@@ -31,7 +31,7 @@ std::uint32_t parse_number(std::string_view digits, const char* what);
 class Variables {
  public:
   void clear() { seen_.clear(); }
-  void add(TextSymbol variable);                  // refuses an index that was added before
+  void add(TextSymbol variable);                   // refuses an index that was added before
   std::uint32_t place(TextSymbol variable) const;  // its number from 0; refuses one that was not added
 
  private:
@@ -59,15 +59,10 @@ void parse_source(std::string_view side, Variables& variables, const Word& word,
     const TextSymbol symbol = parse_symbol(token);
     nesting.add(symbol);
     switch (symbol.kind) {
-      case TextSymbol::Kind::word:
-        return word(symbol.text);
-      case TextSymbol::Kind::variable:
-        variables.add(symbol);
-        return variable(symbol.text);
-      case TextSymbol::Kind::open:
-        return open(symbol.text);
-      case TextSymbol::Kind::close:
-        return close();
+      case TextSymbol::Kind::word: return word(symbol.text);
+      case TextSymbol::Kind::variable: variables.add(symbol); return variable(symbol.text);
+      case TextSymbol::Kind::open: return open(symbol.text);
+      case TextSymbol::Kind::close: return close();
     }
   });
   nesting.finish();

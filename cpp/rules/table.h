@@ -42,14 +42,14 @@ struct SparseFeature {
 };
 
 struct Rule {
-  Symbol lhs = 0;                      // a label
-  std::vector<Symbol> source;          // words and nonterminals
-  std::vector<std::int32_t> target;    // ≥ 0 a target word, −1 − k the k-th nonterminal of the source side
-  std::vector<float> features;         // one value for each of the table's dense features
-  std::vector<SparseFeature> sparse;   // and values of others
+  Symbol lhs = 0;                     // a label
+  std::vector<Symbol> source;         // words and nonterminals
+  std::vector<std::int32_t> target;   // ≥ 0 a target word, −1 − k the k-th nonterminal of the source side
+  std::vector<float> features;        // one value for each of the table's dense features
+  std::vector<SparseFeature> sparse;  // and values of others
   std::vector<RuleLink> alignment;
-  std::vector<Symbol> labels;          // of the rule and its variables, where they are no part of its sides
-  std::vector<std::int32_t> structure; // of the target side: what the numbers mean is the model's business
+  std::vector<Symbol> labels;           // of the rule and its variables, where they are no part of its sides
+  std::vector<std::int32_t> structure;  // of the target side: what the numbers mean is the model's business
   friend bool operator==(const Rule&, const Rule&) = default;
 };
 

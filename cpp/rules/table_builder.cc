@@ -191,8 +191,8 @@ void RuleTableBuilder::add(Symbol lhs, std::span<const Symbol> source, std::span
 std::size_t RuleTableBuilder::add_rows(const RuleRows& rows, const std::string& file, std::size_t first_row) {
   const auto check_rows = [&](std::size_t found, const std::string& column) {
     if (found != rows.source.rows())
-      throw std::invalid_argument("the column " + quoted(column) + " has " + std::to_string(found) + " rows; expected " +
-                                  std::to_string(rows.source.rows()) + ", as the source sides");
+      throw std::invalid_argument("the column " + quoted(column) + " has " + std::to_string(found) +
+                                  " rows; expected " + std::to_string(rows.source.rows()) + ", as the source sides");
   };
   check_rows(rows.lhs.rows(), "lhs");
   check_rows(rows.target.rows(), "target");
@@ -239,9 +239,10 @@ std::size_t RuleTableBuilder::add_rows(const RuleRows& rows, const std::string& 
                                     quoted(root));
       }
       target.clear();
-      parse_target(rows.target[row], variables,
-                   [&](std::string_view word) { target.push_back(static_cast<std::int32_t>(target_word(word))); },
-                   [&](std::uint32_t variable) { target.push_back(-1 - static_cast<std::int32_t>(variable)); });
+      parse_target(
+          rows.target[row], variables,
+          [&](std::string_view word) { target.push_back(static_cast<std::int32_t>(target_word(word))); },
+          [&](std::uint32_t variable) { target.push_back(-1 - static_cast<std::int32_t>(variable)); });
       if (source.size() > kLongestSide || target.size() > kLongestSide) {
         ++left_out;
         node = again ? node : node_of(source);

@@ -18,7 +18,7 @@ namespace treeglot {
 // Rows of a rule table (docs/rules.md), as Arrow columns. `alignment`, `labels` and `structure` may have no rows.
 struct RuleRows {
   Codes lhs, source, target, alignment, labels, structure;
-  std::vector<std::span<const float>> dense;        // a column for each of the builder's dense features
+  std::vector<std::span<const float>> dense;              // a column for each of the builder's dense features
   std::vector<std::pair<std::string, Codes>> indicators;  // a column x with the value v is the feature x=v, 1
 };
 

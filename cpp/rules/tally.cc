@@ -119,9 +119,7 @@ void Occurrences::add(const CodedRule& rule, std::uint32_t units) {
   out.resize(static_cast<std::size_t>(end - out.data()));
 }
 
-std::size_t Tally::Partition::bytes() const {
-  return slots_.size() * sizeof(Slot) + entries_.size() + others_.size();
-}
+std::size_t Tally::Partition::bytes() const { return slots_.size() * sizeof(Slot) + entries_.size() + others_.size(); }
 
 void Tally::Partition::grow() {
   std::vector<Slot> old(slots_.empty() ? 1024 : slots_.size() * 2);

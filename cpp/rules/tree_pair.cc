@@ -26,10 +26,10 @@ struct LabelLayout {
 
 // One side's tree: its brackets, and those of them that rules may begin and end at.
 struct Side {
-  std::vector<Bracket> brackets;          // labels in the common numbering
-  std::vector<std::uint32_t> end;         // by bracket: the first after it that it does not hold
-  std::vector<std::uint32_t> nodes;       // brackets; a unary chain offers one for each label, the topmost
-  std::vector<std::uint32_t> node_end;    // by node: the first after it that it does not hold
+  std::vector<Bracket> brackets;        // labels in the common numbering
+  std::vector<std::uint32_t> end;       // by bracket: the first after it that it does not hold
+  std::vector<std::uint32_t> nodes;     // brackets; a unary chain offers one for each label, the topmost
+  std::vector<std::uint32_t> node_end;  // by node: the first after it that it does not hold
 
   template <class Number>
   void assign(std::span<const Bracket> given, const Number& number) {
@@ -68,8 +68,8 @@ struct NodePair {
 struct PairTrees {
   bool usable = false;
   Side source, target;
-  std::vector<NodePair> pairs;              // by source node, then target node
-  std::vector<std::uint32_t> first_of_node; // by source node, and one more: where its pairs begin
+  std::vector<NodePair> pairs;               // by source node, then target node
+  std::vector<std::uint32_t> first_of_node;  // by source node, and one more: where its pairs begin
 };
 
 class RuleWriter {
@@ -125,7 +125,8 @@ class RuleWriter {
     }
     std::ranges::stable_sort(holes_, {}, [&](std::uint32_t h) { return begin_of(h); });
     first_hole_.assign(span_.size() + 1, static_cast<std::uint32_t>(holes_.size()));
-    for (std::size_t h = holes_.size(); h-- > 0;) first_hole_[begin_of(holes_[h]) - span_.begin] = static_cast<std::uint32_t>(h);
+    for (std::size_t h = holes_.size(); h-- > 0;)
+      first_hole_[begin_of(holes_[h]) - span_.begin] = static_cast<std::uint32_t>(h);
     for (std::size_t at = span_.size(); at-- > 0;) first_hole_[at] = std::min(first_hole_[at], first_hole_[at + 1]);
   }
   std::uint32_t begin_of(std::uint32_t h) const { return trees_->source.node(trees_->pairs[h].source).span.begin; }
@@ -195,7 +196,8 @@ class RuleWriter {
     code::append(source_, code::kLeftHandSide);
     code::append(source_, root_->label);
     build(source_, trees_->source, root_->source, source_code_, &NodePair::source, source_places_);
-    std::ranges::sort(by_target_, {}, [&](std::uint32_t i) { return span_of(trees_->target, i, &NodePair::target).begin; });
+    std::ranges::sort(by_target_, {},
+                      [&](std::uint32_t i) { return span_of(trees_->target, i, &NodePair::target).begin; });
     target_.clear();
     build(target_, trees_->target, root_->target, target_code_, &NodePair::target, target_places_);
 
@@ -221,12 +223,12 @@ class RuleWriter {
     out.add({source_, target_, alignment_, notes_}, units);
   }
 
-  Span span_of(const Side& side, std::uint32_t variable, std::uint32_t NodePair::*node) const {
+  Span span_of(const Side& side, std::uint32_t variable, std::uint32_t NodePair::* node) const {
     return side.node(trees_->pairs[chosen_[variable]].*node).span;
   }
 
   void build(std::string& out, const Side& side, std::uint32_t root, const CodedSentence& words,
-             std::uint32_t NodePair::*node, std::vector<std::uint32_t>& places) const {
+             std::uint32_t NodePair::* node, std::vector<std::uint32_t>& places) const {
     const Span span = side.node(root).span;
     places.assign(span.size(), kNoLimit);
     std::uint32_t at = span.begin, symbol = 0;
@@ -246,7 +248,7 @@ class RuleWriter {
   }
 
   // The fragment between the root and the variables: brackets, and * for each symbol.
-  void append_tree(const Side& side, std::uint32_t root, std::uint32_t NodePair::*node) {
+  void append_tree(const Side& side, std::uint32_t root, std::uint32_t NodePair::* node) {
     stops_.clear();
     for (const std::uint32_t hole : chosen_) stops_.push_back(side.nodes[trees_->pairs[hole].*node]);
     open_.clear();
@@ -313,9 +315,10 @@ TreePairExtractor::TreePairExtractor(std::shared_ptr<const Bitext> bitext, std::
       options_(options),
       labels_(*source_, *target_) {
   if (source_->size() != bitext_->size() || target_->size() != bitext_->size())
-    throw std::invalid_argument("there must be a tree on both sides for each of the " + std::to_string(bitext_->size()) +
-                                " sentence pairs");
-  if (options.max_frontier == 0) throw std::invalid_argument("max_frontier is 0: a rule has at least one source symbol");
+    throw std::invalid_argument("there must be a tree on both sides for each of the " +
+                                std::to_string(bitext_->size()) + " sentence pairs");
+  if (options.max_frontier == 0)
+    throw std::invalid_argument("max_frontier is 0: a rule has at least one source symbol");
 }
 
 std::size_t TreePairExtractor::extract(std::size_t begin, Tally& tally, std::size_t memory, unsigned threads,
@@ -346,21 +349,22 @@ std::size_t TreePairExtractor::extract(std::size_t begin, Tally& tally, std::siz
   return tally_batches(begin, bitext_->size(), tally, memory, [&](std::size_t at, std::size_t end) {
     // First the pairs of nodes, so that joint labels are numbered in the order of the sentences; then the rules.
     std::vector<PairTrees> trees(end - at);
-    ordered_map(
-        (end - at + kChunk - 1) / kChunk, threads,
-        [&](std::size_t chunk) {
-          Symbols joint;
-          const std::size_t first = chunk * kChunk;
-          for (std::size_t i = first; i < std::min(trees.size(), first + kChunk); ++i) find_pairs(at + i, trees[i], joint);
-          return joint;
-        },
-        [&](std::size_t chunk, Symbols&& joint) {
-          std::vector<Symbol> number;
-          for (Symbol key = 0; key < joint.size(); ++key) number.push_back(layout.joint(joint_.intern(joint.text(key))));
-          const std::size_t first = chunk * kChunk;
-          for (std::size_t i = first; i < std::min(trees.size(), first + kChunk); ++i)
-            for (NodePair& pair : trees[i].pairs) pair.label = number[pair.label];
-        });
+    ordered_map((end - at + kChunk - 1) / kChunk, threads,
+                [&](std::size_t chunk) {
+                  Symbols joint;
+                  const std::size_t first = chunk * kChunk;
+                  for (std::size_t i = first; i < std::min(trees.size(), first + kChunk); ++i)
+                    find_pairs(at + i, trees[i], joint);
+                  return joint;
+                },
+                [&](std::size_t chunk, Symbols&& joint) {
+                  std::vector<Symbol> number;
+                  for (Symbol key = 0; key < joint.size(); ++key)
+                    number.push_back(layout.joint(joint_.intern(joint.text(key))));
+                  const std::size_t first = chunk * kChunk;
+                  for (std::size_t i = first; i < std::min(trees.size(), first + kChunk); ++i)
+                    for (NodePair& pair : trees[i].pairs) pair.label = number[pair.label];
+                });
     tally_pairs(at, end, threads, tally, counts, [&] {
       return [&, writer = RuleWriter(*bitext_, options_, layout)](std::size_t pair, Occurrences& out,
                                                                   TreePairCounts& seen) mutable {

@@ -1,5 +1,5 @@
-// Exact tree-to-tree extraction (2.1 of the t2t page): pairs of subtrees that are phrase pairs, and what is left of them
-// when others are taken out.
+// Exact tree-to-tree extraction (2.1 of the t2t page): pairs of subtrees that are phrase pairs, and what is left of
+// them when others are taken out.
 #pragma once
 
 #include <cstddef>
@@ -25,19 +25,19 @@ struct TreePairOptions {
 };
 
 struct TreePairCounts {
-  std::uint64_t pairs = 0;    // sentence pairs read
+  std::uint64_t pairs = 0;  // sentence pairs read
   std::uint64_t unlinked = 0;
   std::uint64_t unparsed = 0;  // of them without a tree on some side, which give nothing
-  std::uint64_t nodes = 0;    // pairs of nodes
-  std::uint64_t limited = 0;  // of them with more rules than max_rules
-  std::uint64_t rules = 0;    // taken
+  std::uint64_t nodes = 0;     // pairs of nodes
+  std::uint64_t limited = 0;   // of them with more rules than max_rules
+  std::uint64_t rules = 0;     // taken
 
   TreePairCounts& operator+=(const TreePairCounts& other);
 };
 
-// Rules are flat: a left-hand side and variables whose labels join a source and a target label, NP~NP. Noted beside them
-// are the labels apart, Yf Ye X1f X1e …, and then both trees as tokens: "(NP" opens a node, ")" closes it, "*" is the
-// next symbol of the rule's side.
+// Rules are flat: a left-hand side and variables whose labels join a source and a target label, NP~NP. Noted beside
+// them are the labels apart, Yf Ye X1f X1e …, and then both trees as tokens: "(NP" opens a node, ")" closes it, "*" is
+// the next symbol of the rule's side.
 class TreePairExtractor {
  public:
   TreePairExtractor(std::shared_ptr<const Bitext> bitext, std::shared_ptr<const TreeBatch> source,

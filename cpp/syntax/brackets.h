@@ -44,8 +44,8 @@ class BracketReader : public Reader<Tree> {
   bool complete_ = false;    // the tree has been closed
 };
 
-Tree parse_brackets(std::string_view text);       // one tree; refuses with std::invalid_argument
-std::string show_brackets(const Tree& tree);      // for the eye: never refuses
-std::string write_brackets(const Tree& tree);     // a line without its newline; refuses what would be read differently
+Tree parse_brackets(std::string_view text);    // one tree; refuses with std::invalid_argument
+std::string show_brackets(const Tree& tree);   // for the eye: never refuses
+std::string write_brackets(const Tree& tree);  // a line without its newline; refuses what would be read differently
 
 }  // namespace treeglot

@@ -11,10 +11,10 @@ namespace treeglot {
 namespace {
 
 constexpr std::size_t kColumns = 10;
-constexpr const char* kNamesX[kColumns] = {"ID",   "FORM",   "LEMMA", "CPOSTAG", "POSTAG", "FEATS",
-                                           "HEAD", "DEPREL", "PHEAD", "PDEPREL"};
-constexpr const char* kNamesU[kColumns] = {"ID",   "FORM",   "LEMMA", "UPOS", "XPOS", "FEATS",
-                                           "HEAD", "DEPREL", "DEPS",  "MISC"};
+constexpr const char* kNamesX[kColumns] = {"ID",    "FORM", "LEMMA",  "CPOSTAG", "POSTAG",
+                                           "FEATS", "HEAD", "DEPREL", "PHEAD",   "PDEPREL"};
+constexpr const char* kNamesU[kColumns] = {"ID",    "FORM", "LEMMA",  "UPOS", "XPOS",
+                                           "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"};
 constexpr std::size_t kForm = 1, kHead = 6, kRelation = 7;
 
 const char* column_name(Conll version, std::size_t column) {
@@ -165,9 +165,9 @@ std::string write_conll(const Dependency& dependency, Conll version, TagColumn t
     check(tag, static_cast<std::size_t>(tags));
     check(relation, kRelation);
     out += std::to_string(word + 1);
-    for (const std::string_view column : {dependency.words()[word], std::string_view("_"),
-                                          coarse ? tag : std::string_view("_"), fine ? tag : std::string_view("_"),
-                                          std::string_view("_")}) {
+    for (const std::string_view column :
+         {dependency.words()[word], std::string_view("_"), coarse ? tag : std::string_view("_"),
+          fine ? tag : std::string_view("_"), std::string_view("_")}) {
       out += '\t';
       out += column;
     }

@@ -17,10 +17,7 @@ void check_length(const char* name, const Strings& strings, std::size_t words) {
 }  // namespace
 
 Dependency::Dependency(Strings words, std::vector<std::int32_t> heads, Strings tags, Strings relations)
-    : words_(std::move(words)),
-      tags_(std::move(tags)),
-      relations_(std::move(relations)),
-      heads_(std::move(heads)) {
+    : words_(std::move(words)), tags_(std::move(tags)), relations_(std::move(relations)), heads_(std::move(heads)) {
   if (heads_.size() != words_.size()) {
     throw std::invalid_argument(std::to_string(heads_.size()) + " heads for " + std::to_string(words_.size()) +
                                 " words");

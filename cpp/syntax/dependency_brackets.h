@@ -1,5 +1,6 @@
-// Dependency trees in the brackets of the papers: `(Bush) held ((a) talk) (with (Sharon))`. A word's dependents stand in
-// brackets on its two sides, in sentence order; the root has none. Several roots all stand in brackets: `(Hello) (you)`.
+// Dependency trees in the brackets of the papers: `(Bush) held ((a) talk) (with (Sharon))`. A word's dependents stand
+// in brackets on its two sides, in sentence order; the root has none. Several roots all stand in brackets: `(Hello)
+// (you)`.
 #pragma once
 
 #include <string>

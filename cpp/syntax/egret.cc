@@ -36,8 +36,8 @@ std::optional<Printed> parse_node(std::string_view token) {
   return Printed{token.substr(0, bracket), {*first, *last + 1}};
 }
 
-// Where ^g begins, which Egret marks phrases with, or ^g2, ^g3 …, which tell further nodes of one label and span apart; the
-// label's end when it has no such mark.
+// Where ^g begins, which Egret marks phrases with, or ^g2, ^g3 …, which tell further nodes of one label and span apart;
+// the label's end when it has no such mark.
 std::size_t mark_of(std::string_view label) {
   const std::size_t digits = label.find_last_not_of("0123456789") + 1;  // 0 when there are digits alone
   const std::string_view before = label.substr(0, digits);
@@ -71,9 +71,7 @@ void EgretReader::read_line(std::string_view line) {
     case Expect::header:
       if (!line.empty()) header(line);
       break;
-    case Expect::words:
-      words(line);
-      break;
+    case Expect::words: words(line); break;
     default:
       if (line.empty()) return complete();
       if (resume(line) == Resume::not_yet) return edge(line);
@@ -246,9 +244,7 @@ void EgretReader::end_of_file() {
 
 namespace {
 
-std::string span_text(Span span) {
-  return "[" + std::to_string(span.begin) + "," + std::to_string(span.end - 1) + "]";
-}
+std::string span_text(Span span) { return "[" + std::to_string(span.begin) + "," + std::to_string(span.end - 1) + "]"; }
 
 // What is printed for each node that is no word: nodes of one label and span are X[0,1], X^g[0,1], X^g2[0,1] …
 std::vector<std::string> printed_nodes(const ParseForest& forest) {

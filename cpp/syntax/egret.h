@@ -9,8 +9,8 @@
 // and an empty line; a sentence without a parse has no edges and one more empty line. Spans are inclusive here and half
 // open in a ParseForest. Scores are log posteriors. The edges may come in any order; the goal is the node over all
 // words that is no tail. Egret marks labels of phrases with ^g, which is taken off: a phrase X^g[2,2] and a tag X[2,2]
-// stay two nodes, both labelled X. So are further nodes of one label and span, which we print X^g2[2,2], X^g3[2,2] and so
-// on. Brackets in words are escaped as in Penn Treebank brackets.
+// stay two nodes, both labelled X. So are further nodes of one label and span, which we print X^g2[2,2], X^g3[2,2] and
+// so on. Brackets in words are escaped as in Penn Treebank brackets.
 #pragma once
 
 #include <string>
@@ -39,7 +39,7 @@ class EgretReader : public Reader<ParseForest> {
   void header(std::string_view line);
   void words(std::string_view line);
   void edge(std::string_view line);
-  NodeId node(std::string_view token);      // by what is printed, NP^g[0,3]; kNoNode when it is no node
+  NodeId node(std::string_view token);  // by what is printed, NP^g[0,3]; kNoNode when it is no node
   void grow_slots();
   NodeId goal();
   void complete();
@@ -56,7 +56,7 @@ class EgretReader : public Reader<ParseForest> {
   std::vector<std::uint32_t> slots_;  // open addressing: 1 + the index in printed_
   Strings labels_;
   std::vector<Span> spans_;
-  std::vector<std::size_t> lines_;       // where a node came first
+  std::vector<std::size_t> lines_;  // where a node came first
   std::vector<std::uint8_t> is_head_, is_tail_;
   std::vector<NodeId> heads_, tails_;
   std::vector<std::uint32_t> first_tail_;

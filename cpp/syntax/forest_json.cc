@@ -50,7 +50,7 @@ class Keys {
 struct Parts {
   Strings words, labels;
   std::vector<Span> spans;
-  std::vector<std::uint32_t> edges;  // of each node
+  std::vector<std::uint32_t> edges;      // of each node
   std::vector<std::uint32_t> tails_end;  // of each edge
   std::vector<NodeId> tails;
   std::vector<double> scores;
@@ -138,12 +138,9 @@ Parts read_parts(std::string_view line) {
 
 const char* score_kind_name(ScoreKind kind) {
   switch (kind) {
-    case ScoreKind::conditional:
-      return "conditional";
-    case ScoreKind::posterior:
-      return "posterior";
-    default:
-      return "arbitrary";
+    case ScoreKind::conditional: return "conditional";
+    case ScoreKind::posterior: return "posterior";
+    default: return "arbitrary";
   }
 }
 

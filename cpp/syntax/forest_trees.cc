@@ -45,9 +45,11 @@ std::vector<EdgeId> chosen_edges(const ParseForest& forest, std::span<const Edge
   std::vector<std::uint8_t> given(graph.nodes(), 0);
   for (const EdgeId edge : edges) {
     if (edge >= graph.edges())
-      throw std::invalid_argument("edge " + std::to_string(edge) + " of a forest with " + std::to_string(graph.edges()));
+      throw std::invalid_argument("edge " + std::to_string(edge) + " of a forest with " +
+                                  std::to_string(graph.edges()));
     const NodeId head = graph.head(edge);
-    if (given[head]++ != 0) throw std::invalid_argument("two edges into " + quoted(forest.label(head)) + "; expected one");
+    if (given[head]++ != 0)
+      throw std::invalid_argument("two edges into " + quoted(forest.label(head)) + "; expected one");
     taken[head] = edge;
   }
   std::vector<EdgeId> preorder;
@@ -241,7 +243,7 @@ ParseForest forest_of_kbest(std::span<const ScoredTree> trees, std::string_view 
   std::vector<NodeId> edge;
   for (const auto& [score, tree] : trees) {
     std::vector<NodeId> ids(tree.size());
-    std::vector<std::uint32_t> heights(tree.size(), 0);  // unary steps below
+    std::vector<std::uint32_t> heights(tree.size(), 0);                       // unary steps below
     for (auto node = static_cast<std::uint32_t>(tree.size()); node-- > 0;) {  // children before parents
       const Span span = tree.span(node);
       if (tree.is_word(node)) {

@@ -17,8 +17,8 @@ using ScoredTree = std::pair<double, Tree>;
 // The tree of a derivation of the goal, given as its edges in preorder.
 Tree derived_tree(const ParseForest& forest, std::span<const EdgeId> edges);
 
-// The edges, in preorder, of the best tree by the scores as given among those that have the given edges at the nodes that
-// these lead into, where it uses such nodes. Refuses two edges into one node; no edges without a parse.
+// The edges, in preorder, of the best tree by the scores as given among those that have the given edges at the nodes
+// that these lead into, where it uses such nodes. Refuses two edges into one node; no edges without a parse.
 std::vector<EdgeId> chosen_edges(const ParseForest& forest, std::span<const EdgeId> edges);
 
 Tree viterbi_tree(const ParseForest& forest);  // of the scores as given; the empty tree without a parse

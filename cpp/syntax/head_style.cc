@@ -68,7 +68,8 @@ std::vector<std::size_t> coordinate(const Constituent& node, const HeadTable& ta
     std::size_t before = child, next = child + 1;
     while (before > 0 && passed(before - 1)) --before;
     while (next < size && passed(next)) ++next;
-    return before > 0 && next < size && !joins(next) && !joins(before - 1) && node.bases[before - 1] == node.bases[next];
+    return before > 0 && next < size && !joins(next) && !joins(before - 1) &&
+           node.bases[before - 1] == node.bases[next];
   };
 
   struct Conjunct {
@@ -125,8 +126,8 @@ std::vector<std::size_t> coordinate(const Constituent& node, const HeadTable& ta
   }
   hangs[top] = top;
   for (std::size_t child = size; child-- > 0 && passed(child);) hangs[child] = top;  // ends the whole, not a conjunct
-  // What is left, punctuation and conjunctions without a conjunct of their own, hangs from the conjunct before it; where
-  // the conjunction is the head, from that.
+  // What is left, punctuation and conjunctions without a conjunct of their own, hangs from the conjunct before it;
+  // where the conjunction is the head, from that.
   for (std::size_t child = 0; child < size; ++child) {
     if (hangs[child] != kNone) continue;
     hangs[child] = top;

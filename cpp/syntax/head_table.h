@@ -51,7 +51,7 @@ class HeadTable {
   Symbols labels_;
   std::string tag_marks_ = "-=";
   std::vector<Rule> rules_;
-  std::vector<std::uint32_t> rule_of_;                    // by Label
+  std::vector<std::uint32_t> rule_of_;                   // by Label
   std::vector<std::uint8_t> passed_over_, conjunction_;  // by Label
 };
 

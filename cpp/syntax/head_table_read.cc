@@ -113,8 +113,9 @@ class HeadTableReader {
   void rule(const Words& entry) {
     const auto equals = std::ranges::find(entry, "=", &Word::text);
     if (equals == entry.end()) {
-      fail(entry.front().line, quoted(entry.front().text) + " begins a line without '='; expected LABEL ... = first or "
-                               "last, LABEL ..., with blanks around '='");
+      fail(entry.front().line, quoted(entry.front().text) +
+                                   " begins a line without '='; expected LABEL ... = first or "
+                                   "last, LABEL ..., with blanks around '='");
     }
     if (equals == entry.begin()) fail(equals->line, "no label before '='");
     rules_.push_back(steps({equals + 1, entry.end()}, *equals));

@@ -17,9 +17,8 @@ Projectivised projectivise(Heads heads) {
   while (true) {
     const std::vector<std::uint32_t> arcs = nonprojective_arcs(out.heads);
     if (arcs.empty()) return out;
-    const std::uint32_t word = *std::ranges::min_element(arcs, {}, [&](std::uint32_t w) {
-      return std::abs(static_cast<std::int64_t>(w) - out.heads[w]);
-    });
+    const std::uint32_t word = *std::ranges::min_element(
+        arcs, {}, [&](std::uint32_t w) { return std::abs(static_cast<std::int64_t>(w) - out.heads[w]); });
     out.heads[word] = out.heads[static_cast<std::size_t>(out.heads[word])];
     ++out.lifts;
   }

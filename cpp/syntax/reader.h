@@ -22,7 +22,7 @@ class LineReader {
   LineReader& operator=(const LineReader&) = delete;
 
   const std::string& file() const { return file_; }
-  std::size_t skipped() const { return skipped_; }                           // bad records so far
+  std::size_t skipped() const { return skipped_; }                        // bad records so far
   const std::vector<FormatError>& problems() const { return problems_; }  // the first kProblemsKept of them
 
   static constexpr std::size_t kProblemsKept = 100;
@@ -70,7 +70,8 @@ class LineReader {
   std::optional<FormatError> error_;  // what ended the reading
 };
 
-// A format whose lines are taken up as they come: it yields nothing, and ends at the first bad record unless told to skip.
+// A format whose lines are taken up as they come: it yields nothing, and ends at the first bad record unless told to
+// skip.
 class LineSink : public LineReader {
  public:
   using LineReader::LineReader;

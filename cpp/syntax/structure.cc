@@ -9,11 +9,11 @@ namespace treeglot {
 
 // What decides a span's kind. Words and heads are kept as exclusive or: with one in it, that is the one.
 struct Structures::Tally {
-  std::uint32_t outward = 0;       // words whose head lies outside
+  std::uint32_t outward = 0;  // words whose head lies outside
   std::uint32_t outward_word = 0;
-  std::uint32_t heads = 0;         // different heads of these
-  std::uint32_t head_slot = 0;     // slot(head)
-  std::uint32_t leaking = 0;       // words with a dependent outside
+  std::uint32_t heads = 0;      // different heads of these
+  std::uint32_t head_slot = 0;  // slot(head)
+  std::uint32_t leaking = 0;    // words with a dependent outside
   std::uint32_t leaking_word = 0;
 };
 
@@ -71,7 +71,8 @@ Structure Structures::of(Span span) const {
   for (std::uint32_t word = span.begin; word < span.end; ++word) {
     if (!lies_in(heads_[word], span.begin, span.end)) {
       // Two heads decide as well as many: only "the same as the first" is needed.
-      const bool same = tally.outward > 0 && heads_[word] != Dependency::kNoHead && slot(heads_[word]) == tally.head_slot;
+      const bool same =
+          tally.outward > 0 && heads_[word] != Dependency::kNoHead && slot(heads_[word]) == tally.head_slot;
       if (!same) ++tally.heads;
       if (tally.outward == 0) tally.head_slot = slot(heads_[word]);
       ++tally.outward;

@@ -14,8 +14,8 @@ struct Structure {
   enum class Kind : std::uint8_t { ill_formed, fixed, floating };
 
   Kind kind = Kind::ill_formed;
-  // fixed: the word that it is fixed on; floating: the head, outside the span, of all its roots (kRoot if they are roots
-  // of the sentence); ill-formed: kNoHead.
+  // fixed: the word that it is fixed on; floating: the head, outside the span, of all its roots (kRoot if they are
+  // roots of the sentence); ill-formed: kNoHead.
   std::int32_t head = Dependency::kNoHead;
 
   friend bool operator==(Structure, Structure) = default;

@@ -1,4 +1,5 @@
-// Dependencies from constituents: every word depends on the head word of the smallest constituent that it does not head.
+// Dependencies from constituents: every word depends on the head word of the smallest constituent that it does not
+// head.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +30,8 @@ struct HeadStyle {
   bool possessive_noun = false;     // 's hangs from the noun
 };
 
-// One root, projective. A word's tag is the base of its parent's label. The tree without nodes (a failed parse) gives the
-// dependency structure without words.
+// One root, projective. A word's tag is the base of its parent's label. The tree without nodes (a failed parse) gives
+// the dependency structure without words.
 Dependency to_dependency(const Tree& tree, const HeadTable& heads, const HeadStyle& style = {});
 std::vector<Dependency> to_dependency(std::span<const Tree* const> trees, const HeadTable& heads,
                                       const HeadStyle& style = {});

@@ -1,5 +1,5 @@
-// What a tuner chooses from: for every sentence hypotheses with feature vectors and statistics, listed in a pool or packed in
-// forests.
+// What a tuner chooses from: for every sentence hypotheses with feature vectors and statistics, listed in a pool or
+// packed in forests.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ struct SparseRows {
   std::size_t size() const { return first.size() - 1; }
   double dot(std::size_t row, std::span<const double> dense) const {
     double sum = 0.0;
-    for (std::uint64_t i = first[row]; i < first[row + 1]; ++i) sum += dense[features[i]] * static_cast<double>(values[i]);
+    for (std::uint64_t i = first[row]; i < first[row + 1]; ++i)
+      sum += dense[features[i]] * static_cast<double>(values[i]);
     return sum;
   }
   std::vector<double> products(std::span<const double> dense) const {
@@ -43,14 +44,14 @@ class Candidates {
   virtual std::size_t sentences() const = 0;
   virtual std::size_t features() const = 0;
   virtual std::size_t width() const = 0;  // of the statistics
-  // What weights make of every row of features. Most searches are for a step that is not taken: the next one begins with the
-  // same weights.
+  // What weights make of every row of features. Most searches are for a step that is not taken: the next one begins
+  // with the same weights.
   virtual std::vector<double> scores(std::span<const double> weights) const = 0;
   // What is best along weights + x · direction, for all x, from the weights' scores. A sentence may have no hypotheses.
   virtual void best_along(std::size_t sentence, std::span<const double> scores, std::span<const double> direction,
                           BestAlong& out) const = 0;
-  // How much each feature varies among the hypotheses of a sentence, where it does: a unit for its values. 0 for features
-  // that never tell two hypotheses apart.
+  // How much each feature varies among the hypotheses of a sentence, where it does: a unit for its values. 0 for
+  // features that never tell two hypotheses apart.
   virtual std::vector<double> spreads() const = 0;
 };
 

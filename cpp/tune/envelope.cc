@@ -68,8 +68,8 @@ void make_envelope(Envelope& envelope) {
   begin.clear();
   if (lines.empty()) return;
 
-  // From the left: of the lines that are steeper, the one that is crossed first comes next. Each step drops the lines that are
-  // not steeper, so that a short envelope of many lines, the usual case, costs a few passes and no sorting.
+  // From the left: of the lines that are steeper, the one that is crossed first comes next. Each step drops the lines
+  // that are not steeper, so that a short envelope of many lines, the usual case, costs a few passes and no sorting.
   std::iter_swap(lines.begin(), std::min_element(lines.begin(), lines.end(), comes_before));
   begin.push_back(-kInfinity);
   std::size_t size = 1, end = lines.size();
@@ -82,7 +82,8 @@ void make_envelope(Envelope& envelope) {
       if (line.slope <= last.slope) continue;
       const double cross = (last.intercept - line.intercept) / (line.slope - last.slope);
       if (next == kNone || cross < first ||
-          (cross == first && (line.slope > lines[next].slope || (line.slope == lines[next].slope && line.id < lines[next].id)))) {
+          (cross == first &&
+           (line.slope > lines[next].slope || (line.slope == lines[next].slope && line.id < lines[next].id)))) {
         first = cross;
         next = kept;
       }
@@ -104,11 +105,12 @@ void make_envelope(Envelope& envelope) {
   sort_envelope(envelope);
 }
 
-// Most lines are nowhere above the highest of three: the flattest, the steepest, and the best at 0. Where the three meet shows
-// which: a line that is below them in both points is below them everywhere.
+// Most lines are nowhere above the highest of three: the flattest, the steepest, and the best at 0. Where the three
+// meet shows which: a line that is below them in both points is below them everywhere.
 void make_envelope(std::span<const double> slopes, std::span<const double> intercepts, std::uint32_t first_id,
                    Envelope& out) {
-  constexpr double kRounding = 1e-12;  // what a line may lack of the height, of the largest numbers that make up a height
+  constexpr double kRounding =
+      1e-12;  // what a line may lack of the height, of the largest numbers that make up a height
   out.lines.clear();
   const std::size_t size = slopes.size();
   double least = kInfinity, most = -kInfinity, largest = 0.0;
@@ -178,7 +180,8 @@ Envelope ForestEnvelope::product(const Envelope& a, const Envelope& b) {
   double begin = -kInfinity;
   for (std::size_t i = 0, j = 0;;) {
     const Line &first = a.lines[i], &second = b.lines[j];
-    out.lines.push_back({first.slope + second.slope, first.intercept + second.intercept, add_part(first.id, second.id)});
+    out.lines.push_back(
+        {first.slope + second.slope, first.intercept + second.intercept, add_part(first.id, second.id)});
     out.begin.push_back(begin);
     const double a_ends = i + 1 < a.lines.size() ? a.begin[i + 1] : kInfinity;
     const double b_ends = j + 1 < b.lines.size() ? b.begin[j + 1] : kInfinity;

@@ -1,9 +1,10 @@
-// The upper envelope of lines: which hypothesis is best for which step along a direction (Och 2003), and the same over all
-// derivations of a hypergraph without listing them (Kumar et al. 2009).
+// The upper envelope of lines: which hypothesis is best for which step along a direction (Och 2003), and the same over
+// all derivations of a hypergraph without listing them (Kumar et al. 2009).
 //
-// Along w + x·d the score of a hypothesis with features f is a line: slope d·f, intercept w·f. The highest of a set of lines,
-// as a function of x, is convex and piecewise linear. Envelopes form a semiring: ⊕ is the envelope of the union, ⊗ the sum of
-// the two functions (the Minkowski sum of their lines); the inside value of the goal is the envelope of its derivations.
+// Along w + x·d the score of a hypothesis with features f is a line: slope d·f, intercept w·f. The highest of a set of
+// lines, as a function of x, is convex and piecewise linear. Envelopes form a semiring: ⊕ is the envelope of the union,
+// ⊗ the sum of the two functions (the Minkowski sum of their lines); the inside value of the goal is the envelope of
+// its derivations.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,8 @@ struct Envelope {
   std::vector<double> begin;
 };
 
-// The envelope of any lines, in their place. Of equal lines the one with the smallest id stays; a line that is highest in a
-// single point is left out.
+// The envelope of any lines, in their place. Of equal lines the one with the smallest id stays; a line that is highest
+// in a single point is left out.
 void make_envelope(Envelope& envelope);
 
 // The same for lines in arrays, with the ids first_id, first_id + 1, …

@@ -87,8 +87,8 @@ void ForestPool::best_along(std::size_t sentence, std::span<const double> scores
   make_envelope(out.envelope);
   for (const Line& line : out.envelope.lines) {
     const Origin& origin = origins[line.id];
-    out.statistics.push_back(statistics(sentence, forests_[sentence][origin.forest],
-                                        envelopes[origin.forest].derivation(origin.line)));
+    out.statistics.push_back(
+        statistics(sentence, forests_[sentence][origin.forest], envelopes[origin.forest].derivation(origin.line)));
   }
 }
 

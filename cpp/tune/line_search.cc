@@ -27,7 +27,8 @@ class BestInterval {
     if (changes.empty()) return;
     const double first = changes.front().at, last = changes.back().at;
     // How far to go beyond the outermost changes: the mean distance between changes, or so.
-    margin_ = last > first ? (last - first) / static_cast<double>(changes.size()) : std::max(0.1 * std::abs(first), 0.1);
+    margin_ =
+        last > first ? (last - first) / static_cast<double>(changes.size()) : std::max(0.1 * std::abs(first), 0.1);
   }
 
   void consider(double begin, double end, std::span<const double> sum) {

@@ -16,9 +16,9 @@ struct Step {
   double here = 0.0;   // without a step
 };
 
-// The corpus score is constant between two neighbouring points where some sentence changes its best hypothesis. All such
-// intervals are looked at; the step leads to the middle of the best one (of equal ones: that which holds 0, else the widest).
-// Intervals so narrow that rounding may leave them are passed over.
+// The corpus score is constant between two neighbouring points where some sentence changes its best hypothesis. All
+// such intervals are looked at; the step leads to the middle of the best one (of equal ones: that which holds 0, else
+// the widest). Intervals so narrow that rounding may leave them are passed over.
 Step line_search(const Candidates& candidates, const Metric& metric, std::span<const double> weights,
                  std::span<const double> direction);
 // The same, with the scores that candidates.scores(weights) gave.
@@ -38,8 +38,8 @@ struct Ascent {
   std::uint32_t rounds = 0;
 };
 
-// From `start` along one direction after another, to the best point on each. Directions are drawn with each feature in units of
-// its spread; features without spread keep their weights.
+// From `start` along one direction after another, to the best point on each. Directions are drawn with each feature in
+// units of its spread; features without spread keep their weights.
 Ascent ascend(const Candidates& candidates, const Metric& metric, std::span<const double> start,
               std::span<const double> spreads, const AscentOptions& options, std::uint64_t seed);
 

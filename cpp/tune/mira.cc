@@ -134,9 +134,10 @@ double rescore(const Pool& pool, const Metric& metric, std::span<const double> w
 }
 
 MiraResult mira(const Pool& pool, const Metric& sentence_metric, const Metric& metric, std::span<const double> start,
-                std::span<const double> units, std::span<const std::uint8_t> held_out, const MiraOptions& options, std::uint64_t seed) {
-  if (start.size() != pool.features() || units.size() != pool.features() || held_out.size() != pool.sentences() || metric.width() != pool.width() ||
-      sentence_metric.width() != pool.width()) {
+                std::span<const double> units, std::span<const std::uint8_t> held_out, const MiraOptions& options,
+                std::uint64_t seed) {
+  if (start.size() != pool.features() || units.size() != pool.features() || held_out.size() != pool.sentences() ||
+      metric.width() != pool.width() || sentence_metric.width() != pool.width()) {
     throw std::invalid_argument("weights, units, sentences held out and metrics do not fit the pool");
   }
   MiraResult out;

@@ -21,8 +21,8 @@ void append_difference(const SparseRows& rows, const Pair& pair, Pairs& out) {
   std::uint64_t i = rows.first[pair.better], j = rows.first[pair.worse];
   const std::uint64_t i_end = rows.first[pair.better + 1], j_end = rows.first[pair.worse + 1];
   while (i < i_end || j < j_end) {
-    const std::uint32_t feature = j == j_end || (i < i_end && rows.features[i] < rows.features[j]) ? rows.features[i]
-                                                                                                    : rows.features[j];
+    const std::uint32_t feature =
+        j == j_end || (i < i_end && rows.features[i] < rows.features[j]) ? rows.features[i] : rows.features[j];
     double value = 0.0;
     if (i < i_end && rows.features[i] == feature) value += static_cast<double>(rows.values[i++]);
     if (j < j_end && rows.features[j] == feature) value -= static_cast<double>(rows.values[j++]);

@@ -70,7 +70,8 @@ void Pool::best_along(std::size_t sentence, std::span<const double> scores, std:
   for (const Line& line : out.envelope.lines) out.statistics.push_back(statistics(line.id).data());
 }
 
-void Pool::along(std::size_t first, std::size_t size, std::span<const double> direction, std::vector<double>& out) const {
+void Pool::along(std::size_t first, std::size_t size, std::span<const double> direction,
+                 std::vector<double>& out) const {
   out.assign(size, 0.0);
   if (columns_.empty()) {
     for (std::size_t i = 0; i < size; ++i) out[i] = rows_.dot(first + i, direction);
@@ -85,7 +86,8 @@ void Pool::along(std::size_t first, std::size_t size, std::span<const double> di
 }
 
 std::vector<double> Pool::spreads() const {
-  // Deviations are taken from the first hypothesis' values: a feature that is the same for all has spread 0, to the bit.
+  // Deviations are taken from the first hypothesis' values: a feature that is the same for all has spread 0, to the
+  // bit.
   struct Moments {
     double first = 0.0, sum = 0.0, squares = 0.0;
     std::uint32_t present = 0;

@@ -40,7 +40,7 @@ class DependencyFeature final : public Feature<DependencyFeature, DependencyStat
   FeatureId score_;
   std::optional<FeatureId> ill_formed_;
   std::int32_t first_;
-  std::vector<WordId> local_;  // the units of the sentence's own words
+  std::vector<WordId> local_;                  // the units of the sentence's own words
   mutable std::vector<DependencyItem> items_;  // kept for their memory; a thread has its own feature
 };
 

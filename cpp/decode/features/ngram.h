@@ -27,7 +27,12 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
 
   NgramFeature(std::shared_ptr<const NgramModel> model, const Search& search, std::shared_ptr<const WordIds> ids,
                FeatureId score, FeatureId unknown, bool marked)
-      : model_(std::move(model)), search_(search), ids_(std::move(ids)), score_(score), unknown_(unknown), marked_(marked) {
+      : model_(std::move(model)),
+        search_(search),
+        ids_(std::move(ids)),
+        score_(score),
+        unknown_(unknown),
+        marked_(marked) {
     first_ = static_cast<std::int32_t>(ids_->size());
   }
 
@@ -86,7 +91,8 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
  private:
   bool begins(WordId word) const { return marked_ && word == model_->facts().begin_sentence; }
   WordId id(std::int32_t symbol) const {
-    return symbol < first_ ? (*ids_)[static_cast<std::size_t>(symbol)] : local_[static_cast<std::size_t>(symbol - first_)];
+    return symbol < first_ ? (*ids_)[static_cast<std::size_t>(symbol)]
+                           : local_[static_cast<std::size_t>(symbol - first_)];
   }
 
   std::shared_ptr<const NgramModel> model_;
@@ -98,8 +104,8 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
   std::vector<WordId> local_;
 };
 
-// Adds the features "lm" and "lm_unknown". `marked`: the rules themselves have <s> and </s>; a rule's first word <s> begins
-// the sentence and has no score.
+// Adds the features "lm" and "lm_unknown". `marked`: the rules themselves have <s> and </s>; a rule's first word <s>
+// begins the sentence and has no score.
 void add_ngram(FeatureSet& features, std::shared_ptr<const NgramModel> model, bool marked = false);
 
 }  // namespace treeglot
