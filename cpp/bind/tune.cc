@@ -7,6 +7,7 @@
 
 #include "bind/arrays.h"
 #include "bind/core.h"
+#include "bind/options.h"
 #include "decode/decoder.h"
 #include "tune/candidates.h"
 #include "tune/envelope.h"
@@ -19,6 +20,24 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace treeglot {
+
+template <>
+inline constexpr auto kNames<MiraOptions::Background> =
+    std::array{OptionName{"hope", MiraOptions::Background::hope}, OptionName{"model", MiraOptions::Background::model}};
+template <>
+inline constexpr auto kFields<MiraOptions> =
+    std::tuple{OptionField{"c", &MiraOptions::c}, OptionField{"decay", &MiraOptions::decay},
+               OptionField{"background", &MiraOptions::background}, OptionField{"epochs", &MiraOptions::epochs},
+               OptionField{"patience", &MiraOptions::patience}};
+template <>
+inline constexpr auto kFields<AscentOptions> =
+    std::tuple{OptionField{"directions", &AscentOptions::directions},
+               OptionField{"least_gain", &AscentOptions::least_gain}, OptionField{"rounds", &AscentOptions::rounds}};
+template <>
+inline constexpr auto kFields<PairOptions> =
+    std::tuple{OptionField{"samples", &PairOptions::samples}, OptionField{"kept", &PairOptions::kept},
+               OptionField{"least", &PairOptions::least}};
+
 namespace {
 
 struct PoolArrays {
@@ -193,14 +212,13 @@ void bind_tune(nb::module_& m) {
   m.def(
       "ascend",
       [](const Candidates& candidates, const Metric& metric, const ArrayIn<double>& start,
-         const ArrayIn<double>& spreads, std::uint32_t directions, double least_gain, std::uint32_t rounds,
-         std::uint64_t seed) {
-        Ascent found = without_gil([&] {
-          return ascend(candidates, metric, as_span(start), as_span(spreads), {directions, least_gain, rounds}, seed);
-        });
+         const ArrayIn<double>& spreads, nb::handle options, std::uint64_t seed) {
+        const auto read = read_options<AscentOptions>(options);
+        Ascent found =
+            without_gil([&] { return ascend(candidates, metric, as_span(start), as_span(spreads), read, seed); });
         return std::tuple(as_array(std::move(found.weights)), found.score, found.before, found.rounds);
       },
-      "candidates"_a, "metric"_a, "start"_a, "spreads"_a, "directions"_a, "least_gain"_a, "rounds"_a, "seed"_a,
+      "candidates"_a, "metric"_a, "start"_a, "spreads"_a, "options"_a, "seed"_a,
       "From a start along one direction after another: weights, score, the score before, rounds.");
 
   nb::class_<MiraResult>(m, "MiraResult", "What MIRA learnt.")
@@ -213,24 +231,23 @@ void bind_tune(nb::module_& m) {
   m.def(
       "mira",
       [](const Pool& pool, const Metric& sentence_metric, const Metric& metric, const ArrayIn<double>& start,
-         const ArrayIn<double>& units, const ArrayIn<std::uint8_t>& held_out, double c, double decay,
-         bool model_background, std::uint32_t epochs, std::uint32_t patience, std::uint64_t seed) {
+         const ArrayIn<double>& units, const ArrayIn<std::uint8_t>& held_out, nb::handle options, std::uint64_t seed) {
+        const auto read = read_options<MiraOptions>(options);
         return without_gil([&] {
-          return mira(pool, sentence_metric, metric, as_span(start), as_span(units), as_span(held_out),
-                      {c, decay, model_background, epochs, patience}, seed);
+          return mira(pool, sentence_metric, metric, as_span(start), as_span(units), as_span(held_out), read, seed);
         });
       },
-      "pool"_a, "sentence_metric"_a, "metric"_a, "start"_a, "units"_a, "held_out"_a, "c"_a, "decay"_a,
-      "model_background"_a, "epochs"_a, "patience"_a, "seed"_a, "Batch MIRA over a pool.");
+      "pool"_a, "sentence_metric"_a, "metric"_a, "start"_a, "units"_a, "held_out"_a, "options"_a, "seed"_a,
+      "Batch MIRA over a pool.");
   m.def(
       "sample_pairs",
-      [](const Pool& pool, const ArrayIn<double>& scores, std::uint32_t samples, std::uint32_t kept, double least,
-         std::uint64_t seed) {
-        Pairs pairs = without_gil([&] { return sample_pairs(pool, as_span(scores), {samples, kept, least}, seed); });
+      [](const Pool& pool, const ArrayIn<double>& scores, nb::handle options, std::uint64_t seed) {
+        const auto read = read_options<PairOptions>(options);
+        Pairs pairs = without_gil([&] { return sample_pairs(pool, as_span(scores), read, seed); });
         return std::tuple(as_array(std::move(pairs.first)), as_array(std::move(pairs.features)),
                           as_array(std::move(pairs.values)));
       },
-      "pool"_a, "scores"_a, "samples"_a, "kept"_a, "least"_a, "seed"_a,
+      "pool"_a, "scores"_a, "options"_a, "seed"_a,
       "Differences of features between better and worse hypotheses, as the arrays of a sparse matrix.");
 }
 

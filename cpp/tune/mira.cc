@@ -46,7 +46,7 @@ class Learner {
     const double margin = scores_[hope - begin] - scores_[fear - begin];
     if (wanted > margin) step(hope, fear, wanted - margin);
     ++steps_;
-    const auto row = pool_.statistics(options_.model_background ? best : hope);
+    const auto row = pool_.statistics(options_.background == MiraOptions::Background::model ? best : hope);
     for (std::size_t i = 0; i < background_.size(); ++i) background_[i] = options_.decay * (background_[i] + row[i]);
   }
 

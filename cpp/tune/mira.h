@@ -12,11 +12,12 @@
 namespace treeglot {
 
 struct MiraOptions {
-  double c = 0.003;               // the largest step
-  double decay = 0.999;           // of the background, for every sentence
-  bool model_background = false;  // the background adds up what the weights choose; else the hopes
-  std::uint32_t epochs = 60;      // passes over the pool, at most
-  std::uint32_t patience = 10;    // passes without a better score before it ends
+  double c = 0.003;      // the largest step
+  double decay = 0.999;  // of the background, for every sentence
+  enum class Background : std::uint8_t { hope, model };
+  Background background = Background::hope;  // what adds up to it: hopes, or what the weights choose
+  std::uint32_t epochs = 60;                 // passes over the pool, at most
+  std::uint32_t patience = 10;               // passes without a better score before it ends
 };
 
 struct MiraResult {

@@ -2479,7 +2479,7 @@ class LineStep:
 def line_search(candidates: Candidates, metric: Metric, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], direction: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> LineStep:
     """The best step along a direction, exactly."""
 
-def ascend(candidates: Candidates, metric: Metric, start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], spreads: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], directions: int, least_gain: float, rounds: int, seed: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, float, int]:
+def ascend(candidates: Candidates, metric: Metric, start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], spreads: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: object, seed: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, float, int]:
     """
     From a start along one direction after another: weights, score, the score before, rounds.
     """
@@ -2503,10 +2503,10 @@ class MiraResult:
     def held_out(self) -> list[float]:
         """Scores after each epoch on what was held out."""
 
-def mira(pool: HypothesisPool, sentence_metric: Metric, metric: Metric, start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], held_out: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], c: float, decay: float, model_background: bool, epochs: int, patience: int, seed: int) -> MiraResult:
+def mira(pool: HypothesisPool, sentence_metric: Metric, metric: Metric, start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], units: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], held_out: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], options: object, seed: int) -> MiraResult:
     """Batch MIRA over a pool."""
 
-def sample_pairs(pool: HypothesisPool, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], samples: int, kept: int, least: float, seed: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+def sample_pairs(pool: HypothesisPool, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: object, seed: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """
     Differences of features between better and worse hypotheses, as the arrays of a sparse matrix.
     """

@@ -135,11 +135,7 @@ def test_mira_is_its_slow_twin(problem, seed: int, share: float, weight: float, 
         start,
         pool.core.spreads(),
         held_out.view(np.uint8),
-        options.c,
-        options.decay,
-        options.background == "model",
-        options.epochs,
-        options.patience,
+        options,
         seed,
     )
     learnable = [e - b > 1 and not held for (b, e), held in zip(itertools.pairwise(pool.first), held_out, strict=True)]
@@ -189,7 +185,7 @@ def test_pairs_are_those_of_a_slow_sampler(problem, seed: int, samples: int, kep
                 better, worse = (a, b) if scores[a] > scores[b] else (b, a)
                 pairs.append((-(scores[better] - scores[worse]), drawn, table[better] - table[worse]))
         expected += [difference for _, _, difference in sorted(pairs, key=lambda pair: pair[:2])[:kept]]
-    first, features, values = _core.sample_pairs(pool.core, scores, samples, kept, least, seed)
+    first, features, values = _core.sample_pairs(pool.core, scores, Pro(samples=samples, kept=kept, least=least), seed)
     found = np.zeros((len(first) - 1, len(pool.names)))
     for row, (b, e) in enumerate(itertools.pairwise(first.tolist())):
         found[row, features[b:e]] = values[b:e]

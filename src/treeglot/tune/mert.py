@@ -76,16 +76,8 @@ def climb(
     starts = [weights, *(random_start(spreads, weights, one) for one in seeds)]
 
     def ascend(number: int) -> tuple[npt.NDArray[np.float64], float, float, int]:
-        return _core.ascend(
-            candidates,
-            metric.core,
-            starts[number],
-            spreads,
-            options.directions,
-            options.least_gain,
-            options.rounds,
-            derived_seed(seed, number, 0),
-        )
+        one = derived_seed(seed, number, 0)
+        return _core.ascend(candidates, metric.core, starts[number], spreads, options, one)
 
     with ThreadPoolExecutor(max_workers=max(threads, 1)) as workers:
         ascents = list(workers.map(ascend, range(len(starts))))

@@ -61,11 +61,7 @@ class Mira:
             old * scale,
             spreads,
             held_out.view(np.uint8),
-            self.c,
-            self.decay,
-            self.background == "model",
-            self.epochs,
-            self.patience,
+            self,
             seed,
         )
         learnt = np.where(spreads > 0, found.weights / scale, old)

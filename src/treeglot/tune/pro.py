@@ -46,7 +46,7 @@ class Pro:
         scores = single.scores(pool.statistics) if pool.hypotheses else np.zeros(0)
         if not single.higher_is_better:
             scores = -scores
-        first, features, values = _core.sample_pairs(pool.core, scores, self.samples, self.kept, self.least, seed)
+        first, features, values = _core.sample_pairs(pool.core, scores, self, seed)
         pairs = len(first) - 1
         if not len(features):
             return Update(dict(weights), before, before, True, {"pairs": pairs})

@@ -1,0 +1,147 @@
+// Structs of options, set by the names of their fields from a Python dataclass or a dict.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace treeglot {
+
+template <class Struct, class Value>
+struct OptionField {
+  std::string_view name;
+  Value Struct::* member;
+};
+
+// The fields of a struct, by the names that Python has for them:
+//   template <>
+//   inline constexpr auto kFields<PairOptions> =
+//       std::tuple{OptionField{"samples", &PairOptions::samples}, OptionField{"least", &PairOptions::least}};
+template <class Struct>
+inline constexpr auto kFields = nullptr;
+
+template <class Enum>
+struct OptionName {
+  std::string_view name;
+  Enum value;
+};
+
+// The names of an enum's values: std::array{OptionName{"hope", Background::hope}, …}.
+template <class Enum>
+inline constexpr auto kNames = nullptr;
+
+template <class Struct, class Fields>
+void read_options(nanobind::handle given, Struct& out, const Fields& fields);
+template <class Struct>
+void read_options(nanobind::handle given, Struct& out) {
+  read_options(given, out, kFields<Struct>);
+}
+
+template <class Struct>
+Struct read_options(nanobind::handle given) {
+  Struct out;
+  read_options(given, out);
+  return out;
+}
+
+namespace options_detail {
+
+template <class T>
+inline constexpr bool kHasFields = !std::is_same_v<std::remove_cvref_t<decltype(kFields<T>)>, std::nullptr_t>;
+
+[[noreturn]] inline void refuse(std::string_view name, nanobind::handle value, const std::string& expected) {
+  std::string shown = nanobind::repr(value).c_str();
+  if (shown.size() > 60) shown = shown.substr(0, 57) + "...";
+  throw std::invalid_argument(std::string(name) + " is " + shown + "; expected " + expected);
+}
+
+template <class Value>
+std::string wanted() {
+  if constexpr (std::is_same_v<Value, bool>) {
+    return "True or False";
+  } else if constexpr (std::is_integral_v<Value>) {
+    using Limits = std::numeric_limits<Value>;
+    return "an integer from " + std::to_string(Limits::min()) + " to " + std::to_string(Limits::max());
+  } else if constexpr (std::is_floating_point_v<Value>) {
+    return "a number";
+  } else {
+    return "a value of another type";
+  }
+}
+
+template <class Value>
+void read_value(std::string_view name, nanobind::handle value, Value& out) {
+  if constexpr (std::is_enum_v<Value>) {
+    std::string expected;
+    for (const auto& [known, chosen] : kNames<Value>) {
+      if (nanobind::isinstance<nanobind::str>(value) && nanobind::borrow<nanobind::str>(value).c_str() == known) {
+        out = chosen;
+        return;
+      }
+      expected += (expected.empty() ? "'" : " or '") + std::string(known) + "'";
+    }
+    refuse(name, value, expected);
+  } else if constexpr (kHasFields<Value>) {
+    read_options(value, out);
+  } else {
+    // A truth value is an int to Python, and converts to any number.
+    const bool truth_for_number =
+        std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool> && PyBool_Check(value.ptr());
+    if (truth_for_number || !nanobind::try_cast(value, out)) refuse(name, value, wanted<Value>());
+    if constexpr (std::is_floating_point_v<Value>) {
+      if (std::isnan(out)) refuse(name, value, wanted<Value>());
+    }
+  }
+}
+
+inline std::string listed(const auto& fields) {
+  std::string out;
+  std::apply([&](const auto&... field) { ((out += (out.empty() ? "" : ", ") + std::string(field.name)), ...); },
+             fields);
+  return out;
+}
+
+}  // namespace options_detail
+
+// A dataclass must have every field; what else it has belongs to others. A dict may leave fields as they are, but must
+// not have others.
+template <class Struct, class Fields>
+void read_options(nanobind::handle given, Struct& out, const Fields& fields) {
+  namespace nb = nanobind;
+  if (nb::isinstance<nb::dict>(given)) {
+    for (const auto [key, value] : nb::borrow<nb::dict>(given)) {
+      const nb::str name(key);
+      const nb::handle found = value;
+      const auto set = [&](const auto& field) {
+        if (field.name != name.c_str()) return false;
+        options_detail::read_value(field.name, found, out.*field.member);
+        return true;
+      };
+      if (!std::apply([&](const auto&... field) { return (set(field) || ...); }, fields)) {
+        throw std::invalid_argument("unknown option '" + std::string(name.c_str()) +
+                                    "'; known: " + options_detail::listed(fields));
+      }
+    }
+    return;
+  }
+  const auto set = [&](const auto& field) {
+    const std::string name(field.name);
+    if (!nb::hasattr(given, name.c_str())) {
+      throw std::invalid_argument("option '" + name + "' is missing from " +
+                                  std::string(nb::repr(given.type()).c_str()) +
+                                  "; expected: " + options_detail::listed(fields));
+    }
+    options_detail::read_value(field.name, nb::getattr(given, name.c_str()), out.*field.member);
+  };
+  std::apply([&](const auto&... field) { (set(field), ...); }, fields);
+}
+
+}  // namespace treeglot
