@@ -1,0 +1,123 @@
+"""The files of a parallel corpus, declared once.
+
+The command line, recipes, checks and reading follow from the fields of `Corpus`. A field's name begins with its side;
+its type says what the file may hold. Adding a file means adding a field.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args, get_type_hints
+
+from treeglot.base.errors import UsageError
+from treeglot.base.options import option
+from treeglot.syntax import Alignment, Dependency, ParseForest, Tree, find_format
+
+if TYPE_CHECKING:
+    from treeglot.corpus.pairs import Needs, Pairs
+
+Side: TypeAlias = Literal["source", "target"]
+
+NOUNS = {Tree: "trees", ParseForest: "forests", Dependency: "dependencies", Alignment: "alignments", list: "text"}
+
+# What a file may hold, the best first; a tree is a forest with one derivation.
+Text = Annotated[Path | None, list]
+Links = Annotated[Path | None, Alignment]
+Trees = Annotated[Path | None, Tree]
+Forests = Annotated[Path | None, ParseForest, Tree]
+Dependencies = Annotated[Path | None, Dependency]
+
+
+@dataclass(frozen=True)
+class SourceFiles:
+    """Source sentences and their parses: what a model translates."""
+
+    source: Text = option(None, "tokenised source sentences, one a line")
+    source_trees: Trees = option(None, "parses of the source sentences")
+    source_forests: Forests = option(None, "packed forests of the source sentences")
+    source_dependencies: Dependencies = option(None, "dependencies of the source sentences")
+
+    @classmethod
+    def holds(cls, name: str) -> tuple[type[Any], ...]:
+        """What a file may hold.
+
+        >>> Corpus.holds("target_trees") == (Tree,)
+        True
+        """
+        return get_args(get_type_hints(cls, include_extras=True)[name])[1:]
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The names of all files."""
+        return tuple(f.name for f in dataclasses.fields(cls) if f.name in get_type_hints(Corpus))
+
+    def given(self) -> dict[str, Path]:
+        """The files that there are, by name."""
+        return {name: path for name in self.names() if (path := getattr(self, name)) is not None}
+
+    def file(self, name: str) -> Path:
+        """A file that must be there."""
+        path: Path | None = getattr(self, name)
+        if path is None:
+            raise UsageError(f"there is no {option_name(name)}")
+        return path
+
+    def parses(self, side: Side) -> Path | None:
+        """The file with the parses of a side: forests rather than trees, trees rather than dependencies."""
+        given = self.given()
+        return next(
+            (given[name] for kind in ("forests", "trees", "dependencies") if (name := f"{side}_{kind}") in given), None
+        )
+
+
+@dataclass(frozen=True)
+class Corpus(SourceFiles):
+    """The files of a parallel corpus."""
+
+    target: Text = option(None, "tokenised target sentences, one a line")
+    alignments: Links = option(None, "word alignments in Pharaoh's format, source-target")
+    target_trees: Trees = option(None, "parses of the target sentences")
+    target_dependencies: Dependencies = option(None, "dependencies of the target sentences")
+
+    def pairs(self, needs: Needs) -> Pairs:
+        """The sentence pairs with what `needs` asks for; each file is read once."""
+        from treeglot.corpus.pairs import Pairs
+
+        return Pairs(self, needs)
+
+    def check_formats(self) -> None:
+        """Refuse files whose suffixes name other formats than they should have."""
+        for name, path in self.given().items():
+            check_format(name, path, option_name(name))
+
+
+def check_format(name: str, path: Path, shown: str) -> None:
+    """Refuse a file of a corpus whose suffix names a format that holds something else; messages have `shown`.
+
+    >>> check_format("source_trees", Path("dev.conllu"), "--source-trees")
+    Traceback (most recent call last):
+    treeglot.base.errors.UsageError: --source-trees dev.conllu: the format conllu holds dependencies, not trees
+    """
+    if is_parsed(name) and (format := find_format(path)).holds not in (holds := Corpus.holds(name)):
+        wanted = " or ".join(NOUNS[each] for each in holds)
+        raise UsageError(f"{shown} {path}: the format {format.name} holds {NOUNS[format.holds]}, not {wanted}")
+
+
+def is_parsed(name: str) -> bool:
+    """Whether a file of a corpus holds parses; text and alignments have any suffix.
+
+    >>> is_parsed("source_trees"), is_parsed("source")
+    (True, False)
+    """
+    return name in Corpus.names() and not {list, Alignment} & {*Corpus.holds(name)}
+
+
+def option_name(file: str) -> str:
+    """The option of the command line that names a file of a corpus.
+
+    >>> option_name("source_trees")
+    '--source-trees'
+    """
+    return "--" + file.replace("_", "-")

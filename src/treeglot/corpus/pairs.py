@@ -1,0 +1,225 @@
+"""Sentence pairs with their links and parses, from one pass over the files of a corpus."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+from treeglot.base.errors import FormatError, UsageError
+from treeglot.corpus.files import Corpus, Side
+from treeglot.corpus.parses import as_forest
+from treeglot.syntax import (
+    Alignment,
+    Dependency,
+    HeadTable,
+    ParseForest,
+    Tree,
+    find_format,
+    head_style,
+    heads,
+    read_parallel,
+    to_dependencies,
+)
+from treeglot.syntax.formats import missing_hint
+from treeglot.syntax.same_words import difference
+
+BATCH = 2048  # pairs read at a time
+NO_TREE, NO_DEPENDENCY = Tree(), Dependency([], [])
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What `Corpus.pairs` gives with the words and links of a pair.
+
+    `best` is the forest of the best tree alone. Dependencies are read, or made of trees with a head table and style.
+    """
+
+    source: Literal["words", "forest", "best", "tree", "dependency"] = "words"
+    target: Literal["words", "tree", "dependency"] = "words"
+    source_heads: str = "chinese"
+    target_heads: str = "english"
+    target_style: str = "table"
+    tags: bool = False  # whether target dependencies without tags are an error
+    skip_bad: bool = False  # leave out parses whose words are not the text's, and count them
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A sentence pair; what was not asked for, or has no file, is None."""
+
+    number: int  # from 1
+    source: list[str]
+    target: list[str]
+    links: Alignment
+    source_forest: ParseForest | None = None
+    source_tree: Tree | None = None  # without words if there is none
+    target_tree: Tree | None = None
+    source_dependency: Dependency | None = None  # without words if there is none
+    target_dependency: Dependency | None = None
+
+
+@dataclass
+class PairCounts:
+    """What was seen while pairs were read, by side where it says so."""
+
+    pairs: int = 0
+    respelt: int = 0  # source sentences whose parses have another case or other brackets: taken as they are
+    lifted: int = 0  # target dependency trees with crossing arcs, which were lifted
+    missing: dict[Side, int] = field(default_factory=lambda: {"source": 0, "target": 0})  # sentences without a tree
+    mismatched: dict[Side, int] = field(default_factory=lambda: {"source": 0, "target": 0})  # other words: left out
+
+    def lines(self) -> list[str]:
+        """What is out of the ordinary, in words."""
+        out = []
+        if self.respelt:
+            out.append(
+                f"{self.respelt:,} source sentences have another case or other brackets in their parses than in the "
+                "text: rules have the words of the parses"
+            )
+        if self.lifted:
+            out.append(f"{self.lifted:,} target dependency trees were not projective, and were made so")
+        for side, number in self.mismatched.items():
+            if number:
+                out.append(f"{number:,} {side} trees were left out: their words are not the text's")
+        return out
+
+
+class Pairs(Iterator[Pair]):
+    """The pairs of a corpus, and the counts of what has been read so far.
+
+    The words are those of the text if it is given, else those of the parses. Where source parses are translated,
+    source words are those of the parses, as far as they differ from the text in case and escaped brackets alone: rules
+    with the text's words would never match a parse. A pair with a failed parse in place of a text has no links.
+    """
+
+    def __init__(self, corpus: Corpus, needs: Needs) -> None:
+        """Refuses a corpus that lacks alignments, or the words of a side."""
+        self.counts = PairCounts()
+        self._links = corpus.file("alignments")
+        self._source = _SideReader(corpus, "source", needs.source, needs, self.counts)
+        self._target = _SideReader(corpus, "target", needs.target, needs, self.counts)
+        files = [*self._source.files, *self._target.files, (self._links, "pharaoh")]
+        self._pairs = self._read(read_parallel(*files))
+
+    def __next__(self) -> Pair:
+        return next(self._pairs)
+
+    def _read(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[Pair]:
+        split = len(self._source.files)
+        while batch := list(islice(rows, BATCH)):
+            columns = list(zip(*batch, strict=True))
+            first = self.counts.pairs + 1
+            source = self._source.read(columns[:split], first)
+            target = self._target.read(columns[split:-1], first)
+            for number, links, (f, source_parse), (e, target_parse) in zip(
+                range(first, first + len(batch)), columns[-1], source, target, strict=True
+            ):
+                if self._source.failed(f) or self._target.failed(e):
+                    links = Alignment()
+                check_links(links, f, e, self._links, number)
+                self.counts.pairs += 1
+                yield Pair(number, f, e, links, **source_parse, **target_parse)
+
+
+def check_links(links: Alignment, source: Sequence[str], target: Sequence[str], file: Path, line: int) -> None:
+    """Refuse a link that points outside its sentence pair."""
+    try:
+        links.check(len(source), len(target))
+    except ValueError as error:
+        raise FormatError(os.fspath(file), line, str(error)) from error
+
+
+class _SideReader:
+    """One side of the pairs: its words, and its parses as they are needed."""
+
+    def __init__(self, corpus: Corpus, side: Side, wanted: str, needs: Needs, counts: PairCounts) -> None:
+        self.side, self.wanted, self.needs, self.counts = side, wanted, needs, counts
+        self.text: Path | None = getattr(corpus, side)
+        self.parses = corpus.parses(side) if wanted != "words" or self.text is None else None
+        if self.text is None and self.parses is None:
+            raise UsageError(f"there is no --{side}, and no parses of that side")
+        named = ((self.text, "text"), (self.parses, self.parses and find_format(self.parses).name))
+        self.files = [(path, format) for path, format in named if path and format]
+        # Models that translate parses have rules with their words.
+        self.as_parsed = side == "source" and wanted in ("forest", "best", "dependency")
+        if wanted == "dependency":
+            self.heads: HeadTable = heads.load(needs.source_heads if side == "source" else needs.target_heads)
+            self.style = head_style("table" if side == "source" else needs.target_style)
+
+    @property
+    def field(self) -> str:
+        """The field of a pair that has the parse."""
+        return f"{self.side}_{self.wanted.replace('best', 'forest')}"
+
+    def failed(self, words: Sequence[str]) -> bool:
+        """Whether a failed parse stands in place of the words."""
+        return self.text is None and not words
+
+    def read(self, columns: Sequence[Sequence[Any]], first: int) -> Iterator[tuple[list[str], dict[str, Any]]]:
+        """The words of some sentences, and what is needed of their parses; the first of them has the number `first`."""
+        length = len(columns[0])
+        texts = columns[0] if self.text else [None] * length
+        parses = columns[-1] if self.parses else [None] * length
+        values = self._convert(parses) if self.parses else parses
+        for number, text, parse, value in zip(range(first, first + length), texts, parses, values, strict=True):
+            words = self._words(text, parse)
+            yield words, {} if self.wanted == "words" else {self.field: self._fit(number, text, value)}
+
+    def _words(self, text: list[str] | None, parse: Any) -> list[str]:
+        if text is None or (self.as_parsed and parse is not None):
+            words: list[str] = parse.words
+            if text is None:
+                return words
+            if words and words != text and not difference(words, text, ""):
+                self.counts.respelt += 1
+                return words
+        return text
+
+    def _convert(self, parses: Sequence[Any]) -> Sequence[Any]:
+        match self.wanted:
+            case "forest" | "best":
+                return [as_forest(value, self.wanted == "best") for value in parses]
+            case "dependency" if not isinstance(parses[0], Dependency):
+                trees = [value.viterbi() if isinstance(value, ParseForest) else value for value in parses]
+                return to_dependencies(trees, self.heads, self.style)
+        return parses
+
+    def _fit(self, number: int, text: list[str] | None, value: Any) -> Any:
+        """A parse with the words of its text; without words where it is left out."""
+        if value is None or self.wanted in ("forest", "best"):  # extraction compares the words of forests
+            return value
+        if (
+            text is not None
+            and len(value)
+            and (problem := difference(value.words, text, f"line {number} of {self.text}"))
+        ):
+            if not self.needs.skip_bad:
+                raise self._error(number, f"{problem}{missing_hint(self.files[-1][0])}")
+            self.counts.mismatched[self.side] += 1
+            return NO_TREE if self.wanted == "tree" else NO_DEPENDENCY
+        self.counts.missing[self.side] += not len(value) and text != []
+        return self._target_dependency(number, text, value) if self.field == "target_dependency" else value
+
+    def _target_dependency(self, number: int, text: list[str] | None, tree: Dependency) -> Dependency:
+        """A tree that rules can have: with the words of the text, and without crossing arcs.
+
+        A failed parse, in CoNLL words of which none has a head, has no words. Cycles stay: extraction uses what is
+        well-formed around them.
+        """
+        if not len(tree) or (tree.heads == Dependency.NO_HEAD).all():
+            return NO_DEPENDENCY
+        if text is not None and text != tree.words:
+            tree = Dependency(text, tree.heads.tolist(), tree.tags, tree.relations)
+        if self.needs.tags and not tree.tags:
+            raise self._error(number, "it has no tags; a model over tags needs them")
+        if not tree.is_projective() and not tree.cycle():
+            self.counts.lifted += 1
+            tree, _ = tree.projectivise()
+        return tree
+
+    def _error(self, number: int, problem: str) -> FormatError:
+        return FormatError(os.fspath(self.files[-1][0]), 0, f"tree {number}: {problem}")

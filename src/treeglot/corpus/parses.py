@@ -1,0 +1,16 @@
+"""A parse in the shape that is asked for."""
+
+from __future__ import annotations
+
+from treeglot.syntax import ParseForest, Tree
+
+
+def as_forest(value: ParseForest | Tree, best: bool = False) -> ParseForest | None:
+    """A parse as a forest, of its best tree alone if that is asked for; None for a tree without words.
+
+    >>> as_forest(Tree.parse("(NP (DT das) (NN Haus))")).count()
+    1.0
+    """
+    if isinstance(value, Tree):
+        return ParseForest.from_tree(value) if len(value) else None
+    return ParseForest.from_tree(value.viterbi()) if best and value.parsed else value
