@@ -1,4 +1,5 @@
 #include "bind/core.h"
+#include "bind/options.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -21,6 +22,42 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace treeglot {
+
+template <>
+inline constexpr auto kNames<PassThrough> =
+    std::array{OptionName{"none", PassThrough::none}, OptionName{"unknown", PassThrough::unknown},
+               OptionName{"all", PassThrough::all}};
+template <>
+inline constexpr auto kFields<ChartOptions> = std::tuple{OptionField{"pass_through", &ChartOptions::pass_through},
+                                                         OptionField{"glue", &ChartOptions::glue},
+                                                         OptionField{"glued", &ChartOptions::glued},
+                                                         OptionField{"goal", &ChartOptions::goal},
+                                                         OptionField{"marked", &ChartOptions::marked},
+                                                         OptionField{"mark", &ChartOptions::mark}};
+template <>
+inline constexpr auto kFields<ForestOptions> = std::tuple{OptionField{"forest_margin", &ForestOptions::margin},
+                                                          OptionField{"step_limit", &ForestOptions::step_limit}};
+template <>
+inline constexpr auto kFields<HeadDependentsMatchOptions> =
+    std::tuple{OptionField{"max_combinations", &HeadDependentsMatchOptions::max_combinations}};
+template <>
+inline constexpr auto kFields<SearchOptions> =
+    std::tuple{OptionField{"pop_limit", &SearchOptions::pop_limit}, OptionField{"beam", &SearchOptions::beam},
+               OptionField{"threshold", &SearchOptions::threshold}};
+template <>
+inline constexpr auto kFields<DecoderOptions> =
+    std::tuple{OptionField{"per_source", &DecoderOptions::per_source}, OptionField{"markup", &DecoderOptions::markup}};
+
+namespace {
+
+// What the search says of charts, also of those that other matchers fall back on.
+ChartOptions chart_options(nb::handle search) {
+  ChartOptions out;
+  read_options(search, out, std::tuple{OptionField{"span_limit", &ChartOptions::span_limit}});
+  return out;
+}
+
+}  // namespace
 
 void bind_decode(nb::module_& m) {
   nb::class_<DerivationStep>(m, "DerivationStep", "One use of a rule in a derivation.")
@@ -113,58 +150,59 @@ void bind_decode(nb::module_& m) {
           "add_unknown_lengths", [](FeatureSet& self) { self.space().add_unknown_lengths(); },
           "Features of words that pass through, by their length: unknown_length_1 to unknown_length_6.");
 
-  nb::enum_<PassThrough>(m, "PassThrough", "Which source words may be their own translation.")
-      .value("none", PassThrough::none)
-      .value("unknown", PassThrough::unknown)
-      .value("all", PassThrough::all);
   nb::class_<Matcher>(m, "Matcher", "How a table's rules meet an input.")
       .def_prop_ro("left_out", &Matcher::left_out,
                    "Rules that it never uses, for they would close a circle of labels.");
   nb::class_<ChartMatcher, Matcher>(m, "ChartMatcher", "Meets strings: every rule on every span up to a limit.")
       .def(
           "__init__",
-          [](ChartMatcher* self, const FeatureSet& features, std::uint32_t span_limit, PassThrough pass_through,
-             bool glue, std::string glued, std::string goal, std::uint32_t label_limit, std::uint32_t match_limit,
-             bool marked, const std::vector<std::pair<std::string, float>>& passed, std::string mark) {
-            ChartOptions options{span_limit,       pass_through,    glue,  label_limit, match_limit,
-                                 std::move(glued), std::move(goal), marked};
+          [](ChartMatcher* self, const FeatureSet& features, nb::handle search,
+             const std::vector<std::pair<std::string, float>>& passed,
+             const nb::typed<nb::dict, nb::str, nb::object>& others) {
+            ChartOptions options = chart_options(search);
+            read_options(search, options,
+                         std::tuple{OptionField{"label_limit", &ChartOptions::label_limit},
+                                    OptionField{"match_limit", &ChartOptions::match_limit}});
+            read_options(others, options);
             for (const auto& [label, value] : passed) options.passed.push_back({label, value});
-            options.mark = std::move(mark);
             new (self) ChartMatcher(features.shared_table(), options);
           },
-          "features"_a, "span_limit"_a, "pass_through"_a = PassThrough::unknown, "glue"_a = true, "glued"_a = "",
-          "goal"_a = "", "label_limit"_a = 0, "match_limit"_a = 0, "marked"_a = false,
-          "passed"_a = std::vector<std::pair<std::string, float>>(), "mark"_a = "");
+          "features"_a, "search"_a, "passed"_a = std::vector<std::pair<std::string, float>>(), "others"_a = nb::dict(),
+          "`others` are what other decoders have otherwise: pass_through, glue, glued, goal, marked, mark.");
   nb::class_<ForestMatcher, Matcher>(m, "ForestMatcher",
                                      "Meets packed forests: every fragment at every node; adds parse and pseudo.")
       .def(
           "__init__",
-          [](ForestMatcher* self, FeatureSet& features, std::shared_ptr<HeadTable> heads, double margin,
-             std::uint32_t step_limit, std::uint32_t span_limit, bool pseudo_nodes) {
-            new (self) ForestMatcher(features, std::move(heads), {margin, step_limit, pseudo_nodes}, {span_limit});
+          [](ForestMatcher* self, FeatureSet& features, std::shared_ptr<HeadTable> heads, nb::handle search,
+             bool pseudo_nodes) {
+            auto options = read_options<ForestOptions>(search);
+            options.pseudo_nodes = pseudo_nodes;
+            new (self) ForestMatcher(features, std::move(heads), options, chart_options(search));
           },
-          "features"_a, "heads"_a.none(), "margin"_a, "step_limit"_a, "span_limit"_a, "pseudo_nodes"_a = false);
+          "features"_a, "heads"_a.none(), "search"_a, "pseudo_nodes"_a = false);
 
   nb::class_<HeadDependentsMatcher, Matcher>(
       m, "HeadDependentsMatcher", "Meets dependency trees: the rules of each word with its dependents, and phrases.")
       .def(
           "__init__",
-          [](HeadDependentsMatcher* self, FeatureSet& features, std::shared_ptr<HeadTable> heads, bool augmented,
-             std::uint32_t max_combinations, std::uint32_t span_limit) {
-            new (self) HeadDependentsMatcher(features, std::move(heads), {augmented, max_combinations}, {span_limit});
+          [](HeadDependentsMatcher* self, FeatureSet& features, std::shared_ptr<HeadTable> heads, nb::handle search,
+             bool augmented) {
+            auto options = read_options<HeadDependentsMatchOptions>(search);
+            options.augmented = augmented;
+            new (self) HeadDependentsMatcher(features, std::move(heads), options, chart_options(search));
           },
-          "features"_a, "heads"_a.none(), "augmented"_a, "max_combinations"_a, "span_limit"_a);
+          "features"_a, "heads"_a.none(), "search"_a, "augmented"_a);
 
   nb::class_<Decoder>(m, "Decoder", "Features, a matcher and weights, ready to translate.")
       .def(
           "__init__",
           [](Decoder* self, std::shared_ptr<FeatureSet> features, std::shared_ptr<Matcher> matcher,
-             const std::vector<std::pair<std::string, float>>& weights, std::uint32_t pop_limit, std::uint32_t beam,
-             float threshold, std::uint32_t per_source, bool markup) {
-            new (self) Decoder(std::move(features), std::move(matcher), weights,
-                               {{pop_limit, beam, threshold}, per_source, markup});
+             const std::vector<std::pair<std::string, float>>& weights, nb::handle search) {
+            auto options = read_options<DecoderOptions>(search);
+            read_options(search, options.search);
+            new (self) Decoder(std::move(features), std::move(matcher), weights, options);
           },
-          "features"_a, "matcher"_a, "weights"_a, "pop_limit"_a, "beam"_a, "threshold"_a, "per_source"_a, "markup"_a)
+          "features"_a, "matcher"_a, "weights"_a, "search"_a)
       .def_prop_ro(
           "features", [](const Decoder& d) { return d.feature_names(); }, "Names of the features, by number.")
       .def("feature_names", &Decoder::feature_names, "begin"_a = 0,

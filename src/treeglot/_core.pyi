@@ -2343,15 +2343,6 @@ class FeatureSet:
         Features of words that pass through, by their length: unknown_length_1 to unknown_length_6.
         """
 
-class PassThrough(enum.Enum):
-    """Which source words may be their own translation."""
-
-    none = 0
-
-    unknown = 1
-
-    all = 2
-
 class Matcher:
     """How a table's rules meet an input."""
 
@@ -2362,26 +2353,29 @@ class Matcher:
 class ChartMatcher(Matcher):
     """Meets strings: every rule on every span up to a limit."""
 
-    def __init__(self, features: FeatureSet, span_limit: int, pass_through: PassThrough = PassThrough.unknown, glue: bool = True, glued: str = '', goal: str = '', label_limit: int = 0, match_limit: int = 0, marked: bool = False, passed: Sequence[tuple[str, float]] = [], mark: str = '') -> None: ...
+    def __init__(self, features: FeatureSet, search: object, passed: Sequence[tuple[str, float]] = [], others: dict[str, object] = {}) -> None:
+        """
+        `others` are what other decoders have otherwise: pass_through, glue, glued, goal, marked, mark.
+        """
 
 class ForestMatcher(Matcher):
     """
     Meets packed forests: every fragment at every node; adds parse and pseudo.
     """
 
-    def __init__(self, features: FeatureSet, heads: HeadTable | None, margin: float, step_limit: int, span_limit: int, pseudo_nodes: bool = False) -> None: ...
+    def __init__(self, features: FeatureSet, heads: HeadTable | None, search: object, pseudo_nodes: bool = False) -> None: ...
 
 class HeadDependentsMatcher(Matcher):
     """
     Meets dependency trees: the rules of each word with its dependents, and phrases.
     """
 
-    def __init__(self, features: FeatureSet, heads: HeadTable | None, augmented: bool, max_combinations: int, span_limit: int) -> None: ...
+    def __init__(self, features: FeatureSet, heads: HeadTable | None, search: object, augmented: bool) -> None: ...
 
 class Decoder:
     """Features, a matcher and weights, ready to translate."""
 
-    def __init__(self, features: FeatureSet, matcher: Matcher, weights: Sequence[tuple[str, float]], pop_limit: int, beam: int, threshold: float, per_source: int, markup: bool) -> None: ...
+    def __init__(self, features: FeatureSet, matcher: Matcher, weights: Sequence[tuple[str, float]], search: object) -> None: ...
 
     @property
     def features(self) -> list[str]:

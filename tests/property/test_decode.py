@@ -17,6 +17,7 @@ from treeglot._core import (
     RuleTable,
     RuleTableBuilder,
 )
+from treeglot.decode import SearchOptions
 
 NT = 0x80000000
 SOURCE = ["a", "b", "c", "d"]
@@ -129,7 +130,8 @@ sentences = st.lists(st.sampled_from(SOURCE), min_size=1, max_size=4)
 def decoder(grammar: list[Rule], pop_limit: int = 0) -> Decoder:
     features = FeatureSet(compiled(grammar))
     features.add_ngram(LM)
-    return Decoder(features, ChartMatcher(features, LIMIT), list(WEIGHTS.items()), pop_limit, 0, 0.0, 0, False)
+    search = SearchOptions(pop_limit=pop_limit, span_limit=LIMIT, per_source=0)
+    return Decoder(features, ChartMatcher(features, search), list(WEIGHTS.items()), search)
 
 
 def total(decoder: Decoder, features: list[tuple[int, float]]) -> float:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeglot._core import ChartMatcher, Decoder, FeatureSet, RuleTable, RuleTableBuilder
+from treeglot.decode import SearchOptions
 from treeglot.syntax import Dependency
 
 NT = 0x80000000
@@ -119,7 +120,8 @@ def decoder(grammar: list[Rule], pop_limit: int = 0) -> Decoder:
     features = FeatureSet(compiled(grammar))
     features.add_dependency(WORDS_MODEL.core)
     features.add_dependency(TAGS_MODEL.core)
-    return Decoder(features, ChartMatcher(features, 10), list(WEIGHTS.items()), pop_limit, 0, 0.0, 0, False)
+    search = SearchOptions(pop_limit=pop_limit, per_source=0)
+    return Decoder(features, ChartMatcher(features, search), list(WEIGHTS.items()), search)
 
 
 grammars = st.lists(rules(), min_size=1, max_size=6)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from small_lm import LM, log_probability, unknown_words
 
 from treeglot._core import ChartMatcher, Decoder, FeatureSet, RuleTable, RuleTableBuilder
-from treeglot.decode import Translator, match_labels
+from treeglot.decode import SearchOptions, Translator, match_labels
 
 SOURCE = ["a", "b", "c"]
 TARGET = ["u", "v"]
@@ -150,7 +150,8 @@ def decoder(grammar: list[Rule], weights: dict[str, float], labels: bool = True,
     features.add_ngram(LM)
     if labels:
         features.add_labels()
-    return Decoder(features, ChartMatcher(features, LIMIT), list(weights.items()), pops, 0, 0.0, 0, False)
+    search = SearchOptions(pop_limit=pops, span_limit=LIMIT, per_source=0)
+    return Decoder(features, ChartMatcher(features, search), list(weights.items()), search)
 
 
 grammars = st.lists(rules(), min_size=1, max_size=7)

@@ -18,6 +18,7 @@ from syntax_strategies import forests, mild_scores
 
 from treeglot import ParseForest
 from treeglot._core import Decoder, FeatureSet, ForestMatcher
+from treeglot.decode import SearchOptions
 from treeglot.syntax import Dependency, ScoreKind, heads
 
 LABELS = ["S", "NP", "V"]
@@ -201,8 +202,8 @@ def decoder(rules: list[ForestRule], margin: float = math.inf, pop_limit: int = 
     features.add_ngram(LM)
     features.add_dependency(WORDS_MODEL.core)
     features.add_dependency(TAGS_MODEL.core)
-    matcher = ForestMatcher(features, HEADS, margin, steps, 10)
-    return Decoder(features, matcher, list(WEIGHTS.items()), pop_limit, 0, 0.0, 0, False)
+    search = SearchOptions(pop_limit=pop_limit, forest_margin=margin, step_limit=steps, per_source=0)
+    return Decoder(features, ForestMatcher(features, HEADS, search), list(WEIGHTS.items()), search)
 
 
 @settings(max_examples=300)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from small_lm import LM, log_probability, unknown_words
 
 from treeglot._core import Decoder, Dependency, FeatureSet, HeadDependentsMatcher, RuleTable, RuleTableBuilder
+from treeglot.decode import SearchOptions
 
 NT = 0x80000000
 TARGET = ["u", "v", "w"]
@@ -214,8 +215,9 @@ def lm_score(words: tuple[str, ...]) -> float:
 def decoder(case: Case, augmented: bool, pop_limit: int = 0, max_combinations: int = 1000) -> Decoder:
     features = FeatureSet(compiled(case.rules))
     features.add_ngram(LM)
-    matcher = HeadDependentsMatcher(features, None, augmented, max_combinations, 10)
-    return Decoder(features, matcher, list(WEIGHTS.items()), pop_limit, 0, 0.0, 0, False)
+    search = SearchOptions(pop_limit=pop_limit, max_combinations=max_combinations, per_source=0)
+    matcher = HeadDependentsMatcher(features, None, search, augmented)
+    return Decoder(features, matcher, list(WEIGHTS.items()), search)
 
 
 @settings(max_examples=200)

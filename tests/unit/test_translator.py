@@ -186,4 +186,4 @@ def test_limits_of_a_span_that_cut_are_noted() -> None:
 def test_limits_of_a_span_and_rules_of_sentences() -> None:
     features = FeatureSet(table())
     with pytest.raises(ValueError, match="label_limit and match_limit are for tables without rules of whole sentences"):
-        ChartMatcher(features, 10, goal="S", match_limit=3)
+        ChartMatcher(features, SearchOptions(match_limit=3), others={"goal": "S"})

@@ -21,6 +21,6 @@ def match_dependents(augmented: bool = False, heads: HeadTable | None = None) ->
     """
 
     def setup(features: _core.FeatureSet, options: SearchOptions) -> _core.Matcher:
-        return _core.HeadDependentsMatcher(features, heads, augmented, options.max_combinations, options.span_limit)
+        return _core.HeadDependentsMatcher(features, heads, options, augmented)
 
     return setup

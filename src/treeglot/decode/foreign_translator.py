@@ -23,11 +23,6 @@ MARKS = frozenset({"<s>", "</s>"})
 OWN = " "  # what our own features' names begin with here: no feature of a grammar has a blank in its name
 UNTRANSLATED = (OWN + "unknown", OWN + "pseudo")
 PassThrough: TypeAlias = Literal["none", "unknown", "all"]
-PASS_THROUGH = {
-    "none": _core.PassThrough.none,
-    "unknown": _core.PassThrough.unknown,
-    "all": _core.PassThrough.all,
-}
 
 
 @dataclass(frozen=True)
@@ -90,7 +85,7 @@ class ForeignTranslator:
         self.grammar = frozenset(table.features)
         self.options = options or search_options(weights)
         usual = "none" if not settings.passes else "unknown" if settings.only_unknown else definition.pass_through
-        passing = PASS_THROUGH[pass_through or usual]
+        passing = pass_through or usual
         glued, goal = settings.glued or definition.glued, settings.goal or definition.goal
         if glue and goal and goal == glued:
             raise UsageError(f"the label of sentences and the one that glue joins are both {goal!r}; expected no glue")
@@ -102,18 +97,19 @@ class ForeignTranslator:
             if lm is not None:
                 features.add_ngram(lm.core, marked)
             if trees:
-                limits = math.inf, search.step_limit, search.span_limit
-                return _core.ForestMatcher(features, None, *limits, pseudo_nodes=True)
+                return _core.ForestMatcher(features, None, replace(search, forest_margin=math.inf), pseudo_nodes=True)
             return _core.ChartMatcher(
                 features,
-                search.span_limit,
-                passing,
-                glue,
-                glued,
-                goal,
-                passed=_passed(foreign, definition),
-                marked=marked,
-                mark=settings.mark,
+                search,
+                _passed(foreign, definition),
+                {
+                    "pass_through": passing,
+                    "glue": glue,
+                    "glued": glued,
+                    "goal": goal,
+                    "marked": marked,
+                    "mark": settings.mark,
+                },
             )
 
         ours = self.foreign.ours(self.grammar, OWN)

@@ -26,6 +26,6 @@ def match_forests(
     def setup(features: _core.FeatureSet, options: SearchOptions) -> _core.Matcher:
         for model in dependency_models:
             features.add_dependency(model.core)
-        return _core.ForestMatcher(features, heads, options.forest_margin, options.step_limit, options.span_limit)
+        return _core.ForestMatcher(features, heads, options)
 
     return setup

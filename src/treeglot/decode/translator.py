@@ -22,9 +22,7 @@ Setup: TypeAlias = Callable[[_core.FeatureSet, SearchOptions], _core.Matcher]
 
 def match_strings(features: _core.FeatureSet, options: SearchOptions) -> _core.Matcher:
     """The set-up of models that translate strings: no features of their own, rules on spans."""
-    return _core.ChartMatcher(
-        features, options.span_limit, label_limit=options.label_limit, match_limit=options.match_limit
-    )
+    return _core.ChartMatcher(features, options)
 
 
 def match_labels(features: _core.FeatureSet, options: SearchOptions) -> _core.Matcher:
@@ -63,16 +61,7 @@ class Translator:
             features.add_ngram(lm.core)
         matcher = setup(features, options)
         self.left_out = matcher.left_out  # rules that are never used, for they would close a circle of labels
-        self._decoder = _core.Decoder(
-            features,
-            matcher,
-            list(self.weights.items()),
-            options.pop_limit,
-            options.beam,
-            options.threshold,
-            options.per_source,
-            options.markup,
-        )
+        self._decoder = _core.Decoder(features, matcher, list(self.weights.items()), options)
         self._names = self._decoder.features
         self._naming = threading.Lock()
 
