@@ -21,10 +21,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from treeglot.decode import ForeignTranslator, SearchOptions, Translator, read_foreign_weights, read_weights
+from treeglot.decode import SearchOptions, Translator, read_weights
+from treeglot.foreign import ForeignTranslator, read_foreign_weights, read_grammar
 from treeglot.lm import load as load_lm
 from treeglot.models import load
-from treeglot.rules import compile_table, open_table, read_grammar
+from treeglot.rules import compile_table, open_table
 
 BATCH = 500
 

@@ -12,7 +12,20 @@ from typing import Any
 
 from treeglot.base.registry import Registry
 
-FOLDERS = ("graph", "syntax", "parse", "lm", "evaluate", "rules", "decode", "tune", "models", "align", "sample")
+FOLDERS = (
+    "graph",
+    "syntax",
+    "parse",
+    "lm",
+    "evaluate",
+    "rules",
+    "decode",
+    "tune",
+    "models",
+    "foreign",
+    "align",
+    "sample",
+)
 MODULES = ("treeglot", *(f"treeglot.{name}" for name in (*FOLDERS, "experiment")))
 SIGNATURE = re.compile(r"\w+\(.*\) -> ")
 

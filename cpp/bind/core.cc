@@ -27,4 +27,5 @@ NB_MODULE(_core, m) {
   treeglot::bind_rules_ghkm(m);
   treeglot::bind_decode(m);
   treeglot::bind_tune(m);
+  treeglot::bind_foreign(m);
 }

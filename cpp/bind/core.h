@@ -26,5 +26,6 @@ void bind_rules_head_dependents(nanobind::module_& m);  // after bind_rules_extr
 void bind_rules_ghkm(nanobind::module_& m);
 void bind_decode(nanobind::module_& m);
 void bind_tune(nanobind::module_& m);
+void bind_foreign(nanobind::module_& m);
 
 }  // namespace treeglot

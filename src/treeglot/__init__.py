@@ -28,7 +28,7 @@ __version__ = "0.1.0"
 
 # Imported when they are first asked for: `import treeglot` stays quick.
 _LATER = {"Model": "treeglot.models", "load": "treeglot.models"}
-_FOLDERS = frozenset({"decode", "evaluate", "graph", "lm", "models", "parse", "rules", "sample", "tune"})
+_FOLDERS = frozenset({"decode", "evaluate", "foreign", "graph", "lm", "models", "parse", "rules", "sample", "tune"})
 
 
 def __getattr__(name: str) -> Any:

@@ -1757,39 +1757,6 @@ class RuleTableBuilder:
     def finish(self) -> RuleTable:
         """The table; the builder is empty afterwards."""
 
-class GrammarFormat(enum.Enum):
-    """Text formats of grammars."""
-
-    cdec = 0
-
-    joshua = 1
-
-    moses = 2
-
-    travatar = 3
-
-class GrammarReader:
-    """Reads a grammar into a RuleTableBuilder."""
-
-    def __init__(self, file: str, skip_bad: bool, format: GrammarFormat, prefix: str, builder: RuleTableBuilder) -> None: ...
-
-    def feed(self, chunk: bytes) -> None:
-        """Takes the next bytes of the file."""
-
-    def finish(self) -> None:
-        """Takes the end of the file."""
-
-    @property
-    def skipped(self) -> int:
-        """Bad rules left out."""
-
-    @property
-    def problems(self) -> list[tuple[int, str]]:
-        """Lines and problems of the first hundred of them."""
-
-def write_rules(table: RuleTable, format: GrammarFormat, begin: int, end: int) -> bytes:
-    """Some rules of a table as lines of a grammar."""
-
 class Bitext:
     """Aligned sentence pairs, as extractors read them."""
 
@@ -2504,3 +2471,36 @@ def sample_pairs(pool: HypothesisPool, scores: Annotated[NDArray[numpy.float64],
     """
     Differences of features between better and worse hypotheses, as the arrays of a sparse matrix.
     """
+
+class GrammarFormat(enum.Enum):
+    """Text formats of grammars."""
+
+    cdec = 0
+
+    joshua = 1
+
+    moses = 2
+
+    travatar = 3
+
+class GrammarReader:
+    """Reads a grammar into a RuleTableBuilder."""
+
+    def __init__(self, file: str, skip_bad: bool, format: GrammarFormat, prefix: str, builder: RuleTableBuilder) -> None: ...
+
+    def feed(self, chunk: bytes) -> None:
+        """Takes the next bytes of the file."""
+
+    def finish(self) -> None:
+        """Takes the end of the file."""
+
+    @property
+    def skipped(self) -> int:
+        """Bad rules left out."""
+
+    @property
+    def problems(self) -> list[tuple[int, str]]:
+        """Lines and problems of the first hundred of them."""
+
+def write_rules(table: RuleTable, format: GrammarFormat, begin: int, end: int) -> bytes:
+    """Some rules of a table as lines of a grammar."""

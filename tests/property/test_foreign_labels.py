@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeglot.decode import ForeignTranslator, ForeignWeights, SearchOptions, read_foreign_weights
-from treeglot.rules import read_grammar
+from treeglot.decode import SearchOptions
+from treeglot.foreign import ForeignTranslator, ForeignWeights, read_foreign_weights, read_grammar
 
 LABELS = st.sampled_from(["X", "A", "B", "GOAL"])
 WORDS = st.sampled_from(["a", "b", "c"])

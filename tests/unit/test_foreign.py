@@ -6,18 +6,9 @@ from pathlib import Path
 import pytest
 
 from treeglot import FormatError, UsageError, lm
-from treeglot.decode import (
-    Entry,
-    ForeignTranslator,
-    ForeignWeights,
-    SearchOptions,
-    Translator,
-    read_foreign_weights,
-    read_kbest,
-    write_kbest,
-)
-from treeglot.decode.foreign_translator import search_options
-from treeglot.rules import read_grammar
+from treeglot.decode import Entry, SearchOptions, Translator, read_kbest, write_kbest
+from treeglot.foreign import ForeignTranslator, ForeignWeights, read_foreign_weights, read_grammar
+from treeglot.foreign.translator import search_options
 
 GRAMMAR = """\
 [X] ||| das ||| the ||| PhraseModel_0=-0.1

@@ -7,9 +7,8 @@ import pytest
 
 from treeglot import FormatError, UsageError
 from treeglot.cli import main
-from treeglot.decode import ForeignTranslator, ForeignWeights, read_foreign_weights
-from treeglot.decode.foreign_input import ANNOTATED, input_line, unmasked
-from treeglot.rules import read_grammar
+from treeglot.foreign import ForeignTranslator, ForeignWeights, read_foreign_weights, read_grammar
+from treeglot.foreign.input import ANNOTATED, input_line, unmasked
 
 LOG10_E = 1 / math.log(10)
 

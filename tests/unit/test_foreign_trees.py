@@ -7,8 +7,7 @@ import pytest
 
 from treeglot import lm
 from treeglot.cli import main
-from treeglot.decode import ForeignTranslator, ForeignWeights, read_foreign_weights
-from treeglot.rules import read_grammar, write_grammar
+from treeglot.foreign import ForeignTranslator, ForeignWeights, read_foreign_weights, read_grammar, write_grammar
 from treeglot.syntax import ParseForest, Tree
 
 CDEC = """\

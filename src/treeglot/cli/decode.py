@@ -112,8 +112,9 @@ def decode(
     """
     from dataclasses import replace
 
-    from treeglot.decode import ForeignTranslator, SearchOptions, read_cdec_config, read_foreign_weights
-    from treeglot.decode.foreign_translator import search_options, translates_trees
+    from treeglot.decode import SearchOptions
+    from treeglot.foreign import ForeignTranslator, read_cdec_config, read_foreign_weights
+    from treeglot.foreign.translator import search_options, translates_trees
     from treeglot.lm import load as load_lm
 
     if config is not None and format != "cdec":
@@ -173,7 +174,7 @@ def _lines(source: Path, format: str = "") -> tuple[Iterator[Source], bool]:
     from itertools import chain, islice
 
     from treeglot.base.files import iterate_lines
-    from treeglot.decode.foreign_input import input_line
+    from treeglot.foreign.input import input_line
 
     lines = iterate_lines(source, errors="replace")
     first = list(islice(lines, 1)) if format == "cdec" else []
@@ -183,7 +184,7 @@ def _lines(source: Path, format: str = "") -> tuple[Iterator[Source], bool]:
 def _trees(source: Path, format: str | None, decoder: ForeignFormat) -> Iterator[Source]:
     """Forests; a line, or nothing, where there is none."""
     from treeglot.base.files import iterate_lines, logical_suffix
-    from treeglot.decode.foreign_input import input_tree
+    from treeglot.foreign.input import input_tree
     from treeglot.models.kind import read_sources
     from treeglot.rules.ghkm import as_forest
     from treeglot.syntax import ParseForest, Records, Tree
@@ -218,7 +219,7 @@ def _check_owners(grammars: int, prefixes: Sequence[str], format: str, unknown: 
 
     Without this the features of a glue grammar would have the weights of the rules.
     """
-    from treeglot.rules.grammar import PREFIXES
+    from treeglot.foreign.grammar import PREFIXES
 
     default = PREFIXES[format]
     shared = [*prefixes, *[default] * (grammars - len(prefixes))][:grammars].count(default)
@@ -239,7 +240,7 @@ def _read(grammar: list[Path], format: ForeignFormat, prefix: Sequence[str], ski
 
 
 def _table(grammar: Sequence[str | Path], format: ForeignFormat, prefix: Sequence[str], skip_bad: bool) -> RuleTable:
-    from treeglot.rules import read_grammar
+    from treeglot.foreign import read_grammar
 
     def report(error: FormatError) -> None:
         warn(f"{error}; the rule is left out")

@@ -1,9 +1,6 @@
 """From a rule table and weights to translations: matching, search, k-best lists, derivations."""
 
 from treeglot.decode.dependents import match_dependents
-from treeglot.decode.foreign import ForeignWeights, read_foreign_weights
-from treeglot.decode.foreign_config import ForeignConfig, read_cdec_config
-from treeglot.decode.foreign_translator import ForeignTranslator
 from treeglot.decode.forests import match_forests
 from treeglot.decode.kbest import Entry, read_kbest, write_kbest
 from treeglot.decode.search import SearchOptions
@@ -15,9 +12,6 @@ from treeglot.decode.weights import read_weights, write_weights
 __all__ = [
     "Derivation",
     "Entry",
-    "ForeignConfig",
-    "ForeignTranslator",
-    "ForeignWeights",
     "Hypothesis",
     "SearchForest",
     "SearchOptions",
@@ -30,8 +24,6 @@ __all__ = [
     "match_forests",
     "match_labels",
     "match_strings",
-    "read_cdec_config",
-    "read_foreign_weights",
     "read_kbest",
     "read_weights",
     "write_kbest",

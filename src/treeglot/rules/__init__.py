@@ -3,7 +3,6 @@
 from treeglot.rules.engines import DuckDB, Engine, Statement
 from treeglot.rules.extract import Extraction, HieroOptions, bitext, extract
 from treeglot.rules.ghkm import RULE_SETS, GhkmOptions, RuleKinds, as_forest, extract_ghkm, rule_kinds
-from treeglot.rules.grammar import read_grammar, write_grammar
 from treeglot.rules.head_dependents import HeadDependentsOptions, extract_dependents
 from treeglot.rules.parsed import ParsedBitext, fuzzy_labels, parsed_bitext
 from treeglot.rules.phrase_kinds import PhraseKinds, phrase_kinds
@@ -40,12 +39,10 @@ __all__ = [
     "open_table",
     "parsed_bitext",
     "phrase_kinds",
-    "read_grammar",
     "rule_kinds",
     "rule_trees",
     "score",
     "scoring",
     "table_schema",
     "target_structures",
-    "write_grammar",
 ]

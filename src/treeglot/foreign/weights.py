@@ -18,7 +18,7 @@ from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, iterate_lines
 from treeglot.base.numbers import parse_number
 from treeglot.base.options import unknown
-from treeglot.decode.foreign_settings import LOG10_E, OLD_WEIGHTS, ForeignSettings, SettingsReader, beside
+from treeglot.foreign.settings import LOG10_E, OLD_WEIGHTS, ForeignSettings, SettingsReader, beside
 
 Decoder: TypeAlias = Literal["cdec", "joshua", "moses", "travatar"]
 

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/numbers.h"
-#include "rules/grammar.h"
+#include "foreign/grammar.h"
 #include "syntax/brackets.h"
 
 namespace treeglot {

@@ -1,4 +1,4 @@
-#include "rules/grammar.h"
+#include "foreign/grammar.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from treeglot.decode.foreign import Decoder
 from treeglot.decode.translator import Source
+from treeglot.foreign.weights import Decoder
 from treeglot.rules.ghkm import as_forest
 from treeglot.syntax import Tree
 

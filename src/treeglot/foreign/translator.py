@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from treeglot import _core
 from treeglot.base.errors import TreeglotError, UsageError
-from treeglot.decode.foreign import SOURCE_WORDS, Decoder, ForeignWeights
-from treeglot.decode.foreign_input import Line, input_line, input_tree, unmasked
 from treeglot.decode.search import SearchOptions
 from treeglot.decode.search_forest import SearchForest
 from treeglot.decode.translation import Derivation, Hypothesis, Translation
 from treeglot.decode.translator import Source, Translator
+from treeglot.foreign.input import Line, input_line, input_tree, unmasked
+from treeglot.foreign.weights import SOURCE_WORDS, Decoder, ForeignWeights
 
 if TYPE_CHECKING:
     from treeglot.lm import NgramModel

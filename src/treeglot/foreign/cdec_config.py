@@ -8,7 +8,7 @@ from pathlib import Path
 
 from treeglot.base.errors import FormatError
 from treeglot.base.files import PathLike, iterate_lines
-from treeglot.decode.foreign_settings import ForeignSettings, beside, positive
+from treeglot.foreign.settings import ForeignSettings, beside, positive
 
 # The features of each feature function that can be had here.
 FUNCTIONS = {
