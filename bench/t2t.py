@@ -15,16 +15,21 @@ from dataclasses import replace
 from timing import fastest
 
 from treeglot.base.files import read_lines
+from treeglot.corpus import Corpus, Needs
 from treeglot.decode import SearchOptions, read_weights
 from treeglot.models import load
-from treeglot.rules import extract, fuzzy_labels, parsed_bitext
-from treeglot.syntax import read_parallel
+from treeglot.rules import collect, extract, fuzzy_labels
 
 
 def measure_extraction(given: argparse.Namespace) -> None:
-    text = ((given.source, "text"), (given.target, "text"), (given.alignment, "pharaoh"))
-    trees = given.source_trees, given.target_trees
-    parsed = parsed_bitext(read_parallel(*text, *trees))
+    corpus = Corpus(
+        source=given.source,
+        target=given.target,
+        alignments=given.alignment,
+        source_trees=given.source_trees,
+        target_trees=given.target_trees,
+    )
+    parsed = collect(corpus.pairs(Needs(source="tree", target="tree")))
     kinds = {"hiero": None, "fuzzy": {}, "nested": {"nesting": True}, "samt": {"hard": True}}
     plain = 0.0
     for name, how in kinds.items():

@@ -18,12 +18,14 @@ FOLDERS = (
     "parse",
     "lm",
     "evaluate",
+    "align",
+    "corpus",
     "rules",
     "decode",
     "tune",
     "models",
     "foreign",
-    "align",
+    "analyse",
     "sample",
 )
 MODULES = ("treeglot", *(f"treeglot.{name}" for name in (*FOLDERS, "experiment")))

@@ -12,7 +12,8 @@ from syntax_strategies import trees
 from taiwan import ALIGNMENT, SOURCE, SOURCE_TREE, TARGET, TARGET_TREE
 
 from treeglot import _core
-from treeglot.rules import HieroOptions, fuzzy_labels, parsed_bitext
+from treeglot.corpus import Pair
+from treeglot.rules import HieroOptions, collect, fuzzy_labels
 from treeglot.syntax import Alignment, Tree, category
 
 WIDE = HieroOptions(max_phrase=-1, max_symbols=-1)
@@ -35,7 +36,7 @@ def parsed_pairs(draw, longest=6):
 
 def run(pairs, options, labelled=True, threads=1, **how):
     """The bitext, its labels, and the tally's rows {(source, target, alignment, labels): (units, times)}."""
-    parsed = parsed_bitext((s, t, Alignment(a), f, e) for s, t, a, f, e in pairs)
+    parsed = collect(Pair(0, s, t, Alignment(a), source_tree=f, target_tree=e) for s, t, a, f, e in pairs)
     labels = fuzzy_labels(parsed, **how) if labelled else None
     tally, counts = _core.Tally(), _core.HieroCounts()
     none = np.zeros(0, dtype=np.uint8)

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from syntax_strategies import trees
 from taiwan import ALIGNMENT, SOURCE, SOURCE_TREE, TARGET, TARGET_TREE
 
-from treeglot.rules import parsed_bitext, phrase_kinds
+from treeglot.analyse import phrase_kinds
+from treeglot.corpus import Pair
 from treeglot.syntax import Alignment, Tree
 
 
@@ -48,8 +49,8 @@ def pairs(draw):
 @settings(max_examples=60)
 @given(st.lists(pairs(), min_size=1, max_size=3), st.sampled_from([2, 9]), st.integers(1, 2))
 def test_kinds(corpus, longest, threads):
-    parsed = parsed_bitext((s, t, Alignment(a), f, e) for s, t, a, f, e in corpus)
-    found = phrase_kinds(parsed, longest, threads)
+    pairs = (Pair(0, s, t, Alignment(a), source_tree=f, target_tree=e) for s, t, a, f, e in corpus)
+    found = phrase_kinds(pairs, longest, threads)
     expected = [0] * 5
     for pair in corpus:
         phrases = list(tight_pairs(pair, longest))
@@ -66,7 +67,7 @@ def test_kinds(corpus, longest, threads):
 
 
 def test_the_example_of_the_paper():
-    found = phrase_kinds(parsed_bitext([(SOURCE, TARGET, ALIGNMENT, SOURCE_TREE, TARGET_TREE)]))
+    found = phrase_kinds([Pair(1, SOURCE, TARGET, ALIGNMENT, source_tree=SOURCE_TREE, target_tree=TARGET_TREE)])
     assert found.tree_to_tree < found.nested < found.string_to_string
     assert found.as_json()["percent_of_nested"]["nested"] == 100
     assert "<svg" in found.plot()

@@ -10,7 +10,8 @@ from syntax_strategies import trees
 from taiwan import ALIGNMENT, SOURCE, SOURCE_TREE, TARGET, TARGET_TREE
 
 from treeglot import _core
-from treeglot.rules import parsed_bitext
+from treeglot.corpus import Pair
+from treeglot.rules import collect
 from treeglot.rules.tree_pair import rule_trees
 from treeglot.syntax import Alignment, Tree
 
@@ -20,7 +21,7 @@ VARIABLE = re.compile(r"\[[^\\]+,\d+\]")
 
 def run(pairs, frontier=7, rules=10**6, threads=1):
     """{(lhs, source, target, alignment, source tree, target tree): (units, times)}, labels checked on the way."""
-    parsed = parsed_bitext((s, t, Alignment(a), f, e) for s, t, a, f, e in pairs)
+    parsed = collect(Pair(0, s, t, Alignment(a), source_tree=f, target_tree=e) for s, t, a, f, e in pairs)
     built = parsed.pairs
     extractor = _core.TreePairExtractor(built, parsed.source_trees, parsed.target_trees, frontier, rules)
     tally, counts = _core.Tally(), _core.TreePairCounts()

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from treeglot import Dependency, FormatError, Tree, TreeglotError, UsageError, sample
+from treeglot import Dependency, FormatError, Tree, UsageError, sample
 from treeglot.cli.output import shown_warnings
+from treeglot.corpus import Corpus, Needs, PairCounts
 from treeglot.lm import DiscountWarning
-from treeglot.models import Corpus, Model, load, train
+from treeglot.models import Model, load, train
 from treeglot.models.c2d import ForestModelOptions
 from treeglot.models.dep2str import Dep2strOptions
-from treeglot.models.parallel import TreeCounts, target_dependencies
 from treeglot.syntax import heads, read_dependencies, read_forests, read_trees, to_dependencies, write
 
 SHARED = Path(__file__).parents[2].parent / "shared/data"
@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
     parts = sample.split(sample.generate(pairs=PAIRS, seed=3))
     pairs = parts["train"]
-    write(folder / "zh.jsonl", sample.forests(parts, cycles=1)["train"])
+    write(folder / "zh.jsonl", sample.forests(parts)["train"])
     write(folder / "zh.conllu", to_dependencies([pair.source_tree for pair in pairs], heads.load("chinese")))
     write(folder / "zh.txt", [pair.source for pair in pairs])
     write(folder / "en.tree", [pair.target_tree for pair in pairs])
@@ -82,6 +82,11 @@ def test_words_with_other_spaces_in_them_keep_their_places(models: dict[str, Mod
     assert to_html(translation, source).count("10\u00a0000") >= 2
 
 
+def target_dependencies(corpus: Corpus, **needs: bool) -> tuple[list[Dependency], PairCounts]:
+    pairs = corpus.pairs(Needs(target="dependency", **needs))
+    return [pair.target_dependency for pair in pairs if pair.target_dependency is not None], pairs.counts
+
+
 def crossed(tree: Dependency) -> Dependency:
     """The same with the first word on the last, the others on the first: arcs cross from four words on."""
     return Dependency(tree.words, [2, -1, 1, 0, *[1] * (len(tree) - 4)], tree.tags)
@@ -94,8 +99,8 @@ def test_crossing_arcs_are_lifted_counted_and_translated(folder: Path, corpus: C
     assert bad > 10
     write(tmp_path / "bent.conllu", bent)
     given = replace(corpus, target_dependencies=tmp_path / "bent.conllu")
-    counts = TreeCounts()
-    assert all(tree.is_projective() for tree in target_dependencies(given, "english", counts=counts))
+    lifted, counts = target_dependencies(given)
+    assert all(tree.is_projective() for tree in lifted)
     assert counts.lifted == bad
     said: list[str] = []
     model = train("c2d", given, tmp_path / "model", report=said.append)
@@ -114,8 +119,8 @@ def test_numbers_of_records_differ(folder: Path, corpus: Corpus, tmp_path: Path)
     number = len(lines)
     trees = replace(corpus, target_dependencies=None)
     for name, file, problem in (
-        ("long.tree", "en.txt", rf"en\.txt: has {number} records, fewer than .*long\.tree"),
-        ("short.tree", "en.txt", rf"short\.tree: has {number - 1} records, fewer than .*en\.txt"),
+        ("long.tree", "en.txt", rf"zh\.jsonl: has {number} records, fewer than .*long\.tree"),
+        ("short.tree", "en.txt", rf"short\.tree: has {number - 1} records, fewer than .*zh\.jsonl"),
     ):
         with pytest.raises(FormatError, match=problem):
             train("c2d", replace(trees, target_trees=tmp_path / name, target=folder / file), tmp_path / "model")
@@ -134,27 +139,34 @@ def test_the_words_of_target_trees_are_the_texts(folder: Path, corpus: Corpus, t
         train("c2d", given, tmp_path / "model")
     said: list[str] = []
     train("c2d", given, tmp_path / "model", ForestModelOptions(skip_bad=True), report=said.append)
-    assert "1 target trees were left out: their words are not the text's" in said
+    assert "1 target parses were left out: their words are not the text's" in said
 
     lines[1][0] = first.upper()
     (tmp_path / "upper.txt").write_text("".join(" ".join(line) + "\n" for line in lines))
-    trees = list(target_dependencies(replace(corpus, target=tmp_path / "upper.txt"), "english"))
+    trees, _ = target_dependencies(replace(corpus, target=tmp_path / "upper.txt"))
     assert trees[1].words == lines[1]
 
 
 def test_escaped_brackets_are_brackets(tmp_path: Path) -> None:
     write(tmp_path / "en.tree", [Tree.parse("(S (-LRB- -LRB-) (NN House) (-RRB- -RRB-))")])
     (tmp_path / "en.txt").write_text("( house )\n")
-    given = Corpus(target_trees=tmp_path / "en.tree", target=tmp_path / "en.txt")
-    assert [tree.words for tree in target_dependencies(given, "english")] == [["(", "house", ")"]]
+    (tmp_path / "links.align").write_text("\n")
+    files = {"source": tmp_path / "en.txt", "target": tmp_path / "en.txt", "alignments": tmp_path / "links.align"}
+    trees, _ = target_dependencies(Corpus(target_trees=tmp_path / "en.tree", **files))
+    assert [tree.words for tree in trees] == [["(", "house", ")"]]
 
 
 @pytest.mark.skipif(not (SHARED / "zh-en").is_dir(), reason="shared/data/zh-en is absent")
 def test_real_trees_have_the_texts_words() -> None:
     data = SHARED / "zh-en"
-    given = Corpus(target_trees=data / "train.en.tree.xz", target=data / "train.lc.en")
-    trees = list(itertools.islice(target_dependencies(given, "english", tags=True), 5000))
-    assert sum(len(tree) > 0 for tree in trees) > 4990
+    given = Corpus(
+        source=data / "train.zh",
+        target=data / "train.lc.en",
+        alignments=data / "train.gdfa",
+        target_trees=data / "train.en.tree.xz",
+    )
+    pairs = itertools.islice(given.pairs(Needs(target="dependency", tags=True)), 5000)
+    assert sum(len(pair.target_dependency or ()) > 0 for pair in pairs) > 4990
 
 
 def test_source_words_that_differ_name_the_file_or_are_skipped(folder: Path, corpus: Corpus, tmp_path: Path) -> None:
@@ -162,14 +174,14 @@ def test_source_words_that_differ_name_the_file_or_are_skipped(folder: Path, cor
     lines[2] = " ".join(["别", *lines[2].split(" ")[1:]])
     (tmp_path / "other.txt").write_text("\n".join(lines) + "\n")
     given = replace(corpus, source=tmp_path / "other.txt")
-    with pytest.raises(TreeglotError, match=r"zh\.jsonl: pair 3: word 1 of the forest is .*, of the source sentence"):
+    with pytest.raises(FormatError, match=r"zh\.jsonl: forest 3: word 1 is '.*'; in line 3 of .*other\.txt it is '别'"):
         train("c2s", given, tmp_path / "model")
     options, said = tmp_path / "options.toml", list[str]()
     options.write_text("skip_bad = true\n")
     from treeglot.base.options import load_options
 
     train("c2s", given, tmp_path / "model", load_options(ForestModelOptions, options), report=said.append)
-    assert any("1 left out as bad" in line for line in said)
+    assert "1 source parses were left out: their words are not the text's" in said
 
 
 def test_files_of_another_kind_are_refused_before_the_work(folder: Path, corpus: Corpus, tmp_path: Path) -> None:
@@ -185,7 +197,7 @@ def test_files_of_another_kind_are_refused_before_the_work(folder: Path, corpus:
     refused("the format conllu holds dependencies, not forests or trees", source_forests=folder / "zh.conllu")
     untagged = [Dependency(tree.words, tree.heads.tolist()) for tree in read_dependencies(folder / "en.conllu")]
     write(tmp_path / "untagged.conllu", untagged)
-    refused(r"untagged\.conllu: tree 1 has no tags", target_dependencies=tmp_path / "untagged.conllu")
+    refused(r"untagged\.conllu: tree 1: it has no tags", target_dependencies=tmp_path / "untagged.conllu")
     refused("klingon", options=ForestModelOptions(source_heads="klingon"))
 
 
@@ -289,4 +301,4 @@ def test_source_trees_of_other_words_can_be_skipped(folder: Path, corpus: Corpus
         train("dep2str", given, tmp_path / "model")
     said: list[str] = []
     train("dep2str", given, tmp_path / "model", Dep2strOptions(skip_bad=True), report=said.append)
-    assert "1 source trees were left out: their words are not the text's" in said
+    assert "1 source parses were left out: their words are not the text's" in said

@@ -40,7 +40,7 @@ class AlignmentScore:
         return 1 - (self.found + self.possible) / both if both else 0.0
 
     def _repr_html_(self) -> str:
-        from treeglot.base.bars import html_table
+        from treeglot.syntax.draw.bars import html_table
 
         figures = (self.precision, self.recall, self.f1, self.aer)
         rows = [["links", "precision", "recall", "F1", "AER"], [f"{self.links:,}", *(f"{x:.4f}" for x in figures)]]

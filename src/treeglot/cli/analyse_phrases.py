@@ -27,25 +27,25 @@ def analyse_phrases(
     from itertools import islice
     from json import dumps
 
+    from treeglot.analyse import phrase_kinds
     from treeglot.base.errors import UsageError
     from treeglot.base.files import write_binary
-    from treeglot.models import Corpus
-    from treeglot.models.t2t import parsed_pairs
-    from treeglot.rules import parsed_bitext, phrase_kinds
+    from treeglot.corpus import Corpus, Needs
 
     if max_phrase == 0:
         raise UsageError("--max-phrase is 0; expected 1 or more, or -1 for no limit")
-    corpus = Corpus(source, target, alignments, source_trees=source_trees, target_trees=target_trees)
-    parsed = parsed_bitext(
-        islice(parsed_pairs(corpus), first or None),
-        files=(str(source_trees), str(target_trees)),
-        skip_bad=skip_bad,
+    corpus = Corpus(
+        source=source,
+        target=target,
+        alignments=alignments,
+        source_trees=source_trees,
+        target_trees=target_trees,
     )
-    seen, *left_out = parsed.lines()
-    say(seen)
-    for line in left_out:
+    pairs = corpus.pairs(Needs(source="tree", target="tree", skip_bad=skip_bad))
+    found = phrase_kinds(islice(pairs, first or None), max_phrase, threads)
+    say(f"{found.pairs:,} sentence pairs")
+    for line in pairs.counts.lines():
         warn(line)
-    found = phrase_kinds(parsed, max_phrase, threads)
     print(dumps(found.as_json(), indent=1) if json else found.text())
     if plot is not None:
         with write_binary(plot) as stream:

@@ -184,9 +184,9 @@ def _lines(source: Path, format: str = "") -> tuple[Iterator[Source], bool]:
 def _trees(source: Path, format: str | None, decoder: ForeignFormat) -> Iterator[Source]:
     """Forests; a line, or nothing, where there is none."""
     from treeglot.base.files import iterate_lines, logical_suffix
+    from treeglot.corpus import as_forest
+    from treeglot.corpus.sources import read_sources
     from treeglot.foreign.input import input_tree
-    from treeglot.models.kind import read_sources
-    from treeglot.rules.ghkm import as_forest
     from treeglot.syntax import ParseForest, Records, Tree
 
     if format is None and logical_suffix(source) in ("", ".txt"):

@@ -124,7 +124,7 @@ def _recipe(corpus: Path, quick: bool) -> Recipe:
 
 def _show(show: Page, pipeline: Pipeline, corpus: Path, report: Report) -> None:
     """The table of the systems, and what they make of a few sentences."""
-    from treeglot.base.bars import columns
+    from treeglot.syntax.draw.bars import columns
 
     show.heading("Results on the test set")
     show.lines([*columns(report.table("test")).splitlines(), "", report.signature("test")])

@@ -8,19 +8,13 @@ from typing import Annotated
 import typer
 
 from treeglot.cli.output import say, warn
+from treeglot.corpus import Corpus
 
 
 def train(
     kind: Annotated[str, typer.Argument(help="The kind of model, such as hiero.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The model's folder.")],
-    source: Annotated[Path | None, typer.Option(help="Tokenised source sentences, one a line.")] = None,
-    target: Annotated[Path | None, typer.Option(help="Tokenised target sentences, one a line.")] = None,
-    alignments: Annotated[Path | None, typer.Option(help="Word alignments in Pharaoh's format, source-target.")] = None,
-    source_trees: Annotated[Path | None, typer.Option(help="Parses of the source sentences.")] = None,
-    target_trees: Annotated[Path | None, typer.Option(help="Parses of the target sentences.")] = None,
-    source_forests: Annotated[Path | None, typer.Option(help="Packed forests of the source sentences.")] = None,
-    source_dependencies: Annotated[Path | None, typer.Option(help="Dependencies of the source sentences.")] = None,
-    target_dependencies: Annotated[Path | None, typer.Option(help="Dependencies of the target sentences.")] = None,
+    corpus: Corpus,
     lm: Annotated[Path | None, typer.Option(help="A language model, ARPA or compiled, in place of a new one.")] = None,
     lm_text: Annotated[Path | None, typer.Option(help="Text to train it on; default: the target sentences.")] = None,
     options: Annotated[
@@ -34,20 +28,10 @@ def train(
     import warnings
 
     from treeglot.base.options import load_options
-    from treeglot.models import Corpus, find_kind
+    from treeglot.models import find_kind
     from treeglot.models import train as train_model
 
     declared = find_kind(kind)
-    corpus = Corpus(
-        source=source,
-        target=target,
-        alignments=alignments,
-        source_trees=source_trees,
-        target_trees=target_trees,
-        source_forests=source_forests,
-        source_dependencies=source_dependencies,
-        target_dependencies=target_dependencies,
-    )
     chosen = load_options(declared.options, options) if options else None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -64,6 +64,13 @@ class SourceFiles:
             raise UsageError(f"there is no {option_name(name)}")
         return path
 
+    def expect(self, *names: str, key: tuple[str, ...] = ()) -> None:
+        """Refuse a table of files without these; `key` is its place in a recipe."""
+        for name in names:
+            if getattr(self, name) is None:
+                where = f" of [{'.'.join(key)}]" if key else ""
+                raise UsageError(f"option {name!r}{where} is missing; expected a path", key)
+
     def parses(self, side: Side) -> Path | None:
         """The file with the parses of a side: forests rather than trees, trees rather than dependencies."""
         given = self.given()
@@ -103,6 +110,15 @@ def check_format(name: str, path: Path, shown: str) -> None:
     if is_parsed(name) and (format := find_format(path)).holds not in (holds := Corpus.holds(name)):
         wanted = " or ".join(NOUNS[each] for each in holds)
         raise UsageError(f"{shown} {path}: the format {format.name} holds {NOUNS[format.holds]}, not {wanted}")
+
+
+def side_of(name: str) -> str:
+    """The text that a file of a corpus belongs to.
+
+    >>> side_of("target_trees")
+    'target'
+    """
+    return name.partition("_")[0]
 
 
 def is_parsed(name: str) -> bool:

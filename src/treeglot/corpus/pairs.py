@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -72,6 +71,11 @@ class PairCounts:
     missing: dict[Side, int] = field(default_factory=lambda: {"source": 0, "target": 0})  # sentences without a tree
     mismatched: dict[Side, int] = field(default_factory=lambda: {"source": 0, "target": 0})  # other words: left out
 
+    def as_counts(self) -> dict[str, int]:
+        """What became of trees, as `extraction.json` has it."""
+        named = {"missing": self.missing, "mismatched": self.mismatched}
+        return {f"{side}_{name}": number for name, of in named.items() for side, number in of.items()}
+
     def lines(self) -> list[str]:
         """What is out of the ordinary, in words."""
         out = []
@@ -82,9 +86,13 @@ class PairCounts:
             )
         if self.lifted:
             out.append(f"{self.lifted:,} target dependency trees were not projective, and were made so")
+        if any(self.missing.values()):
+            out.append(
+                f"{self.missing['source']:,} source and {self.missing['target']:,} target sentences have no tree"
+            )
         for side, number in self.mismatched.items():
             if number:
-                out.append(f"{number:,} {side} trees were left out: their words are not the text's")
+                out.append(f"{number:,} {side} parses were left out: their words are not the text's")
         return out
 
 
@@ -110,7 +118,7 @@ class Pairs(Iterator[Pair]):
 
     def _read(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[Pair]:
         split = len(self._source.files)
-        while batch := list(islice(rows, BATCH)):
+        for batch in _batches(rows):
             columns = list(zip(*batch, strict=True))
             first = self.counts.pairs + 1
             source = self._source.read(columns[:split], first)
@@ -123,6 +131,23 @@ class Pairs(Iterator[Pair]):
                 check_links(links, f, e, self._links, number)
                 self.counts.pairs += 1
                 yield Pair(number, f, e, links, **source_parse, **target_parse)
+
+
+def _batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+    """The rows in batches; those before a bad record come before its error, since they may explain it."""
+    batch = []
+    try:
+        for row in rows:
+            batch.append(row)
+            if len(batch) == BATCH:
+                yield batch
+                batch = []
+    except FormatError:
+        if batch:
+            yield batch
+        raise
+    if batch:
+        yield batch
 
 
 def check_links(links: Alignment, source: Sequence[str], target: Sequence[str], file: Path, line: int) -> None:
@@ -166,18 +191,22 @@ class _SideReader:
         parses = columns[-1] if self.parses else [None] * length
         values = self._convert(parses) if self.parses else parses
         for number, text, parse, value in zip(range(first, first + length), texts, parses, values, strict=True):
-            words = self._words(text, parse)
-            yield words, {} if self.wanted == "words" else {self.field: self._fit(number, text, value)}
-
-    def _words(self, text: list[str] | None, parse: Any) -> list[str]:
-        if text is None or (self.as_parsed and parse is not None):
-            words: list[str] = parse.words
-            if text is None:
-                return words
-            if words and words != text and not difference(words, text, ""):
-                self.counts.respelt += 1
-                return words
-        return text
+            words = text
+            if self.wanted == "tree" and value is not None:
+                self.counts.missing[self.side] += not len(value) and text != []
+            if parse is not None:
+                parsed: list[str] = parse.words
+                if text is None:
+                    words = parsed
+                elif parsed and parsed != text:
+                    if problem := difference(parsed, text, f"line {number} of {self.text}"):
+                        value = self._leave_out(number, problem, value)
+                    elif self.as_parsed:
+                        self.counts.respelt += 1
+                        words = parsed
+            if self.field == "target_dependency":
+                value = self._target_dependency(number, text, value)
+            yield words, {} if self.wanted == "words" else {self.field: value}
 
     def _convert(self, parses: Sequence[Any]) -> Sequence[Any]:
         match self.wanted:
@@ -188,21 +217,15 @@ class _SideReader:
                 return to_dependencies(trees, self.heads, self.style)
         return parses
 
-    def _fit(self, number: int, text: list[str] | None, value: Any) -> Any:
-        """A parse with the words of its text; without words where it is left out."""
-        if value is None or self.wanted in ("forest", "best"):  # extraction compares the words of forests
+    def _leave_out(self, number: int, problem: str, value: Any) -> Any:
+        """What stands for a parse whose words are not the text's; a failed one may have any words."""
+        failed = not (value.parsed if isinstance(value, ParseForest) else len(value))
+        if failed:
             return value
-        if (
-            text is not None
-            and len(value)
-            and (problem := difference(value.words, text, f"line {number} of {self.text}"))
-        ):
-            if not self.needs.skip_bad:
-                raise self._error(number, f"{problem}{missing_hint(self.files[-1][0])}")
-            self.counts.mismatched[self.side] += 1
-            return NO_TREE if self.wanted == "tree" else NO_DEPENDENCY
-        self.counts.missing[self.side] += not len(value) and text != []
-        return self._target_dependency(number, text, value) if self.field == "target_dependency" else value
+        if not self.needs.skip_bad:
+            raise self._error(number, f"{problem}{missing_hint(self.files[-1][0])}")
+        self.counts.mismatched[self.side] += 1
+        return {Tree: NO_TREE, Dependency: NO_DEPENDENCY}.get(type(value))
 
     def _target_dependency(self, number: int, text: list[str] | None, tree: Dependency) -> Dependency:
         """A tree that rules can have: with the words of the text, and without crossing arcs.
@@ -222,4 +245,5 @@ class _SideReader:
         return tree
 
     def _error(self, number: int, problem: str) -> FormatError:
-        return FormatError(os.fspath(self.files[-1][0]), 0, f"tree {number}: {problem}")
+        noun = "forest" if self.field == "source_forest" else "tree"
+        return FormatError(os.fspath(self.files[-1][0]), 0, f"{noun} {number}: {problem}")

@@ -42,7 +42,7 @@ class Bootstrap:
         return self.wins + self.losses + self.ties
 
     def _repr_html_(self) -> str:
-        from treeglot.base.bars import html_table
+        from treeglot.syntax.draw.bars import html_table
 
         intervals = {"baseline": self.baseline, "system": self.system, "difference": self.difference}
         rows = [["", f"{100 * self.system.level:.0f} % interval"]]

@@ -7,94 +7,106 @@ import warnings
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, repeat
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from treeglot.base.errors import FormatError
 from treeglot.base.files import iterate_lines, write_binary
+from treeglot.corpus.files import NOUNS, is_parsed, side_of
+from treeglot.corpus.pairs import check_links
 from treeglot.decode.translation import tokens
 from treeglot.experiment.step import Step, Task
-from treeglot.models.kind import NOUNS
-from treeglot.models.parallel import check_links
 from treeglot.syntax import Alignment, find_format, read, read_text
 from treeglot.syntax.formats import missing_hint
 from treeglot.syntax.same_words import difference
 
 COUNTS = "counts.json"
+END = object()  # of a file that is shorter than others
 
 
 def check_step(name: str, files: Mapping[str, Path], words: Collection[str], *, refuse: bool = True) -> Step:
     """A step that compares `files`, by what they are to a corpus, with their source sentences.
 
     All must have as many sentences, and the parses that `words` names the words of the text. Words that differ are an
-    error or, without `refuse`, a warning that counts them. Being a step, it is done once for files that do not change.
+    error or, without `refuse`, a warning that counts them.
+    Being a step, it is done once for files that do not change, before words are aligned or parsers trained, and for
+    all systems. So it reads each file once more than training does, and only when a file is new.
     """
     settings: dict[str, Any] = {"words": sorted(words), "refuse": refuse}
     return Step(f"check {name}", partial(_check, list(files), **settings), files, settings)
 
 
 def _check(names: list[str], task: Task, words: Collection[str], refuse: bool) -> None:
-    strict = "target" in names  # what is trained on; of what is translated, one bad line must not end it all
-    source = task.inputs["source"]
-    wanted = sum(1 for _ in _sentences(source, strict))
+    files = {name: task.inputs[name] for name in ["source", *names]}
+    found = _read(files, words)
+    wanted = found["source"].records
     if wanted == 0:
-        raise FormatError(str(source), 0, "is empty; expected a sentence a line")
-    counts = {"source": {"records": wanted}}
-    for name in names:
-        if name == "source":
-            continue
-        path, values = task.inputs[name], _values(name, task.inputs[name], strict)
-        text = task.inputs[name.partition("_")[0]] if name in words else None
-        found = _count(values, str(text), () if text is None else _sentences(text, strict))
-        one, hint = _noun(name, path), missing_hint(path) if is_parsed(name) else ""
-        if found.records != wanted:
-            problem = f"has {found.records:,} {one}s; expected {wanted:,}, as {source} has lines"
-            if found.problem:
-                problem += f"; the first that differs is {one} {found.problem}"
+        raise FormatError(str(files["source"]), 0, "is empty; expected a sentence a line")
+    for name, seen in found.items():
+        path, one = files[name], _noun(name, files[name])
+        hint = missing_hint(path) if is_parsed(name) else ""
+        if seen.records != wanted:
+            problem = f"has {seen.records:,} {one}s; expected {wanted:,}, as {files['source']} has lines"
+            if seen.problem:
+                problem += f"; the first that differs is {one} {seen.problem}"
             raise FormatError(str(path), 0, f"{problem}{hint}")
-        if found.problem and refuse:
-            raise FormatError(str(path), 0, f"{one} {found.problem}{hint}")
-        if found.problem:
-            said = f"{found.different:,} of {wanted:,} {one}s have other words than {text}; the first is {one} "
-            warnings.warn(f"{path}: {said}{found.problem}", stacklevel=2)
-        if name == "alignments":
-            _check_links(path, _sentences(source, strict), _sentences(task.inputs["target"], strict))
-        counts[name] = {"records": found.records}
-        if is_parsed(name):
-            counts[name] |= {"unparsed": found.unparsed} | ({"different": found.different} if name in words else {})
+        if seen.bad_link:
+            raise seen.bad_link
+        if seen.problem and refuse:
+            raise FormatError(str(path), 0, f"{one} {seen.problem}{hint}")
+        if seen.problem:
+            said = f"{seen.different:,} of {wanted:,} {one}s have other words than {files[side_of(name)]}"
+            warnings.warn(f"{path}: {said}; the first is {one} {seen.problem}", stacklevel=2)
+    counts = {name: seen.counts(is_parsed(name), name in words) for name, seen in found.items()}
     with write_binary(task.out / COUNTS) as stream:
         stream.write((json.dumps(counts, indent=1) + "\n").encode())
     task.report(f"{wanted:,} sentences")
 
 
 @dataclass
-class _Found:
+class _Seen:
+    """What one file has."""
+
     records: int = 0
     unparsed: int = 0  # parses without words
     different: int = 0
     problem: str = ""  # of the first that differs
+    bad_link: FormatError | None = None
+
+    def counts(self, parsed: bool, compared: bool) -> dict[str, int]:
+        """As the step's result has them."""
+        out = {"records": self.records}
+        out |= {"unparsed": self.unparsed} if parsed else {}
+        return out | ({"different": self.different} if compared else {})
 
 
-def _count(values: Iterable[Any], file: str, sentences: Iterable[list[str]]) -> _Found:
-    """How many values there are, and which have other words than the sentences, as far as there are any of these."""
-    found = _Found()
-    for value, words in zip(values, chain(sentences, repeat(None))):  # noqa: B905 - the second does not end
-        found.records += 1
-        if isinstance(value, str | list | Alignment):
-            continue
-        if not value.words:
-            found.unparsed += 1
-        elif words is not None and (problem := difference(value.words, words, f"line {found.records} of {file}")):
-            found.different += 1
-            found.problem = found.problem or f"{found.records}: {problem}"
+def _read(files: Mapping[str, Path], words: Collection[str]) -> dict[str, _Seen]:
+    """What all files have, read side by side and once; the parses that `words` names are compared with their texts."""
+    strict = "target" in files  # what is trained on; of what is translated, one bad line must not end it all
+    found = {name: _Seen() for name in files}
+    for row in zip_longest(*(_values(name, path, strict) for name, path in files.items()), fillvalue=END):
+        values = dict(zip(files, row, strict=True))
+        for name, value in values.items():
+            if value is END:
+                continue
+            seen, text = found[name], values[side_of(name)] if name in words else END
+            seen.records += 1
+            if name == "alignments" and not seen.bad_link and END not in (values["source"], values["target"]):
+                try:
+                    check_links(value, values["source"], values["target"], files[name], seen.records)
+                except FormatError as error:
+                    seen.bad_link = error
+            if isinstance(value, str | list | Alignment):
+                continue
+            if not value.words:
+                seen.unparsed += 1
+            elif isinstance(text, list):
+                place = f"line {seen.records} of {files[side_of(name)]}"
+                if problem := difference(value.words, text, place):
+                    seen.different += 1
+                    seen.problem = seen.problem or f"{seen.records}: {problem}"
     return found
-
-
-def _check_links(path: Path, source: Iterable[list[str]], target: Iterable[list[str]]) -> None:
-    lines = zip(read(path, "pharaoh"), source, target, strict=True)
-    for number, (links, source_words, target_words) in enumerate(lines, 1):
-        check_links(links, source_words, target_words, path, number)
 
 
 def _values(name: str, path: Path, strict: bool) -> Iterable[Any]:
@@ -103,22 +115,11 @@ def _values(name: str, path: Path, strict: bool) -> Iterable[Any]:
         return read(path, "pharaoh")
     if name.startswith("reference "):
         return iterate_lines(path)
-    return read(path) if is_parsed(name) else _sentences(path, strict)
-
-
-def _sentences(path: Path, strict: bool) -> Iterable[list[str]]:
+    if is_parsed(name):
+        return read(path)
     return read_text(path) if strict else map(tokens, iterate_lines(path, errors="replace"))
 
 
 def _noun(name: str, path: Path) -> str:
     plural = NOUNS[find_format(path).holds] if is_parsed(name) else "lines"
     return {"dependencies": "dependency tree"}.get(plural, plural.removesuffix("s"))
-
-
-def is_parsed(name: str) -> bool:
-    """Whether a file of a corpus, by what it is to it, has parses.
-
-    >>> is_parsed("source_trees"), is_parsed("source")
-    (True, False)
-    """
-    return "_" in name

@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +20,6 @@ import treeglot
 from treeglot.base.errors import FormatError, TreeglotError
 from treeglot.base.files import CHUNK, PathLike, remove_leftovers, write_binary
 from treeglot.experiment.step import DIGEST, FINISHED, Identity, Input, Output, Step, Task
-from treeglot.models.kind import Work
 
 PART = ".part"  # what the name of an unfinished step's folder ends in
 LOCK = ".lock"
@@ -128,7 +127,7 @@ class Pipeline:
             for unfinished in list(part.rglob(".*")):  # what was being written aside when a run was killed
                 _remove(unfinished)
             watcher.started(planned)
-            self._make(planned, part, folders, Work(threads, memory, partial(watcher.said, planned)))
+            self._make(planned, part, folders, threads, memory, partial(watcher.said, planned))
         except BaseException:
             if not step.resumes:  # nobody goes on with it, and a disk may be full
                 shutil.rmtree(part, ignore_errors=True)
@@ -141,7 +140,15 @@ class Pipeline:
         _sync(self.folder)
         watcher.finished(planned, time.monotonic() - began)
 
-    def _make(self, planned: Planned, part: Path, folders: Mapping[str, Path], work: Work) -> None:
+    def _make(
+        self,
+        planned: Planned,
+        part: Path,
+        folders: Mapping[str, Path],
+        threads: int,
+        memory: int,
+        report: Callable[[str], None],
+    ) -> None:
         """The result of a step in the folder `part`, complete."""
         step = planned.step
         began, cpu = time.monotonic(), time.process_time()
@@ -157,7 +164,7 @@ class Pipeline:
                 raise TreeglotError(f"{path} changed before step {step.name!r} read it; run again")
         measures: dict[str, float] = {}
         note = measures.__setitem__
-        step.run(Task(inputs, planned.identity.inputs, part, work.threads, work.memory, work.report, note))
+        step.run(Task(inputs, planned.identity.inputs, part, threads, memory, report, note))
         for path, stamp in before.items():
             if _stamp(path) != stamp:
                 raise TreeglotError(f"{path} changed while step {step.name!r} read it; run again")

@@ -15,38 +15,22 @@ from treeglot.align.aligners import DEFAULT
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike
 from treeglot.base.options import file_options, in_file, load_options, option, required, unknown, with_values
-from treeglot.models import Corpus, Kind, find_kind
+from treeglot.corpus import Corpus, SourceFiles
+from treeglot.models import Kind, find_kind
 
 
-@dataclass(frozen=True)
-class CorpusFiles:
-    """The files of a training corpus; paths are relative to the recipe."""
-
-    source: Path = required("tokenised source sentences")
-    target: Path = required("tokenised target sentences")
-    alignments: Path | None = option(None, "word alignments; without them they are made")
-    source_trees: Path | None = option(None, "parses of the source sentences")
-    target_trees: Path | None = option(None, "parses of the target sentences")
-    source_forests: Path | None = option(None, "packed forests of the source sentences")
-    source_dependencies: Path | None = option(None, "dependencies of the source sentences")
-    target_dependencies: Path | None = option(None, "dependencies of the target sentences")
-
-
-@dataclass(frozen=True)
-class TestSet:
+@dataclass(frozen=True, kw_only=True)
+class TestSet(SourceFiles):
     """Sentences to be translated, and their references."""
 
     __test__ = False  # no test of pytest's
 
-    source: Path = required("tokenised source sentences")
     references: tuple[Path, ...] = required("their translations, one file or more")
-    source_trees: Path | None = option(None, "parses of the sentences")
-    source_forests: Path | None = option(None, "packed forests of the sentences")
-    source_dependencies: Path | None = option(None, "dependencies of the sentences")
     same_words: bool = option(True, "whether parses with other words than the sentences are refused; else a warning")
 
     def __post_init__(self) -> None:
         """Refuses a set that nothing can be compared with."""
+        self.expect("source")
         if not self.references:
             raise UsageError("references is empty; expected at least one file", ("references",))
 
@@ -109,18 +93,6 @@ class TuneSettings:
 
 
 @dataclass(frozen=True)
-class SystemFiles:
-    """Files of the training corpus that a system has for itself, in place of the corpus's."""
-
-    alignments: Path | None = option(None, "word alignments")
-    source_trees: Path | None = option(None, "parses of the source sentences")
-    target_trees: Path | None = option(None, "parses of the target sentences")
-    source_forests: Path | None = option(None, "packed forests of the source sentences")
-    source_dependencies: Path | None = option(None, "dependencies of the source sentences")
-    target_dependencies: Path | None = option(None, "dependencies of the target sentences")
-
-
-@dataclass(frozen=True)
 class System:
     """One system."""
 
@@ -129,15 +101,21 @@ class System:
     options: dict[str, Any] = dataclasses.field(
         default_factory=dict, metadata={"help": "options of the model: tables extract, score, search"}
     )
-    corpus: SystemFiles = option(SystemFiles(), "files that it is trained on in place of the corpus's")
+    corpus: Corpus = option(Corpus(), "files that it is trained on in place of the corpus's")
     tune: TuneSettings | None = option(None, "how its weights are tuned, if not as the others'")
+
+    def __post_init__(self) -> None:
+        """Refuses sentences of its own: all systems are trained on the same."""
+        for name in ("source", "target"):
+            if getattr(self.corpus, name) is not None:
+                raise UsageError(f"corpus.{name}: all systems have the sentences of [corpus]", ("corpus", name))
 
 
 @dataclass(frozen=True)
 class Recipe:
     """An experiment."""
 
-    corpus: CorpusFiles = required("the training corpus")
+    corpus: Corpus = required("the training corpus")
     dev: TestSet = required("what weights are tuned on")
     test: dict[str, TestSet] = required("what systems are tested on, by name")
     system: tuple[System, ...] = required("the systems")
@@ -150,7 +128,8 @@ class Recipe:
     tune: TuneSettings = option(TuneSettings(), "how weights are tuned")
 
     def __post_init__(self) -> None:
-        """Refuses names given twice, and a baseline that is none of the systems."""
+        """Refuses a corpus without text, names given twice, and a baseline that is none of the systems."""
+        self.corpus.expect("source", "target", key=("corpus",))
         names = [system.name for system in self.system]
         if not names:
             raise UsageError("there is no system; expected at least one [[system]]")
@@ -228,14 +207,14 @@ def _placed(value: Any, folders: Sequence[Path]) -> Any:
 def training_files(kind: Kind, given: Collection[str], own: Collection[str] = ()) -> list[str]:
     """Which of the files that a corpus has a kind of model is trained on; of those that serve alike a system's own."""
     out = ["source", "target", "alignments"]
-    needed = {name for need in kind.needs for name in need.split("|")}
-    for need in (*kind.needs, *(name for name in kind.takes if name not in needed)):
+    needed = {name for need in kind.files for name in need.split("|")}
+    for need in (*kind.files, *(name for name in kind.optional if name not in needed)):
         names = sorted(
             need.split("|"),
             key=lambda name: (name not in own, kind.translates.index(name) if name in kind.translates else 99),
         )
         found = [name for name in names if name in given]
-        if not found and need not in kind.takes:
+        if not found and need not in kind.optional:
             raise UsageError(f"a {kind.name} model is trained with {' or '.join(names)}; the corpus has none")
         if found and not set(names) & set(out):
             out.append(found[0])

@@ -8,10 +8,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from treeglot.base.bars import columns, html_table
 from treeglot.base.errors import FormatError
 from treeglot.base.files import PathLike
 from treeglot.evaluate.page import shown
+from treeglot.syntax.draw.bars import columns, html_table
 
 REPORT = "report.json"
 SPEED = "ms_per_sentence"  # what a translation notes beside its result

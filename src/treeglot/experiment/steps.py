@@ -16,16 +16,15 @@ from treeglot.align import ALIGNERS
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import read_lines, write_binary
 from treeglot.base.options import file_options, from_table, resolved, unknown, with_values
-from treeglot.experiment.check import check_step, is_parsed
+from treeglot.corpus import Corpus
+from treeglot.corpus.files import SourceFiles, check_format, is_parsed
+from treeglot.experiment.check import check_step
 from treeglot.experiment.drawn import SENTENCES, drawn
 from treeglot.experiment.recipe import (
     AlignSettings,
-    CorpusFiles,
     ParserSettings,
     Recipe,
     System,
-    SystemFiles,
-    TestSet,
     TuneSettings,
     training_files,
     translated_file,
@@ -33,8 +32,7 @@ from treeglot.experiment.recipe import (
 from treeglot.experiment.report import report_step
 from treeglot.experiment.results import SPEED
 from treeglot.experiment.step import Input, Output, Step, Task
-from treeglot.models import Corpus, Kind, find_kind
-from treeglot.models.kind import check_format
+from treeglot.models import Kind, find_kind
 
 BATCH = 500  # sentences translated between two writes
 OPTION = "options."  # before the names of inputs that are files in a system's options
@@ -98,7 +96,7 @@ def _blamed(part: str, *key: str | int) -> Iterator[None]:
 Files: TypeAlias = dict[str, Input]
 
 
-def _files(declared: CorpusFiles | SystemFiles | TestSet) -> Files:
+def _files(declared: SourceFiles) -> Files:
     """The files that a recipe names, by what they are."""
     out: Files = {}
     for field in dataclasses.fields(declared):
@@ -179,14 +177,14 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
     named = file_options(kind.options, system.options)
     files |= {f"{OPTION}{name}": Path(path) for name, path in named.items()}
     with _blamed("", "options"):
-        kind.judge(from_table(kind.options, system.options))
+        kind.validate(from_table(kind.options, system.options))
         chosen = resolved(kind.options, with_values(system.options, dict.fromkeys(named, "a file")))
         if "lm_order" in system.options and chosen["lm_order"] not in (recipe.lm.order, kind.options().lm_order):
             problem = f"lm_order is {chosen['lm_order']}; all systems of a recipe have one model, of [lm] order"
             raise UsageError(f"{problem} {recipe.lm.order}", ("lm_order",))
     settings = {
         "kind": system.kind,
-        "options": {"compile": dataclasses.asdict(kind.compile)} | chosen,
+        "options": chosen,
         "weights": dict(kind.weights),
     }
     model = Output(f"train {system.name}")

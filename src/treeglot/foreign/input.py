@@ -6,9 +6,9 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from treeglot.corpus import as_forest
 from treeglot.decode.translator import Source
 from treeglot.foreign.weights import Decoder
-from treeglot.rules.ghkm import as_forest
 from treeglot.syntax import Tree
 
 REFERENCE = "the reference after ||| is not used"

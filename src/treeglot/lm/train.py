@@ -46,17 +46,17 @@ def train(
     scratch: PathLike | None = None,
     threads: int = 1,
     out: PathLike | None = None,
-    name: str = "text",
+    name: str | None = None,
     progress: Progress | None = None,
 ) -> Training:
-    """Estimate an n-gram model from a text: a file, `-` for standard input, or lines or lists of words, called `name`.
+    """Estimate an n-gram model from a text: a file, `-` for standard input, or lines or lists of words.
 
     The model is written to `out` in the ARPA format, or kept in memory when there is no `out`.
     `prune` gives for each order the count up to which n-grams are left out, the last one for all orders above too:
     `[0, 0, 1]` drops what occurs once from trigrams on. What does not fit into `memory` is sorted in the folder
     `scratch` (the system's one for temporary files). Where discounts cannot be estimated, because the text is too
     small or too repetitive, `fallback` stands in for them and a `DiscountWarning` says so; None makes that an error.
-    The result does not depend on `memory` and `threads`.
+    Messages call the text `name`. The result does not depend on `memory` and `threads`.
 
     >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
     >>> training = train(lines, order=2)
@@ -72,9 +72,10 @@ def train(
         raise UsageError(str(error)) from error
     trainer = NgramTrainer(options)
     if isinstance(text, str | os.PathLike):
-        name = os.fspath(text)
+        name = name or os.fspath(text)
         chunks = read_chunks(text)
     else:
+        name = name or "text"
         chunks = _encode(text, name)
     _feed(trainer, name, chunks, progress)
     training = _finish(trainer, name, out, progress)

@@ -60,13 +60,20 @@ def train_dependency(
         trainer.add(some)
         if progress is not None:
             progress("counting", trainer.sentences, 0)
+    return estimate_dependency(trainer, unit, fallback)
+
+
+def estimate_dependency(
+    trainer: DependencyTrainer, unit: Literal["words", "tags"], fallback: tuple[float, float, float] = FALLBACK
+) -> DependencyTraining:
+    """The model of what a trainer counted; the trainer is of no use afterwards."""
     events = trainer.events
     estimate = trainer.finish()
     fallbacks = _fallbacks(estimate)
     if fallbacks:
         orders = ", ".join(f"{model} {order}" for model, order, _ in fallbacks)
         used = ", ".join(f"{amount:g}" for amount in fallback)
-        warnings.warn(f"{fallbacks[0][2]}; fallback discounts {used} for: {orders}", DiscountWarning, stacklevel=2)
+        warnings.warn(f"{fallbacks[0][2]}; fallback discounts {used} for: {orders}", DiscountWarning, stacklevel=3)
     return DependencyTraining(
         estimate.left.ngrams, estimate.right.ngrams, estimate.root.ngrams, unit, trainer.sentences, events, fallbacks
     )

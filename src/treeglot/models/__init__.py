@@ -1,9 +1,9 @@
 """Models: what a trained system consists of, and the declarations of the kinds there are."""
 
-from treeglot.models.kind import Corpus, Kind
+from treeglot.corpus import Corpus
+from treeglot.models.kind import Kind
 from treeglot.models.kinds import KINDS, find_kind
 from treeglot.models.model import Model, load
-from treeglot.models.rewrites import Rewrites, count_rewrites, rewrites_plot, rewrites_text
 from treeglot.models.train import train
 
 __all__ = [
@@ -11,11 +11,7 @@ __all__ = [
     "Corpus",
     "Kind",
     "Model",
-    "Rewrites",
-    "count_rewrites",
     "find_kind",
     "load",
-    "rewrites_plot",
-    "rewrites_text",
     "train",
 ]

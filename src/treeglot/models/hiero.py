@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 from treeglot.base.options import option
-from treeglot.decode import SearchOptions
-from treeglot.models.kind import Corpus, Kind, Work
-from treeglot.models.parallel import aligned_words
-from treeglot.rules import CompileOptions, Extraction, HieroOptions, ScoreOptions, bitext, extract
+from treeglot.models.kind import Kind
+from treeglot.models.options import ModelOptions
+from treeglot.rules import HieroOptions, ScoreOptions
 
 # Where tuning starts, and what an untuned model uses: the language model and both directions' probabilities count,
 # words are worth about what the language model takes for them, glue costs a little.
@@ -27,29 +25,22 @@ WEIGHTS = {
 
 
 @dataclass(frozen=True)
-class HieroModelOptions:
+class HieroModelOptions(ModelOptions):
     """How a Hiero model is trained and searched."""
 
     extract: HieroOptions = option(HieroOptions(), "which rules are taken from a sentence pair")
     # Kneser-Ney: on Chinese-English, three tunings by MERT each, 26.0 BLEU on dev in place of 25.5, and 24.7 on test in
     # place of 24.3 (bench/RESULTS.md).
     score: ScoreOptions = option(ScoreOptions(smoothing="kneser-ney"), "how rules are scored and pruned")
-    search: SearchOptions = option(SearchOptions(), "how sentences are translated")
-    lm_order: int = option(5, "words in the language model's longest n-grams")
-    compile: CompileOptions = option(CompileOptions(), "what of the rules becomes a feature")
 
 
-def _extract(corpus: Corpus, folder: Path, options: HieroModelOptions, work: Work) -> Extraction:
-    pairs = bitext(aligned_words(corpus))
-    work.report(f"{len(pairs):,} sentence pairs")
-    return extract(pairs, folder, options.extract, threads=work.threads, memory=work.memory // 2)
-
-
-HIERO = Kind(
-    name="hiero",
-    summary="hierarchical phrases, no syntax",
-    options=HieroModelOptions,
-    weights=WEIGHTS,
-    needs=("source", "target", "alignments"),
-    extract=_extract,
+HIERO_KINDS = (
+    Kind(
+        name="hiero",
+        summary="hierarchical phrases, no syntax",
+        options=HieroModelOptions,
+        weights=WEIGHTS,
+        extractor="hiero",
+        files=("source", "target", "alignments"),
+    ),
 )

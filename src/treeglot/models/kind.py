@@ -1,118 +1,26 @@
-"""What a kind of model declares: which extractor takes its rules, what meets the input, which features score."""
+"""What a kind of model declares: its extractor, its matcher, its features, its extra artefacts and its defaults."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from treeglot.base.errors import UsageError
-from treeglot.decode import SearchOptions, Setup, Source, match_strings
-from treeglot.rules import CompileOptions, Extraction, ScoreOptions
+from treeglot.corpus import Corpus, Needs, as_forest
+from treeglot.corpus.files import is_parsed, option_name
+from treeglot.corpus.sources import read_sources
+from treeglot.decode import Setup, Source
+from treeglot.models.artefacts import Artefacts
+from treeglot.models.matchers import strings
+from treeglot.rules import Engine, Extraction
 from treeglot.rules.score import COLUMNS
-from treeglot.syntax import FORMATS, READ_ONLY, Alignment, Dependency, ParseForest, Records, Tree, find_format
+from treeglot.syntax import Dependency, ParseForest, Tree, head_style, heads
 
-NOUNS = {Tree: "trees", ParseForest: "forests", Dependency: "dependencies", Alignment: "alignments", list: "text"}
-
-# What the files of a corpus may hold, by the end of their names; a tree is a forest with one derivation.
-HOLDS = {"_trees": (Tree,), "_forests": (ParseForest, Tree), "_dependencies": (Dependency,)}
-
-
-@dataclass(frozen=True)
-class Corpus:
-    """The files of a parallel corpus; a kind of model says which of them it needs."""
-
-    source: Path | None = None
-    target: Path | None = None
-    alignments: Path | None = None
-    source_trees: Path | None = None
-    target_trees: Path | None = None
-    source_forests: Path | None = None
-    source_dependencies: Path | None = None
-    target_dependencies: Path | None = None
-
-    def file(self, name: str) -> Path:
-        """A file that must be there."""
-        path: Path | None = getattr(self, name)
-        if path is None:
-            raise UsageError(f"there is no {option_name(name)}")
-        return path
-
-    def given(self) -> tuple[str, ...]:
-        """The names of the files that are there."""
-        return tuple(f.name for f in dataclasses.fields(self) if getattr(self, f.name) is not None)
-
-
-@dataclass(frozen=True)
-class Work:
-    """What a training may use, and whom it tells what it does, line by line."""
-
-    threads: int = 1
-    memory: int = 2 << 30
-    report: Callable[[str], None] = lambda line: None
-
-
-class ModelOptions(Protocol):
-    """What the options of every kind of model have; what `extract` holds is the extractor's business."""
-
-    @property
-    def score(self) -> ScoreOptions:
-        """How rules are scored and pruned."""
-        ...
-
-    @property
-    def search(self) -> SearchOptions:
-        """How sentences are translated."""
-        ...
-
-    @property
-    def lm_order(self) -> int:
-        """Words in the language model's longest n-grams."""
-        ...
-
-
-def _strings(folder: Path) -> Setup:
-    return match_strings
-
-
-def _nothing(corpus: Corpus, folder: Path, options: Any, work: Work) -> None:
-    pass
-
-
-def _judge(options: Any) -> None:
-    options.extract.limits()
-    chosen: CompileOptions | None = getattr(options, "compile", None)
-    text = [name for name, holds in COLUMNS.items() if holds == "text"]
-    if chosen is not None:
-        try:
-            chosen.check(COLUMNS.keys() - text, text)
-        except UsageError as error:
-            raise UsageError(f"compile.{error}", ("compile", *error.key)) from error
-
-
-def read_sources(path: Path, format: str | None, *holds: type[Any], skip_bad: bool = False) -> Iterator[Any]:
-    """The values of a file that has one of these types, in the format named or that of its suffix.
-
-    In the format `text`, or with a suffix that names none, it has a sentence a line, as it stands: one bad line never
-    ends a run of many. A format that holds anything else is refused. With `skip_bad` a bad record is None.
-    """
-    from treeglot.base.files import iterate_lines, logical_suffix
-
-    known = {suffix: f.name for f in (*FORMATS.values(), *READ_ONLY.values()) for suffix in f.suffixes}
-    chosen = find_format(path, format or known.get(logical_suffix(path), "text"))
-    if chosen.holds is list:
-        return iterate_lines(path, errors="replace")
-    if chosen.holds not in holds:
-        wanted = " or ".join(["text", *(NOUNS[each] for each in holds)])
-        raise UsageError(f"{path} is in the format {chosen.name}: {NOUNS[chosen.holds]}; the model translates {wanted}")
-    return Records(path, chosen, skip_bad, {}, holes=skip_bad)
-
-
-def read_strings(path: Path, format: str | None) -> Iterable[Source]:
-    """A sentence a line, as it stands."""
-    return read_sources(path, format)
+if TYPE_CHECKING:
+    from treeglot.lm.dependency import Unit
 
 
 @dataclass(frozen=True)
@@ -121,24 +29,26 @@ class Kind:
 
     name: str
     summary: str
-    options: type[Any]  # a dataclass with the fields of ModelOptions
+    options: type[Any]  # a dataclass derived from ModelOptions
     weights: Mapping[str, float]  # where tuning starts, and what an untuned model uses
+    extractor: str
     # Files of the corpus, each a name or several that serve: "source_trees|source_forests".
-    needs: tuple[str, ...]
-    takes: tuple[str, ...] = field(kw_only=True, default=())  # files that it can do without
-    translates: tuple[str, ...] = field(kw_only=True, default=("source",))  # what `read` reads: the first is the best
-    extract: Callable[[Corpus, Path, Any, Work], Extraction]
-    compile: CompileOptions = field(default_factory=CompileOptions)
-    more: Callable[[Corpus, Path, Any, Work], None] = _nothing  # files beside rules and language model
-    setup: Callable[[Path], Setup] = _strings  # given the model's folder
-    read: Callable[[Path, str | None], Iterable[Source]] = read_strings  # what is translated, and its format if told
-    judge: Callable[[Any], None] = _judge  # refuses options that make no sense, before any work
+    files: tuple[str, ...]
+    optional: tuple[str, ...] = ()  # files that it can do without
+    translates: tuple[str, ...] = ("source",)  # what it reads to translate: the first is the best
+    needs: Needs = field(default_factory=Needs)  # of each sentence pair; the options say how
+    fixed: Mapping[str, Any] = field(default_factory=dict)  # options of the extractor that make the kind
+    matcher: Callable[[Artefacts], Setup] = strings
+    source_heads: bool = False  # whether the model keeps the head table of the source language
+    dependency_models: tuple[Unit, ...] = ()  # of the target side
+    survey: Callable[[Extraction, Engine], Any] | None = None  # figures of the different rules, for reports
+    says: str = ""  # what training reports, of the extraction's facts
 
     def check(self, corpus: Corpus) -> None:
         """Refuses a corpus that lacks a file, or has one that would not be used."""
         given = corpus.given()
-        known = {"source", "target", "alignments", *self.takes}
-        for need in self.needs:
+        known = {"source", "target", "alignments", *self.optional}
+        for need in self.files:
             names = need.split("|")
             known.update(names)
             found = [name for name in names if name in given]
@@ -150,24 +60,40 @@ class Kind:
             if name not in known:
                 raise UsageError(f"a {self.name} model makes no use of {option_name(name)}")
 
+    def validate(self, options: Any) -> None:
+        """Refuses options that make no sense, before any work."""
+        self.extraction(options).limits()
+        for name in ("source_heads", "target_heads"):
+            if hasattr(options, name):
+                heads.load(getattr(options, name))
+        if hasattr(options, "target_style"):
+            head_style(options.target_style)
+        text = [name for name, holds in COLUMNS.items() if holds == "text"]
+        try:
+            options.compile.check(COLUMNS.keys() - text, text)
+        except UsageError as error:
+            raise UsageError(f"compile.{error}", ("compile", *error.key)) from error
 
-def check_format(name: str, path: Path, shown: str) -> None:
-    """Refuses a file of a corpus whose suffix says that it does not hold what it is named for; messages have `shown`.
+    def extraction(self, options: Any) -> Any:
+        """The options of the extractor: the kind's rules, within the limits that were given."""
+        given, default = options.extract, type(options.extract)()
+        for name, value in self.fixed.items():
+            if getattr(given, name) not in (getattr(default, name), value):
+                raise UsageError(f"extract.{name} is {getattr(given, name)!r}; the rules of {self.name} have {value!r}")
+        return dataclasses.replace(given, **self.fixed)
 
-    >>> check_format("source_trees", Path("dev.conllu"), "--source-trees")
-    Traceback (most recent call last):
-    treeglot.base.errors.UsageError: --source-trees dev.conllu: the format conllu holds dependencies, not trees
-    """
-    for end, holds in HOLDS.items():
-        if name.endswith(end) and (format := find_format(path)).holds not in holds:
-            wanted = " or ".join(NOUNS[each] for each in holds)
-            raise UsageError(f"{shown} {path}: the format {format.name} holds {NOUNS[format.holds]}, not {wanted}")
+    def pair_needs(self, options: Any) -> Needs:
+        """What is needed of sentence pairs with these options."""
+        given = {f.name: getattr(options, f.name) for f in dataclasses.fields(Needs) if hasattr(options, f.name)}
+        return dataclasses.replace(self.needs, **given)
 
-
-def option_name(file: str) -> str:
-    """How the command line calls a file of a corpus.
-
-    >>> option_name("source_trees")
-    '--source-trees'
-    """
-    return "--" + file.replace("_", "-")
+    def read(self, path: Path, format: str | None) -> Iterator[Source]:
+        """What is translated, from a file: parses as the kind takes them, or a sentence a line, which has no parse."""
+        failed = Dependency([], [], []) if self.needs.source == "dependency" else ""
+        holds = dict.fromkeys(each for name in self.translates if is_parsed(name) for each in Corpus.holds(name))
+        for value in read_sources(path, format, *holds):
+            if isinstance(value, ParseForest | Tree):
+                forest = as_forest(value, self.needs.source == "best")  # one without a parse has words
+                yield failed if forest is None else forest
+            else:
+                yield value

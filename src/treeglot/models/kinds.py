@@ -6,12 +6,14 @@ from treeglot.base.errors import UsageError
 from treeglot.base.options import unknown
 from treeglot.models.c2d import C2D_KINDS
 from treeglot.models.dep2str import DEP2STR_KINDS
-from treeglot.models.hiero import HIERO
+from treeglot.models.hiero import HIERO_KINDS
 from treeglot.models.kind import Kind
 from treeglot.models.s2d import S2D_KINDS
 from treeglot.models.t2t import T2T_KINDS
 
-KINDS: dict[str, Kind] = {kind.name: kind for kind in (HIERO, *C2D_KINDS, *S2D_KINDS, *DEP2STR_KINDS, *T2T_KINDS)}
+KINDS: dict[str, Kind] = {
+    kind.name: kind for kind in (*HIERO_KINDS, *C2D_KINDS, *S2D_KINDS, *DEP2STR_KINDS, *T2T_KINDS)
+}
 
 
 def find_kind(name: str) -> Kind:

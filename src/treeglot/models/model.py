@@ -21,6 +21,7 @@ from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, write_binary
 from treeglot.base.options import load_options, option, required
 from treeglot.decode import SearchOptions, Source, Translation, Translator, read_weights, write_weights
+from treeglot.models.artefacts import Artefacts
 from treeglot.models.kinds import find_kind
 
 
@@ -54,7 +55,7 @@ class Model:
 
         Its suffix says which, or `format` by name.
         """
-        return iter(find_kind(self.kind).read(Path(path), format))
+        return find_kind(self.kind).read(Path(path), format)
 
     def translate(self, source: Source) -> Translation:
         """Translate one sentence: its tokens separated by blanks, or what a parser made of it."""
@@ -93,7 +94,7 @@ def load(directory: PathLike) -> Model:
         raise FormatError(os.fspath(path), 0, str(error)) from error
     lm = load_lm(folder / file.lm) if file.lm else None
     table = _core.RuleTable.open(os.fspath(folder / file.rules))
-    setup = kind.setup(folder)
+    setup = kind.matcher(Artefacts.load(folder, kind.source_heads, kind.dependency_models))
     return Model(folder, file, Translator(table, read_weights(folder / file.weights), lm, file.search, setup))
 
 

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treeglot.base.files import PathLike, scratch_folder, write_binary
 from treeglot.base.sizes import parse_size
-from treeglot.models.kind import Corpus, Work, check_format, option_name
+from treeglot.corpus import Corpus, Pair, Pairs
+from treeglot.models.artefacts import DEPENDENCY_MODELS, DependencyModels, write_heads
 from treeglot.models.kinds import find_kind
 from treeglot.models.model import Model, load, write_model
-from treeglot.models.parallel import parses, target_sentences
+from treeglot.syntax.formats.plain import PLAIN
+
+if TYPE_CHECKING:
+    from treeglot.rules import Compiled
+
+TARGET = "target.txt"
 
 
 def train(
@@ -28,50 +36,94 @@ def train(
     memory: str | int = "2G",
     report: Callable[[str], None] = lambda line: None,
 ) -> Model:
-    """Train a model into the folder `out`.
+    """Train a model into the folder `out`. Each file of the corpus is read once.
 
     `options` are those of the kind, such as `HieroModelOptions`. The language model is `lm` (ARPA or compiled) if
     given; otherwise one is trained on `lm_text` or, without it, on the target side. `report` is told what is done, line
     by line. Beside the model, `rules.parquet` holds the scored rules for inspection.
     """
-    from treeglot.rules import DuckDB, compile_table, score
+    from treeglot.rules import DuckDB, compile_table, extract_pairs, score
 
     declared = find_kind(kind)
     declared.check(corpus)
-    for name in corpus.given():
-        check_format(name, corpus.file(name), option_name(name))
+    corpus.check_formats()
     options = options or declared.options()
-    declared.judge(options)
-    folder = Path(out)
+    declared.validate(options)
+    folder, size = Path(out), parse_size(memory)
     folder.mkdir(parents=True, exist_ok=True)
-    work = Work(threads, parse_size(memory), report)
-
-    with scratch_folder(folder, "extract") as scratch:
-        extraction = declared.extract(corpus, scratch, options, work)
-        report("rules extracted and counted")
-        facts = (extraction.folder / "extraction.json").read_bytes()
-        _report_counts(json.loads(facts)["counts"], report)
-        # A model that was here is none any more from now on: its files must not be mixed with new ones.
+    with scratch_folder(folder, "train") as scratch:
+        pairs = corpus.pairs(declared.pair_needs(options))
+        trees = DependencyModels(declared.dependency_models)
+        extraction = extract_pairs(
+            declared.extractor,
+            _tee(pairs, corpus, trees, scratch, words=not lm and not lm_text),
+            scratch,
+            declared.extraction(options),
+            seen=pairs.counts.as_counts,
+            threads=threads,
+            memory=size // 2,
+        )
+        engine = DuckDB(threads, size, scratch)
+        facts = json.loads((scratch / "extraction.json").read_text())
+        if declared.survey:
+            facts["different"] = dataclasses.asdict(declared.survey(extraction, engine))
+        _report_extraction(facts, pairs, declared.says, report)
+        # Invalidate any existing model first: its files must not be mixed with new ones.
         (folder / "model.toml").unlink(missing_ok=True)
         with write_binary(folder / "extraction.json") as stream:  # what was seen, and which options it was taken with
-            stream.write(facts)
-        engine = DuckDB(threads, work.memory, scratch)
+            stream.write(json.dumps(facts, indent=1).encode() + b"\n")
         rules = score(extraction, folder / "rules.parquet", options.score, engine=engine)
-    report(f"{rules:,} rules scored")
-    compiled = compile_table(
-        folder / "rules.parquet", folder / "rules.table", getattr(options, "compile", declared.compile)
-    )
-    left_out = f"; {compiled.too_wide:,} rules of too great a scope left out" if compiled.too_wide else ""
-    if compiled.left_out:
-        left_out += f"; {compiled.left_out:,} rules with a side of more than 255 symbols left out"
-    if compiled.crossing:
-        left_out += f"; {compiled.crossing:,} rules left out whose structures have cycles or crossing arcs"
-    report(f"rule table compiled{left_out}")
-    _make_lm(folder, lm, lm_text or corpus.target, corpus, options.lm_order, memory)
-    report("language model compiled")
-    declared.more(corpus, folder, options, work)
+        report(f"{rules:,} rules scored")
+        compiled = compile_table(folder / "rules.parquet", folder / "rules.table", options.compile)
+        _report_table(compiled, report)
+        _make_lm(folder, lm, lm_text, scratch, options.lm_order, memory, str(corpus.target or corpus.parses("target")))
+        report("language model compiled")
+        if declared.source_heads:
+            write_heads(options.source_heads, folder)
+        if declared.dependency_models:
+            for unit in declared.dependency_models:
+                (scratch / DEPENDENCY_MODELS[unit]).rename(folder / DEPENDENCY_MODELS[unit])
+            report(f"dependency models of {trees.trees:,} trees compiled")
     write_model(folder, declared.name, declared.weights, options.search)
     return load(folder)
+
+
+def _tee(pairs: Pairs, corpus: Corpus, trees: DependencyModels, scratch: Path, words: bool) -> Iterator[Pair]:
+    """The same pairs; the trees and words of their target sides go to the language models too.
+
+    Dependency models are estimated at the end of the pairs. Words, if they are wanted, wait in a file: n-grams are
+    counted when extraction has released its memory.
+    """
+    to_line = PLAIN.open_writer({}) if corpus.target is None else lambda words: " ".join(words) + "\n"
+    with ExitStack() as stack:
+        lines = stack.enter_context((scratch / TARGET).open("wb")) if words else None
+        for pair in pairs:
+            if lines and (pair.target or corpus.target):  # a failed parse is no sentence
+                lines.write(to_line(pair.target).encode())
+            if pair.target_dependency is not None:
+                trees.add(pair.target_dependency)
+            yield pair
+    trees.write(scratch)
+
+
+def _make_lm(
+    folder: Path,
+    lm: PathLike | None,
+    lm_text: PathLike | None,
+    scratch: Path,
+    order: int,
+    memory: str | int,
+    name: str,
+) -> None:
+    from treeglot.lm import compile, train
+    from treeglot.lm import load as load_lm
+
+    if lm is not None:
+        load_lm(lm).write(folder / "lm.bin")
+        return
+    arpa = scratch / "lm.arpa"
+    train(lm_text or scratch / TARGET, order, memory=memory, out=arpa, name=None if lm_text else name)
+    compile(arpa, folder / "lm.bin")
 
 
 LOST = {
@@ -82,29 +134,23 @@ LOST = {
 }
 
 
-def _report_counts(counts: Mapping[str, int], report: Callable[[str], None]) -> None:
+def _report_extraction(facts: Mapping[str, Any], pairs: Pairs, says: str, report: Callable[[str], None]) -> None:
     """Say how many pairs there were, and how many of them gave nothing; warn if no pair has links."""
-    pairs = counts["pairs"]
+    counts = facts["counts"]
+    number = counts["pairs"]
     lost = [f"{counts[name]:,} {words}" for name, words in LOST.items() if counts.get(name)]
-    report(f"{pairs:,} sentence pairs, of them {', '.join(lost) or 'none without links'}")
-    if pairs and counts["unlinked"] == pairs:
-        warnings.warn(f"none of the {pairs:,} sentence pairs has links: there are no rules", stacklevel=3)
+    report(f"{number:,} sentence pairs, of them {', '.join(lost) or 'none without links'}")
+    for line in pairs.counts.lines():
+        report(line)
+    report("rules extracted and counted" + (f": {says.format(**facts)}" if says else ""))
+    if number and counts["unlinked"] == number:
+        warnings.warn(f"none of the {number:,} sentence pairs has links: there are no rules", stacklevel=3)
 
 
-def _make_lm(
-    folder: Path, lm: PathLike | None, text: PathLike | None, corpus: Corpus, order: int, memory: str | int
-) -> None:
-    from treeglot.lm import compile, train
-    from treeglot.lm import load as load_lm
-
-    if lm is not None:
-        load_lm(lm).write(folder / "lm.bin")
-        return
-    with scratch_folder(folder, "lm") as scratch:
-        arpa = scratch / "lm.arpa"
-        if text is not None:
-            train(text, order, memory=memory, out=arpa)
-        else:
-            name = str(parses(corpus, "target"))
-            train(target_sentences(corpus), order, memory=memory, out=arpa, name=name)
-        compile(arpa, folder / "lm.bin")
+def _report_table(compiled: Compiled, report: Callable[[str], None]) -> None:
+    left_out = {
+        "rules of too great a scope left out": compiled.too_wide,
+        "rules with a side of more than 255 symbols left out": compiled.left_out,
+        "rules left out whose structures have cycles or crossing arcs": compiled.crossing,
+    }
+    report("; ".join(["rule table compiled", *(f"{number:,} {words}" for words, number in left_out.items() if number)]))

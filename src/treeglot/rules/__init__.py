@@ -1,11 +1,10 @@
 """Extraction, counting and scoring of rules, and the compiled table."""
 
+from treeglot.rules.collect import Collected, FuzzyOptions, StructureOptions, collect, extract_pairs, fuzzy_labels
 from treeglot.rules.engines import DuckDB, Engine, Statement
 from treeglot.rules.extract import Extraction, HieroOptions, bitext, extract
-from treeglot.rules.ghkm import RULE_SETS, GhkmOptions, RuleKinds, as_forest, extract_ghkm, rule_kinds
+from treeglot.rules.ghkm import RULE_SETS, GhkmOptions, RuleKinds, extract_ghkm, rule_kinds
 from treeglot.rules.head_dependents import HeadDependentsOptions, extract_dependents
-from treeglot.rules.parsed import ParsedBitext, fuzzy_labels, parsed_bitext
-from treeglot.rules.phrase_kinds import PhraseKinds, phrase_kinds
 from treeglot.rules.score import score, table_schema
 from treeglot.rules.sql import ScoreOptions, scoring
 from treeglot.rules.string_dependency import target_structures
@@ -14,31 +13,31 @@ from treeglot.rules.tree_pair import TreePairOptions, extract_tree_pairs, rule_t
 
 __all__ = [
     "RULE_SETS",
+    "Collected",
     "CompileOptions",
     "Compiled",
     "DuckDB",
     "Engine",
     "Extraction",
+    "FuzzyOptions",
     "GhkmOptions",
     "HeadDependentsOptions",
     "HieroOptions",
-    "ParsedBitext",
-    "PhraseKinds",
     "RuleKinds",
     "ScoreOptions",
     "Statement",
+    "StructureOptions",
     "TreePairOptions",
-    "as_forest",
     "bitext",
+    "collect",
     "compile_table",
     "extract",
     "extract_dependents",
     "extract_ghkm",
+    "extract_pairs",
     "extract_tree_pairs",
     "fuzzy_labels",
     "open_table",
-    "parsed_bitext",
-    "phrase_kinds",
     "rule_kinds",
     "rule_trees",
     "score",

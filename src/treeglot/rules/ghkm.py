@@ -23,13 +23,14 @@ from treeglot._core import (
     Tally,
     Tree,
 )
-from treeglot.base.bars import html_table
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.files import PathLike
 from treeglot.base.options import option
+from treeglot.corpus import as_forest
 from treeglot.rules.engines import DuckDB, Engine, Statement
 from treeglot.rules.extract import MEMORY, NO_LIMIT, Extraction, write_extraction
 from treeglot.syntax import Dependency
+from treeglot.syntax.draw.bars import html_table
 
 BATCH = 2048  # forests that are in memory at a time, and as many that are being read
 
@@ -116,7 +117,7 @@ def extract_ghkm(
     folder: PathLike,
     options: GhkmOptions | None = None,
     *,
-    dependencies: Iterable[Dependency | None] | None = None,
+    dependencies: DependencyBank | Iterable[Dependency | None] | None = None,
     file: str | None = None,
     skip_bad: bool = False,
     threads: int = 1,
@@ -204,12 +205,15 @@ def _limit(value: int) -> int:
     return NO_LIMIT if value == -1 else value
 
 
-def _bank(dependencies: Iterable[Dependency | None] | None, pairs: int) -> DependencyBank | None:
+def _bank(dependencies: DependencyBank | Iterable[Dependency | None] | None, pairs: int) -> DependencyBank | None:
     if dependencies is None:
         return None
     bank, none = DependencyBank(), Dependency([], [])
-    for dependency in dependencies:
-        bank.append(dependency or none)
+    if isinstance(dependencies, DependencyBank):
+        bank = dependencies
+    else:
+        for dependency in dependencies:
+            bank.append(dependency or none)
     if len(bank) != pairs:
         raise UsageError(f"there are {len(bank):,} dependency trees for {pairs:,} sentence pairs")
     return bank
@@ -219,17 +223,6 @@ def _batches(forests: Iterable[ParseForest | Tree | None]) -> Iterator[list[Pars
     values = iter(forests)
     while batch := list(islice(values, BATCH)):
         yield [None if value is None else as_forest(value) for value in batch]
-
-
-def as_forest(value: ParseForest | Tree, best: bool = False) -> ParseForest | None:
-    """A parse as a forest, of its best tree alone if that is asked for; None for a tree without words.
-
-    >>> as_forest(Tree.parse("(NP (DT das) (NN Haus))")).count()
-    1.0
-    """
-    if isinstance(value, Tree):
-        return ParseForest.from_tree(value) if len(value) else None
-    return ParseForest.from_tree(value.viterbi()) if best and value.parsed else value
 
 
 def _ahead(batches: Iterator[list[ParseForest | None]], pool: ThreadPoolExecutor) -> Iterator[list[ParseForest | None]]:

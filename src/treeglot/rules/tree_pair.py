@@ -5,13 +5,16 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from treeglot._core import TreePairCounts, TreePairExtractor
 from treeglot.base.errors import UsageError
 from treeglot.base.files import PathLike
 from treeglot.base.options import option
 from treeglot.rules.extract import MEMORY, NO_LIMIT, Extraction, write_extraction
-from treeglot.rules.parsed import ParsedBitext
+
+if TYPE_CHECKING:
+    from treeglot.rules.collect import Collected
 
 COUNTED = ("pairs", "unlinked", "unparsed", "nodes", "limited", "rules")
 VARIABLE = re.compile(r"\[.+,[0-9]+\]", re.DOTALL)  # a word that looks like one has a backslash before it
@@ -34,7 +37,7 @@ class TreePairOptions:
 
 
 def extract_tree_pairs(
-    parsed: ParsedBitext,
+    parsed: Collected,
     folder: PathLike,
     options: TreePairOptions | None = None,
     *,
@@ -52,7 +55,7 @@ def extract_tree_pairs(
         lambda: {
             "extractor": "tree-pairs",
             "options": dataclasses.asdict(options),
-            "counts": {name: getattr(counts, name) for name in COUNTED} | parsed.counts,
+            "counts": {name: getattr(counts, name) for name in COUNTED} | dict(parsed.counts),
         },
         label_texts=lambda: extractor.texts,
         labels=True,

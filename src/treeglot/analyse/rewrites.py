@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from treeglot.base.bars import bars, columns
+from treeglot.syntax.draw.bars import bars, columns
 
 Side = Literal["source", "target"]
 SIDES: Mapping[Side, str] = {"source": "f", "target": "e"}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from treeglot import _core
-from treeglot.base.bars import bars, columns, html_table
+from treeglot.corpus import Pair
+from treeglot.rules import collect
 from treeglot.rules.extract import NO_LIMIT
-from treeglot.rules.parsed import ParsedBitext
+from treeglot.syntax.draw.bars import bars, columns, html_table
 
 KINDS: Mapping[str, str] = {
     "string_to_string": "string-to-string",
@@ -61,14 +62,14 @@ class PhraseKinds:
         return bars("Phrase pairs by kind", list(KINDS.values()), [f"{self.pairs:,} sentence pairs"], values, "")
 
 
-def phrase_kinds(parsed: ParsedBitext, max_phrase: int = -1, threads: int = 1) -> PhraseKinds:
-    """Count the phrase pairs of parsed sentence pairs by kind, up to `max_phrase` source words (-1: any number).
+def phrase_kinds(pairs: Iterable[Pair], max_phrase: int = -1, threads: int = 1) -> PhraseKinds:
+    """Count the phrase pairs of sentence pairs with trees by kind, up to `max_phrase` source words (-1: any number).
 
-    >>> from treeglot.rules import parsed_bitext
     >>> from treeglot.syntax import Alignment, Tree
     >>> links = Alignment.parse("0-0 1-1 2-2")
     >>> trees = Tree.parse("(S (A a) (B (C b) (D c)))"), Tree.parse("(S (A (C x) (D y)) (B z))")
-    >>> print(phrase_kinds(parsed_bitext([(["a", "b", "c"], ["x", "y", "z"], links, *trees)])).text())
+    >>> pair = Pair(1, ["a", "b", "c"], ["x", "y", "z"], links, source_tree=trees[0], target_tree=trees[1])
+    >>> print(phrase_kinds([pair]).text())
     kind              phrase pairs  % of max nested
     string-to-string             6            120.0
     max nested                   5            100.0
@@ -76,6 +77,6 @@ def phrase_kinds(parsed: ParsedBitext, max_phrase: int = -1, threads: int = 1) -
     string-to-tree               5            100.0
     tree-to-tree                 4             80.0
     """
-    limit = NO_LIMIT if max_phrase == -1 else max_phrase
-    found = _core.count_phrase_kinds(parsed.pairs, parsed.source_trees, parsed.target_trees, limit, threads)
+    limit, read = NO_LIMIT if max_phrase == -1 else max_phrase, collect(pairs)
+    found = _core.count_phrase_kinds(read.pairs, read.source_trees, read.target_trees, limit, threads)
     return PhraseKinds(found.pairs, *(getattr(found, kind) for kind in KINDS))

@@ -1,0 +1,28 @@
+"""Input to be translated: sentences, or parses of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from treeglot.base.errors import UsageError
+from treeglot.base.files import iterate_lines, logical_suffix
+from treeglot.corpus.files import NOUNS
+from treeglot.syntax import FORMATS, READ_ONLY, Records, find_format
+
+
+def read_sources(path: Path, format: str | None, *holds: type[Any], skip_bad: bool = False) -> Iterator[Any]:
+    """The values of a file that has one of these types, in the format named or that of its suffix.
+
+    In the format `text`, or with a suffix that names none, it has a sentence a line, as it stands: one bad line never
+    ends a run of many. A format that holds anything else is refused. With `skip_bad` a bad record is None.
+    """
+    known = {suffix: f.name for f in (*FORMATS.values(), *READ_ONLY.values()) for suffix in f.suffixes}
+    chosen = find_format(path, format or known.get(logical_suffix(path), "text"))
+    if chosen.holds is list:
+        return iterate_lines(path, errors="replace")
+    if chosen.holds not in holds:
+        wanted = " or ".join(["text", *(NOUNS[each] for each in holds)])
+        raise UsageError(f"{path} is in the format {chosen.name}: {NOUNS[chosen.holds]}; the model translates {wanted}")
+    return Records(path, chosen, skip_bad, {}, holes=skip_bad)
