@@ -5,6 +5,7 @@
 
 #include "bind/arrays.h"
 #include "bind/core.h"
+#include "bind/options.h"
 #include "evaluate/bleu.h"
 #include "evaluate/chrf.h"
 #include "evaluate/metric.h"
@@ -15,6 +16,22 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace treeglot {
+
+template <>
+inline constexpr auto kNames<LengthChoice> =
+    std::array{OptionName{"closest", LengthChoice::closest}, OptionName{"shortest", LengthChoice::shortest}};
+template <>
+inline constexpr auto kNames<Smoothing> =
+    std::array{OptionName{"none", Smoothing::none}, OptionName{"exp", Smoothing::exponential},
+               OptionName{"add-one", Smoothing::add_one}, OptionName{"add-one-length", Smoothing::add_one_length}};
+template <>
+inline constexpr auto kFields<BleuOptions> = std::tuple{
+    OptionField{"order", &BleuOptions::order}, OptionField{"length", &BleuOptions::length},
+    OptionField{"smooth", &BleuOptions::smoothing}, OptionField{"effective_order", &BleuOptions::effective_order}};
+template <>
+inline constexpr auto kFields<ChrfOptions> =
+    std::tuple{OptionField{"character_order", &ChrfOptions::character_order},
+               OptionField{"word_order", &ChrfOptions::word_order}, OptionField{"beta", &ChrfOptions::beta}};
 
 void bind_evaluate(nb::module_& m) {
   nb::class_<References>(m, "References", "The references of a corpus, made ready for one metric.")
@@ -50,28 +67,14 @@ void bind_evaluate(nb::module_& m) {
           },
           "part"_a, "whole"_a, "The score of a part of a corpus, of lengths taken from the whole.");
 
-  nb::enum_<LengthChoice>(m, "LengthChoice", "Which reference's length a sentence is held against.")
-      .value("closest", LengthChoice::closest)
-      .value("shortest", LengthChoice::shortest);
-  nb::enum_<Smoothing>(m, "Smoothing", "What BLEU does about n-grams without a match.")
-      .value("none", Smoothing::none)
-      .value("exponential", Smoothing::exponential)
-      .value("add_one", Smoothing::add_one)
-      .value("add_one_length", Smoothing::add_one_length);
   nb::class_<Bleu, Metric>(m, "BleuMetric", "BLEU.")
       .def(
-          "__init__",
-          [](Bleu* self, std::uint32_t order, LengthChoice length, Smoothing smoothing, bool effective_order) {
-            new (self) Bleu({order, length, smoothing, effective_order});
-          },
-          "order"_a, "length"_a, "smoothing"_a, "effective_order"_a);
+          "__init__", [](Bleu* self, nb::handle options) { new (self) Bleu(read_options<BleuOptions>(options)); },
+          "options"_a);
   nb::class_<Chrf, Metric>(m, "ChrfMetric", "chrF and chrF++.")
       .def(
-          "__init__",
-          [](Chrf* self, std::uint32_t character_order, std::uint32_t word_order, double beta) {
-            new (self) Chrf({character_order, word_order, beta});
-          },
-          "character_order"_a, "word_order"_a, "beta"_a);
+          "__init__", [](Chrf* self, nb::handle options) { new (self) Chrf(read_options<ChrfOptions>(options)); },
+          "options"_a);
   nb::class_<Ter, Metric>(m, "TerMetric", "TER.").def(nb::init<>());
 
   nb::class_<SignTest>(m, "SignTest", "What the sign test found.")

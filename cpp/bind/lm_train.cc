@@ -9,6 +9,7 @@
 
 #include "bind/arrays.h"
 #include "bind/core.h"
+#include "bind/options.h"
 #include "lm/arpa_writer.h"
 #include "lm/dependency_train.h"
 #include "lm/estimated_ngrams.h"
@@ -18,6 +19,13 @@
 namespace nb = nanobind;
 
 namespace treeglot {
+
+template <>
+inline constexpr auto kFields<NgramTrainOptions> = std::tuple{
+    OptionField{"order", &NgramTrainOptions::order},       OptionField{"prune", &NgramTrainOptions::prune},
+    OptionField{"memory", &NgramTrainOptions::memory},     OptionField{"folder", &NgramTrainOptions::folder},
+    OptionField{"fallback", &NgramTrainOptions::fallback}, OptionField{"threads", &NgramTrainOptions::threads}};
+
 namespace {
 
 using WriteCallable = nb::typed<nb::callable, nb::object(nb::bytes)>;
@@ -75,18 +83,6 @@ void bind_lm_train(nb::module_& m) {
     }
   });
 
-  nb::class_<NgramTrainOptions>(m, "NgramTrainOptions", "How an n-gram model is trained; checked when it is made.")
-      .def(
-          "__init__",
-          [](NgramTrainOptions* self, int order, std::vector<std::int64_t> prune, std::int64_t memory,
-             std::string folder, std::optional<FallbackDiscounts> fallback, int threads) {
-            NgramTrainOptions options{order, std::move(prune), memory, std::move(folder), fallback, threads};
-            options.check();
-            new (self) NgramTrainOptions(std::move(options));
-          },
-          nb::arg("order"), nb::arg("prune"), nb::arg("memory"), nb::arg("folder"), nb::arg("fallback").none(),
-          nb::arg("threads"));
-
   nb::class_<NgramTrainReport>(m, "NgramTrainReport", "What training saw and made.")
       .def_ro("sentences", &NgramTrainReport::sentences, "Lines of the text.")
       .def_ro("tokens", &NgramTrainReport::tokens, "Words of the text.")
@@ -135,7 +131,14 @@ void bind_lm_train(nb::module_& m) {
           nb::arg("write"), "Call `write` with the bytes of the ARPA file, block by block.");
 
   nb::class_<NgramTrainer>(m, "NgramTrainer", "Counts n-grams of sentences and estimates a model from them.")
-      .def(nb::init<NgramTrainOptions>(), nb::arg("options"))
+      .def(
+          "__init__",
+          [](NgramTrainer* self, nb::handle given) {
+            auto options = read_options<NgramTrainOptions>(given);
+            options.check();
+            new (self) NgramTrainer(std::move(options));
+          },
+          nb::arg("options"))
       .def_prop_ro("sentences", &NgramTrainer::sentences, "Sentences so far.")
       .def_prop_ro("tokens", &NgramTrainer::tokens, "Words so far.")
       .def(

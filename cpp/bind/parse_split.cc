@@ -13,6 +13,7 @@
 
 #include "base/thread_pool.h"
 #include "bind/core.h"
+#include "bind/options.h"
 #include "parse/bracket_score.h"
 #include "parse/grammar_text.h"
 #include "parse/parser.h"
@@ -21,6 +22,16 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace treeglot {
+
+template <>
+inline constexpr auto kNames<ScoreKind> =
+    std::array{OptionName{"posterior", ScoreKind::posterior}, OptionName{"probability", ScoreKind::conditional}};
+template <>
+inline constexpr auto kFields<ParseOptions> =
+    std::tuple{OptionField{"coarse", &ParseOptions::margins}, OptionField{"prune", &ParseOptions::forest_margin},
+               OptionField{"most_edges", &ParseOptions::most_edges}, OptionField{"time_limit", &ParseOptions::seconds},
+               OptionField{"scores", &ParseOptions::scores}};
+
 namespace {
 
 using TreePtr = std::shared_ptr<const Tree>;
@@ -60,8 +71,9 @@ std::vector<Result> all(const Sentences& sentences, unsigned threads, Parse pars
 }
 
 using TreeResult = std::tuple<TreePtr, ParseStatus, double>;
-std::vector<TreeResult> trees(const SplitParser& parser, const Sentences& sentences, const ParseOptions& options,
+std::vector<TreeResult> trees(const SplitParser& parser, const Sentences& sentences, nb::handle given,
                               unsigned threads) {
+  const auto options = read_options<ParseOptions>(given);
   return all<TreeResult>(
       sentences, threads, [&](const std::vector<std::string_view>& words) { return parser.tree(words, options); },
       [](ParsedTree parsed) {
@@ -70,8 +82,9 @@ std::vector<TreeResult> trees(const SplitParser& parser, const Sentences& senten
 }
 
 using ForestResult = std::tuple<ForestPtr, ParseStatus, double, std::size_t>;
-std::vector<ForestResult> forests(const SplitParser& parser, const Sentences& sentences, const ParseOptions& options,
+std::vector<ForestResult> forests(const SplitParser& parser, const Sentences& sentences, nb::handle given,
                                   unsigned threads) {
+  const auto options = read_options<ParseOptions>(given);
   return all<ForestResult>(
       sentences, threads, [&](const std::vector<std::string_view>& words) { return parser.forest(words, options); },
       [](ParsedForest parsed) {
@@ -172,14 +185,6 @@ void bind_parse_split(nb::module_& m) {
   m.def("signatures", &signatures, "kind"_a, "word"_a, "position"_a = 1, "known_lower"_a = false,
         "The classes of an unknown word, from the narrowest on.");
 
-  nb::class_<ParseOptions>(m, "ParseOptions", "How sentences are parsed.")
-      .def(
-          "__init__",
-          [](ParseOptions* self, std::vector<double> margins, double forest_margin, std::size_t most_edges,
-             double seconds, bool probabilities) {
-            new (self) ParseOptions{std::move(margins), forest_margin, most_edges, seconds, probabilities};
-          },
-          "margins"_a, "forest_margin"_a, "most_edges"_a, "seconds"_a, "probabilities"_a);
   nb::class_<SplitParser>(m, "SplitParser", "Parses with a split grammar, from coarse to fine.")
       .def(
           "__init__",

@@ -19,7 +19,7 @@
 
 namespace treeglot {
 
-constexpr int kHighestOrder = 9;
+constexpr int kHighestOrder = 9;  // HIGHEST_ORDER in lm/train.py
 
 struct NgramTrainOptions {
   int order = 5;

@@ -182,7 +182,7 @@ ParsedForest SplitParser::forest(std::span<const std::string_view> words, const 
   ParsedForest out{unparsed({}), passes.status, passes.log_probability, 0};
   if (passes.status == ParseStatus::parsed || passes.status == ParseStatus::coarser) {
     const ParsePacking parses(*grammar_, parts_, passes.scratch->fine, options.forest_margin, options.most_edges,
-                              options.probabilities, passes.deadline);
+                              options.scores == ScoreKind::conditional, passes.deadline);
     if (parses.has_tree()) {
       out.forest = parses.forest(words, out.cut);
     } else {
@@ -193,8 +193,7 @@ ParsedForest SplitParser::forest(std::span<const std::string_view> words, const 
     const ParseForest one = forest_of(flat(words, passes.words, flat_label_ != grammar_->root));
     // One tree: its edges' posteriors and their conditional probabilities are 1 alike.
     out.forest = ParseForest(one.graph(), one.labels(), {one.spans().begin(), one.spans().end()},
-                             {one.scores().begin(), one.scores().end()},
-                             options.probabilities ? ScoreKind::conditional : ScoreKind::posterior);
+                             {one.scores().begin(), one.scores().end()}, options.scores);
     out.log_probability = kNever;
   }
   if (passes.scratch) give_back(std::move(passes.scratch));

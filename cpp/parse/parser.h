@@ -22,10 +22,10 @@ struct ParseOptions {
   // Logarithmic margins of the passes from coarse to fine: a state goes when its best parse (the first pass), or its
   // posterior (the others), is lower than that below the best. The last holds for all further levels.
   std::vector<double> margins = {8.0, 12.0};
-  double forest_margin = 10.0;   // of forests' edges
-  std::size_t most_edges = 500;  // of one node of a forest: the best stay
-  double seconds = 0.0;          // for a sentence; 0 is no limit
-  bool probabilities = false;    // forests with conditional probabilities instead of posteriors
+  double forest_margin = 10.0;              // of forests' edges
+  std::size_t most_edges = 500;             // of one node of a forest: the best stay
+  double seconds = 0.0;                     // for a sentence; 0 is no limit
+  ScoreKind scores = ScoreKind::posterior;  // of forests: posterior or conditional
 };
 
 enum class ParseStatus : std::uint8_t {

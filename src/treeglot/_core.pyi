@@ -931,22 +931,17 @@ class SplitGrammar:
 def signatures(kind: SignatureKind, word: str, position: int = 1, known_lower: bool = False) -> list[str]:
     """The classes of an unknown word, from the narrowest on."""
 
-class ParseOptions:
-    """How sentences are parsed."""
-
-    def __init__(self, margins: Sequence[float], forest_margin: float, most_edges: int, seconds: float, probabilities: bool) -> None: ...
-
 class SplitParser:
     """Parses with a split grammar, from coarse to fine."""
 
     def __init__(self, grammar: SplitGrammar, finest: int) -> None: ...
 
-    def trees(self, sentences: Sequence[Sequence[str]], options: ParseOptions, threads: int = 1) -> list[tuple[Tree, ParseStatus, float]]:
+    def trees(self, sentences: Sequence[Sequence[str]], options: object, threads: int = 1) -> list[tuple[Tree, ParseStatus, float]]:
         """
         The best tree of each sentence, how it was found, and the sentence's log probability.
         """
 
-    def forests(self, sentences: Sequence[Sequence[str]], options: ParseOptions, threads: int = 1) -> list[tuple[ParseForest, ParseStatus, float, int]]:
+    def forests(self, sentences: Sequence[Sequence[str]], options: object, threads: int = 1) -> list[tuple[ParseForest, ParseStatus, float, int]]:
         """The same with forests, and how many nodes have more edges than stay."""
 
     def first_pass(self, words: Sequence[str], margin: float) -> tuple[float, list[tuple[int, int, int]]]:
@@ -1250,11 +1245,6 @@ class ArpaReader:
     def finish(self, layout: NgramLayout) -> NgramModel:
         """The end: the compiled model, in memory."""
 
-class NgramTrainOptions:
-    """How an n-gram model is trained; checked when it is made."""
-
-    def __init__(self, order: int, prune: Sequence[int], memory: int, folder: str, fallback: Sequence[float] | None, threads: int) -> None: ...
-
 class NgramTrainReport:
     """What training saw and made."""
 
@@ -1320,7 +1310,7 @@ class EstimatedNgrams:
 class NgramTrainer:
     """Counts n-grams of sentences and estimates a model from them."""
 
-    def __init__(self, options: NgramTrainOptions) -> None: ...
+    def __init__(self, options: object) -> None: ...
 
     @property
     def sentences(self) -> int:
@@ -1597,33 +1587,15 @@ class Metric:
     def score_of_part(self, part: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], whole: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
         """The score of a part of a corpus, of lengths taken from the whole."""
 
-class LengthChoice(enum.Enum):
-    """Which reference's length a sentence is held against."""
-
-    closest = 0
-
-    shortest = 1
-
-class Smoothing(enum.Enum):
-    """What BLEU does about n-grams without a match."""
-
-    none = 0
-
-    exponential = 1
-
-    add_one = 2
-
-    add_one_length = 3
-
 class BleuMetric(Metric):
     """BLEU."""
 
-    def __init__(self, order: int, length: LengthChoice, smoothing: Smoothing, effective_order: bool) -> None: ...
+    def __init__(self, options: object) -> None: ...
 
 class ChrfMetric(Metric):
     """chrF and chrF++."""
 
-    def __init__(self, character_order: int, word_order: int, beta: float) -> None: ...
+    def __init__(self, options: object) -> None: ...
 
 class TerMetric(Metric):
     """TER."""

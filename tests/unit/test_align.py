@@ -1,5 +1,6 @@
 """Aligners, their score against gold, and the command."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -73,20 +74,20 @@ def test_bad_usage() -> None:
         align([["a"]], [["b"]], symmetrization="grow")
     with pytest.raises(UsageError, match="hmm: ibm1 and iterations: 0 iterations in all; expected at least one"):
         align([["a"]], [["b"]], "hmm", options={"ibm1": 0, "iterations": 0})
-    with pytest.raises(UsageError, match="hmm: ibm1 is -3; expected 0 iterations or more"):
+    with pytest.raises(UsageError, match="hmm: ibm1 is -3; expected at least 0"):
         align([["a"]], [["b"]], "hmm", options={"ibm1": -3})
     for null in (1.0, -0.5, float("nan")):
-        with pytest.raises(UsageError, match=f"null is {null:g}; expected a probability from 0 to below 1"):
+        with pytest.raises(UsageError, match=f"null is {null}; expected .*at least 0 and below 1"):
             align([["a"]], [["b"]], "hmm", options={"null": null})
     with pytest.raises(UsageError, match="the program 'no-such-program' is not there"):
         align([["a"]], [["b"]], "eflomal", options={"program": "no-such-program"})
-    for seed in (-1, 1 << 32):
-        with pytest.raises(UsageError, match=f"sampler: seed is {seed}; expected 0 to 4294967295"):
+    for seed, bound in ((-1, "at least 0"), (1 << 32, "at most 2^32 - 1")):
+        with pytest.raises(UsageError, match=re.escape(f"sampler: seed is {seed}; expected {bound}")):
             align([["a"]], [["b"]], "sampler", options={"seed": seed})
     with pytest.raises(UsageError, match="eflomal: model is 4; expected 1 to 3"):
         align([["a"]], [["b"]], "eflomal", options={"model": 4})
     for iterations in (0.0, float("nan"), float("inf")):
-        with pytest.raises(UsageError, match=f"eflomal: iterations is {iterations:g}; expected a number above 0"):
+        with pytest.raises(UsageError, match=f"eflomal: iterations is {iterations}; expected .*above 0"):
             align([["a"]], [["b"]], "eflomal", options={"iterations": iterations})
 
 

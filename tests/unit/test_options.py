@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,10 +11,12 @@ import pytest
 
 from treeglot.base.errors import FormatError, TreeglotError, UsageError
 from treeglot.base.options import (
+    Options,
+    Range,
+    changed,
     file_options,
     from_table,
     load_options,
-    name_or_file,
     option,
     options_of,
     options_table,
@@ -24,27 +27,23 @@ from treeglot.base.registry import Registry
 
 
 @dataclass(frozen=True)
-class Search:
+class Search(Options):
     """How a translation forest is searched."""
 
-    pop_limit: int = option(200, "hypotheses popped per node")
-    beam: float = option(12.0, "margin in natural logarithms")
+    pop_limit: int = option(200, "hypotheses popped per node", least=1)
+    beam: float = option(12.0, "margin in natural logarithms", least=0, below=100, paper="c2d")
     exact: bool = option(False, "search without pruning")
     strategy: Literal["cube", "grow"] = option("cube", "how hypotheses are combined")
 
-    def __post_init__(self) -> None:
-        if self.pop_limit < 1:
-            raise ValueError(f"pop_limit is {self.pop_limit}; expected at least 1")
-
 
 @dataclass(frozen=True)
-class Model:
+class Model(Options):
     name: str = required("what it is called")
     file: Path | None = option(None, "where it is kept")
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Recipe(Options):
     search: Search = option(Search(), "how to search")
     systems: tuple[Model, ...] = option((), "what to compare")
     weights: dict[str, float] | None = option(None, "a weight for each feature")
@@ -122,6 +121,18 @@ def test_everything(tmp_path: Path) -> None:
         ),
         ("[[systems]]\nname='a'\n[[systems]]\nname = 3", 4, "systems[1].name is 3, an integer; expected a string"),
         ("[search]\npop_limit = 0", 2, "search: pop_limit is 0; expected at least 1"),
+        ("\nseed = 4294967296", 2, "seed is 4294967296; expected at most 2^32 - 1"),
+        ("\nsearch = { pop_limit = 4294967296 }", 2, "search: pop_limit is 4294967296; expected at most 2^32 - 1"),
+        ("search.beam = 1" + 400 * "0", 1, "has a number or a name of 401 characters; expected at most 400"),
+        ("search.beam = 1" + 350 * "0", 1, "search.beam is 1" + 56 * "0" + "...; expected a finite number"),
+        ("search.beam = 1e400", 1, "search: beam is inf; expected a finite number, at least 0 and below 100"),
+        ("seed = 0x1" + 390 * "0", 1, f"seed is {str(16**390)[:57]}...; expected at most 2^32 - 1"),
+        ("\na = 1" + 40_000 * "0", 2, "has a number or a name of 40,001 characters; expected at most 400"),
+        ("a = 1\nb = " + 40_000 * "[", 2, "has more than 100 lists or tables in each other; expected fewer"),
+        ("\na" + 40_000 * ".a" + " = 1", 2, "has a key of more than 100 parts; expected fewer"),
+        ("a" + 40_000 * " " + "b", 1, "is not TOML: expected '=' after a key in a key/value pair"),
+        ("[[systems]]\nname = 'a'\n[systems.x]\ny = 1", 3, "unknown option of [systems[0]] 'x'; known: file, name"),
+        ("orders = [\n3,\n'x']", 3, "orders[1] is 'x', a string; expected an integer"),
         ("[search\n", 1, "is not TOML: expected ']' at the end of a table declaration"),
         ("a = \n", 1, "is not TOML: invalid value"),
         ("x = '" + "y" * 100 + "'", 1, "unknown option 'x'; known: orders, search, seed, systems, weights"),
@@ -149,11 +160,66 @@ def test_without_a_file() -> None:
 
 def test_docs_table() -> None:
     assert options_table(Search).splitlines()[2:] == [
-        "| `pop_limit` | an integer | 200 | hypotheses popped per node |",
-        "| `beam` | a number | 12.0 | margin in natural logarithms |",
+        "| `pop_limit` | an integer, at least 1 | 200 | hypotheses popped per node |",
+        "| `beam` | a number, at least 0 and below 100 | 12.0 | margin in natural logarithms (c2d) |",
         "| `exact` | true or false | false | search without pruning |",
         "| `strategy` | 'cube' or 'grow' | 'cube' | how hypotheses are combined |",
     ]
+
+
+@pytest.mark.parametrize(
+    ("declared", "value", "expected"),
+    [
+        (Range(), 2**32, "at most 2^32 - 1"),
+        (Range(), -(2**32), "at least -(2^32 - 1)"),
+        (Range(), math.nan, "a finite number"),
+        (Range(), math.inf, "a finite number"),
+        (Range(infinite=True), math.inf, ""),
+        (Range(infinite=True), math.nan, "a number"),
+        (Range(most=2**40), 2**32, ""),
+        (Range(least=0), 0, ""),
+        (Range(above=0), 0, "above 0"),
+        (Range(least=0, below=1), 1.0, "at least 0 and below 1"),
+        (Range(least=0, most=6), 7, "0 to 6"),
+        (Range(least=1, unlimited=True), -1, ""),
+        (Range(least=1, unlimited=True), 0, "at least 1, or -1 for no limit"),
+        (Range(least=0), (1, -1), "at least 0"),
+        (Range(least=0), None, ""),
+    ],
+)
+def test_ranges(declared: Range, value: Any, expected: str) -> None:
+    assert declared.expected(value) == expected
+
+
+def test_a_range_holds_however_options_are_made() -> None:
+    problem = r"^pop_limit is 0; expected at least 1$"
+    for make in (
+        lambda: Search(pop_limit=0),
+        lambda: replace(Search(), pop_limit=0),
+        lambda: from_table(Search, {"pop_limit": 0}),
+        lambda: changed(Search(), {"pop_limit": 0}),
+    ):
+        with pytest.raises(UsageError, match=problem) as refused:
+            make()
+        assert refused.value.key == ("pop_limit",)
+    with pytest.raises(ValueError, match=r"^strategy is 'grown'; expected 'cube' or 'grow'$"):
+        Search(strategy="grown")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^pop_limit is an integer of 16,610 bits; expected at most 2\^32 - 1$"):
+        Search(pop_limit=10**5000)  # Python refuses to print it
+    with pytest.raises(ValueError, match=r"^beam is nan; expected a finite number, at least 0 and below 100$"):
+        Search(beam=math.nan)
+
+
+def test_a_table_changes_what_it_names_alone() -> None:
+    @dataclass(frozen=True)
+    class Kind(Options):
+        search: Search = option(Search(beam=3.0, exact=True), "how to search")
+
+    made = from_table(Kind, {"search": {"pop_limit": 7}})
+    assert made.search == Search(7, 3.0, True)
+    assert changed(made, {"search": {"exact": False}}).search == Search(7, 3.0, False)
+    with pytest.raises(UsageError, match=r"^unknown option of \[search\] 'pops'"):
+        changed(made, {"search": {"pops": 1}})
 
 
 def test_a_factory_declares_options_too() -> None:
@@ -210,13 +276,13 @@ def test_registry_refusals(name: str, options: dict[str, Any], message: str) -> 
 
 
 @dataclass(frozen=True)
-class Treebank:
-    heads: str = name_or_file("english", "head table", lambda: ["english", "german"])
+class Treebank(Options):
+    heads: str = option("english", "head table", names=lambda: ["english", "german"])
     text: Path | None = option(None, "what is parsed")
 
 
 @dataclass(frozen=True)
-class WithTreebank:
+class WithTreebank(Options):
     bank: Treebank | None = option(None, "a treebank")
     name: str = option("x", "a name")
 

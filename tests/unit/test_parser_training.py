@@ -174,14 +174,14 @@ def test_other_trees_options_and_damaged_states_are_refused(tmp_path: Path) -> N
     ("name", "value", "wanted"),
     [
         ("noise", 5.0, "0 to 1"),
-        ("noise", float("nan"), "0 to 1"),
+        ("noise", float("nan"), "a finite number, 0 to 1"),
         ("smooth_lexicon", 3.0, "0 to 1"),
         ("smooth_grammar", -0.1, "0 to 1"),
         ("merge", 1.5, "0 to 1"),
         ("least", -1.0, "0 to 1"),
-        ("split_iterations", -3, "0 or more"),
-        ("merge_iterations", -1, "0 or more"),
-        ("smooth_iterations", -1, "0 or more"),
+        ("split_iterations", -3, "at least 0"),
+        ("merge_iterations", -1, "at least 0"),
+        ("smooth_iterations", -1, "at least 0"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(name: str, value: float, wanted: str) -> None:

@@ -113,11 +113,11 @@ def test_german_words_are_known_without_their_capital() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"time_limit": math.inf}, "time_limit is inf; expected seconds, or 0 for none"),
-        ({"time_limit": math.nan}, "time_limit is nan; expected seconds, or 0 for none"),
-        ({"prune": math.nan}, "prune is nan; expected a margin of 0 or more"),
-        ({"coarse": (8.0, math.nan)}, "coarse is nan; expected a margin of 0 or more"),
-        ({"most_edges": 0}, "most_edges is 0; expected 1 or more"),
+        ({"time_limit": math.inf}, "time_limit is inf; expected a finite number, at least 0"),
+        ({"time_limit": math.nan}, "time_limit is nan; expected a finite number, at least 0"),
+        ({"prune": math.nan}, "prune is nan; expected a number, at least 0"),
+        ({"coarse": (8.0, math.nan)}, "coarse is (8.0, nan); expected a number, at least 0"),
+        ({"most_edges": 0}, "most_edges is 0; expected at least 1"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options: dict[str, Any], message: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import shutil
 import subprocess
 import tempfile
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Protocol, TypeAlias
 
 from treeglot.base.errors import TreeglotError, UsageError
+from treeglot.base.options import Range
 from treeglot.base.registry import Registry
 from treeglot.syntax import Alignment
 
@@ -31,7 +31,7 @@ class Aligner(Protocol):
 
 
 ALIGNERS: Registry[Aligner] = Registry("aligner")
-MOST_SEED = (1 << 32) - 1  # of the library's
+COUNT = Range(least=0)
 DEFAULT = "hmm"  # what most papers start from; the sampler is better: bench/RESULTS.md, "Alignment"
 
 
@@ -41,9 +41,6 @@ class _Chain:
     def __init__(self, stages: Mapping[str, tuple[str, int]], **settings: float) -> None:
         """`stages`: models and iterations, by option; `settings` are for each of the library's models that has them."""
         self.settings = settings
-        for option, (_, iterations) in stages.items():
-            if iterations < 0:
-                raise UsageError(f"{option} is {iterations}; expected 0 iterations or more", (option,))
         self.stages = [(name, iterations) for name, iterations in stages.values() if iterations > 0]
         if not self.stages:
             raise UsageError(f"{' and '.join(stages)}: 0 iterations in all; expected at least one")
@@ -81,24 +78,22 @@ def _links(matrix: WordAlignmentMatrix) -> Alignment:
 
 @ALIGNERS("hmm")
 def hmm(
-    ibm1: Annotated[int, "iterations of IBM model 1"] = 5,
-    iterations: Annotated[int, "iterations of the HMM"] = 5,
+    ibm1: Annotated[int, "iterations of IBM model 1", COUNT] = 5,
+    iterations: Annotated[int, "iterations of the HMM", COUNT] = 5,
     variational: Annotated[bool, "variational Bayes in place of EM: rare words attract fewer links"] = True,
-    null: Annotated[float, "probability of a word without a link"] = 0.1,
+    null: Annotated[float, "probability of a word without a link", Range(least=0, below=1)] = 0.1,
 ) -> Aligner:
     """The HMM of Vogel et al. (1996), from IBM model 1."""
-    if not 0 <= null < 1:
-        raise UsageError(f"null is {null:g}; expected a probability from 0 to below 1", ("null",))
     stages = {"ibm1": ("Ibm1AlignmentModel", ibm1), "iterations": ("HmmAlignmentModel", iterations)}
     return _Chain(stages, variational_bayes=variational, hmm_p0=null)
 
 
 @ALIGNERS("ibm4")
 def ibm4(
-    ibm1: Annotated[int, "iterations of IBM model 1"] = 5,
-    hmm: Annotated[int, "iterations of the HMM"] = 5,
-    ibm3: Annotated[int, "iterations of IBM model 3"] = 3,
-    iterations: Annotated[int, "iterations of IBM model 4"] = 3,
+    ibm1: Annotated[int, "iterations of IBM model 1", COUNT] = 5,
+    hmm: Annotated[int, "iterations of the HMM", COUNT] = 5,
+    ibm3: Annotated[int, "iterations of IBM model 3", COUNT] = 3,
+    iterations: Annotated[int, "iterations of IBM model 4", COUNT] = 3,
 ) -> Aligner:
     """IBM model 4 by way of model 1, the HMM and model 3, as GIZA++ does it; without word classes."""
     return _Chain(
@@ -112,17 +107,13 @@ def ibm4(
 
 
 @ALIGNERS("fast-align")
-def fast_align(iterations: Annotated[int, "iterations of EM"] = 5) -> Aligner:
+def fast_align(iterations: Annotated[int, "iterations of EM", COUNT] = 5) -> Aligner:
     """The reparameterised IBM model 2 of Dyer et al. (2013)."""
     return _Chain({"iterations": ("FastAlignModel", iterations)})
 
 
 class _Sampler:
     def __init__(self, seed: int, samplers: int) -> None:
-        if not 0 <= seed <= MOST_SEED:
-            raise UsageError(f"seed is {seed}; expected 0 to {MOST_SEED}", ("seed",))
-        if samplers < 1:
-            raise UsageError(f"samplers is {samplers}; expected at least 1", ("samplers",))
         self.seed, self.samplers = seed, samplers
 
     def __call__(self, source: Sentences, target: Sentences, tick: Tick) -> list[Alignment]:
@@ -145,8 +136,8 @@ class _Sampler:
 
 @ALIGNERS("sampler")
 def sampler(
-    seed: Annotated[int, "seed of the sampler"] = 1,
-    samplers: Annotated[int, "samplers that run side by side and vote; each takes as long as one"] = 3,
+    seed: Annotated[int, "seed of the sampler", COUNT] = 1,
+    samplers: Annotated[int, "samplers that run side by side and vote; each takes as long as one", Range(least=1)] = 3,
 ) -> Aligner:
     """A Gibbs sampler in the manner of eflomal (Östling and Tiedemann 2016), with as many rounds as it schedules."""
     return _Sampler(seed, samplers)
@@ -154,10 +145,6 @@ def sampler(
 
 class _Eflomal:
     def __init__(self, model: int, iterations: float, program: str) -> None:
-        if not 1 <= model <= 3:
-            raise UsageError(f"model is {model}; expected 1 to 3", ("model",))
-        if not 0 < iterations < math.inf:  # which nan is not, either
-            raise UsageError(f"iterations is {iterations:g}; expected a number above 0", ("iterations",))
         self.program, self.model, self.iterations = program, model, iterations
 
     def __call__(self, source: Sentences, target: Sentences, tick: Tick) -> list[Alignment]:
@@ -198,8 +185,8 @@ def _write_numbers(path: Path, sentences: Sentences) -> None:
 
 @ALIGNERS("eflomal")
 def eflomal(
-    model: Annotated[int, "1: IBM 1, 2: with word order, 3: with fertility"] = 3,
-    iterations: Annotated[float, "rounds of models 1 and 2; model 3 has four times as many"] = 4.0,
+    model: Annotated[int, "1: IBM 1, 2: with word order, 3: with fertility", Range(least=1, most=3)] = 3,
+    iterations: Annotated[float, "rounds of models 1 and 2; model 3 has four times as many", Range(above=0)] = 4.0,
     program: Annotated[str, "the program's name or path"] = "eflomal",
 ) -> Aligner:
     """The program of that name (GPL), if it is installed: it draws from the clock and does not repeat itself."""

@@ -38,3 +38,7 @@ class UsageError(TreeglotError):
     def __init__(self, problem: str = "", key: tuple[str | int, ...] = ()) -> None:
         super().__init__(problem)
         self.key = key
+
+
+class OptionError(UsageError, ValueError):
+    """An option has a value outside of its range; `key` is its name."""

@@ -1,44 +1,120 @@
-"""Options: one declaration makes the TOML schema, the command line's `--help` and the table in the docs.
+"""Options: one declaration makes the TOML schema, the command line's `--help`, the checks and the tables in the docs.
 
-An option is a field of a frozen dataclass with its help beside it; the parameters of a factory (see
-`treeglot.base.registry`) are options too, with their help in `Annotated[int, "help"]`.
+An option is a field of a frozen dataclass with its help, range and source beside it; the parameters of a factory (see
+`treeglot.base.registry`) are options too, declared in `Annotated[int, "help", Range(least=0)]`.
 
 >>> @dataclasses.dataclass(frozen=True)
-... class SearchOptions:
+... class SearchOptions(Options):
 ...     "How a translation forest is searched."
-...     pop_limit: int = option(200, "hypotheses popped per node")
+...     pop_limit: int = option(200, "hypotheses popped per node", least=0)
 >>> from_table(SearchOptions, {"pop_limit": 50})
 SearchOptions(pop_limit=50)
 >>> from_table(SearchOptions, {"poplimit": 50})
 Traceback (most recent call last):
 treeglot.base.errors.UsageError: unknown option 'poplimit'; did you mean 'pop_limit'? known: pop_limit
+>>> SearchOptions(pop_limit=-1)
+Traceback (most recent call last):
+treeglot.base.errors.OptionError: pop_limit is -1; expected at least 0
 """
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import json
 import math
 import os
-import re
-import sys
 import types
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from treeglot.base.errors import FormatError, TreeglotError, UsageError
+from treeglot.base.errors import FormatError, OptionError, TreeglotError, UsageError
+from treeglot.base.toml import Key, TomlFile
 
 T = TypeVar("T")
-Key: TypeAlias = "tuple[str | int, ...]"  # the way to a value: ("search", "pop_limit"), ("system", 0, "model")
 
 REQUIRED = dataclasses.MISSING
+MOST = 2**32 - 1  # what the core counts with
+MOST_SEED = 2**63 - 1
 
 
-def option(default: T, help: str) -> T:
-    """A field of an options dataclass: its default and one line of help."""
-    return dataclasses.field(default=default, metadata={"help": help})
+@dataclasses.dataclass(frozen=True)
+class Range:
+    """The numbers that an option takes, or each of a list; integers fit into what the core counts with.
+
+    Numbers are finite unless `infinite` says otherwise. With `unlimited`, -1 stands for no limit.
+    """
+
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    below: float | None = None
+    infinite: bool = False
+    unlimited: bool = False
+
+    def words(self) -> str:
+        """The range in words.
+
+        >>> Range(least=0, most=6).words(), Range(above=0).words(), Range(least=1, unlimited=True).words()
+        ('0 to 6', 'above 0', 'at least 1, or -1 for no limit')
+        """
+        bounds = [("at least", self.least), ("above", self.above), ("at most", self.most), ("below", self.below)]
+        text = " and ".join(f"{word} {_bound(bound)}" for word, bound in bounds if bound is not None)
+        if self.least is not None and self.most is not None:
+            text = f"{_bound(self.least)} to {_bound(self.most)}"
+        return text + (", or -1 for no limit" if self.unlimited else "")
+
+    def check(self, name: str, value: Any) -> None:
+        """Refuse a value of the option `name` that is not in the range."""
+        if expected := self.expected(value):
+            raise OptionError(f"{name} is {_shown(value)}; expected {expected}", (name,))
+
+    def expected(self, value: Any) -> str:
+        """What is expected in place of a value; nothing if the value is fine."""
+        if isinstance(value, list | tuple):
+            return next(filter(None, map(self.expected, value)), "")
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return ""
+        if self.unlimited and value == -1:
+            return ""
+        if isinstance(value, float) and not (math.isfinite(value) or (self.infinite and math.isinf(value))):
+            return ", ".join(filter(None, ("a number" if self.infinite else "a finite number", self.words())))
+        if (
+            (self.least is not None and value < self.least)
+            or (self.above is not None and value <= self.above)
+            or (self.most is not None and value > self.most)
+            or (self.below is not None and value >= self.below)
+        ):
+            return self.words()
+        if isinstance(value, int) and self.most is None and self.below is None and value > MOST:
+            return f"at most {_bound(MOST)}"
+        return f"at least -({_bound(MOST)})" if isinstance(value, int) and value < -MOST else ""
+
+
+def option(
+    default: T,
+    help: str,
+    *,
+    least: float | None = None,
+    most: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
+    infinite: bool = False,
+    unlimited: bool = False,
+    names: Callable[[], Iterable[str]] | None = None,
+    paper: str = "",
+) -> T:
+    """A field of an options dataclass: its default, one line of help, its range and the paper that the default is from.
+
+    The value of an option with `names`, which are asked for when they are needed, is one of them or the path of a file.
+    """
+    metadata = {"help": help, "range": Range(least, most, above, below, infinite, unlimited)}
+    metadata |= {"names": names, "paper": paper}
+    if isinstance(default, dict):
+        return dataclasses.field(default_factory=lambda: cast("T", dict(default)), metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 def required(help: str) -> Any:
@@ -46,23 +122,12 @@ def required(help: str) -> Any:
     return dataclasses.field(metadata={"help": help})
 
 
-def name_or_file(default: str, help: str, names: Callable[[], Iterable[str]]) -> str:
-    """A field whose value is one of `names`, which are asked for when they are needed, or else the path of a file."""
-    return dataclasses.field(default=default, metadata={"help": help, "names": names})
+class Options:
+    """The base of options dataclasses: refuses values that the declaration excludes, however an instance is made."""
 
-
-def at_least(options: Any, least: float, *names: str, most: float = math.inf) -> None:
-    """Refuse options, by their names, that are not numbers from `least` to `most`; for `__post_init__`.
-
-    >>> at_least(types.SimpleNamespace(restarts=-3), 0, "restarts")
-    Traceback (most recent call last):
-    ValueError: restarts is -3; expected at least 0
-    """
-    for name in names:
-        value = getattr(options, name)
-        if not least <= value <= most:
-            wanted = f"at most {most}" if value > most else f"at least {least}"
-            raise ValueError(f"{name} is {value}; expected {wanted}")
+    def __post_init__(self) -> None:
+        for o in options_of(type(self)):
+            o.check(getattr(self, o.name))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,10 +138,18 @@ class Option:
     type: Any
     default: Any  # REQUIRED when it has none
     help: str
+    range: Range = Range()
     names: Callable[[], Iterable[str]] | None = None  # what it may be, if anything else is a file
+    paper: str = ""  # what the default is from
+
+    def check(self, value: Any) -> None:
+        """Refuse a value outside of the range, or one that is none of the declared ones."""
+        if get_origin(self.type) is Literal and not _fits(value, self.type):
+            raise OptionError(f"{self.name} is {_shown(value)}; expected {wanted(self.type)}", (self.name,))
+        self.range.check(self.name, value)
 
 
-def options_of(schema: Callable[..., Any]) -> list[Option]:
+def options_of(schema: Any) -> tuple[Option, ...]:
     """The options that a dataclass or a factory declares, in order.
 
     >>> def rules(max_words: Annotated[int, "longest source side"] = 7): ...
@@ -84,12 +157,7 @@ def options_of(schema: Callable[..., Any]) -> list[Option]:
     'longest source side'
     """
     if dataclasses.is_dataclass(schema):
-        hints = get_type_hints(schema)
-        return [
-            Option(f.name, hints[f.name], _default(f), f.metadata.get("help", ""), f.metadata.get("names"))
-            for f in dataclasses.fields(schema)
-            if f.init
-        ]
+        return _fields(cast("Any", schema))
     target = schema.__init__ if inspect.isclass(schema) else schema
     hints = get_type_hints(target, include_extras=True)
     found = []
@@ -97,18 +165,39 @@ def options_of(schema: Callable[..., Any]) -> list[Option]:
         hint = hints.get(parameter.name, Any)
         extras = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
         help = next((extra for extra in extras if isinstance(extra, str)), "")
+        span = next((extra for extra in extras if isinstance(extra, Range)), Range())
         kind = get_args(hint)[0] if extras else hint
         default = REQUIRED if parameter.default is inspect.Parameter.empty else parameter.default
-        found.append(Option(parameter.name, kind, default, help))
-    return found
+        found.append(Option(parameter.name, kind, default, help, span))
+    return tuple(found)
+
+
+@functools.cache
+def _fields(schema: Any) -> tuple[Option, ...]:
+    hints = get_type_hints(schema)
+    return tuple(
+        Option(f.name, hints[f.name], _default(f), **{"help": "", **f.metadata})
+        for f in dataclasses.fields(schema)
+        if f.init
+    )
 
 
 def from_table(schema: Callable[..., T], table: Mapping[str, Any], *, table_name: str = "") -> T:
-    """Call `schema` with the values of `table`, each checked against its declared type; nothing unknown passes."""
-    try:
-        return _make(schema, table, (table_name,) if table_name else ())
-    except _RefusedError as refusal:
-        raise UsageError(refusal.problem, refusal.key) from refusal.__cause__
+    """Call `schema` with the values of `table`, each checked against its declaration; nothing unknown passes."""
+    return _make(schema, table, (table_name,) if table_name else ())
+
+
+def changed(options: T, table: Mapping[str, Any], *, table_name: str = "") -> T:
+    """The options of an instance with those of `table` in place of its own.
+
+    >>> @dataclasses.dataclass(frozen=True)
+    ... class SearchOptions(Options):
+    ...     pop_limit: int = option(200, "hypotheses popped per node", least=0)
+    ...     beam: int = option(0, "hypotheses kept per node; 0: all", least=0)
+    >>> changed(SearchOptions(beam=3), {"pop_limit": 50})
+    SearchOptions(pop_limit=50, beam=3)
+    """
+    return _make(type(options), table, (table_name,) if table_name else (), options)
 
 
 def resolved(schema: Callable[..., Any], table: Mapping[str, Any]) -> dict[str, Any]:
@@ -121,10 +210,7 @@ def resolved(schema: Callable[..., Any], table: Mapping[str, Any]) -> dict[str, 
     if dataclasses.is_dataclass(schema):
         values = dataclasses.asdict(from_table(cast("Callable[..., Any]", schema), table))
     else:
-        try:
-            values = {o.name: o.default for o in options_of(schema)} | _values(schema, table, ())
-        except _RefusedError as refusal:
-            raise UsageError(refusal.problem, refusal.key) from refusal.__cause__
+        values = {o.name: o.default for o in options_of(schema)} | _values(schema, table, ())
     found: dict[str, Any] = json.loads(json.dumps(values, default=os.fspath))
     return found
 
@@ -134,7 +220,7 @@ def file_options(schema: Callable[..., Any], table: Mapping[str, Any]) -> dict[s
 
     >>> @dataclasses.dataclass(frozen=True)
     ... class Trees:
-    ...     heads: str = name_or_file("english", "head table", lambda: ["english", "german"])
+    ...     heads: str = option("english", "head table", names=lambda: ["english", "german"])
     >>> file_options(Trees, {"heads": "my.heads"}), file_options(Trees, {"heads": "german"})
     ({'heads': 'my.heads'}, {})
     """
@@ -160,55 +246,40 @@ def with_values(table: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str
     out = dict(table)
     for dotted, value in values.items():
         name, _, rest = dotted.partition(".")
-        out[name] = with_values(out.get(name, {}), {rest: value}) if rest else value
+        below = out.get(name)
+        out[name] = with_values(below if isinstance(below, Mapping) else {}, {rest: value}) if rest else value
     return out
 
 
 def load_options(schema: Callable[..., T], path: str | Path) -> T:
     """Read a TOML file into `schema`; what is wrong in it is a `FormatError` with file and line."""
-    import importlib
-
-    tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
-    text = _text(path)
+    file = TomlFile(path)
     try:
-        table = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        problem, _, place = str(error).partition(" (at ")
-        found = re.match(r"line (\d+)", place)
-        line = int(found[1]) if found else text.count("\n") + 1
-        raise FormatError(str(path), line, f"is not TOML: {problem[:1].lower()}{problem[1:]}") from error
-    try:
-        return _make(schema, table, ())
-    except _RefusedError as refusal:
-        raise FormatError(str(path), _line_of(text, refusal.key), refusal.problem) from refusal.__cause__
+        return from_table(schema, file.table)
+    except UsageError as error:
+        raise FormatError(file.path, file.line_of(error.key), str(error)) from error
 
 
 def in_file(path: str | Path, error: UsageError) -> FormatError:
     """An error about options that were read from a TOML file, with file and line."""
-    return FormatError(str(path), _line_of(_text(path), error.key) if error.key else 0, str(error))
-
-
-def _text(path: str | Path) -> str:
-    try:
-        return Path(path).read_bytes().decode()
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise FormatError(str(path), line, f"byte 0x{error.object[error.start]:02x} is not UTF-8") from error
+    return FormatError(str(path), TomlFile(path).line_of(error.key) if error.key else 0, str(error))
 
 
 def options_table(schema: Callable[..., Any]) -> str:
     """The options as a Markdown table, for the docs.
 
-    >>> def rules(max_words: Annotated[int, "longest source side"] = 7): ...
+    >>> def rules(max_words: Annotated[int, "longest source side", Range(least=1)] = 7): ...
     >>> print(options_table(rules))
     | option | value | default | |
     |---|---|---|---|
-    | `max_words` | an integer | 7 | longest source side |
+    | `max_words` | an integer, at least 1 | 7 | longest source side |
     """
     rows = ["| option | value | default | |", "|---|---|---|---|"]
     for o in options_of(schema):
         default = "required" if o.default is REQUIRED else _shown(o.default)
-        rows.append(f"| `{o.name}` | {wanted(o.type)} | {default} | {o.help} |")
+        value = ", ".join(filter(None, (wanted(o.type), o.range.words())))
+        help = f"{o.help} ({o.paper})" if o.paper else o.help
+        rows.append(f"| `{o.name}` | {value} | {default} | {help} |")
     return "\n".join(rows)
 
 
@@ -236,7 +307,8 @@ def wanted(kind: Any) -> str:
     if origin is Annotated:
         return wanted(arguments[0])
     if origin is Literal:
-        return " or ".join(repr(a) for a in arguments)
+        *others, last = map(repr, arguments)
+        return f"{', '.join(others)} or {last}" if others else last
     if origin in (Union, types.UnionType):
         return " or ".join(wanted(a) for a in arguments if a is not types.NoneType)
     if origin in (tuple, list, Sequence):
@@ -246,66 +318,75 @@ def wanted(kind: Any) -> str:
     return _WORDS.get(kind, "any value")
 
 
-class _RefusedError(Exception):
-    def __init__(self, key: Key, problem: str) -> None:
-        super().__init__(key, problem)
-        self.key = key
-        self.problem = problem
-
-
 _WORDS = {bool: "true or false", int: "an integer", float: "a number", str: "a string", Path: "a path"}
+
+
+def _bound(bound: float) -> str:
+    """An end of a range: 20, 0.5, or 2^32 - 1."""
+    bits = bound.bit_length() if isinstance(bound, int) else 0
+    return f"2^{bits} - 1" if bits > 30 and bound == 2**bits - 1 else f"{bound:,}"
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:
     return field.default if field.default_factory is dataclasses.MISSING else field.default_factory()
 
 
-def _values(schema: Callable[..., Any], table: Mapping[str, Any], key: Key) -> dict[str, Any]:
+def _values(schema: Callable[..., Any], table: Mapping[str, Any], key: Key, base: Any = None) -> dict[str, Any]:
     known = {o.name: o for o in options_of(schema)}
     where = f" of [{_dotted(key)}]" if key else ""
-    for name in table:
+    values = {}
+    for name, value in table.items():
         if name not in known:
-            raise _RefusedError((*key, name), unknown(f"option{where}", name, known))
-    values = {name: _value(value, known[name].type, (*key, name)) for name, value in table.items()}
+            raise UsageError(unknown(f"option{where}", name, known), (*key, name))
+        default = known[name].default if base is None else getattr(base, name)
+        values[name] = _value(value, known[name].type, (*key, name), default)
     for o in known.values():
-        if o.default is REQUIRED and o.name not in values:
-            raise _RefusedError(key, f"option {o.name!r}{where} is missing; expected {wanted(o.type)}: {o.help}")
+        if base is None and o.default is REQUIRED and o.name not in values:
+            raise UsageError(f"option {o.name!r}{where} is missing; expected {wanted(o.type)}: {o.help}", key)
     return values
 
 
-def _make(schema: Callable[..., T], table: Mapping[str, Any], key: Key) -> T:
-    values = _values(schema, table, key)
+def _make(schema: Callable[..., T], table: Mapping[str, Any], key: Key, base: Any = None) -> T:
+    """What `schema` makes of a table; options that the table does not name are those of `base`, if there is one."""
+    values = _values(schema, table, key, base)
     try:
-        return schema(**values)
+        if not dataclasses.is_dataclass(schema):  # those check themselves
+            for o in options_of(schema):
+                o.check(values.get(o.name))
+        return schema(**values) if base is None else dataclasses.replace(base, **values)
     except FormatError:
         raise
     except (ValueError, TreeglotError) as error:
-        where = (*key, *(error.key if isinstance(error, UsageError) else ()))
-        name = str(error).partition(" ")[0]  # "pop_limit is -1; expected at least 0"
-        if where == key and name in {o.name for o in options_of(schema)}:
-            where = (*key, name)
-        raise _RefusedError(where, f"{_dotted(key)}: {error}" if key else str(error)) from error
+        where = (*key, *error.key) if isinstance(error, UsageError) else key
+        raise UsageError(f"{_dotted(key)}: {error}" if key else str(error), where) from error
 
 
-def _value(value: Any, kind: Any, key: Key) -> Any:
-    """`value` as `kind`; an integer passes as a number and a list as a tuple, nothing else is bent."""
+def _value(value: Any, kind: Any, key: Key, default: Any = None) -> Any:
+    """`value` as `kind`; an integer passes as a number and a list as a tuple, nothing else is bent.
+
+    A table changes the options that it names, the others are those of `default`.
+    """
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return _value(value, arguments[0], key)
+        return _value(value, arguments[0], key, default)
     if origin in (Union, types.UnionType):
         for choice in arguments:
             if choice is not types.NoneType and _fits(value, choice):
-                return _value(value, choice, key)
+                return _value(value, choice, key, default)
     elif _fits(value, kind):
         if dataclasses.is_dataclass(kind):
-            return _make(cast("Callable[..., Any]", kind), value, key)
+            base = default if isinstance(default, cast("type[Any]", kind)) else None
+            return _make(cast("Callable[..., Any]", kind), value, key, base)
         if origin in (dict, Mapping):
             return {k: _value(v, arguments[1], (*key, k)) for k, v in value.items()}
         if origin in (tuple, list, Sequence):
             items = (_value(v, arguments[0], (*key, i)) for i, v in enumerate(value))
             return list(items) if origin is list else tuple(items)
-        return kind(value) if kind in (float, Path) else value
-    raise _RefusedError(key, f"{_dotted(key)} is {_shown(value)}, {_found(value)}; expected {wanted(kind)}")
+        try:
+            return kind(value) if kind in (float, Path) else value
+        except OverflowError:  # an integer that no number of the machine's is near to
+            raise UsageError(f"{_dotted(key)} is {_shown(value)}; expected a finite number", key) from None
+    raise UsageError(f"{_dotted(key)} is {_shown(value)}, {_found(value)}; expected {wanted(kind)}", key)
 
 
 def _fits(value: Any, kind: Any) -> bool:
@@ -335,41 +416,11 @@ def _shown(value: Any) -> str:
     """A value as TOML would have it, cut to a readable length."""
     if value is None:
         return "none"
+    if isinstance(value, int) and value.bit_length() > 10_000:
+        return f"an integer of {value.bit_length():,} bits"  # Python refuses to print it
     text = str(value).lower() if isinstance(value, bool) else repr(str(value) if isinstance(value, Path) else value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _dotted(key: Key) -> str:
     return "".join(f"[{k}]" if isinstance(k, int) else f".{k}" for k in key).lstrip(".")
-
-
-_HEADER = re.compile(r"\s*(\[\[?)([^\[\]]+)\]")
-_ENTRY = re.compile(r"\s*([\w.\"' -]+?)\s*=")
-
-
-def _line_of(text: str, key: Key) -> int:
-    """The line of `key`, or of the closest thing around it (1 for the file as a whole).
-
-    tomllib forgets where a value was; tables and keys stand at the beginning of a line, so they are found again.
-    """
-    best, best_length = 1, 0
-    table: Key = ()
-    counts: dict[Key, int] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        if header := _HEADER.match(line):
-            table = _split(header[2])
-            if header[1] == "[[":
-                counts[table] = counts.get(table, -1) + 1
-                table = (*table, counts[table])
-            here = table
-        elif entry := _ENTRY.match(line):
-            here = (*table, *_split(entry[1]))
-        else:
-            continue
-        if len(here) > best_length and key[: len(here)] == here:
-            best, best_length = number, len(here)
-    return best
-
-
-def _split(dotted: str) -> Key:
-    return tuple(part.strip().strip("\"'") for part in dotted.split("."))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 import typer
 
 from treeglot.base.errors import TreeglotError, UsageError
+from treeglot.base.options import Range
 from treeglot.cli.output import Progress, say, warn
 
 if TYPE_CHECKING:
@@ -54,10 +55,7 @@ def given_weights(path: Path) -> dict[str, float]:
 
 def searched(options: SearchOptions, **given: int | bool | None) -> SearchOptions:
     """`options` with those that were given."""
-    try:
-        return replace(options, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
-    except ValueError as error:
-        raise UsageError(str(error)) from error
+    return replace(options, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
 
 
 def listed(features: Mapping[str, float]) -> str:
@@ -85,17 +83,10 @@ class Output:
 
     def __post_init__(self) -> None:
         """Refuses numbers that make no sense."""
-        from treeglot.base.options import at_least
-        from treeglot.decode.search import MOST
-
-        try:
-            at_least(self, 0, "kbest", most=MOST)
-        except ValueError as error:
-            raise UsageError(str(error)) from error
+        Range(least=0).check("kbest", self.kbest)
+        Range(least=0, infinite=True).check("margin", self.margin)
         if self.margin is not None and self.forest is None:
             raise UsageError("--margin is for forests; expected --forest, too")
-        if self.margin is not None and not self.margin >= 0:
-            raise UsageError(f"margin is {self.margin}; expected 0 or more")
 
 
 class AnyTranslator(Protocol):

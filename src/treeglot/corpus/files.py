@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args, get_type_hints
 
 from treeglot.base.errors import UsageError
-from treeglot.base.options import option
+from treeglot.base.options import Options, option
 from treeglot.syntax import Alignment, Dependency, ParseForest, Tree, find_format
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ Dependencies = Annotated[Path | None, Dependency]
 
 
 @dataclass(frozen=True)
-class SourceFiles:
+class SourceFiles(Options):
     """Source sentences and their parses: what a model translates."""
 
     source: Text = option(None, "tokenised source sentences, one a line")

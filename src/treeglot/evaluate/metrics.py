@@ -16,22 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from treeglot import _core
-from treeglot.base.options import option
+from treeglot.base.options import Options, option
 
 Statistics: TypeAlias = npt.NDArray[np.float64]  # a row per sentence
 Length: TypeAlias = Literal["closest", "shortest"]
 Smooth: TypeAlias = Literal["none", "exp", "add-one", "add-one-length"]
 
-_SMOOTHING = {
-    "none": _core.Smoothing.none,
-    "exp": _core.Smoothing.exponential,
-    "add-one": _core.Smoothing.add_one,
-    "add-one-length": _core.Smoothing.add_one_length,
-}
-
 
 @dataclass(frozen=True)
-class Metric(ABC):
+class Metric(Options, ABC):
     """What is counted in a sentence and how the sum of all counts is scored."""
 
     name: ClassVar[str]
@@ -112,21 +105,13 @@ class Bleu(Metric):
     name: ClassVar[str] = "BLEU"
     length: Length = option("closest", "which reference's length counts: the closest or the shortest")
     smooth: Smooth = option("exp", "what is done about n-grams without a match")
-    order: int = option(4, "the longest n-grams")
+    order: int = option(4, "the longest n-grams", least=1, most=32)
     effective_order: bool = option(False, "leave out orders of which there are no n-grams (for single sentences)")
-
-    def __post_init__(self) -> None:
-        """Refuses what is not a length or a smoothing."""
-        if self.length not in ("closest", "shortest"):
-            raise ValueError(f"length is {self.length!r}; expected 'closest' or 'shortest'")
-        if self.smooth not in _SMOOTHING:
-            raise ValueError(f"smooth is {self.smooth!r}; expected {', '.join(map(repr, _SMOOTHING))}")
 
     @cached_property
     def core(self) -> _core.Metric:
         """The same, in the core."""
-        length = _core.LengthChoice.shortest if self.length == "shortest" else _core.LengthChoice.closest
-        return _core.BleuMetric(self.order, length, _SMOOTHING[self.smooth], self.effective_order)
+        return _core.BleuMetric(self)
 
 
 @dataclass(frozen=True)
@@ -140,14 +125,14 @@ class Chrf(Metric):
     """
 
     name: ClassVar[str] = "chrF"
-    character_order: int = option(6, "the longest n-grams of characters")
-    word_order: int = option(0, "the longest n-grams of words; 2 for chrF++")
-    beta: float = option(2.0, "how many times recall counts as much as precision")
+    character_order: int = option(6, "the longest n-grams of characters", least=1, most=32)
+    word_order: int = option(0, "the longest n-grams of words; 2 for chrF++", least=0, most=32)
+    beta: float = option(2.0, "how many times recall counts as much as precision", above=0)
 
     @cached_property
     def core(self) -> _core.Metric:
         """The same, in the core."""
-        return _core.ChrfMetric(self.character_order, self.word_order, self.beta)
+        return _core.ChrfMetric(self)
 
 
 @dataclass(frozen=True)

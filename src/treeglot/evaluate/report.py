@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from treeglot._core import SignTest
 from treeglot.base.errors import UsageError
-from treeglot.base.options import option, unknown
+from treeglot.base.options import Options, option, unknown
 from treeglot.evaluate.metrics import Bleu, Chrf, Length, Metric, Statistics, Ter
 from treeglot.evaluate.significance import SAMPLES, SEED, Bootstrap, Interval, paired_bootstrap, sign_test
 
@@ -22,25 +22,22 @@ MetricName: TypeAlias = Literal["bleu", "chrf", "ter"]
 
 
 @dataclass(frozen=True)
-class ScoreOptions:
+class ScoreOptions(Options):
     """How systems are scored."""
 
     lowercase: bool = option(False, "compare without regard to case (TER always does)")
     length: Length = option("closest", "whose length BLEU's brevity penalty takes: the closest or shortest reference's")
     tokenize: str = option("none", "sacreBLEU's tokenizer for BLEU (13a, intl, zh, …); none takes words as they are")
-    samples: int = option(SAMPLES, "samples of the bootstrap, for intervals and the paired test")
-    seed: int = option(SEED, "seed of the bootstrap")
+    samples: int = option(SAMPLES, "samples of the bootstrap, for intervals and the paired test", least=1)
+    seed: int = option(SEED, "seed of the bootstrap", least=0, most=2**64 - 1)
 
     def __post_init__(self) -> None:
-        """Refuses a tokenizer that sacreBLEU does not have and a number of samples below 1."""
+        """Refuses a tokenizer that sacreBLEU does not have."""
+        super().__post_init__()
         from sacrebleu.metrics.bleu import BLEU
 
         if self.tokenize not in BLEU.TOKENIZERS:
-            raise UsageError(unknown("tokenizer", self.tokenize, BLEU.TOKENIZERS))
-        if self.samples < 1:
-            raise UsageError(f"samples is {self.samples}; expected at least 1")
-        if not 0 <= self.seed < 2**64:
-            raise UsageError(f"seed is {self.seed}; expected 0 to 2^64 - 1")
+            raise UsageError(unknown("tokenizer", self.tokenize, BLEU.TOKENIZERS), ("tokenize",))
 
 
 @dataclass(frozen=True)

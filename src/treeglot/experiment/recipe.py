@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from treeglot._core import NgramTrainOptions
 from treeglot.align import SYMMETRIZATIONS
 from treeglot.align.aligners import DEFAULT
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike
-from treeglot.base.options import file_options, in_file, load_options, option, required, unknown, with_values
+from treeglot.base.options import Options, file_options, in_file, load_options, option, required, unknown, with_values
 from treeglot.corpus import Corpus, SourceFiles
+from treeglot.lm.train import HIGHEST_ORDER
 from treeglot.models import Kind, find_kind
+from treeglot.parse.train import MOST_CYCLES
+from treeglot.tune import LoopOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,89 +32,73 @@ class TestSet(SourceFiles):
 
     def __post_init__(self) -> None:
         """Refuses a set that nothing can be compared with."""
+        super().__post_init__()
         self.expect("source")
         if not self.references:
             raise UsageError("references is empty; expected at least one file", ("references",))
 
 
 @dataclass(frozen=True)
-class AlignSettings:
+class AlignSettings(Options):
     """How words are aligned."""
 
     method: str = option(DEFAULT, "hmm, sampler, ibm4, fast-align or eflomal")
     symmetrization: str = option("grow-diag-final-and", "how the two directions become one")
-    options: dict[str, Any] = dataclasses.field(default_factory=dict, metadata={"help": "options of the aligner"})
+    options: dict[str, Any] = option({}, "options of the aligner")
 
     def __post_init__(self) -> None:
         """Refuses a symmetrisation that there is not."""
+        super().__post_init__()
         if self.symmetrization not in SYMMETRIZATIONS:
             raise UsageError(unknown("symmetrisation", self.symmetrization, SYMMETRIZATIONS), ("symmetrization",))
 
 
 @dataclass(frozen=True)
-class ParserSettings:
+class ParserSettings(Options):
     """A parser of the source language, for the trees and forests that the corpus and the tests do not have."""
 
     trees: Path = required("the treebank that it is trained on")
-    cycles: int = option(2, "cycles of splitting its labels")
-    prune: float = option(10.0, "log margin of forests' edges below the best tree")
-    signature: str = option("chinese", "how unknown words are put into classes: english, german, chinese")
+    cycles: int = option(2, "cycles of splitting its labels", least=0, most=MOST_CYCLES)
+    prune: float = option(10.0, "log margin of forests' edges below the best tree", least=0, infinite=True, paper="c2d")
+    signature: Literal["english", "german", "chinese"] = option("chinese", "how unknown words are put into classes")
 
 
 @dataclass(frozen=True)
-class LmSettings:
+class LmSettings(Options):
     """The n-gram model that all systems use."""
 
-    order: int = option(5, "words in the longest n-grams")
+    order: int = option(5, "words in the longest n-grams", least=1, most=HIGHEST_ORDER)
     text: Path | None = option(None, "what it is trained on; default: the target sentences")
-
-    def __post_init__(self) -> None:
-        """Refuses an order that no model has."""
-        try:
-            NgramTrainOptions(self.order, [], 1 << 20, "", None, 1)
-        except ValueError as error:
-            raise UsageError(str(error), ("order",)) from error
 
 
 @dataclass(frozen=True)
-class TuneSettings:
+class TuneSettings(LoopOptions):
     """How weights are tuned."""
 
     method: Literal["mert", "mira", "pro", "none"] = option("mert", "how weights are found")
-    iterations: int = option(10, "updates of the weights, at most")
-    kbest: int = option(100, "hypotheses of a sentence that an iteration adds to the pool")
-    patience: int = option(3, "iterations without a better score before it ends; 0: all of them")
-    seed: int = option(1, "seed of everything that is drawn")
-    options: dict[str, Any] = dataclasses.field(default_factory=dict, metadata={"help": "options of the method"})
-
-    def __post_init__(self) -> None:
-        """Refuses numbers that make no sense."""
-        from treeglot.tune import LoopOptions
-
-        LoopOptions(self.iterations, self.kbest, self.patience, self.seed)
+    options: dict[str, Any] = option({}, "options of the method")
 
 
 @dataclass(frozen=True)
-class System:
+class System(Options):
     """One system."""
 
     name: str = required("its name in tables and folders")
     kind: str = required("the kind of model, such as hiero")
-    options: dict[str, Any] = dataclasses.field(
-        default_factory=dict, metadata={"help": "options of the model: tables extract, score, search"}
-    )
+    options: dict[str, Any] = option({}, "options of the model: tables extract, score, search")
     corpus: Corpus = option(Corpus(), "files that it is trained on in place of the corpus's")
     tune: TuneSettings | None = option(None, "how its weights are tuned, if not as the others'")
 
     def __post_init__(self) -> None:
         """Refuses sentences of its own: all systems are trained on the same."""
+        super().__post_init__()
         for name in ("source", "target"):
             if getattr(self.corpus, name) is not None:
                 raise UsageError(f"corpus.{name}: all systems have the sentences of [corpus]", ("corpus", name))
 
 
 @dataclass(frozen=True)
-class Recipe:
+class Recipe(Options):
     """An experiment."""
 
     corpus: Corpus = required("the training corpus")
@@ -129,6 +115,7 @@ class Recipe:
 
     def __post_init__(self) -> None:
         """Refuses a corpus without text, names given twice, and a baseline that is none of the systems."""
+        super().__post_init__()
         self.corpus.expect("source", "target", key=("corpus",))
         names = [system.name for system in self.system]
         if not names:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from treeglot.base.files import PathLike
 from treeglot.base.numbers import parse_number
-from treeglot.decode.search import MOST
+from treeglot.base.options import MOST
 
 LOG10_E = 1 / math.log(10)
 # Sections of weights in moses.ini before 2013: what they are called since, and what they are to be multiplied by.

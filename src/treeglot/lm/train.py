@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TypeAlias
 
-from treeglot._core import EstimatedNgrams, NgramText, NgramTrainer, NgramTrainOptions, NgramTrainReport
+from treeglot._core import EstimatedNgrams, NgramText, NgramTrainer, NgramTrainReport
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, read_chunks, write_binary
 from treeglot.base.sizes import parse_size
@@ -19,6 +19,7 @@ from treeglot.base.sizes import parse_size
 Line: TypeAlias = "str | Sequence[str]"  # a line of text, or its words
 Progress: TypeAlias = Callable[[str, int, int], None]  # the stage, how much is done, of how much (0: nobody knows)
 
+HIGHEST_ORDER = 9  # of the core's
 FALLBACK = (0.5, 1.0, 1.5)  # as lmplz --discount_fallback
 LINES_AT_A_TIME = 10_000
 OTHER_BLANKS = re.compile(r"[\t\n\v\f\r]")
@@ -65,12 +66,12 @@ def train(
     >>> training.estimate.vocabulary[:5]
     ['<unk>', '<s>', '</s>', 'a', 'b']
     """
-    folder = os.fspath(scratch or tempfile.gettempdir())
+    options = {"order": order, "prune": list(prune), "fallback": fallback, "threads": threads}
+    options |= {"memory": parse_size(memory), "folder": os.fspath(scratch or tempfile.gettempdir())}
     try:
-        options = NgramTrainOptions(order, list(prune), parse_size(memory), folder, fallback, threads)
+        trainer = NgramTrainer(options)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    trainer = NgramTrainer(options)
     if isinstance(text, str | os.PathLike):
         name = name or os.fspath(text)
         chunks = read_chunks(text)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from treeglot.base.options import name_or_file, option
+from treeglot.base.options import option
 from treeglot.corpus import Needs
 from treeglot.models.kind import Kind
 from treeglot.models.matchers import forests
-from treeglot.models.options import TargetTreeOptions
+from treeglot.models.options import TargetTreeOptions, order_of_lm
 from treeglot.rules import RULE_SETS, CompileOptions, GhkmOptions, rule_kinds
 from treeglot.syntax import heads
 
@@ -28,9 +28,9 @@ class ForestModelOptions(TargetTreeOptions):
     """How a model of forests is trained and searched. Its kind says which rules and phrases it has."""
 
     extract: GhkmOptions = option(GhkmOptions(), "how rules are taken from a forest and its translation")
-    lm_order: int = option(4, "words in the language model's longest n-grams (the c2d paper's)")
+    lm_order: int = order_of_lm(4, paper="c2d")
     compile: CompileOptions = option(CompileOptions(features=tuple(RULES)), "what of the rules becomes a feature")
-    source_heads: str = name_or_file("chinese", "head table of the source language, for pseudo rules", heads.names)
+    source_heads: str = option("chinese", "head table of the source language, for pseudo rules", names=heads.names)
 
 
 SOURCE = ("source_trees|source_forests", "alignments")

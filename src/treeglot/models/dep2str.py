@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from treeglot.base.options import name_or_file, option
+from treeglot.base.options import option
 from treeglot.corpus import Needs
 from treeglot.decode import SearchOptions
 from treeglot.models.kind import Kind
 from treeglot.models.matchers import augmented_dependents, dependents
-from treeglot.models.options import ParsedOptions
+from treeglot.models.options import ParsedOptions, order_of_lm
 from treeglot.rules import HeadDependentsOptions, ScoreOptions
 from treeglot.syntax import heads
 
@@ -31,11 +31,13 @@ class Dep2strOptions(ParsedOptions):
     search: SearchOptions = option(
         SearchOptions(pop_limit=200, beam=200, threshold=6.9, per_source=100), "how dependency trees are translated"
     )
-    lm_order: int = option(4, "words in the language model's longest n-grams (the paper's)")
+    lm_order: int = order_of_lm(4, paper="dep2str")
     # 的 and 地 as leaves, as in Stanford's dependencies (the paper uses Stanford's parser): 0.5 and 0.7 BLEU on
     # Chinese-English, dev, untuned, more than with them as heads (bench/RESULTS.md).
-    source_heads: str = name_or_file(
-        "chinese-particles", "head table of the source language, by name or file, for trees and forests", heads.names
+    source_heads: str = option(
+        "chinese-particles",
+        "head table of the source language, by name or file, for trees and forests",
+        names=heads.names,
     )
 
 

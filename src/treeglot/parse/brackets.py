@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from treeglot import _core
 from treeglot._core import BracketCounts, ParseForest, Tree
-from treeglot.base.options import option
+from treeglot.base.options import Options, option
 
 # What EVALB's usual parameter file (COLLINS.prm) leaves out and takes for the same.
 LEFT_OUT = ("TOP", "ROOT", "S1", "-NONE-", ",", ":", "``", "''", ".")
@@ -15,7 +15,7 @@ EQUAL = ("ADVP=PRT",)
 
 
 @dataclass(frozen=True)
-class BracketOptions:
+class BracketOptions(Options):
     """Which brackets count."""
 
     left_out: tuple[str, ...] = option(LEFT_OUT, "labels and tags of words that do not count")

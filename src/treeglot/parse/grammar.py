@@ -15,24 +15,27 @@ from typing import Literal
 from treeglot._core import SignatureKind, SplitGrammar
 from treeglot.base.errors import FormatError
 from treeglot.base.files import PathLike, read_chunks, write_binary
-from treeglot.base.options import load_options, option
+from treeglot.base.options import Options, load_options, option
 
 FILES = ("stateInfo", "grammar", "lexicon")
+MOST_SIZE = 2**63 - 1
 COMPRESSED = ("", ".xz", ".gz", ".zst")
 
 
 @dataclass(frozen=True)
-class ParserFile:
+class ParserFile(Options):
     """What `parser.toml` says."""
 
     signature: Literal["english", "german", "chinese"] = option("english", "how unknown words are put into classes")
-    horizontal: int = option(0, "sisters that parts of rules remember")
-    vertical: int = option(1, "labels upwards that a label remembers, itself included")
+    horizontal: int = option(0, "sisters that parts of rules remember", least=0)
+    vertical: int = option(1, "labels upwards that a label remembers, itself included", least=1)
     steps: bool = option(
         False, "unary rules are single steps; otherwise a rule of a label by itself says that they are sums over chains"
     )
-    levels: int = option(0, "levels that are complete; 0: as many as there are files")
-    sizes: tuple[int, ...] = option((), "bytes of each level's stateInfo, grammar and lexicon, uncompressed")
+    levels: int = option(0, "levels that are complete; 0: as many as there are files", least=0)
+    sizes: tuple[int, ...] = option(
+        (), "bytes of each level's stateInfo, grammar and lexicon, uncompressed", least=0, most=MOST_SIZE
+    )
 
 
 def load_grammar(directory: PathLike, levels: int | None = None) -> SplitGrammar:

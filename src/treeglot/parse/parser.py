@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,7 +13,7 @@ from treeglot import _core
 from treeglot._core import ParseForest, SplitGrammar, Tree
 from treeglot.base.errors import UsageError
 from treeglot.base.files import PathLike
-from treeglot.base.options import option
+from treeglot.base.options import Options, option
 from treeglot.parse.grammar import load_grammar
 
 T = TypeVar("T", Tree, ParseForest)
@@ -32,32 +31,25 @@ STATUS = {
 
 
 @dataclass(frozen=True)
-class ParsingOptions:
+class ParsingOptions(Options):
     """How sentences are parsed."""
 
     coarse: tuple[float, ...] = option(
         (8.0, 12.0),
-        "log margins of the passes from coarse to fine: lower is faster, higher loses less (Egret's by default)",
+        "log margins of the passes from coarse to fine: lower is faster, higher loses less",
+        least=0,
+        infinite=True,
+        paper="Egret",
     )
-    prune: float = option(10.0, "log margin of forests' edges below the best tree (the c2d page decodes with 10)")
-    most_edges: int = option(500, "edges of one node of a forest: the best stay, and nodes with more are counted")
+    prune: float = option(10.0, "log margin of forests' edges below the best tree", least=0, infinite=True, paper="c2d")
+    most_edges: int = option(
+        500, "edges of one node of a forest: the best stay, and nodes with more are counted", least=1
+    )
     scores: Literal["posterior", "probability"] = option(
         "posterior", "forests' scores: posteriors of rules, or probabilities of edges given their heads"
     )
-    time_limit: float = option(0.0, "seconds for one sentence, after which its tree is flat; 0: none")
-    threads: int = option(1, "threads; they do not change the result")
-
-    def __post_init__(self) -> None:
-        """Refuses what makes no sense."""
-        for name, margins in (("coarse", self.coarse), ("prune", (self.prune,))):
-            for margin in margins:
-                if not margin >= 0:  # which nan is not, either
-                    raise UsageError(f"{name} is {margin}; expected a margin of 0 or more")
-        if not 0 <= self.time_limit < math.inf:
-            raise UsageError(f"time_limit is {self.time_limit}; expected seconds, or 0 for none")
-        for name in ("threads", "most_edges"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} is {getattr(self, name)}; expected 1 or more")
+    time_limit: float = option(0.0, "seconds for one sentence, after which its tree is flat; 0: none", least=0)
+    threads: int = option(1, "threads; they do not change the result", least=1)
 
 
 @dataclass(frozen=True)
@@ -94,21 +86,17 @@ class GrammarParser:
         _check_level(self.level)
         finest = len(self.grammar.states) - 1 if self.level is None else self.level
         self._core = _core.SplitParser(self.grammar, finest)
-        o = self.options
-        self._options = _core.ParseOptions(
-            list(o.coarse), o.prune, o.most_edges, o.time_limit, o.scores == "probability"
-        )
 
     def trees(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed[Tree]]:
         """The best tree of each sentence."""
         for some in _batches(sentences, self.options.threads):
-            for tree, status, p in self._core.trees(some, self._options, self.options.threads):
+            for tree, status, p in self._core.trees(some, self.options, self.options.threads):
                 yield self._counted(Parsed(tree, status.name, p))
 
     def forests(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed[ParseForest]]:
         """The forest of each sentence; its best tree is that of `trees`, below the grammar's root."""
         for some in _batches(sentences, self.options.threads):
-            for forest, status, p, cut in self._core.forests(some, self._options, self.options.threads):
+            for forest, status, p, cut in self._core.forests(some, self.options, self.options.threads):
                 yield self._counted(Parsed(forest, status.name, p, cut))
 
     def kbest(self, sentences: Iterable[Sequence[str]], k: int) -> Iterator[list[tuple[float, Tree]]]:

@@ -12,7 +12,7 @@ from treeglot import _core
 from treeglot._core import SignatureKind, SplitGrammar, Trainer, Tree, Treebank, clean_tree
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, read_chunks, write_binary
-from treeglot.base.options import option
+from treeglot.base.options import MOST_SEED, Options, option
 from treeglot.parse.grammar import FILES, ParserFile, read_settings, write_level, write_settings
 
 MOST_CYCLES = 6
@@ -23,40 +23,34 @@ Progress = Callable[[str, int, int, float], None]
 
 
 @dataclass(frozen=True)
-class ParserTraining:
+class ParserTraining(Options):
     """How a grammar is trained; the defaults are near those of Petrov et al. (2006)."""
 
     cycles: int = option(
-        4, "cycles of splitting: 0 is the plain PCFG; each splits all states and merges half of them again"
+        4,
+        "cycles of splitting: 0 is the plain PCFG; each splits all states and merges half of them again",
+        least=0,
+        most=MOST_CYCLES,
     )
     clean: bool = option(True, "take off traces, functional tags and indices first")
-    horizontal: int = option(0, "sisters that parts of rules remember, when rules are made binary")
-    vertical: int = option(1, "labels upwards that a label remembers, itself included")
+    horizontal: int = option(0, "sisters that parts of rules remember, when rules are made binary", least=0)
+    vertical: int = option(1, "labels upwards that a label remembers, itself included", least=1)
     root: str = option("", "label above all trees: by default the one that they have in common, or else ROOT")
     signature: Literal["english", "german", "chinese"] = option("english", "how unknown words are put into classes")
-    split_iterations: int = option(20, "iterations of EM after splitting")
-    merge_iterations: int = option(10, "iterations of EM after merging")
-    smooth_iterations: int = option(5, "iterations of EM with smoothing")
-    merge: float = option(0.5, "share of the splits that is undone, those that matter least")
-    noise: float = option(0.01, "by how much two halves of a state differ at first")
-    smooth_grammar: float = option(0.01, "part of a rule's probability that is the mean over the states of its label")
-    smooth_lexicon: float = option(0.1, "the same for words")
-    least: float = option(1e-9, "probabilities of rules below this are 0 in the model; those of words stay")
-    seed: int = option(1, "seed of the random differences")
-    threads: int = option(1, "threads; they do not change the result")
-
-    def __post_init__(self) -> None:
-        """Refuses what makes no sense."""
-        if not 0 <= self.cycles <= MOST_CYCLES:
-            raise UsageError(f"cycles is {self.cycles}; expected 0 to {MOST_CYCLES}")
-        for name in ("merge", "noise", "smooth_grammar", "smooth_lexicon", "least"):
-            if not 0 <= getattr(self, name) <= 1:  # which nan is not, either
-                raise UsageError(f"{name} is {getattr(self, name)}; expected 0 to 1")
-        for name in ("split_iterations", "merge_iterations", "smooth_iterations"):
-            if getattr(self, name) < 0:
-                raise UsageError(f"{name} is {getattr(self, name)}; expected 0 or more")
-        if self.vertical < 1 or self.horizontal < 0 or self.threads < 1 or self.seed < 0:
-            raise UsageError("vertical and threads must be 1 or more, horizontal and seed 0 or more")
+    split_iterations: int = option(20, "iterations of EM after splitting", least=0)
+    merge_iterations: int = option(10, "iterations of EM after merging", least=0)
+    smooth_iterations: int = option(5, "iterations of EM with smoothing", least=0)
+    merge: float = option(0.5, "share of the splits that is undone, those that matter least", least=0, most=1)
+    noise: float = option(0.01, "by how much two halves of a state differ at first", least=0, most=1)
+    smooth_grammar: float = option(
+        0.01, "part of a rule's probability that is the mean over the states of its label", least=0, most=1
+    )
+    smooth_lexicon: float = option(0.1, "the same for words", least=0, most=1)
+    least: float = option(
+        1e-9, "probabilities of rules below this are 0 in the model; those of words stay", least=0, most=1
+    )
+    seed: int = option(1, "seed of the random differences", least=0, most=MOST_SEED // 1000 - 1)
+    threads: int = option(1, "threads; they do not change the result", least=1)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from treeglot.base.errors import UsageError
-from treeglot.base.options import at_least, option
+from treeglot.base.options import Options, option
 from treeglot.rules.engines import Statement
 
 UNIT = 2**28  # counts are multiples of 1 / UNIT, so that their sums are exact in any order
@@ -15,18 +15,14 @@ GOOD_TURING_MOST = 5  # occurrences beyond which counts are taken as they are (K
 
 
 @dataclass(frozen=True)
-class ScoreOptions:
+class ScoreOptions(Options):
     """How counted rules are scored, and which of them are kept."""
 
     smoothing: Literal["none", "good-turing", "kneser-ney"] = option("none", "of both conditional probabilities")
-    min_occurrences: int = option(1, "times a rule must have been seen")
-    min_gappy_occurrences: int = option(1, "times a rule with nonterminals must have been seen")
-    significance: float = option(0.0, "least -ln p of Fisher's exact test on a rule's two sides; 0: no test")
-    targets_per_source: int = option(20, "most probable target sides kept for a source side; 0: all")
-
-    def __post_init__(self) -> None:
-        """Refuses numbers that make no sense."""
-        at_least(self, 0, "min_occurrences", "min_gappy_occurrences", "significance", "targets_per_source")
+    min_occurrences: int = option(1, "times a rule must have been seen", least=0)
+    min_gappy_occurrences: int = option(1, "times a rule with nonterminals must have been seen", least=0)
+    significance: float = option(0.0, "least -ln p of Fisher's exact test on a rule's two sides; 0: no test", least=0)
+    targets_per_source: int = option(20, "most probable target sides kept for a source side; 0: all", least=0)
 
 
 def scoring(

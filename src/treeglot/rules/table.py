@@ -14,7 +14,7 @@ import numpy.typing as npt
 from treeglot._core import RuleTable, RuleTableBuilder
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike
-from treeglot.base.options import at_least, option, unknown
+from treeglot.base.options import Options, option, unknown
 from treeglot.rules.columns import Buffers, buffers_of
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ PROBABILITIES = ("p_", "lex_")  # columns whose names begin so: their natural lo
 
 
 @dataclass(frozen=True)
-class CompileOptions:
+class CompileOptions(Options):
     """What of a rule table becomes a feature of the compiled table."""
 
     features: tuple[str, ...] = option(
@@ -36,15 +36,15 @@ class CompileOptions:
     )
     indicators: tuple[str, ...] = option((), "columns of text: a value v of column x becomes the feature x=v")
     max_scope: int = option(
-        -1, "leave out rules with a greater scope, n^scope matches on n words (Hopkins and Langmead 2010); -1: none"
+        -1,
+        "leave out rules with a greater scope, n^scope matches on n words (Hopkins and Langmead 2010)",
+        least=0,
+        unlimited=True,
     )
     shapes: bool = option(False, "how words and variables alternate becomes a feature, such as shape=w1w2→2w1")
-    word_pairs: int = option(0, "most frequent words of each side whose linked pairs become features, pair=f→e")
-
-    def __post_init__(self) -> None:
-        """Refuses numbers that make no sense."""
-        at_least(self, 0, "word_pairs")
-        at_least(self, -1, "max_scope")
+    word_pairs: int = option(
+        0, "most frequent words of each side whose linked pairs become features, pair=f→e", least=0
+    )
 
     def check(self, numbers: Collection[str], text: Collection[str]) -> None:
         """Refuse columns that a rule table with these columns of numbers and of text does not have.

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from treeglot._core import Alignment, Dependency, Hypergraph, ParseForest, ScoreKind, Tree
 from treeglot.base.errors import FormatError, TreeglotError, UsageError
-from treeglot.base.options import option
+from treeglot.base.options import Options, option
 from treeglot.syntax import heads
 from treeglot.syntax.constituents import to_dependencies
 from treeglot.syntax.formats import FORMATS, Records
@@ -28,7 +28,7 @@ BATCH = 256  # values that cross into the core at a time
 
 
 @dataclass(frozen=True)
-class ConvertOptions:
+class ConvertOptions(Options):
     """How one kind of syntax becomes another."""
 
     heads: str | None = option(
@@ -37,15 +37,13 @@ class ConvertOptions:
     style: str = option(
         "table", "Where dependencies depart from the head table: table, johansson-nugues, content, or NAME=VALUE,…"
     )
-    kbest: int = option(1, "Trees that make a forest or come from one; short lists are filled with empty trees.")
-    prune: float | None = option(None, "Drop forest edges that the best tree beats by more than this (natural log).")
+    kbest: int = option(
+        1, "Trees that make a forest or come from one; short lists are filled with empty trees.", least=1
+    )
+    prune: float | None = option(
+        None, "Drop forest edges that the best tree beats by more than this (natural log).", least=0, infinite=True
+    )
     scores: Literal["conditional", "posterior"] | None = option(None, "What the scores of forests become.")
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.kbest < 1 << 32:
-            raise UsageError(f"kbest is {self.kbest}; expected a number from 1 to 2^32 - 1")
-        if self.prune is not None and not self.prune >= 0:
-            raise UsageError(f"prune is {self.prune}; expected 0 or more")
 
 
 Step: TypeAlias = "Callable[[Iterator[Any], ConvertOptions], Iterable[Any]]"

@@ -8,13 +8,13 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from treeglot import _core
 from treeglot.base.errors import UsageError
-from treeglot.base.options import option, unknown
+from treeglot.base.options import Options, option, unknown
 
 __all__ = ["STYLES", "HeadStyle", "head_style"]
 
 
 @dataclass(frozen=True)
-class HeadStyle:
+class HeadStyle(Options):
     """Which words are heads where grammars differ; `table` leaves it to the head table.
 
     Labels are those of the Penn Treebank.

@@ -18,9 +18,8 @@ from typing import Any, Protocol
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, read_lines, write_binary
-from treeglot.base.options import at_least, option
+from treeglot.base.options import MOST_SEED, Options, option
 from treeglot.decode import Source
-from treeglot.decode.search import MOST
 from treeglot.decode.weights import Weights, read_weights, write_weights
 from treeglot.evaluate import Bleu, Metric
 from treeglot.tune.kbest import KBest
@@ -44,19 +43,13 @@ class Translator(Protocol):
 
 
 @dataclass(frozen=True)
-class LoopOptions:
+class LoopOptions(Options):
     """How long tuning goes on, and with how much."""
 
-    iterations: int = option(10, "updates of the weights, at most")
-    kbest: int = option(100, "hypotheses of a sentence that an iteration adds to the pool")
-    patience: int = option(3, "iterations without a better score before it ends; 0: all of them")
-    seed: int = option(1, "seed of everything that is drawn")
-
-    def __post_init__(self) -> None:
-        """Refuses numbers that make no sense."""
-        at_least(self, 1, "iterations")
-        at_least(self, 1, "kbest", most=MOST)
-        at_least(self, 0, "patience", "seed")
+    iterations: int = option(10, "updates of the weights, at most", least=1)
+    kbest: int = option(100, "hypotheses of a sentence that an iteration adds to the pool", least=1)
+    patience: int = option(3, "iterations without a better score before it ends; 0: all of them", least=0)
+    seed: int = option(1, "seed of everything that is drawn", least=0, most=MOST_SEED)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from treeglot import _core
 from treeglot.base.errors import UsageError
-from treeglot.base.options import at_least, option
+from treeglot.base.options import Options, option
 from treeglot.decode.weights import Weights, rescaled
 from treeglot.evaluate import Metric
 from treeglot.tune.method import Update, derived_seed, method, none_held_out
@@ -20,19 +20,14 @@ from treeglot.tune.pool import Pool
 
 @method("mert")
 @dataclass(frozen=True)
-class Mert:
+class Mert(Options):
     """Minimum error rate training."""
 
-    restarts: int = option(20, "random starts, beside the weights as they are")
-    directions: int = option(10, "random directions in every round, beside one for each feature")
-    least_gain: float = option(0.01, "a round or an iteration that gains less is the last")
-    rounds: int = option(20, "rounds from one start, at most")
-    most_features: int = option(1000, "more features than this are refused: MERT is for a few dozen")
-
-    def __post_init__(self) -> None:
-        """Refuses numbers that make no sense."""
-        at_least(self, 0, "restarts", "directions", "least_gain")
-        at_least(self, 1, "rounds", "most_features")
+    restarts: int = option(20, "random starts, beside the weights as they are", least=0)
+    directions: int = option(10, "random directions in every round, beside one for each feature", least=0)
+    least_gain: float = option(0.01, "a round or an iteration that gains less is the last", least=0)
+    rounds: int = option(20, "rounds from one start, at most", least=1)
+    most_features: int = option(1000, "more features than this are refused: MERT is for a few dozen", least=1)
 
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
         """Climb from the weights as they are and from random ones; the best point found, and the first of equals.

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeglot import _core
-from treeglot.base.options import at_least, option
+from treeglot.base.options import Options, option
 from treeglot.decode.weights import Weights
 from treeglot.evaluate.metrics import Metric, Smooth
 from treeglot.tune.method import Update, method, sentence_metric
@@ -18,30 +18,24 @@ from treeglot.tune.pool import Pool
 
 @method("mira")
 @dataclass(frozen=True)
-class Mira:
+class Mira(Options):
     """Batch MIRA over the pool's hypotheses."""
 
     # On pools of Hiero and of 79,165 syntax features, learnt from four fifths and judged on one, it is the best or
     # nearly (bench/RESULTS.md). The paper's 0.01 is for features in units of their own.
-    c: float = option(0.003, "the largest step, in features' units of spread")
-    decay: float = option(0.999, "what is left of the background after every sentence (0.999: Cherry and Foster 2012)")
+    c: float = option(0.003, "the largest step, in features' units of spread", above=0)
+    decay: float = option(
+        0.999, "what is left of the background after every sentence", above=0, most=1, paper="Cherry and Foster 2012"
+    )
     background: Literal["hope", "model"] = option(
         "hope", "what adds up to it: hopes, or what the weights choose (longer)"
     )
-    epochs: int = option(60, "passes over the pool, at most (60: Cherry and Foster 2012)")
-    patience: int = option(10, "passes without a better score on what is held out before it ends")
-    held_out_share: float = option(0.1, "share of the sentences that are not learnt from but say when to stop")
+    epochs: int = option(60, "passes over the pool, at most", least=1, paper="Cherry and Foster 2012")
+    patience: int = option(10, "passes without a better score on what is held out before it ends", least=1)
+    held_out_share: float = option(
+        0.1, "share of the sentences that are not learnt from but say when to stop", least=0, below=1
+    )
     smooth: Smooth = option("add-one", "how a sentence's BLEU is smoothed, on top of the background")
-
-    def __post_init__(self) -> None:
-        """Refuses numbers that make no sense."""
-        if not self.c > 0:
-            raise ValueError(f"c is {self.c}; expected a number above 0")
-        if not 0 < self.decay <= 1:
-            raise ValueError(f"decay is {self.decay}; expected a number above 0, up to 1")
-        if not 0 <= self.held_out_share < 1:
-            raise ValueError(f"held_out_share is {self.held_out_share}; expected 0 to less than 1")
-        at_least(self, 1, "epochs", "patience")
 
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
         """The mean weights after the epoch that was best on what is held out.

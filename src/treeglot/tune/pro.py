@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeglot import _core
-from treeglot.base.options import at_least, option
+from treeglot.base.options import Options, option
 from treeglot.decode.weights import Weights, rescaled
 from treeglot.evaluate.metrics import Smooth
 from treeglot.tune.method import Update, method, none_held_out, sentence_metric
@@ -17,24 +17,17 @@ from treeglot.tune.pool import Pool
 
 @method("pro")
 @dataclass(frozen=True)
-class Pro:
+class Pro(Options):
     """Pairwise ranking optimisation."""
 
-    samples: int = option(5000, "pairs drawn from every sentence's hypotheses (5000: Hopkins and May 2011)")
-    kept: int = option(50, "pairs kept of them, those that differ most (50: Hopkins and May 2011)")
-    least: float = option(5.0, "pairs whose BLEU differs less are not kept (5 points: Hopkins and May 2011)")
-    prior: float = option(1.0, "precision of the Gaussian prior on weights (1: MegaM's default)")
-    share: float = option(1.0, "share of the new weights in the result; the rest are the old ones")
-    smooth: Smooth = option("add-one-length", "how a sentence's BLEU is smoothed (Nakov et al. 2012)")
-
-    def __post_init__(self) -> None:
-        """Refuses numbers that make no sense."""
-        if not 0 < self.share <= 1:
-            raise ValueError(f"share is {self.share}; expected a number above 0, up to 1")
-        if not self.prior > 0:
-            raise ValueError(f"prior is {self.prior}; expected a number above 0")
-        at_least(self, 1, "samples", "kept")
-        at_least(self, 0, "least")
+    samples: int = option(5000, "pairs drawn from every sentence's hypotheses", least=1, paper="Hopkins and May 2011")
+    kept: int = option(50, "pairs kept of them, those that differ most", least=1, paper="Hopkins and May 2011")
+    least: float = option(
+        5.0, "pairs whose BLEU differs by fewer points are not kept", least=0, paper="Hopkins and May 2011"
+    )
+    prior: float = option(1.0, "precision of the Gaussian prior on weights", above=0, paper="MegaM's default")
+    share: float = option(1.0, "share of the new weights in the result; the rest are the old ones", above=0, most=1)
+    smooth: Smooth = option("add-one-length", "how a sentence's BLEU is smoothed", paper="Nakov et al. 2012")
 
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
         """Logistic regression over pairs of hypotheses; weights of features on which no pair differs stay.
