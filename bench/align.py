@@ -107,7 +107,7 @@ def models(given: argparse.Namespace) -> None:
                     if weights is None:
                         continue
                     used = model.with_weights(read_weights(weights)) if isinstance(weights, str) else model
-                    texts = [one.text for one in used.translate_all(dev, threads=2)]
+                    texts = [one.text for one in used.translate_batch(dev, threads=2)]
                     found.append(f"BLEU with {what} weights {metric.score(metric.statistics(texts, references)):.2f}")
                 print("  ".join(found), flush=True)
 

@@ -37,7 +37,7 @@ def main() -> None:
     }
     sentences = checked = outside = crossing = 0
     furthest = dict.fromkeys(dependency_models, 0.0)
-    for translation in model.translate_all(model.read(given.input), kbest=given.kbest, threads=given.threads):
+    for translation in model.translate_batch(model.read(given.input), kbest=given.kbest, threads=given.threads):
         sentences += 1
         for hypothesis in translation.hypotheses:
             tree = hypothesis.dependency

@@ -66,7 +66,7 @@ def main() -> None:
             run = make(options)
             for threads in map(int, arguments.threads.split(",")):
                 began = time.perf_counter()
-                found = run.translate_all(lines, threads=threads)
+                found = run.translate_batch(lines, threads=threads)
                 wall = time.perf_counter() - began
                 cpu = 1000 * sum(t.seconds for t in found) / len(lines)
                 score = sum(t.score for t in found) / len(lines)
@@ -80,7 +80,7 @@ def main() -> None:
         del found
         for turn in range(1, arguments.rounds + 1 if arguments.rounds > 1 else 0):
             for begin in range(0, len(lines), BATCH):
-                run.translate_all(lines[begin : begin + BATCH], threads=threads)
+                run.translate_batch(lines[begin : begin + BATCH], threads=threads)
             print(f"round {turn}: {resident():.3f} GB resident, {own():.3f} GB without mapped files", flush=True)
 
 

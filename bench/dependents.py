@@ -26,8 +26,8 @@ def main() -> None:
     arguments = parser.parse_args()
     model = load(arguments.model)
     trees = [tree for tree in model.read(arguments.input) if isinstance(tree, Dependency) and len(tree)]
-    model.translate_all(trees[:50])
-    found = model.translate_all(trees)
+    model.translate_batch(trees[:50])
+    found = model.translate_batch(trees)
     seconds = sum(t.seconds for t in found)
     words = sum(map(len, trees))
     print(
@@ -38,7 +38,7 @@ def main() -> None:
     for length in (40, 80, 160, 320):
         if length <= arguments.longest:
             joined = [hung(trees, start, length) for start in range(0, len(trees), max(1, len(trees) // 25))]
-            points += [(len(tree), t.seconds) for tree, t in zip(joined, model.translate_all(joined), strict=True)]
+            points += [(len(tree), t.seconds) for tree, t in zip(joined, model.translate_batch(joined), strict=True)]
     points += [(len(tree), t.seconds) for tree, t in zip(trees, found, strict=True)]
     print(f"{'words':>9} {'sentences':>9} {'ms':>8} {'ms/word':>8}")
     bins: dict[int, list[tuple[int, float]]] = defaultdict(list)

@@ -29,9 +29,9 @@ def main() -> None:
     for folder in arguments.models:
         model = load(folder)
         if model.kind.startswith("dep2str"):
-            print_shares(f"{folder}, words by what translates them", words_by_rule(model.translate_all(trees)))
+            print_shares(f"{folder}, words by what translates them", words_by_rule(model.translate_batch(trees)))
         else:
-            found = model.translate_all([" ".join(tree.words) for tree in trees])
+            found = model.translate_batch([" ".join(tree.words) for tree in trees])
             print_shares(f"{folder}, spans of rules of two words or more", used_spans(trees, found))
 
 

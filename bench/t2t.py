@@ -52,7 +52,7 @@ def measure_decoding(given: argparse.Namespace) -> None:
         model = model.with_search(replace(model.file.search, span_limit=given.span_limit, pop_limit=given.pops))
         seconds = []
         for _ in range(2):
-            found = model.translate_all(lines)
+            found = model.translate_batch(lines)
             seconds.append(sum(translation.seconds for translation in found))
         best = min(seconds)
         plain = plain or best
@@ -73,7 +73,7 @@ def measure_limits(given: argparse.Namespace) -> None:
         (200, 5, 100),
     ):
         options = SearchOptions(pop_limit=pops, span_limit=20, label_limit=labels, match_limit=matches)
-        found = model.with_search(options).translate_all(lines)
+        found = model.with_search(options).translate_batch(lines)
         milliseconds = 1000 * sum(translation.seconds for translation in found) / len(lines)
         score = sum(translation.score for translation in found) / len(lines)
         limits = f"{pops:3} pops, {labels:2} labels, {matches:3} matches"

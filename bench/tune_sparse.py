@@ -91,7 +91,7 @@ def main() -> None:
         print(f"{wall:.0f} s, {spent:.0f} s of CPU; at most {peak():.2f} GB; {weights:,} weights")
         print(f"{len(seen):,} features in the hypotheses; dev {found.score:.2f}")
         if arguments.test:
-            output = translator.with_weights(found.weights).translate_all(lines(arguments.test), 1, False, 2)
+            output = translator.with_weights(found.weights).translate_batch(lines(arguments.test), 1, False, 2)
             rows = Bleu().statistics([one.text for one in output], [lines(arguments.test_refs)])
             print(f"test {Bleu().score(rows):.2f}")
 

@@ -1,19 +1,23 @@
 #include "bind/core.h"
-#include "bind/options.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstdio>
+
+#include "bind/arrays.h"
+#include "bind/options.h"
+#include "bind/sources.h"
 #include "decode/decoder.h"
 #include "decode/features/dependency.h"
 #include "decode/features/labels.h"
 #include "decode/features/ngram.h"
-#include "decode/markup.h"
 #include "decode/match_chart.h"
 #include "decode/match_forest.h"
 #include "decode/match_head_dependents.h"
@@ -57,50 +61,262 @@ ChartOptions chart_options(nb::handle search) {
   return out;
 }
 
-}  // namespace
+using Reduced = nb::typed<nb::tuple, nb::object, nb::ellipsis>;  // how an object is made again from a pickle
 
-void bind_decode(nb::module_& m) {
-  nb::class_<DerivationStep>(m, "DerivationStep", "One use of a rule in a derivation.")
-      .def_ro("label", &DerivationStep::label, "The left-hand side.")
-      .def_ro("source", &DerivationStep::source, "The source side; nonterminals are printed as [X,1].")
-      .def_ro("target", &DerivationStep::target, "The target side.")
-      .def_prop_ro(
-          "span", [](const DerivationStep& s) { return std::pair(s.span.begin, s.span.end); },
-          "The source words covered, half open.")
-      .def_ro("structure", &DerivationStep::structure,
-              "Of the target side's symbols, if the model makes trees: 0 for a root, k + 1 for one on symbol k.")
-      .def_ro("parse_edges", &DerivationStep::parse_edges, "The edges of the input's forest that its fragment took.")
-      .def_ro("children", &DerivationStep::children, "How many of the steps that follow are directly below it.")
-      .def_ro("local", &DerivationStep::local, "Whether the rule is not the table's: glue, an unknown word.");
+constexpr std::size_t kLongestRepr = 160;  // bytes of a text in a repr, which fits on a screen
 
-  nb::class_<Hypothesis>(m, "Hypothesis", "A translation with its score, features and derivation.")
-      .def_ro("score", &Hypothesis::score, "The model's score.")
-      .def_ro("text", &Hypothesis::text, "The words, separated by blanks.")
+std::string shortened(std::string text) {
+  if (text.size() <= kLongestRepr) return text;
+  std::size_t end = kLongestRepr;
+  while ((text[end] & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + "…";
+}
+std::string shown(const std::string& text) { return nb::cast<std::string>(nb::repr(nb::cast(shortened(text)))); }
+
+std::string text_of(nb::handle value) {
+  Py_ssize_t size = 0;
+  const char* const text = PyUnicode_AsUTF8AndSize(value.ptr(), &size);
+  if (text == nullptr) {
+    PyErr_Clear();
+    throw nb::value_error("a sentence has a lone surrogate, which is no character");
+  }
+  return {text, static_cast<std::size_t>(size)};
+}
+
+// The items of a vector as a tuple, which keeps their owner alive.
+template <class T>
+nb::typed<nb::tuple, T, nb::ellipsis> to_tuple(const std::vector<T>& values, nb::handle owner) {
+  nb::list out;
+  for (const T& value : values) out.append(nb::cast(value, nb::rv_policy::reference_internal, owner));
+  return nb::typed<nb::tuple, T, nb::ellipsis>(nb::tuple(out));
+}
+template <class T>
+nb::typed<nb::tuple, T, nb::ellipsis> to_tuple(const std::vector<T>& values) {
+  nb::list out;
+  for (const T& value : values) out.append(nb::cast(value));
+  return nb::typed<nb::tuple, T, nb::ellipsis>(nb::tuple(out));
+}
+
+using FeatureDict = nb::typed<nb::dict, std::string, float>;
+
+FeatureDict to_dict(std::span<const FeatureValue> values, const FeatureNames& names) {
+  nb::dict out;
+  for (const FeatureValue& value : values) out[nb::cast(names.name(value.id))] = nb::cast(value.value);
+  return FeatureDict(std::move(out));
+}
+
+// Names of features that come from Python.
+class GivenNames final : public FeatureNames {
+ public:
+  explicit GivenNames(std::vector<std::string> names) : names_(std::move(names)) {}
+  std::string name(FeatureId id) const override { return names_[id]; }
+
+ private:
+  std::vector<std::string> names_;
+};
+
+Hypothesis make_hypothesis(std::string text, double score, const FeatureDict& features, RuleDerivation derivation,
+                           std::optional<Dependency> dependency, std::vector<std::uint32_t> given_by) {
+  std::vector<std::string> names;
+  std::vector<FeatureValue> values;
+  for (const auto [name, value] : features) {
+    values.push_back({names.size(), nb::cast<float>(value)});
+    names.push_back(nb::cast<std::string>(name));
+  }
+  return {score,
+          std::move(text),
+          std::move(values),
+          std::make_shared<GivenNames>(std::move(names)),
+          std::move(derivation),
+          std::move(given_by),
+          std::move(dependency)};
+}
+
+std::string line_of(const Step& step) { return "[" + step.label + "] ||| " + step.source + " ||| " + step.target; }
+
+std::string lines_of(const RuleDerivation& derivation) {
+  std::string out;
+  const std::vector<std::uint32_t> depths = derivation.depths();
+  for (std::size_t i = 0; i < depths.size(); ++i) {
+    const Step& step = derivation.steps[i];
+    out += (i == 0 ? "" : "\n") + std::string(2 * depths[i], ' ') + line_of(step) + "    " +
+           std::to_string(step.span.begin) + "-" + std::to_string(step.span.end);
+  }
+  return out;
+}
+
+template <class T>
+bool equal(const T& a, nb::handle b) {
+  return nb::isinstance<T>(b) && a == nb::cast<const T&>(b);
+}
+
+void bind_derivation(nb::module_& m) {
+  nb::class_<Step>(m, "Step", "One use of a rule in a derivation.")
+      .def(
+          "__init__",
+          [](Step* self, std::string label, std::string source, std::string target, SpanPair span,
+             std::uint32_t children, bool local, std::vector<EdgeId> parse_edges, std::vector<std::int32_t> structure) {
+            new (self) Step{std::move(label),
+                            std::move(source),
+                            std::move(target),
+                            Span{span.first, span.second},
+                            children,
+                            local,
+                            std::move(structure),
+                            std::move(parse_edges)};
+          },
+          "label"_a, "source"_a, "target"_a, "span"_a, "children"_a, "local"_a, "parse_edges"_a = std::vector<EdgeId>(),
+          "structure"_a = std::vector<std::int32_t>())
+      .def_ro("label", &Step::label, "The left-hand side.")
+      .def_ro("source", &Step::source, "The source side; nonterminals are printed as [X,1].")
+      .def_ro("target", &Step::target, "The target side.")
       .def_prop_ro(
-          "features",
-          [](const Hypothesis& h) {
-            std::vector<std::pair<FeatureId, float>> out;
-            for (const FeatureValue& f : h.features) out.emplace_back(f.id, f.value);
+          "span", [](const Step& s) { return to_pair(s.span); }, "The source words covered, half open.")
+      .def_ro("children", &Step::children, "How many of the steps that follow are directly below it.")
+      .def_ro("local", &Step::local, "Whether the rule is not the table's: glue, an unknown word.")
+      .def_prop_ro(
+          "parse_edges", [](const Step& s) { return to_tuple(s.parse_edges); },
+          "The edges of the input's forest that its fragment took.")
+      .def_prop_ro(
+          "structure", [](const Step& s) { return to_tuple(s.structure); },
+          "Of the target side's symbols, if the model makes trees: 0 for a root, k + 1 for one on symbol k.")
+      .def("__eq__", &equal<Step>, "other"_a.none())
+      .def("__hash__", [](const Step& s) { return hash_bytes(line_of(s), s.span.begin); })
+      .def("__str__", &line_of)
+      .def("__repr__", [](const Step& s) { return "Step(" + shown(line_of(s)) + ")"; })
+      .def("__reduce__", [](nb::handle self) -> Reduced {
+        const auto& s = nb::cast<const Step&>(self);
+        return Reduced(nb::make_tuple(self.type(), nb::make_tuple(s.label, s.source, s.target, to_pair(s.span),
+                                                                  s.children, s.local, s.parse_edges, s.structure)));
+      });
+
+  nb::class_<RuleDerivation>(m, "Derivation",
+                             "The rules that gave a translation, in preorder: a step is followed by those below it.")
+      .def(
+          "__init__",
+          [](RuleDerivation* self, std::vector<Step> steps) { new (self) RuleDerivation{std::move(steps)}; },
+          "steps"_a = std::vector<Step>())
+      .def_prop_ro(
+          "steps",
+          [](nb::handle_t<RuleDerivation> self) { return to_tuple(nb::cast<const RuleDerivation&>(self).steps, self); },
+          "In preorder.")
+      .def("depths", &RuleDerivation::depths, "How deep each step stands.")
+      .def(
+          "parse_edges",
+          [](const RuleDerivation& d) {
+            std::vector<EdgeId> out;
+            for (const Step& step : d.steps) out.insert(out.end(), step.parse_edges.begin(), step.parse_edges.end());
             return out;
           },
-          "Numbers and values of the features that are not 0.")
-      .def_ro("steps", &Hypothesis::steps, "The derivation in preorder.")
-      .def_ro("given_by", &Hypothesis::given_by, "Of each word, the step whose rule it comes from.")
-      .def_ro("heads", &Hypothesis::heads, "Of the words, if the model makes dependency trees: a position, or -1.")
-      .def_ro("tags", &Hypothesis::tags, "Of the words, likewise; a word without one has an empty one.");
+          "The edges of the input's forest that the rules took; its tree_with() makes a tree of them.")
+      .def("__eq__", &equal<RuleDerivation>, "other"_a.none())
+      .def("__hash__", [](const RuleDerivation& d) { return hash_bytes(lines_of(d), 0); })
+      .def("__str__", &lines_of)
+      .def("__repr__",
+           [](const RuleDerivation& d) {
+             const std::string top = d.steps.empty() ? "" : ", " + shown(line_of(d.steps.front()));
+             return "<Derivation of " + std::to_string(d.steps.size()) + " steps" + top + ">";
+           })
+      .def("__reduce__", [](nb::handle self) -> Reduced {
+        return Reduced(nb::make_tuple(self.type(), nb::make_tuple(nb::cast<const RuleDerivation&>(self).steps)));
+      });
 
-  nb::class_<Translation>(m, "RawTranslation", "What the decoder found for one line.")
-      .def_ro("kbest", &Translation::kbest, "Best first; empty for an empty line and one that was refused.")
+  nb::class_<Hypothesis>(m, "Hypothesis", "A translation with its score, features and derivation.")
+      .def(
+          "__init__",
+          [](Hypothesis* self, std::string text, double score, const FeatureDict& features,
+             const RuleDerivation& derivation, std::optional<Dependency> dependency,
+             std::vector<std::uint32_t> given_by) {
+            new (self) Hypothesis(make_hypothesis(std::move(text), score, features, derivation, std::move(dependency),
+                                                  std::move(given_by)));
+          },
+          "text"_a, "score"_a, "features"_a, "derivation"_a, "dependency"_a = nb::none(),
+          "given_by"_a = std::vector<std::uint32_t>())
+      .def_ro("text", &Hypothesis::text, "The words, separated by blanks.")
+      .def_ro("score", &Hypothesis::score, "The model's score (natural log).")
+      .def_prop_ro(
+          "features", [](const Hypothesis& h) { return to_dict(h.features, *h.names); },
+          "The features that are not 0, by name.")
+      .def_ro("derivation", &Hypothesis::derivation, "The rules used.")
+      .def_prop_ro(
+          "dependency", [](const Hypothesis& h) { return h.dependency; },
+          "The dependency tree of the text, if the model makes one.")
+      .def_prop_ro(
+          "given_by", [](const Hypothesis& h) { return to_tuple(h.given_by); },
+          "Of each word, the step of the derivation whose rule it comes from.")
+      .def("__str__", [](const Hypothesis& h) { return h.text; })
+      .def("__repr__",
+           [](const Hypothesis& h) {
+             char score[32];
+             std::snprintf(score, sizeof score, "%.6g", h.score);
+             return "Hypothesis(" + shown(h.text) + ", score=" + score + ")";
+           })
+      .def("__reduce__", [](nb::handle self) -> Reduced {
+        const auto& h = nb::cast<const Hypothesis&>(self);
+        return Reduced(nb::make_tuple(self.type(), nb::make_tuple(h.text, h.score, to_dict(h.features, *h.names),
+                                                                  h.derivation, h.dependency, h.given_by)));
+      });
+
+  nb::class_<Translation>(m, "Translation", "What a decoder found for one sentence.")
+      .def(
+          "__init__",
+          [](Translation* self, nb::handle given, std::vector<std::string> words,
+             std::vector<std::shared_ptr<Hypothesis>> hypotheses, std::string problem, std::vector<std::string> notes,
+             std::optional<Dependency> tree, double seconds) {
+            new (self) Translation{to_source(given),
+                                   std::move(words),
+                                   std::move(hypotheses),
+                                   std::move(problem),
+                                   std::move(notes),
+                                   std::move(tree),
+                                   seconds,
+                                   0};
+          },
+          "given"_a, "words"_a, "hypotheses"_a, "problem"_a = "", "notes"_a = std::vector<std::string>(),
+          "tree"_a = nb::none(), "seconds"_a = 0.0)
+      .def(nb::init<const Translation&>(), "found"_a)
+      .def_ro("given", &Translation::given, "What was translated: a line, tokens, a forest or a dependency tree.")
+      .def_ro("words", &Translation::words,
+              "The words that spans count: of a line, what is left without markup; none of a line that was refused.")
+      .def_prop_ro(
+          "hypotheses", [](const Translation& t) { return to_tuple(t.hypotheses); },
+          "What the search was asked for, best first; nothing for an empty or refused line.")
       .def_ro("problem", &Translation::problem, "Why the line was refused, or nothing.")
-      .def_ro("notes", &Translation::notes, "What is to be counted and reported: limits that were hit.")
+      .def_prop_ro(
+          "notes", [](const Translation& t) { return to_tuple(t.notes); },
+          "What is to be counted and reported: limits that were hit.")
       .def_prop_ro(
           "tree", [](const Translation& t) { return t.tree; },
-          "The dependency tree that was translated, if the model's rules meet one.")
+          "What a model of dependency trees met: the input's, repaired, or made of a parse.")
       .def_ro("seconds", &Translation::seconds, "CPU time.");
+}
 
-  m.def(
-      "sentence_words", [](std::string_view line, bool markup) { return read_sentence(line, markup).words; }, "line"_a,
-      "markup"_a, "The words of a line, without the markup that says how to translate them.");
+}  // namespace
+
+Source to_source(nb::handle value) {
+  if (nb::isinstance<nb::str>(value)) return text_of(value);
+  if (nb::isinstance<ParseForest>(value)) return nb::cast<std::shared_ptr<ParseForest>>(value);
+  if (nb::isinstance<Dependency>(value)) return nb::cast<std::shared_ptr<Dependency>>(value);
+  const std::string expected = "; expected a string, a list of tokens, a ParseForest or a Dependency";
+  if (!nb::isinstance<nb::list>(value) && !nb::isinstance<nb::tuple>(value))
+    throw nb::type_error((shown(nb::cast<std::string>(nb::repr(value))) + " is no sentence" + expected).c_str());
+  Tokens tokens;
+  for (const nb::handle token : value) {
+    if (!nb::isinstance<nb::str>(token))
+      throw nb::type_error((shown(nb::cast<std::string>(nb::repr(token))) + " is no token" + expected).c_str());
+    tokens.push_back(text_of(token));
+  }
+  return tokens;
+}
+
+std::vector<Source> to_sources(nb::handle values) {
+  std::vector<Source> out;
+  for (const nb::handle value : values) out.push_back(to_source(value));
+  return out;
+}
+
+void bind_decode(nb::module_& m) {
+  bind_derivation(m);
 
   nb::class_<SearchGraph>(m, "SearchGraph", "What a search kept, each edge with its rule and features.")
       .def_ro("graph", &SearchGraph::graph, "Its derivations.")
@@ -108,8 +324,8 @@ void bind_decode(nb::module_& m) {
       .def_prop_ro(
           "spans",
           [](const SearchGraph& g) {
-            std::vector<std::pair<std::uint32_t, std::uint32_t>> out;
-            for (const Span span : g.spans) out.emplace_back(span.begin, span.end);
+            std::vector<SpanPair> out;
+            for (const Span span : g.spans) out.push_back(to_pair(span));
             return out;
           },
           "By node: the source words covered, half open.")
@@ -118,13 +334,14 @@ void bind_decode(nb::module_& m) {
       .def_prop_ro(
           "features",
           [](const SearchGraph& g) {
-            std::vector<std::vector<std::pair<FeatureId, float>>> out(g.steps.size());
-            for (std::size_t edge = 0; edge < out.size(); ++edge)
-              for (std::size_t f = g.first_feature[edge]; f < g.first_feature[edge + 1]; ++f)
-                out[edge].emplace_back(g.features[f].id, g.features[f].value);
+            std::vector<FeatureDict> out;
+            for (std::size_t edge = 0; edge < g.steps.size(); ++edge) {
+              const std::size_t first = g.first_feature[edge];
+              out.push_back(to_dict(std::span(g.features).subspan(first, g.first_feature[edge + 1] - first), *g.names));
+            }
             return out;
           },
-          "By edge: numbers and values of its features that are not 0.");
+          "By edge: its features that are not 0, by name.");
 
   nb::class_<FeatureSet>(m, "FeatureSet", "The features of a model: the table's, the search's, and stateful ones.")
       .def(
@@ -193,20 +410,24 @@ void bind_decode(nb::module_& m) {
           },
           "features"_a, "heads"_a.none(), "search"_a, "augmented"_a);
 
-  nb::class_<Decoder>(m, "Decoder", "Features, a matcher and weights, ready to translate.")
+  nb::class_<Decoder>(m, "Decoder", "Features, a matcher and weights, ready to translate; threads may share it.")
       .def(
           "__init__",
           [](Decoder* self, std::shared_ptr<FeatureSet> features, std::shared_ptr<Matcher> matcher,
-             const std::vector<std::pair<std::string, float>>& weights, nb::handle search) {
+             const std::vector<std::pair<std::string, double>>& weights, nb::handle search) {
             auto options = read_options<DecoderOptions>(search);
             read_options(search, options.search);
             new (self) Decoder(std::move(features), std::move(matcher), weights, options);
           },
           "features"_a, "matcher"_a, "weights"_a, "search"_a)
       .def_prop_ro(
-          "features", [](const Decoder& d) { return d.feature_names(); }, "Names of the features, by number.")
-      .def("feature_names", &Decoder::feature_names, "begin"_a = 0,
-           "Names of the features numbered `begin` and on; members of families are numbered when they first fire.")
+          "features",
+          [](const Decoder& d) {
+            std::vector<std::string> out;
+            for (Symbol id = 0; id < d.features().space().names().size(); ++id) out.push_back(d.features().name(id));
+            return out;
+          },
+          "Names of the features, by number, without the members of families.")
       .def_prop_ro(
           "unknown_weights",
           [](const Decoder& d) {
@@ -215,14 +436,29 @@ void bind_decode(nb::module_& m) {
           "Names of weights that no feature has.")
       .def(
           "translate",
-          [](const Decoder& d, const std::vector<Source>& sources, std::uint32_t kbest, bool distinct,
-             unsigned threads) { return d.translate(sources, {kbest, distinct}, threads); },
-          "sources"_a, "kbest"_a, "distinct"_a, "threads"_a, nb::call_guard<nb::gil_scoped_release>(),
-          "Translates lines of tokens, forests or dependency trees; results are in their order, the same for any "
-          "number "
-          "of threads.")
-      .def("graph", &Decoder::graph, "source"_a, "margin"_a, nb::call_guard<nb::gil_scoped_release>(),
-           "What the search of one sentence kept, within `margin` of its best derivation; None for an empty line.");
+          [](const Decoder& d, nb::handle source) {
+            const Source given = to_source(source);
+            return without_gil([&] { return d.translate(given); });
+          },
+          "source"_a.none(),
+          "Translates a line of tokens, a list of tokens, a forest or a dependency tree. Its search is kept until the "
+          "next.")
+      .def(
+          "translate_batch",
+          [](const Decoder& d, nb::handle sources, std::uint32_t kbest, bool distinct, unsigned threads) {
+            const std::vector<Source> given = to_sources(sources);
+            return without_gil([&] { return d.translate(given, {kbest, distinct}, threads); });
+          },
+          "sources"_a, "kbest"_a, "distinct"_a, "threads"_a,
+          "Translates sentences; results are in their order, the same for any number of threads.")
+      .def(
+          "kbest",
+          [](const Decoder& d, const Translation& of, std::uint32_t size, bool distinct) {
+            return to_tuple(without_gil([&] { return d.kbest(of, {size, distinct}); }));
+          },
+          "of"_a, "size"_a, "distinct"_a, "The best hypotheses of a translation.")
+      .def("graph", &Decoder::graph, "of"_a, "margin"_a, nb::call_guard<nb::gil_scoped_release>(),
+           "What the search of a translation kept, within `margin` of its best derivation; None for an empty line.");
 }
 
 }  // namespace treeglot

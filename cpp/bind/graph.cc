@@ -278,11 +278,11 @@ class GraphKBest {
 std::string described(const Derivation& derivation) {
   char score[32];
   std::snprintf(score, sizeof score, "%.6g", derivation.score);
-  return "Derivation(score=" + std::string(score) + ", edges=" + std::to_string(derivation.edges.size()) + ")";
+  return "GraphDerivation(score=" + std::string(score) + ", edges=" + std::to_string(derivation.edges.size()) + ")";
 }
 
 void bind_derivations(nb::module_& m) {
-  nb::class_<Derivation>(m, "Derivation", "A derivation: its score, and its edges in preorder.")
+  nb::class_<Derivation>(m, "GraphDerivation", "A derivation: its score, and its edges in preorder.")
       .def_ro("score", &Derivation::score, "The sum of its edges' scores.")
       .def_prop_ro(
           "edges", [](const Derivation& d) { return view(std::span<const EdgeId>(d.edges)); },

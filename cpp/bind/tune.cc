@@ -2,12 +2,14 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
-#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
+
+#include <unordered_map>
 
 #include "bind/arrays.h"
 #include "bind/core.h"
 #include "bind/options.h"
+#include "bind/sources.h"
 #include "decode/decoder.h"
 #include "tune/candidates.h"
 #include "tune/envelope.h"
@@ -65,26 +67,38 @@ struct KBestArrays {
   std::vector<float> values;
   std::vector<double> scores;
   std::vector<std::pair<std::size_t, std::string>> problems;
+  std::vector<std::string> names;  // of the features that have numbers; members of families follow as they fire
+  std::unordered_map<FeatureId, std::uint32_t> fired;
+
+  explicit KBestArrays(const FeatureSet& set) {
+    for (Symbol id = 0; id < set.space().names().size(); ++id) names.push_back(set.name(id));
+  }
 
   void append(const Translation& translation) {
     if (!translation.problem.empty()) problems.emplace_back(first.size() - 1, translation.problem);
-    for (const Hypothesis& hypothesis : translation.kbest) {
-      texts.push_back(hypothesis.text);
-      scores.push_back(hypothesis.score);
-      for (const FeatureValue& feature : hypothesis.features) {
-        features.push_back(static_cast<std::uint32_t>(feature.id));
-        values.push_back(feature.value);
+    for (const auto& hypothesis : translation.hypotheses) {
+      texts.push_back(hypothesis->text);
+      scores.push_back(hypothesis->score);
+      for (const auto& [id, value] : hypothesis->features) {
+        features.push_back(id < kDynamicFeature ? static_cast<std::uint32_t>(id) : number(id, *hypothesis->names));
+        values.push_back(value);
       }
       first_feature.push_back(features.size());
     }
     first.push_back(static_cast<std::uint32_t>(texts.size()));
+  }
+
+  std::uint32_t number(FeatureId id, const FeatureNames& called) {
+    const auto [at, added] = fired.try_emplace(id, static_cast<std::uint32_t>(names.size()));
+    if (added) names.push_back(called.name(id));
+    return at->second;
   }
 };
 
 KBestArrays decode_kbest(const Decoder& decoder, const std::vector<Source>& sources, std::uint32_t kbest, bool distinct,
                          unsigned threads) {
   constexpr std::size_t kBatch = 200;  // derivations are large; only what tuning needs of them is kept for all lines
-  KBestArrays out;
+  KBestArrays out(decoder.features());
   for (std::size_t begin = 0; begin < sources.size(); begin += kBatch) {
     const auto batch = std::span(sources).subspan(begin, std::min(kBatch, sources.size() - begin));
     for (const Translation& translation : decoder.translate(batch, {kbest, distinct}, threads)) out.append(translation);
@@ -165,16 +179,17 @@ void bind_tune(nb::module_& m) {
 
   m.def(
       "decode_kbest",
-      [](const Decoder& decoder, const std::vector<Source>& sources, std::uint32_t kbest, bool distinct,
-         unsigned threads) {
-        KBestArrays found = without_gil([&] { return decode_kbest(decoder, sources, kbest, distinct, threads); });
-        return std::tuple(as_array(std::move(found.first)), std::move(found.texts),
+      [](const Decoder& decoder, nb::handle sources, std::uint32_t kbest, bool distinct, unsigned threads) {
+        const std::vector<Source> given = to_sources(sources);
+        KBestArrays found = without_gil([&] { return decode_kbest(decoder, given, kbest, distinct, threads); });
+        return std::tuple(std::move(found.names), as_array(std::move(found.first)), std::move(found.texts),
                           as_array(std::move(found.first_feature)), as_array(std::move(found.features)),
                           as_array(std::move(found.values)), as_array(std::move(found.scores)),
                           std::move(found.problems));
       },
       "decoder"_a, "sources"_a, "kbest"_a, "distinct"_a, "threads"_a,
-      "K-best lists as arrays: offsets, texts, features, scores; and the sources that were refused, with why.");
+      "K-best lists as arrays: names of features, offsets, texts, features, scores; and the sources that were refused, "
+      "with why.");
 
   m.def(
       "upper_envelope",
@@ -198,10 +213,10 @@ void bind_tune(nb::module_& m) {
       },
       "graph"_a, "slopes"_a, "intercepts"_a, "The derivations that are best somewhere, and where they begin to be.");
 
-  nb::class_<Step>(m, "LineStep", "The best step along a direction.")
-      .def_ro("length", &Step::length, "How far to go; 0 for staying.")
-      .def_ro("score", &Step::score, "The corpus score there.")
-      .def_ro("here", &Step::here, "The corpus score without a step.");
+  nb::class_<LineStep>(m, "LineStep", "The best step along a direction.")
+      .def_ro("length", &LineStep::length, "How far to go; 0 for staying.")
+      .def_ro("score", &LineStep::score, "The corpus score there.")
+      .def_ro("here", &LineStep::here, "The corpus score without a step.");
   m.def(
       "line_search",
       [](const Candidates& candidates, const Metric& metric, const ArrayIn<double>& weights,

@@ -25,7 +25,7 @@ Scorer::Scorer(std::vector<std::unique_ptr<StatefulFeature>> features, std::vect
 
 float Scorer::estimate(const Application& application) const {
   float sum = 0;
-  for (const auto& feature : features_) sum += feature->estimate(application, all_weights());
+  for (const auto& feature : features_) sum = finite(double{sum} + feature->estimate(application, all_weights()));
   return sum;
 }
 

@@ -3,10 +3,13 @@
 #include <time.h>
 
 #include <algorithm>
-#include <atomic>
+#include <cmath>
+#include <new>
 #include <stdexcept>
 #include <thread>
 
+#include "base/error.h"
+#include "base/thread_pool.h"
 #include "decode/markup.h"
 #include "graph/kbest.h"
 
@@ -60,39 +63,92 @@ std::vector<Constraint> constraints(const MarkedSentence& sentence, Glue& glue) 
   return out;
 }
 
+// Tokens that a line could have, too.
+const Tokens& checked(const Tokens& tokens) {
+  for (const std::string& token : tokens) {
+    if (const Tokens words = read_sentence(token, false).words; words.size() != 1 || words[0] != token)
+      throw std::invalid_argument(quoted(token) + " is not a token; expected text without blanks");
+  }
+  return tokens;
+}
+
 }  // namespace
 
-struct Decoder::Worker {
-  explicit Worker(const Decoder& decoder)
-      : scorer(decoder.features_->make(), decoder.weights_, &decoder.dynamic_weights_),
-        cache(decoder.table(), decoder.space(), scorer, decoder.options_.per_source),
-        glue(decoder.table(), decoder.space(), scorer.weights()) {}
-
-  Scorer scorer;
-  RuleCache cache;
-  Glue glue;
-};
-
-// What becomes of one sentence that has words; `input` looks into `sentence`.
+// What becomes of one sentence that has words; `input` looks into `source` and `sentence`.
 struct Decoder::Searched {
+  Source source;
   MarkedSentence sentence;
   Input input;
   TranslationForest forest;
   std::shared_ptr<const SearchForest> found;
 };
 
+struct Decoder::Worker {
+  explicit Worker(const Decoder& decoder)
+      : scorer(decoder.features_->make(), decoder.weights_, &decoder.dynamic_weights_),
+        cache(decoder.features_->table(), decoder.features_->space(), scorer, decoder.options_.per_source),
+        glue(decoder.features_->table(), decoder.features_->space(), scorer.weights()) {}
+
+  Reading reading(const Decoder& decoder) const {
+    return {decoder.features_, scorer, glue, last->forest, *last->found, last->input.words};
+  }
+
+  Scorer scorer;
+  RuleCache cache;
+  Glue glue;
+  std::optional<Searched> last;  // its rules are in the cache and the glue; nothing for an empty line
+  std::uint64_t search = 0;      // its number, if it is kept for what is asked next
+};
+
+// A worker for one sentence: that of the search asked for, the one that waited least, or a new one. It waits for the
+// next sentence afterwards, unless there are as many as the machine has cores already.
+class Decoder::Lease {
+ public:
+  explicit Lease(const Decoder& decoder, std::uint64_t search = 0) : decoder_(decoder) {
+    {
+      const std::lock_guard lock(decoder.mutex_);
+      auto& idle = decoder.idle_;
+      const auto kept = std::ranges::find(idle, search, [](const auto& worker) { return worker->search; });
+      if (search != 0 && kept != idle.end()) std::rotate(kept, kept + 1, idle.end());
+      if (!idle.empty()) {
+        worker_ = std::move(idle.back());
+        idle.pop_back();
+      }
+    }
+    if (worker_ == nullptr) worker_ = std::make_unique<Worker>(decoder);
+  }
+  Lease(Lease&&) = default;
+  ~Lease() {
+    if (worker_ == nullptr) return;
+    if (worker_->search == 0) worker_->last.reset();
+    const std::lock_guard lock(decoder_.mutex_);
+    if (decoder_.idle_.size() < std::max(1u, std::thread::hardware_concurrency()))
+      decoder_.idle_.push_back(std::move(worker_));
+  }
+  Worker& operator*() const { return *worker_; }
+  Worker* operator->() const { return worker_.get(); }
+
+ private:
+  const Decoder& decoder_;
+  std::unique_ptr<Worker> worker_;
+};
+
 Decoder::Decoder(std::shared_ptr<const FeatureSet> features, std::shared_ptr<const Matcher> matcher,
-                 std::span<const std::pair<std::string, float>> weights, const DecoderOptions& options)
+                 std::span<const std::pair<std::string, double>> weights, const DecoderOptions& options)
     : features_(std::move(features)),
       matcher_(std::move(matcher)),
-      weights_(space().names().size(), 0.0f),
-      numbers_(weights_.size()),
+      weights_(features_->space().names().size(), 0.0f),
       options_(options) {
-  for (const auto& [name, weight] : weights) {
-    const Symbol id = space().names().find(name);
+  features_->freeze();
+  for (const auto& [name, value] : weights) {
+    const auto weight = static_cast<float>(value);
+    if (!std::isfinite(weight))
+      throw std::invalid_argument("the weight of " + name + " is " + std::to_string(value) +
+                                  "; expected a finite number of 32 bits");
+    const Symbol id = features_->space().names().find(name);
     if (id != Symbols::kNone) {
       weights_[id] = weight;
-    } else if (const auto dynamic = features_->families().find(name, table())) {
+    } else if (const auto dynamic = features_->families().find(name, features_->table())) {
       dynamic_weights_.add(*dynamic, weight);
     } else if (!features_->families().owns(name)) {
       unknown_weights_.push_back(name);
@@ -100,59 +156,69 @@ Decoder::Decoder(std::shared_ptr<const FeatureSet> features, std::shared_ptr<con
   }
 }
 
+Decoder::~Decoder() = default;
+
+Translation Decoder::translate(const Source& source) const { return translate(source, {}, true); }
+
 std::vector<Translation> Decoder::translate(std::span<const Source> sources, const TranslateOptions& options,
                                             unsigned threads) const {
   std::vector<Translation> out(sources.size());
-  std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    Worker worker(*this);
-    for (std::size_t i; (i = next.fetch_add(1)) < sources.size();) {
-      const double start = thread_seconds();
-      try {
-        out[i] = translate(sources[i], options, worker);
-      } catch (const std::exception& error) {
-        out[i].problem = error.what();  // one bad sentence never ends a run of many
-      }
-      out[i].seconds = thread_seconds() - start;
+  ordered_map(
+      sources.size(), threads, [&](std::size_t i) { return translate(sources[i], options, false); },
+      [&](std::size_t i, Translation found) { out[i] = std::move(found); });
+  return out;
+}
+
+Translation Decoder::translate(const Source& source, const TranslateOptions& options, bool keep) const {
+  const Lease worker(*this);
+  const double start = thread_seconds();
+  Translation out;
+  out.given = source;
+  out.search = ++searches_;
+  try {
+    search(source, !keep && options.kbest <= 1, *worker);
+    if (keep) worker->search = out.search;
+    if (const std::optional<Searched>& found = worker->last) {
+      const std::ptrdiff_t marks = matcher_->marked() ? 1 : 0;
+      out.words.assign(found->input.words.begin() + marks, found->input.words.end() - marks);
+      out.notes = found->forest.notes;
+      out.tree = found->forest.tree;
+      out.hypotheses = read(*worker, options);
+    } else if (source.index() > 1) {
+      out.notes.push_back("a failed parse, without words");
     }
-  };
-  if (threads <= 1 || sources.size() <= 1) {
-    work();
-  } else {
-    std::vector<std::thread> workers;
-    for (unsigned t = 0; t < threads; ++t) workers.emplace_back(work);
-    for (std::thread& worker : workers) worker.join();
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {  // one bad sentence never ends a run of many
+    out.problem = error.what();
   }
-  for (Translation& translation : out)
-    for (Hypothesis& hypothesis : translation.kbest) numbers_.number(hypothesis.features);
+  out.seconds = thread_seconds() - start;
   return out;
 }
 
-std::vector<std::string> Decoder::feature_names(std::size_t begin) const {
-  std::vector<std::string> out;
-  for (std::size_t id = begin; id < weights_.size(); ++id)
-    out.emplace_back(space().names().text(static_cast<Symbol>(id)));
-  for (const FeatureId id : numbers_.from(begin)) out.push_back(features_->families().name(id, table()));
-  return out;
-}
-
-std::optional<Decoder::Searched> Decoder::search(const Source& source, bool best_only, Worker& worker) const {
+void Decoder::search(const Source& source, bool best_only, Worker& worker) const {
+  worker.search = 0;
+  worker.last.reset();
   worker.cache.trim();
   worker.glue.begin_sentence();
   MarkedSentence sentence;
   Input input;
-  if (const std::string* const line = std::get_if<std::string>(&source)) {
-    sentence = read_sentence(*line, options_.markup);
+  if (const auto* const forest = std::get_if<std::shared_ptr<ParseForest>>(&source)) {
+    input.forest = forest->get();
+    for (std::size_t i = 0; i < input.forest->words(); ++i) input.words.push_back(input.forest->word(i));
+  } else if (const auto* const tree = std::get_if<std::shared_ptr<Dependency>>(&source)) {
+    input.dependency = tree->get();
+    for (std::size_t i = 0; i < input.dependency->size(); ++i) input.words.push_back(input.dependency->words()[i]);
+  } else {
+    const std::string* const line = std::get_if<std::string>(&source);
+    sentence =
+        line != nullptr ? read_sentence(*line, options_.markup) : MarkedSentence{checked(std::get<Tokens>(source)), {}};
     input.words.assign(sentence.words.begin(), sentence.words.end());
     input.constraints = constraints(sentence, worker.glue);
-  } else if (const auto forest = std::get_if<const ParseForest*>(&source)) {
-    input.forest = *forest;
-    for (std::size_t i = 0; i < input.forest->words(); ++i) input.words.push_back(input.forest->word(i));
-  } else {
-    input.dependency = std::get<const Dependency*>(source);
-    for (std::size_t i = 0; i < input.dependency->size(); ++i) input.words.push_back(input.dependency->words()[i]);
   }
-  if (input.words.empty()) return std::nullopt;
+  if (options_.markup && (input.forest != nullptr || input.dependency != nullptr))
+    throw std::invalid_argument("markup is for sentences; expected a line or tokens, not a parse");
+  if (input.words.empty()) return;
   if (matcher_->marked()) {
     input.words.insert(input.words.begin(), "<s>");
     input.words.emplace_back("</s>");
@@ -165,44 +231,48 @@ std::optional<Decoder::Searched> Decoder::search(const Source& source, bool best
   options.best_only = best_only;
   auto found = std::make_shared<SearchForest>(treeglot::search(forest, worker.scorer, options));
   if (!found->found()) throw std::runtime_error("no derivation covers the sentence");
-  return Searched{std::move(sentence), std::move(input), std::move(forest), std::move(found)};
+  worker.last.emplace(Searched{source, std::move(sentence), std::move(input), std::move(forest), std::move(found)});
 }
 
-Translation Decoder::translate(const Source& source, const TranslateOptions& options, Worker& worker) const {
-  const std::optional<Searched> searched = search(source, options.kbest <= 1, worker);
-  Translation out;
-  if (!searched) {
-    if (!std::holds_alternative<std::string>(source)) out.notes.push_back("a failed parse, without words");
-    return out;
-  }
-  const auto& [sentence, input, forest, found] = *searched;
-  out.notes = forest.notes;
-  out.tree = forest.tree;
-  const Reading reading(table(), space(), worker.scorer, worker.glue, forest, *found, input.words, features_->trees());
+std::vector<std::shared_ptr<Hypothesis>> Decoder::read(const Worker& worker, const TranslateOptions& options) const {
+  const auto& [source, sentence, input, forest, found] = *worker.last;
+  const Reading reading = worker.reading(*this);
+  std::vector<std::shared_ptr<Hypothesis>> out;
   if (options.kbest <= 1) {
-    out.kbest.push_back(reading.read(best_derivation(forest, *found)));
+    out.push_back(std::make_shared<Hypothesis>(reading.read(best_derivation(forest, *found))));
     return out;
   }
   std::optional<EdgeYields> yields;
   if (options.distinct) yields.emplace(forest, *found);
   KBest best(graph_of(found), found->step, yields ? std::optional<Yields>(yields->view()) : std::nullopt);
-  while (out.kbest.size() < options.kbest) {
+  while (out.size() < options.kbest) {
     const std::optional<Derivation> derivation = best.next();
     if (!derivation) break;
-    out.kbest.push_back(reading.read(*derivation));
+    out.push_back(std::make_shared<Hypothesis>(reading.read(*derivation)));
   }
   return out;
 }
 
-std::optional<SearchGraph> Decoder::graph(const Source& source, double margin) const {
-  Worker worker(*this);
-  const std::optional<Searched> searched = search(source, false, worker);
-  if (!searched) return std::nullopt;
-  const auto& [sentence, input, forest, found] = *searched;
-  const Reading reading(table(), space(), worker.scorer, worker.glue, forest, *found, input.words, features_->trees());
-  SearchGraph out = search_graph(reading, found, margin);
-  numbers_.number(out.features);
-  return out;
+// A worker that has all that was found for a translation.
+Decoder::Lease Decoder::searched(const Translation& of) const {
+  Lease worker(*this, of.search);
+  if (worker->search == of.search) return worker;
+  search(of.given, false, *worker);
+  worker->search = of.search;
+  return worker;
+}
+
+std::vector<std::shared_ptr<Hypothesis>> Decoder::kbest(const Translation& of, const TranslateOptions& options) const {
+  if (of.hypotheses.empty() || options.kbest == 0) return {};
+  const Lease worker = searched(of);
+  return read(*worker, options);
+}
+
+std::optional<SearchGraph> Decoder::graph(const Translation& of, double margin) const {
+  if (!of.problem.empty()) throw std::invalid_argument(of.problem);
+  if (of.hypotheses.empty()) return std::nullopt;
+  const Lease worker = searched(of);
+  return search_graph(worker->reading(*this), worker->last->found, margin);
 }
 
 }  // namespace treeglot

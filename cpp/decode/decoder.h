@@ -1,8 +1,10 @@
 // A sentence in, its translations out: matcher, search, k-best and reading put together, for a batch and many threads.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,12 +17,14 @@
 #include "decode/feature_set.h"
 #include "decode/matcher.h"
 #include "decode/search_graph.h"
-#include "rules/table.h"
 
 namespace treeglot {
 
-// One sentence to be translated: a line of tokens, or what a parser made of it. What is pointed to outlives the call.
-using Source = std::variant<std::string, const ParseForest*, const Dependency*>;
+// Words that were split already: nothing in them is markup.
+using Tokens = std::vector<std::string>;
+
+// One sentence to be translated: a line of tokens, the tokens, or what a parser made of it.
+using Source = std::variant<std::string, Tokens, std::shared_ptr<ParseForest>, std::shared_ptr<Dependency>>;
 
 struct DecoderOptions {
   SearchOptions search;
@@ -34,47 +38,61 @@ struct TranslateOptions {
 };
 
 struct Translation {
-  std::vector<Hypothesis> kbest;   // best first; empty for an empty line or one that was refused
-  std::string problem;             // why the line was refused
-  std::vector<std::string> notes;  // what the matcher wants to be counted
+  Source given;
+  std::vector<std::string> words;  // that spans count: without markup; none of a line that was refused
+  std::vector<std::shared_ptr<Hypothesis>> hypotheses;  // best first; none for an empty line or one that was refused
+  std::string problem;                                  // why the line was refused
+  std::vector<std::string> notes;                       // what the matcher wants to be counted
   std::optional<Dependency> tree;  // what was translated, if that is a dependency tree: repaired, or made of a forest
   double seconds = 0;              // CPU time
+  std::uint64_t search = 0;        // its number among the decoder's searches
 };
 
+// Threads may share a decoder. Its workers, each with scored rules, wait between calls for the next sentence.
+//
+// A worker keeps the search of a sentence that was translated alone until it gets another one, so that a k-best list or
+// a forest asked for next needs no new search. A search of a long sentence has tens of megabytes: a translation that
+// held its own would make lists of translations unbounded. After another sentence, and after a batch, the search is
+// repeated; it finds the same.
 class Decoder {
  public:
-  // `weights` by feature name; those of features that do not exist are listed in unknown_weights().
+  // `weights` by feature name; those of features that do not exist are listed in unknown_weights(). Freezes `features`.
   Decoder(std::shared_ptr<const FeatureSet> features, std::shared_ptr<const Matcher> matcher,
-          std::span<const std::pair<std::string, float>> weights, const DecoderOptions& options);
+          std::span<const std::pair<std::string, double>> weights, const DecoderOptions& options);
+  ~Decoder();
 
-  const FeatureSpace& space() const { return features_->space(); }
-  const RuleTable& table() const { return features_->table(); }
+  const FeatureSet& features() const { return *features_; }
   std::span<const std::string> unknown_weights() const { return unknown_weights_; }
-  // The names of the features numbered `begin` and on. Members of families are numbered when they first fire, after a
-  // batch of sentences, in the order of the sentences.
-  std::vector<std::string> feature_names(std::size_t begin = 0) const;
 
+  // A sentence that cannot be translated has a problem; only lack of memory ends the call.
+  Translation translate(const Source& source) const;
   // Results in the order of the sources, the same for any number of threads.
   std::vector<Translation> translate(std::span<const Source> sources, const TranslateOptions& options,
                                      unsigned threads) const;
 
-  // What the search of one sentence kept, within `margin` of the best derivation; nothing for an empty line. Throws
-  // what translate() reports as a problem.
-  std::optional<SearchGraph> graph(const Source& source, double margin) const;
+  // More of a translation: none, and nothing, for one without hypotheses.
+  std::vector<std::shared_ptr<Hypothesis>> kbest(const Translation& of, const TranslateOptions& options) const;
+  // What its search kept, within `margin` of the best derivation.
+  std::optional<SearchGraph> graph(const Translation& of, double margin) const;
 
  private:
   struct Worker;
   struct Searched;
-  std::optional<Searched> search(const Source& source, bool best_only, Worker& worker) const;
-  Translation translate(const Source& source, const TranslateOptions& options, Worker& worker) const;
+  class Lease;
+  void search(const Source& source, bool best_only, Worker& worker) const;
+  Translation translate(const Source& source, const TranslateOptions& options, bool keep) const;
+  std::vector<std::shared_ptr<Hypothesis>> read(const Worker& worker, const TranslateOptions& options) const;
+  Lease searched(const Translation& of) const;
 
   std::shared_ptr<const FeatureSet> features_;
   std::shared_ptr<const Matcher> matcher_;
   std::vector<float> weights_;
   DynamicWeights dynamic_weights_;
-  mutable DynamicNumbers numbers_;
   std::vector<std::string> unknown_weights_;
   DecoderOptions options_;
+  mutable std::atomic<std::uint64_t> searches_ = 0;
+  mutable std::mutex mutex_;  // of the workers that wait
+  mutable std::vector<std::unique_ptr<Worker>> idle_;
 };
 
 }  // namespace treeglot

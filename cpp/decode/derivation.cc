@@ -13,22 +13,33 @@ std::vector<FeatureValue> summed(std::vector<FeatureValue> values) {
     double sum = 0;
     const FeatureId id = values[i].id;
     for (; i < values.size() && values[i].id == id; ++i) sum += values[i].value;
-    if (sum != 0) out.push_back({id, static_cast<float>(sum)});
+    if (sum != 0) out.push_back({id, finite(sum)});
   }
   return out;
 }
 
-Reading::Reading(const RuleTable& table, const FeatureSpace& space, const Scorer& scorer, const Glue& glue,
-                 const TranslationForest& forest, const SearchForest& found, std::span<const std::string_view> words,
-                 bool trees)
-    : table_(table),
-      space_(space),
+std::vector<std::uint32_t> RuleDerivation::depths() const {
+  std::vector<std::uint32_t> out, missing;  // of the steps above: how many children are still to come
+  for (const Step& step : steps) {
+    while (!missing.empty() && missing.back() == 0) missing.pop_back();
+    out.push_back(static_cast<std::uint32_t>(missing.size()));
+    if (!missing.empty()) --missing.back();
+    missing.push_back(step.children);
+  }
+  return out;
+}
+
+Reading::Reading(std::shared_ptr<const FeatureSet> features, const Scorer& scorer, const Glue& glue,
+                 const TranslationForest& forest, const SearchForest& found, std::span<const std::string_view> words)
+    : features_(std::move(features)),
+      table_(features_->table()),
+      space_(features_->space()),
       scorer_(scorer),
       glue_(glue),
       forest_(forest),
       found_(found),
       words_(words),
-      trees_(trees) {}
+      trees_(features_->trees()) {}
 
 Hypothesis Reading::read(const Derivation& derivation) const {
   Hypothesis out;
@@ -87,14 +98,17 @@ Hypothesis Reading::read(const Derivation& derivation) const {
   }
 
   out.given_by = std::move(stack.back().given_by);
-  if (trees_) {
-    out.heads = std::move(stack.back().piece.heads);
+  if (trees_ && !out.text.empty()) {
+    Strings words, tags;
+    for (const std::int32_t word : stack.back().words) words.append(glue_.text(word));
     for (const Symbol tag : stack.back().tags)
-      out.tags.emplace_back(tag == Symbols::kNone ? std::string_view() : table_.labels().text(tag));
+      tags.append(tag == Symbols::kNone || table_.labels().text(tag).empty() ? "_" : table_.labels().text(tag));
+    out.dependency.emplace(std::move(words), std::move(stack.back().piece.heads), std::move(tags));
   }
 
   out.features = summed(std::move(values));
-  for (const EdgeId edge : derivation.edges) out.steps.push_back(step(edge));
+  out.names = features_;
+  for (const EdgeId edge : derivation.edges) out.derivation.steps.push_back(step(edge));
   return out;
 }
 
@@ -112,7 +126,7 @@ void Reading::replay(EdgeId edge, const std::byte* const* tails, std::byte* stat
   }
 }
 
-DerivationStep Reading::step(EdgeId edge) const {
+Step Reading::step(EdgeId edge) const {
   const EdgeId forest_edge = found_.forest_edge[edge];
   const Alternative& rule = forest_.alternatives[forest_edge][found_.alternative[edge]];
   const auto tails = forest_.graph.tails(forest_edge);
@@ -132,12 +146,11 @@ DerivationStep Reading::step(EdgeId edge) const {
     side += symbol;
   };
 
-  DerivationStep out;
+  Step out;
   out.label = label(head);
   out.span = forest_.spans[head];
   out.children = static_cast<std::uint32_t>(tails.size());
   out.local = (rule.rule & kLocalRule) != 0;
-  out.rule = out.local ? 0 : rule.rule;
   // The source side is the input between the tails, which are in source order.
   std::uint32_t at = out.span.begin;
   for (std::size_t tail = 0; tail < tails.size(); ++tail) {

@@ -2,42 +2,56 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/span.h"
 #include "decode/cube.h"
+#include "decode/feature_set.h"
 #include "decode/glue.h"
 #include "decode/rule_cache.h"
 #include "decode/translation_forest.h"
 #include "graph/derivation.h"
 #include "rules/table.h"
+#include "syntax/dependency.h"
 
 namespace treeglot {
 
 // One use of a rule, as text: self-contained, so that it outlives the sentence's forests.
-struct DerivationStep {
+struct Step {
   std::string label;   // the left-hand side
   std::string source;  // the source side, nonterminals as [X,1]; a fragment as IP( [NP,1] VP( … ) )
   std::string target;
   Span span;  // the source words covered
   std::uint32_t children = 0;
   bool local = false;                   // not a rule of the table: glue, an unknown word, a translation that was given
-  RuleId rule = 0;                      // of the table, when it is not local
   std::vector<std::int32_t> structure;  // of the target side's symbols: 0 a root, k + 1 hangs on symbol k
   std::vector<EdgeId> parse_edges;      // of the input's forest, that the rule's fragment took
+
+  friend bool operator==(const Step&, const Step&) = default;
 };
 
+// The rules that gave a translation.
+struct RuleDerivation {
+  std::vector<Step> steps;  // in preorder
+
+  std::vector<std::uint32_t> depths() const;  // how deep each step stands
+
+  friend bool operator==(const RuleDerivation&, const RuleDerivation&) = default;
+};
+
+// One translation of a sentence. It names its features only when it is asked: most are never looked at.
 struct Hypothesis {
   double score = 0;
   std::string text;
-  std::vector<FeatureValue> features;   // those that fired, summed, by number
-  std::vector<DerivationStep> steps;    // in preorder
-  std::vector<std::uint32_t> given_by;  // by word of the text: the step whose rule it comes from
-  // The dependency tree of the text, if the model makes one: heads, and tags (empty for a word without one).
-  std::vector<std::int32_t> heads;
-  std::vector<std::string> tags;
+  std::vector<FeatureValue> features;  // those that fired, summed, by number
+  std::shared_ptr<const FeatureNames> names;
+  RuleDerivation derivation;
+  std::vector<std::uint32_t> given_by;   // by word of the text: the step whose rule it comes from
+  std::optional<Dependency> dependency;  // the tree of the text, if the model makes one
 };
 
 // One entry for each feature that is not 0, by number.
@@ -46,19 +60,20 @@ std::vector<FeatureValue> summed(std::vector<FeatureValue> values);
 // Reads derivations of one sentence. Features are replayed: what the search summed is computed again, kept apart.
 class Reading {
  public:
-  Reading(const RuleTable& table, const FeatureSpace& space, const Scorer& scorer, const Glue& glue,
-          const TranslationForest& forest, const SearchForest& found, std::span<const std::string_view> words,
-          bool trees);
+  Reading(std::shared_ptr<const FeatureSet> features, const Scorer& scorer, const Glue& glue,
+          const TranslationForest& forest, const SearchForest& found, std::span<const std::string_view> words);
 
   Hypothesis read(const Derivation& derivation) const;
-  DerivationStep step(EdgeId edge) const;  // an edge of the search forest
+  Step step(EdgeId edge) const;  // an edge of the search forest
   // Applies an edge to its tails' states: writes its own into `state`, which is zeroed, and appends its features.
   void replay(EdgeId edge, const std::byte* const* tails, std::byte* state, std::vector<FeatureValue>& values) const;
   std::size_t state_bytes() const { return scorer_.state_bytes(); }
+  const std::shared_ptr<const FeatureSet>& features() const { return features_; }
 
  private:
   std::string fragment(RuleId rule) const;
 
+  std::shared_ptr<const FeatureSet> features_;
   const RuleTable& table_;
   const FeatureSpace& space_;
   const Scorer& scorer_;

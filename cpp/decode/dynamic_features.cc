@@ -64,26 +64,4 @@ std::optional<FeatureId> DynamicFamilies::find(std::string_view name, const Rule
   return std::nullopt;
 }
 
-void DynamicNumbers::number(std::vector<FeatureValue>& values) {
-  std::unique_lock<std::mutex> lock(mutex_, std::defer_lock);
-  for (FeatureValue& value : values) {
-    if (value.id < kDynamicFeature) continue;
-    if (!lock.owns_lock()) lock.lock();
-    const auto [at, added] = numbers_.try_emplace(value.id, first_ + fired_.size());
-    if (added) fired_.push_back(value.id);
-    value.id = at->second;
-  }
-}
-
-std::size_t DynamicNumbers::size() const {
-  const std::lock_guard lock(mutex_);
-  return fired_.size();
-}
-
-std::vector<FeatureId> DynamicNumbers::from(std::size_t begin) const {
-  const std::lock_guard lock(mutex_);
-  const std::size_t skipped = begin < first_ ? 0 : std::min(begin - first_, fired_.size());
-  return {fired_.begin() + static_cast<std::ptrdiff_t>(skipped), fired_.end()};
-}
-
 }  // namespace treeglot

@@ -1,14 +1,12 @@
 // Features that have a name only once they fire: a member of a family such as subst_f[NP→VP], told by two labels of the
-// rule table. There are too many to name them all beforehand. Until they are numbered, their labels are their number.
+// rule table. There are too many to name them all beforehand: their labels are their number.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -22,6 +20,13 @@ using FeatureId = std::uint64_t;
 struct FeatureValue {
   FeatureId id;
   float value;
+};
+
+// What features are called.
+class FeatureNames {
+ public:
+  virtual ~FeatureNames() = default;
+  virtual std::string name(FeatureId id) const = 0;
 };
 
 inline constexpr FeatureId kDynamicFeature = FeatureId{1} << 63;
@@ -72,22 +77,6 @@ class DynamicFamilies {
     std::optional<std::string_view> inside(std::string_view name) const;  // its brackets, if it is called so
   };
   std::vector<Family> families_;
-};
-
-// Dense numbers for the members that have fired, from `first` on, in the order in which they are asked for.
-class DynamicNumbers {
- public:
-  explicit DynamicNumbers(std::size_t first) : first_(first) {}
-
-  void number(std::vector<FeatureValue>& values);
-  std::size_t size() const;
-  std::vector<FeatureId> from(std::size_t begin) const;  // those numbered `begin` and on
-
- private:
-  std::size_t first_;
-  mutable std::mutex mutex_;
-  std::unordered_map<FeatureId, FeatureId> numbers_;
-  std::vector<FeatureId> fired_;
 };
 
 }  // namespace treeglot

@@ -5,6 +5,7 @@
 // also keeps the values apart.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -25,6 +26,9 @@ struct FeatureWeights {
 
   float operator[](FeatureId id) const { return numbered[id]; }
 };
+
+// A score in 32 bits: finite, whatever the weights are, so that sums of scores never become NaN.
+inline float finite(double score) { return static_cast<float>(std::clamp(score, -1e38, 1e38)); }
 
 class Sink {
  public:
@@ -114,7 +118,7 @@ class Feature : public StatefulFeature {
   float estimate(const Application& application, const FeatureWeights& weights) const final {
     Sink sink(weights);
     static_cast<const Self*>(this)->expect(application, sink);
-    return static_cast<float>(sink.sum());
+    return finite(sink.sum());
   }
 };
 

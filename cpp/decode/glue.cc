@@ -74,7 +74,7 @@ Alternative Glue::make(LocalKind kind, std::vector<std::int32_t> target, std::ve
   const auto size = static_cast<std::uint32_t>(kept.target.size());
   return {{kept.target.data(), size, size, kept.structure.data(), nullptr, 0},
           static_cast<std::uint32_t>(rules_.size() - 1) | kLocalRule,
-          static_cast<float>(score),
+          finite(score),
           0.0f};
 }
 

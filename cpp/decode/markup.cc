@@ -1,5 +1,7 @@
 #include "decode/markup.h"
 
+#include <algorithm>
+#include <cctype>
 #include <stdexcept>
 #include <utility>
 
@@ -55,23 +57,46 @@ struct Tag {
   std::vector<std::string> translations;
 };
 
+// Whether a '<' begins a tag: a name follows. Otherwise it is text, as in "a < b".
+bool begins_tag(std::string_view after) {
+  return !after.empty() && (std::isalpha(static_cast<unsigned char>(after[0])) != 0 || after[0] == '_' ||
+                            after[0] == '/' || static_cast<unsigned char>(after[0]) >= 0x80);
+}
+
 Tag read_tag(std::string_view inside) {
+  constexpr std::string_view kBlanks = " \t";
+  const std::string shown = quoted("<" + std::string(inside) + ">");
   Tag tag;
-  tag.name = inside.substr(0, inside.find_first_of(" \t"));
-  constexpr std::string_view kAttribute = "translation=\"";
-  const std::size_t at = inside.find(kAttribute);
-  const std::size_t end = at == std::string_view::npos ? at : inside.find('"', at + kAttribute.size());
-  if (tag.name.empty() || end == std::string_view::npos) {
-    throw std::invalid_argument("the tag " + quoted("<" + std::string(inside) + ">") +
-                                R"( has no translation; expected <name translation="…">)");
+  tag.name = inside.substr(0, inside.find_first_of(kBlanks));
+  for (std::string_view rest = inside.substr(tag.name.size());;) {
+    rest.remove_prefix(std::min(rest.find_first_not_of(kBlanks), rest.size()));
+    if (rest.empty()) break;
+    const std::size_t equals = rest.find("=\"");
+    const std::size_t end = equals == std::string_view::npos ? equals : rest.find('"', equals + 2);
+    if (end == std::string_view::npos)
+      throw std::invalid_argument("the tag " + shown + R"( has no value in quotes; expected <name translation="…">)");
+    const std::string_view name = rest.substr(0, equals);
+    if (name != "translation" || !tag.translations.empty())
+      throw std::invalid_argument("the tag " + shown + " has the attribute " + quoted(name) +
+                                  "; expected one translation and nothing else");
+    for (std::string_view value = rest.substr(equals + 2, end - equals - 2);;) {
+      const std::size_t bar = value.find("||");
+      tag.translations.push_back(decoded(value.substr(0, bar)));
+      if (bar == std::string_view::npos) break;
+      value.remove_prefix(bar + 2);
+    }
+    rest.remove_prefix(end + 1);
   }
-  std::string_view value = inside.substr(at + kAttribute.size(), end - at - kAttribute.size());
-  while (true) {
-    const std::size_t bar = value.find("||");
-    tag.translations.push_back(decoded(value.substr(0, bar)));
-    if (bar == std::string_view::npos) return tag;
-    value.remove_prefix(bar + 2);
-  }
+  if (tag.translations.empty())
+    throw std::invalid_argument("the tag " + shown + R"( has no translation; expected <name translation="…">)");
+  return tag;
+}
+
+// The next '<' that begins a tag.
+std::size_t find_tag(std::string_view line) {
+  std::size_t at = line.find('<');
+  while (at != std::string_view::npos && !begins_tag(line.substr(at + 1))) at = line.find('<', at + 1);
+  return at;
 }
 
 }  // namespace
@@ -84,7 +109,7 @@ MarkedSentence read_sentence(std::string_view line, bool markup) {
     return out;
   }
   while (true) {
-    const std::size_t open = line.find('<');
+    const std::size_t open = find_tag(line);
     append_words(decoded(line.substr(0, open)), out.words);
     if (open == std::string_view::npos) return out;
     line.remove_prefix(open + 1);
@@ -94,7 +119,7 @@ MarkedSentence read_sentence(std::string_view line, bool markup) {
     const Tag tag = read_tag(line.substr(0, close));
     line.remove_prefix(close + 1);
     const std::string end_tag = "</" + std::string(tag.name) + ">";
-    const std::size_t end = line.find('<');
+    const std::size_t end = find_tag(line);
     if (end == std::string_view::npos || !line.substr(end).starts_with(end_tag))
       throw std::invalid_argument("<" + std::string(tag.name) + "> is not closed; expected " + quoted(end_tag));
     const auto begin = static_cast<std::uint32_t>(out.words.size());

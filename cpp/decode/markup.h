@@ -18,9 +18,9 @@ struct MarkedSentence {
   std::vector<Part> parts;  // in order, without overlap
 };
 
-// Splits at blanks. With `markup`, elements of any name carry the attribute `translation`, alternatives separated by
-// ||; &lt; &gt; &amp; &quot; are decoded. Refuses (std::invalid_argument) control characters and markup that is not of
-// that form.
+// Splits at blanks. With `markup`, elements of any name carry the attribute `translation` alone, alternatives separated
+// by ||; &lt; &gt; &amp; &quot; are decoded; a '<' that no name follows is text. Refuses (std::invalid_argument)
+// control characters and markup that is not of that form.
 MarkedSentence read_sentence(std::string_view line, bool markup);
 
 }  // namespace treeglot

@@ -68,7 +68,7 @@ RuleCache::Entry RuleCache::make(RuleTable::Node node) const {
       double score = 0;
       visit_features(table_, space_, rule, [&](FeatureId f, float value) { score += double{weights[f]} * value; });
       const TargetSide side = target_side(table_, rule);
-      entry.alternatives.push_back({side, rule, static_cast<float>(score), scorer_.estimate({side, rule, kInside})});
+      entry.alternatives.push_back({side, rule, finite(score), scorer_.estimate({side, rule, kInside})});
     }
     const auto first = entry.alternatives.begin() + begin;
     std::ranges::stable_sort(first, entry.alternatives.end(),

@@ -9,7 +9,7 @@ namespace treeglot {
 
 SearchGraph search_graph(const Reading& reading, const std::shared_ptr<const SearchForest>& found, double margin) {
   auto [graph, edge_map, node_map] = prune(graph_of(found), found->step, margin);
-  SearchGraph out{std::move(graph), {}, {}, {}, {}, {0}, {}};
+  SearchGraph out{std::move(graph), {}, {}, {}, {}, {0}, {}, reading.features()};
   // All edges into a hypothesis give it the same state: that of the last one seen is kept.
   const std::size_t bytes = reading.state_bytes();
   std::vector<std::byte> states(out.graph.nodes() * bytes);

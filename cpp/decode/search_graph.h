@@ -17,9 +17,10 @@ struct SearchGraph {
   std::vector<std::string> labels;           // by node
   std::vector<Span> spans;                   // by node: the source words covered
   std::vector<double> scores;                // by edge: what it adds
-  std::vector<DerivationStep> steps;         // by edge: its rule
+  std::vector<Step> steps;                   // by edge: its rule
   std::vector<std::uint32_t> first_feature;  // by edge, one more than edges
   std::vector<FeatureValue> features;
+  std::shared_ptr<const FeatureNames> names;
 };
 
 // What is in derivations of the goal that score within `margin` of the best one; ∞: in any.

@@ -53,13 +53,13 @@ class BestInterval {
     }
   }
 
-  Step step() const { return {best_.length, best_.score, here_}; }
+  LineStep step() const { return {best_.length, best_.score, here_}; }
 
  private:
   const Metric& metric_;
   double margin_ = 0.0, here_ = 0.0, width_ = 0.0;
   bool found_ = false, stays_ = false;
-  Step best_;
+  LineStep best_;
 };
 
 void check(const Candidates& candidates, const Metric& metric, std::span<const double> weights) {
@@ -78,14 +78,14 @@ void check(const Candidates& candidates, const Metric& metric, std::span<const d
 
 }  // namespace
 
-Step line_search(const Candidates& candidates, const Metric& metric, std::span<const double> weights,
-                 std::span<const double> direction) {
+LineStep line_search(const Candidates& candidates, const Metric& metric, std::span<const double> weights,
+                     std::span<const double> direction) {
   check(candidates, metric, weights);
   return line_search_from(candidates, metric, candidates.scores(weights), direction);
 }
 
-Step line_search_from(const Candidates& candidates, const Metric& metric, std::span<const double> scores,
-                      std::span<const double> direction) {
+LineStep line_search_from(const Candidates& candidates, const Metric& metric, std::span<const double> scores,
+                          std::span<const double> direction) {
   check(candidates, metric, direction);
   const std::size_t width = metric.width();
   std::vector<double> sum(width);
@@ -131,7 +131,7 @@ Ascent ascend(const Candidates& candidates, const Metric& metric, std::span<cons
 
   // A step that does not gain is not taken: the point stays where it is.
   const auto search = [&] {
-    const Step step = line_search_from(candidates, metric, scores, direction);
+    const LineStep step = line_search_from(candidates, metric, scores, direction);
     if (step.length == 0.0 || sign * (step.score - out.score) <= 0.0) return;
     for (const std::size_t feature : tuned) out.weights[feature] += step.length * direction[feature];
     out.score = step.score;

@@ -10,7 +10,7 @@
 
 namespace treeglot {
 
-struct Step {
+struct LineStep {
   double length = 0.0;
   double score = 0.0;  // of the corpus there
   double here = 0.0;   // without a step
@@ -19,11 +19,11 @@ struct Step {
 // The corpus score is constant between two neighbouring points where some sentence changes its best hypothesis. All
 // such intervals are looked at; the step leads to the middle of the best one (of equal ones: that which holds 0, else
 // the widest). Intervals so narrow that rounding may leave them are passed over.
-Step line_search(const Candidates& candidates, const Metric& metric, std::span<const double> weights,
-                 std::span<const double> direction);
+LineStep line_search(const Candidates& candidates, const Metric& metric, std::span<const double> weights,
+                     std::span<const double> direction);
 // The same, with the scores that candidates.scores(weights) gave.
-Step line_search_from(const Candidates& candidates, const Metric& metric, std::span<const double> scores,
-                      std::span<const double> direction);
+LineStep line_search_from(const Candidates& candidates, const Metric& metric, std::span<const double> scores,
+                          std::span<const double> direction);
 
 struct AscentOptions {
   std::uint32_t directions = 10;  // random ones in every round, beside one for each feature

@@ -143,7 +143,7 @@ class Builder:
         The graph, and in its edge_map what add_edge returned; the builder is empty afterwards.
         """
 
-class Derivation:
+class GraphDerivation:
     """A derivation: its score, and its edges in preorder."""
 
     @property
@@ -162,16 +162,16 @@ class GraphKBest:
 
     def __init__(self, graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], first_symbol: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, symbols: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> None: ...
 
-    def next(self) -> Derivation | None:
+    def next(self) -> GraphDerivation | None:
         """The next derivation, or None."""
 
-    def take(self, number: int) -> list[Derivation]:
+    def take(self, number: int) -> list[GraphDerivation]:
         """The next few derivations."""
 
-def graph_viterbi(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Derivation | None:
+def graph_viterbi(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> GraphDerivation | None:
     """The best derivation of the goal, or None."""
 
-def graph_sample(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int, seed: int) -> list[Derivation]:
+def graph_sample(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int, seed: int) -> list[GraphDerivation]:
     """Derivations drawn in proportion to e^score."""
 
 def graph_derivation_score(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], edges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
@@ -2128,8 +2128,10 @@ def extract_ghkm(bitext: Bitext, first_pair: int, forests: Sequence[ParseForest 
     Adds the rules of the pairs from `first_pair` on, with these forests, to the tally.
     """
 
-class DerivationStep:
+class Step:
     """One use of a rule in a derivation."""
+
+    def __init__(self, label: str, source: str, target: str, span: tuple[int, int], children: int, local: bool, parse_edges: Sequence[int] = [], structure: Sequence[int] = []) -> None: ...
 
     @property
     def label(self) -> str:
@@ -2148,16 +2150,6 @@ class DerivationStep:
         """The source words covered, half open."""
 
     @property
-    def structure(self) -> list[int]:
-        """
-        Of the target side's symbols, if the model makes trees: 0 for a root, k + 1 for one on symbol k.
-        """
-
-    @property
-    def parse_edges(self) -> list[int]:
-        """The edges of the input's forest that its fragment took."""
-
-    @property
     def children(self) -> int:
         """How many of the steps that follow are directly below it."""
 
@@ -2165,66 +2157,132 @@ class DerivationStep:
     def local(self) -> bool:
         """Whether the rule is not the table's: glue, an unknown word."""
 
+    @property
+    def parse_edges(self) -> tuple[int, ...]:
+        """The edges of the input's forest that its fragment took."""
+
+    @property
+    def structure(self) -> tuple[int, ...]:
+        """
+        Of the target side's symbols, if the model makes trees: 0 for a root, k + 1 for one on symbol k.
+        """
+
+    def __eq__(self, other: object | None) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+    def __reduce__(self) -> tuple[object, ...]: ...
+
+class Derivation:
+    """
+    The rules that gave a translation, in preorder: a step is followed by those below it.
+    """
+
+    def __init__(self, steps: Sequence[Step] = []) -> None: ...
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """In preorder."""
+
+    def depths(self) -> list[int]:
+        """How deep each step stands."""
+
+    def parse_edges(self) -> list[int]:
+        """
+        The edges of the input's forest that the rules took; its tree_with() makes a tree of them.
+        """
+
+    def __eq__(self, other: object | None) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+    def __reduce__(self) -> tuple[object, ...]: ...
+
 class Hypothesis:
     """A translation with its score, features and derivation."""
 
-    @property
-    def score(self) -> float:
-        """The model's score."""
+    def __init__(self, text: str, score: float, features: dict[str, float], derivation: Derivation, dependency: Dependency | None = None, given_by: Sequence[int] = []) -> None: ...
 
     @property
     def text(self) -> str:
         """The words, separated by blanks."""
 
     @property
-    def features(self) -> list[tuple[int, float]]:
-        """Numbers and values of the features that are not 0."""
+    def score(self) -> float:
+        """The model's score (natural log)."""
 
     @property
-    def steps(self) -> list[DerivationStep]:
-        """The derivation in preorder."""
+    def features(self) -> dict[str, float]:
+        """The features that are not 0, by name."""
 
     @property
-    def given_by(self) -> list[int]:
-        """Of each word, the step whose rule it comes from."""
+    def derivation(self) -> Derivation:
+        """The rules used."""
 
     @property
-    def heads(self) -> list[int]:
-        """Of the words, if the model makes dependency trees: a position, or -1."""
+    def dependency(self) -> Dependency | None:
+        """The dependency tree of the text, if the model makes one."""
 
     @property
-    def tags(self) -> list[str]:
-        """Of the words, likewise; a word without one has an empty one."""
+    def given_by(self) -> tuple[int, ...]:
+        """Of each word, the step of the derivation whose rule it comes from."""
 
-class RawTranslation:
-    """What the decoder found for one line."""
+    def __str__(self) -> str: ...
+
+    def __repr__(self) -> str: ...
+
+    def __reduce__(self) -> tuple[object, ...]: ...
+
+class Translation:
+    """What a decoder found for one sentence."""
+
+    @overload
+    def __init__(self, given: object, words: Sequence[str], hypotheses: Sequence[Hypothesis], problem: str = '', notes: Sequence[str] = [], tree: Dependency | None = None, seconds: float = 0.0) -> None: ...
+
+    @overload
+    def __init__(self, found: Translation) -> None: ...
 
     @property
-    def kbest(self) -> list[Hypothesis]:
-        """Best first; empty for an empty line and one that was refused."""
+    def given(self) -> str | list[str] | ParseForest | Dependency:
+        """What was translated: a line, tokens, a forest or a dependency tree."""
+
+    @property
+    def words(self) -> list[str]:
+        """
+        The words that spans count: of a line, what is left without markup; none of a line that was refused.
+        """
+
+    @property
+    def hypotheses(self) -> tuple[Hypothesis, ...]:
+        """
+        What the search was asked for, best first; nothing for an empty or refused line.
+        """
 
     @property
     def problem(self) -> str:
         """Why the line was refused, or nothing."""
 
     @property
-    def notes(self) -> list[str]:
+    def notes(self) -> tuple[str, ...]:
         """What is to be counted and reported: limits that were hit."""
 
     @property
     def tree(self) -> Dependency | None:
         """
-        The dependency tree that was translated, if the model's rules meet one.
+        What a model of dependency trees met: the input's, repaired, or made of a parse.
         """
 
     @property
     def seconds(self) -> float:
         """CPU time."""
-
-def sentence_words(line: str, markup: bool) -> list[str]:
-    """
-    The words of a line, without the markup that says how to translate them.
-    """
 
 class SearchGraph:
     """What a search kept, each edge with its rule and features."""
@@ -2246,12 +2304,12 @@ class SearchGraph:
         """By edge: what it adds to the score."""
 
     @property
-    def steps(self) -> list[DerivationStep]:
+    def steps(self) -> list[Step]:
         """By edge: its rule."""
 
     @property
-    def features(self) -> list[list[tuple[int, float]]]:
-        """By edge: numbers and values of its features that are not 0."""
+    def features(self) -> list[dict[str, float]]:
+        """By edge: its features that are not 0, by name."""
 
 class FeatureSet:
     """The features of a model: the table's, the search's, and stateful ones."""
@@ -2312,31 +2370,36 @@ class HeadDependentsMatcher(Matcher):
     def __init__(self, features: FeatureSet, heads: HeadTable | None, search: object, augmented: bool) -> None: ...
 
 class Decoder:
-    """Features, a matcher and weights, ready to translate."""
+    """
+    Features, a matcher and weights, ready to translate; threads may share it.
+    """
 
     def __init__(self, features: FeatureSet, matcher: Matcher, weights: Sequence[tuple[str, float]], search: object) -> None: ...
 
     @property
     def features(self) -> list[str]:
-        """Names of the features, by number."""
-
-    def feature_names(self, begin: int = 0) -> list[str]:
-        """
-        Names of the features numbered `begin` and on; members of families are numbered when they first fire.
-        """
+        """Names of the features, by number, without the members of families."""
 
     @property
     def unknown_weights(self) -> list[str]:
         """Names of weights that no feature has."""
 
-    def translate(self, sources: Sequence[str | ParseForest | Dependency], kbest: int, distinct: bool, threads: int) -> list[RawTranslation]:
+    def translate(self, source: object | None) -> Translation:
         """
-        Translates lines of tokens, forests or dependency trees; results are in their order, the same for any number of threads.
+        Translates a line of tokens, a list of tokens, a forest or a dependency tree. Its search is kept until the next.
         """
 
-    def graph(self, source: str | ParseForest | Dependency, margin: float) -> SearchGraph | None:
+    def translate_batch(self, sources: object, kbest: int, distinct: bool, threads: int) -> list[Translation]:
         """
-        What the search of one sentence kept, within `margin` of its best derivation; None for an empty line.
+        Translates sentences; results are in their order, the same for any number of threads.
+        """
+
+    def kbest(self, of: Translation, size: int, distinct: bool) -> tuple[Hypothesis, ...]:
+        """The best hypotheses of a translation."""
+
+    def graph(self, of: Translation, margin: float) -> SearchGraph | None:
+        """
+        What the search of a translation kept, within `margin` of its best derivation; None for an empty line.
         """
 
 class Candidates:
@@ -2381,9 +2444,9 @@ class ForestPool(Candidates):
 
     def __init__(self, forests: Sequence[Sequence[TuningForest]], words: Sequence[str], number: int, references: References) -> None: ...
 
-def decode_kbest(decoder: Decoder, sources: Sequence[str | ParseForest | Dependency], kbest: int, distinct: bool, threads: int) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], list[str], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], list[tuple[int, str]]]:
+def decode_kbest(decoder: Decoder, sources: object, kbest: int, distinct: bool, threads: int) -> tuple[list[str], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], list[str], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], list[tuple[int, str]]]:
     """
-    K-best lists as arrays: offsets, texts, features, scores; and the sources that were refused, with why.
+    K-best lists as arrays: names of features, offsets, texts, features, scores; and the sources that were refused, with why.
     """
 
 def upper_envelope(slopes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], intercepts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:

@@ -9,7 +9,13 @@ from typing import Any
 
 import pytest
 
-from treeglot.experiment.report import page
+from treeglot import _core
+from treeglot.decode import Derivation, Hypothesis, Step, Translation
+from treeglot.decode.draw import to_html
+from treeglot.experiment.report import packed, page
+from treeglot.graph import Builder
+from treeglot.syntax import Dependency, ParseForest, ScoreKind
+from treeglot.syntax.draw import to_html as draw
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 if BROWSER is None and not os.environ.get("CI"):  # where changes are judged it has to be there
@@ -33,17 +39,22 @@ def score(system: str, bleu: float, against: bool) -> dict[str, Any]:
 
 
 def data() -> dict[str, Any]:
-    steps = [["S", "[X,1]", "[X,1]", 0, 2, 1], ["X", "[X,1] 屋", "the [X,1]", 0, 2, 1], ["X", "小", "small", 0, 1, 0]]
-    explained = {"steps": steps, "heads": [1, -1], "tags": ["DT", "NN"]}
-    # Over 小 屋: NP of JJ NN, or of NN NN; the last node is in neither.
-    forest = {
-        "words": ["小", "屋"],
-        "trees": 2.0,
-        "nodes": [["JJ", 0, 1], ["NN", 0, 1], ["NN", 1, 2], ["NP", 0, 2], ["NP", 1, 2]],
-        "edges": [[2, 0], [3, 0], [4, 1], [5, 2, 4], [5, 3, 4], [6, 4]],
-        "goal": 5,
-    }
-    tree = {"words": ["小", "屋"], "heads": [1, -1], "tags": ["JJ", "NN"]}
+    # Over 小 屋: NP of JJ NN, or of NN NN.
+    nodes = ["小", "屋", "JJ", "NN", "NN", "NP"]
+    spans = [(0, 1), (1, 2), (0, 1), (0, 1), (1, 2), (0, 2)]
+    builder = Builder()
+    builder.add_nodes(len(nodes))
+    for head, *tails in ([0], [1], [2, 0], [3, 0], [4, 1], [5, 2, 4], [5, 3, 4]):
+        builder.add_edge(head, tails)
+    forest = ParseForest(builder.freeze(5).graph, nodes, spans, [0.0] * 6 + [-1.0], ScoreKind.arbitrary)
+    steps = [
+        Step("S", "[NP,1]", "[NP,1]", (0, 2), 1, True),
+        Step("NP", "NP( NN( 小 ) [NN,1] )", "the [NN,1]", (0, 2), 1, False, [6, 3]),
+        Step("NN", "NN( 屋 )", "hut", (1, 2), 0, False, [4]),
+    ]
+    tree = Dependency(["the", "hut"], [1, -1], ["DT", "NN"])
+    best = Hypothesis("the hut", -1.0, {"p": -1.0}, Derivation(steps), tree, [1, 2])
+    drawn = packed(to_html(Translation(_core.Translation(forest, forest.words, [best]))))
     system = {
         "kind": "hiero",
         "summary": "rules",
@@ -64,11 +75,7 @@ def data() -> dict[str, Any]:
                 "references": [["the small house", "a house <!--<script>"]],
                 "outputs": {"a": ["the small hut", "a house"], "b": ["the house", "a home"]},
                 "judged": {"a": [60.5, 100.0], "b": [70.0, 20.0]},
-                "derivations": {
-                    "a": [explained, explained],
-                    "b": [explained | {"forest": 0, "used": [1, 2, 4], "tree": tree}],
-                },
-                "forests": [forest],
+                "drawn": {"a": [drawn, drawn], "b": [drawn]},
                 "scores": [score("a", 20.0, False), score("b", 25.5, True)],
             }
         },
@@ -152,52 +159,49 @@ def test_outputs_beside_those_of_another_system(view: Any) -> None:
     assert view.locator("mark").all_inner_texts() == ["small", "hut", "house"]
 
 
+def test_a_click_on_an_output_draws_how_it_was_made(view: Any) -> None:
+    view.locator("tr.system").first.click()
+    drawings = view.locator(".drawing svg")
+    drawings.nth(2).wait_for(state="attached")
+    assert drawings.count() == 3  # the input's tree, the output's, the forest
+    assert view.locator("table.rules tr").count() == 2
+    view.locator("table.rules tr").first.hover()
+    assert view.locator("table.rules tr.lit").count() == 1
+    assert "the" in view.locator(".drawing g.lit text").all_text_contents()
+    view.locator("tr.system").first.click()
+    assert not drawings.first.is_visible()
+
+
 def test_forests_show_their_trees(view: Any) -> None:
     view.locator("tr.system").nth(1).click()
-    assert view.locator(".drawing svg").count() == 4  # output's tree, derivation, the input's tree, its forest
-    strong = view.locator(".forest g.node.strong text")
-    assert strong.all_text_contents() == ["小", "屋", "NN", "NN", "NP"]  # what was translated
-    assert view.locator(".forest g.edge").count() == 6
-    assert view.locator(".forest g.edge.strong").count() == 3
-    view.locator(".forest g.several").click()
-    assert strong.all_text_contents() == ["小", "屋", "JJ", "NN", "NP"]
-    view.locator(".forest g.several").click()
-    assert strong.all_text_contents() == ["小", "屋", "NN", "NN", "NP"]
-    assert view.get_by_text("The forest of the source, 2 trees").is_visible()
+    view.locator("summary", has_text="The forest, 2 trees").click()
+    strong = view.locator("text[data-node].strong")
+    assert strong.all_text_contents() == ["NN", "NN", "NP"]  # what was translated
+    assert view.locator("g.edge").count() == 5
+    assert view.locator("g.edge.strong").count() == 3
+    view.locator("text.several").click()
+    assert strong.all_text_contents() == ["JJ", "NN", "NP"]
+    view.locator("text.several").click()
+    assert strong.all_text_contents() == ["NN", "NN", "NP"]
 
 
 def test_wide_drawings_scroll_and_leave_the_page_as_it_is(browser: Any, tmp_path: Path) -> None:
     wide = data()
     words = [f"a-rather-long-word-{n}" for n in range(60)]
-    wide["tests"]["news"]["outputs"]["a"][0] = " ".join(words)
-    wide["tests"]["news"]["derivations"]["a"][0] |= {"heads": [-1, *range(59)], "tags": ["NN"] * 60}
+    drawing = draw(Dependency(words, [-1, *range(59)], ["NN"] * 60))
+    wide["tests"]["news"]["drawn"]["a"][0] = packed(drawing)
     (tmp_path / "report.html").write_text(page(wide))
     view = browser.new_page(viewport={"width": 1000, "height": 700})
     view.goto((tmp_path / "report.html").as_uri())
     view.locator("tr.system").first.click()
-    drawing = view.locator(".drawing").first
-    assert drawing.evaluate("e => e.scrollWidth > e.clientWidth")
+    assert view.locator(".drawing").first.evaluate("e => e.scrollWidth > e.clientWidth")
     assert view.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     view.close()
 
 
-def test_a_click_on_an_output_draws_how_it_was_made(view: Any) -> None:
-    view.locator("tr.system").first.click()
-    drawings = view.locator(".drawing svg")
-    assert drawings.count() == 2  # the dependency tree and the derivation
-    nodes = view.locator(".drawing g.node")
-    assert nodes.count() == 3
-    nodes.last.click()  # the root is drawn last
-    assert nodes.count() == 1
-    nodes.last.click()
-    assert nodes.count() == 3
-    view.locator("tr.system").first.click()
-    assert not drawings.first.is_visible()
-
-
-def test_derivations_beyond_those_that_are_kept(view: Any) -> None:
+def test_drawings_beyond_those_that_are_kept(view: Any) -> None:
     view.locator("tr.system").nth(3).click()
-    assert view.get_by_text("Derivations are kept of the first sentences alone.").is_visible()
+    assert view.get_by_text("Drawings are kept of the first sentences alone.").is_visible()
 
 
 def test_without_timings(browser: Any, tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
-from types import SimpleNamespace
 
+from treeglot import _core
 from treeglot.decode import Derivation, Hypothesis, Step, Translation
 from treeglot.decode.draw import to_html
 from treeglot.decode.draw_dependents import dependents
@@ -38,7 +38,6 @@ def test_the_page_of_a_translation_has_the_picture() -> None:
         "he makes dinner for you this evening", 0.0, {}, Derivation(STEPS), given_by=(3, 5, 5, 4, 4, 4, 4)
     )
     source = " ".join(TREE.words)
-    again = SimpleNamespace(source=source, words=TREE.words)
-    page = to_html(Translation(source, [best], "", 0.0, again, tree=TREE), source)
+    page = to_html(Translation(_core.Translation(source, TREE.words, [best], tree=TREE)), source)
     assert page.count("▣") == 2
     assert "[PN,1] [X,3] [X,2]" in page

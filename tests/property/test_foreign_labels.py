@@ -65,7 +65,7 @@ def test_labels_are_rules(grammar: list[str], labels: dict[str, float], words: l
                 pass_through=passing,
                 glue=glue,
             )
-            found.append([(h.text, h.score) for h in translator.translate_all([sentence], 200)[0].hypotheses])
+            found.append([(h.text, h.score) for h in translator.translate_batch([sentence], 200)[0].hypotheses])
     one, other = found
     assert [score for _, score in one] == pytest.approx([score for _, score in other], abs=1e-4)
     if len(one) < 200:
@@ -120,6 +120,6 @@ def test_rules_with_the_label_of_sentences_below_them(grammar: list[Ruled], word
         options = SearchOptions(pop_limit=0, span_limit=20, per_source=0)
         translator = ForeignTranslator(read_grammar(path), weights, None, options)
     assert translator.left_out == 0
-    found = [h.score for h in translator.translate_all([" ".join(words)], 100)[0].hypotheses]
+    found = [h.score for h in translator.translate_batch([" ".join(words)], 100)[0].hypotheses]
     expected = sorted(derivations(grammar, words, "S", 0, len(words)), reverse=True)
     assert found == pytest.approx(expected[:100], abs=1e-4)

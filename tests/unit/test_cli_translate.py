@@ -6,11 +6,14 @@ from pathlib import Path
 import pytest
 from small_table import table
 
+from treeglot.base.errors import UsageError
 from treeglot.cli import main
+from treeglot.cli.translate import _lines
 from treeglot.decode import SearchOptions, read_weights, write_weights
 from treeglot.lm import compile, train
 from treeglot.models import load
 from treeglot.models.model import write_model
+from treeglot.syntax import Dependency
 
 
 @pytest.fixture
@@ -113,3 +116,29 @@ def test_a_picture_of_the_first_translation(model: Path, source: Path, tmp_path:
     assert main(["translate", str(model), str(source), *out, "--index", "2", "--svg", str(picture)]) == 1
     assert f"error: there is no derivation to draw: {picture} is not written" in capsys.readouterr().err
     assert not picture.exists()
+
+
+def test_lists_have_every_text_once(model: Path, source: Path, tmp_path: Path) -> None:
+    table(("X", "das haus", "the house", -0.5)).write(str(model / "rules.table"))
+    source.write_text("das haus\n")
+    counts = []
+    for extra in ([], ["--no-distinct"]):
+        main(["translate", str(model), str(source), "-o", str(tmp_path / "out"), "--kbest", "50", *extra])
+        texts = [line.split(" ||| ")[1] for line in (tmp_path / "out").read_text().splitlines()]
+        counts.append((len(texts), len(set(texts))))
+    assert counts[0][0] == counts[0][1] == counts[1][1] < counts[1][0]
+
+
+def test_markup_on_parses_is_refused(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "one.txt"
+    path.write_text("das < haus > ist\n")
+    assert main(["translate", str(model), str(path), "--markup"]) == 0
+    assert capsys.readouterr().out == "the < house > ist\n"
+    with pytest.raises(UsageError, match="--markup is for sentences; the input has forests or trees"):
+        list(_lines(iter([Dependency(["das"], [-1])])))
+
+
+def test_a_model_in_a_notebook(model: Path) -> None:
+    loaded = load(model)
+    assert "hiero" in loaded._repr_html_()
+    assert len(repr(loaded)) <= 200 + len(str(model))

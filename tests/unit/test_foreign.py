@@ -181,7 +181,7 @@ def test_lists_come_back(tmp_path):
         Entry(12, "a | b = c", {"f=g": 1e-7}, -1e10),
     ]
     write_kbest(tmp_path / "list", entries)
-    assert (tmp_path / "list").read_text().splitlines()[0] == "0 ||| the house ||| lm=-12.5 glue=1 ||| -3.25"
+    assert (tmp_path / "list").read_text().splitlines()[0] == "0 ||| the house ||| lm= -12.5 glue= 1 ||| -3.25"
     assert list(read_kbest(tmp_path / "list")) == entries
 
 
@@ -253,7 +253,7 @@ def test_glue_rules_with_marks_are_the_built_in_ones(tmp_path, model, decoder):
     own = ForeignTranslator(read_grammar(files, decoder, prefix=prefixes), weights, model, glue=False)
     assert not alone.unknown_weights and not own.unknown_weights
     sentences = ["das Haus ist klein", "ist das", "klein", "", "das Haus ist " * 12, '<x y="1">']
-    for one, other in zip(alone.translate_all(sentences, 20), own.translate_all(sentences, 20), strict=True):
+    for one, other in zip(alone.translate_batch(sentences, 20), own.translate_batch(sentences, 20), strict=True):
         assert one.source == other.source
         for a, b in zip(one.hypotheses, other.hypotheses, strict=True):
             assert b.score == pytest.approx(a.score, abs=1e-4)

@@ -55,7 +55,7 @@ def test_the_example_of_the_c2d_page_by_either_tree(parse: float, tree: str) -> 
     forest = example()
     found = translator(MINIMAL, {"parse": parse}).translate(forest)
     assert found.text == "Bush held a talk with Sharon"
-    assert str(found.derivation.tree(forest)) == TREES[tree]
+    assert str(forest.tree_with(found.derivation.parse_edges())) == TREES[tree]
 
 
 def test_the_output_of_the_example_has_its_dependency_tree() -> None:
@@ -66,7 +66,7 @@ def test_the_output_of_the_example_has_its_dependency_tree() -> None:
     setup = match_forests(heads.load("chinese"), tuple(models))
     weights = {"dlm_words": 1.0, "dlm_tags": 1.0, "parse": 0.5, "ill_formed": -1.0}
     one = Translator(forest_table([*MINIMAL, COMPOSED]), weights, setup=setup)
-    found = one.translate_all([example()], kbest=100)[0]
+    found = one.translate_batch([example()], kbest=100)[0]
     assert found.text == "Bush held a talk with Sharon"
     assert found.dependency == tree
     assert len(found.hypotheses) == 3  # by either tree of the forest, and by the composed rule

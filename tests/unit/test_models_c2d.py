@@ -52,7 +52,7 @@ def test_each_kind_is_trained_and_translates_what_it_was_trained_on(kind: str, c
     assert ({"dlm_words", "dlm_tags", "ill_formed"} <= features) is trees
 
     references = [" ".join(words) for words in read_text(corpus / "en.txt")]
-    found = model.translate_all(model.read(corpus / "zh.forest.jsonl"), threads=2)
+    found = model.translate_batch(model.read(corpus / "zh.forest.jsonl"), threads=2)
     right = sum(t.text == reference for t, reference in zip(found, references, strict=True))
     assert right > len(references) * 0.4
     assert not any(t.notes or t.problem for t in found)
@@ -65,7 +65,7 @@ def test_every_output_of_c2d_has_a_projective_tree_that_scores_what_the_list_say
     words, tags = (load_dependency(tmp_path / "model" / f"dlm.{unit}.bin") for unit in ("words", "tags"))
     forests = list(read_forests(corpus / "zh.forest.jsonl"))[:25]
     checked = 0
-    for translation in model.translate_all(forests, kbest=10):
+    for translation in model.translate_batch(forests, kbest=10):
         for hypothesis in translation.hypotheses:
             tree = hypothesis.dependency
             assert tree is not None

@@ -105,7 +105,7 @@ def test_crossing_arcs_are_lifted_counted_and_translated(folder: Path, corpus: C
     said: list[str] = []
     model = train("c2d", given, tmp_path / "model", report=said.append)
     assert f"{bad:,} target dependency trees were not projective, and were made so" in said
-    found = model.translate_all(model.read(folder / "zh.jsonl"))
+    found = model.translate_batch(model.read(folder / "zh.jsonl"))
     assert not any(translation.problem for translation in found)
     assert all(translation.text for translation in found)
 
@@ -258,7 +258,7 @@ def test_strings_to_dependencies_lift_crossing_arcs_too(folder: Path, corpus: Co
         warnings.simplefilter("ignore", DiscountWarning)  # small data
         model = train("s2d", given, tmp_path / "model", report=said.append)
     assert any("target dependency trees were not projective, and were made so" in line for line in said)
-    found = model.translate_all(model.read(folder / "zh.txt"))
+    found = model.translate_batch(model.read(folder / "zh.txt"))
     assert not any(translation.problem for translation in found)
 
 
@@ -283,7 +283,7 @@ def test_rules_have_the_words_of_source_parses(kind: str, tmp_path: Path) -> Non
     said: list[str] = []
     model = train(kind, given, tmp_path / "model", report=said.append)
     assert "1 source sentences have another case or other brackets in their parses than in the text" in "\n".join(said)
-    found = model.translate_all(model.read(tmp_path / "zh.tree"))
+    found = model.translate_batch(model.read(tmp_path / "zh.tree"))
     assert [translation.text for translation in found][:2] == ["a ( house", "no house"]
 
 

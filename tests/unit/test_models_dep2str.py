@@ -56,7 +56,7 @@ def test_each_kind_is_trained_and_translates_what_it_was_trained_on(kind: str, c
     assert (search.beam, search.per_source, search.threshold) == (200, 100, 6.9)
 
     references = [" ".join(words) for words in read_text(corpus / "en.txt")]
-    found = model.translate_all(model.read(corpus / "zh.conllu"), threads=2)
+    found = model.translate_batch(model.read(corpus / "zh.conllu"), threads=2)
     right = sum(t.text == reference for t, reference in zip(found, references, strict=True))
     assert right > len(references) * 0.4
     assert not any(t.problem for t in found)
@@ -70,12 +70,12 @@ def test_trees_forests_and_dependencies_serve_alike(corpus: Path, tmp_path: Path
     }
     assert len({len(model.translator.table) for model in made.values()}) == 1
     model = made["source_trees"]
-    texts = [[t.text for t in model.translate_all(model.read(corpus / f))] for f in ("zh.conllu", "zh.tree")]
+    texts = [[t.text for t in model.translate_batch(model.read(corpus / f))] for f in ("zh.conllu", "zh.tree")]
     assert texts[0] == texts[1]
     # A file of another kind holds sentences: phrases and glue.
-    lines = model.translate_all(model.read(corpus / "zh.txt"))
+    lines = model.translate_batch(model.read(corpus / "zh.txt"))
     assert all(t.text and t.notes == ("without a tree: translated with phrases and glue",) for t in lines)
-    from_forests = model.translate_all(model.read(corpus / "zh.forest.jsonl"))
+    from_forests = model.translate_batch(model.read(corpus / "zh.forest.jsonl"))
     assert not any(t.notes or t.problem for t in from_forests)
 
 

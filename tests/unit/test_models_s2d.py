@@ -35,7 +35,7 @@ def test_output_is_a_string_and_the_tree_that_the_models_scored(kind: str, corpu
     assert any("phrases lost to ill-formed structures, 0 sentences without a tree" in line for line in lines)
     sources = (corpus / "zh.txt").read_text().splitlines()
     references = (corpus / "en.txt").read_text().splitlines()
-    found = model.translate_all(sources, threads=2)
+    found = model.translate_batch(sources, threads=2)
     assert sum(t.text == reference for t, reference in zip(found, references, strict=True)) > len(sources) * 0.6
     scored = {"dlm_words": load_dependency(tmp_path / "dlm.words.bin")}
     if kind == "s2d-pos":

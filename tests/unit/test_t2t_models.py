@@ -13,7 +13,7 @@ from treeglot.models import Corpus, load, train
 from treeglot.models.hiero import HieroModelOptions
 from treeglot.models.t2t import ExactModelOptions, FuzzyModelOptions
 from treeglot.rules import CompileOptions, open_table
-from treeglot.tune import read_kbest
+from treeglot.tune import KBest
 
 KINDS = ["t2t-exact", "t2t-fuzzy", "t2t-fuzzy-nested", "samt"]
 NOUNS = {"Haus": "house", "Buch": "book", "Kind": "child", "Baum": "tree"}
@@ -95,7 +95,7 @@ def test_without_syntax_weights_fuzzy_scores_are_hieros(models, corpus):
     exact = hiero.with_search(SearchOptions(pop_limit=0, span_limit=20))
     fuzzy = models["t2t-fuzzy"].with_weights(hiero.weights).with_search(exact.translator.options)
     lines = sorted(set((corpus / "train.f").read_text().splitlines()))
-    for ours, theirs in zip(fuzzy.translate_all(lines), exact.translate_all(lines), strict=True):
+    for ours, theirs in zip(fuzzy.translate_batch(lines), exact.translate_batch(lines), strict=True):
         assert ours.score == pytest.approx(theirs.score, abs=1e-6)
 
 
@@ -253,6 +253,6 @@ def test_labels_with_anything_in_them(corpus, tmp_path):
     assert again.translate("Kind das brennt heute").score > found.score
     kbest = tmp_path / "kbest"
     assert run(["translate", str(tmp_path / "model"), "--kbest", "5", "-o", str(kbest), str(corpus / "train.f")]) == 0
-    read = read_kbest(kbest, 60)
-    fired = {name for t in model.translate_all((corpus / "train.f").read_text().splitlines()) for name in t.features}
+    read = KBest.read(kbest, 60)
+    fired = {name for t in model.translate_batch((corpus / "train.f").read_text().splitlines()) for name in t.features}
     assert fired <= set(read.names)

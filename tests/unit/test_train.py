@@ -40,7 +40,7 @@ def test_a_model_translates_what_it_was_trained_on(corpus: Path, tmp_path: Path)
     model = load(tmp_path / "model")
     sources = (corpus / "zh.txt").read_text().splitlines()
     references = (corpus / "en.txt").read_text().splitlines()
-    found = model.translate_all(sources, threads=2)
+    found = model.translate_batch(sources, threads=2)
     # Every pair is a rule or a few of its own: most come back whole.
     assert sum(t.text == reference for t, reference in zip(found, references, strict=True)) > len(sources) * 0.6
     assert not any("unknown" in t.features for t in found)
@@ -91,7 +91,7 @@ def test_options_from_a_file(corpus: Path, tmp_path: Path) -> None:
     assert model.translator.lm is not None
     assert model.translator.lm.order == 3
     sources = (corpus / "zh.txt").read_text().splitlines()
-    steps = [s for t in model.translate_all(sources[:20]) for s in t.derivation.steps if not s.local]
+    steps = [s for t in model.translate_batch(sources[:20]) for s in t.derivation.steps if not s.local]
     assert steps
     assert all(step.children == 0 for step in steps)
 

@@ -57,7 +57,7 @@ def test_a_long_sentence() -> None:
 
 
 def test_one_bad_line_does_not_end_the_run() -> None:
-    first, bad, last = translator().translate_all(["das", "a\x07b", "haus"], threads=2)
+    first, bad, last = translator().translate_batch(["das", "a\x07b", "haus"], threads=2)
     assert (first.text, last.text) == ("the", "house")
     assert bad.text == ""
     assert bad.problem == "a control character at byte 2, near 'a\\x07b'"

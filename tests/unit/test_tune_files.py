@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treeglot.base.errors import FormatError
-from treeglot.tune import KBest, Pool, read_kbest, read_weights, write_kbest, write_weights
+from treeglot.decode import write_kbest
+from treeglot.tune import KBest, Pool, read_weights, write_weights
 
 NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1).filter(
     lambda name: not name.startswith("#") and not any(c.isspace() for c in name)
@@ -87,18 +88,18 @@ def test_kbest_lists_survive_files(tmp_path_factory, lists) -> None:
     assert as_lists(kbest) == lists
     kbest.save(folder / "a.kbest")
     assert as_lists(KBest.load(folder / "a.kbest")) == lists
-    write_kbest(folder / "a.txt.gz", kbest)
-    assert as_lists(read_kbest(folder / "a.txt.gz", len(lists), missing=True)) == lists
+    write_kbest(folder / "a.txt.gz", kbest.entries())
+    assert as_lists(KBest.read(folder / "a.txt.gz", len(lists), missing=True)) == lists
 
 
 def test_a_kbest_list_as_text(tmp_path: Path) -> None:
     kbest = KBest.of([[("a b", {"lm": -1.5, "words": 2})], [], [("", {})]])
-    write_kbest(tmp_path / "k", kbest)
+    write_kbest(tmp_path / "k", kbest.entries())
     assert (tmp_path / "k").read_text() == "0 ||| a b ||| lm= -1.5 words= 2\n2 |||  ||| \n"
     scored = KBest(*(getattr(kbest, name) for name in list(kbest.__dataclass_fields__)[:-1]), np.array([-1.0, 0.25]))
-    write_kbest(tmp_path / "k", scored)
+    write_kbest(tmp_path / "k", scored.entries())
     assert (tmp_path / "k").read_text() == "0 ||| a b ||| lm= -1.5 words= 2 ||| -1\n2 |||  |||  ||| 0.25\n"
-    assert as_lists(read_kbest(tmp_path / "k", 3, missing=True)) == as_lists(kbest)
+    assert as_lists(KBest.read(tmp_path / "k", 3, missing=True)) == as_lists(kbest)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +124,7 @@ def test_bad_kbest_lists(tmp_path: Path, text: str, line: int, problem: str) -> 
     path = tmp_path / "bad.kbest"
     path.write_text(text)
     with pytest.raises(FormatError) as error:
-        read_kbest(path, sentences=2)
+        KBest.read(path, sentences=2)
     assert str(error.value) == f"{path}:{line}: {problem}"
 
 
@@ -132,7 +133,7 @@ def test_lists_without_hypotheses_for_a_sentence(tmp_path: Path, text: str, abse
     path = tmp_path / "k"
     path.write_text(text)
     with pytest.raises(FormatError) as error:
-        read_kbest(path, sentences=3)
+        KBest.read(path, sentences=3)
     problem = f"has nothing for {absent} of 3 sentences, the first is sentence {first}"
     assert str(error.value) == f"{path}: {problem}; expected hypotheses for each, as there are references"
 

@@ -35,7 +35,7 @@ def lines(path: Path) -> list[str]:
 @pytest.mark.parametrize("name", METHODS)
 def test_tuned_weights_are_better_on_other_sentences(name: str, corpus: Path, model: Model, tmp_path: Path) -> None:
     def bleu(found: Model) -> float:
-        output = [translation.text for translation in found.translate_all(lines(corpus / "test.zh"))]
+        output = [translation.text for translation in found.translate_batch(lines(corpus / "test.zh"))]
         return Bleu().score(Bleu().statistics(output, [lines(corpus / "test.en")]))
 
     found = tune(

@@ -5,7 +5,7 @@ namespace treeglot {
 void add_ngram(FeatureSet& features, std::shared_ptr<const NgramModel> model, bool marked) {
   const MappedSymbols& words = features.table().target_words();
   auto ids = std::make_shared<WordIds>(words.size());
-  for (Symbol word = 0; word < ids->size(); ++word) (*ids)[word] = model->vocabulary().find(words.text(word));
+  for (Symbol word = 0; word < ids->size(); ++word) (*ids)[word] = output_word(*model, words.text(word), marked);
   const FeatureId score = features.space().add("lm"), unknown = features.space().add("lm_unknown");
   features.add([=] {
     return model->with_search([&](const auto& search) -> std::unique_ptr<StatefulFeature> {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +20,14 @@ inline constexpr double kLn10 = 2.302585092994045684;
 
 // The model's numbers of a rule table's target words.
 using WordIds = std::vector<WordId>;
+
+// The model's number of a word of the output. <s> and </s> are words like others, which the model does not know, unless
+// the rules are `marked`: then they begin and end the sentence.
+inline WordId output_word(const NgramModel& model, std::string_view text, bool marked) {
+  const WordId found = model.vocabulary().find(text);
+  const bool marker = found == model.facts().begin_sentence || found == model.facts().end_sentence;
+  return marker && !marked ? Vocabulary::kUnknown : found;
+}
 
 template <class Search>
 class NgramFeature final : public Feature<NgramFeature<Search>, typename Search::Chart> {
@@ -39,7 +48,7 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
   void begin_sentence(std::int32_t first, std::span<const std::string> words) override {
     first_ = first;
     local_.clear();
-    for (const std::string& word : words) local_.push_back(model_->vocabulary().find(word));
+    for (const std::string& word : words) local_.push_back(output_word(*model_, word, marked_));
   }
 
   void score(const Application& application, TailStates<Chart> tails, Chart& out, Sink& sink) const {

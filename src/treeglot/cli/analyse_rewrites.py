@@ -43,7 +43,7 @@ def analyse_rewrites(
         if not equals or "/" in name or Path(given).is_file():
             name, file = (given or loaded.kind), given
         system = loaded.with_weights(read_weights(file)) if file else loaded
-        translations = system.translate_all(sources, threads=threads)
+        translations = system.translate_batch(sources, threads=threads)
         systems.append(count_rewrites(name, (translation.features for translation in translations)))
     if json:
         print(dumps([system.as_json() for system in systems], indent=1, ensure_ascii=False))

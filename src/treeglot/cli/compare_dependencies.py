@@ -132,7 +132,7 @@ def _bleu(models: dict[str, str], tests: dict[str, str], threads: int) -> dict[s
     for name, folder in models.items():
         loaded = load(folder)
         for source, reference in tests.items():
-            found = [one.text for one in loaded.translate_all(loaded.read(source), threads=threads)]
+            found = [one.text for one in loaded.translate_batch(loaded.read(source), threads=threads)]
             score = Bleu().score(Bleu().statistics(found, [read_lines(reference)]))
             columns[f"BLEU {Path(source).stem}"][name] = f"{score:.2f}"
     return columns

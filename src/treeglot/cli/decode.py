@@ -26,7 +26,6 @@ from treeglot.cli.decoding import (
     Time,
     Trace,
     given_weights,
-    listed,
     run,
     searched,
 )
@@ -84,7 +83,7 @@ def decode(
     ] = None,
     out: Out = Path("-"),
     kbest: Kbest = 0,
-    distinct: Distinct = False,
+    distinct: Distinct = True,
     as_json: AsJson = False,
     trace: Trace = False,
     forest: Forest = None,
@@ -132,7 +131,7 @@ def decode(
     model = load_lm(lm) if lm is not None else None
     given = grammar or list(said.grammars if said is not None else ())
     translator: AnyTranslator
-    show = listed
+    show = None
     if format == "table" or foreign is None:
         if pass_through is not None or prefix or not glue:
             raise UsageError("--pass-through, --prefix and --no-glue are for grammars of other decoders")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
@@ -27,7 +27,7 @@ EMPTY = '{"goal":null,"nodes":[]}'  # the forest of a line that was refused
 # Options that both commands have.
 Out = Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output.")]
 Kbest = Annotated[int, typer.Option(help="Print the best so many of each sentence: NUMBER ||| TEXT ||| …")]
-Distinct = Annotated[bool, typer.Option(help="In a k-best list, only the best derivation of each text.")]
+Distinct = Annotated[bool, typer.Option(help="In a k-best list, every text once, with its best derivation.")]
 AsJson = Annotated[bool, typer.Option("--json", help="A JSON object a line, with features.")]
 Trace = Annotated[bool, typer.Option(help="The derivation of each output, after it or in the JSON.")]
 Forest = Annotated[
@@ -58,11 +58,6 @@ def searched(options: SearchOptions, **given: int | bool | None) -> SearchOption
     return replace(options, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
 
 
-def listed(features: Mapping[str, float]) -> str:
-    """Features in a k-best list."""
-    return " ".join(f"{name}= {value:.6g}" for name, value in features.items())
-
-
 @dataclass(frozen=True)
 class Output:
     """What is written of each sentence, and where."""
@@ -79,7 +74,7 @@ class Output:
     html: Path | None = None
     svg: Path | None = None
     dependencies: Path | None = None
-    listed: Callable[[Mapping[str, float]], str] = listed
+    listed: Callable[[Mapping[str, float]], str] | None = None  # features as another decoder's lists have them
 
     def __post_init__(self) -> None:
         """Refuses numbers that make no sense."""
@@ -102,7 +97,7 @@ class AnyTranslator(Protocol):
         """Rules that are never used."""
         ...
 
-    def translate_all(
+    def translate_batch(
         self, sources: Iterable[Source], kbest: int = 1, distinct: bool = False, threads: int = 1
     ) -> list[Translation]:
         """Translations, in order."""
@@ -136,7 +131,7 @@ def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, outp
         Progress("translating", unit="sentences") as progress,
     ):
         while batch := list(islice(sources, BATCH)):
-            found = translator.translate_all(batch, max(output.kbest, 1), output.distinct, output.threads)
+            found = translator.translate_batch(batch, max(output.kbest, 1), output.distinct, output.threads)
             for given, translation in zip(batch, found, strict=True):
                 if translation.problem:
                     warn(f"{source}:{number + first}: {translation.problem}; its output is empty")
@@ -188,21 +183,14 @@ def _write_dependencies(path: Path, trees: list[Dependency | None]) -> None:
 
 def render(translation: Translation, number: int, output: Output) -> str:
     """What is printed for one sentence."""
-    from treeglot.decode.kbest import escaped
+    from treeglot.decode import Entry, as_object
 
-    hypotheses = translation.hypotheses if output.kbest else translation.hypotheses[:1]
     if output.as_json:
-        best = translation.best.as_object(output.trace)
-        entry: dict[str, Any] = {"number": number, "source": translation.source, **best}
-        if output.kbest:
-            entry["kbest"] = [h.as_object(output.trace) for h in hypotheses]
-        if translation.problem:
-            entry["problem"] = translation.problem
+        entry = as_object(translation, number, kbest=output.kbest > 0, trace=output.trace)
         return json.dumps(entry, ensure_ascii=False) + "\n"
     if output.kbest:
-        return "".join(
-            f"{number} ||| {escaped(h.text)} ||| {output.listed(h.features)} ||| {h.score:.6f}\n" for h in hypotheses
-        )
+        entries = (Entry(number, h.text, h.features, h.score) for h in translation.hypotheses)
+        return "".join(f"{entry.line(output.listed)}\n" for entry in entries)
     text = translation.text + "\n"
     if output.trace and translation.derivation.steps:
         text += "".join(f"# {line}\n" for line in str(translation.derivation).split("\n"))

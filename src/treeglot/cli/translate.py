@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -29,6 +30,9 @@ from treeglot.cli.decoding import (
 )
 from treeglot.cli.show import index_range
 
+if TYPE_CHECKING:
+    from treeglot.decode import Source
+
 
 def translate(
     model: Annotated[Path, typer.Argument(help="The model's folder.")],
@@ -37,7 +41,7 @@ def translate(
     ] = Path("-"),
     out: Out = Path("-"),
     kbest: Kbest = 0,
-    distinct: Distinct = False,
+    distinct: Distinct = True,
     as_json: AsJson = False,
     trace: Trace = False,
     time: Time = False,
@@ -79,4 +83,13 @@ def translate(
     if dependencies is not None and not loaded.translator.makes_trees:
         raise UsageError("the model makes no dependency trees: --dependencies is for those that do, such as c2d")
     first, last = index_range(index)
-    run(loaded.translator, islice(loaded.read(source, format), first - 1, last), source, output, first)
+    sources = loaded.read(source, format)
+    run(loaded.translator, islice(_lines(sources) if markup else sources, first - 1, last), source, output, first)
+
+
+def _lines(sources: Iterator[Source]) -> Iterator[Source]:
+    """Sentences alone: a parse has no room for markup."""
+    for source in sources:
+        if not isinstance(source, str):
+            raise UsageError("--markup is for sentences; the input has forests or trees")
+        yield source

@@ -7,14 +7,16 @@ from collections.abc import Sequence
 from html import escape
 from typing import TypeGuard
 
+from treeglot._core import Derivation, Hypothesis, Step
 from treeglot.decode.draw_dependents import dependents
 from treeglot.decode.draw_derivation import boxes, bracketed
-from treeglot.decode.translation import Derivation, Hypothesis, Step, Translation, tokens
+from treeglot.decode.translation import SearchForest, Translation, tokens
 from treeglot.decode.translator import Source
+from treeglot.graph import count
 from treeglot.syntax import ParseForest
 from treeglot.syntax.draw import dependency, forest, svg, tree
 from treeglot.syntax.draw.shapes import Drawing, Text, printable, stacked
-from treeglot.syntax.draw.values import PICTURE_EDGES, packed_forest
+from treeglot.syntax.draw.values import PICTURE_EDGES, TABLE_EDGES, packed_forest
 
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
@@ -43,7 +45,7 @@ def to_html(translation: Translation, source: Source | None = None) -> str:
     parts.append(_drawn(_output(best, numbers), best.text))
     parts.append(_rules(best, numbers))
     if _used(source, best.derivation) and source.graph.edges <= PICTURE_EDGES:
-        used = frozenset(source.edges_with(_parse_edges(best.derivation)))
+        used = frozenset(source.edges_with(best.derivation.parse_edges()))
         drawing = forest.picture(dataclasses.replace(packed_forest(source), best=used), svg.PICTURE)
         trees = f"{source.count():,.0f} trees" if source.count() > 1 else "one tree"
         parts.append(f"<details><summary>The forest, {trees}</summary>{_drawn(drawing, 'the forest')}</details>")
@@ -78,20 +80,33 @@ def derivation_svg(derivation: Derivation) -> str | None:
     return svg.render(boxes(derivation, _numbers(derivation)), derivation.steps[0].target)
 
 
+def forest_html(found: SearchForest) -> str:
+    """The edges of a search forest from the goal down, the first of them, with scores and rules."""
+    size = f"{found.graph.nodes:,} hypotheses, {found.graph.edges:,} edges, {count(found.graph):.4g} derivations"
+    names, heads = found.names, found.graph.heads.tolist()
+    rows = "".join(
+        f"<tr><td>{_text(names[heads[edge]])}</td><td>{found.scores[edge]:.3f}</td><td>{_text(found.rules[edge])}</td></tr>"
+        for edge in reversed(range(max(0, len(heads) - TABLE_EDGES), len(heads)))
+    )
+    more = f"<p>… and {len(heads) - TABLE_EDGES:,} more edges</p>" if len(heads) > TABLE_EDGES else ""
+    head = "<tr><th>node</th><th>score</th><th>rule</th></tr>"
+    return f'<p>{size}</p><table class="forest"><thead>{head}</thead><tbody>{rows}</tbody></table>{more}'
+
+
 def used_tree(derivation: Derivation, source: ParseForest) -> tree.Outline:
     """The tree of a forest that a derivation used; nodes belong to the rules' numbers, which their roots show.
 
     >>> from treeglot.syntax import Tree
     >>> one = ParseForest.from_tree(Tree.parse("(NP (NN w))"))
     >>> steps = [Step("S", "[NP,1]", "[NP,1]", (0, 1), 1, True), Step("NP", "w", "v", (0, 1), 0, False)]
-    >>> used_tree(Derivation(tuple(steps)), one)
+    >>> used_tree(Derivation(steps), one)
     Outline(labels=['NP₁', 'NN', 'w'], sizes=[3, 2, 1], groups=[1, 1, 1])
     """
     numbers = _numbers(derivation)
     graph = source.graph
     owner = {edge: number for number, step in enumerate(derivation.steps) for edge in step.parse_edges}
     below = _children(derivation)
-    preorder = source.edges_with(_parse_edges(derivation))
+    preorder = source.edges_with(derivation.parse_edges())
     labels, sizes, groups = [], [1] * len(preorder), []
     open_nodes: list[tuple[int, int, int]] = []  # place in preorder, children still to come, step
     for place, edge in enumerate(preorder):
@@ -128,7 +143,7 @@ def word_steps(derivation: Derivation, length: int) -> list[int]:
     """For each source word the innermost step that covers it.
 
     >>> steps = [Step("S", "[X,1] b", "[X,1] b", (0, 2), 1, False), Step("X", "a", "a", (0, 1), 0, False)]
-    >>> word_steps(Derivation(tuple(steps)), 2)
+    >>> word_steps(Derivation(steps), 2)
     [1, 0]
     """
     found = [0] * length
@@ -157,13 +172,9 @@ def _children(derivation: Derivation) -> list[list[int]]:
     return found
 
 
-def _parse_edges(derivation: Derivation) -> list[int]:
-    return [edge for step in derivation.steps for edge in step.parse_edges]
-
-
 def _used(source: Source, derivation: Derivation) -> TypeGuard[ParseForest]:
     """Whether rules took parts of a forest."""
-    return isinstance(source, ParseForest) and source.parsed and bool(_parse_edges(derivation))
+    return isinstance(source, ParseForest) and source.parsed and bool(derivation.parse_edges())
 
 
 def _input(translation: Translation, source: Source, numbers: dict[int, int]) -> Drawing:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from treeglot.decode.translation import Derivation, Step
+from treeglot._core import Derivation, Step
 from treeglot.syntax import Dependency
 from treeglot.syntax.draw import dependency, svg
 from treeglot.syntax.draw.shapes import Band, Drawing, Text, printable

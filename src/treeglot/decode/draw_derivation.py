@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from treeglot.decode.translation import Derivation, Step
+from treeglot._core import Derivation, Step
 from treeglot.syntax.draw import svg
 from treeglot.syntax.draw.shapes import Branch, Drawing, Text, printable
 
@@ -15,7 +15,7 @@ def boxes(derivation: Derivation, numbers: Mapping[int, int]) -> Drawing:
     """Every rule, source side above target side, over the rules of its variables; colours by `numbers`, 0 is pale.
 
     >>> steps = [Step("X", "das [X,1]", "the [X,1]", (0, 2), 1, False), Step("X", "haus", "house", (1, 2), 0, False)]
-    >>> drawing = boxes(Derivation(tuple(steps)), {0: 1, 1: 2})
+    >>> drawing = boxes(Derivation(steps), {0: 1, 1: 2})
     >>> [shape.text for shape in drawing.shapes if isinstance(shape, Text)]
     ['das [X,1]', 'the [X,1]', 'haus', 'house']
     """

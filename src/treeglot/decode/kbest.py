@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from treeglot.base.errors import FormatError
 from treeglot.base.files import PathLike, iterate_lines, write_binary
 from treeglot.base.numbers import parse_number
 from treeglot.decode.translation import tokens
+from treeglot.decode.weights import check_name
 
 MOST = 3.4028234e38  # values of features are kept in 32 bits
 
@@ -30,19 +31,17 @@ class Entry:
     features: Mapping[str, float] = field(default_factory=dict)
     score: float | None = None
 
-    def __str__(self) -> str:
-        features = " ".join(f"{name}={value:.9g}" for name, value in self.features.items())
-        score = "" if self.score is None else f" ||| {self.score:.9g}"
-        return f"{self.sentence} ||| {escaped(self.text)} ||| {features}{score}"
+    def line(self, listed: Callable[[Mapping[str, float]], str] | None = None) -> str:
+        """The line, with all digits of 32 bits, or features `listed` and the score rounded as another decoder has them.
 
+        A word ||| would end the translation, and is written as Moses escapes it.
 
-def escaped(text: str) -> str:
-    """A translation as it stands in a list: a word ||| would end it, and is written as Moses escapes it.
-
-    >>> escaped("a ||| b |||| c")
-    'a &#124;&#124;&#124; b |||| c'
-    """
-    return _SEPARATOR.sub(_ESCAPED, text)
+        >>> Entry(0, "a ||| b |||| c", {"lm": -1.5}, -3.25).line()
+        '0 ||| a &#124;&#124;&#124; b |||| c ||| lm= -1.5 ||| -3.25'
+        """
+        features = listed(self.features) if listed else " ".join(f"{n}= {v:.9g}" for n, v in self.features.items())
+        score = "" if self.score is None else f" ||| {self.score:.6f}" if listed else f" ||| {self.score:.9g}"
+        return f"{self.sentence} ||| {_SEPARATOR.sub(_ESCAPED, self.text)} ||| {features}{score}"
 
 
 def read_kbest(path: PathLike) -> Iterator[Entry]:
@@ -64,10 +63,12 @@ def read_kbest(path: PathLike) -> Iterator[Entry]:
 
 
 def write_kbest(path: PathLike, entries: Iterable[Entry]) -> None:
-    """Write a k-best list, features as `NAME=VALUE`."""
+    """Write a k-best list, features as `NAME= VALUE`, with all the digits of 32 bits."""
     with write_binary(path) as stream:
         for entry in entries:
-            stream.write(f"{entry}\n".encode())
+            for name in entry.features:
+                check_name(name)
+            stream.write(f"{entry.line()}\n".encode())
 
 
 def _parse(line: str, file: str, number: int) -> Entry:

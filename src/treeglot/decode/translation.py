@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
-from treeglot.decode.search_forest import SearchForest
+from treeglot import _core
+from treeglot._core import Derivation, Hypergraph, Hypothesis
+from treeglot.graph.arrays import Floats, floats
 from treeglot.syntax import Dependency
-
-if TYPE_CHECKING:
-    from treeglot.decode.translator import Source
-    from treeglot.syntax import ParseForest, Tree
 
 
 def tokens(text: str) -> list[str]:
@@ -25,156 +21,85 @@ def tokens(text: str) -> list[str]:
     return [token for token in text.split(" ") if token]
 
 
-@dataclass(frozen=True)
-class Step:
-    """One use of a rule in a derivation."""
+@dataclass(frozen=True, eq=False, repr=False)
+class SearchForest:
+    """A hypergraph whose derivations are those of the sentence's translations.
 
-    label: str
-    source: str
-    target: str
-    span: tuple[int, int]
-    children: int
-    local: bool
-    parse_edges: tuple[int, ...] = ()  # of the input's forest, that the rule's fragment took
-    structure: tuple[int, ...] = ()  # of the target's symbols, if the model makes trees: 0 a root, k + 1 is on symbol k
-
-    def __str__(self) -> str:
-        return f"[{self.label}] ||| {self.source} ||| {self.target}"
-
-
-@dataclass(frozen=True)
-class Derivation:
-    """The rules that gave a translation, in preorder: a step is followed by those below it.
-
-    >>> top = Step("S", "[X,1]", "[X,1]", (0, 1), 1, True)
-    >>> print(Derivation((top, Step("X", "haus", "house", (0, 1), 0, False))))
-    [S] ||| [X,1] ||| [X,1]    0-1
-      [X] ||| haus ||| house    0-1
+    Its nodes are hypotheses: the same label and span can be there with several states of the language model. The
+    score of a derivation is the sum of its edges' scores, its features likewise. `treeglot.graph` has the algorithms:
+    k-best lists, posteriors, samples, pruning.
     """
 
-    steps: tuple[Step, ...]
+    graph: Hypergraph
+    scores: Floats  # by edge
+    labels: tuple[str, ...]  # by node
+    spans: tuple[tuple[int, int], ...]  # by node: the source words covered, half open
+    rules: tuple[str, ...]  # by edge: [X] ||| das [X,1] ||| the [X,1]
+    features: tuple[dict[str, float], ...]  # by edge
 
-    def depths(self) -> Iterator[int]:
-        """How deep each step stands."""
-        open_children: list[int] = []
-        for step in self.steps:
-            while open_children and open_children[-1] == 0:
-                open_children.pop()
-            yield len(open_children)
-            if open_children:
-                open_children[-1] -= 1
-            open_children.append(step.children)
+    @staticmethod
+    def of(found: _core.SearchGraph | None) -> SearchForest:
+        """From what a search kept; an empty line has an empty forest."""
+        if found is None:
+            return SearchForest(Hypergraph.from_arrays([0], [0], [], None), floats([]), (), (), (), ())
+        labels, spans, rules = tuple(found.labels), tuple(found.spans), tuple(map(str, found.steps))
+        return SearchForest(found.graph, floats(found.scores), labels, spans, rules, tuple(found.features))
 
-    def tree(self, forest: ParseForest) -> Tree:
-        """The tree of `forest`, which was the input, that the rules used; below a phrase the best one."""
-        return forest.tree_with([edge for step in self.steps for edge in step.parse_edges])
+    @property
+    def names(self) -> list[str]:
+        """By node: `X 0-2`."""
+        return [f"{label} {begin}-{end}" for label, (begin, end) in zip(self.labels, self.spans, strict=True)]
 
-    def _repr_svg_(self) -> str | None:
-        from treeglot.decode.draw import derivation_svg
+    def to_json(self) -> str:
+        """One line of JSON, as `treeglot.graph.from_json` reads it; nodes are labelled `X 0-2`."""
+        from treeglot.graph import to_json
 
-        return derivation_svg(self)
+        return to_json(self.graph, self.scores, self.names, self.rules, self.features)
 
-    def __str__(self) -> str:
-        return "\n".join(
-            f"{'  ' * depth}{step}    {step.span[0]}-{step.span[1]}"
-            for depth, step in zip(self.depths(), self.steps, strict=True)
-        )
-
-
-@dataclass(frozen=True)
-class Hypothesis:
-    """One entry of a k-best list."""
-
-    text: str
-    score: float
-    features: dict[str, float]
-    derivation: Derivation
-    dependency: Dependency | None = None  # the tree of the text, if the model makes one
-    given_by: tuple[int, ...] = ()  # of each word, the step of the derivation whose rule it comes from
-
-    def as_object(self, trace: bool = False) -> dict[str, Any]:
-        """What JSON says of it; with `trace` the derivation, and the dependency tree if there is one."""
-        entry: dict[str, Any] = {"text": self.text, "score": self.score, "features": self.features}
-        if trace:
-            entry["derivation"] = [
-                {"label": s.label, "source": s.source, "target": s.target, "span": s.span, "children": s.children}
-                for s in self.derivation.steps
-            ]
-        if trace and self.dependency is not None:
-            entry["heads"], entry["tags"] = self.dependency.heads.tolist(), self.dependency.tags
-        return entry
+    def __repr__(self) -> str:
+        return f"<SearchForest of {self.graph.nodes:,} nodes, {self.graph.edges:,} edges>"
 
     def _repr_html_(self) -> str:
-        from treeglot.decode.draw import hypothesis_html
+        from treeglot.decode.draw import forest_html
 
-        return hypothesis_html(self)
+        return forest_html(self)
 
 
-class Again(Protocol):
-    """Searches a sentence once more: a translation does not hold on to the search's memory."""
+class More(Protocol):
+    """What gives more of a translation than it has."""
 
-    @property
-    def source(self) -> Source:
-        """What was translated."""
-        ...
-
-    @property
-    def words(self) -> Sequence[str]:
-        """Its words."""
-        ...
-
-    def kbest(self, size: int, distinct: bool) -> Sequence[Hypothesis]:
+    def kbest(self, of: Translation, size: int, distinct: bool) -> tuple[Hypothesis, ...]:
         """The best derivations."""
         ...
 
-    def forest(self, margin: float) -> SearchForest:
+    def forest(self, of: Translation, margin: float) -> SearchForest:
         """All of them."""
         ...
 
 
-class Translation:
-    """The translation of one sentence. An empty line translates to an empty text, without a derivation."""
+class Translation(_core.Translation):
+    """The translation of one sentence. An empty line translates to an empty text, without a derivation.
 
-    def __init__(
-        self,
-        source: str,
-        kbest: Sequence[Hypothesis],
-        problem: str,
-        seconds: float,
-        again: Again,
-        notes: tuple[str, ...] = (),
-        tree: Dependency | None = None,
-    ) -> None:
-        self.source = source
-        self.problem = problem
-        self.seconds = seconds
-        self.notes = notes
-        self.tree = tree  # what a model of dependency trees met: the input's, repaired, or made of a parse
-        self._kbest = tuple(kbest)
-        self._again = again
+    A translation pickles with its hypotheses; what comes back has no decoder to ask for more.
+    """
+
+    def __init__(self, found: _core.Translation, more: More | None = None, source: str | None = None) -> None:
+        super().__init__(found)
+        self._more = more
+        self._source = source
 
     @property
-    def given(self) -> Source:
-        """What was translated: a line, a forest or a dependency tree."""
-        return self._again.source
+    def source(self) -> str:
+        """What was translated, as a line."""
+        given = self.given
+        if self._source is not None or isinstance(given, str):
+            return str(self._source or given)
+        return " ".join(given if isinstance(given, list) else given.words)
 
     @property
-    def words(self) -> Sequence[str]:
-        """The words that were translated, which spans count: of a line, what is left without markup and references.
-
-        None of a line that was refused.
-        """
-        return [] if self.problem else self._again.words
-
-    @property
-    def hypotheses(self) -> tuple[Hypothesis, ...]:
-        """What the search was asked for, best first; nothing for an empty or refused line."""
-        return self._kbest
-
-    @cached_property
     def best(self) -> Hypothesis:
         """The first hypothesis."""
-        return self._kbest[0] if self._kbest else Hypothesis("", 0.0, {}, Derivation(()))
+        return self.hypotheses[0] if self.hypotheses else Hypothesis("", 0.0, {}, Derivation())
 
     @property
     def text(self) -> str:
@@ -204,16 +129,26 @@ class Translation:
     def kbest(self, size: int, distinct: bool = False) -> tuple[Hypothesis, ...]:
         """The best `size` derivations, or (`distinct`) the best of each text; fewer when there are no more.
 
-        The search is repeated for it.
+        The search of the sentence that was last translated alone is still there; others are searched again.
         """
-        return tuple(self._again.kbest(size, distinct))
+        return self._asked().kbest(self, size, distinct)
 
     def forest(self, margin: float = math.inf) -> SearchForest:
         """All derivations that the search kept, or those within `margin` (natural log) of the best.
 
-        The search is repeated for it. An empty line has an empty forest; a refused one raises ValueError.
+        As for `kbest`, the search is repeated unless it was the last. An empty line has an empty forest; a refused one
+        raises ValueError.
         """
-        return self._again.forest(margin)
+        return self._asked().forest(self, margin)
+
+    def _asked(self) -> More:
+        if self._more is None:
+            raise ValueError("this translation comes from a pickle, without its decoder; expected a new translation")
+        return self._more
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        fields = self.given, self.words, self.hypotheses, self.problem, self.notes, self.tree, self.seconds
+        return _unpickled, (self._source, *fields)
 
     def _repr_html_(self) -> str:
         from treeglot.decode.draw import to_html
@@ -229,4 +164,57 @@ class Translation:
         return self.text
 
     def __repr__(self) -> str:
-        return f"Translation({self.text!r}, score={self.score:.4f})"
+        text = self.text if len(self.text) <= 80 else f"{self.text[:79]}…"
+        return f"Translation({text!r}, score={self.score:.4f})"
+
+
+def _unpickled(source: str | None, *fields: Any) -> Translation:
+    return Translation(_core.Translation(*fields), source=source)
+
+
+def as_object(
+    translation: Translation, number: int | None = None, *, kbest: bool = False, trace: bool = False
+) -> dict[str, Any]:
+    """A translation as JSON has it, wherever that is written (docs/formats.md).
+
+    `number` is its place in the input, from 0; with `kbest` all hypotheses are listed; with `trace` each has its
+    derivation, and its dependency tree if there is one.
+    """
+    found: dict[str, Any] = {} if number is None else {"number": number}
+    found |= {"source": translation.source, **_hypothesis(translation.best, trace)}
+    if kbest:
+        found["kbest"] = [_hypothesis(hypothesis, trace) for hypothesis in translation.hypotheses]
+    if translation.problem:
+        found["problem"] = translation.problem
+    if translation.notes:
+        found["notes"] = list(translation.notes)
+    return found
+
+
+def _hypothesis(hypothesis: Hypothesis, trace: bool) -> dict[str, Any]:
+    found: dict[str, Any] = {"text": hypothesis.text, "score": hypothesis.score, "features": hypothesis.features}
+    if trace:
+        found["derivation"] = [
+            {"label": s.label, "source": s.source, "target": s.target, "span": s.span, "children": s.children}
+            for s in hypothesis.derivation.steps
+        ]
+    if trace and hypothesis.dependency is not None:
+        found["heads"], found["tags"] = hypothesis.dependency.heads.tolist(), hypothesis.dependency.tags
+    return found
+
+
+def attach_views() -> None:
+    """Give the core's types their views in notebooks."""
+
+    def html(hypothesis: Hypothesis) -> str:
+        from treeglot.decode.draw import hypothesis_html
+
+        return hypothesis_html(hypothesis)
+
+    def svg(derivation: Derivation) -> str | None:
+        from treeglot.decode.draw import derivation_svg
+
+        return derivation_svg(derivation)
+
+    Hypothesis._repr_html_ = html  # type: ignore[attr-defined]
+    Derivation._repr_svg_ = svg  # type: ignore[attr-defined]

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from treeglot import _core
+from treeglot._core import Hypothesis
 from treeglot.decode.search import SearchOptions
-from treeglot.decode.search_forest import SearchForest, forest_of
-from treeglot.decode.translation import Derivation, Hypothesis, Step, Translation, tokens
+from treeglot.decode.translation import SearchForest, Translation
 from treeglot.syntax import Dependency, ParseForest
 
 if TYPE_CHECKING:
     from treeglot.lm import NgramModel
 
 
-Source: TypeAlias = str | ParseForest | Dependency
+Source: TypeAlias = str | Sequence[str] | ParseForest | Dependency
 Setup: TypeAlias = Callable[[_core.FeatureSet, SearchOptions], _core.Matcher]
 
 
@@ -62,8 +61,6 @@ class Translator:
         matcher = setup(features, options)
         self.left_out = matcher.left_out  # rules that are never used, for they would close a circle of labels
         self._decoder = _core.Decoder(features, matcher, list(self.weights.items()), options)
-        self._names = self._decoder.features
-        self._naming = threading.Lock()
 
     @property
     def core(self) -> _core.Decoder:
@@ -80,14 +77,8 @@ class Translator:
 
     @property
     def features(self) -> list[str]:
-        """The names of all features; members of families, such as `subst_f[X→Y]`, are there once they have fired."""
-        return list(self._named())
-
-    def _named(self) -> list[str]:
-        """The names by number, those that have fired since the last time among them."""
-        with self._naming:
-            self._names += self._decoder.feature_names(len(self._names))
-        return self._names
+        """The names of the features, without the members of families, such as `subst_f[X→Y]`."""
+        return self._decoder.features
 
     @property
     def makes_trees(self) -> bool:
@@ -100,67 +91,20 @@ class Translator:
         return list(self._decoder.unknown_weights)
 
     def translate(self, source: Source) -> Translation:
-        """Translate one sentence: its tokens separated by blanks, its forest, or its dependency tree."""
-        return self.translate_all([source])[0]
+        """Translate one sentence: its tokens separated by blanks or in a list, its forest, or its dependency tree."""
+        return Translation(self._decoder.translate(source), self)
 
-    def translate_all(
+    def translate_batch(
         self, sources: Iterable[Source], kbest: int = 1, distinct: bool = False, threads: int = 1
     ) -> list[Translation]:
         """Translate sentences; the result is the same for any number of threads."""
-        given = list(sources)
-        found = self._decoder.translate(given, kbest, distinct, threads)
-        names = self._named()
-        return [
-            Translation(
-                source if isinstance(source, str) else " ".join(source.words),
-                [_hypothesis(h, names) for h in raw.kbest],
-                raw.problem,
-                raw.seconds,
-                _Again(self, source),
-                tuple(raw.notes),
-                raw.tree,
-            )
-            for source, raw in zip(given, found, strict=True)
-        ]
+        found = self._decoder.translate_batch(list(sources), kbest, distinct, threads)
+        return [Translation(one, self) for one in found]
 
+    def kbest(self, of: Translation, size: int, distinct: bool = False) -> tuple[Hypothesis, ...]:
+        """The best hypotheses of a translation that was made here."""
+        return self._decoder.kbest(of, size, distinct)
 
-def _hypothesis(raw: _core.Hypothesis, names: Sequence[str]) -> Hypothesis:
-    return Hypothesis(
-        raw.text,
-        raw.score,
-        {names[number]: value for number, value in raw.features},
-        Derivation(tuple(_step(step) for step in raw.steps)),
-        Dependency(tokens(raw.text), raw.heads, [tag or "_" for tag in raw.tags]) if raw.heads else None,
-        tuple(raw.given_by),
-    )
-
-
-def _step(raw: _core.DerivationStep) -> Step:
-    edges, structure = tuple(raw.parse_edges), tuple(raw.structure)
-    return Step(raw.label, raw.source, raw.target, raw.span, raw.children, raw.local, edges, structure)
-
-
-class _Again:
-    """Searches a sentence again, for its k-best list or its forest."""
-
-    def __init__(self, translator: Translator, source: Source) -> None:
-        self.translator = translator
-        self.source = source
-
-    @property
-    def words(self) -> Sequence[str]:
-        if not isinstance(self.source, str):
-            return self.source.words
-        return _core.sentence_words(self.source, self.translator.options.markup)
-
-    def kbest(self, size: int, distinct: bool) -> Sequence[Hypothesis]:
-        [again] = self.translator._decoder.translate([self.source], size, distinct, 1)
-        names = self.translator._named()
-        return [_hypothesis(h, names) for h in again.kbest]
-
-    def forest(self, margin: float) -> SearchForest:
-        try:
-            graph = self.translator._decoder.graph(self.source, margin)
-            return forest_of(graph, self.translator._named())
-        except RuntimeError as error:
-            raise ValueError(str(error)) from error
+    def forest(self, of: Translation, margin: float) -> SearchForest:
+        """What the search of a translation kept, within `margin` of its best hypothesis."""
+        return SearchForest.of(self._decoder.graph(of, margin))

@@ -1,4 +1,24 @@
+'use strict';
 // The page of an experiment: DATA holds the results, TIMINGS what was measured, if timings.js is there.
+const SVG = 'http://www.w3.org/2000/svg';
+
+function make(tag, attributes = {}, ...content) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value);
+  }
+  element.append(...content);
+  return element;
+}
+function draw(tag, attributes = {}, ...content) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...content);
+  return element;
+}
+const label = (x, y, text, anchor = 'start', style = '') =>
+  draw('text', {x, y, 'text-anchor': anchor, class: style}, String(text));
 const COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#5a5a5a', '#8250df', '#bf3989', '#116329'];
 const main = document.querySelector('main');
 const timings = typeof TIMINGS === 'undefined' ? {steps: {}} : TIMINGS;
@@ -87,7 +107,7 @@ function intervals(test) {
   const scale = ticks(Math.min(...scores.map(s => s.interval[0])), Math.max(...scores.map(s => s.interval[1])));
   const low = scale.values[0], high = scale.values[scale.values.length - 1];
   const x = value => left + (value - low) / (high - low) * (right - left);
-  const svg = draw('svg', {viewBox: `0 0 760 ${height}`, width: 760, role: 'img', 'aria-label': 'BLEU with intervals'});
+  const svg = draw('svg', {class: 'chart', viewBox: `0 0 760 ${height}`, width: 760, role: 'img', 'aria-label': 'BLEU with intervals'});
   for (const value of scale.values) {
     svg.append(draw('line', {x1: x(value), x2: x(value), y1: 8, y2: height - 28, class: 'grid'}),
       label(x(value), height - 12, value.toFixed(scale.digits), 'middle', 'faint'));
@@ -109,7 +129,7 @@ function lines(series, what) {
   const last = Math.max(...points.map(p => p[0]), 2), first = Math.min(...points.map(p => p[0]));
   const x = value => 50 + (value - first) / Math.max(last - first, 1) * 690;
   const y = value => 270 - (value - low) / (high - low) * 250;
-  const svg = draw('svg', {viewBox: '0 0 760 310', width: 760, role: 'img', 'aria-label': what});
+  const svg = draw('svg', {class: 'chart', viewBox: '0 0 760 310', width: 760, role: 'img', 'aria-label': what});
   for (const value of scale.values) {
     svg.append(draw('line', {x1: 50, x2: 740, y1: y(value), y2: y(value), class: 'grid'}),
       label(44, y(value) + 4, value.toFixed(scale.digits), 'end', 'faint'));
@@ -153,17 +173,11 @@ function compared(text, other) {
   return out;
 }
 
-// How an output was made: its dependency tree, its derivation, and the tree or forest that was translated.
-function explanation(data, name, number) {
-  const explained = data.derivations[name][number];
-  if (!explained) return ['Derivations are kept of the first sentences alone.'];
-  const out = [];
-  if (explained.heads) out.push(dependencies(data.outputs[name][number].split(' ').filter(Boolean), explained.heads, explained.tags));
-  out.push(derivation(explained.steps));
-  if (explained.tree) out.push(make('p', {class: 'faint'}, 'The dependency tree that was translated.'),
-    dependencies(explained.tree.words, explained.tree.heads, explained.tree.tags));
-  if (explained.forest !== undefined) out.push(forest(data.forests[explained.forest], explained.used));
-  return out;
+// How an output was made, drawn beforehand: it is held compressed until somebody wants to see it.
+async function explanation(drawing) {
+  if (drawing === undefined) return 'Drawings are kept of the first sentences alone.';
+  const bytes = Uint8Array.from(atob(drawing), character => character.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'))).text();
 }
 
 function sentence(test, number, other) {
@@ -172,10 +186,10 @@ function sentence(test, number, other) {
   const body = make('tbody', {}, ...rows.map(([what, text]) => make('tr', {}, make('td', {}, what), make('td', {}, text), make('td'))));
   const against = other ? data.outputs[other][number] || '' : data.references[0][number] || '';
   for (const name of names) {
-    const more = make('tr', {hidden: ''}, make('td'), make('td', {colspan: 2}));
-    const toggle = () => {
+    const drawn = make('section'), more = make('tr', {hidden: ''}, make('td'), make('td', {colspan: 2}, drawn));
+    const toggle = async () => {
       more.hidden = !more.hidden;
-      if (!more.hidden && !more.lastChild.childNodes.length) more.lastChild.append(...explanation(data, name, number));
+      if (!more.hidden && !drawn.innerHTML) drawn.innerHTML = await explanation(data.drawn[name][number]);
     };
     const text = data.outputs[name][number] || '';
     body.append(make('tr', {class: 'system', tabindex: 0, title: 'Show how it was made', onclick: toggle,

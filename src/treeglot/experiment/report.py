@@ -6,7 +6,9 @@ everything else is the same, byte for byte, whenever the experiment is run.
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
 from collections.abc import Sequence
 from functools import partial
 from html import escape
@@ -21,6 +23,7 @@ from treeglot.experiment.recipe import Recipe, System
 from treeglot.experiment.results import REPORT, Report, load_report
 from treeglot.experiment.step import Input, Output, Step, Task
 from treeglot.models import find_kind
+from treeglot.syntax.draw.page import DRAWN, SCRIPT
 
 KEY = 12  # characters of a step's key that are shown
 NAMES = ("report.html", REPORT)
@@ -80,18 +83,17 @@ def _report(recipe: Recipe, task: Task) -> None:
 def page(data: dict[str, Any]) -> str:
     """The page that shows `data`, with its style and programs inside."""
     here = files("treeglot.experiment")
-    names = ("report.css", "drawings.js", "report.js")
-    style, drawings, program = (here.joinpath(name).read_text(encoding="utf-8") for name in names)
+    style, program = (here.joinpath(name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
     # Inside <script> "</" would end the data too early, and after "<!--<script" nothing would.
     held = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     return "\n".join(
         [
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>',
             '<meta name="viewport" content="width=device-width, initial-scale=1"/>',
-            f"<title>{escape(data['title'])}</title><style>{style}</style></head><body>",
+            f"<title>{escape(data['title'])}</title><style>{DRAWN}{style}</style></head><body>",
             f"<h1>{escape(data['title'])}</h1><main></main>",
             f'<script>const DATA = {held};</script>\n<script src="timings.js"></script>\n'
-            f"<script>{drawings}{program}</script>",
+            f"<script>{SCRIPT}{program}</script>",
             "</body></html>\n",
         ]
     )
@@ -134,9 +136,8 @@ def _signature(recipe: Recipe, system: System, task: Task) -> str:
 
 
 def _test(recipe: Recipe, test: str, task: Task) -> dict[str, Any]:
-    outputs, derivations, judged = {}, {}, {}
+    outputs, drawn, judged = {}, {}, {}
     sources: list[str] = []
-    forests: list[Any] = []  # systems share those that are the same
     number = len(recipe.test[test].references)
     references = [read_lines(task.inputs[f"reference {test} {n}"]) for n in range(number)]
     bleu = Bleu(lowercase=recipe.lowercase, smooth="add-one")
@@ -144,30 +145,20 @@ def _test(recipe: Recipe, test: str, task: Task) -> dict[str, Any]:
     for system in recipe.system:
         folder = task.inputs[f"output {system.name} {test}"]
         entries = [json.loads(line) for line in read_lines(folder / "output.jsonl")]
-        drawings = [json.loads(line) for line in read_lines(folder / "drawn.jsonl")]
+        drawn[system.name] = [packed(json.loads(line)) for line in read_lines(folder / "drawn.jsonl")]
         sources = sources or [entry["source"] for entry in entries]
         outputs[system.name] = [entry["text"] for entry in entries]
         judged[system.name] = bleu.scores(prepared.statistics(outputs[system.name])).round(1).tolist()
-        explained = [_explained(*both) for both in zip(entries, drawings, strict=False)]
-        for one in explained:
-            if "forest" in one:
-                if one["forest"] not in forests:
-                    forests.append(one["forest"])
-                one["forest"] = forests.index(one["forest"])
-        derivations[system.name] = explained
     return {
         "sources": sources,
         "references": references,
         "outputs": outputs,
         "judged": judged,
-        "derivations": derivations,
-        "forests": forests,
+        "drawn": drawn,
         "scores": json.loads(task.inputs[f"scores {test}"].read_text()),
     }
 
 
-def _explained(entry: dict[str, Any], drawing: dict[str, Any]) -> dict[str, Any]:
-    """What the page draws of a translation: the steps as lists, which are short, and trees and forests."""
-    steps = [[s["label"], s["source"], s["target"], *s["span"], s["children"]] for s in entry.get("derivation", [])]
-    tree = {"heads": entry["heads"], "tags": entry["tags"]} if "heads" in entry else {}
-    return {"steps": steps, **tree, **drawing}
+def packed(html: str) -> str:
+    """A drawing as the page holds it, for it has many: compressed, and unpacked when somebody wants to see it."""
+    return base64.b64encode(zlib.compress(html.encode(), 9)).decode()

@@ -19,7 +19,6 @@ from treeglot.base.options import file_options, from_table, resolved, unknown, w
 from treeglot.corpus import Corpus
 from treeglot.corpus.files import SourceFiles, check_format, is_parsed
 from treeglot.experiment.check import check_step
-from treeglot.experiment.drawn import SENTENCES, drawn
 from treeglot.experiment.recipe import (
     AlignSettings,
     ParserSettings,
@@ -35,6 +34,7 @@ from treeglot.experiment.step import Input, Output, Step, Task
 from treeglot.models import Kind, find_kind
 
 BATCH = 500  # sentences translated between two writes
+DRAWN = 200  # sentences of a test set that the report draws
 OPTION = "options."  # before the names of inputs that are files in a system's options
 
 
@@ -200,7 +200,7 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
         weights = Output(f"tune {system.name}", "best.weights")
     for name, test in tests.items():
         inputs = {"model": model, "weights": weights, "sentences": test[translated_file(kind, test, f"test.{name}")]}
-        steps.append(Step(f"translate {system.name} {name}", _translate, inputs, version=3))
+        steps.append(Step(f"translate {system.name} {name}", _translate, inputs, version=4))
     return steps
 
 
@@ -329,7 +329,8 @@ class _Refused:
 
 
 def _translate(task: Task) -> None:
-    from treeglot.decode import read_weights
+    from treeglot.decode import as_object, read_weights
+    from treeglot.decode.draw import to_html
     from treeglot.models import load
 
     model = load(task.inputs["model"]).with_weights(read_weights(task.inputs["weights"]))
@@ -342,16 +343,13 @@ def _translate(task: Task) -> None:
         write_binary(task.out / "drawn.jsonl") as drawings,
     ):
         while batch := list(islice(sources, BATCH)):
-            for source, found in zip(batch, model.translate_all(batch, threads=task.threads), strict=True):
-                if number < SENTENCES:
-                    drawings.write((json.dumps(drawn(source, found), ensure_ascii=False) + "\n").encode())
+            for source, found in zip(batch, model.translate_batch(batch, threads=task.threads), strict=True):
+                if number < DRAWN:
+                    drawings.write((json.dumps(to_html(found, source), ensure_ascii=False) + "\n").encode())
                 texts.write(f"{found.text}\n".encode())
-                entry = {"source": found.source, **found.best.as_object(trace=True)}
                 if found.problem:
-                    entry["problem"] = found.problem
                     refused(number, found.problem)
-                if found.notes:
-                    entry["notes"] = found.notes
+                entry = as_object(found, number, trace=True)
                 entries.write((json.dumps(entry, ensure_ascii=False) + "\n").encode())
                 number += 1
                 seconds += found.seconds

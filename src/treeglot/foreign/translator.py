@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from treeglot import _core
+from treeglot._core import Derivation, Hypothesis, Step
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.decode.search import SearchOptions
-from treeglot.decode.search_forest import SearchForest
-from treeglot.decode.translation import Derivation, Hypothesis, Translation
+from treeglot.decode.translation import SearchForest, Translation
 from treeglot.decode.translator import Source, Translator
 from treeglot.foreign.input import Line, input_line, input_tree, unmasked
 from treeglot.foreign.weights import SOURCE_WORDS, Decoder, ForeignWeights
@@ -139,9 +139,9 @@ class ForeignTranslator:
 
     def translate(self, source: Source) -> Translation:
         """Translate one sentence, its tokens separated by blanks."""
-        return self.translate_all([source])[0]
+        return self.translate_batch([source])[0]
 
-    def translate_all(
+    def translate_batch(
         self, sources: Iterable[Source], kbest: int = 1, distinct: bool = False, threads: int = 1
     ) -> list[Translation]:
         """Translate sentences; the result is the same for any number of threads."""
@@ -153,7 +153,7 @@ class ForeignTranslator:
             if not line.grammars
             else self._with_own_rules(source, line, kbest, distinct)
             for source, line, found in zip(
-                given, lines, self.translator.translate_all(plain, kbest, distinct, threads), strict=True
+                given, lines, self.translator.translate_batch(plain, kbest, distinct, threads), strict=True
             )
         ]
 
@@ -161,26 +161,31 @@ class ForeignTranslator:
         words = len(found.words)
         kept = self._covered(found.hypotheses)
         uncovered = "no derivation covers the tree" if found.hypotheses and not kept else ""
-        return Translation(
-            source if isinstance(source, str) else found.source,
+        theirs = _core.Translation(
+            found.given,
+            found.words,
             [self._theirs(hypothesis, words) for hypothesis in kept],
             line.problem or found.problem or uncovered,
-            found.seconds,
-            _Again(self, found),
             line.notes + found.notes,
             found.tree,
+            found.seconds,
         )
+        return Translation(theirs, _Again(self, found), source if isinstance(source, str) else None)
 
     def _with_own_rules(self, source: Source, line: Line, kbest: int, distinct: bool) -> Translation:
         try:
             if any("\0" in name for name in line.grammars):
                 raise TreeglotError("a file's name with a control character")
-            [found] = self.of_sentence(line.grammars).translate_all([line.source], kbest, distinct)
+            [found] = self.of_sentence(line.grammars).translate_batch([line.source], kbest, distinct)
         except (TreeglotError, OSError) as error:
             said = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
-            return Translation(str(source), [], f"its own grammar: {said}", 0.0, _Later(self, line))
-        problem, notes = found.problem, line.notes + found.notes
-        return Translation(str(source), found.hypotheses, problem, found.seconds, _Later(self, line), notes)
+            refused = _core.Translation(line.source, [], [], f"its own grammar: {said}")
+            return Translation(refused, _Later(self, line), str(source))
+        notes = line.notes + found.notes
+        with_notes = _core.Translation(
+            found.given, found.words, found.hypotheses, found.problem, notes, found.tree, found.seconds
+        )
+        return Translation(with_notes, _Later(self, line), str(source))
 
     def of_sentence(self, grammars: Sequence[str]) -> ForeignTranslator:
         """The same with the rules of a sentence that names grammars of its own."""
@@ -207,7 +212,14 @@ class ForeignTranslator:
         if self.foreign.marked:
             hypothesis = _unmarked(hypothesis)
         text = unmasked(hypothesis.text) if self.foreign.decoder == "joshua" else hypothesis.text
-        return replace(hypothesis, text=text, score=hypothesis.score + self.foreign.added(words), features=features)
+        return Hypothesis(
+            text,
+            hypothesis.score + self.foreign.added(words),
+            features,
+            hypothesis.derivation,
+            hypothesis.dependency,
+            hypothesis.given_by,
+        )
 
 
 def _passed(weights: ForeignWeights, definition: Definition) -> list[tuple[str, float]]:
@@ -230,9 +242,12 @@ def _unmarked(hypothesis: Hypothesis) -> Hypothesis:
     begin = 1 if words[0] == "<s>" else 0
     end = len(words) - (1 if len(words) > begin and words[-1] == "</s>" else 0)
     spans = _unmarked_spans([step.span for step in hypothesis.derivation.steps])
-    steps = tuple(replace(step, span=span) for step, span in zip(hypothesis.derivation.steps, spans, strict=True))
+    steps = [
+        Step(s.label, s.source, s.target, span, s.children, s.local, s.parse_edges, s.structure)
+        for s, span in zip(hypothesis.derivation.steps, spans, strict=True)
+    ]
     text, given_by = " ".join(words[begin:end]), hypothesis.given_by[begin:end]
-    return replace(hypothesis, text=text, derivation=Derivation(steps), given_by=given_by)
+    return Hypothesis(text, hypothesis.score, hypothesis.features, Derivation(steps), hypothesis.dependency, given_by)
 
 
 def _unmarked_spans(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -245,18 +260,13 @@ class _Again:
     def __init__(self, translator: ForeignTranslator, found: Translation) -> None:
         self.translator = translator
         self.found = found
-        self.source = found.given
 
-    @property
-    def words(self) -> Sequence[str]:
-        return self.found.words
-
-    def kbest(self, size: int, distinct: bool) -> Sequence[Hypothesis]:
-        words = len(self.words)
+    def kbest(self, of: Translation, size: int, distinct: bool) -> tuple[Hypothesis, ...]:
+        words = len(of.words)
         kept = self.translator._covered(self.found.kbest(size, distinct))
-        return [self.translator._theirs(hypothesis, words) for hypothesis in kept]
+        return tuple(self.translator._theirs(hypothesis, words) for hypothesis in kept)
 
-    def forest(self, margin: float) -> SearchForest:
+    def forest(self, of: Translation, margin: float) -> SearchForest:
         if self.translator.trees and self.translator.foreign.decoder == "cdec":
             margin = min(margin, -NO_RULE / 2)  # without what is translated without a rule
         forest, weights = self.found.forest(margin), self.translator.foreign
@@ -266,7 +276,7 @@ class _Again:
         last = range(*(int(forest.graph.first_edge[forest.graph.goal + i]) for i in (0, 1)))
         import numpy as np
 
-        words = len(self.words)
+        words = len(of.words)
         scores = np.array(forest.scores)
         scores[last.start : last.stop] += weights.added(words)
         features = tuple(weights.features(values, e in last, OWN, words) for e, values in enumerate(forest.features))
@@ -280,20 +290,15 @@ class _Later:
     def __init__(self, translator: ForeignTranslator, line: Line) -> None:
         self.translator = translator
         self.line = line
-        self.source = line.source
 
-    @property
-    def words(self) -> Sequence[str]:
-        return _core.sentence_words(str(self.source), self.translator.options.markup)
-
-    def kbest(self, size: int, distinct: bool) -> Sequence[Hypothesis]:
+    def kbest(self, of: Translation, size: int, distinct: bool) -> tuple[Hypothesis, ...]:
         return self._again().kbest(size, distinct)
 
-    def forest(self, margin: float) -> SearchForest:
+    def forest(self, of: Translation, margin: float) -> SearchForest:
         return self._again().forest(margin)
 
     def _again(self) -> Translation:
-        return self.translator.of_sentence(self.line.grammars).translate(self.source)
+        return self.translator.of_sentence(self.line.grammars).translate(self.line.source)
 
 
 def translates_trees(table: _core.RuleTable) -> bool:

@@ -1,6 +1,6 @@
 """The hypergraph and the algorithms over it."""
 
-from treeglot._core import NO_EDGE, NO_NODE, Builder, Derivation, Hypergraph, Mapped
+from treeglot._core import NO_EDGE, NO_NODE, Builder, GraphDerivation, Hypergraph, Mapped
 from treeglot.graph.derivations import KBest, Yields, derivation_score, derivation_yield, kbest, sample, viterbi
 from treeglot.graph.json import LabelledGraph, from_json, to_json
 from treeglot.graph.rewrite import assemble, prune, restrict, topological_order, unite
@@ -10,7 +10,7 @@ __all__ = [
     "NO_EDGE",
     "NO_NODE",
     "Builder",
-    "Derivation",
+    "GraphDerivation",
     "Hypergraph",
     "KBest",
     "LabelledGraph",

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeglot import _core
-from treeglot._core import Derivation, Hypergraph
+from treeglot._core import GraphDerivation, Hypergraph
 from treeglot.graph.arrays import Ids, Symbols, floats, ids, symbols
 
 
@@ -35,7 +35,7 @@ class Yields:
         return Yields(ends, symbols("yields", [symbol for edge in lists for symbol in edge]))
 
 
-class KBest(Iterator[Derivation]):
+class KBest(Iterator[GraphDerivation]):
     """The derivations of the goal from the best down; the next one can be asked for at any time.
 
     The order is exact and total: a higher score first; of equal scores the derivation whose first edge has the smaller
@@ -45,7 +45,7 @@ class KBest(Iterator[Derivation]):
     >>> graph = Hypergraph.from_arrays([0, 2, 3], [0, 0, 0, 2], [0, 0], goal=1)  # two leaves; goal ← leaf leaf
     >>> best = KBest(graph, [-1.0, -3.0, 0.0])
     >>> next(best), next(best).edges.tolist(), next(best).edges.tolist()
-    (Derivation(score=-2, edges=3), [2, 0, 1], [2, 1, 0])
+    (GraphDerivation(score=-2, edges=3), [2, 0, 1], [2, 1, 0])
     >>> [derivation.score for derivation in best]
     [-6.0]
     """
@@ -55,18 +55,18 @@ class KBest(Iterator[Derivation]):
         first_symbol, symbols = (None, None) if yields is None else _arrays(yields)
         self._core = _core.GraphKBest(graph, floats(scores), first_symbol, symbols)
 
-    def __next__(self) -> Derivation:
+    def __next__(self) -> GraphDerivation:
         derivation = self._core.next()
         if derivation is None:
             raise StopIteration
         return derivation
 
-    def take(self, number: int) -> list[Derivation]:
+    def take(self, number: int) -> list[GraphDerivation]:
         """The next `number` derivations, or as many as are left."""
         return self._core.take(number)
 
 
-def kbest(graph: Hypergraph, scores: npt.ArrayLike, k: int, yields: Yields | None = None) -> list[Derivation]:
+def kbest(graph: Hypergraph, scores: npt.ArrayLike, k: int, yields: Yields | None = None) -> list[GraphDerivation]:
     """The `k` best derivations of the goal, or all if there are fewer; see `KBest` for their order.
 
     >>> graph = Hypergraph.from_arrays([0, 2, 3], [0, 0, 0, 2], [0, 0], goal=1)
@@ -79,7 +79,7 @@ def kbest(graph: Hypergraph, scores: npt.ArrayLike, k: int, yields: Yields | Non
     return KBest(graph, scores, yields).take(k)
 
 
-def viterbi(graph: Hypergraph, scores: npt.ArrayLike) -> Derivation | None:
+def viterbi(graph: Hypergraph, scores: npt.ArrayLike) -> GraphDerivation | None:
     """The best derivation of the goal, of equal ones the first in the order of `KBest`; None if there is none.
 
     >>> graph = Hypergraph.from_arrays([0, 2, 3], [0, 0, 0, 2], [0, 0], goal=1)
@@ -89,7 +89,7 @@ def viterbi(graph: Hypergraph, scores: npt.ArrayLike) -> Derivation | None:
     return _core.graph_viterbi(graph, floats(scores))
 
 
-def sample(graph: Hypergraph, scores: npt.ArrayLike, n: int, seed: int) -> list[Derivation]:
+def sample(graph: Hypergraph, scores: npt.ArrayLike, n: int, seed: int) -> list[GraphDerivation]:
     """Draw `n` derivations of the goal, each with a probability in proportion to e^score.
 
     The same seed gives the same derivations on every machine. A goal without derivations is refused.

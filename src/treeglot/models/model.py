@@ -14,6 +14,7 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from html import escape
 from pathlib import Path
 
 from treeglot import _core
@@ -61,11 +62,11 @@ class Model:
         """Translate one sentence: its tokens separated by blanks, or what a parser made of it."""
         return self.translator.translate(source)
 
-    def translate_all(
+    def translate_batch(
         self, sources: Iterable[Source], kbest: int = 1, distinct: bool = False, threads: int = 1
     ) -> list[Translation]:
         """Translate sentences; the result is the same for any number of threads."""
-        return self.translator.translate_all(sources, kbest, distinct, threads)
+        return self.translator.translate_batch(sources, kbest, distinct, threads)
 
     def with_weights(self, weights: Mapping[str, float]) -> Model:
         """The same model with other weights: tables and language models are shared."""
@@ -74,6 +75,15 @@ class Model:
     def with_search(self, options: SearchOptions) -> Model:
         """The same model, searched otherwise."""
         return Model(self.directory, self.file, self.translator.with_search(options))
+
+    def _repr_html_(self) -> str:
+        from treeglot.syntax.draw.bars import html_table
+
+        weights = sorted(self.weights.items(), key=lambda weight: (-abs(weight[1]), weight[0]))
+        rows = [["kind", self.kind], ["rules", f"{len(self.translator.table):,}"], ["features", f"{len(weights):,}"]]
+        shown = [[name, f"{value:.4g}"] for name, value in weights[:20]]
+        title = f"<h4>{escape(os.fspath(self.directory))}</h4>"
+        return title + html_table([["model", ""], *rows]) + html_table([["largest weights", ""], *shown])
 
     def __repr__(self) -> str:
         return f"Model({os.fspath(self.directory)!r}, kind={self.kind!r}, rules={len(self.translator.table):,})"

@@ -2,7 +2,7 @@
 
 from treeglot.decode.weights import Weights, read_weights, write_weights
 from treeglot.tune.decoder import DecoderTranslator
-from treeglot.tune.kbest import KBest, read_kbest, write_kbest
+from treeglot.tune.kbest import KBest
 from treeglot.tune.loop import LoopOptions, Translator, Tuned, read_log, tune
 from treeglot.tune.mert import Mert
 from treeglot.tune.method import Method, Update, method
@@ -26,10 +26,8 @@ __all__ = [
     "Weights",
     "method",
     "plot",
-    "read_kbest",
     "read_log",
     "read_weights",
     "tune",
-    "write_kbest",
     "write_weights",
 ]

@@ -35,9 +35,9 @@ class DecoderTranslator:
     def translate(self, sources: Sequence[Source], weights: Weights, kbest: int) -> KBest:
         """The best translations of each source, with their features."""
         decoder = self.translator.with_weights(weights).core
-        first, texts, first_feature, features, values, scores, problems = _core.decode_kbest(
+        names, first, texts, first_feature, features, values, scores, problems = _core.decode_kbest(
             decoder, list(sources), kbest, self.distinct, self.threads
         )
         for line, problem in problems:
             self.refused(line, problem)
-        return KBest(decoder.features, first, texts, first_feature, features, values, scores)
+        return KBest(names, first, texts, first_feature, features, values, scores)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -12,10 +12,8 @@ import numpy.typing as npt
 
 from treeglot import _core
 from treeglot.base.errors import FormatError
-from treeglot.base.files import PathLike, write_binary
-from treeglot.decode.kbest import escaped
-from treeglot.decode.kbest import read_kbest as entries
-from treeglot.decode.weights import check_name
+from treeglot.base.files import PathLike
+from treeglot.decode.kbest import Entry, read_kbest
 
 Hypothesis: TypeAlias = tuple[str, Mapping[str, float]]  # a translation and its features
 
@@ -71,6 +69,48 @@ class KBest:
             np.array(values, dtype=np.float32),
         )
 
+    @staticmethod
+    def read(path: PathLike, sentences: int, *, missing: bool = False) -> KBest:
+        """Read a k-best list of so many sentences, as `treeglot.decode.read_kbest` reads it.
+
+        Sentences count from 0 and come in order. A sentence without any hypothesis is an error
+        unless they may be `missing`, as those of empty lines are: then it has the empty translation.
+
+        >>> import tempfile, pathlib
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "dev.kbest"
+        >>> _ = path.write_text("0 ||| a b ||| lm= -1.5 words= 2 ||| -1\\n2 ||| c ||| lm=-1\\n")
+        >>> KBest.read(path, sentences=3, missing=True).best()
+        ['a b', '', 'c']
+        """
+        file = os.fspath(path)
+        lists: list[list[Hypothesis]] = [[] for _ in range(sentences)]
+        last = 0
+        for number, entry in enumerate(read_kbest(path), 1):
+            if entry.sentence >= sentences:
+                raise FormatError(
+                    file, number, f"sentence {entry.sentence}; there are references for {sentences}, from 0 on"
+                )
+            if entry.sentence < last:
+                raise FormatError(
+                    file, number, f"sentence {entry.sentence} after sentence {last}; expected them in order"
+                )
+            last = entry.sentence
+            lists[last].append((entry.text, dict(entry.features)))
+        absent = [sentence for sentence, found in enumerate(lists) if not found]
+        if absent and not missing:
+            problem = f"has nothing for {len(absent)} of {sentences} sentences, the first is sentence {absent[0]}"
+            raise FormatError(file, 0, f"{problem}; expected hypotheses for each, as there are references")
+        return KBest.of(lists)
+
+    def entries(self) -> Iterator[Entry]:
+        """The lines of the list, for `treeglot.decode.write_kbest`."""
+        for hypothesis, sentence in enumerate(self.sentences().tolist()):
+            begin, end = self.first_feature[hypothesis : hypothesis + 2].tolist()
+            pairs = zip(self.features[begin:end].tolist(), self.values[begin:end].tolist(), strict=True)
+            score = None if self.scores is None else float(self.scores[hypothesis])
+            features = {self.names[feature]: value for feature, value in pairs}
+            yield Entry(sentence, self.texts[hypothesis], features, score)
+
     def best(self) -> list[str]:
         """The best translation of each sentence; the empty one where there is none."""
         return [self.texts[int(b)] if b < e else "" for b, e in zip(self.first[:-1], self.first[1:], strict=True)]
@@ -115,48 +155,3 @@ def sizes_of(offsets: npt.NDArray[np.unsignedinteger[Any]]) -> npt.NDArray[np.in
     """The distances between offsets."""
     numbers = offsets.astype(np.int64)
     return numbers[1:] - numbers[:-1]
-
-
-def read_kbest(path: PathLike, sentences: int, *, missing: bool = False) -> KBest:
-    """Read a k-best list of so many sentences: `SENTENCE ||| TRANSLATION ||| NAME= VALUE … ||| SCORE` a line.
-
-    Sentences count from 0 and come in order; the score may be left out, and so may the blank before a value. This is
-    what `treeglot translate --kbest` writes, and Moses, cdec and others. A sentence without any hypothesis is an error
-    unless they may be `missing`, as those of empty lines are: then it has the empty translation.
-
-    >>> import tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "dev.kbest"
-    >>> _ = path.write_text("0 ||| a b ||| lm= -1.5 words= 2 ||| -1\\n2 ||| c ||| lm=-1\\n")
-    >>> read_kbest(path, sentences=3, missing=True).best()
-    ['a b', '', 'c']
-    """
-    file = os.fspath(path)
-    lists: list[list[Hypothesis]] = [[] for _ in range(sentences)]
-    last = 0
-    for number, entry in enumerate(entries(path), 1):
-        if entry.sentence >= sentences:
-            raise FormatError(
-                file, number, f"sentence {entry.sentence}; there are references for {sentences}, from 0 on"
-            )
-        if entry.sentence < last:
-            raise FormatError(file, number, f"sentence {entry.sentence} after sentence {last}; expected them in order")
-        last = entry.sentence
-        lists[last].append((entry.text, dict(entry.features)))
-    absent = [sentence for sentence, found in enumerate(lists) if not found]
-    if absent and not missing:
-        problem = f"has nothing for {len(absent)} of {sentences} sentences, the first is sentence {absent[0]}"
-        raise FormatError(file, 0, f"{problem}; expected hypotheses for each, as there are references")
-    return KBest.of(lists)
-
-
-def write_kbest(path: PathLike, kbest: KBest) -> None:
-    """Write a k-best list as `read_kbest` reads it; values keep the precision that they have."""
-    for name in kbest.names:
-        check_name(name)
-    with write_binary(path) as stream:
-        for hypothesis, sentence in enumerate(kbest.sentences()):
-            begin, end = (int(i) for i in kbest.first_feature[hypothesis : hypothesis + 2])
-            pairs = zip(kbest.features[begin:end], kbest.values[begin:end], strict=True)
-            vector = " ".join(f"{kbest.names[feature]}= {value:.9g}" for feature, value in pairs)
-            score = "" if kbest.scores is None else f" ||| {kbest.scores[hypothesis]:.9g}"
-            stream.write(f"{sentence} ||| {escaped(kbest.texts[hypothesis])} ||| {vector}{score}\n".encode())

@@ -119,10 +119,14 @@ def picture(packed: Packed, metric: Metric) -> Drawing:
         ends = tuple((x[t] - left, bottom - 3.0 * levels[t]) for t in tails)
         role: Role = "strong" if edge in packed.best else "faint"
         name = f"{packed.names[head]} → {' '.join(packed.names[t] for t in tails)}: {packed.scores[edge]:.3f}"
-        drawing.shapes.append(Fan(x[head] - left, shift, bottom - 3.0 * levels[head], ends, role, name))
+        drawing.shapes.append(
+            Fan(x[head] - left, shift, bottom - 3.0 * levels[head], ends, role, name, head, tuple(tails))
+        )
     for node in range(n):
         node_role: Role = "word" if node < packed.words else "strong" if node in on_best_tree else "label"
-        drawing.shapes.append(Text(x[node] - left, bottom - 3.0 * levels[node], packed.labels[node], node_role))
+        built = (node, len(packed.edges_into[node])) if node >= packed.words else None
+        y = bottom - 3.0 * levels[node]
+        drawing.shapes.append(Text(x[node] - left, y, packed.labels[node], node_role, node=built))
     return drawing
 
 

@@ -11,7 +11,15 @@ STYLE = """
 body { margin: 1.5rem auto; max-width: 120rem; padding: 0 1.5rem; color: #1b1f24; background: #fff; line-height: 1.5;
   font-family: 'Noto Sans', 'Noto Sans CJK SC', 'PingFang SC', 'Microsoft YaHei', 'Helvetica Neue', Arial, sans-serif; }
 h1 { font-size: 1.4rem; } h2 { font-size: 1rem; color: #57606a; margin: 2rem 0 .5rem; font-weight: 600; }
+"""
+
+# What drawings and the tables beside them look like, on any page.
+DRAWN = """
 .drawing { overflow-x: auto; border: 1px solid #d8dee4; border-radius: 6px; } .drawing svg { display: block; }
+.edge path { stroke: #b8c0c8; stroke-width: 1; } .edge circle { fill: #b8c0c8; }
+.edge.strong path { stroke: #b3261e; stroke-width: 2; } .edge.strong circle { fill: #b3261e; }
+text[data-node] { fill: #1f4e79; font-weight: 400; } text[data-node].strong { fill: #b3261e; font-weight: 600; }
+text.several { text-decoration: underline dotted; cursor: pointer; }
 .edge:hover path { stroke-width: 3.5; } .edge:hover circle { r: 5; }
 table.forest { border-collapse: collapse; margin: 1rem 0; font-size: .85rem; }
 table.forest th, table.forest td { text-align: left; padding: .1rem .8rem .1rem 0; border-bottom: 1px solid #eaeef2; }
@@ -26,13 +34,34 @@ table.forest tr.best { color: #b3261e; font-weight: 600; }
 """
 
 
-# Parts of a section with one number light up together under the mouse.
+# Parts of a section with one number light up together under the mouse. In a picture of a forest, a click on a node that
+# can be built in several ways takes the next one, and the tree that this gives is strong.
 SCRIPT = """
 for (const kind of ["mouseover", "mouseout"]) document.addEventListener(kind, event => {
   const part = event.target.closest("[data-part]");
   if (!part) return;
   for (const other of part.closest("section").querySelectorAll(`[data-part="${part.dataset.part}"]`))
     other.classList.toggle("lit", kind === "mouseover");
+});
+document.addEventListener("click", event => {
+  const label = event.target.closest("text.several");
+  if (!label) return;
+  const svg = label.closest("svg"), edges = [...svg.querySelectorAll("g.edge")];
+  const tails = edge => edge.dataset.tails.split(" "), strong = edge => edge.classList.contains("strong");
+  const below = new Set(edges.filter(strong).flatMap(tails));
+  const open = edges.filter(edge => strong(edge) && !below.has(edge.dataset.head)).map(edge => edge.dataset.head);
+  const chosen = svg.chosen ||= new Map(edges.filter(strong).map(edge => [edge.dataset.head, edge]));
+  for (const edge of edges) if (!chosen.has(edge.dataset.head)) chosen.set(edge.dataset.head, edge);
+  const ways = edges.filter(edge => edge.dataset.head === label.dataset.node);
+  chosen.set(label.dataset.node, ways[(ways.indexOf(chosen.get(label.dataset.node)) + 1) % ways.length]);
+  const on = new Set();
+  for (let node; (node = open.pop()) !== undefined;) {
+    on.add(node);
+    if (chosen.has(node)) { on.add(chosen.get(node)); open.push(...tails(chosen.get(node))); }
+  }
+  for (const edge of edges) edge.classList.toggle("strong", on.has(edge));
+  for (const text of svg.querySelectorAll("text[data-node]"))
+    text.classList.toggle("strong", on.has(text.dataset.node));
 });
 """
 
@@ -47,8 +76,8 @@ def page(title: str, sections: Iterable[tuple[str, str]]) -> str:
     parts = [
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{heading}</title>',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<style>{STYLE}</style></head><body><h1>{heading}</h1>",
+        f"<style>{STYLE}{DRAWN}</style></head><body><h1>{heading}</h1>",
     ]
     parts += [f"<section><h2>{escape(printable(name))}</h2>\n{body}</section>" for name, body in sections]
-    script = [f"<script>{SCRIPT}</script>"] if any("data-part" in part for part in parts) else []
+    script = [f"<script>{SCRIPT}</script>"] if any("data-part" in part or "data-node" in part for part in parts) else []
     return "\n".join([*parts, *script, "</body></html>", ""])

@@ -24,6 +24,7 @@ class Text:
     anchor: Literal["middle", "start", "end"] = "middle"
     turned: bool = False  # a picture turns it upwards; a terminal cannot
     group: int | None = None  # in a picture, what belongs together has one colour and lights up together
+    node: tuple[int, int] | None = None  # of a forest: its number, and how many edges build it
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,8 @@ class Fan:
     ends: tuple[tuple[float, float], ...]
     role: Role
     name: str
+    head: int  # the nodes that it joins, by number
+    tails: tuple[int, ...]
 
 
 @dataclass(frozen=True)

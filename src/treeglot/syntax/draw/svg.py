@@ -91,6 +91,9 @@ def _baseline(y: float) -> float:
 def _text(text: Text) -> str:
     x, y = _n(_x(text.x)), _n(_baseline(text.y))
     turn = f' transform="rotate(-60 {x} {y})"' if text.turned else ""
+    if text.node is not None:
+        kinds = ["strong"] * (text.role == "strong") + ["several"] * (text.node[1] > 1)
+        turn += f' data-node="{text.node[0]}" class="{" ".join(kinds)}"'
     colour = None if text.group is None else group_colour(text.group)
     return _grouped(text.group, _written(x, y, text.text, text.role, text.anchor, turn, colour))
 
@@ -156,7 +159,8 @@ def _fan(fan: Fan) -> str:
         middle = (dot_y + foot) / 2
         path.append(f"M{_n(dot_x)} {_n(dot_y)}C{_n(dot_x)} {_n(middle)} {_n(to)} {_n(middle)} {_n(to)} {_n(foot)}")
     return (
-        f'<g class="edge"><title>{escape(printable(fan.name))}</title>'
+        f'<g class="edge{" strong" if fan.role == "strong" else ""}" data-head="{fan.head}" '
+        f'data-tails="{" ".join(map(str, fan.tails))}"><title>{escape(printable(fan.name))}</title>'
         f'<path d="{"".join(path)}" fill="none" stroke="{stroke}" stroke-width="{width}"/>'
         f'<circle cx="{_n(dot_x)}" cy="{_n(dot_y)}" r="3" fill="{stroke}"/></g>'
     )
