@@ -849,25 +849,6 @@ class PlainReader:
 def write_plain(sentence: Sequence[str]) -> str:
     """The tokens as a line; refuses what would be read differently."""
 
-class Pcfg:
-    """
-    A plain PCFG read off trees: relative frequencies of their productions.
-    """
-
-    def __init__(self, trees: Sequence[Tree], others: Sequence[Tree] = [], unseen: float = 0.5) -> None:
-        """
-        The productions of trees; one that only the others have counts as often as `unseen` says.
-        """
-
-    def forests(self, sentences: Sequence[Sequence[str]]) -> list[ParseForest]:
-        """The forest of all parses of each sentence, given as words."""
-
-    @property
-    def rules(self) -> list[tuple[str, list[str], bool, float, float]]:
-        """
-        Head, body, whether the body is a word, count and log probability of each rule.
-        """
-
 class SignatureKind(enum.Enum):
     """How unknown words are put into classes."""
 

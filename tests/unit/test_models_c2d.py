@@ -26,7 +26,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     parts = sample.split(sample.generate(pairs=PAIRS, seed=3))
     pairs = parts["train"]
     # Forests of a parser that was trained, as users have them: some of their best trees are wrong.
-    write(folder / "zh.forest.jsonl", sample.parsed_forests(parts, cycles=1)["train"])
+    write(folder / "zh.forest.jsonl", sample.forests(parts, cycles=1)["train"])
     write(folder / "zh.tree", [pair.source_tree for pair in pairs])
     write(folder / "en.tree", [pair.target_tree for pair in pairs])
     write(folder / "en.conllu", to_dependencies([pair.target_tree for pair in pairs], heads.load("english")))

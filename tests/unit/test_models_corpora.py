@@ -27,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
     parts = sample.split(sample.generate(pairs=PAIRS, seed=3))
     pairs = parts["train"]
-    write(folder / "zh.jsonl", sample.forests(parts)["train"])
+    write(folder / "zh.jsonl", sample.forests(parts, cycles=1)["train"])
     write(folder / "zh.conllu", to_dependencies([pair.source_tree for pair in pairs], heads.load("chinese")))
     write(folder / "zh.txt", [pair.source for pair in pairs])
     write(folder / "en.tree", [pair.target_tree for pair in pairs])

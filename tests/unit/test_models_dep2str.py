@@ -31,7 +31,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
     parts = sample.split(sample.generate(pairs=120, seed=3))
     pairs = parts["train"]
-    write(folder / "zh.forest.jsonl", sample.forests(parts)["train"])
+    write(folder / "zh.forest.jsonl", sample.forests(parts, cycles=1)["train"])
     write(folder / "zh.tree", [pair.source_tree for pair in pairs])
     table = heads.load(Dep2strOptions().source_heads)
     write(folder / "zh.conllu", to_dependencies([pair.source_tree for pair in pairs], table))

@@ -45,7 +45,7 @@ def tour(width: Width = None, colour: Colour = None) -> None:
     with Progress("making sentence pairs", unit="pairs", total=PAIRS) as progress:
         pairs = generate(PAIRS, SEED)
         parts = split(pairs)
-        parsed = forests(parts)
+        parsed = forests(parts, cycles=0)
         progress.update(PAIRS)
     known = [found for name, part in parts.items() for found in zip(part, parsed[name], strict=True)]
     pair, forest = choose(known)

@@ -1,6 +1,6 @@
 """Parsing: grammars read off treebanks, trees and forests of sentences, and the protocol that every parser keeps to."""
 
-from treeglot._core import BracketCounts, Pcfg, SplitGrammar
+from treeglot._core import BracketCounts, SplitGrammar
 from treeglot.parse.brackets import BracketOptions, compare
 from treeglot.parse.grammar import load_grammar
 from treeglot.parse.kbest import read_kbest
@@ -17,7 +17,6 @@ __all__ = [
     "Parser",
     "ParserTraining",
     "ParsingOptions",
-    "Pcfg",
     "SplitGrammar",
     "TreeParser",
     "TreebankReport",

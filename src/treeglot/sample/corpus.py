@@ -10,7 +10,7 @@ from pathlib import Path
 
 from treeglot.base.errors import UsageError
 from treeglot.base.files import PathLike
-from treeglot.parse import GrammarParser, ParserTraining, ParsingOptions, Pcfg, train, treebank
+from treeglot.parse import GrammarParser, ParserTraining, ParsingOptions, train, treebank
 from treeglot.sample.derive import DeadEndError, Deriver
 from treeglot.sample.grammar import Grammar
 from treeglot.sample.grammar_reader import load_grammar
@@ -123,28 +123,13 @@ def _check_size(pairs: int) -> None:
         raise UsageError(f"{pairs} pairs cannot be split into train, dev and test; expected {FEWEST_PAIRS} or more")
 
 
-def forests(parts: Mapping[str, Sequence[SamplePair]]) -> dict[str, list[ParseForest]]:
-    """All parses of the Chinese sentences under the PCFG of the training trees, for each part.
-
-    Productions that only dev or test have count half an occurrence, so every forest holds its sentence's tree.
-
-    >>> parts = split(generate(pairs=30, seed=1))
-    >>> all(forest.parsed for forest in forests(parts)["test"])
-    True
-    """
-    trees = {name: [pair.source_tree for pair in part] for name, part in parts.items()}
-    held_out = [tree for name, part in trees.items() if name != "train" for tree in part]
-    pcfg = Pcfg(trees["train"], others=held_out, unseen=0.5)
-    return {name: pcfg.forests([pair.source for pair in part]) for name, part in parts.items()}
-
-
-def parsed_forests(
+def forests(
     parts: Mapping[str, Sequence[SamplePair]], cycles: int = 2, prune: float = 10.0, threads: int = 1
 ) -> dict[str, list[ParseForest]]:
     """Forests of the Chinese sentences by a parser trained on the training trees: what a real corpus would have.
 
     >>> parts = split(generate(pairs=30, seed=1))
-    >>> [len(found) for found in parsed_forests(parts, cycles=1).values()]
+    >>> [len(found) for found in forests(parts, cycles=1).values()]
     [26, 2, 2]
     """
     options = ParserTraining(cycles=cycles, signature="chinese", threads=threads)
@@ -161,7 +146,7 @@ def write(directory: PathLike, pairs: int = 3000, seed: int = 1) -> dict[str, in
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
     parts = split(generate(pairs, seed))
-    for name, found in parsed_forests(parts).items():
+    for name, found in forests(parts).items():
         part = parts[name]
         write_values(folder / f"{name}.zh", [pair.source for pair in part], "text")
         write_values(folder / f"{name}.en", [pair.target for pair in part], "text")
