@@ -34,7 +34,6 @@ from treeglot.syntax.constituents import to_dependencies, to_dependency
 from treeglot.syntax.formats import (
     FORMATS,
     READ_ONLY,
-    Format,
     Records,
     find_format,
     read,
@@ -46,6 +45,7 @@ from treeglot.syntax.formats import (
     read_trees,
     write,
 )
+from treeglot.syntax.formats.format import Format
 from treeglot.syntax.head_style import STYLES, HeadStyle, head_style
 from treeglot.syntax.notebook import attach
 from treeglot.syntax.structure import Structure, structure, structures

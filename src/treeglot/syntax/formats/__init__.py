@@ -1,35 +1,236 @@
-"""The text formats, one file each, and the functions that read and write them."""
+"""The text formats, and the functions that read and write files in any of them, by name or by suffix."""
 
-from treeglot.syntax.formats.files import (
-    FORMATS,
-    READ_ONLY,
-    Records,
-    find_format,
-    missing_hint,
-    read,
-    read_alignments,
-    read_dependencies,
-    read_forests,
-    read_parallel,
-    read_text,
-    read_trees,
-    write,
-)
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from itertools import zip_longest
+from typing import Any, Generic, TypeVar
+
+from treeglot._core import Alignment, Dependency, ParseForest, Tree
+from treeglot.base.errors import FormatError, TreeglotError, UsageError
+from treeglot.base.files import PathLike, iterate_lines, logical_suffix, read_chunks, write_binary
+from treeglot.base.options import unknown
+from treeglot.syntax.formats.candc import CANDC
+from treeglot.syntax.formats.core import BRACKETS, CONLLU, CONLLX, EGRET, FOREST_JSON, PHARAOH, PLAIN
+from treeglot.syntax.formats.enju import ENJU, ENJU_STANDOFF
 from treeglot.syntax.formats.format import Format
 
-__all__ = [
-    "FORMATS",
-    "READ_ONLY",
-    "Format",
-    "Records",
-    "find_format",
-    "missing_hint",
-    "read",
-    "read_alignments",
-    "read_dependencies",
-    "read_forests",
-    "read_parallel",
-    "read_text",
-    "read_trees",
-    "write",
-]
+T = TypeVar("T")
+
+FORMATS: Mapping[str, Format[Any]] = {
+    format.name: format for format in (PLAIN, BRACKETS, EGRET, FOREST_JSON, CONLLU, CONLLX, PHARAOH)
+}
+"""The formats by name."""
+
+READ_ONLY: Mapping[str, Format[Any]] = {format.name: format for format in (ENJU, ENJU_STANDOFF, CANDC)}
+"""Formats that parsers print, by name: they can be read, not written."""
+
+LINES = {"text", "brackets", "jsonl", "pharaoh"}
+"""Formats that are known to end a record with its last line."""
+
+_BY_NAME = {**FORMATS, **READ_ONLY}
+_BY_SUFFIX = {suffix: format for format in _BY_NAME.values() for suffix in format.suffixes}
+_NOUNS = {Tree: "trees", Dependency: "dependencies", Alignment: "alignments", ParseForest: "forests", list: "text"}
+
+
+class Records(Iterator[T], Generic[T]):
+    """The values of a file, read as they are asked for."""
+
+    def __init__(
+        self, path: PathLike, format: Format[T], skip_bad: bool, options: dict[str, Any], holes: bool = False
+    ) -> None:
+        """With `holes`, a bad record that was skipped is None; without, it is left out."""
+        self.file = _printable(path)
+        self._path, self._format = path, format
+        self._open = partial(format.open_reader, self.file, skip_bad, options)
+        self._reader = self._open()
+        self._values = self._read(path, holes)
+
+    def __iter__(self) -> Records[T]:
+        return self
+
+    def __next__(self) -> T:
+        return next(self._values)
+
+    @property
+    def skipped(self) -> int:
+        """How many bad records have been skipped so far."""
+        return self._reader.skipped
+
+    @property
+    def problems(self) -> list[FormatError]:
+        """The errors of the first hundred of them."""
+        return [FormatError(self.file, line, problem) for line, problem in self._reader.problems]
+
+    def line_of(self, number: int) -> int:
+        """The line on which a record ends, both counted from 1; 0 where that cannot be told.
+
+        The file is read once more: this is for messages.
+        """
+        if os.fspath(self._path) == "-" or self._format.name not in LINES:
+            return 0
+        reader, found = self._open(), 0
+        for line, text in enumerate(iterate_lines(self._path), 1):
+            found += sum(value is not None for value in reader.feed(text.encode() + b"\n"))
+            if found >= number:
+                return line
+        return 0
+
+    def _read(self, path: PathLike, holes: bool) -> Iterator[T]:
+        for values in self._batches(path):
+            # Where holes are asked for, the caller has None in T.
+            yield from values if holes else (value for value in values if value is not None)  # type: ignore[misc]
+
+    def _batches(self, path: PathLike) -> Iterator[list[T | None]]:
+        for chunk in read_chunks(path):
+            yield self._reader.feed(chunk)
+        # Values before a bad record come first, its error with the next call.
+        while values := self._reader.finish():
+            yield values
+
+
+def find_format(path: PathLike, format: str | None = None) -> Format[Any]:
+    """The format called `format`, or else the one that the suffix of `path` names, compression aside.
+
+    >>> find_format("train.zh.forest.xz").name
+    'egret'
+    >>> find_format("train.zh", "text").name
+    'text'
+    """
+    if format is not None:
+        try:
+            return _BY_NAME[format]
+        except KeyError:
+            raise UsageError(unknown("format", format, _BY_NAME)) from None
+    try:
+        return _BY_SUFFIX[logical_suffix(path)]
+    except KeyError:
+        name = _printable(path)
+        raise UsageError(
+            f"the suffix of {name!r} names no format; give one of {', '.join(_BY_NAME)}, "
+            f"or a suffix of {', '.join(sorted(_BY_SUFFIX))}"
+        ) from None
+
+
+def read(path: PathLike, format: str | None = None, *, skip_bad: bool = False, **options: Any) -> Records[Any]:
+    """The values of a file, one at a time, in bounded memory; `.gz`, `.xz` and `.zst` are decompressed.
+
+    A bad record is a `FormatError` that names file and line; with `skip_bad` it is left out, counted (`skipped`)
+    and kept (`problems`). Options belong to the format: `tags` of CoNLL, `keep_suffix` and `base` of Egret, `lengths`
+    of Pharaoh.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "dev.align"
+    >>> _ = path.write_text("0-0 1-2\\n0:0\\n1-0\\n")
+    >>> records = read(path, skip_bad=True)
+    >>> list(records)
+    [Alignment.parse('0-0 1-2'), Alignment.parse('1-0')]
+    >>> records.skipped, records.problems[0].problem
+    (1, "'0:0' is not a link; expected SOURCE-TARGET such as 3-0")
+    """
+    return Records(path, find_format(path, format), skip_bad, options)
+
+
+def read_trees(path: PathLike, format: str | None = None, *, skip_bad: bool = False, **options: Any) -> Records[Tree]:
+    """Like `read`, for a file of trees."""
+    return _read_typed(Tree, path, format, skip_bad, options)
+
+
+def read_forests(
+    path: PathLike, format: str | None = None, *, skip_bad: bool = False, **options: Any
+) -> Records[ParseForest]:
+    """Like `read`, for a file of forests."""
+    return _read_typed(ParseForest, path, format, skip_bad, options)
+
+
+def read_dependencies(
+    path: PathLike, format: str | None = None, *, skip_bad: bool = False, **options: Any
+) -> Records[Dependency]:
+    """Like `read`, for a file of dependencies."""
+    return _read_typed(Dependency, path, format, skip_bad, options)
+
+
+def read_alignments(
+    path: PathLike, format: str | None = None, *, skip_bad: bool = False, **options: Any
+) -> Records[Alignment]:
+    """Like `read`, for a file of alignments."""
+    return _read_typed(Alignment, path, format, skip_bad, options)
+
+
+def read_text(path: PathLike, *, skip_bad: bool = False) -> Records[list[str]]:
+    """The tokens of every line of a file of plain tokenised text, whatever its suffix."""
+    return Records(path, PLAIN, skip_bad, {})
+
+
+def read_parallel(*files: PathLike | tuple[PathLike, str], skip_bad: bool = False) -> Iterator[tuple[Any, ...]]:
+    """The values of several files side by side; a file is a path, or a path and the name of its format.
+
+    Files with different numbers of records are an error. With `skip_bad`, a place where any of them is bad is left out.
+    """
+    pairs = [file if isinstance(file, tuple) else (file, None) for file in files]
+    readers = [Records(path, find_format(path, format), skip_bad, {}, holes=True) for path, format in pairs]
+    end = object()
+    for number, values in enumerate(zip_longest(*readers, fillvalue=end)):
+        if any(value is end for value in values):
+            short = next(n for n, value in enumerate(values) if value is end)
+            long = next(r.file for r, value in zip(readers, values, strict=True) if value is not end)
+            problem = f"has {number} records, fewer than {long}{missing_hint(*pairs[short])}"
+            raise FormatError(readers[short].file, 0, problem)
+        if None not in values:
+            yield values
+
+
+def missing_hint(path: PathLike, format: str | None = None) -> str:
+    """What may have put a file out of step with others, to end a message with.
+
+    >>> missing_hint("dev.tree")
+    '; blank lines are no records: (()) stands for a missing tree'
+    """
+    lost = "; blank lines are no records: (()) stands for a missing tree"
+    return lost if find_format(path, format) is BRACKETS else ""
+
+
+def write(path: PathLike, values: Iterable[Any], format: str | None = None, **options: Any) -> int:
+    """Write values to a file, which appears under its name when it is complete; how many they were.
+
+    A value that the format cannot hold is an error that names it and says why.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "dev.tree.gz"
+    >>> write(path, [Tree.parse("(S (NP I) (VP run))"), Tree()])
+    2
+    >>> [str(tree) for tree in read(path)]
+    ['(S (NP I) (VP run))', '(())']
+    """
+    chosen = find_format(path, format)
+    to_text = chosen.open_writer(options)
+    name = _printable(path)
+    number = 0
+    with write_binary(path) as stream:
+        for number, value in enumerate(values, start=1):
+            if not isinstance(value, chosen.holds):
+                wrong = _NOUNS.get(type(value), type(value).__name__)
+                raise UsageError(f"{name}: the format {chosen.name} holds {_NOUNS[chosen.holds]}, not {wrong}")
+            try:
+                stream.write(to_text(value).encode())
+            except ValueError as error:
+                raise TreeglotError(f"{name}: record {number}: {error}") from error
+    return number
+
+
+def _read_typed(
+    wanted: type[T], path: PathLike, format: str | None, skip_bad: bool, options: dict[str, Any]
+) -> Records[T]:
+    chosen = find_format(path, format)
+    if chosen.holds is not wanted:
+        raise UsageError(
+            f"{_printable(path)}: the format {chosen.name} holds {_NOUNS[chosen.holds]}, not {_NOUNS[wanted]}"
+        )
+    return Records(path, chosen, skip_bad, options)
+
+
+def _printable(path: PathLike) -> str:
+    """The name for messages; bytes of a file name that are not UTF-8 are escaped."""
+    return os.fspath(path).encode(errors="backslashreplace").decode()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from treeglot._core import Dependency
 from treeglot.base.errors import FormatError
 from treeglot.syntax.arcs import one_head_each, widest_root
 from treeglot.syntax.ccg import argument_depends
 from treeglot.syntax.formats.format import Format
-from treeglot.syntax.formats.lines import BadRecordError, LineRecords, unwritable
+from treeglot.syntax.formats.lines import BadRecordError, LineRecords
 
 # Grammatical relations of Briscoe and Carroll: head, then dependent; in those of _TYPED after a type. That
 # may be a word (`to_2`), which hangs from the dependent.
@@ -144,20 +144,9 @@ class CandC(LineRecords[Dependency]):
 def _read_roots(path: str) -> Iterator[Dependency] | None:
     if not path:
         return None
-    from treeglot.syntax.formats.files import read_dependencies
+    from treeglot.syntax.formats import read_dependencies
 
     return read_dependencies(path)
 
 
-def _refuse() -> Callable[[Dependency], str]:
-    raise unwritable("candc")
-
-
-CANDC = Format(
-    name="candc",
-    summary="C&C's dependencies or grammatical relations",
-    holds=Dependency,
-    suffixes=(".candc",),
-    reader=CandC,
-    writer=_refuse,
-)
+CANDC = Format("candc", "C&C's dependencies or grammatical relations", Dependency, (".candc",), CandC)

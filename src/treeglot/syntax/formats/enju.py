@@ -15,7 +15,7 @@ from treeglot._core import Dependency
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import read_chunks
 from treeglot.syntax.formats.format import Format
-from treeglot.syntax.formats.lines import BadRecordError, LineRecords, unwritable
+from treeglot.syntax.formats.lines import BadRecordError, LineRecords
 from treeglot.syntax.predicates import Phrase, PredicateSentence, Token
 
 Heads = Literal["syntactic", "semantic"]
@@ -298,27 +298,5 @@ def _attributes(text: str, number: int) -> dict[str, str]:
     return found
 
 
-def _writer(name: str) -> Callable[[], Callable[[Dependency], str]]:
-    def refuse() -> Callable[[Dependency], str]:
-        raise unwritable(name)
-
-    return refuse
-
-
-ENJU = Format(
-    name="enju",
-    summary="Enju's XML: dependencies from predicate-argument structures",
-    holds=Dependency,
-    suffixes=(".enju",),
-    reader=EnjuXml,
-    writer=_writer("enju"),
-)
-
-ENJU_STANDOFF = Format(
-    name="enju-so",
-    summary="Enju's stand-off annotation of a text, likewise",
-    holds=Dependency,
-    suffixes=(".so",),
-    reader=EnjuStandOff,
-    writer=_writer("enju-so"),
-)
+ENJU = Format("enju", "Enju's XML: dependencies from predicate-argument structures", Dependency, (".enju",), EnjuXml)
+ENJU_STANDOFF = Format("enju-so", "Enju's stand-off annotation of a text, likewise", Dependency, (".so",), EnjuStandOff)

@@ -46,8 +46,8 @@ class Format(Generic[T]):
     suffixes: tuple[str, ...]
     reader: Callable[..., CoreReader[T]]
     """(file name, skip_bad, **options) → a reader."""
-    writer: Callable[..., Callable[[T], str]]
-    """(**options) → a function from a value to its text, newlines included."""
+    writer: Callable[..., Callable[[T], str]] | None = None
+    """(**options) → a function from a value to its text, newlines included; None for what only parsers print."""
 
     @property
     def read_options(self) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ class Format(Generic[T]):
     @property
     def write_options(self) -> tuple[str, ...]:
         """The names of the options that writing takes."""
-        return tuple(inspect.signature(self.writer).parameters)
+        return tuple(inspect.signature(self.writer).parameters) if self.writer else ()
 
     def open_reader(self, file: str, skip_bad: bool, options: dict[str, Any]) -> CoreReader[T]:
         """A reader of the file called `file` (in messages), with `options` checked."""
@@ -66,6 +66,8 @@ class Format(Generic[T]):
 
     def open_writer(self, options: dict[str, Any]) -> Callable[[T], str]:
         """A function from a value to its text, with `options` checked."""
+        if self.writer is None:
+            raise UsageError(f"{self.name} is what a parser prints: it can be read, not written")
         self._check(options, self.write_options)
         return self.writer(**options)
 

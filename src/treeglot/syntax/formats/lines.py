@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Generic, TypeVar
 
-from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.errors import FormatError
 
 T = TypeVar("T")
 
@@ -100,8 +100,3 @@ class LineRecords(ABC, Generic[T]):
             else:
                 self._failed = FormatError(self.file, value.line, value.problem)
                 return
-
-
-def unwritable(name: str) -> UsageError:
-    """The error of writing a format that is only read."""
-    return UsageError(f"{name} is what a parser prints: it can be read, not written")

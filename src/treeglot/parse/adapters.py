@@ -1,0 +1,250 @@
+"""Parsers of other packages behind the `Parser` protocol; each package is an optional extra of its own.
+
+    pip install treeglot[udpipe]      UDPipe 1 models
+    pip install treeglot[spacy]       spaCy pipelines with a parser
+    pip install treeglot[stanza]      Stanza's pipelines
+    pip install treeglot[supar]       SuPar's dependency parsers
+    pip install treeglot[benepar]     the Berkeley Neural Parser: trees
+
+>>> sorted(ADAPTERS)
+['benepar', 'spacy', 'stanza', 'supar', 'udpipe']
+>>> open_parser("malt", "model")
+Traceback (most recent call last):
+treeglot.base.errors.UsageError: unknown parser 'malt'; known: benepar, spacy, stanza, supar, udpipe
+"""
+
+from __future__ import annotations
+
+import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar, Generic, TypeVar
+
+from treeglot._core import Dependency, Tree
+from treeglot.base.errors import TreeglotError, UsageError
+from treeglot.base.options import unknown
+from treeglot.parse.protocol import Parser
+
+__all__ = ["ADAPTERS", "open_parser"]
+
+BATCH = 64  # sentences that a package is given at a time
+
+T = TypeVar("T", Dependency, Tree)
+
+
+class Adapter(ABC, Generic[T]):
+    """A model of a package, loaded; a subclass parses a batch of sentences, none of them empty."""
+
+    gives: type[T]
+    refusal: ClassVar[str]  # what to say of a model that the package cannot load
+
+    def __init__(self, model: Any, name: str) -> None:
+        self.model = model
+        self.name = name
+
+    def parse(self, sentences: Iterable[Sequence[str]]) -> Iterator[T]:
+        """A value for each sentence; an empty one has an empty value."""
+        rest = iter(sentences)
+        while batch := [list(words) for words in islice(rest, BATCH)]:
+            found = iter(self.parsed([words for words in batch if words]) if any(batch) else ())
+            for words in batch:
+                yield next(found) if words else self.empty()
+
+    @abstractmethod
+    def parsed(self, sentences: list[list[str]]) -> Iterable[T]:
+        """A value for each sentence."""
+
+    @abstractmethod
+    def empty(self) -> T:
+        """The value of an empty sentence."""
+
+    @classmethod
+    def load(cls, open_model: Callable[[str], Any], model: str, name: str) -> Any:
+        """The adapter of a model, by the name or file that its package knows."""
+        try:
+            return cls(open_model(model), f"{name} {model}")
+        except Exception as error:
+            raise UsageError(f"{cls.refusal.format(model)}: {error}") from error
+
+
+class DependencyAdapter(Adapter[Dependency]):
+    """One that gives dependencies."""
+
+    gives = Dependency
+
+    def empty(self) -> Dependency:
+        """Without words."""
+        return Dependency([], [])
+
+    def checked(self, words: Sequence[str], heads: Sequence[int], tags: Sequence[str | None]) -> Dependency:
+        """A sentence's dependencies, from heads that count from 1 (0 for roots); refuses other words than given."""
+        if len(heads) != len(words):
+            raise TreeglotError(
+                f"{self.name} gave {len(heads)} heads for {len(words)} words: it must not split or join them"
+            )
+        own = [
+            head - 1 if 0 <= head <= len(words) and head != place else Dependency.NO_HEAD
+            for place, head in enumerate(heads, 1)
+        ]
+        return Dependency(words, own, [tag or "_" for tag in tags] if any(tags) else None)
+
+
+class UdpipeParser(DependencyAdapter):
+    """A model of UDPipe 1 (Straka and Straková 2017): it tags words, where it has a tagger, and parses them."""
+
+    def __init__(self, module: Any, model: Any, name: str) -> None:
+        super().__init__(model, name)
+        self.module = module
+
+    def parsed(self, sentences: list[list[str]]) -> Iterator[Dependency]:
+        """One sentence after another."""
+        for words in sentences:
+            sentence, error = self.module.Sentence(), self.module.ProcessingError()
+            for word in words:
+                sentence.addWord(word)
+            self.model.tag(sentence, self.module.Model.DEFAULT, error)
+            if error.occurred():  # no tagger: the parser goes by words alone
+                error = self.module.ProcessingError()
+            self.model.parse(sentence, self.module.Model.DEFAULT, error)
+            if error.occurred():
+                raise TreeglotError(f"{self.name}: {error.message}")
+            found = [sentence.words[i] for i in range(1, len(sentence.words))]  # the first is the artificial root
+            yield self.checked(words, [w.head for w in found], [w.xpostag or w.upostag for w in found])
+
+
+class SpacyParser(DependencyAdapter):
+    """A pipeline of spaCy with a parser; its tokenizer and its borders of sentences are not used.
+
+    Where spaCy sees several sentences in one, each has a root.
+    """
+
+    refusal = "{} is no pipeline of spaCy that is here"
+
+    def parsed(self, sentences: list[list[str]]) -> Iterator[Dependency]:
+        """A batch at once."""
+        from spacy.tokens import Doc
+
+        given = (Doc(self.model.vocab, words=words) for words in sentences)
+        for words, doc in zip(sentences, self.model.pipe(given, batch_size=BATCH), strict=True):
+            # spaCy's roots are heads of themselves.
+            heads = [0 if token.head.i == token.i else token.head.i + 1 for token in doc]
+            yield self.checked(words, heads, [token.tag_ or token.pos_ for token in doc])
+
+
+class StanzaParser(DependencyAdapter):
+    """A pipeline of Stanza for a language, on text that is tokenised already."""
+
+    refusal = "Stanza has no models for {} here"
+
+    def parsed(self, sentences: list[list[str]]) -> Iterator[Dependency]:
+        """A batch at once."""
+        for words, sentence in zip(sentences, self.model(sentences).sentences, strict=True):
+            found = sentence.words
+            yield self.checked(words, [w.head for w in found], [w.xpos or w.upos for w in found])
+
+
+class SuparParser(DependencyAdapter):
+    """A dependency parser of SuPar; it gives no tags."""
+
+    refusal = "SuPar cannot load {}"
+
+    def parsed(self, sentences: list[list[str]]) -> Iterator[Dependency]:
+        """A batch at once."""
+        for words, found in zip(sentences, self.model.predict(sentences, verbose=False, prob=False), strict=True):
+            yield self.checked(words, [int(head) for head in found.arcs], [None] * len(words))
+
+
+class BeneparParser(Adapter[Tree]):
+    """A model of benepar, the Berkeley Neural Parser; it gives trees."""
+
+    gives = Tree
+    refusal = "benepar cannot load {}"
+
+    def empty(self) -> Tree:
+        """Without nodes."""
+        return Tree()
+
+    def parsed(self, sentences: list[list[str]]) -> Iterator[Tree]:
+        """A batch at once."""
+        for words, found in zip(sentences, self.model.parse_sents(sentences), strict=True):
+            yield self._tree(found, words)
+
+    def _tree(self, found: Any, words: Sequence[str]) -> Tree:
+        """From NLTK's: with the words as they were given, as benepar escapes brackets in those that it prints."""
+        leaves = found.leaves()
+        if len(leaves) != len(words):
+            raise TreeglotError(
+                f"{self.name} gave {len(leaves)} leaves for {len(words)} words: it must not split or join them"
+            )
+        rest = iter(words)
+        root: list[Any] = [found.label()]
+        open_nodes = [(root, iter(found))]
+        while open_nodes:
+            made, children = open_nodes[-1]
+            child = next(children, None)
+            if child is None:
+                open_nodes.pop()
+            elif isinstance(child, str):
+                made.append(next(rest))
+            else:
+                made.append([child.label()])
+                open_nodes.append((made[-1], iter(child)))
+        return Tree.from_nested(root)
+
+
+def _require(module: str, extra: str) -> Any:
+    """A package that may not be installed."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise UsageError(f"{module} is not installed: pip install treeglot[{extra}]") from error
+
+
+def _udpipe(model: str) -> UdpipeParser:
+    """From the file of a model."""
+    module = _require("ufal.udpipe", "udpipe")
+    loaded = module.Model.load(model)
+    if not loaded:
+        raise UsageError(f"{model} is not a model of UDPipe, or cannot be read")
+    return UdpipeParser(module, loaded, f"udpipe {Path(model).name}")
+
+
+def _spacy(model: str) -> SpacyParser:
+    """By the name of an installed pipeline, or its folder."""
+    spacy = _require("spacy", "spacy")
+    exclude = ["ner", "lemmatizer", "senter", "sentencizer"]
+    parser: SpacyParser = SpacyParser.load(lambda name: spacy.load(name, exclude=exclude), model, "spacy")
+    parts = parser.model.pipe_names
+    if "parser" not in parts:
+        raise UsageError(f"{model} has no parser; its parts are {', '.join(parts) or 'none'}")
+    return parser
+
+
+def _stanza(model: str) -> StanzaParser:
+    """By language, such as `en`; its models must have been downloaded with Stanza."""
+    stanza = _require("stanza", "stanza")
+    how = {"processors": "tokenize,pos,lemma,depparse", "tokenize_pretokenized": True}
+    opened = lambda name: stanza.Pipeline(name, **how, download_method=None, verbose=False)  # noqa: E731
+    parser: StanzaParser = StanzaParser.load(opened, model, "stanza")
+    return parser
+
+
+ADAPTERS: dict[str, Callable[[str], Parser[Dependency | Tree]]] = {
+    # By the name that benepar knows, such as `benepar_en3`, or a file; benepar must have it already.
+    "benepar": lambda model: BeneparParser.load(_require("benepar", "benepar").Parser, model, "benepar"),
+    "spacy": _spacy,
+    "stanza": _stanza,
+    # By the name that SuPar knows, such as `biaffine-dep-en`, or a file.
+    "supar": lambda model: SuparParser.load(_require("supar", "supar").Parser.load, model, "supar"),
+    "udpipe": _udpipe,
+}
+"""By name: from a model, its file or name as the package knows it, to a parser."""
+
+
+def open_parser(name: str, model: str) -> Parser[Dependency | Tree]:
+    """A parser of another package; a package or model that is not there is a `UsageError` that says what to do."""
+    if name not in ADAPTERS:
+        raise UsageError(unknown("parser", name, ADAPTERS))
+    return ADAPTERS[name](model)
