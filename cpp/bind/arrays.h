@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,17 @@ Array<T> as_array(std::vector<T> values) {
   return Array<T>(data, {size}, std::move(owner));
 }
 
+// What the core gives, as Python gets it: vectors of numbers become arrays.
+template <class T>
+T crossing(T value) {
+  return value;
+}
+template <class T>
+  requires std::is_arithmetic_v<T>
+Array<T> crossing(std::vector<T> values) {
+  return as_array(std::move(values));
+}
+
 // Spans are pairs of numbers in Python.
 using SpanPair = std::pair<std::uint32_t, std::uint32_t>;
 inline SpanPair to_pair(Span span) { return {span.begin, span.end}; }
@@ -66,6 +78,19 @@ auto without_gil(Work&& work) {
   const nanobind::gil_scoped_release released;
   return std::forward<Work>(work)();
 }
+
+// A function of the core as one of the module: arrays come in as spans, vectors of numbers go out as arrays, and the GIL
+// is released meanwhile.
+template <auto kFunction>
+struct Released;
+template <class R, class... Args, R (*kFunction)(Args...)>
+struct Released<kFunction> {
+  static auto call(Args... args) {
+    return crossing(without_gil([&] { return kFunction(std::forward<Args>(args)...); }));
+  }
+};
+template <auto kFunction>
+inline constexpr auto released = &Released<kFunction>::call;
 
 template <class T>
 nanobind::bytes to_bytes(std::span<const T> values) {
@@ -115,3 +140,23 @@ inline Strings to_strings(const std::vector<std::string_view>& list) {
 }
 
 }  // namespace treeglot
+
+// A span is read from an array, which lives as long as the call.
+template <class T>
+struct nanobind::detail::type_caster<std::span<const T>, nanobind::detail::enable_if_t<std::is_arithmetic_v<T>>> {
+  using Inner = make_caster<treeglot::ArrayIn<T>>;
+  static constexpr auto Name = Inner::Name;
+  template <class>
+  using Cast = std::span<const T>;
+
+  bool from_python(handle source, std::uint8_t flags, cleanup_list* cleanup) noexcept {
+    return inner.from_python(source, flags, cleanup);
+  }
+  template <class>
+  bool can_cast() const noexcept {
+    return true;
+  }
+  explicit operator std::span<const T>() { return treeglot::as_span(inner.value); }
+
+  Inner inner;
+};

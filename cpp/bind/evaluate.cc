@@ -40,8 +40,8 @@ void bind_evaluate(nb::module_& m) {
       .def(
           "statistics",
           [](const References& self, const std::vector<std::string>& translations,
-             const ArrayIn<std::uint32_t>& sentences) {
-            return as_array(without_gil([&] { return statistics(self, translations, as_span(sentences)); }));
+             std::span<const std::uint32_t> sentences) {
+            return as_array(without_gil([&] { return statistics(self, translations, sentences); }));
           },
           "translations"_a, "sentences"_a, "The statistics of translations of these sentences, row by row.");
 
@@ -54,18 +54,9 @@ void bind_evaluate(nb::module_& m) {
             return std::const_pointer_cast<References>(self.prepare(references));
           },
           "references"_a, nb::call_guard<nb::gil_scoped_release>(), "One list of lines for each reference translation.")
-      .def(
-          "scores",
-          [](const Metric& self, const ArrayIn<double>& rows) {
-            return as_array(without_gil([&] { return scores(self, as_span(rows)); }));
-          },
-          "rows"_a, "The score of every row of statistics.")
-      .def(
-          "score_of_part",
-          [](const Metric& self, const ArrayIn<double>& part, const ArrayIn<double>& whole) {
-            return score_of_part(self, as_span(part), as_span(whole));
-          },
-          "part"_a, "whole"_a, "The score of a part of a corpus, of lengths taken from the whole.");
+      .def("scores", released<&scores>, "rows"_a, "The score of every row of statistics.")
+      .def("score_of_part", &score_of_part, "part"_a, "whole"_a,
+           "The score of a part of a corpus, of lengths taken from the whole.");
 
   nb::class_<Bleu, Metric>(m, "BleuMetric", "BLEU.")
       .def(
@@ -82,19 +73,14 @@ void bind_evaluate(nb::module_& m) {
       .def_ro("worse", &SignTest::worse, "Sentences that make it worse.")
       .def_ro("equal", &SignTest::equal, "Sentences that leave it as it is.")
       .def_ro("p", &SignTest::p, "How likely so uneven a result is by chance, two-sided.");
-  m.def(
-      "sign_test",
-      [](const Metric& metric, const ArrayIn<double>& baseline, const ArrayIn<double>& system) {
-        return without_gil([&] { return sign_test(metric, as_span(baseline), as_span(system)); });
-      },
-      "metric"_a, "baseline"_a, "system"_a, "The sign test of Collins et al. (2005) on rows of statistics.");
+  m.def("sign_test", released<&sign_test>, "metric"_a, "baseline"_a, "system"_a,
+        "The sign test of Collins et al. (2005) on rows of statistics.");
   m.def("sign_test_p", &sign_test_p, "better"_a, "worse"_a, "How likely a fair coin is to fall at least as unevenly.");
   m.def(
       "paired_bootstrap",
-      [](const Metric& metric, const ArrayIn<double>& baseline, const ArrayIn<double>& system, std::size_t samples,
+      [](const Metric& metric, std::span<const double> baseline, std::span<const double> system, std::size_t samples,
          std::uint64_t seed) {
-        Resampled drawn =
-            without_gil([&] { return paired_bootstrap(metric, as_span(baseline), as_span(system), samples, seed); });
+        Resampled drawn = without_gil([&] { return paired_bootstrap(metric, baseline, system, samples, seed); });
         return std::pair(as_array(std::move(drawn.baseline)), as_array(std::move(drawn.system)));
       },
       "metric"_a, "baseline"_a, "system"_a, "samples"_a, "seed"_a, "Both systems' scores on corpora drawn anew.");

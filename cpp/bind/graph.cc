@@ -29,6 +29,7 @@ namespace treeglot {
 namespace {
 
 using Ids = std::uint32_t;
+using Numbers = std::span<const Ids>;
 
 NodeId goal_or_none(std::optional<NodeId> goal) { return goal.value_or(kNoNode); }
 
@@ -156,78 +157,37 @@ void bind_hypergraph(nb::module_& m) {
 void bind_rewrite(nb::module_& m) {
   m.def(
       "graph_topological_order",
-      [](std::size_t nodes, const ArrayIn<NodeId>& heads, const ArrayIn<Ids>& first_tail,
-         const ArrayIn<NodeId>& tails) {
-        TopologicalOrder sorted = without_gil(
-            [&] { return topological_order({nodes, as_span(heads), as_span(first_tail), as_span(tails)}); });
+      [](std::size_t nodes, Numbers heads, Numbers first_tail, Numbers tails) {
+        TopologicalOrder sorted = without_gil([&] { return topological_order({nodes, heads, first_tail, tails}); });
         return std::pair(as_array(std::move(sorted.order)), sorted.on_cycle);
       },
       "nodes"_a, "heads"_a, "first_tail"_a, "tails"_a,
       "The nodes, tails first, and NO_NODE; or nothing and a node on a cycle.");
   m.def(
       "graph_assemble",
-      [](std::size_t nodes, const ArrayIn<NodeId>& heads, const ArrayIn<Ids>& first_tail, const ArrayIn<NodeId>& tails,
-         std::optional<NodeId> goal) {
-        return without_gil(
-            [&] { return assemble({nodes, as_span(heads), as_span(first_tail), as_span(tails)}, goal_or_none(goal)); });
+      [](std::size_t nodes, Numbers heads, Numbers first_tail, Numbers tails, std::optional<NodeId> goal) {
+        return assemble({nodes, heads, first_tail, tails}, goal_or_none(goal));
       },
-      "nodes"_a, "heads"_a, "first_tail"_a, "tails"_a, "goal"_a.none(), "A graph from edges in any order.");
+      "nodes"_a, "heads"_a, "first_tail"_a, "tails"_a, "goal"_a.none(), nb::call_guard<nb::gil_scoped_release>(),
+      "A graph from edges in any order.");
+  m.def("graph_prune", released<&prune>, "graph"_a, "scores"_a, "margin"_a,
+        "Drop what the best derivation beats by more than the margin.");
+  m.def("graph_restrict", released<&restrict>, "graph"_a, "keep"_a, "The derivations that use kept edges alone.");
   m.def(
-      "graph_prune",
-      [](const Hypergraph& graph, const ArrayIn<double>& scores, double margin) {
-        return without_gil([&] { return prune(graph, as_span(scores), margin); });
-      },
-      "graph"_a, "scores"_a, "margin"_a, "Drop what the best derivation beats by more than the margin.");
-  m.def(
-      "graph_restrict",
-      [](const Hypergraph& graph, const ArrayIn<std::uint8_t>& keep) {
-        return without_gil([&] { return restrict(graph, as_span(keep)); });
-      },
-      "graph"_a, "keep"_a, "The derivations that use kept edges alone.");
-  m.def(
-      "graph_unite",
-      [](const std::vector<const Hypergraph*>& graphs) { return without_gil([&] { return unite(graphs); }); },
-      "graphs"_a, "The graphs below one new goal.");
-}
-
-std::optional<std::span<const double>> given(const std::optional<ArrayIn<double>>& weights) {
-  return weights ? std::optional(as_span(*weights)) : std::nullopt;
+      "graph_unite", [](const std::vector<const Hypergraph*>& graphs) { return unite(graphs); }, "graphs"_a,
+      nb::call_guard<nb::gil_scoped_release>(), "The graphs below one new goal.");
 }
 
 void bind_sums(nb::module_& m) {
-  m.def(
-      "graph_inside",
-      [](const Hypergraph& graph, const std::optional<ArrayIn<double>>& weights, std::string_view semiring) {
-        return as_array(without_gil([&] { return inside_in(semiring, graph, given(weights)); }));
-      },
-      "graph"_a, "weights"_a.none(), "semiring"_a, "The inside value of every node.");
-  m.def(
-      "graph_outside",
-      [](const Hypergraph& graph, const std::optional<ArrayIn<double>>& weights, const ArrayIn<double>& inside,
-         std::string_view semiring) {
-        return as_array(without_gil([&] { return outside_in(semiring, graph, given(weights), as_span(inside)); }));
-      },
-      "graph"_a, "weights"_a.none(), "inside"_a, "semiring"_a, "The outside value of every node.");
-  m.def(
-      "graph_posteriors",
-      [](const Hypergraph& graph, const ArrayIn<double>& scores) {
-        return as_array(without_gil([&] { return posteriors(graph, as_span(scores)); }));
-      },
-      "graph"_a, "scores"_a, "The logarithm of every edge's posterior.");
-  m.def(
-      "graph_expectation",
-      [](const Hypergraph& graph, const ArrayIn<double>& scores, const ArrayIn<double>& values) {
-        return without_gil([&] { return expectation(graph, as_span(scores), as_span(values)); });
-      },
-      "graph"_a, "scores"_a, "values"_a, "The mean sum of values over derivations.");
-  m.def(
-      "graph_derivable",
-      [](const Hypergraph& graph) { return as_array(without_gil([&] { return derivable(graph); })); }, "graph"_a,
-      "1 for nodes with a derivation.");
-  m.def(
-      "graph_reachable",
-      [](const Hypergraph& graph) { return as_array(without_gil([&] { return reachable(graph); })); }, "graph"_a,
-      "1 for nodes below the goal.");
+  m.def("graph_inside", released<&inside_in>, "semiring"_a, "graph"_a, "weights"_a.none(),
+        "The inside value of every node.");
+  m.def("graph_outside", released<&outside_in>, "semiring"_a, "graph"_a, "weights"_a.none(), "inside"_a,
+        "The outside value of every node.");
+  m.def("graph_posteriors", released<&posteriors>, "graph"_a, "scores"_a, "The logarithm of every edge's posterior.");
+  m.def("graph_expectation", released<&expectation>, "graph"_a, "scores"_a, "values"_a,
+        "The mean sum of values over derivations.");
+  m.def("graph_derivable", released<&derivable>, "graph"_a, "1 for nodes with a derivation.");
+  m.def("graph_reachable", released<&reachable>, "graph"_a, "1 for nodes below the goal.");
   m.def(
       "graph_useful",
       [](const Hypergraph& graph) {
@@ -295,30 +255,15 @@ void bind_derivations(nb::module_& m) {
       .def("next", &GraphKBest::next, nb::call_guard<nb::gil_scoped_release>(), "The next derivation, or None.")
       .def("take", &GraphKBest::take, "number"_a, nb::call_guard<nb::gil_scoped_release>(),
            "The next few derivations.");
-  m.def(
-      "graph_viterbi",
-      [](const Hypergraph& graph, const ArrayIn<double>& scores) {
-        return without_gil([&] { return viterbi(graph, as_span(scores)); });
-      },
-      "graph"_a, "scores"_a, "The best derivation of the goal, or None.");
-  m.def(
-      "graph_sample",
-      [](const Hypergraph& graph, const ArrayIn<double>& scores, std::size_t number, std::uint64_t seed) {
-        return without_gil([&] { return sample(graph, as_span(scores), number, seed); });
-      },
-      "graph"_a, "scores"_a, "number"_a, "seed"_a, "Derivations drawn in proportion to e^score.");
-  m.def(
-      "graph_derivation_score",
-      [](const Hypergraph& graph, const ArrayIn<double>& scores, const ArrayIn<EdgeId>& edges) {
-        return without_gil([&] { return derivation_score(graph, as_span(scores), as_span(edges)); });
-      },
-      "graph"_a, "scores"_a, "edges"_a, "The score of a derivation.");
+  m.def("graph_viterbi", released<&viterbi>, "graph"_a, "scores"_a, "The best derivation of the goal, or None.");
+  m.def("graph_sample", released<&sample>, "graph"_a, "scores"_a, "number"_a, "seed"_a,
+        "Derivations drawn in proportion to e^score.");
+  m.def("graph_derivation_score", released<&derivation_score>, "graph"_a, "scores"_a, "edges"_a,
+        "The score of a derivation.");
   m.def(
       "graph_yield",
-      [](const Hypergraph& graph, const ArrayIn<std::uint32_t>& first_symbol, const ArrayIn<std::int32_t>& symbols,
-         const ArrayIn<EdgeId>& edges) {
-        return as_array(
-            without_gil([&] { return yield_of(graph, {as_span(first_symbol), as_span(symbols)}, as_span(edges)); }));
+      [](const Hypergraph& graph, Numbers first_symbol, std::span<const std::int32_t> symbols, Numbers edges) {
+        return as_array(without_gil([&] { return yield_of(graph, {first_symbol, symbols}, edges); }));
       },
       "graph"_a, "first_symbol"_a, "symbols"_a, "edges"_a, "The terminals of a derivation.");
 }

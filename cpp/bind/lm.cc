@@ -25,6 +25,8 @@ namespace {
 
 using State = NgramModel::State;
 using Chart = NgramModel::Chart;
+using Ids = std::span<const WordId>;
+using Offsets = std::span<const std::uint64_t>;
 using IdRows = nb::ndarray<const WordId, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
@@ -141,16 +143,14 @@ void bind_ngram_model(nb::module_& m) {
           "whole.")
       .def(
           "score_texts",
-          [](const NgramModel& self, ArrayIn<WordId> ids, ArrayIn<std::uint64_t> offsets, bool begin, bool end) {
-            return as_array(without_gil(
-                [&] { return score_texts(self, as_span(ids), as_span(offsets), {.begin = begin, .end = end}); }));
+          [](const NgramModel& self, Ids ids, Offsets offsets, bool begin, bool end) {
+            return as_array(without_gil([&] { return score_texts(self, ids, offsets, {begin, end}); }));
           },
           "ids"_a, "offsets"_a, "begin"_a = true, "end"_a = true, "The log10 score of each text.")
       .def(
           "score_words",
-          [](const NgramModel& self, ArrayIn<WordId> ids, ArrayIn<std::uint64_t> offsets, bool begin, bool end) {
-            WordScores out = without_gil(
-                [&] { return score_words(self, as_span(ids), as_span(offsets), {.begin = begin, .end = end}); });
+          [](const NgramModel& self, Ids ids, Offsets offsets, bool begin, bool end) {
+            WordScores out = without_gil([&] { return score_words(self, ids, offsets, {begin, end}); });
             return std::pair(as_array(std::move(out.log10)), as_array(std::move(out.length)));
           },
           "ids"_a, "offsets"_a, "begin"_a = true, "end"_a = true,

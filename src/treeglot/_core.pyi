@@ -180,10 +180,10 @@ def graph_derivation_score(graph: Hypergraph, scores: Annotated[NDArray[numpy.fl
 def graph_yield(graph: Hypergraph, first_symbol: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], symbols: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], edges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
     """The terminals of a derivation."""
 
-def graph_inside(graph: Hypergraph, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, semiring: str) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+def graph_inside(semiring: str, graph: Hypergraph, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """The inside value of every node."""
 
-def graph_outside(graph: Hypergraph, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, inside: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], semiring: str) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+def graph_outside(semiring: str, graph: Hypergraph, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, inside: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """The outside value of every node."""
 
 def graph_posteriors(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:

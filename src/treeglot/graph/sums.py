@@ -26,7 +26,7 @@ def inside(graph: Hypergraph, weights: npt.ArrayLike | None = None, semiring: Se
     >>> inside(graph, semiring="count")
     array([2., 4.])
     """
-    return _core.graph_inside(graph, None if weights is None else floats(weights), semiring)
+    return _core.graph_inside(semiring, graph, None if weights is None else floats(weights))
 
 
 def outside(
@@ -44,8 +44,8 @@ def outside(
     array([0.6, 1. ])
     """
     given = None if weights is None else floats(weights)
-    inner = _core.graph_inside(graph, given, semiring) if inside is None else floats(inside)
-    return _core.graph_outside(graph, given, inner, semiring)
+    inner = _core.graph_inside(semiring, graph, given) if inside is None else floats(inside)
+    return _core.graph_outside(semiring, graph, given, inner)
 
 
 def posteriors(graph: Hypergraph, scores: npt.ArrayLike) -> Floats:
