@@ -18,14 +18,17 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from treeglot import sample
-from treeglot.align import SYMMETRIZATIONS, align_directions, score, symmetrize
+from treeglot.align import score, symmetrize
+from treeglot.align.corpus import align_directions
+from treeglot.align.symmetrize import SYMMETRIZATIONS
 from treeglot.base.files import read_lines
 from treeglot.decode import read_weights
 from treeglot.evaluate import Bleu
 from treeglot.lm import compile, train
 from treeglot.models import Corpus, load
 from treeglot.models import train as train_model
-from treeglot.syntax import Alignment, read_alignments, read_text, write
+from treeglot.syntax import Alignment, write
+from treeglot.syntax.formats import read_alignments, read_text
 
 METHODS = ("hmm", "ibm4", "fast-align", "sampler")
 

@@ -13,8 +13,11 @@ from pathlib import Path
 
 from timing import fastest
 
-from treeglot.lm import DiscountWarning, compile_dependency, load_dependency, train_dependency
-from treeglot.syntax import heads, read_trees, to_dependencies
+from treeglot.lm import compile_dependency, load_dependency, train_dependency
+from treeglot.lm.train import DiscountWarning
+from treeglot.syntax import heads
+from treeglot.syntax.constituents import to_dependencies
+from treeglot.syntax.formats import read_trees
 
 
 def main() -> None:

@@ -11,7 +11,10 @@ import time
 from pathlib import Path
 
 from treeglot.parse.adapters import open_parser
-from treeglot.syntax import STYLES, Dependency, heads, read_text, read_trees, to_dependencies, write
+from treeglot.syntax import Dependency, heads, write
+from treeglot.syntax.constituents import to_dependencies
+from treeglot.syntax.formats import read_text, read_trees
+from treeglot.syntax.head_style import STYLES
 
 
 def over_text(trees, lines):

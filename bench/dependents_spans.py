@@ -14,7 +14,8 @@ from pathlib import Path
 
 from treeglot.decode import Translation
 from treeglot.models import load
-from treeglot.syntax import Dependency, Tree, heads, read, to_dependencies
+from treeglot.syntax import Dependency, Tree, heads, read
+from treeglot.syntax.constituents import to_dependencies
 
 
 def main() -> None:

@@ -15,7 +15,9 @@ from itertools import compress, islice
 from pathlib import Path
 
 from treeglot.rules import RULE_SETS, bitext, compile_table, extract_ghkm, rule_kinds, score
-from treeglot.syntax import heads, read_forests, read_parallel, read_trees, to_dependencies
+from treeglot.syntax import heads, read_parallel
+from treeglot.syntax.constituents import to_dependencies
+from treeglot.syntax.formats import read_forests, read_trees
 
 
 def main() -> None:

@@ -13,9 +13,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from treeglot._core import ScoreKind
 from treeglot.graph import Builder
 from treeglot.models import Model, load
-from treeglot.syntax import ParseForest, ScoreKind, read_forests
+from treeglot.syntax import ParseForest
+from treeglot.syntax.formats import read_forests
 
 WIDTH, HEIGHT, MARGIN = 640, 400, 56
 COLOURS = ("#1f5fa8", "#a8431f", "#2e7d32", "#7b3fa0")

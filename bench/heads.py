@@ -11,7 +11,8 @@ from pathlib import Path
 from timing import fastest
 
 from treeglot.base.files import read_chunks
-from treeglot.syntax import Tree, heads, structures, to_dependencies
+from treeglot.syntax import Tree, heads, structures
+from treeglot.syntax.constituents import to_dependencies
 
 
 def main() -> None:

@@ -69,8 +69,11 @@ def grow(text: Path, tokens: int, out: Path) -> None:
 
 
 def time_dependencies(trees: Path) -> None:
-    from treeglot.lm import DiscountWarning, train_dependency
-    from treeglot.syntax import heads, read_trees, to_dependencies
+    from treeglot.lm import train_dependency
+    from treeglot.lm.train import DiscountWarning
+    from treeglot.syntax import heads
+    from treeglot.syntax.constituents import to_dependencies
+    from treeglot.syntax.formats import read_trees
 
     dependencies = list(
         to_dependencies([tree for tree in read_trees(trees) if tree is not None], heads.load("english"))

@@ -15,9 +15,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from treeglot._core import clean_tree
-from treeglot.parse import BracketOptions, GrammarParser, ParserTraining, ParsingOptions, compare, load, train, treebank
+from treeglot.parse import GrammarParser, ParserTraining, ParsingOptions, compare, load, train, treebank
+from treeglot.parse.brackets import BracketOptions
 from treeglot.sample import generate
-from treeglot.syntax import ParseForest, Tree, read_text, read_trees
+from treeglot.syntax import ParseForest, Tree
+from treeglot.syntax.formats import read_text, read_trees
 
 LENGTHS = ((5, 15), (20, 30))
 MARGINS = (3.0, 5.0, 10.0)

@@ -11,7 +11,8 @@ from itertools import islice
 from pathlib import Path
 
 from treeglot.base.files import read_chunks
-from treeglot.syntax import FORMATS, find_format, read
+from treeglot.syntax import FORMATS, read
+from treeglot.syntax.formats import find_format
 
 FILES = {
     "train.zh.forest.xz": None,

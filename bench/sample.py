@@ -7,7 +7,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from treeglot.sample import SamplePair, forests, generate, grammar, split, write
+from treeglot.sample import forests, generate, split, write
+from treeglot.sample.corpus import SamplePair, grammar
 from treeglot.sample.derive import DeadEndError, Deriver
 
 

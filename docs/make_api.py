@@ -40,12 +40,15 @@ def api() -> str:
         "Made from the code by `python docs/make_api.py`; a test says when it is out of date. `help` says more,",
         "with examples: `help(treeglot.decode.Translator)`. What is not here may change at any time.",
     ]
+    listed: dict[str, Any] = {}  # each name once, under the first module that has it
     for module in map(import_module, MODULES):
         lines += ["", f"## `{module.__name__}`", "", summary(module), ""]
         names = sorted(module.__all__, key=lambda name: (name.lower(), name))
         for name in names:
-            if not name.startswith("__"):
-                lines += entry(name, getattr(module, name))
+            value = getattr(module, name)
+            if not name.startswith("__") and listed.get(name) is not value:
+                lines += entry(name, value)
+                listed[name] = value
     return "\n".join(lines) + "\n"
 
 

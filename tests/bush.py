@@ -1,8 +1,8 @@
 """The worked example of the c2d paper: a forest, its translation, their alignment."""
 
 from treeglot import Alignment, Dependency, ParseForest
+from treeglot._core import ScoreKind
 from treeglot.graph import Builder
-from treeglot.syntax import ScoreKind
 
 SOURCE = ["Bùshí", "yǔ", "Shālóng", "jǔxíng", "le", "huìtán"]
 TARGET = ["Bush", "held", "a", "talk", "with", "Sharon"]

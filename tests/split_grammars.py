@@ -11,7 +11,7 @@ from enumeration import derivations as forest_derivations
 from enumeration import tails_of
 from hypothesis import strategies as st
 
-from treeglot.parse import SplitGrammar
+from treeglot._core import SplitGrammar
 from treeglot.syntax import ParseForest
 
 LABELS = ("ROOT", "X", "Y", "A", "B")

@@ -5,8 +5,8 @@ from math import prod
 from hypothesis import strategies as st
 
 from treeglot import Alignment, Dependency, ParseForest, Tree
+from treeglot._core import ScoreKind
 from treeglot.graph import Builder
-from treeglot.syntax import ScoreKind
 
 SEPARATORS = " \t\n\r\0"
 

@@ -79,8 +79,8 @@ auto without_gil(Work&& work) {
   return std::forward<Work>(work)();
 }
 
-// A function of the core as one of the module: arrays come in as spans, vectors of numbers go out as arrays, and the GIL
-// is released meanwhile.
+// A function of the core as one of the module: arrays come in as spans, vectors of numbers go out as arrays, and the
+// GIL is released meanwhile.
 template <auto kFunction>
 struct Released;
 template <class R, class... Args, R (*kFunction)(Args...)>

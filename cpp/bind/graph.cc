@@ -172,7 +172,7 @@ void bind_rewrite(nb::module_& m) {
       "A graph from edges in any order.");
   m.def("graph_prune", released<&prune>, "graph"_a, "scores"_a, "margin"_a,
         "Drop what the best derivation beats by more than the margin.");
-  m.def("graph_restrict", released<&restrict>, "graph"_a, "keep"_a, "The derivations that use kept edges alone.");
+  m.def("graph_restrict", released<& restrict>, "graph"_a, "keep"_a, "The derivations that use kept edges alone.");
   m.def(
       "graph_unite", [](const std::vector<const Hypergraph*>& graphs) { return unite(graphs); }, "graphs"_a,
       nb::call_guard<nb::gil_scoped_release>(), "The graphs below one new goal.");

@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from treeglot import _core
+from treeglot._core import ScoreKind
 from treeglot.decode import Derivation, Hypothesis, Step, Translation
 from treeglot.decode.draw import to_html
 from treeglot.experiment.report import packed, page
 from treeglot.graph import Builder
-from treeglot.syntax import Dependency, ParseForest, ScoreKind
+from treeglot.syntax import Dependency, ParseForest
 from treeglot.syntax.draw import to_html as draw
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

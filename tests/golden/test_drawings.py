@@ -6,8 +6,9 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from treeglot.graph import assemble
-from treeglot.syntax import Alignment, Dependency, ParseForest, ScoreKind, Tree
+from treeglot._core import ScoreKind
+from treeglot.graph.rewrite import assemble
+from treeglot.syntax import Alignment, Dependency, ParseForest, Tree
 from treeglot.syntax.draw import Screen, page, to_html, to_svg, to_text
 
 WORDS = ["布什", "与", "沙龙", "举行", "了", "会谈"]

@@ -5,7 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeglot.syntax import Dependency, HeadTable, Structure, Tree, structure, structures, to_dependency
+from treeglot._core import HeadTable
+from treeglot.syntax import Dependency, Tree, structures, to_dependency
+from treeglot.syntax.structure import Structure, structure
 
 
 @st.composite

@@ -13,18 +13,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from kneser_ney import Model, conditional
 
-from treeglot.lm import (
-    DependencyModel,
-    DependencyPiece,
-    DependencyState,
-    DependencyTally,
-    DependencyTraining,
-    DiscountWarning,
-    EstimatedNgrams,
-    compile_dependency,
-    join_pieces,
-    train_dependency,
-)
+from treeglot._core import DependencyPiece, DependencyState, DependencyTally, EstimatedNgrams, join_pieces
+from treeglot.lm import DependencyModel, compile_dependency, train_dependency
+from treeglot.lm.train import DiscountWarning
+from treeglot.lm.train_dependency import DependencyTraining
 from treeglot.syntax import Dependency, structures
 
 Unit = Literal["words", "tags"]

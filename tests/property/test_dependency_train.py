@@ -10,7 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kneser_ney import Model, closed_form, conditional
 
-from treeglot.lm import DependencyTraining, DiscountWarning, EstimatedNgrams, train_dependency
+from treeglot._core import EstimatedNgrams
+from treeglot.lm import train_dependency
+from treeglot.lm.train import DiscountWarning
+from treeglot.lm.train_dependency import DependencyTraining
 from treeglot.syntax import Dependency
 
 Window = tuple[str, ...]

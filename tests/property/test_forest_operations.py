@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from syntax_strategies import few_labels, forests, mild_scores, trees
 
 from treeglot import ParseForest, Tree
-from treeglot.syntax import ScoreKind
+from treeglot._core import ScoreKind
 
 small_forests = forests(labels=few_labels, scores=mild_scores)
 

@@ -20,7 +20,8 @@ from syntax_strategies import (
 )
 
 from treeglot import Dependency, ParseForest, Tree
-from treeglot.syntax import FORMATS, ScoreKind
+from treeglot._core import ScoreKind
+from treeglot.syntax import FORMATS
 
 no_suffix = labels.filter(lambda label: not label.rstrip("0123456789").endswith("^g"))
 no_bracket = labels.filter(lambda label: not set("()") & set(label))

@@ -14,7 +14,8 @@ from taiwan import ALIGNMENT, SOURCE, SOURCE_TREE, TARGET, TARGET_TREE
 from treeglot import _core
 from treeglot.corpus import Pair
 from treeglot.rules import HieroOptions, collect, fuzzy_labels
-from treeglot.syntax import Alignment, Tree, category
+from treeglot.syntax import Alignment, Tree
+from treeglot.syntax.category import category
 
 WIDE = HieroOptions(max_phrase=-1, max_symbols=-1)
 

@@ -8,17 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import INF, hypergraphs, scored_hypergraphs
 
-from treeglot.graph import (
-    Hypergraph,
-    KBest,
-    Yields,
-    derivation_score,
-    derivation_yield,
-    inside,
-    kbest,
-    sample,
-    viterbi,
-)
+from treeglot.graph import Hypergraph, inside, kbest, sample, viterbi
+from treeglot.graph.derivations import KBestDerivations, Yields, derivation_score, derivation_yield
 
 
 def in_order(graph: Hypergraph, scores: np.ndarray) -> list[tuple[float, Derivation]]:
@@ -72,9 +63,9 @@ def expand(graph: Hypergraph, yields: list[list[int]], derivation: Derivation) -
 def test_kbest_is_all_derivations_in_order(graph_scores: tuple[Hypergraph, np.ndarray], k: int) -> None:
     graph, scores = graph_scores
     wanted = in_order(graph, scores)
-    assert pairs(list(KBest(graph, scores))) == wanted
+    assert pairs(list(KBestDerivations(graph, scores))) == wanted
     assert pairs(kbest(graph, scores, k)) == wanted[:k]
-    enumeration = KBest(graph, scores)  # resumed again and again
+    enumeration = KBestDerivations(graph, scores)  # resumed again and again
     assert pairs([*enumeration.take(2), *enumeration.take(0), *enumeration.take(3), *enumeration]) == wanted
     assert enumeration.take(5) == []
 
@@ -87,7 +78,7 @@ def test_distinct_kbest_is_the_first_derivation_of_every_yield(
     first: dict[tuple[int, ...], tuple[float, Derivation]] = {}
     for found in in_order(graph, scores):
         first.setdefault(expand(graph, yields, found[1]), found)
-    assert pairs(list(KBest(graph, scores, Yields.of(yields)))) == list(first.values())
+    assert pairs(list(KBestDerivations(graph, scores, Yields.of(yields)))) == list(first.values())
 
 
 @given(with_yields())

@@ -5,7 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import INF, hypergraphs, scored_hypergraphs
 
-from treeglot.graph import NO_EDGE, NO_NODE, Hypergraph, Mapped, assemble, prune, restrict, topological_order, unite
+from treeglot._core import NO_EDGE, NO_NODE, Mapped
+from treeglot.graph import Hypergraph, prune, unite
+from treeglot.graph.rewrite import assemble, restrict, topological_order
 
 
 def check_maps(old: Hypergraph, mapped: Mapped) -> None:

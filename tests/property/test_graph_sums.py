@@ -8,18 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import INF, hypergraphs, scored_hypergraphs
 
-from treeglot.graph import (
-    Hypergraph,
-    count,
-    derivable,
-    expectation,
-    inside,
-    outside,
-    posteriors,
-    reachable,
-    restrict,
-    useful,
-)
+from treeglot.graph import Hypergraph, count, inside, outside, posteriors
+from treeglot.graph.rewrite import restrict
+from treeglot.graph.sums import derivable, expectation, reachable, useful
 
 
 def log_sum(values: list[float]) -> float:

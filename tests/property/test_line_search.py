@@ -16,7 +16,8 @@ from strategies import hypergraphs
 
 from treeglot import _core
 from treeglot.evaluate import Bleu, Chrf, Ter
-from treeglot.graph import Hypergraph, Yields, derivation_yield
+from treeglot.graph import Hypergraph
+from treeglot.graph.derivations import Yields, derivation_yield
 from treeglot.tune import KBest, Pool
 
 # Whole numbers: the slow twin computes with fractions, and ties, parallel and equal lines are frequent.

@@ -17,9 +17,9 @@ from small_lm import LM, log_probability, unknown_words
 from syntax_strategies import forests, mild_scores
 
 from treeglot import ParseForest
-from treeglot._core import Decoder, FeatureSet, ForestMatcher
+from treeglot._core import Decoder, FeatureSet, ForestMatcher, ScoreKind
 from treeglot.decode import SearchOptions
-from treeglot.syntax import Dependency, ScoreKind, heads
+from treeglot.syntax import Dependency, heads
 
 LABELS = ["S", "NP", "V"]
 SOURCE = ["a", "b", "c"]

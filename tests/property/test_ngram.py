@@ -17,8 +17,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from treeglot import FormatError
-from treeglot._core import ArpaReader, NgramLayout
-from treeglot.lm import ChartState, NgramModel, NgramState
+from treeglot._core import ArpaReader, ChartState, NgramLayout, NgramState
+from treeglot.lm import NgramModel
 
 LAYOUTS = st.sampled_from(["fast", "small"])
 

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kneser_ney import BOS, Model, assert_close, conditional, read_arpa, slow_twin
 
-from treeglot.lm import DiscountWarning, Training, train
+from treeglot.lm import train
+from treeglot.lm.train import DiscountWarning, Training
 
 WORDS = st.sampled_from(["a", "b", "c", "d", "e", "f", "g"])
 LINES = st.lists(st.lists(WORDS, max_size=8).map(" ".join), min_size=1, max_size=30)

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from split_grammars import WORDS, Edge, Split, edges_of, grammars, is_pruned, posteriors, scored_trees
 
-from treeglot._core import SplitParser
-from treeglot.parse import GrammarParser, ParsingOptions, SplitGrammar
+from treeglot._core import SplitGrammar, SplitParser
+from treeglot.parse import GrammarParser, ParsingOptions
 from treeglot.syntax import ParseForest
 
 EVERYTHING = ParsingOptions(coarse=(math.inf,), prune=math.inf)

@@ -3,7 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treeglot.align import SYMMETRIZATIONS, symmetrize
+from treeglot.align import symmetrize
+from treeglot.align.symmetrize import SYMMETRIZATIONS
 from treeglot.syntax import Alignment
 
 Links = set[tuple[int, int]]

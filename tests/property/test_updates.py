@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from slow_random import SlowRandom
 
 from treeglot import _core
-from treeglot.evaluate import Bleu, Chrf, Metric, Ter
+from treeglot.evaluate import Bleu, Chrf, Ter
+from treeglot.evaluate.metrics import Metric
 from treeglot.tune import KBest, Mert, Mira, Pool, Pro
 
 Lists = list[list[tuple[str, dict[str, float]]]]

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from treeglot import sample
-from treeglot.align import ALIGNERS, align, align_directions, score
+from treeglot.align import ALIGNERS, align, score
+from treeglot.align.corpus import align_directions
 from treeglot.base.errors import UsageError
 from treeglot.cli import main
-from treeglot.syntax import Alignment, read_alignments
+from treeglot.syntax import Alignment
+from treeglot.syntax.formats import read_alignments
 
 PAIRS = sample.generate(pairs=300, seed=5)
 SOURCE = [pair.source_tree.words for pair in PAIRS]

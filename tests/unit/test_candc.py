@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from treeglot import FormatError
-from treeglot.syntax import Dependency, read_dependencies, write
+from treeglot.syntax import Dependency, write
 from treeglot.syntax.ccg import argument_depends, parse_category
+from treeglot.syntax.formats import read_dependencies
 from treeglot.syntax.formats.candc import UnknownRelationWarning
 
 TOKENS = (

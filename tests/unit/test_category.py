@@ -3,7 +3,8 @@
 import pytest
 
 from treeglot import _core
-from treeglot.syntax import Tree, category
+from treeglot.syntax import Tree
+from treeglot.syntax.category import category
 
 
 def test_labels_never_look_like_parts_of_a_category():

@@ -15,18 +15,8 @@ from pathlib import Path
 import pytest
 
 from treeglot.cli import main
-from treeglot.syntax import (
-    FORMATS,
-    Alignment,
-    Dependency,
-    ParseForest,
-    Tree,
-    read,
-    read_dependencies,
-    read_forests,
-    read_trees,
-    write,
-)
+from treeglot.syntax import FORMATS, Alignment, Dependency, ParseForest, Tree, read, write
+from treeglot.syntax.formats import read_dependencies, read_forests, read_trees
 
 TREES = [
     Tree.parse("(S (NP (NNP Bush)) (VP (VBD held) (NP (DT a) (NN talk)) (PP (IN with) (NP (NNP Sharon)))))"),

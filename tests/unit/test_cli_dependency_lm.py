@@ -9,7 +9,7 @@ import pytest
 
 from treeglot.cli import main
 from treeglot.lm import load_dependency
-from treeglot.syntax import read_dependencies
+from treeglot.syntax.formats import read_dependencies
 
 ARPA = Path(__file__).parents[1] / "golden/lm/pets.3.arpa"
 TREES = """\

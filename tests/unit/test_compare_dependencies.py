@@ -7,9 +7,11 @@ import pytest
 
 from treeglot import UsageError, sample
 from treeglot.cli import main
-from treeglot.evaluate import compare_dependencies
+from treeglot.evaluate.dependencies import compare_dependencies
 from treeglot.models import Corpus, train
-from treeglot.syntax import STYLES, Dependency, heads, to_dependencies, write
+from treeglot.syntax import Dependency, heads, write
+from treeglot.syntax.constituents import to_dependencies
+from treeglot.syntax.head_style import STYLES
 
 WORDS = ["a", "b", "c", "d"]
 ONE = [Dependency(WORDS, [1, -1, 1, 2]), Dependency(WORDS, [-1, 0, 0, 0])]
@@ -106,7 +108,7 @@ def test_unknown_predicates_are_a_warning(tmp_path: Path, capsys: pytest.Capture
     assert capsys.readouterr().err == expected
 
 
-@pytest.mark.filterwarnings("ignore::treeglot.lm.DiscountWarning")
+@pytest.mark.filterwarnings("ignore::treeglot.lm.train.DiscountWarning")
 def test_models_give_rules_and_bleu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pairs = sample.generate(pairs=40, seed=3)
     write(tmp_path / "zh.txt", [pair.source_tree.words for pair in pairs])

@@ -13,7 +13,10 @@ import pytest
 from treeglot import FormatError, UsageError
 from treeglot._core import (
     DependencySide,
+    DependencyState,
     DependencyUnit,
+    check_rule_heads,
+    join_pieces,
     read_sections,
     write_sections,
 )
@@ -22,20 +25,18 @@ from treeglot._core import (
 )
 from treeglot.lm import (
     DependencyModel,
-    DependencyState,
-    DiscountWarning,
     NgramModel,
-    check_rule_heads,
     compile,
     compile_dependency,
-    is_dependency_model,
-    join_pieces,
     load,
     load_dependency,
     train,
     train_dependency,
 )
-from treeglot.syntax import Dependency, read_dependencies
+from treeglot.lm.dependency import is_dependency_model
+from treeglot.lm.train import DiscountWarning
+from treeglot.syntax import Dependency
+from treeglot.syntax.formats import read_dependencies
 
 SHARED = Path(__file__).parents[2].parent / "shared/data"
 PUD = SHARED / "pud/en_pud-ud-test.conllu"

@@ -7,9 +7,10 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
+from treeglot._core import ScoreKind
 from treeglot.base.errors import TreeglotError
 from treeglot.graph import Builder
-from treeglot.syntax import Alignment, Dependency, ParseForest, ScoreKind, Tree
+from treeglot.syntax import Alignment, Dependency, ParseForest, Tree
 from treeglot.syntax.draw import Screen, to_html, to_svg, to_text
 from treeglot.syntax.draw.shapes import columns
 

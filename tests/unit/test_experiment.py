@@ -15,7 +15,7 @@ from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.options import options_of
 from treeglot.cli import main
 from treeglot.evaluate import Bleu
-from treeglot.evaluate.report import ScoreOptions
+from treeglot.evaluate.report import ReportOptions
 from treeglot.experiment import Output, Pipeline, load_recipe, steps_of
 from treeglot.experiment.report import page
 from treeglot.experiment.step import Identity
@@ -168,7 +168,7 @@ def test_a_default_that_is_given_is_the_same_setting(tmp_path: Path) -> None:
         (["tune hiero"], Mert, "rounds", 7),
         (["parser"], ParserTraining, "merge", 0.25),
         (["parse train", "parse dev", "parse test one"], ParsingOptions, "most_edges", 9),
-        (["score one"], ScoreOptions, "samples", 17),
+        (["score one"], ReportOptions, "samples", 17),
     ],
 )
 def test_a_default_that_changes_is_another_setting(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from treeglot import ParseForest, Tree
+from treeglot._core import ScoreKind
 from treeglot.graph import Builder, Hypergraph
-from treeglot.syntax import ScoreKind
 
 Edge = tuple[int, list[int], float]
 

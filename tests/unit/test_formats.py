@@ -11,19 +11,9 @@ import pytest
 import zstandard
 
 from treeglot import Alignment, Dependency, FormatError, ParseForest, Tree, TreeglotError, UsageError
-from treeglot.syntax import (
-    FORMATS,
-    ScoreKind,
-    find_format,
-    read,
-    read_alignments,
-    read_dependencies,
-    read_forests,
-    read_parallel,
-    read_text,
-    read_trees,
-    write,
-)
+from treeglot._core import ScoreKind
+from treeglot.syntax import FORMATS, read, read_parallel, write
+from treeglot.syntax.formats import find_format, read_alignments, read_dependencies, read_forests, read_text, read_trees
 
 FOREST = """sentence 1 :
 time flies

@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from treeglot import Alignment, Dependency, ParseForest, Tree, TreeglotError, UsageError
+from treeglot._core import ScoreKind
 from treeglot.graph import Builder, Hypergraph
 from treeglot.rules import (
     RULE_SETS,
@@ -20,7 +21,7 @@ from treeglot.rules import (
     rule_kinds,
     score,
 )
-from treeglot.syntax import ScoreKind, read_forests
+from treeglot.syntax.formats import read_forests
 
 MINIMAL = {
     # source, target, structure

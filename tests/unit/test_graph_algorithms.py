@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from treeglot import graph as tg
-from treeglot.graph import Hypergraph, KBest, Yields
+from treeglot.graph import Hypergraph
+from treeglot.graph.derivations import KBestDerivations, Yields, derivation_score, derivation_yield
+from treeglot.graph.rewrite import assemble, restrict
+from treeglot.graph.sums import expectation, useful
 
 INF = float("inf")
 NAN = float("nan")
@@ -30,7 +33,7 @@ TAKING_SCORES = [
     lambda g, s: tg.outside(g, s),
     lambda g, s: tg.inside(g, s, "viterbi"),
     lambda g, s: tg.posteriors(g, s),
-    lambda g, s: tg.expectation(g, s, np.zeros(g.edges)),
+    lambda g, s: expectation(g, s, np.zeros(g.edges)),
     lambda g, s: tg.viterbi(g, s),
     lambda g, s: tg.kbest(g, s, 1),
     lambda g, s: tg.sample(g, s, 1, 1),
@@ -64,8 +67,8 @@ def test_scores_are_refused(function, scores: list[float], message: str) -> None
             "'tropical' is not a semiring; expected 'log', 'viterbi', 'real' or 'count'",
         ),
         (lambda g: tg.outside(g, inside=[0.0]), "1 inside values for 2 nodes"),
-        (lambda g: tg.expectation(g, [0, 0, 0], [1, 2]), "2 values for 3 edges"),
-        (lambda g: tg.expectation(g, [0, 0, 0], [1, INF, 2]), "edge 1 has value inf; expected a finite number"),
+        (lambda g: expectation(g, [0, 0, 0], [1, 2]), "2 values for 3 edges"),
+        (lambda g: expectation(g, [0, 0, 0], [1, INF, 2]), "edge 1 has value inf; expected a finite number"),
         (lambda g: tg.sample(nothing(), [], 1, 1), "the goal has no derivation to sample"),
         (lambda g: tg.sample(g, [-INF, -INF, 0], 1, 1), "the goal has no derivation to sample"),
         (
@@ -90,19 +93,19 @@ def test_scores_are_refused(function, scores: list[float], message: str) -> None
         ),
         (lambda g: Yields.of([[2**31]]), "yields has 2147483648; expected numbers from -2147483648 to 2147483647"),
         (
-            lambda g: tg.derivation_score(g, [0, 0, 0], [2, 0]),
+            lambda g: derivation_score(g, [0, 0, 0], [2, 0]),
             "the edges are not a derivation in preorder: they go wrong at place 0",
         ),
         (
-            lambda g: tg.derivation_score(g, [0, 0, 0], [2, 0, 1, 1]),
+            lambda g: derivation_score(g, [0, 0, 0], [2, 0, 1, 1]),
             "the edges are not a derivation in preorder: they go wrong at place 3",
         ),
         (
-            lambda g: tg.derivation_score(g, [0, 0, 0], []),
+            lambda g: derivation_score(g, [0, 0, 0], []),
             "the edges are not a derivation in preorder: they go wrong at place 0",
         ),
         (
-            lambda g: tg.derivation_yield(g, Yields.of([[], [], []]), [2, 9, 0]),
+            lambda g: derivation_yield(g, Yields.of([[], [], []]), [2, 9, 0]),
             "the edges are not a derivation in preorder: they go wrong at place 1",
         ),
     ],
@@ -118,7 +121,7 @@ def test_no_derivation(graph: Hypergraph) -> None:
     assert tg.viterbi(graph, []) is None
     assert tg.kbest(graph, [], 3) == []
     assert tg.count(graph) == 0
-    assert math.isnan(tg.expectation(graph, [], []))
+    assert math.isnan(expectation(graph, [], []))
     assert tg.posteriors(graph, []).tolist() == []
     assert tg.prune(graph, [], INF).graph.nodes == 0
     assert tg.inside(graph).tolist() == [-INF] * graph.nodes
@@ -128,7 +131,7 @@ def test_minus_infinity_is_an_edge_that_is_not_there() -> None:
     scores = [-INF, -1.0, 0.0]
     assert tg.inside(twice(), scores).tolist() == [-1.0, -2.0]
     assert tg.posteriors(twice(), scores) == pytest.approx([-INF, math.log(2), 0.0])
-    assert [d.edges.tolist() for d in KBest(twice(), scores)] == [[2, 1, 1]]
+    assert [d.edges.tolist() for d in KBestDerivations(twice(), scores)] == [[2, 1, 1]]
     assert tg.prune(twice(), scores, INF).edge_map.tolist() == [1, 2]
     assert {tuple(d.edges.tolist()) for d in tg.sample(twice(), scores, 100, 3)} == {(2, 1, 1)}
 
@@ -192,7 +195,7 @@ def test_random_derivations_are_the_same_everywhere() -> None:
 
 def test_scores_are_read_without_a_copy() -> None:
     scores = np.array([-1.0, -3.0, 0.0])
-    best = KBest(twice(), scores)
+    best = KBestDerivations(twice(), scores)
     assert next(best).score == -2.0
     scores[:] = -7.0  # not a good idea, but no crash
     assert len(list(best)) == 3
@@ -204,7 +207,7 @@ def test_many_distinct_yields() -> None:
     scores = -(np.arange(width + 1.0) ** 1.5)
     yields = Yields.of([*([i % 40] for i in range(width)), [-1, -2]])
     found = tg.kbest(graph, scores, 5000, yields)
-    assert len({tuple(tg.derivation_yield(graph, yields, d.edges).tolist()) for d in found}) == len(found) == 40 * 40
+    assert len({tuple(derivation_yield(graph, yields, d.edges).tolist()) for d in found}) == len(found) == 40 * 40
     assert sorted(tuple(d.edges.tolist()) for d in found) == [(width, i, j) for i in range(40) for j in range(40)]
     assert all(a.score >= b.score for a, b in pairwise(found))
 
@@ -212,7 +215,7 @@ def test_many_distinct_yields() -> None:
 def test_an_enumeration_may_be_shared_by_threads() -> None:
     width = 40
     graph = Hypergraph.from_arrays([0, width, width + 1], [0] * (width + 1) + [2], [0, 0], 1)
-    best = KBest(graph, -np.arange(width + 1.0))
+    best = KBestDerivations(graph, -np.arange(width + 1.0))
     with ThreadPoolExecutor(4) as pool:
         taken = [d.score for part in pool.map(lambda _: best.take(width * width // 8), range(8)) for d in part]
     assert sorted(taken) == sorted(-width - i - j for i in range(width) for j in range(width))
@@ -241,7 +244,7 @@ def test_a_million_levels() -> None:
     # A logarithm of -2e5 has 10 digits behind the point, and a million roundings add up.
     assert np.allclose(posteriors[1::2], 1 / (1 + math.exp(-0.5)), rtol=1e-4)
     assert tg.count(graph) == INF
-    assert tg.expectation(graph, scores, np.ones(graph.edges)) == pytest.approx(nodes, rel=1e-9)
+    assert expectation(graph, scores, np.ones(graph.edges)) == pytest.approx(nodes, rel=1e-9)
     derivation = tg.viterbi(graph, scores)
     assert derivation is not None
     assert (derivation.score, len(derivation.edges)) == (best, nodes)
@@ -249,13 +252,13 @@ def test_a_million_levels() -> None:
     yields = Yields(np.arange(graph.edges + 1, dtype=np.uint32), np.full(graph.edges, -1, np.int32))
     yields.symbols[0] = 8
     assert [d.score for d in tg.kbest(graph, scores, 2, yields)] == [best]  # one distinct yield
-    assert tg.derivation_yield(graph, yields, derivation.edges).tolist() == [8]
+    assert derivation_yield(graph, yields, derivation.edges).tolist() == [8]
     drawn = tg.sample(graph, scores, 1, 1)[0]
-    assert tg.derivation_score(graph, scores, drawn.edges) == drawn.score
+    assert derivation_score(graph, scores, drawn.edges) == drawn.score
     assert tg.prune(graph, scores, 0.25).graph.edges == nodes
-    assert tg.useful(graph)[0].all()
-    assert tg.restrict(graph, scores != -0.75).graph.edges == nodes
+    assert useful(graph)[0].all()
+    assert restrict(graph, scores != -0.75).graph.edges == nodes
     assert tg.unite([graph, graph]).graph.nodes == 2 * nodes + 1
     upside_down = nodes - 1 - graph.heads.astype(np.int64), nodes - 1 - graph.tails.astype(np.int64)
-    mapped = tg.assemble(nodes, upside_down[0], graph.first_tail, upside_down[1], 0)
+    mapped = assemble(nodes, upside_down[0], graph.first_tail, upside_down[1], 0)
     assert mapped.graph == graph

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from treeglot import FormatError, UsageError
-from treeglot.syntax import HeadTable, heads
+from treeglot._core import HeadTable
+from treeglot.syntax import heads
 
 MINIMAL = "%default first\n"
 

@@ -3,7 +3,9 @@ import pickle
 import numpy as np
 import pytest
 
-from treeglot.graph import NO_EDGE, Builder, Hypergraph, assemble, prune, restrict, topological_order, unite
+from treeglot._core import NO_EDGE
+from treeglot.graph import Builder, Hypergraph, prune, unite
+from treeglot.graph.rewrite import assemble, restrict, topological_order
 
 
 def ids(*numbers: int) -> np.ndarray:

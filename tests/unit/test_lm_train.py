@@ -16,7 +16,8 @@ from kneser_ney import assert_close, read_arpa
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.sizes import parse_size
 from treeglot.cli import main
-from treeglot.lm import DiscountWarning, train
+from treeglot.lm import train
+from treeglot.lm.train import DiscountWarning
 
 GOLDEN = Path(__file__).parents[1] / "golden/lm"  # pets.*.arpa: what lmplz of KenLM 0.3.0 made of pets.txt
 SHARED = Path(__file__).parents[2].parent / "shared/data"

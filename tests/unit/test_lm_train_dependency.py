@@ -8,8 +8,10 @@ from typing import Any
 import kenlm
 import pytest
 
+from treeglot._core import EstimatedNgrams
 from treeglot.base.errors import UsageError
-from treeglot.lm import DiscountWarning, EstimatedNgrams, train_dependency
+from treeglot.lm import train_dependency
+from treeglot.lm.train import DiscountWarning
 from treeglot.syntax import Dependency
 
 SAW = Dependency(["the", "old", "man", "saw", "a", "dog"], [2, 2, 3, -1, 5, 3], tags=["D", "J", "N", "V", "D", "N"])

@@ -11,12 +11,13 @@ import pytest
 from forest_rules import ForestRule, forest_table
 
 from treeglot import ParseForest, Tree
+from treeglot._core import ScoreKind
 from treeglot.decode import SearchOptions, Translator
 from treeglot.decode.forests import match_forests
 from treeglot.graph import Builder
 from treeglot.lm import compile_dependency, train_dependency
 from treeglot.rules import GhkmOptions, bitext, compile_table, extract_ghkm, open_table, score
-from treeglot.syntax import ScoreKind, heads
+from treeglot.syntax import heads
 
 SCORES = {1: -0.2, 2: -1.7, 7: -0.2, 8: -1.7, 10: -1.7, 11: -0.2, 12: -1.7}  # the NP's tree is the better one
 NPB, CC, VPB, VP, PP, P = ("NPB",), ("CC",), ("VPB",), ("VP",), ("PP",), ("P",)

@@ -13,7 +13,8 @@ from treeglot.rules import (
     open_table,
     score,
 )
-from treeglot.syntax import Alignment, Dependency, ParseForest, Tree, heads, to_dependencies
+from treeglot.syntax import Alignment, Dependency, ParseForest, Tree, heads
+from treeglot.syntax.constituents import to_dependencies
 
 WORDS, TAGS = ["他", "今晚", "给", "你", "做", "饭"], ["PN", "NT", "P", "PN", "VV", "NN"]
 TREE = Dependency(WORDS, [4, 4, 4, 2, -1, 4], TAGS)

@@ -15,7 +15,9 @@ from treeglot.cli import main
 from treeglot.lm import load_dependency
 from treeglot.models import Corpus, train
 from treeglot.models.c2d import C2D_KINDS, ForestModelOptions
-from treeglot.syntax import Alignment, heads, read_forests, read_text, to_dependencies, write
+from treeglot.syntax import Alignment, heads, write
+from treeglot.syntax.constituents import to_dependencies
+from treeglot.syntax.formats import read_forests, read_text
 
 PAIRS = 120
 

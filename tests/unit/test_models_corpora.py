@@ -12,11 +12,13 @@ import pytest
 from treeglot import Dependency, FormatError, Tree, UsageError, sample
 from treeglot.cli.output import shown_warnings
 from treeglot.corpus import Corpus, Needs, PairCounts
-from treeglot.lm import DiscountWarning
+from treeglot.lm.train import DiscountWarning
 from treeglot.models import Model, load, train
 from treeglot.models.c2d import ForestModelOptions
 from treeglot.models.dep2str import Dep2strOptions
-from treeglot.syntax import heads, read_dependencies, read_forests, read_trees, to_dependencies, write
+from treeglot.syntax import heads, write
+from treeglot.syntax.constituents import to_dependencies
+from treeglot.syntax.formats import read_dependencies, read_forests, read_trees
 
 SHARED = Path(__file__).parents[2].parent / "shared/data"
 PAIRS = 40
@@ -263,7 +265,7 @@ def test_strings_to_dependencies_lift_crossing_arcs_too(folder: Path, corpus: Co
 
 
 @pytest.mark.parametrize("kind", ["c2s", "t2s", "dep2str", "dep2str-aug"])
-@pytest.mark.filterwarnings("ignore::treeglot.lm.DiscountWarning")  # small data
+@pytest.mark.filterwarnings("ignore::treeglot.lm.train.DiscountWarning")  # small data
 def test_rules_have_the_words_of_source_parses(kind: str, tmp_path: Path) -> None:
     """A text may have another case and brackets; what is translated are parses, so rules must have their words."""
     files = {

@@ -12,7 +12,9 @@ from treeglot.base.errors import UsageError
 from treeglot.cli import main
 from treeglot.models import Corpus, train
 from treeglot.models.dep2str import DEP2STR_KINDS, Dep2strOptions
-from treeglot.syntax import Dependency, heads, read_text, to_dependencies, write
+from treeglot.syntax import Dependency, heads, write
+from treeglot.syntax.constituents import to_dependencies
+from treeglot.syntax.formats import read_text
 
 SEVEN = {
     "p_target_given_source",

@@ -9,9 +9,11 @@ from treeglot import sample
 from treeglot.cli import main
 from treeglot.lm import load_dependency
 from treeglot.models import Corpus, load, train
-from treeglot.syntax import Dependency, heads, read_dependencies, to_dependencies, write
+from treeglot.syntax import Dependency, heads, write
+from treeglot.syntax.constituents import to_dependencies
+from treeglot.syntax.formats import read_dependencies
 
-pytestmark = pytest.mark.filterwarnings("ignore::treeglot.lm.DiscountWarning")  # small data
+pytestmark = pytest.mark.filterwarnings("ignore::treeglot.lm.train.DiscountWarning")  # small data
 FILES = {"source": "zh.txt", "target": "en.txt", "alignments": "links.align", "target_trees": "en.tree"}
 
 

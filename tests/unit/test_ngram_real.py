@@ -9,7 +9,8 @@ import kenlm
 import numpy as np
 import pytest
 
-from treeglot.lm import NgramModel, NgramState, compile, load, train
+from treeglot._core import NgramState
+from treeglot.lm import NgramModel, compile, load, train
 
 SHARED = Path(__file__).parents[2].parent / "shared/data/zh-en"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from treeglot.align import AlignmentScore
+from treeglot.align.score import AlignmentScore
 from treeglot.base.errors import FormatError
 from treeglot.evaluate import Bleu, paired_bootstrap
 from treeglot.evaluate.report import score_systems

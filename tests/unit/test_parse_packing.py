@@ -7,7 +7,8 @@ from itertools import pairwise
 from enumeration import tails_of
 from split_grammars import scored_trees
 
-from treeglot.parse import GrammarParser, ParsingOptions, SplitGrammar
+from treeglot._core import SplitGrammar
+from treeglot.parse import GrammarParser, ParsingOptions
 from treeglot.syntax import FORMATS
 
 EVERYTHING = ParsingOptions(coarse=(math.inf,), prune=math.inf)

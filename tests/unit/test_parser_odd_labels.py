@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from treeglot._core import SplitGrammar
 from treeglot.base.errors import FormatError
-from treeglot.parse import GrammarParser, ParserTraining, SplitGrammar, load, train, train_in, treebank
+from treeglot.parse import GrammarParser, ParserTraining, load, train, treebank
+from treeglot.parse.train import train_in
 from treeglot.syntax import Tree
 
 PLAIN = ParserTraining(cycles=0)

@@ -8,9 +8,12 @@ import pytest
 from treeglot._core import SignatureKind, Trainer, clean_tree
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli import main
-from treeglot.parse import GrammarParser, ParserTraining, compare, load, read_kbest, train, train_in, treebank
+from treeglot.parse import GrammarParser, ParserTraining, compare, load, train, treebank
+from treeglot.parse.kbest import read_tree_lists
+from treeglot.parse.train import train_in
 from treeglot.sample import generate, split
-from treeglot.syntax import Tree, read_forests, read_trees, write
+from treeglot.syntax import Tree, write
+from treeglot.syntax.formats import read_forests, read_trees
 
 SAMPLE = split(generate(pairs=120, seed=3))
 TREES = [pair.source_tree for pair in SAMPLE["train"]]
@@ -271,7 +274,7 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "tags" not in figures
     lists = tmp_path / "lists"
     assert main(["parse", str(model), str(text), "--kbest", "3", "--out", str(lists)]) == 0
-    found = list(read_kbest(lists))
+    found = list(read_tree_lists(lists))
     assert len(found) == len(gold) + 1
     assert found[-1] == []
     assert all(a[0] >= b[0] for trees in found for a, b in pairwise(trees))
@@ -334,12 +337,12 @@ def test_lists_of_other_parsers(tmp_path: Path) -> None:
     path.write_text(
         "sentence 1: \na b\n2 best:\n( (S (A a) (B b)))\n( (S (B a) (B b)))\nsentence 2: \nc\n2 best:\n(())\n"
     )
-    assert [[str(tree) for _, tree in trees] for trees in read_kbest(path)] == [
+    assert [[str(tree) for _, tree in trees] for trees in read_tree_lists(path)] == [
         ["(S (A a) (B b))", "(S (B a) (B b))"],
         [],
     ]
     path.write_text("( (S (A a)))\n\n(())\n\n( (S (A b)))\n( (S (B b)))\n")
-    assert [len(trees) for trees in read_kbest(path)] == [1, 0, 2]
+    assert [len(trees) for trees in read_tree_lists(path)] == [1, 0, 2]
     path.write_text("( (S (A a)))\nx\t(S\n")
     with pytest.raises(FormatError, match="egret:2: is not a tree"):
-        list(read_kbest(path))
+        list(read_tree_lists(path))

@@ -8,7 +8,8 @@ import pytest
 
 from treeglot import FormatError, UsageError
 from treeglot.cli import main
-from treeglot.syntax import read_dependencies, write
+from treeglot.syntax import write
+from treeglot.syntax.formats import read_dependencies
 from treeglot.syntax.formats.enju import UnknownPredicateWarning
 from treeglot.syntax.predicates import Phrase, PredicateSentence, Token, predicate_arcs
 

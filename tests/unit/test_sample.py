@@ -7,9 +7,11 @@ import pytest
 
 from treeglot.cli import main
 from treeglot.parse import compare
-from treeglot.sample import SamplePair, forests, generate, grammar, split, write
+from treeglot.sample import forests, generate, split, write
+from treeglot.sample.corpus import SamplePair, grammar
 from treeglot.sample.derive import DeadEndError, Deriver
-from treeglot.syntax import ParseForest, Tree, read_alignments, read_dependencies, read_forests, read_text, read_trees
+from treeglot.syntax import ParseForest, Tree
+from treeglot.syntax.formats import read_alignments, read_dependencies, read_forests, read_text, read_trees
 
 PARTS = {"train": 2600, "dev": 200, "test": 200}
 

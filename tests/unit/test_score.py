@@ -14,7 +14,7 @@ import sacrebleu
 from treeglot.base.errors import UsageError
 from treeglot.cli import main
 from treeglot.evaluate import Bleu, Chrf, Ter, paired_bootstrap, sign_test
-from treeglot.evaluate.report import ScoreOptions, score_systems
+from treeglot.evaluate.report import ReportOptions, score_systems
 
 OLD = ["the cat sat on a mat .", "dogs bark at night", "it rains", "who knows that ?"]
 NEW = ["the cat sat on the mat .", "dogs bark loudly at night", "it rains", "nobody knows that ."]
@@ -176,7 +176,7 @@ def test_unknown_tokenizer(run) -> None:
 
 def test_tokenizers_are_those_of_sacrebleu() -> None:
     lines, reference = ["It rains, doesn't it?", "Yes (mostly)."], ["It rains , does n't it ?", "Yes, mostly."]
-    options = ScoreOptions(tokenize="13a")
+    options = ReportOptions(tokenize="13a")
     systems = {"other": lines[::-1], "one": lines}
     _, report = score_systems(systems, [reference], baseline="other", metrics=["bleu"], options=options)
     expected = sacrebleu.corpus_bleu(lines, [reference]).score

@@ -6,20 +6,12 @@ from typing import Any
 
 import pytest
 
-from treeglot._core import SignatureKind, signatures
+from treeglot._core import SignatureKind, SplitGrammar, signatures
 from treeglot.base.errors import FormatError, UsageError
-from treeglot.parse import (
-    ForestParser,
-    GrammarParser,
-    Parser,
-    ParsingOptions,
-    SplitGrammar,
-    TreeParser,
-    compare,
-    load,
-    load_grammar,
-)
-from treeglot.syntax import Tree, read_forests, read_trees
+from treeglot.parse import GrammarParser, Parser, ParsingOptions, compare, load
+from treeglot.parse.grammar import load_grammar
+from treeglot.syntax import Tree
+from treeglot.syntax.formats import read_forests, read_trees
 
 SHARED = Path(__file__).parents[2].parent / "shared/data"
 
@@ -141,7 +133,7 @@ def test_every_sentence_gets_a_tree_and_is_counted() -> None:
     assert [str(parsed.value) for parsed in found[2:]] == ["(S (A a))", "(S (A a) (UNK b))"]
     assert not found[1].value
     assert found[2].log_probability == -math.inf
-    forests = list(ForestParser(parser).parse([["a", "a"], [], ["a"]]))
+    forests = list(parser.parse([["a", "a"], [], ["a"]]))
     assert [forest.parsed for forest in forests] == [True, False, True]
     assert str(forests[2].viterbi()) == "(ROOT (S (A a)))"
     assert parser.counts == {"parsed": 2, "no_words": 2, "flat": 3}
@@ -167,9 +159,8 @@ def test_a_coarser_level_has_the_last_word_where_the_finest_has_no_parse() -> No
 
 def test_the_protocol_is_kept() -> None:
     parser = GrammarParser(grammar())
-    assert isinstance(ForestParser(parser), Parser)
-    assert isinstance(TreeParser(parser), Parser)
-    assert [str(tree) for tree in TreeParser(parser).parse([["a"]])] == ["(S (A a))"]
+    assert isinstance(parser, Parser)
+    assert [str(parsed.value) for parsed in parser.trees([["a"]])] == ["(S (A a))"]
 
 
 def test_a_time_limit_ends_in_a_flat_tree() -> None:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from treeglot.syntax import Dependency, Structure, structure, structures
+from treeglot.syntax import Dependency, structures
+from treeglot.syntax.structure import Structure, structure
 
 #                                       0      1     2   3      4     5
 SENTENCE = Dependency.from_brackets("(Bush) held ((a) talk) (with (Sharon))")

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from treeglot.syntax import HeadTable, Tree, heads, to_dependencies, to_dependency
+from treeglot._core import HeadTable
+from treeglot.syntax import Tree, heads, to_dependency
+from treeglot.syntax.constituents import to_dependencies
 
 SHARED = Path(__file__).parents[2].parent / "shared/data"
 

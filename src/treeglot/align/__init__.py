@@ -6,18 +6,9 @@
 ['0-0 1-1', '0-0 1-1', '0-0 1-1']
 """
 
-from treeglot.align.aligners import ALIGNERS, Aligner
-from treeglot.align.corpus import align, align_directions
-from treeglot.align.score import AlignmentScore, score
-from treeglot.align.symmetrize import SYMMETRIZATIONS, symmetrize
+from treeglot.align.aligners import ALIGNERS
+from treeglot.align.corpus import align
+from treeglot.align.score import score
+from treeglot.align.symmetrize import symmetrize
 
-__all__ = [
-    "ALIGNERS",
-    "SYMMETRIZATIONS",
-    "Aligner",
-    "AlignmentScore",
-    "align",
-    "align_directions",
-    "score",
-    "symmetrize",
-]
+__all__ = ["ALIGNERS", "align", "score", "symmetrize"]

@@ -37,11 +37,13 @@ def align(
     threads: Annotated[int, typer.Option(help="Threads, two at most are used; they do not change the result.")] = 1,
 ) -> None:
     """Align the words of a parallel corpus."""
-    from treeglot.align import SYMMETRIZATIONS, score
     from treeglot.align import align as align_words
+    from treeglot.align import score
+    from treeglot.align.symmetrize import SYMMETRIZATIONS
     from treeglot.base.errors import FormatError, UsageError
     from treeglot.base.options import unknown
-    from treeglot.syntax import read_alignments, read_text, write
+    from treeglot.syntax import write
+    from treeglot.syntax.formats import read_alignments, read_text
 
     if symmetrization not in SYMMETRIZATIONS:
         raise UsageError(unknown("symmetrisation", symmetrization, SYMMETRIZATIONS))

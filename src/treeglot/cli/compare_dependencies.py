@@ -51,7 +51,7 @@ def compare_dependencies(
     with shown_warnings():
         read = {name: _read(path, heads, style) for name, path in named.items()}
     if text is not None:
-        from treeglot.syntax import read_text
+        from treeglot.syntax.formats import read_text
 
         lines = list(read_text(text))
         for name, path in named.items():
@@ -90,8 +90,9 @@ def _named(given: Sequence[str], what: str, stems: bool = False) -> dict[str, st
 
 
 def _read(path: str, heads: str, style: str) -> list[Dependency]:
-    from treeglot.syntax import Dependency, find_format, read
+    from treeglot.syntax import Dependency, read
     from treeglot.syntax.convert import ConvertOptions, convert
+    from treeglot.syntax.formats import find_format
 
     holds = find_format(path).holds
     if holds is Dependency:

@@ -13,8 +13,9 @@ import typer
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.output import say, track, warn
-from treeglot.syntax import FORMATS, READ_ONLY, Dependency, Tree
+from treeglot.syntax import FORMATS, Dependency, Tree
 from treeglot.syntax.convert import ConvertOptions
+from treeglot.syntax.formats import READ_ONLY
 
 NAMES = ", ".join(FORMATS)
 READ = ", ".join([*FORMATS, *READ_ONLY])
@@ -51,9 +52,10 @@ def convert(
     Formats are known by suffix, compression (.gz, .xz, .zst) aside. Forests become trees by their best parse, trees
     become forests of one tree, both become dependencies by a head table, and everything but links becomes text.
     """
-    from treeglot.syntax import find_format, read, write
+    from treeglot.syntax import read, write
     from treeglot.syntax.convert import NOUNS
     from treeglot.syntax.convert import convert as convert_values
+    from treeglot.syntax.formats import find_format
 
     source, target = find_format(input, from_), find_format(output, to)
     if target.name == "egret" and options.scores is None:
@@ -89,7 +91,7 @@ def convert(
 
 def _refuse_blank(text: Path, format: str) -> None:
     """Refuse a text that what is written cannot stay in step with, before the work."""
-    from treeglot.syntax import read_text
+    from treeglot.syntax.formats import read_text
 
     for number, words in enumerate(read_text(text), 1):
         if not words:
@@ -99,7 +101,7 @@ def _refuse_blank(text: Path, format: str) -> None:
 
 def _over(trees: Iterable[Dependency], file: str, text: Path) -> Iterator[Dependency]:
     """The dependencies of sentences, in step with them: CoNLL has no other way to say that a parse failed."""
-    from treeglot.syntax import read_text
+    from treeglot.syntax.formats import read_text
     from treeglot.syntax.same_words import difference
 
     for number, (tree, words) in enumerate(zip_longest(trees, read_text(text)), 1):

@@ -186,7 +186,8 @@ def _trees(source: Path, format: str | None, decoder: ForeignFormat) -> Iterator
     from treeglot.corpus import as_forest
     from treeglot.corpus.sources import read_sources
     from treeglot.foreign.input import input_tree
-    from treeglot.syntax import ParseForest, Records, Tree
+    from treeglot.syntax import ParseForest, Tree
+    from treeglot.syntax.formats import Records
 
     if format is None and logical_suffix(source) in ("", ".txt"):
         for line in iterate_lines(source, errors="replace"):

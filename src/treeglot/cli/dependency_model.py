@@ -14,7 +14,8 @@ from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.output import say, warn
 
 if TYPE_CHECKING:
-    from treeglot.lm import DependencyModel, Perplexity
+    from treeglot.lm import DependencyModel
+    from treeglot.lm.ngram import Perplexity
     from treeglot.syntax import Dependency
 
 Unit = Literal["words", "tags"]
@@ -40,7 +41,7 @@ class TreeFile:
 
     def read(self, unit: Unit) -> Iterator[Dependency]:
         """Its trees; one without tags where they are needed is a `FormatError`."""
-        from treeglot.syntax import read_dependencies
+        from treeglot.syntax.formats import read_dependencies
 
         options: dict[str, Any] = {} if self.tags is None else {"tags": self.tags}
         for number, tree in enumerate(read_dependencies(self.path, self.format, **options), 1):

@@ -12,7 +12,8 @@ from treeglot.cli import dependency_model
 from treeglot.cli.dependency_model import TagColumn, TreeFormat
 
 if TYPE_CHECKING:
-    from treeglot.lm import NgramModel, Perplexity
+    from treeglot.lm import NgramModel
+    from treeglot.lm.ngram import Perplexity
 
 LINES_AT_A_TIME = 10_000
 
@@ -38,7 +39,8 @@ def lm_score(
     """
     if words and total:
         raise UsageError("--words and --total cannot be had together")
-    from treeglot.lm import is_dependency_model, load, load_dependency
+    from treeglot.lm import load, load_dependency
+    from treeglot.lm.dependency import is_dependency_model
 
     unit = math.log(10) if natural else 1.0
     if is_dependency_model(model):
@@ -59,7 +61,7 @@ def _score(model: NgramModel, path: str, words: bool, total: bool, unit: float, 
     from itertools import islice
 
     from treeglot.base.files import iterate_lines
-    from treeglot.lm import Perplexity
+    from treeglot.lm.ngram import Perplexity
 
     lines = iterate_lines(path)
     sums = Perplexity(0, 0, 0, 0.0, 0.0)

@@ -37,7 +37,8 @@ def parse(
     which lines, is said at the end; --report tells it of every sentence.
     """
     from treeglot.parse import load
-    from treeglot.syntax import read_text, write
+    from treeglot.syntax import write
+    from treeglot.syntax.formats import read_text
 
     if kbest < 0:
         raise UsageError(f"kbest is {kbest}; expected 0 or more")
@@ -59,7 +60,7 @@ def parse(
 
 def _format(out: Path, to: str | None, trees: bool) -> str:
     """The format to write: the one that was asked for, or that of the suffix."""
-    from treeglot.syntax import find_format
+    from treeglot.syntax.formats import find_format
 
     if to is None and str(out) == "-":
         to = "brackets" if trees else "jsonl"

@@ -27,7 +27,8 @@ def parser_eval(
     from treeglot.base.errors import FormatError
     from treeglot.parse import compare
     from treeglot.parse.brackets import summary
-    from treeglot.syntax import ParseForest, Tree, find_format, read, read_trees
+    from treeglot.syntax import ParseForest, Tree, read
+    from treeglot.syntax.formats import find_format, read_trees
 
     holds = find_format(test).holds
     if holds is not Tree and holds is not ParseForest:

@@ -24,7 +24,7 @@ def parser_train(
     """
     from treeglot.base.errors import FormatError
     from treeglot.parse.train import train_in, treebank
-    from treeglot.syntax import read_trees
+    from treeglot.syntax.formats import read_trees
 
     records = read_trees(trees, "brackets", skip_bad=skip_bad)
     bank, report = treebank(records, options)

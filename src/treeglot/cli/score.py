@@ -13,7 +13,7 @@ from treeglot.base.files import read_lines
 from treeglot.cli.output import warn
 
 if TYPE_CHECKING:
-    from treeglot.evaluate.report import Comparison, ScoreOptions, SystemReport
+    from treeglot.evaluate.report import Difference, ReportOptions, SystemReport
 
 
 def score(
@@ -49,9 +49,9 @@ def score(
     A system can be tested against a baseline: by the sign test of Collins et al. (2005) and by paired bootstrap
     resampling (Koehn 2004).
     """
-    from treeglot.evaluate.report import ScoreOptions, score_systems
+    from treeglot.evaluate.report import ReportOptions, score_systems
 
-    options = ScoreOptions(lowercase, length, tokenize, samples, seed)
+    options = ReportOptions(lowercase, length, tokenize, samples, seed)
     references = [_read(path) for path in reference]
     for path, lines in zip(reference[1:], references[1:], strict=True):
         _same_length(path, lines, reference[0], references[0])
@@ -121,7 +121,7 @@ def _table(reports: Sequence[SystemReport], against: str | None) -> str:
     return text
 
 
-def _compared(found: Comparison) -> list[str]:
+def _compared(found: Difference) -> list[str]:
     from treeglot.evaluate.page import shown
 
     test, drawn = found.sign_test, found.bootstrap
@@ -148,7 +148,9 @@ def _aligned(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _json(reports: Sequence[SystemReport], reference: Sequence[str], against: str | None, options: ScoreOptions) -> str:
+def _json(
+    reports: Sequence[SystemReport], reference: Sequence[str], against: str | None, options: ReportOptions
+) -> str:
     import dataclasses
     import json
 

@@ -15,7 +15,7 @@ from treeglot.cli.screen import Colour, Width, screen
 from treeglot.syntax import FORMATS
 
 if TYPE_CHECKING:
-    from treeglot.syntax import Format
+    from treeglot.syntax.formats.format import Format
 
 NAMES = ", ".join(FORMATS)
 
@@ -43,8 +43,9 @@ def show(
 ) -> None:
     """Draw trees, forests, dependency trees or alignments, in the terminal, as SVG or as HTML."""
     from treeglot.base.files import write_binary
-    from treeglot.syntax import Alignment, draw, find_format
+    from treeglot.syntax import Alignment, draw
     from treeglot.syntax.convert import NOUNS
+    from treeglot.syntax.formats import find_format
 
     chosen = find_format(file, format)
     noun = NOUNS[chosen.holds]
@@ -135,7 +136,8 @@ def _index_of_line(file: str, format: Format[Any], line: int) -> int:
 
 def _sentences(path: str | None, first: int) -> Iterator[Words | None]:
     """The words of the sentences of a file from number `first` on, whatever they are kept in; without a file, None."""
-    from treeglot.syntax import Alignment, find_format, read, read_text
+    from treeglot.syntax import Alignment, read
+    from treeglot.syntax.formats import find_format, read_text
 
     while path is None:
         yield None

@@ -12,7 +12,7 @@ from treeglot.cli.screen import Colour, Width, screen
 
 if TYPE_CHECKING:
     from treeglot.models import Model
-    from treeglot.sample import SamplePair
+    from treeglot.sample.corpus import SamplePair
     from treeglot.syntax import ParseForest
     from treeglot.syntax.draw import Screen
 
@@ -105,9 +105,10 @@ def language_models(train: Sequence[SamplePair], dev: Sequence[SamplePair]) -> s
     import warnings
 
     from treeglot import lm
+    from treeglot.lm.train import DiscountWarning
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", lm.DiscountWarning)
+        warnings.simplefilter("ignore", DiscountWarning)
         words = lm.compile(lm.train([pair.target for pair in train], order=3))
         trees = lm.compile_dependency(lm.train_dependency([pair.target_dependency for pair in train]))
     perplexity = words.perplexity(" ".join(pair.target) for pair in dev)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args, 
 
 from treeglot.base.errors import UsageError
 from treeglot.base.options import Options, option
-from treeglot.syntax import Alignment, Dependency, ParseForest, Tree, find_format
+from treeglot.syntax import Alignment, Dependency, ParseForest, Tree
+from treeglot.syntax.formats import find_format
 
 if TYPE_CHECKING:
     from treeglot.corpus.pairs import Needs, Pairs

@@ -8,22 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from treeglot._core import HeadTable
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.corpus.files import Corpus, Side
 from treeglot.corpus.parses import as_forest
-from treeglot.syntax import (
-    Alignment,
-    Dependency,
-    HeadTable,
-    ParseForest,
-    Tree,
-    find_format,
-    head_style,
-    heads,
-    read_parallel,
-    to_dependencies,
-)
-from treeglot.syntax.formats import missing_hint
+from treeglot.syntax import Alignment, Dependency, ParseForest, Tree, heads, read_parallel
+from treeglot.syntax.constituents import to_dependencies
+from treeglot.syntax.formats import find_format, missing_hint
+from treeglot.syntax.head_style import head_style
 from treeglot.syntax.same_words import difference
 
 BATCH = 2048  # pairs read at a time

@@ -9,7 +9,8 @@ from typing import Any
 from treeglot.base.errors import UsageError
 from treeglot.base.files import iterate_lines, logical_suffix
 from treeglot.corpus.files import NOUNS
-from treeglot.syntax import FORMATS, READ_ONLY, Records, find_format
+from treeglot.syntax import FORMATS
+from treeglot.syntax.formats import READ_ONLY, Records, find_format
 
 
 def read_sources(path: Path, format: str | None, *holds: type[Any], skip_bad: bool = False) -> Iterator[Any]:

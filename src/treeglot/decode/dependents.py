@@ -9,7 +9,7 @@ from treeglot.decode.search import SearchOptions
 from treeglot.decode.translator import Setup
 
 if TYPE_CHECKING:
-    from treeglot.syntax import HeadTable
+    from treeglot._core import HeadTable
 
 
 def match_dependents(augmented: bool = False, heads: HeadTable | None = None) -> Setup:

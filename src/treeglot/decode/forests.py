@@ -9,8 +9,8 @@ from treeglot import _core
 from treeglot.decode.search import SearchOptions
 
 if TYPE_CHECKING:
+    from treeglot._core import HeadTable
     from treeglot.lm import DependencyModel
-    from treeglot.syntax import HeadTable
 
 
 def match_forests(

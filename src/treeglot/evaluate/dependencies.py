@@ -11,7 +11,7 @@ import numpy as np
 from treeglot._core import Dependency
 from treeglot.base.errors import UsageError
 
-__all__ = ["Accuracy", "Agreement", "Comparison", "Trees", "compare_dependencies"]
+__all__ = ["Accuracy", "Agreement", "DependencyComparison", "Trees", "compare_dependencies"]
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Trees:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class DependencyComparison:
     """Tables 2 and 3 of the paper, as far as trees tell them."""
 
     names: tuple[str, ...]
@@ -71,7 +71,7 @@ class Comparison:
 
 def compare_dependencies(
     analyses: Mapping[str, Sequence[Dependency]], gold: Sequence[Dependency] | None = None
-) -> Comparison:
+) -> DependencyComparison:
     """Compare analyses of the same sentences; `gold` trees are those of the first sentences, or of all.
 
     >>> one = [Dependency(["I", "see", "stars"], [1, -1, 1])]
@@ -94,7 +94,7 @@ def compare_dependencies(
         _check("gold", gold, names[0], first[: len(gold)], len(gold))
     pairs = {(a, b): _agreement(analyses[a], analyses[b]) for a, b in combinations(names, 2)}
     accuracy = {} if gold is None else {name: _accuracy(trees[: len(gold)], gold) for name, trees in analyses.items()}
-    return Comparison(names, pairs, {name: _trees(trees) for name, trees in analyses.items()}, accuracy)
+    return DependencyComparison(names, pairs, {name: _trees(trees) for name, trees in analyses.items()}, accuracy)
 
 
 def _check(name: str, trees: Sequence[Dependency], other: str, expected: Sequence[Dependency], count: int) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from treeglot.evaluate.dependencies import Agreement, Comparison
+from treeglot.evaluate.dependencies import Agreement, DependencyComparison
 from treeglot.evaluate.page import STYLE
 
 __all__ = ["as_json", "as_page", "as_text"]
@@ -20,7 +20,7 @@ Columns = Mapping[str, Mapping[str, str]]
 """More columns of table 3, by heading and source: numbers of rules, BLEU."""
 
 
-def agreement_rows(found: Comparison) -> list[list[str]]:
+def agreement_rows(found: DependencyComparison) -> list[list[str]]:
     """Table 2: shares in per cent, the same roots above the diagonal, the same heads below it."""
     rows = [["roots \\ heads", *found.names]]
     for i, one in enumerate(found.names):
@@ -35,7 +35,7 @@ def agreement_rows(found: Comparison) -> list[list[str]]:
     return rows
 
 
-def source_rows(found: Comparison, more: Columns) -> list[list[str]]:
+def source_rows(found: DependencyComparison, more: Columns) -> list[list[str]]:
     """Table 3: a row for each source."""
     head = ["source", "sentences", "unparsed", "illegal", "several roots", "cycles", "non-projective"]
     if found.accuracy:
@@ -52,7 +52,7 @@ def source_rows(found: Comparison, more: Columns) -> list[list[str]]:
     return rows
 
 
-def as_text(found: Comparison, more: Columns | None = None) -> str:
+def as_text(found: DependencyComparison, more: Columns | None = None) -> str:
     """Both tables, in columns.
 
     >>> from treeglot.evaluate.dependencies import compare_dependencies
@@ -72,7 +72,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> str:
     )
 
 
-def as_json(found: Comparison, more: Columns | None = None) -> str:
+def as_json(found: DependencyComparison, more: Columns | None = None) -> str:
     """Everything, as JSON."""
     data: dict[str, Any] = {
         "names": list(found.names),
@@ -89,7 +89,7 @@ def as_json(found: Comparison, more: Columns | None = None) -> str:
     return json.dumps(data, indent=1, ensure_ascii=False)
 
 
-def as_page(found: Comparison, more: Columns | None = None, title: str = "Dependencies compared") -> str:
+def as_page(found: DependencyComparison, more: Columns | None = None, title: str = "Dependencies compared") -> str:
     """A page with heat maps of table 2, and table 3."""
     tables = [_table(source_rows(found, more or {}))]
     parts = [
@@ -105,7 +105,7 @@ def as_page(found: Comparison, more: Columns | None = None, title: str = "Depend
     return "\n".join([*parts, "</body></html>", ""])
 
 
-def heat_map(found: Comparison, what: str) -> str:
+def heat_map(found: DependencyComparison, what: str) -> str:
     """One share for every pair as an SVG; the darkest cell is the greatest, the lightest the least."""
     names = found.names
     shares = [_share(both, what) for both in found.agreement.values()] or [1.0]

@@ -22,7 +22,7 @@ MetricName: TypeAlias = Literal["bleu", "chrf", "ter"]
 
 
 @dataclass(frozen=True)
-class ScoreOptions(Options):
+class ReportOptions(Options):
     """How systems are scored."""
 
     lowercase: bool = option(False, "compare without regard to case (TER always does)")
@@ -41,7 +41,7 @@ class ScoreOptions(Options):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Difference:
     """A system's score beside the baseline's."""
 
     difference: float
@@ -58,7 +58,7 @@ class Score:
     signature: str
     interval: Interval
     details: str  # of BLEU: precisions and brevity penalty
-    against: Comparison | None = None
+    against: Difference | None = None
 
     def as_object(self) -> dict[str, Any]:
         """For JSON."""
@@ -135,7 +135,7 @@ def score_systems(
     *,
     baseline: str | None = None,
     metrics: Sequence[MetricName] = ("bleu", "chrf", "ter"),
-    options: ScoreOptions | None = None,
+    options: ReportOptions | None = None,
     bins: Sequence[int] = (10, 20, 30, 40, 50),
 ) -> Compared:
     """The scores of systems by name, each with a line for every sentence; all but `baseline` are tested against it.
@@ -147,7 +147,7 @@ def score_systems(
     >>> round(new.scores[0].value, 2), round(new.scores[0].against.difference, 2), new.scores[0].signature
     (100.0, 33.13, 'nrefs:1|case:mixed|eff:no|tok:none|smooth:exp|version:...')
     """
-    chosen = options or ScoreOptions()
+    chosen = options or ReportOptions()
     _check(systems, references, bins)
     judges = [_judge(name, chosen) for name in metrics]
     bleu = next((judge for judge in judges if judge.name == "bleu"), None) or _judge("bleu", chosen)
@@ -187,7 +187,7 @@ class _Judge:
         return [[self.sacre._preprocess_segment(line) for line in lines] for lines in texts]
 
 
-def _judge(name: str, options: ScoreOptions) -> _Judge:
+def _judge(name: str, options: ReportOptions) -> _Judge:
     from sacrebleu.metrics.chrf import CHRF
     from sacrebleu.metrics.ter import TER
 
@@ -203,7 +203,7 @@ def _judge(name: str, options: ScoreOptions) -> _Judge:
             raise UsageError(unknown("metric", name, ("bleu", "chrf", "ter")))
 
 
-def _sacre_bleu(options: ScoreOptions) -> SacreMetric:
+def _sacre_bleu(options: ReportOptions) -> SacreMetric:
     from sacrebleu.metrics.bleu import BLEU, BLEUSignature
 
     class ShortestSignature(BLEUSignature):
@@ -231,7 +231,7 @@ def _score(
     references: Sequence[Sequence[str]],
     rows: Statistics,
     baseline: Statistics | None,
-    options: ScoreOptions,
+    options: ReportOptions,
 ) -> Score:
     result = judge.sacre.corpus_score(lines, references)
     drawn = {"samples": options.samples, "seed": options.seed}
@@ -240,7 +240,7 @@ def _score(
     against = None
     if baseline is not None:
         difference = judge.core.score(rows) - judge.core.score(baseline)
-        against = Comparison(difference, sign_test(judge.core, baseline, rows), bootstrap)
+        against = Difference(difference, sign_test(judge.core, baseline, rows), bootstrap)
     signature = str(judge.sacre.get_signature())
     return Score(result.name, float(result.score), signature, bootstrap.system, result._verbose, against)
 

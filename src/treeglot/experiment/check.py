@@ -17,8 +17,8 @@ from treeglot.corpus.files import NOUNS, is_parsed, side_of
 from treeglot.corpus.pairs import check_links
 from treeglot.decode.translation import tokens
 from treeglot.experiment.step import Step, Task
-from treeglot.syntax import Alignment, find_format, read, read_text
-from treeglot.syntax.formats import missing_hint
+from treeglot.syntax import Alignment, read
+from treeglot.syntax.formats import find_format, missing_hint, read_text
 from treeglot.syntax.same_words import difference
 
 COUNTS = "counts.json"

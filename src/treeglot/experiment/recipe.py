@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from treeglot.align import SYMMETRIZATIONS
 from treeglot.align.aligners import DEFAULT
+from treeglot.align.symmetrize import SYMMETRIZATIONS
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike
 from treeglot.base.options import Options, file_options, in_file, load_options, option, required, unknown, with_values

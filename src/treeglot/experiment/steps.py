@@ -43,7 +43,7 @@ def steps_of(recipe: Recipe) -> list[Step]:
 
     Their settings are all options, defaults too: a default that changes must not leave an old result in place.
     """
-    from treeglot.evaluate.report import ScoreOptions
+    from treeglot.evaluate.report import ReportOptions
 
     corpus, dev = _files(recipe.corpus), _files(recipe.dev)
     tests = {name: _files(test) for name, test in recipe.test.items()}
@@ -76,7 +76,7 @@ def steps_of(recipe: Recipe) -> list[Step]:
         settings: dict[str, Any] = {
             "systems": [system.name for system in recipe.system],
             "baseline": recipe.baseline or recipe.system[0].name,
-            "options": resolved(ScoreOptions, {"lowercase": recipe.lowercase}),
+            "options": resolved(ReportOptions, {"lowercase": recipe.lowercase}),
         }
         inputs = outputs | _references(tests[name])
         steps.append(Step(f"score {name}", partial(_score, **settings), inputs, settings))
@@ -216,7 +216,7 @@ def _tuner(settings: TuneSettings) -> dict[str, Any]:
 
 def _train_parser(settings: ParserSettings, task: Task) -> None:
     from treeglot.parse.train import ParserTraining, train_in, treebank
-    from treeglot.syntax import read_trees
+    from treeglot.syntax.formats import read_trees
 
     options = from_table(
         ParserTraining, {"cycles": settings.cycles, "signature": settings.signature, "threads": task.threads}
@@ -232,7 +232,8 @@ def _train_parser(settings: ParserSettings, task: Task) -> None:
 
 def _parse(settings: ParserSettings, task: Task) -> None:
     from treeglot.parse import ParsingOptions, load
-    from treeglot.syntax import read_text, write
+    from treeglot.syntax import write
+    from treeglot.syntax.formats import read_text
 
     parser = load(task.inputs["parser"], ParsingOptions(prune=settings.prune, threads=task.threads))
     forests = [found.value for found in parser.forests(read_text(task.inputs["sentences"]))]
@@ -243,7 +244,8 @@ def _parse(settings: ParserSettings, task: Task) -> None:
 
 def _align(settings: AlignSettings, task: Task) -> None:
     from treeglot.align import align
-    from treeglot.syntax import read_text, write
+    from treeglot.syntax import write
+    from treeglot.syntax.formats import read_text
 
     links = align(
         list(read_text(task.inputs["source"])),
@@ -359,7 +361,7 @@ def _translate(task: Task) -> None:
 
 
 def _score(task: Task, systems: Sequence[str], baseline: str, options: Mapping[str, Any]) -> None:
-    from treeglot.evaluate.report import ScoreOptions, score_systems
+    from treeglot.evaluate.report import ReportOptions, score_systems
 
     outputs = {name: read_lines(task.inputs[name]) for name in systems}
     references = [read_lines(path) for name, path in task.inputs.items() if name.startswith("reference ")]
@@ -367,7 +369,7 @@ def _score(task: Task, systems: Sequence[str], baseline: str, options: Mapping[s
         outputs,
         references,
         baseline=baseline if len(outputs) > 1 else None,
-        options=from_table(ScoreOptions, options),
+        options=from_table(ReportOptions, options),
     )
     with write_binary(task.out / "scores.json") as stream:
         stream.write((json.dumps([one.as_object() for one in found], indent=1) + "\n").encode())

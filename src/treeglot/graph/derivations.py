@@ -35,7 +35,7 @@ class Yields:
         return Yields(ends, symbols("yields", [symbol for edge in lists for symbol in edge]))
 
 
-class KBest(Iterator[GraphDerivation]):
+class KBestDerivations(Iterator[GraphDerivation]):
     """The derivations of the goal from the best down; the next one can be asked for at any time.
 
     The order is exact and total: a higher score first; of equal scores the derivation whose first edge has the smaller
@@ -43,7 +43,7 @@ class KBest(Iterator[GraphDerivation]):
     Derivations with score -inf are left out. With `yields`, of those with equal yields only the first is given.
 
     >>> graph = Hypergraph.from_arrays([0, 2, 3], [0, 0, 0, 2], [0, 0], goal=1)  # two leaves; goal ← leaf leaf
-    >>> best = KBest(graph, [-1.0, -3.0, 0.0])
+    >>> best = KBestDerivations(graph, [-1.0, -3.0, 0.0])
     >>> next(best), next(best).edges.tolist(), next(best).edges.tolist()
     (GraphDerivation(score=-2, edges=3), [2, 0, 1], [2, 1, 0])
     >>> [derivation.score for derivation in best]
@@ -67,7 +67,7 @@ class KBest(Iterator[GraphDerivation]):
 
 
 def kbest(graph: Hypergraph, scores: npt.ArrayLike, k: int, yields: Yields | None = None) -> list[GraphDerivation]:
-    """The `k` best derivations of the goal, or all if there are fewer; see `KBest` for their order.
+    """The `k` best derivations of the goal, or all if there are fewer; see `KBestDerivations` for their order.
 
     >>> graph = Hypergraph.from_arrays([0, 2, 3], [0, 0, 0, 2], [0, 0], goal=1)
     >>> [derivation.score for derivation in kbest(graph, [-1.0, -3.0, 0.0], 3)]
@@ -76,11 +76,11 @@ def kbest(graph: Hypergraph, scores: npt.ArrayLike, k: int, yields: Yields | Non
     >>> [derivation.score for derivation in kbest(graph, [-1.0, -3.0, 0.0], 3, same)]
     [-2.0]
     """
-    return KBest(graph, scores, yields).take(k)
+    return KBestDerivations(graph, scores, yields).take(k)
 
 
 def viterbi(graph: Hypergraph, scores: npt.ArrayLike) -> GraphDerivation | None:
-    """The best derivation of the goal, of equal ones the first in the order of `KBest`; None if there is none.
+    """The best derivation of the goal, of equal ones the first that `kbest` gives; None if there is none.
 
     >>> graph = Hypergraph.from_arrays([0, 2, 3], [0, 0, 0, 2], [0, 0], goal=1)
     >>> viterbi(graph, [-1.0, -3.0, 0.0]).edges

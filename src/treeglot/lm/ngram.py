@@ -1,8 +1,7 @@
-"""N-gram models: load, compile, ask. All scores are log10, as in ARPA files; times `LN10` they are natural."""
+"""N-gram models: load, compile, ask. All scores are log10, as in ARPA files; times ln 10 they are natural."""
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,9 +24,6 @@ Ids: TypeAlias = npt.NDArray[np.uint32]
 
 TEXTS_AT_A_TIME = 10_000
 KENLM_MAGIC = b"mmap lm http://kheafield.com/code"
-
-
-LN10 = math.log(10)  # times a log10 score: the natural logarithm
 
 
 class WordScore(NamedTuple):

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from treeglot._core import HeadTable
 from treeglot.base.files import write_binary
-from treeglot.syntax import Dependency, HeadTable, heads
+from treeglot.syntax import Dependency, heads
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -61,7 +62,8 @@ class DependencyModels:
 
     def write(self, folder: Path) -> None:
         """Estimate the models and write them into a folder."""
-        from treeglot.lm import DiscountWarning, compile_dependency
+        from treeglot.lm import compile_dependency
+        from treeglot.lm.train import DiscountWarning
         from treeglot.lm.train_dependency import estimate_dependency
 
         for unit, trainer in self._trainers.items():

@@ -17,7 +17,8 @@ from treeglot.models.artefacts import Artefacts
 from treeglot.models.matchers import strings
 from treeglot.rules import Engine, Extraction
 from treeglot.rules.score import COLUMNS
-from treeglot.syntax import Dependency, ParseForest, Tree, head_style, heads
+from treeglot.syntax import Dependency, ParseForest, Tree, heads
+from treeglot.syntax.head_style import head_style
 
 if TYPE_CHECKING:
     from treeglot.lm.dependency import Unit

@@ -16,7 +16,7 @@ from treeglot.corpus import Corpus, Pair, Pairs
 from treeglot.models.artefacts import DEPENDENCY_MODELS, DependencyModels, write_heads
 from treeglot.models.kinds import find_kind
 from treeglot.models.model import Model, load, write_model
-from treeglot.syntax.formats.plain import PLAIN
+from treeglot.syntax.formats.core import PLAIN
 
 if TYPE_CHECKING:
     from treeglot.rules import Compiled

@@ -16,7 +16,7 @@ _BEST = re.compile(r"\d+ best:")
 ScoredTree = tuple[float, Tree]
 
 
-def read_kbest(path: PathLike) -> Iterator[list[ScoredTree]]:
+def read_tree_lists(path: PathLike) -> Iterator[list[ScoredTree]]:
     r"""The lists in a file of Egret (`-n=100`) or the Berkeley parser (`-kbest 100`, with or without `-confidence`).
 
     Egret puts three lines before each list: `sentence 1:`, the words, `100 best:`. Berkeley's lists end with an empty
@@ -26,7 +26,7 @@ def read_kbest(path: PathLike) -> Iterator[list[ScoredTree]]:
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "dev.kbest"
     >>> _ = path.write_text("-1.5\t( (S (A a)))\n-2\t( (S (B a)))\n\n")
-    >>> [[(score, str(tree)) for score, tree in trees] for trees in read_kbest(path)]
+    >>> [[(score, str(tree)) for score, tree in trees] for trees in read_tree_lists(path)]
     [[(-1.5, '(S (A a))'), (-2.0, '(S (B a))')]]
     """
     name = os.fspath(path)

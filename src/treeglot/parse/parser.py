@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Generic, Literal, TypeVar
+from typing import ClassVar, Generic, Literal, TypeVar
 
 from treeglot import _core
 from treeglot._core import ParseForest, SplitGrammar, Tree
@@ -80,12 +80,17 @@ class GrammarParser:
     counts: Counter[str] = field(default_factory=Counter, init=False)
     places: dict[str, list[int]] = field(default_factory=dict, init=False)
     cut: int = field(default=0, init=False)
+    gives: ClassVar[type[ParseForest]] = ParseForest
 
     def __post_init__(self) -> None:
         """Indexes the grammar."""
         _check_level(self.level)
         finest = len(self.grammar.states) - 1 if self.level is None else self.level
         self._core = _core.SplitParser(self.grammar, finest)
+
+    def parse(self, sentences: Iterable[Sequence[str]]) -> Iterator[ParseForest]:
+        """A forest for each sentence, as every `Parser` gives values; one without a parse has a flat tree."""
+        return (parsed.value for parsed in self.forests(sentences))
 
     def trees(self, sentences: Iterable[Sequence[str]]) -> Iterator[Parsed[Tree]]:
         """The best tree of each sentence."""
@@ -124,39 +129,6 @@ class GrammarParser:
             return text
         limits = f"{self.options.most_edges:,} edges, 64 of a label and span, 1,000 unary chains"
         return text + f"; {self.cut:,} node{_s(self.cut)} cut by a limit ({limits})"
-
-
-class ForestParser:
-    """A `Parser` that gives forests.
-
-    An empty sentence gives the forest without nodes; one without a parse, a flat tree.
-    """
-
-    gives = ParseForest
-
-    def __init__(self, parser: GrammarParser) -> None:
-        """Parses with `parser`, whose counts go up."""
-        self.parser = parser
-        self.name = parser.name
-
-    def parse(self, sentences: Iterable[Sequence[str]]) -> Iterator[ParseForest]:
-        """A forest for each sentence."""
-        return (parsed.value for parsed in self.parser.forests(sentences))
-
-
-class TreeParser:
-    """A `Parser` that gives trees."""
-
-    gives = Tree
-
-    def __init__(self, parser: GrammarParser) -> None:
-        """Parses with `parser`, whose counts go up."""
-        self.parser = parser
-        self.name = parser.name
-
-    def parse(self, sentences: Iterable[Sequence[str]]) -> Iterator[Tree]:
-        """A tree for each sentence."""
-        return (parsed.value for parsed in self.parser.trees(sentences))
 
 
 def load(directory: PathLike, options: ParsingOptions | None = None, level: int | None = None) -> GrammarParser:

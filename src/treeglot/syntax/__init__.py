@@ -27,59 +27,27 @@ array([ 1, -1,  1], dtype=int32)
 (True, '0-0 1-2 2-1')
 """
 
-from treeglot._core import Alignment, Dependency, HeadTable, ParseForest, ScoreKind, Tree, TreeNode
+from treeglot._core import Alignment, Dependency, ParseForest, Tree
 from treeglot.syntax import heads
-from treeglot.syntax.category import categories, category
-from treeglot.syntax.constituents import to_dependencies, to_dependency
-from treeglot.syntax.formats import (
-    FORMATS,
-    READ_ONLY,
-    Records,
-    find_format,
-    read,
-    read_alignments,
-    read_dependencies,
-    read_forests,
-    read_parallel,
-    read_text,
-    read_trees,
-    write,
-)
-from treeglot.syntax.formats.format import Format
-from treeglot.syntax.head_style import STYLES, HeadStyle, head_style
+from treeglot.syntax.category import categories
+from treeglot.syntax.constituents import to_dependency
+from treeglot.syntax.formats import FORMATS, read, read_parallel, write
+from treeglot.syntax.head_style import HeadStyle
 from treeglot.syntax.notebook import attach
-from treeglot.syntax.structure import Structure, structure, structures
+from treeglot.syntax.structure import structures
 
 __all__ = [
     "FORMATS",
-    "READ_ONLY",
-    "STYLES",
     "Alignment",
     "Dependency",
-    "Format",
     "HeadStyle",
-    "HeadTable",
     "ParseForest",
-    "Records",
-    "ScoreKind",
-    "Structure",
     "Tree",
-    "TreeNode",
     "categories",
-    "category",
-    "find_format",
-    "head_style",
     "heads",
     "read",
-    "read_alignments",
-    "read_dependencies",
-    "read_forests",
     "read_parallel",
-    "read_text",
-    "read_trees",
-    "structure",
     "structures",
-    "to_dependencies",
     "to_dependency",
     "write",
 ]

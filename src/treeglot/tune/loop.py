@@ -21,7 +21,8 @@ from treeglot.base.files import PathLike, read_lines, write_binary
 from treeglot.base.options import MOST_SEED, Options, option
 from treeglot.decode import Source
 from treeglot.decode.weights import Weights, read_weights, write_weights
-from treeglot.evaluate import Bleu, Metric
+from treeglot.evaluate import Bleu
+from treeglot.evaluate.metrics import Metric
 from treeglot.tune.kbest import KBest
 from treeglot.tune.method import Method, Update, derived_seed
 from treeglot.tune.pool import Pool

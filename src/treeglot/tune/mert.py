@@ -13,7 +13,7 @@ from treeglot import _core
 from treeglot.base.errors import UsageError
 from treeglot.base.options import Options, option
 from treeglot.decode.weights import Weights, rescaled
-from treeglot.evaluate import Metric
+from treeglot.evaluate.metrics import Metric
 from treeglot.tune.method import Update, derived_seed, method, none_held_out
 from treeglot.tune.pool import Pool
 

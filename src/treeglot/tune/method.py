@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from treeglot.base.registry import Registry
 from treeglot.decode.weights import Weights
-from treeglot.evaluate import Bleu, Metric
-from treeglot.evaluate.metrics import Smooth
+from treeglot.evaluate import Bleu
+from treeglot.evaluate.metrics import Metric, Smooth
 from treeglot.tune.pool import Pool
 
 

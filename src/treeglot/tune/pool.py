@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from treeglot import _core
 from treeglot.decode.weights import Weights
-from treeglot.evaluate import Metric, References, Statistics
+from treeglot.evaluate.metrics import Metric, References, Statistics
 from treeglot.tune.kbest import KBest, sizes_of
 
 
