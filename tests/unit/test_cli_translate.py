@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from small_table import table
@@ -95,6 +96,32 @@ def test_an_unknown_kind_names_the_file(model: Path, capsys: pytest.CaptureFixtu
 def test_numbers_that_make_no_sense(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["translate", str(model), "--pop-limit", "-1"]) == 2
     assert capsys.readouterr().err == "error: pop_limit is -1; expected at least 0\n"
+
+
+def test_options_of_the_search(model: Path, source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def first_derivation(*arguments: str) -> list[dict[str, Any]]:
+        out = tmp_path / "out"
+        assert main(["translate", str(model), str(source), "--json", "--trace", "-o", str(out), *arguments]) == 0
+        steps: list[dict[str, Any]] = json.loads(out.read_text().splitlines()[0])["derivation"]
+        return steps
+
+    usual = first_derivation()
+    assert first_derivation("--set", "search.pop_limit=10") == usual
+    assert first_derivation("--set", "search.span_limit=1") == first_derivation("--span-limit", "1") != usual
+    capsys.readouterr()
+    known = "known: search.beam, "
+    for given, problem in [
+        ("pop_limit=1", f"unknown option 'pop_limit'; did you mean 'search.pop_limit'? {known}"),
+        ("search.pop=1", "unknown option of [search] 'pop'; known: beam, "),
+        ("search.pop_limit=all", "search.pop_limit is 'all', a string; expected an integer"),
+        ("search.pop_limit=-1", "search: pop_limit is -1; expected at least 0"),
+        (
+            "search..pop_limit=1",
+            "'search..pop_limit=1' sets no option; expected NAME=VALUE such as search.pop_limit=100",
+        ),
+    ]:
+        assert main(["translate", str(model), str(source), "--set", given]) == 2
+        assert capsys.readouterr().err.startswith(f"error: {problem}")
 
 
 def test_a_corrupt_table_is_refused(model: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -67,6 +67,23 @@ def test_the_same_command_again_changes_nothing(model: Path, capsys) -> None:
     assert content(model) == before
 
 
+def test_another_search_is_another_run(model: Path, capsys) -> None:
+    assert main([*ARGUMENTS, "--set", "search.pop_limit=1", "--set", "restarts=1"]) == 0
+    identity = json.loads((model / "tune-mert-1/run.json").read_text())
+    assert "pop_limit=1," in identity["translator"] and identity["method.restarts"] == 1
+    assert main([*ARGUMENTS, "--set", "restarts=1"]) == 2
+    assert "has another run: translator is" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("content", ["[]", "5", "null", "[" * 100_000, "{", '{"seed": ' + 5000 * "9" + "}"])
+def test_a_damaged_run_is_refused(model: Path, capsys, content: str) -> None:
+    (model / "tune-mert-1").mkdir()
+    path = model / "tune-mert-1/run.json"
+    path.write_text(content)
+    assert main(ARGUMENTS) == 1
+    assert capsys.readouterr().err.startswith("error: model/tune-mert-1/run.json:")
+
+
 def test_keep(model: Path) -> None:
     assert main([*ARGUMENTS, "--keep", "--run", "elsewhere", "--set", "restarts=2"]) == 0
     assert read_weights(model / "weights.txt") == {"p": 1.0, "glue": -0.1, "unknown": -5.0}
@@ -86,8 +103,13 @@ def test_an_empty_line_and_one_that_is_refused(model: Path, capsys) -> None:
     ("arguments", "code", "message"),
     [
         (["--set", "restart=2"], 2, "unknown option of [mert] 'restart'; did you mean 'restarts'? known: "),
-        (["--set", "restarts"], 2, "'restarts' is not an option of mert; expected NAME=VALUE such as seed=1"),
+        (["--set", "restarts"], 2, "'restarts' sets no option; expected NAME=VALUE such as search.pop_limit=100"),
         (["--set", "restarts=many"], 2, "mert.restarts is 'many', a string; expected an integer"),
+        (["--set", "restarts=-1"], 2, "mert: restarts is -1; expected at least 0"),
+        (["--set", "search.pops=1"], 2, "unknown option of [search] 'pops'; known: beam, "),
+        (["--set", "search.beam=-1"], 2, "search: beam is -1; expected at least 0"),
+        (["--set", "search=3"], 2, "search is 3, an integer; expected a table"),
+        (["--set", "serch.beam=1"], 2, "unknown option of [mert] 'serch'; did you mean 'search'? known: "),
         (["--kbest", "0"], 2, "kbest is 0; expected at least 1"),
         (["--refs", "short"], 1, "short: has 1 lines; expected 5, as dev.de has"),
         (["--dev", "none"], 1, "none: is empty; expected at least one sentence"),

@@ -227,6 +227,9 @@ def test_a_scratch_folder_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_sizes() -> None:
+    for bad in ("9" * 400, "1" * 40_000 + "x", "1" + " " * 40_000 + "x", "-1G", "1e3"):
+        with pytest.raises(UsageError, match="is not an amount of memory; expected such as 500M or 2G"):
+            parse_size(bad)
     assert [parse_size(size) for size in ("7", "1K", "1k", "2 MB", "1GiB", "0.5T", 12)] == [
         7, 1024, 1024, 2 << 20, 1 << 30, 1 << 39, 12,
     ]  # fmt: skip

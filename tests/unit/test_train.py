@@ -95,8 +95,22 @@ def test_options_from_a_file(corpus: Path, tmp_path: Path) -> None:
     assert steps
     assert all(step.children == 0 for step in steps)
 
+    more = ["--set", "lm_order=2", "--set", "search.span_limit=7", "--set", "score.smoothing=none"]
+    assert main([*arguments(corpus, tmp_path / "other"), "--options", str(options), *more]) == 0
+    model = load(tmp_path / "other")
+    assert (model.translator.options.pop_limit, model.translator.options.span_limit) == (10, 7)
+    assert model.translator.lm is not None
+    assert model.translator.lm.order == 2
+
 
 def test_refusals(corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for given, problem in [
+        ("lm_order=4294967296", "lm_order is 4294967296; expected 1 to 9"),
+        ("extract.max_word=7", "unknown option of [extract] 'max_word'; known: "),
+        ("serch.beam=1", "unknown option 'serch'; did you mean 'search'? known: "),
+    ]:
+        assert main([*arguments(corpus, tmp_path / "model"), "--set", given]) == 2
+        assert capsys.readouterr().err.startswith(f"error: {problem}")
     wrong = arguments(corpus, tmp_path / "model")
     wrong[1] = "heiro"
     assert main(wrong) == 2

@@ -33,6 +33,10 @@ def test_weights_survive_the_file(tmp_path_factory, weights: dict[str, float]) -
     ("text", "line", "problem"),
     [
         ("lm 1\nlm\n", 2, "'lm' is not a weight; expected NAME VALUE such as lm 0.5"),
+        ("lm " + 40_000 * "1" + "x\n", 1, f"the weight of lm is '{30 * '1'}'; expected a finite number"),
+        ("lm " + 40_000 * "1" + "\n", 1, f"the weight of lm is '{30 * '1'}'; expected a finite number"),
+        ("lm " + 350 * "1" + "\n", 1, f"the weight of lm is '{30 * '1'}'; expected a finite number"),
+        ("=\n", 1, "'=' is not a weight; expected NAME VALUE such as lm 0.5"),
         ("lm 1 2\n", 1, "'lm 1 2' is not a weight; expected NAME VALUE such as lm 0.5"),
         (" 1\n", 1, "' 1' is not a weight; expected NAME VALUE such as lm 0.5"),
         ("lm = 1\n", 1, "'lm = 1' is not a weight; expected NAME VALUE such as lm 0.5"),

@@ -8,6 +8,7 @@ import fcntl
 import gzip
 import io
 import itertools
+import json
 import lzma
 import os
 import shutil
@@ -244,3 +245,30 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def read_json(path: PathLike) -> dict[str, Any]:
+    """The object in a JSON file; anything else is a `FormatError`."""
+    return parse_json(Path(path).read_bytes(), os.fspath(path))
+
+
+def parse_json(text: str | bytes, file: str, line: int = 0) -> dict[str, Any]:
+    """The JSON object that a text is: all of a file, or its line of that number.
+
+    >>> parse_json('[1]', "run.json")
+    Traceback (most recent call last):
+    treeglot.base.errors.FormatError: run.json: is a list; expected a JSON object
+    """
+    try:
+        found = json.loads(text)
+    except RecursionError as error:
+        raise FormatError(file, line, "has lists or objects nested too deeply; expected a JSON object") from error
+    except json.JSONDecodeError as error:
+        problem = f"is not JSON: {error.msg}, column {error.colno}; expected a JSON object"
+        raise FormatError(file, line or error.lineno, problem) from error
+    except ValueError as error:  # not UTF-8, or a number of thousands of digits
+        raise FormatError(file, line, f"is not JSON: {str(error)[:60]}; expected a JSON object") from error
+    if not isinstance(found, dict):
+        kinds = {list: "a list", str: "a string", bool: "a truth value", type(None): "null"}
+        raise FormatError(file, line, f"is {kinds.get(type(found), 'a number')}; expected a JSON object")
+    return found

@@ -142,6 +142,10 @@ class Option:
     names: Callable[[], Iterable[str]] | None = None  # what it may be, if anything else is a file
     paper: str = ""  # what the default is from
 
+    def described(self) -> str:
+        """The help, with the paper that the default is from."""
+        return f"{self.help} ({self.paper})" if self.paper else self.help
+
     def check(self, value: Any) -> None:
         """Refuse a value outside of the range, or one that is none of the declared ones."""
         if get_origin(self.type) is Literal and not _fits(value, self.type):
@@ -278,8 +282,8 @@ def options_table(schema: Callable[..., Any]) -> str:
     for o in options_of(schema):
         default = "required" if o.default is REQUIRED else _shown(o.default)
         value = ", ".join(filter(None, (wanted(o.type), o.range.words())))
-        help = f"{o.help} ({o.paper})" if o.paper else o.help
-        rows.append(f"| `{o.name}` | {value} | {default} | {help} |")
+        cells = (value, default, o.described().replace("|", "\\|").replace("<", "&lt;"))
+        rows.append(f"| `{o.name}` | {' | '.join(cells)} |")
     return "\n".join(rows)
 
 

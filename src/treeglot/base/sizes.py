@@ -17,7 +17,7 @@ def parse_size(size: str | int) -> int:
     """
     if isinstance(size, int):
         return size
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", size.strip(), re.IGNORECASE)
+    found = re.fullmatch(r"([0-9]{1,18}(?:\.[0-9]{1,18})?) ?([KMGT]?)(?:i?B)?", size.strip(), re.IGNORECASE)
     if not found:
-        raise UsageError(f"{size!r} is not an amount of memory; expected such as 500M or 2G")
+        raise UsageError(f"{size[:60]!r} is not an amount of memory; expected such as 500M or 2G")
     return int(float(found[1]) * 1024 ** _UNITS[found[2].upper()])

@@ -10,7 +10,7 @@ import typer
 
 from treeglot.align.aligners import DEFAULT
 from treeglot.cli.output import Progress, say, warn
-from treeglot.cli.parameters import named_values
+from treeglot.cli.parameters import set_values
 
 
 def align(
@@ -57,7 +57,7 @@ def align(
             sides[1],
             method,
             symmetrization,
-            options=named_values(method, options or []),
+            options=set_values(options),
             threads=threads,
             report=progress.update,
         )

@@ -12,8 +12,9 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 import typer
 from typer.models import ArgumentInfo, OptionInfo
 
-from treeglot.base.errors import TreeglotError, UsageError
-from treeglot.base.options import REQUIRED, options_of
+from treeglot.base.errors import UsageError
+from treeglot.base.options import REQUIRED, options_of, with_values
+from treeglot.base.toml import parse_value
 from treeglot.cli.output import set_common
 
 Function = Callable[..., Any]
@@ -60,12 +61,7 @@ def expand(function: Function) -> Function:
         for name, kind in groups.items():
             given = {name: values.pop(name) for name in (field.name for field in dataclasses.fields(kind))}
             given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-            try:
-                values[name] = kind(**given)
-            except TreeglotError:
-                raise
-            except ValueError as error:
-                raise UsageError(str(error)) from error
+            values[name] = kind(**given)
         return function(**values)
 
     command.__name__ = function.__name__
@@ -82,7 +78,7 @@ def _fields(kind: type[Any]) -> list[inspect.Parameter]:
             o.name,
             inspect.Parameter.KEYWORD_ONLY,
             annotation=Annotated[
-                _repeatable(o.type), typer.Option(help=o.help, rich_help_panel=panel, metavar=_metavar(o.type))
+                _repeatable(o.type), typer.Option(help=o.described(), rich_help_panel=panel, metavar=_metavar(o.type))
             ],
             default=inspect.Parameter.empty if o.default is REQUIRED else o.default,
         )
@@ -105,21 +101,16 @@ def _metavar(kind: Any) -> str | None:
     return {int: "N", float: "X", str: "TEXT", Path: "PATH"}.get(kind)
 
 
-def named_values(what: str, given: Sequence[str]) -> dict[str, Any]:
-    """The values of `--set NAME=VALUE`, options of `what`.
+def set_values(given: Sequence[str] | None) -> dict[str, Any]:
+    """The table that `--set NAME=VALUE` gives; values are TOML's, other words are strings.
 
-    >>> named_values("mert", ["restarts=5", "start=best"])
-    {'restarts': 5, 'start': 'best'}
+    >>> set_values(["restarts=5", "search.pop_limit=10", "heads=my.heads"])
+    {'restarts': 5, 'search': {'pop_limit': 10}, 'heads': 'my.heads'}
     """
-    import json
-
-    table: dict[str, Any] = {}
-    for text in given:
+    values: dict[str, Any] = {}
+    for text in given or []:
         name, equals, value = text.partition("=")
-        if not equals or not name:
-            raise UsageError(f"{text!r} is not an option of {what}; expected NAME=VALUE such as seed=1")
-        try:
-            table[name] = json.loads(value)
-        except ValueError:
-            table[name] = value
-    return table
+        if not equals or not all(name.split(".")):
+            raise UsageError(f"{text!r} sets no option; expected NAME=VALUE such as search.pop_limit=100")
+        values[name] = parse_value(value)
+    return with_values({}, values)

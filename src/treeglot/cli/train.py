@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from treeglot.cli.output import say, warn
+from treeglot.cli.parameters import set_values
 from treeglot.corpus import Corpus
 
 
@@ -21,18 +22,23 @@ def train(
         Path | None,
         typer.Option(help="A TOML file with other options than the defaults: tables extract, score, search."),
     ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="One such option: search.pop_limit=100; may be given again."),
+    ] = None,
     threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
     memory: Annotated[str, typer.Option(help="Memory to use, about; what does not fit goes through the disk.")] = "2G",
 ) -> None:
     """Train a model from aligned, parsed text."""
     import warnings
 
-    from treeglot.base.options import load_options
+    from treeglot.base.options import changed, load_options
     from treeglot.models import find_kind
     from treeglot.models import train as train_model
 
     declared = find_kind(kind)
-    chosen = load_options(declared.options, options) if options else None
+    chosen = load_options(declared.options, options) if options else declared.options()
+    chosen = changed(chosen, set_values(settings))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = train_model(

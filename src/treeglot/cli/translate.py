@@ -28,6 +28,7 @@ from treeglot.cli.decoding import (
     run,
     searched,
 )
+from treeglot.cli.parameters import set_values
 from treeglot.cli.show import index_range
 
 if TYPE_CHECKING:
@@ -48,6 +49,14 @@ def translate(
     threads: Threads = 1,
     pop_limit: Annotated[int | None, typer.Option(help="Hypotheses scored per node; 0: all.")] = None,
     span_limit: Annotated[int | None, typer.Option(help="Widest span of a rule.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="An option of the search, as model.toml has them: search.beam=50; may be given again.",
+        ),
+    ] = None,
     markup: Markup = False,
     weights: Annotated[Path | None, typer.Option(help="Other weights than the model's.")] = None,
     format: Annotated[
@@ -71,12 +80,18 @@ def translate(
     ] = None,
 ) -> None:
     """Translate tokenised sentences with a trained model."""
+    from treeglot.base.options import changed, options_of, unknown
+    from treeglot.decode import SearchOptions
     from treeglot.models import load
 
     loaded = load(model)
     if weights is not None:
         loaded = loaded.with_weights(given_weights(weights))
-    options = searched(loaded.translator.options, markup=markup, pop_limit=pop_limit, span_limit=span_limit)
+    given = set_values(settings)
+    for name in given.keys() - {"search"}:
+        raise UsageError(unknown("option", name, [f"search.{o.name}" for o in options_of(SearchOptions)]))
+    options = changed(loaded.file, given).search
+    options = searched(options, markup=markup, pop_limit=pop_limit, span_limit=span_limit)
     if options != loaded.translator.options:
         loaded = loaded.with_search(options)
     output = Output(out, kbest, distinct, as_json, trace, time, threads, forest, margin, html, svg, dependencies)

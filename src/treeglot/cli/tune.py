@@ -10,7 +10,7 @@ import typer
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.decoding import warn_left_out
 from treeglot.cli.output import say, warn
-from treeglot.cli.parameters import named_values
+from treeglot.cli.parameters import set_values
 
 if TYPE_CHECKING:
     from treeglot.decode.weights import Weights
@@ -30,7 +30,11 @@ def tune(
     ] = None,
     options: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="An option of the method; may be given again."),
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="An option of the method, or of the search: search.pop_limit=100; may be given again.",
+        ),
     ] = None,
     iterations: Annotated[int, typer.Option(help="Updates of the weights, at most.")] = 10,
     kbest: Annotated[int, typer.Option(help="Hypotheses of a sentence that an iteration adds to the pool.")] = 100,
@@ -49,6 +53,7 @@ def tune(
     A run that was ended goes on where it was when the same command is given again.
     """
     from treeglot.base.files import read_lines, write_binary
+    from treeglot.base.options import changed, options_of, unknown
     from treeglot.decode import write_weights
     from treeglot.evaluate import Bleu
     from treeglot.models import load
@@ -56,12 +61,15 @@ def tune(
     from treeglot.tune import method as methods
     from treeglot.tune import tune as tune_weights
 
-    tuner = methods.make(method, named_values(method, options or []))
-    try:
-        loop = LoopOptions(iterations, kbest, patience, seed)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
+    given = set_values(options)
+    known = [o.name for o in options_of(methods[method])]
+    for name in given.keys() - {*known, "search"}:
+        raise UsageError(unknown(f"option of [{method}]", name, [*known, "search"]))
+    search = {"search": given.pop("search")} if "search" in given else {}
+    tuner = methods.make(method, given)
+    loop = LoopOptions(iterations, kbest, patience, seed)
     loaded = load(model)
+    loaded = loaded.with_search(changed(loaded.file, search).search)
     lines = list(loaded.read(dev))
     references = [read_lines(path) for path in refs]
     if not lines:
@@ -131,6 +139,8 @@ def _signature(model: Model) -> str:
     from hashlib import blake2b
 
     parts = [model.kind]
+    if model.translator.options != model.file.search:
+        parts.append(repr(model.translator.options))
     more = [path.name for pattern in ("*.heads", "dlm.*.bin") for path in sorted(model.directory.glob(pattern))]
     for name in (model.file.rules, model.file.lm, *more):
         if name:

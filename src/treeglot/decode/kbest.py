@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from treeglot.base.errors import FormatError
 from treeglot.base.files import PathLike, iterate_lines, write_binary
-from treeglot.base.numbers import parse_number
+from treeglot.base.numbers import LONGEST, parse_number
 from treeglot.decode.translation import tokens
 from treeglot.decode.weights import check_name
 
@@ -76,7 +76,7 @@ def _parse(line: str, file: str, number: int) -> Entry:
     if len(parts) < 3:
         expected = "expected SENTENCE ||| TRANSLATION ||| NAME= VALUE … ||| SCORE"
         raise FormatError(file, number, f"{len(parts)} parts between |||; {expected}")
-    if not parts[0].isascii() or not parts[0].isdigit():
+    if not (parts[0].isascii() and parts[0].isdigit() and len(parts[0]) <= LONGEST):
         raise FormatError(file, number, f"{parts[0][:30]!r} is not the number of a sentence; expected 0, 1, 2 …")
     score = parse_number(parts[3]) if len(parts) > 3 else None
     if score is not None and not math.isfinite(score):

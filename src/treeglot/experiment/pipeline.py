@@ -18,7 +18,7 @@ from typing import Any
 
 import treeglot
 from treeglot.base.errors import FormatError, TreeglotError
-from treeglot.base.files import CHUNK, PathLike, remove_leftovers, write_binary
+from treeglot.base.files import CHUNK, PathLike, read_json, remove_leftovers, write_binary
 from treeglot.experiment.step import DIGEST, FINISHED, Identity, Input, Output, Step, Task
 
 PART = ".part"  # what the name of an unfinished step's folder ends in
@@ -179,10 +179,9 @@ class Pipeline:
     def timings(self) -> dict[str, dict[str, float]]:
         """What each step took when it ran, by key: seconds of wall time and of the processor, and what it measured."""
         try:
-            found: dict[str, dict[str, float]] = json.loads((self.folder / TIMINGS).read_text())
-        except (OSError, ValueError):
+            return read_json(self.folder / TIMINGS)
+        except (OSError, FormatError):  # nothing depends on them
             return {}
-        return found
 
     def _note(self, planned: Planned, measures: dict[str, float]) -> None:
         timings = self.timings() | {planned.key: measures}
@@ -233,9 +232,12 @@ class _Digests:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            self.known: dict[str, list[Any]] = json.loads(path.read_text())
-        except (OSError, ValueError):
+            self.known: dict[str, list[Any]] = read_json(path)
+        except OSError:
             self.known = {}
+        for place, known in self.known.items():
+            if not isinstance(known, list) or not known or not isinstance(known[-1], str):
+                raise FormatError(str(path), 0, f"{place} has no digest; expected its time, size and digest in a list")
 
     def of(self, name: str, given: Input, keys: Mapping[str, str], step: Step) -> str:
         if isinstance(given, Output):

@@ -14,6 +14,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from treeglot.base.files import read_json
+
 DIGEST = 16  # bytes
 FINISHED = "step.json"  # in a finished step's folder: what it was made of
 
@@ -77,7 +79,7 @@ class Identity:
     def read(path: Path) -> Identity | None:
         """What `to_json` wrote, or nothing if it is not there."""
         try:
-            return Identity(**json.loads(path.read_text()))
+            return Identity(**read_json(path))
         except (OSError, ValueError, TypeError):
             return None
 

@@ -253,7 +253,7 @@ _JOSHUA_FEATURE = re.compile(r"(lm_\d+|tm_\w+_\d+|(Word|OOV|Phrase)Penalty)\s*="
 
 
 def _weights_of(text: str, decoder: str, file: str, number: int) -> list[tuple[str, float]]:
-    name, *values = text.replace("=", " ", 1).split() if decoder != "joshua" else _joshua(text)
+    name, *values = (text.replace("=", " ", 1).split() if decoder != "joshua" else _joshua(text)) or [""]
     if (decoder == "moses" and "=" not in text) or not values or (decoder != "moses" and len(values) > 1):
         raise FormatError(file, number, f"{text[:60]!r} is not a weight; {_EXPECTED[decoder]}")
     found = []

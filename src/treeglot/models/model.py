@@ -20,14 +20,14 @@ from pathlib import Path
 from treeglot import _core
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, write_binary
-from treeglot.base.options import load_options, option, required
+from treeglot.base.options import Options, load_options, option, required
 from treeglot.decode import SearchOptions, Source, Translation, Translator, read_weights, write_weights
 from treeglot.models.artefacts import Artefacts
 from treeglot.models.kinds import find_kind
 
 
 @dataclass(frozen=True)
-class ModelFile:
+class ModelFile(Options):
     """What `model.toml` says."""
 
     kind: str = required("the kind of model, such as hiero")

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from treeglot.base.errors import FormatError, UsageError
-from treeglot.base.files import PathLike, read_lines, write_binary
+from treeglot.base.files import PathLike, parse_json, read_json, read_lines, write_binary
 from treeglot.base.options import MOST_SEED, Options, option
 from treeglot.decode import Source
 from treeglot.decode.weights import Weights, read_weights, write_weights
@@ -169,10 +169,7 @@ class _Run:
         path = self.folder / "run.json"
         identity = self.identity()
         if path.exists():
-            try:
-                known = json.loads(path.read_text())
-            except ValueError as error:
-                raise FormatError(str(path), 0, f"is not a tuning run: {error}") from error
+            known = read_json(path)
             for key in sorted({*identity, *known}):
                 if identity.get(key) != known.get(key):
                     there, here = (json.dumps(table.get(key), ensure_ascii=False) for table in (known, identity))
@@ -245,13 +242,7 @@ class _Run:
 
 def _read_entry(path: Path) -> Entry:
     first = next(iter(read_lines(path)), "")
-    try:
-        entry = json.loads(first.removeprefix("# "))
-    except ValueError:
-        entry = None
-    if not isinstance(entry, dict):
-        raise FormatError(str(path), 1, "does not begin with what the log says of the iteration")
-    return entry
+    return parse_json(first.removeprefix("# "), str(path), 1)
 
 
 def _digest(lines: Sequence[str]) -> str:
@@ -267,4 +258,4 @@ def _digest_sources(sources: Sequence[Source]) -> str:
 
 def read_log(path: PathLike) -> list[Entry]:
     """The entries of a run's log."""
-    return [json.loads(line) for line in read_lines(path)]
+    return [parse_json(line, str(path), number) for number, line in enumerate(read_lines(path), 1)]
