@@ -19,8 +19,8 @@ from treeglot.evaluate.report import ReportOptions
 from treeglot.experiment import Output, Pipeline, load_recipe, steps_of
 from treeglot.experiment.report import page
 from treeglot.experiment.step import Identity
-from treeglot.models import KINDS
-from treeglot.models.hiero import WEIGHTS, HieroModelOptions
+from treeglot.models import KINDS, find_kind
+from treeglot.models.hiero import WEIGHTS
 from treeglot.parse import ParsingOptions
 from treeglot.parse.train import ParserTraining
 from treeglot.syntax import heads
@@ -164,7 +164,7 @@ def test_a_default_that_is_given_is_the_same_setting(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("steps", "owner", "name", "value"),
     [
-        (["train hiero"], HieroModelOptions, "lm_order", 4),
+        (["train hiero"], find_kind("hiero").options, "lm_order", 4),
         (["tune hiero"], Mert, "rounds", 7),
         (["parser"], ParserTraining, "merge", 0.25),
         (["parse train", "parse dev", "parse test one"], ParsingOptions, "most_edges", 9),

@@ -13,9 +13,7 @@ from treeglot import Dependency, FormatError, Tree, UsageError, sample
 from treeglot.cli.output import shown_warnings
 from treeglot.corpus import Corpus, Needs, PairCounts
 from treeglot.lm.train import DiscountWarning
-from treeglot.models import Model, load, train
-from treeglot.models.c2d import ForestModelOptions
-from treeglot.models.dep2str import Dep2strOptions
+from treeglot.models import Model, find_kind, load, train
 from treeglot.syntax import heads, write
 from treeglot.syntax.constituents import to_dependencies
 from treeglot.syntax.formats import read_dependencies, read_forests, read_trees
@@ -140,7 +138,7 @@ def test_the_words_of_target_trees_are_the_texts(folder: Path, corpus: Corpus, t
     with pytest.raises(FormatError, match=rf"en\.conllu: tree 2: word 1 is '{first}'; in .*other\.txt it is 'other'"):
         train("c2d", given, tmp_path / "model")
     said: list[str] = []
-    train("c2d", given, tmp_path / "model", ForestModelOptions(skip_bad=True), report=said.append)
+    train("c2d", given, tmp_path / "model", find_kind("c2d").options(skip_bad=True), report=said.append)
     assert "1 target parses were left out: their words are not the text's" in said
 
     lines[1][0] = first.upper()
@@ -182,12 +180,12 @@ def test_source_words_that_differ_name_the_file_or_are_skipped(folder: Path, cor
     options.write_text("skip_bad = true\n")
     from treeglot.base.options import load_options
 
-    train("c2s", given, tmp_path / "model", load_options(ForestModelOptions, options), report=said.append)
+    train("c2s", given, tmp_path / "model", load_options(find_kind("c2s").options, options), report=said.append)
     assert "1 source parses were left out: their words are not the text's" in said
 
 
 def test_files_of_another_kind_are_refused_before_the_work(folder: Path, corpus: Corpus, tmp_path: Path) -> None:
-    def refused(problem: str, kind: str = "c2d", options: ForestModelOptions | None = None, **files: Path) -> None:
+    def refused(problem: str, kind: str = "c2d", options: object = None, **files: Path) -> None:
         given = replace(corpus, **files)  # type: ignore[arg-type]
         with pytest.raises((UsageError, FormatError), match=problem):
             train(kind, given, tmp_path / "model", options)
@@ -200,7 +198,7 @@ def test_files_of_another_kind_are_refused_before_the_work(folder: Path, corpus:
     untagged = [Dependency(tree.words, tree.heads.tolist()) for tree in read_dependencies(folder / "en.conllu")]
     write(tmp_path / "untagged.conllu", untagged)
     refused(r"untagged\.conllu: tree 1: it has no tags", target_dependencies=tmp_path / "untagged.conllu")
-    refused("klingon", options=ForestModelOptions(source_heads="klingon"))
+    refused("klingon", options=find_kind("c2d").options(source_heads="klingon"))
 
 
 def test_input_of_another_kind_is_refused(models: dict[str, Model], folder: Path) -> None:
@@ -302,5 +300,5 @@ def test_source_trees_of_other_words_can_be_skipped(folder: Path, corpus: Corpus
     with pytest.raises(FormatError, match=r"zh\.conllu: tree 3: word 1 is '.*'; in .*other\.txt it is '别'"):
         train("dep2str", given, tmp_path / "model")
     said: list[str] = []
-    train("dep2str", given, tmp_path / "model", Dep2strOptions(skip_bad=True), report=said.append)
+    train("dep2str", given, tmp_path / "model", find_kind("dep2str").options(skip_bad=True), report=said.append)
     assert "1 source parses were left out: their words are not the text's" in said

@@ -11,7 +11,7 @@ from treeglot import sample
 from treeglot.base.errors import UsageError
 from treeglot.cli import main
 from treeglot.models import Corpus, train
-from treeglot.models.dep2str import DEP2STR_KINDS, Dep2strOptions
+from treeglot.models.dep2str import DEP2STR_KINDS
 from treeglot.syntax import Dependency, heads, write
 from treeglot.syntax.constituents import to_dependencies
 from treeglot.syntax.formats import read_text
@@ -35,7 +35,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pairs = parts["train"]
     write(folder / "zh.forest.jsonl", sample.forests(parts, cycles=1)["train"])
     write(folder / "zh.tree", [pair.source_tree for pair in pairs])
-    table = heads.load(Dep2strOptions().source_heads)
+    table = heads.load(DEP2STR_KINDS[0].options().source_heads)
     write(folder / "zh.conllu", to_dependencies([pair.source_tree for pair in pairs], table))
     write(folder / "zh.txt", [pair.source for pair in pairs])
     write(folder / "en.txt", [pair.target for pair in pairs])

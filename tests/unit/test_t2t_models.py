@@ -9,9 +9,7 @@ import pytest
 from treeglot import FormatError, UsageError
 from treeglot.cli.app import run
 from treeglot.decode import SearchOptions, read_weights, write_weights
-from treeglot.models import Corpus, load, train
-from treeglot.models.hiero import HieroModelOptions
-from treeglot.models.t2t import ExactModelOptions, FuzzyModelOptions
+from treeglot.models import Corpus, find_kind, load, train
 from treeglot.rules import CompileOptions, open_table
 from treeglot.tune import KBest
 
@@ -54,12 +52,12 @@ def models(corpus, tmp_path_factory):
     folder = tmp_path_factory.mktemp("models")
     made = {}
     for kind in KINDS:
-        options = (ExactModelOptions if kind == "t2t-exact" else FuzzyModelOptions)(lm_order=2)
+        options = find_kind(kind).options(lm_order=2)
         with pytest.warns(UserWarning):  # too little text for the language model's discounts
             made[kind] = train(kind, files(corpus), folder / kind, options)
     with pytest.warns(UserWarning):
         text = replace(files(corpus), source_trees=None, target_trees=None)
-        made["hiero"] = train("hiero", text, folder / "hiero", HieroModelOptions(lm_order=2))
+        made["hiero"] = train("hiero", text, folder / "hiero", find_kind("hiero").options(lm_order=2))
     return made
 
 
@@ -109,7 +107,7 @@ def test_samt_needs_no_source_trees(models, corpus, tmp_path):
     text = replace(files(corpus), source_trees=None)
     said = []
     with pytest.warns(UserWarning):
-        train("samt", text, tmp_path / "samt", FuzzyModelOptions(lm_order=2), report=said.append)
+        train("samt", text, tmp_path / "samt", find_kind("samt").options(lm_order=2), report=said.append)
     assert "0 source and 1 target sentences have no tree" in said
     for name in ("rules.table", "extraction.json"):
         assert (tmp_path / "samt" / name).read_bytes() == (models["samt"].directory / name).read_bytes()
@@ -128,7 +126,7 @@ def test_a_tree_with_other_words_is_an_error_that_says_where(corpus, tmp_path):
 @pytest.mark.parametrize("kind", KINDS)
 def test_trees_that_are_missing_or_left_out_are_counted(corpus, tmp_path, kind):
     said = []
-    options = (ExactModelOptions if kind == "t2t-exact" else FuzzyModelOptions)(skip_bad=True, lm_order=2)
+    options = find_kind(kind).options(skip_bad=True, lm_order=2)
     for name in ("f", "e", "align", "f.tree", "e.tree"):
         text = (corpus / f"train.{name}").read_text()
         (tmp_path / f"train.{name}").write_text(text.replace("(DT The)", "(DT This)", 1))
@@ -153,16 +151,16 @@ def test_a_blank_line_is_no_tree(corpus, tmp_path):
     place = rf"blank.tree: tree {other + 1}: .* in line {other + 1} of .*train.e .*"
     hint = r"; blank lines are no records: \(\(\)\) stands for a missing tree$"
     with pytest.raises(FormatError, match=place + hint):
-        train("t2t-fuzzy", blank, tmp_path / "model", FuzzyModelOptions())
+        train("t2t-fuzzy", blank, tmp_path / "model", find_kind("t2t-fuzzy").options())
     counted = (
         r"blank.tree: has 59 records, fewer than .*; blank lines are no records: \(\(\)\) stands for a missing tree$"
     )
     with pytest.raises(FormatError, match=counted):
-        train("t2t-fuzzy", blank, tmp_path / "model", FuzzyModelOptions(skip_bad=True))
+        train("t2t-fuzzy", blank, tmp_path / "model", find_kind("t2t-fuzzy").options(skip_bad=True))
 
 
 def test_options_say_which_features_there_are(corpus, tmp_path):
-    plain = FuzzyModelOptions(lm_order=2, compile=CompileOptions())
+    plain = find_kind("t2t-fuzzy").options(lm_order=2, compile=CompileOptions())
     with pytest.warns(UserWarning):
         train("t2t-fuzzy", files(corpus), tmp_path / "plain", plain)
     assert len(open_table(tmp_path / "plain/rules.table").features) == 4
@@ -238,7 +236,7 @@ def test_labels_with_anything_in_them(corpus, tmp_path):
         for old, new in odd.items() if name.endswith("tree") else ():
             text = text.replace(f"({old} ", f"({new} ")
         (tmp_path / f"train.{name}").write_text(text)
-    options = FuzzyModelOptions(lm_order=2)
+    options = find_kind("t2t-fuzzy").options(lm_order=2)
     with pytest.warns(UserWarning):
         model = train("t2t-fuzzy", files(tmp_path), tmp_path / "model", options)
     found = model.translate("Kind das brennt heute")

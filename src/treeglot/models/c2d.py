@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from treeglot.base.options import option
 from treeglot.corpus import Needs
 from treeglot.models.kind import Kind
 from treeglot.models.matchers import forests
-from treeglot.models.options import TargetTreeOptions, order_of_lm
-from treeglot.rules import RULE_SETS, CompileOptions, GhkmOptions, rule_kinds
-from treeglot.syntax import heads
+from treeglot.rules import RULE_SETS, CompileOptions, rule_kinds
 
 # The features of the c2d page, "Model": λ9 to λ13 (λ1 is their common scale), then λ2, λ5, λ7, λ8 and what it takes
 # to translate any input; for trees λ3, λ4 and λ6. Phrases, whose root is X, are told from other rules by one more: what
@@ -22,23 +19,11 @@ STRINGS |= {"pseudo": -1.0, "glue": -1.0, "unknown": -10.0}
 TREES = STRINGS | {"dlm_words": 0.1, "dlm_tags": 0.1, "ill_formed": -0.5, "word_penalty": 1.6}  # both models cost words
 FIXED = {name: {f: getattr(o, f) for f in ("well_formed", "structure", "phrases")} for name, o in RULE_SETS.items()}
 
-
-@dataclass(frozen=True)
-class ForestModelOptions(TargetTreeOptions):
-    """How a model of forests is trained and searched. Its kind says which rules and phrases it has."""
-
-    extract: GhkmOptions = option(GhkmOptions(), "how rules are taken from a forest and its translation")
-    lm_order: int = order_of_lm(4, paper="c2d")
-    compile: CompileOptions = option(CompileOptions(features=tuple(RULES)), "what of the rules becomes a feature")
-    source_heads: str = option("chinese", "head table of the source language, for pseudo rules", names=heads.names)
-
-
 SOURCE = ("source_trees|source_forests", "alignments")
 TARGET = ("target_trees", "target_dependencies")
 C2S = Kind(
     name="c2s",
     summary="forests to strings",
-    options=ForestModelOptions,
     weights=STRINGS,
     extractor="ghkm",
     files=SOURCE,
@@ -48,6 +33,8 @@ C2S = Kind(
     fixed=FIXED["c2s"],
     matcher=forests,
     source_heads=True,
+    defaults={"lm_order": 4, "compile": CompileOptions(features=tuple(RULES))},
+    papers={"lm_order": "c2d"},
     survey=rule_kinds,
     says="{different[fragments]:,} different rules of fragments, {different[phrases]:,} phrases",
 )

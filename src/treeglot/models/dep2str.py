@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from treeglot.base.options import option
 from treeglot.corpus import Needs
 from treeglot.decode import SearchOptions
 from treeglot.models.kind import Kind
 from treeglot.models.matchers import augmented_dependents, dependents
-from treeglot.models.options import ParsedOptions, order_of_lm
-from treeglot.rules import HeadDependentsOptions, ScoreOptions
-from treeglot.syntax import heads
+from treeglot.rules import ScoreOptions
 
 # The seven features of the dep2str page, and what it takes to translate any input. The values are where tuning starts:
 # about what MERT made of Hiero's for dep2str on Chinese-English, dev; from Hiero's own, tuning the augmented model
@@ -22,29 +19,18 @@ WEIGHTS = RULES | {"lm": 0.5, "word_penalty": 0.9, "rule_penalty": 0.3, "pseudo"
 PHRASE_WEIGHTS = {f"phrase_{name}": weight for name, weight in RULES.items()}  # of phrases on structures
 
 
-@dataclass(frozen=True)
-class Dep2strOptions(ParsedOptions):
-    """How a dependency-to-string model is trained and searched. The settings of search and rules are the paper's."""
-
-    extract: HeadDependentsOptions = option(HeadDependentsOptions(), "which rules and phrases are taken from a pair")
-    score: ScoreOptions = option(ScoreOptions(targets_per_source=100), "how rules are scored and pruned")
-    search: SearchOptions = option(
-        SearchOptions(pop_limit=200, beam=200, threshold=6.9, per_source=100), "how dependency trees are translated"
-    )
-    lm_order: int = order_of_lm(4, paper="dep2str")
-    # 的 and 地 as leaves, as in Stanford's dependencies (the paper uses Stanford's parser): 0.5 and 0.7 BLEU on
-    # Chinese-English, dev, untuned, more than with them as heads (bench/RESULTS.md).
-    source_heads: str = option(
-        "chinese-particles",
-        "head table of the source language, by name or file, for trees and forests",
-        names=heads.names,
-    )
-
+# The settings of search and rules are the paper's. So are 的 and 地 as leaves, through Stanford's parser: 0.5 and 0.7
+# BLEU on Chinese-English, dev, untuned, more than with them as heads (bench/RESULTS.md).
+DEFAULTS = {
+    "score": ScoreOptions(targets_per_source=100),
+    "search": SearchOptions(pop_limit=200, beam=200, threshold=6.9, per_source=100),
+    "lm_order": 4,
+    "source_heads": "chinese-particles",
+}
 
 DEP2STR = Kind(
     name="dep2str",
     summary="dependency trees to strings",
-    options=Dep2strOptions,
     weights=WEIGHTS,
     extractor="head-dependents",
     files=("source_dependencies|source_trees|source_forests", "target", "alignments"),
@@ -52,6 +38,8 @@ DEP2STR = Kind(
     needs=Needs(source="dependency"),
     matcher=dependents,
     source_heads=True,
+    defaults=DEFAULTS,
+    papers=dict.fromkeys(("score", "search", "lm_order"), "dep2str"),
 )
 AUGMENTED = "dependency trees to strings, with phrases on parts of relations"
 WITH_PHRASES = replace(DEP2STR, weights=WEIGHTS | PHRASE_WEIGHTS, matcher=augmented_dependents)

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from treeglot.base.options import option
 from treeglot.models.kind import Kind
-from treeglot.models.options import ModelOptions
-from treeglot.rules import HieroOptions, ScoreOptions
+from treeglot.rules import ScoreOptions
 
 # Where tuning starts, and what an untuned model uses: the language model and both directions' probabilities count,
 # words are worth about what the language model takes for them, glue costs a little.
@@ -24,23 +20,17 @@ WEIGHTS = {
 }
 
 
-@dataclass(frozen=True)
-class HieroModelOptions(ModelOptions):
-    """How a Hiero model is trained and searched."""
-
-    extract: HieroOptions = option(HieroOptions(), "which rules are taken from a sentence pair")
-    # Kneser-Ney: on Chinese-English, three tunings by MERT each, 26.0 BLEU on dev in place of 25.5, and 24.7 on test in
-    # place of 24.3 (bench/RESULTS.md).
-    score: ScoreOptions = option(ScoreOptions(smoothing="kneser-ney"), "how rules are scored and pruned")
-
+# Kneser-Ney: on Chinese-English, three tunings by MERT each, 26.0 BLEU on dev in place of 25.5, and 24.7 on test in
+# place of 24.3 (bench/RESULTS.md).
+SMOOTHED = ScoreOptions(smoothing="kneser-ney")
 
 HIERO_KINDS = (
     Kind(
         name="hiero",
         summary="hierarchical phrases, no syntax",
-        options=HieroModelOptions,
         weights=WEIGHTS,
         extractor="hiero",
         files=("source", "target", "alignments"),
+        defaults={"score": SMOOTHED},
     ),
 )

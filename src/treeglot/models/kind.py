@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from treeglot.corpus.sources import read_sources
 from treeglot.decode import Setup, Source
 from treeglot.models.artefacts import Artefacts
 from treeglot.models.matchers import strings
+from treeglot.models.options import model_options
 from treeglot.rules import Engine, Extraction
 from treeglot.rules.score import COLUMNS
 from treeglot.syntax import Dependency, ParseForest, Tree, heads
@@ -30,7 +32,6 @@ class Kind:
 
     name: str
     summary: str
-    options: type[Any]  # a dataclass derived from ModelOptions
     weights: Mapping[str, float]  # where tuning starts, and what an untuned model uses
     extractor: str
     # Files of the corpus, each a name or several that serve: "source_trees|source_forests".
@@ -42,8 +43,18 @@ class Kind:
     matcher: Callable[[Artefacts], Setup] = strings
     source_heads: bool = False  # whether the model keeps the head table of the source language
     dependency_models: tuple[Unit, ...] = ()  # of the target side
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # of options, where they are not the common ones
+    papers: Mapping[str, str] = field(default_factory=dict)  # that such defaults are from
     survey: Callable[[Extraction, Engine], Any] | None = None  # figures of the different rules, for reports
     says: str = ""  # what training reports, of the extraction's facts
+
+    @cached_property
+    def options(self) -> type[Any]:
+        """The dataclass of its options."""
+        unused = set() if self.needs != Needs() else {"skip_bad"}
+        unused |= set() if self.source_heads else {"source_heads"}
+        unused |= set() if self.needs.target == "dependency" else {"target_heads", "target_style"}
+        return model_options(self.name, self.extractor, unused, self.defaults, self.papers)
 
     def check(self, corpus: Corpus) -> None:
         """Refuses a corpus that lacks a file, or has one that would not be used."""

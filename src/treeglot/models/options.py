@@ -1,43 +1,67 @@
-"""The options that kinds of models share."""
+"""The options of a kind of model: a dataclass made from what the kind declares."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
 
-from treeglot.base.options import Options, option
+from treeglot.base.options import Options, option, options_of
 from treeglot.decode import SearchOptions
 from treeglot.lm.train import HIGHEST_ORDER
-from treeglot.rules import CompileOptions, ScoreOptions
+from treeglot.rules import (
+    CompileOptions,
+    FuzzyOptions,
+    GhkmOptions,
+    HeadDependentsOptions,
+    HieroOptions,
+    ScoreOptions,
+    StructureOptions,
+    TreePairOptions,
+)
 from treeglot.syntax import heads
 
+EXTRACTORS: dict[str, type[Any]] = {
+    "hiero": HieroOptions,
+    "string-dependency": StructureOptions,
+    "fuzzy": FuzzyOptions,
+    "tree-pairs": TreePairOptions,
+    "head-dependents": HeadDependentsOptions,
+    "ghkm": GhkmOptions,
+}
 
-def order_of_lm(default: int, paper: str = "") -> int:
-    """The option of the language model's order, whose default differs from kind to kind."""
-    return option(default, "words in the language model's longest n-grams", least=1, most=HIGHEST_ORDER, paper=paper)
 
-
-@dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True)
 class ModelOptions(Options):
-    """What the options of all kinds have in common. A kind adds `extract`, the options of its extractor."""
+    """All options of models beside those of their extractors; a kind has those that it makes use of."""
 
     score: ScoreOptions = option(ScoreOptions(), "how rules are scored and pruned")
     search: SearchOptions = option(SearchOptions(), "how input is translated")
-    lm_order: int = order_of_lm(5)
+    lm_order: int = option(5, "words in the language model's longest n-grams", least=1, most=HIGHEST_ORDER)
     compile: CompileOptions = option(CompileOptions(), "what of the rules becomes a feature, and which are left out")
-
-
-@dataclass(frozen=True)
-class ParsedOptions(ModelOptions):
-    """Those of models that are trained on parses."""
-
     skip_bad: bool = option(False, "leave out parses whose words are not the text's, and count them")
-
-
-@dataclass(frozen=True)
-class TargetTreeOptions(ParsedOptions):
-    """Those of models that are trained on dependency trees of the target side."""
-
+    source_heads: str = option("chinese", "head table of the source language, by name or file", names=heads.names)
     target_heads: str = option(
         "english", "head table of the target language, by name or file, for --target-trees", names=heads.names
     )
     target_style: str = option("table", "where dependencies depart from it: table, johansson-nugues, content, …")
+
+
+def model_options(
+    kind: str, extractor: str, unused: set[str], defaults: Mapping[str, Any], papers: Mapping[str, str]
+) -> type[Any]:
+    """The options of a kind: those of its extractor, and those above without `unused`, with other defaults.
+
+    >>> made = model_options("hiero", "hiero", {"target_style"}, {"lm_order": 3}, {})
+    >>> made().lm_order, hasattr(made(), "extract"), hasattr(made(), "target_style")
+    (3, True, False)
+    """
+    rules = EXTRACTORS[extractor]
+    fields: list[Any] = [("extract", rules, option(rules(), "which rules are taken from a sentence pair"))]
+    declared = {f.name: f.metadata for f in dataclasses.fields(ModelOptions)}
+    for o in options_of(ModelOptions):
+        if o.name not in unused:
+            metadata = {**declared[o.name], "paper": papers.get(o.name, "")}
+            default = defaults.get(o.name, o.default)
+            fields.append((o.name, o.type, dataclasses.field(default=default, metadata=metadata)))
+    return dataclasses.make_dataclass(f"{kind}-options", fields, bases=(Options,), frozen=True)
