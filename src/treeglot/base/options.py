@@ -192,7 +192,7 @@ def from_table(schema: Callable[..., T], table: Mapping[str, Any], *, table_name
 
 
 def changed(options: T, table: Mapping[str, Any], *, table_name: str = "") -> T:
-    """The options of an instance with those of `table` in place of its own.
+    """The options of an instance, also in its tables, with those of `table` in place of its own.
 
     >>> @dataclasses.dataclass(frozen=True)
     ... class SearchOptions(Options):
@@ -342,8 +342,7 @@ def _values(schema: Callable[..., Any], table: Mapping[str, Any], key: Key, base
     for name, value in table.items():
         if name not in known:
             raise UsageError(unknown(f"option{where}", name, known), (*key, name))
-        default = known[name].default if base is None else getattr(base, name)
-        values[name] = _value(value, known[name].type, (*key, name), default)
+        values[name] = _value(value, known[name].type, (*key, name), None if base is None else getattr(base, name))
     for o in known.values():
         if base is None and o.default is REQUIRED and o.name not in values:
             raise UsageError(f"option {o.name!r}{where} is missing; expected {wanted(o.type)}: {o.help}", key)
@@ -365,22 +364,19 @@ def _make(schema: Callable[..., T], table: Mapping[str, Any], key: Key, base: An
         raise UsageError(f"{_dotted(key)}: {error}" if key else str(error), where) from error
 
 
-def _value(value: Any, kind: Any, key: Key, default: Any = None) -> Any:
-    """`value` as `kind`; an integer passes as a number and a list as a tuple, nothing else is bent.
-
-    A table changes the options that it names, the others are those of `default`.
-    """
+def _value(value: Any, kind: Any, key: Key, base: Any = None) -> Any:
+    """`value` as `kind`; an integer passes as a number and a list as a tuple, nothing else is bent."""
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is Annotated:
-        return _value(value, arguments[0], key, default)
+        return _value(value, arguments[0], key, base)
     if origin in (Union, types.UnionType):
         for choice in arguments:
             if choice is not types.NoneType and _fits(value, choice):
-                return _value(value, choice, key, default)
+                return _value(value, choice, key, base)
     elif _fits(value, kind):
         if dataclasses.is_dataclass(kind):
-            base = default if isinstance(default, cast("type[Any]", kind)) else None
-            return _make(cast("Callable[..., Any]", kind), value, key, base)
+            same = isinstance(base, cast("type[Any]", kind))
+            return _make(cast("Callable[..., Any]", kind), value, key, base if same else None)
         if origin in (dict, Mapping):
             return {k: _value(v, arguments[1], (*key, k)) for k, v in value.items()}
         if origin in (tuple, list, Sequence):
