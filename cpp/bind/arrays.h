@@ -120,6 +120,26 @@ inline Strings from_pickle(const PickledStrings& state) {
   return Strings(std::string(bytes_view(std::get<0>(state))), from_bytes<std::uint32_t>(std::get<1>(state)));
 }
 
+// For __eq__: what is of another type is not equal.
+template <class T>
+bool equal(const T& a, nanobind::handle b) {
+  return nanobind::isinstance<T>(b) && a == nanobind::cast<const T&>(b);
+}
+
+// The values of a list, to be read while other threads run: nobody else may change the list.
+template <class T>
+std::vector<const T*> pointers(const nanobind::typed<nanobind::list, T>& list) {
+  std::vector<const T*> out;
+  for (const nanobind::handle item : list) {
+    if (!nanobind::isinstance<T>(item)) {
+      const std::string name = nanobind::cast<std::string>(nanobind::type<T>().attr("__name__"));
+      throw nanobind::type_error(("expected a list of " + name + " values").c_str());
+    }
+    out.push_back(&nanobind::cast<const T&>(item));
+  }
+  return out;
+}
+
 template <class T>
 std::uint64_t hash_of(std::span<const T> values, std::uint64_t seed) {
   return hash_bytes({reinterpret_cast<const char*>(values.data()), values.size_bytes()}, seed);

@@ -145,11 +145,6 @@ std::string lines_of(const RuleDerivation& derivation) {
   return out;
 }
 
-template <class T>
-bool equal(const T& a, nb::handle b) {
-  return nb::isinstance<T>(b) && a == nb::cast<const T&>(b);
-}
-
 void bind_derivation(nb::module_& m) {
   nb::class_<Step>(m, "Step", "One use of a rule in a derivation.")
       .def(

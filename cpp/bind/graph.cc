@@ -104,12 +104,7 @@ void bind_hypergraph(nb::module_& m) {
           "The tails of all edges, one after another.")
       .def_prop_ro(
           "heads", [](const Hypergraph& g) { return view(g.heads()); }, kInside, "The head of every edge.")
-      .def(
-          "__eq__",
-          [](const Hypergraph& a, nb::handle b) {
-            return nb::isinstance<Hypergraph>(b) && a == nb::cast<const Hypergraph&>(b);
-          },
-          "other"_a, nb::sig("def __eq__(self, other: object, /) -> bool"), "The same nodes, edges, order and goal.")
+      .def("__eq__", &equal<Hypergraph>, "other"_a.none(), "The same nodes, edges, order and goal.")
       .def("__hash__", &hashed, "A hash of its content: graphs are immutable.")
       .def("__repr__", &described, "Its size and its goal.")
       .def(

@@ -46,10 +46,7 @@ void bind_ngram_states(nb::module_& m) {
           "words", [](const State& s) { return std::vector<WordId>(s.words.begin(), s.words.begin() + s.length); },
           "Their numbers, newest first.")
       .def("__len__", [](const State& s) { return s.length; })
-      .def(
-          "__eq__", [](const State& a, const State& b) { return a == b; }, "other"_a)
-      .def(
-          "__eq__", [](const State&, nb::handle) { return false; }, "other"_a.none())
+      .def("__eq__", &equal<State>, "other"_a.none())
       .def("__hash__", &hash_of_state<State>)
       .def("__repr__", [](const State& s) {
         std::string out = "NgramState(";
@@ -66,10 +63,7 @@ void bind_ngram_states(nb::module_& m) {
       .def_prop_ro(
           "full", [](const Chart& s) { return s.full != 0; },
           "Whether no word after `left` depends on what comes before.")
-      .def(
-          "__eq__", [](const Chart& a, const Chart& b) { return a == b; }, "other"_a)
-      .def(
-          "__eq__", [](const Chart&, nb::handle) { return false; }, "other"_a.none())
+      .def("__eq__", &equal<Chart>, "other"_a.none())
       .def("__hash__", &hash_of_state<Chart>);
 }
 

@@ -24,15 +24,6 @@ namespace {
 using State = DependencyState;
 using Sentences = nb::typed<nb::list, Dependency>;
 
-std::vector<const Dependency*> pointers(const Sentences& sentences) {
-  std::vector<const Dependency*> out;
-  for (const nb::handle sentence : sentences) {
-    if (!nb::isinstance<Dependency>(sentence)) throw nb::type_error("expected a list of Dependency values");
-    out.push_back(&nb::cast<const Dependency&>(sentence));
-  }
-  return out;
-}
-
 void bind_states(nb::module_& m) {
   nb::class_<State>(m, "DependencyState", "A part of a dependency tree, as far as it matters to what it is put into.")
       .def(nb::init<>(), "That of an empty part.")
@@ -46,10 +37,7 @@ void bind_states(nb::module_& m) {
       .def_ro("right", &State::right, "The outermost right child of the first root, likewise.")
       .def_prop_ro("fixed", &State::fixed, "Whether it has one root.")
       .def_prop_ro("floating", &State::floating, "Whether it has several roots.")
-      .def(
-          "__eq__", [](const State& a, const State& b) { return a == b; }, "other"_a)
-      .def(
-          "__eq__", [](const State&, nb::handle) { return false; }, "other"_a.none())
+      .def("__eq__", &equal<State>, "other"_a.none())
       .def("__hash__", [](const State& s) { return hash_bytes({reinterpret_cast<const char*>(&s), sizeof s}); })
       .def("__repr__", [](const State& s) {
         std::string out = "DependencyState(roots";
@@ -60,10 +48,7 @@ void bind_states(nb::module_& m) {
   nb::class_<DependencyTally>(m, "DependencyTally", "What did not fit when a rule was put together.")
       .def_ro("ill_heads", &DependencyTally::ill_heads, "Floating pieces in head position.")
       .def_ro("overflows", &DependencyTally::overflows, "1 if more roots were left than can float.")
-      .def(
-          "__eq__", [](const DependencyTally& a, const DependencyTally& b) { return a == b; }, "other"_a)
-      .def(
-          "__eq__", [](const DependencyTally&, nb::handle) { return false; }, "other"_a.none())
+      .def("__eq__", &equal<DependencyTally>, "other"_a.none())
       .def("__hash__", [](const DependencyTally& t) { return (std::uint64_t{t.ill_heads} << 32) | t.overflows; })
       .def("__repr__", [](const DependencyTally& t) {
         return "DependencyTally(ill_heads=" + std::to_string(t.ill_heads) +
@@ -136,14 +121,14 @@ void bind_model(nb::module_& m) {
       .def(
           "score_sentences",
           [](const DependencyModel& self, const Sentences& sentences) {
-            const auto values = pointers(sentences);
+            const std::vector<const Dependency*> values = pointers(sentences);
             return as_array(without_gil([&] { return score_sentences(self, values); }));
           },
           "sentences"_a, "The score of each sentence.")
       .def(
           "score_words",
           [](const DependencyModel& self, const Sentences& sentences) {
-            const auto values = pointers(sentences);
+            const std::vector<const Dependency*> values = pointers(sentences);
             auto out = without_gil([&] { return score_words(self, values); });
             return std::tuple(as_array(std::move(out.log10)), as_array(std::move(out.length)),
                               as_array(std::move(out.unknown)));

@@ -206,11 +206,7 @@ void bind_lm_train(nb::module_& m) {
       .def(
           "add",
           [](DependencyTrainer& trainer, const nb::typed<nb::list, Dependency>& sentences) {
-            std::vector<const Dependency*> values;
-            for (const nb::handle sentence : sentences) {
-              if (!nb::isinstance<Dependency>(sentence)) throw nb::type_error("expected a list of Dependency values");
-              values.push_back(&nb::cast<const Dependency&>(sentence));
-            }
+            const std::vector<const Dependency*> values = pointers(sentences);
             const nb::gil_scoped_release release;
             for (const Dependency* sentence : values) trainer.add(*sentence);
           },

@@ -57,12 +57,7 @@ void bind_dependency(nb::module_& m) {
           "relations", [=](const Dependency& d) { return optional_list(d.relations()); },
           nb::sig("def relations(self) -> list[str] | None"), "The relation of every word to its head, or None.")
       .def("__len__", &Dependency::size)
-      .def(
-          "__eq__",
-          [](const Dependency& a, nb::handle b) {
-            return nb::isinstance<Dependency>(b) && a == nb::cast<const Dependency&>(b);
-          },
-          "other"_a.none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__eq__", &equal<Dependency>, "other"_a.none())
       .def("__hash__",
            [](const Dependency& d) {
              return hash_of(d.words(), hash_of(d.heads(), hash_of(d.tags(), hash_of(d.relations(), 0))));
@@ -145,12 +140,7 @@ void bind_alignment(nb::module_& m) {
                    a.contains({static_cast<std::uint32_t>(link.first), static_cast<std::uint32_t>(link.second)});
           },
           "link"_a)
-      .def(
-          "__eq__",
-          [](const Alignment& a, nb::handle b) {
-            return nb::isinstance<Alignment>(b) && a == nb::cast<const Alignment&>(b);
-          },
-          "other"_a.none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__eq__", &equal<Alignment>, "other"_a.none())
       .def("__hash__", [](const Alignment& a) { return hash_of(flat(a), 0); })
       .def("__getstate__", [](const Alignment& a) { return to_bytes(flat(a)); })
       .def("__setstate__",

@@ -132,12 +132,7 @@ void bind_syntax_forest(nb::module_& m) {
       .def_prop_ro_static(
           "DECODING_MARGIN", [](nb::handle) { return kDecodingMargin; }, "The margin to prune with before decoding.")
       .def("__bool__", &ParseForest::parsed)
-      .def(
-          "__eq__",
-          [](const ParseForest& a, nb::handle b) {
-            return nb::isinstance<ParseForest>(b) && a == nb::cast<const ParseForest&>(b);
-          },
-          "other"_a.none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__eq__", &equal<ParseForest>, "other"_a.none())
       .def("__hash__",
            [](const ParseForest& f) {
              return hash_of(f.labels(), hash_of(f.scores(), hash_of(f.graph().all_tails(), 0)));

@@ -161,10 +161,7 @@ void bind_syntax_tree(nb::module_& m) {
       .def("__str__", &show_brackets)
       .def("__repr__", &repr)
       .def("__len__", &Tree::size)
-      .def(
-          "__eq__",
-          [](const Tree& a, nb::handle b) { return nb::isinstance<Tree>(b) && a == nb::cast<const Tree&>(b); },
-          "other"_a.none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__eq__", &equal<Tree>, "other"_a.none())
       .def("__hash__", [](const Tree& t) { return hash_of(t.labels(), hash_of(t.sizes(), 0)); })
       .def("__getstate__", [](const Tree& t) { return std::tuple(to_pickle(t.labels()), to_bytes(t.sizes())); })
       .def("__setstate__",

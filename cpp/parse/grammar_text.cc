@@ -340,19 +340,26 @@ LevelTexts write_level(const SplitGrammar& grammar, std::size_t number) {
     append_state(grammar, 0, 0, out.grammar);
     out.grammar += " 1\n";
   }
+  using State = std::pair<Symbol, std::uint32_t>;
+  const auto write_rule = [&](std::span<const double> block, std::size_t place, Symbol head, std::uint32_t state,
+                              std::initializer_list<State> children) {
+    if (!is_written(block, place)) return;
+    append_state(grammar, head, state, out.grammar);
+    out.grammar += " ->";
+    for (const auto& [label, child] : children) {
+      out.grammar += ' ';
+      append_state(grammar, label, child, out.grammar);
+    }
+    out.grammar += ' ';
+    append_double(block[place], out.grammar);
+    out.grammar += '\n';
+  };
   for (const UnaryRule& rule : level.unary) {
     const std::uint32_t heads = level.states[rule.head];
     const auto block = std::span(level.scores).subspan(rule.at, std::size_t{heads} * level.states[rule.child]);
     for (std::uint32_t c = 0; c < level.states[rule.child]; ++c) {
       for (std::uint32_t h = 0; h < heads; ++h) {
-        if (!is_written(block, std::size_t{c} * heads + h)) continue;
-        const double score = block[std::size_t{c} * heads + h];
-        append_state(grammar, rule.head, h, out.grammar);
-        out.grammar += " -> ";
-        append_state(grammar, rule.child, c, out.grammar);
-        out.grammar += ' ';
-        append_double(score, out.grammar);
-        out.grammar += '\n';
+        write_rule(block, std::size_t{c} * heads + h, rule.head, h, {{rule.child, c}});
       }
     }
   }
@@ -363,16 +370,7 @@ LevelTexts write_level(const SplitGrammar& grammar, std::size_t number) {
       for (std::uint32_t r = 0; r < rights; ++r) {
         for (std::uint32_t h = 0; h < heads; ++h) {
           const std::size_t place = (std::size_t{l} * rights + r) * heads + h;
-          if (!is_written(block, place)) continue;
-          const double score = block[place];
-          append_state(grammar, rule.head, h, out.grammar);
-          out.grammar += " -> ";
-          append_state(grammar, rule.left, l, out.grammar);
-          out.grammar += ' ';
-          append_state(grammar, rule.right, r, out.grammar);
-          out.grammar += ' ';
-          append_double(score, out.grammar);
-          out.grammar += '\n';
+          write_rule(block, place, rule.head, h, {{rule.left, l}, {rule.right, r}});
         }
       }
     }
