@@ -55,7 +55,7 @@ def data() -> dict[str, Any]:
     ]
     tree = Dependency(["the", "hut"], [1, -1], ["DT", "NN"])
     best = Hypothesis("the hut", -1.0, {"p": -1.0}, Derivation(steps), tree, [1, 2])
-    drawn = packed(to_html(Translation(_core.Translation(forest, forest.words, [best]))))
+    drawn = to_html(Translation(_core.Translation(forest, forest.words, [best])))
     system = {
         "kind": "hiero",
         "summary": "rules",
@@ -76,7 +76,7 @@ def data() -> dict[str, Any]:
                 "references": [["the small house", "a house <!--<script>"]],
                 "outputs": {"a": ["the small hut", "a house"], "b": ["the house", "a home"]},
                 "judged": {"a": [60.5, 100.0], "b": [70.0, 20.0]},
-                "drawn": {"a": [drawn, drawn], "b": [drawn]},
+                "drawn": packed([[drawn, drawn]]),
                 "scores": [score("a", 20.0, False), score("b", 25.5, True)],
             }
         },
@@ -190,7 +190,7 @@ def test_wide_drawings_scroll_and_leave_the_page_as_it_is(browser: Any, tmp_path
     wide = data()
     words = [f"a-rather-long-word-{n}" for n in range(60)]
     drawing = draw(Dependency(words, [-1, *range(59)], ["NN"] * 60))
-    wide["tests"]["news"]["drawn"]["a"][0] = packed(drawing)
+    wide["tests"]["news"]["drawn"] = packed([[drawing, drawing]])
     (tmp_path / "report.html").write_text(page(wide))
     view = browser.new_page(viewport={"width": 1000, "height": 700})
     view.goto((tmp_path / "report.html").as_uri())

@@ -173,11 +173,17 @@ function compared(text, other) {
   return out;
 }
 
-// How an output was made, drawn beforehand: it is held compressed until somebody wants to see it.
-async function explanation(drawing) {
-  if (drawing === undefined) return 'Drawings are kept of the first sentences alone.';
-  const bytes = Uint8Array.from(atob(drawing), character => character.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'))).text();
+// How an output was made, drawn beforehand: drawings are held in compressed blocks until somebody wants to see one.
+const unpacked = new Map();
+async function unpack(block) {
+  const bytes = Uint8Array.from(atob(block), character => character.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('deflate'))).json();
+}
+async function explanation(data, name, number) {
+  const block = data.drawn[Math.floor(number / BLOCK)];
+  if (block && !unpacked.has(block)) unpacked.set(block, unpack(block));
+  const drawings = block && (await unpacked.get(block))[number % BLOCK];
+  return drawings ? drawings[names.indexOf(name)] : 'Drawings are kept of the first sentences alone.';
 }
 
 function sentence(test, number, other) {
@@ -189,7 +195,7 @@ function sentence(test, number, other) {
     const drawn = make('section'), more = make('tr', {hidden: ''}, make('td'), make('td', {colspan: 2}, drawn));
     const toggle = async () => {
       more.hidden = !more.hidden;
-      if (!more.hidden && !drawn.innerHTML) drawn.innerHTML = await explanation(data.drawn[name][number]);
+      if (!more.hidden && !drawn.innerHTML) drawn.innerHTML = await explanation(data, name, number);
     };
     const text = data.outputs[name][number] || '';
     body.append(make('tr', {class: 'system', tabindex: 0, title: 'Show how it was made', onclick: toggle,

@@ -26,6 +26,7 @@ from treeglot.models import find_kind
 from treeglot.syntax.draw.page import DRAWN, SCRIPT
 
 KEY = 12  # characters of a step's key that are shown
+BLOCK = 10  # sentences whose drawings are compressed together
 NAMES = ("report.html", REPORT)
 
 
@@ -92,7 +93,7 @@ def page(data: dict[str, Any]) -> str:
             '<meta name="viewport" content="width=device-width, initial-scale=1"/>',
             f"<title>{escape(data['title'])}</title><style>{DRAWN}{style}</style></head><body>",
             f"<h1>{escape(data['title'])}</h1><main></main>",
-            f'<script>const DATA = {held};</script>\n<script src="timings.js"></script>\n'
+            f'<script>const BLOCK = {BLOCK}, DATA = {held};</script>\n<script src="timings.js"></script>\n'
             f"<script>{SCRIPT}{program}</script>",
             "</body></html>\n",
         ]
@@ -136,8 +137,9 @@ def _signature(recipe: Recipe, system: System, task: Task) -> str:
 
 
 def _test(recipe: Recipe, test: str, task: Task) -> dict[str, Any]:
-    outputs, drawn, judged = {}, {}, {}
+    outputs, judged = {}, {}
     sources: list[str] = []
+    drawn: list[list[str]] = []  # by system
     number = len(recipe.test[test].references)
     references = [read_lines(task.inputs[f"reference {test} {n}"]) for n in range(number)]
     bleu = Bleu(lowercase=recipe.lowercase, smooth="add-one")
@@ -145,7 +147,7 @@ def _test(recipe: Recipe, test: str, task: Task) -> dict[str, Any]:
     for system in recipe.system:
         folder = task.inputs[f"output {system.name} {test}"]
         entries = [json.loads(line) for line in read_lines(folder / "output.jsonl")]
-        drawn[system.name] = [packed(json.loads(line)) for line in read_lines(folder / "drawn.jsonl")]
+        drawn.append([json.loads(line) for line in read_lines(folder / "drawn.jsonl")])
         sources = sources or [entry["source"] for entry in entries]
         outputs[system.name] = [entry["text"] for entry in entries]
         judged[system.name] = bleu.scores(prepared.statistics(outputs[system.name])).round(1).tolist()
@@ -154,11 +156,15 @@ def _test(recipe: Recipe, test: str, task: Task) -> dict[str, Any]:
         "references": references,
         "outputs": outputs,
         "judged": judged,
-        "drawn": drawn,
+        "drawn": packed(list(zip(*drawn, strict=True))),
         "scores": json.loads(task.inputs[f"scores {test}"].read_text()),
     }
 
 
-def packed(html: str) -> str:
-    """A drawing as the page holds it, for it has many: compressed, and unpacked when somebody wants to see it."""
-    return base64.b64encode(zlib.compress(html.encode(), 9)).decode()
+def packed(drawings: Sequence[Sequence[str]]) -> list[str]:
+    """The drawings of sentences, of each those of all systems, as the page holds them.
+
+    They are many and much alike: blocks of sentences are compressed, and unpacked when somebody wants to see one.
+    """
+    blocks = (drawings[begin : begin + BLOCK] for begin in range(0, len(drawings), BLOCK))
+    return [base64.b64encode(zlib.compress(json.dumps(block).encode(), 9)).decode() for block in blocks]
