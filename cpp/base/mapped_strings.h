@@ -20,6 +20,7 @@
 
 #include "base/sections.h"
 #include "base/symbols.h"
+#include "base/utf8.h"
 
 namespace treeglot {
 
@@ -58,11 +59,12 @@ class MappedStrings {
       : ends_(sections.array<End>(name + ".ends")),
         bytes_(sections.array<char>(name + ".bytes")),
         slots_(sections.array<Slot>(name + ".slots")) {
-    if ((ends_.empty() ? 0 : ends_.back()) != bytes_.size() || !std::ranges::is_sorted(ends_))
+    if ((ends_.empty() ? 0 : ends_.back()) != bytes_.size())
       sections.fail("is damaged: " + name + ".ends does not fit " + name + ".bytes");
     if (slots_.size() <= ends_.size())
       sections.fail("is damaged: " + name + ".slots has " + std::to_string(slots_.size()) + " places for " +
                     std::to_string(ends_.size()) + " strings");
+    if (sections.untrusted()) check(sections, name);
   }
 
   std::size_t size() const { return ends_.size(); }
@@ -71,9 +73,16 @@ class MappedStrings {
     return {bytes_.data() + begin, static_cast<std::size_t>(ends_[number] - begin)};
   }
   Symbol find(std::string_view text) const {  // its number, or Symbols::kNone
+    std::size_t most = slots_.size();
+    return find(text, most);
+  }
+
+ private:
+  // The same within so many slots, which are taken off `most`.
+  Symbol find(std::string_view text, std::size_t& most) const {
     const std::uint64_t hash = hash_bytes(text);
     std::size_t at = Layout::home(hash, slots_.size());
-    for (std::size_t tried = 0; tried < slots_.size(); ++tried) {
+    for (; most > 0; --most) {
       const Slot slot = slots_[at];
       const Symbol number = Layout::number(slot);
       if (number >= ends_.size()) break;  // none
@@ -83,7 +92,16 @@ class MappedStrings {
     return Symbols::kNone;
   }
 
- private:
+  // Every string is UTF-8, there once, and found within the few slots that hashing takes on average.
+  void check(const Sections& sections, const std::string& name) const {
+    if (!std::ranges::is_sorted(ends_)) sections.fail("is damaged: " + name + ".ends does not fit " + name + ".bytes");
+    std::size_t most = 4096 + 64 * size();
+    for (Symbol number = 0; number < size(); ++number) {
+      if (!is_utf8(text(number))) sections.fail("is damaged: " + name + ".bytes is not UTF-8");
+      if (find(text(number), most) != number) sections.fail("is damaged: " + name + ".slots does not fit the strings");
+    }
+  }
+
   std::span<const End> ends_;
   std::span<const char> bytes_;
   std::span<const Slot> slots_;

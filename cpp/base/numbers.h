@@ -1,6 +1,7 @@
 // Numbers as text, the same in every locale and with every standard library (libc++ has no from_chars for doubles).
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,5 +21,10 @@ std::optional<std::uint32_t> parse_count(std::string_view text);
 
 // The shortest of 15 to 17 digits that parse_double takes back to `value`, which is finite.
 void append_double(double value, std::string& out);
+
+// 1 for infinite numbers and those that are none, 0 for others: a value to add up over arrays, without jumps.
+inline std::uint32_t infinite(float value) {
+  return (std::bit_cast<std::uint32_t>(value) & 0x7f800000u) == 0x7f800000u ? 1u : 0u;
+}
 
 }  // namespace treeglot

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/thread_pool.h"
 
 namespace treeglot {
 namespace {
@@ -61,6 +62,9 @@ std::uint64_t header_checksum(Header header, std::span<const std::byte> table) {
   return checksum(table, checksum(std::as_bytes(std::span(&header, 1))));
 }
 
+// What lies in memory, mapped or fresh, is padded with zeros there too.
+std::span<const std::byte> padded(std::span<const std::byte> bytes) { return {bytes.data(), aligned(bytes.size())}; }
+
 // Section bytes end at `size`; the zeros up to the next section are checked with them.
 std::uint64_t section_checksum(std::span<const std::byte> bytes) { return checksum(bytes, bytes.size()); }
 
@@ -106,6 +110,7 @@ std::string_view Sections::kind_of(std::string_view bytes) {
 Sections Sections::open(const std::string& path, std::string_view kind, std::uint32_t version, bool verify) {
   Sections opened;
   opened.file_ = path;
+  opened.untrusted_ = verify;
   opened.pages_.push_back(Pages::map(path));
   opened.read_table(kind, version, verify);
   return opened;
@@ -138,6 +143,7 @@ void Sections::read_table(std::string_view kind, std::uint32_t version, bool ver
     fail("has version " + std::to_string(version_) + " of the format " + quoted(kind) + "; expected version " +
          std::to_string(version) + ": compile it again");
 
+  std::vector<std::uint64_t> sums;
   std::uint64_t expected = sizeof header + header.sections * sizeof(Entry);
   for (std::uint64_t i = 0; i < header.sections; ++i) {
     Entry entry;
@@ -146,12 +152,19 @@ void Sections::read_table(std::string_view kind, std::uint32_t version, bool ver
     if (entry.offset != expected || entry.size > left || aligned(entry.size) > left)
       fail("is damaged: section " + std::to_string(i) + " does not lie where it should");
     const std::string name(text_of(entry.name));
-    if (verify && section_checksum(all.subspan(expected, aligned(entry.size))) != entry.checksum)
-      fail("is damaged: the checksum of its section " + quoted(name) + " does not fit");
+    sums.push_back(entry.checksum);
     sections_.push_back({name, all.subspan(expected, entry.size)});
     expected += aligned(entry.size);
   }
   if (expected != all.size()) fail("is damaged: bytes follow its last section");
+  if (!verify) return;
+  ordered_map(
+      sections_.size(), checking_threads(), [&](std::size_t i) { return section_checksum(padded(sections_[i].bytes)); },
+      [&](std::size_t i, std::uint64_t sum) {
+        if (sum != sums[i])
+          fail("is damaged: the checksum of its section " + quoted(sections_[i].name) + " does not fit");
+      },
+      sections_.size());
 }
 
 void Sections::fail(const std::string& problem) const { throw FormatError(file_, 0, problem); }
@@ -205,8 +218,6 @@ void Sections::write(const std::string& path) const {
   header.sections = sections_.size();
   std::vector<Entry> table(sections_.size());
   std::uint64_t offset = sizeof header + std::span<const Entry>(table).size_bytes();
-  // What lies in memory, mapped or fresh, is padded with zeros there too.
-  const auto padded = [](std::span<const std::byte> bytes) { return std::span(bytes.data(), aligned(bytes.size())); };
   for (std::size_t i = 0; i < table.size(); ++i) {
     const std::span<const std::byte> bytes = sections_[i].bytes;
     table[i] = {};

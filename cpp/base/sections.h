@@ -6,11 +6,13 @@
 // is without one. `kind` says what the file is and `version` of its sections' layout.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -59,6 +61,9 @@ class Sections {
   const std::string& file() const { return file_; }  // empty when in memory
   [[noreturn]] void fail(const std::string& problem) const;
   std::uint64_t size() const;  // of the file, in bytes
+  // Whether values may be anything: checksums do not stop a crafted file. Whoever reads one checks every number that
+  // leads somewhere. What was made in memory, or opened without `verify`, is trusted.
+  bool untrusted() const { return untrusted_; }
 
   void write(const std::string& path) const;
 
@@ -76,9 +81,13 @@ class Sections {
 
   std::string file_, kind_;
   std::uint32_t version_ = 0;
+  bool untrusted_ = false;
   std::vector<Pages> pages_;  // the mapped file, or one per section
   std::vector<Section> sections_;
 };
+
+// How many threads look through a file that is opened: memory, not the processors, is what they wait for.
+inline unsigned checking_threads() { return std::max(1u, std::min(4u, std::thread::hardware_concurrency())); }
 
 // 64 bits over any bytes, several GB a second. Every change within 8 bytes changes it for sure.
 std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t seed = 0);

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
 
 namespace treeglot {
 
@@ -21,6 +24,19 @@ inline std::size_t utf8_character(const unsigned char* at, std::size_t left) {
     return continued(1, lead == 0xf0 ? 0x90 : 0x80, lead == 0xf4 ? 0x8f : 0xbf) && continued(2) && continued(3) ? 4 : 0;
   }
   return 0;
+}
+
+inline bool is_utf8(std::string_view text) {
+  const auto* at = reinterpret_cast<const unsigned char*>(text.data());
+  for (std::size_t left = text.size(); left > 0;) {
+    std::uint64_t word = 0x80;  // eight bytes at once while they are ASCII
+    if (left >= sizeof word) std::memcpy(&word, at, sizeof word);
+    const std::size_t length = (word & 0x8080808080808080u) == 0 ? sizeof word : utf8_character(at, left);
+    if (length == 0) return false;
+    at += length;
+    left -= length;
+  }
+  return true;
 }
 
 }  // namespace treeglot

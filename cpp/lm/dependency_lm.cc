@@ -27,6 +27,9 @@ DependencyModel::DependencyModel(Sections sections) : sections_(std::move(sectio
     fits = fits && sides_[side].unigrams.size() == 2 * units && !pairs.empty() && !windows.empty();
     sides_[side].pairs = FastTable<FastBucket>(pairs);
     sides_[side].windows = FastTable<FastLastBucket>(windows);
+    if (sections_.untrusted())
+      fits = fits && std::ranges::none_of(sides_[side].unigrams, infinite_value) && sides_[side].pairs.sound() &&
+             sides_[side].windows.sound() && std::ranges::none_of(roots_, infinite_value);
   }
   if (!fits) sections_.fail("is damaged: its section 'model' contradicts the others");
 }

@@ -17,12 +17,17 @@ NgramModel::NgramModel(Sections sections) : sections_(std::move(sections)), voca
   if (order() < 1 || order() > kMaxNgramOrder || unigrams_.size() != words || facts_->begin_sentence >= words ||
       facts_->end_sentence >= words || facts_->layout > NgramLayout::small)
     sections_.fail("is damaged: its section 'model' contradicts the others");
-  if (order() == 1) return;
+  const auto sound = [&](bool holds, const std::string& what) {
+    if (!holds) sections_.fail("is damaged: its " + what + " has values that cannot be");
+  };
+  const bool check = sections_.untrusted();
+  if (check) sound(std::ranges::none_of(unigrams_, infinite_value), "section 'unigrams'");
   const auto table = [&]<class Bucket>(std::size_t n, Bucket) {
     const auto buckets = sections_.array<Bucket>("table." + std::to_string(n));
     if (buckets.empty()) sections_.fail("is damaged: the table of order " + std::to_string(n) + " is empty");
     return buckets;
   };
+  if (order() == 1) return;
   if (facts_->layout == NgramLayout::fast) {
     for (std::size_t n = 2; n < order(); ++n) fast_middle_[n - 2] = FastTable<FastBucket>(table(n, FastBucket{}));
     fast_last_ = FastTable<FastLastBucket>(table(order(), FastLastBucket{}));
@@ -32,6 +37,19 @@ NgramModel::NgramModel(Sections sections) : sections_(std::move(sections)), voca
     for (std::size_t n = 2; n < order(); ++n)
       small_middle_[n - 2] = SmallTable<SmallBucket>(table(n, SmallBucket{}), codes[n - 2]);
     small_last_ = SmallTable<SmallLastBucket>(table(order(), SmallLastBucket{}), codes.back());
+    for (const Codebook& book : codes)
+      sound(std::ranges::none_of(book.prob, infinite) && std::ranges::none_of(book.backoff, infinite),
+            "section 'codes'");
+  }
+  if (!check) return;
+  const auto check_all = [&](const auto& middle, const auto& last) {
+    for (std::size_t n = 2; n < order(); ++n) sound(middle[n - 2].sound(), "table of order " + std::to_string(n));
+    sound(last.sound(), "table of order " + std::to_string(order()));
+  };
+  if (facts_->layout == NgramLayout::fast) {
+    check_all(fast_middle_, fast_last_);
+  } else {
+    check_all(small_middle_, small_last_);
   }
 }
 

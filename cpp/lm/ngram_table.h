@@ -5,11 +5,13 @@
 // `Middle` tables hold the orders below the highest, `Last` tables the highest, which has no backoffs.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "base/numbers.h"
 #include "base/symbols.h"
 
 #ifdef __SSE2__
@@ -49,6 +51,8 @@ struct NgramValue {
   static bool extends_right(float backoff) { return std::bit_cast<std::uint32_t>(backoff) != 0x80000000u; }
 };
 
+inline bool infinite_value(const NgramValue& value) { return (infinite(value.prob) | infinite(value.backoff)) != 0; }
+
 // Keys count without their last bit, which tables of the fast layout use for themselves.
 constexpr NgramKey kKeyBits = ~NgramKey{1};
 
@@ -58,6 +62,19 @@ class BucketTable {
  public:
   BucketTable() = default;
   explicit BucketTable(std::span<const Bucket> buckets) : buckets_(buckets.data()), size_(buckets.size()) {}
+
+  // Whether searches end soon and within the buckets, and all values are finite.
+  bool sound() const {
+    constexpr std::size_t kLongestRun = 4096;  // far more than hashing makes, at any load and size
+    std::size_t run = 0, longest = 0;
+    std::uint32_t bad = 0;
+    for (std::size_t i = 0; i < size_; ++i) {
+      run = buckets_[i].continues() ? run + 1 : 0;
+      longest = std::max(longest, run);
+      bad |= buckets_[i].unsound();
+    }
+    return bad == 0 && longest <= kLongestRun;
+  }
 
   std::size_t home(NgramKey key) const { return place_of(key & kKeyBits, size_); }
   std::size_t after(std::size_t bucket) const { return bucket + 1 == size_ ? 0 : bucket + 1; }
@@ -95,6 +112,11 @@ struct alignas(64) FastBucket {
   NgramValue values[kPlaces];
 
   NgramValue value(unsigned place) const { return values[place]; }
+  std::uint32_t unsound() const {  // 0: sound
+    std::uint32_t bad = 0;
+    for (const NgramValue& value : values) bad |= infinite(value.prob) | infinite(value.backoff);
+    return bad;
+  }
   bool continues() const { return (keys[0] & 1) != 0; }
 };
 
@@ -105,6 +127,11 @@ struct alignas(64) FastLastBucket {
   std::uint32_t zero;
 
   NgramValue value(unsigned place) const { return {probs[place], -0.0f}; }
+  std::uint32_t unsound() const {
+    std::uint32_t bad = 0;
+    for (const float prob : probs) bad |= infinite(prob);
+    return bad;
+  }
   bool continues() const { return (keys[0] & 1) != 0; }
 };
 
@@ -150,6 +177,7 @@ struct alignas(64) SmallBucket {
     return {std::bit_cast<float>((prob | 0x80000000u) ^ sign), codes.backoff[backoffs[place]]};
   }
   bool continues() const { return overflows != 0; }
+  std::uint32_t unsound() const { return used > kPlaces ? 1u : 0u; }
 };
 
 struct alignas(64) SmallLastBucket {
@@ -164,6 +192,7 @@ struct alignas(64) SmallLastBucket {
 
   NgramValue value(unsigned place, const Codebook& codes) const { return {codes.prob[probs[place]], -0.0f}; }
   bool continues() const { return overflows != 0; }
+  std::uint32_t unsound() const { return used > kPlaces ? 1u : 0u; }
 };
 
 // Which of the numbers are equal to `number`, as bits; those above kPlaces are to be ignored.

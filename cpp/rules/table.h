@@ -41,6 +41,8 @@ struct SparseFeature {
   friend bool operator==(SparseFeature, SparseFeature) = default;
 };
 
+inline constexpr std::size_t kLongestSide = 255;  // symbols, so that a link takes two bytes
+
 struct Rule {
   Symbol lhs = 0;                     // a label
   std::vector<Symbol> source;         // words and nonterminals
@@ -134,6 +136,10 @@ class RuleTable {
   };
   template <class T>
   Lists<T> lists(const std::string& name) const;
+  void check() const;
+  // Whether the rules of the nodes [first, last), whose source sides have so many symbols and variables, are sound.
+  bool sound(Node first, Node last, std::span<const std::uint8_t> symbols,
+             std::span<const std::uint8_t> variables) const;
 
   std::shared_ptr<const Sections> sections_;
   MappedSymbols source_words_, target_words_, labels_, feature_names_;

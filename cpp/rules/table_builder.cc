@@ -45,8 +45,6 @@ std::uint32_t scope_of(std::span<const Symbol> source) {
   return scope + (before && !source.empty() ? 1 : 0);
 }
 
-constexpr std::size_t kLongestSide = 255;  // symbols, so that a link takes two bytes
-
 }  // namespace
 
 template <class T>

@@ -139,16 +139,37 @@ class KBest:
     def load(path: PathLike) -> KBest:
         """Read what `save` wrote; a file that is damaged is a `FormatError`."""
         content = _core.read_sections(os.fspath(path), KIND, VERSION)
-        first = np.frombuffer(content["first"], dtype=np.uint32)
-        texts = content["texts"].decode().split("\n") if first[-1] else []
-        return KBest(
-            content["names"].decode().split("\n") if content["names"] else [],
-            first,
-            texts,
-            np.frombuffer(content["first_feature"], dtype=np.uint64),
-            np.frombuffer(content["features"], dtype=np.uint32),
-            np.frombuffer(content["values"], dtype=np.float32),
+        try:
+            first = np.frombuffer(content["first"], dtype=np.uint32)
+            loaded = KBest(
+                content["names"].decode().split("\n") if content["names"] else [],
+                first,
+                content["texts"].decode().split("\n") if first[-1:].any() else [],
+                np.frombuffer(content["first_feature"], dtype=np.uint64),
+                np.frombuffer(content["features"], dtype=np.uint32),
+                np.frombuffer(content["values"], dtype=np.float32),
+            )
+        except (KeyError, ValueError) as error:  # a section is missing, is no text, or ends within a number
+            raise FormatError(os.fspath(path), 0, f"is damaged: {error}") from None
+        if not loaded._fits():
+            raise FormatError(os.fspath(path), 0, "is damaged: its sections do not fit together")
+        return loaded
+
+    def _fits(self) -> bool:
+        """Whether every number leads somewhere."""
+        return (
+            _divides(self.first, len(self.texts))
+            and _divides(self.first_feature, len(self.features))
+            and len(self.first_feature) == len(self.texts) + 1
+            and len(self.values) == len(self.features)
+            and bool((self.features < len(self.names)).all() and np.isfinite(self.values).all())
         )
+
+
+def _divides(offsets: npt.NDArray[np.unsignedinteger[Any]], size: int) -> bool:
+    """Whether offsets lead from 0 to the size without a step back."""
+    rises = bool((offsets[1:] >= offsets[:-1]).all())
+    return len(offsets) > 0 and rises and int(offsets[0]) == 0 and int(offsets[-1]) == size
 
 
 def sizes_of(offsets: npt.NDArray[np.unsignedinteger[Any]]) -> npt.NDArray[np.int64]:
