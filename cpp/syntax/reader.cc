@@ -1,6 +1,7 @@
 #include "syntax/reader.h"
 
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/utf8.h"
@@ -40,6 +41,20 @@ std::string bad_text(std::string_view line) {
   return {};
 }
 
+// The most bytes of a line or a record: a bomb of a few bytes, decompressed, must not fill the memory.
+std::size_t longest() {
+  static const std::size_t most = [] {
+    const char* const given = std::getenv("TREEGLOT_LONGEST_LINE");
+    return given == nullptr ? std::size_t{64} << 20 : std::strtoull(given, nullptr, 10);
+  }();
+  return most;
+}
+
+std::string too_long(const char* what) {
+  return std::string(what) + " is longer than " + std::to_string(longest()) +
+         " bytes; TREEGLOT_LONGEST_LINE sets another limit";
+}
+
 }  // namespace
 
 void LineReader::skip(const FormatError& error) {
@@ -72,6 +87,9 @@ void LineReader::take_line(std::string_view line) {
     if (where == Resume::after) return;
   }
   guarded([&] {
+    record_ += line.size();
+    if (line.size() > longest()) fail(too_long("the line"));
+    if (record_ > longest() && has_records()) fail(too_long("the record"));
     if (line_number_ == 1 && line.starts_with("\xef\xbb\xbf")) fail("begins with a byte order mark; expected text");
     if (const std::string problem = bad_text(line); !problem.empty()) fail(problem);
     read_line(line);
@@ -83,6 +101,7 @@ void LineReader::consume(std::string_view chunk) {
     const std::size_t newline = chunk.find('\n');
     if (newline == std::string_view::npos) {
       partial_.append(chunk);
+      if (partial_.size() > longest()) error_ = FormatError(file_, line_number_ + 1, too_long("the line"));
       return;
     }
     if (partial_.empty()) {

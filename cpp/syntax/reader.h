@@ -36,6 +36,8 @@ class LineReader {
   virtual void forget() {}
   virtual Resume resume(std::string_view) const { return Resume::here; }
   virtual void give_hole() = 0;
+  virtual bool has_records() const { return true; }  // of which each is limited as a whole
+  void end_record() { record_ = 0; }
 
   std::size_t line_number() const { return line_number_; }
   [[noreturn]] void fail(const std::string& problem) const { fail_at(line_number_, problem); }
@@ -65,6 +67,7 @@ class LineReader {
   bool closed_ = false;
   std::string partial_;  // the beginning of a line whose end has not come yet
   std::size_t line_number_ = 0;
+  std::size_t record_ = 0;  // bytes of its lines so far
   std::size_t skipped_ = 0;
   std::vector<FormatError> problems_;
   std::optional<FormatError> error_;  // what ended the reading
@@ -87,6 +90,7 @@ class LineSink : public LineReader {
 
  protected:
   void give_hole() final {}
+  bool has_records() const final { return false; }
 };
 
 // A format that yields Values. A hole (no value) stands where a bad record was skipped, so that files that are
@@ -107,8 +111,14 @@ class Reader : public LineReader {
   }
 
  protected:
-  void give(Value value) { ready_.emplace_back(std::move(value)); }
-  void give_hole() final { ready_.emplace_back(); }
+  void give(Value value) {
+    ready_.emplace_back(std::move(value));
+    end_record();
+  }
+  void give_hole() final {
+    ready_.emplace_back();
+    end_record();
+  }
 
  private:
   Values handed_out() {

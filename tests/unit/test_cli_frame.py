@@ -56,7 +56,7 @@ def fails(error: BaseException):
         (FileNotFoundError(2, "No such file or directory", "x.ptb"), 1, "error: x.ptb: No such file or directory\n"),
         (PermissionError(13, "Permission denied", "x"), 1, "error: x: Permission denied\n"),
         (OSError(28, "No space left on device"), 1, "error: No space left on device\n"),
-        (MemoryError("1 GB asked for"), 1, "error: not enough memory: 1 GB asked for\n"),
+        (MemoryError("1 GB asked for"), 3, "error: not enough memory: 1 GB asked for\n"),
         (
             RuntimeError("what?"),
             1,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import os
 import subprocess
 import sys
@@ -10,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from treeglot.base.files import read_chunks, write_binary
+from treeglot import FormatError
+from treeglot.base.files import iterate_lines, read_chunks, write_binary
 
 
 def test_nothing_is_left_after_an_error(tmp_path: Path) -> None:
@@ -70,3 +72,63 @@ def test_a_full_disk_is_named(tmp_path: Path, suffix: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == (f"{path}\n", "")
     assert list(tmp_path.iterdir()) == []
+
+
+def peak(code: str, **environment: str) -> tuple[str, int]:
+    """What a process prints, and the most memory that it used, in MiB."""
+    code += "\nimport resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **environment}
+    )
+    assert done.returncode == 0, done.stderr
+    *said, used = done.stdout.splitlines()
+    return "\n".join(said), int(used)
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
+@pytest.mark.parametrize("reader", ["files.iterate_lines", "syntax.read_text"])
+def test_a_bomb_is_an_error_in_bounded_memory(tmp_path: Path, suffix: str, reader: str) -> None:
+    path = tmp_path / f"bomb.txt{suffix}"
+    with write_binary(path) as stream:
+        for _ in range(80):
+            stream.write(b"a" * (1 << 20))
+    code = f"""
+from treeglot import FormatError, syntax
+from treeglot.base import files
+try:
+    print(len(list({reader}({str(path)!r}))))
+except FormatError as error:
+    print(error)"""
+    said, used = peak(code)
+    assert said.startswith(f"{path}:1: ")
+    assert said.endswith("is longer than 67108864 bytes; TREEGLOT_LONGEST_LINE sets another limit")
+    assert used < 500
+    said, used = peak(code, TREEGLOT_LONGEST_LINE="1000")
+    assert "is longer than 1000 bytes" in said
+
+
+def test_a_record_of_many_lines_has_a_limit(tmp_path: Path) -> None:
+    path = tmp_path / "x.tree"
+    path.write_text("(S" + "\n (NP a)" * 1000)
+    code = f"""
+from treeglot import FormatError, syntax
+try:
+    list(syntax.read_trees({str(path)!r}))
+except FormatError as error:
+    print(error)"""
+    said, _ = peak(code, TREEGLOT_LONGEST_LINE="1000")
+    assert "the record is longer than 1000 bytes" in said
+
+
+def test_an_xz_file_that_asks_for_too_much_memory_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt.xz"
+    huge = [{"id": lzma.FILTER_LZMA2, "dict_size": 1 << 30, "mode": lzma.MODE_FAST, "nice_len": 16, "mf": lzma.MF_HC3}]
+    path.write_bytes(lzma.compress(b"a", filters=huge))
+    with pytest.raises(FormatError, match="Memory usage limit"):
+        list(iterate_lines(path))
+
+
+def test_xz_streams_one_after_the_other(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt.xz"
+    path.write_bytes(lzma.compress(b"a\nb") + bytes(8) + lzma.compress(b"c\n") + bytes(4))
+    assert list(iterate_lines(path)) == ["a", "bc"]

@@ -199,3 +199,13 @@ def test_gappy_rules_from_the_core_alone(small: list[str]) -> None:
     assert gappy() == ["Haus", "das", "ein"]
     Path("o.toml").write_text("[extract]\ncore = 1\n")
     assert gappy() == ["Haus", "das"]
+
+
+def test_rules_that_are_not_significant_are_left_out(corpus: Path, tmp_path: Path) -> None:
+    """On real counts: the products of Fisher's test are far beyond what decimals hold."""
+    for name, least in (("all", 0), ("some", 5)):
+        options = tmp_path / f"{name}.toml"
+        options.write_text(f"[score]\nsignificance = {least}\n")
+        assert main([*arguments(corpus, tmp_path / name), "--options", str(options)]) == 0
+    kept = [(tmp_path / name / "rules.table").stat().st_size for name in ("all", "some")]
+    assert kept[0] > kept[1] > 0

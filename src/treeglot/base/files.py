@@ -14,7 +14,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias, cast
@@ -24,6 +24,8 @@ from treeglot.base.errors import FormatError
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
 CHUNK = 1 << 20
+WINDOW = 1 << 27  # bytes that decompressing may look back: what `zstd` itself reads, and twice what `xz -9` writes
+LONGEST = int(os.environ.get("TREEGLOT_LONGEST_LINE", 64 << 20))  # bytes of a line or a record
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what writing fails with, without saying where
 
@@ -38,9 +40,9 @@ def open_binary(path: PathLike) -> IO[bytes]:
         case ".gz":
             return cast("IO[bytes]", gzip.open(name, "rb"))
         case ".xz":
-            return cast("IO[bytes]", lzma.open(name, "rb"))
+            return io.BufferedReader(_Pieces(open(name, "rb"), _xz_pieces), CHUNK)  # noqa: PTH123
         case ".zst":
-            return io.BufferedReader(_ZstdFrames(open(name, "rb")), CHUNK)  # noqa: PTH123
+            return io.BufferedReader(_Pieces(open(name, "rb"), _zstd_pieces), CHUNK)  # noqa: PTH123
         case _:
             return open(name, "rb")  # noqa: PTH123 - the caller closes it
 
@@ -84,6 +86,8 @@ def iterate_lines(path: PathLike, errors: Literal["strict", "replace"] = "strict
     for chunk in itertools.chain(read_chunks(path), [b""]):
         lines = (rest + chunk).split(b"\n")
         rest = lines.pop() if chunk else b""
+        if len(rest) > LONGEST:
+            raise FormatError(os.fspath(path), number + len(lines) + 1, too_long(LONGEST))
         if not chunk and not lines[-1]:
             lines.pop()
         for line in lines:
@@ -97,6 +101,11 @@ def iterate_lines(path: PathLike, errors: Literal["strict", "replace"] = "strict
                 raise FormatError(os.fspath(path), number, problem) from error
 
 
+def too_long(most: int) -> str:
+    """What is wrong with a line of more bytes than that."""
+    return f"is longer than {most} bytes; TREEGLOT_LONGEST_LINE sets another limit"
+
+
 def logical_suffix(path: PathLike) -> str:
     """The suffix that names the format, compression aside.
 
@@ -107,14 +116,14 @@ def logical_suffix(path: PathLike) -> str:
     return Path(p.stem).suffix if p.suffix in {".gz", ".xz", ".zst"} else p.suffix
 
 
-class _ZstdFrames(io.RawIOBase):
-    """The content of a `.zst` file. The stream of `zstandard` ends without a word where a frame is cut off."""
+class _Pieces(io.RawIOBase):
+    """The content of a compressed file, decompressed in pieces of bounded size."""
 
-    def __init__(self, raw: IO[bytes]) -> None:
+    def __init__(self, raw: IO[bytes], pieces: Callable[[IO[bytes]], Iterator[bytes]]) -> None:
         """`raw` is closed with this."""
         super().__init__()
         self._raw = raw
-        self._pieces = self._decompressed()
+        self._pieces = pieces(raw)
         self._ready = memoryview(b"")
 
     def readable(self) -> bool:
@@ -135,17 +144,35 @@ class _ZstdFrames(io.RawIOBase):
         self._raw.close()
         super().close()
 
-    def _decompressed(self) -> Iterator[bytes]:
-        import zstandard
 
-        frame: Any = None
-        while data := self._raw.read(1 << 16):
-            while data:
-                frame = frame or zstandard.ZstdDecompressor().decompressobj()
-                yield frame.decompress(data)
-                data, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
-        if frame is not None:
-            raise EOFError("Compressed file ended before the end of a frame")
+def _zstd_pieces(raw: IO[bytes]) -> Iterator[bytes]:
+    """Frames one after the other. The stream of `zstandard` ends without a word where a frame is cut off."""
+    import zstandard
+
+    frame: Any = None
+    while data := raw.read(1 << 11):  # four bytes can stand for 128 KiB: no piece is over 64 MiB
+        while data:
+            frame = frame or zstandard.ZstdDecompressor(max_window_size=WINDOW).decompressobj()
+            yield frame.decompress(data)
+            data, frame = (frame.unused_data, None) if frame.eof else (b"", frame)
+    if frame is not None:
+        raise EOFError("Compressed file ended before the end of a frame")
+
+
+def _xz_pieces(raw: IO[bytes]) -> Iterator[bytes]:
+    """Streams one after the other, with zeros between them."""
+    stream: lzma.LZMADecompressor | None = None
+    while data := raw.read(1 << 16):
+        while data or (stream is not None and not stream.needs_input):
+            if stream is None:
+                data = data.lstrip(b"\0")
+                if not data:
+                    break
+                stream = lzma.LZMADecompressor(memlimit=2 * WINDOW)
+            yield stream.decompress(data, CHUNK)
+            data, stream = (stream.unused_data, None) if stream.eof else (b"", stream)
+    if stream is not None:
+        raise EOFError("Compressed file ended before the end-of-stream marker was reached")
 
 
 @contextmanager

@@ -150,7 +150,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def describe(error: Exception) -> tuple[str, int]:
-    """What to tell the user about `error`, and the exit code: 1 for bad input, 2 for bad usage."""
+    """What to tell the user about `error`, and the exit code: 1 for bad input, 2 for bad usage, 3 for no memory."""
     # Typer carries its own click or uses the shared one: this is the usage error of the one it uses.
     cli_usage_error: Any = typer.BadParameter.__bases__[0]
     if isinstance(error, cli_usage_error):
@@ -165,7 +165,7 @@ def describe(error: Exception) -> tuple[str, int]:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror, 1
     if isinstance(error, MemoryError):
-        return f"not enough memory{f': {error}' if str(error) else ''}", 1
+        return f"not enough memory{f': {error}' if str(error) else ''}", 3
     return f"{type(error).__name__}: {error}; this is a bug in treeglot: --debug shows where it happened", 1
 
 

@@ -15,6 +15,8 @@ import typer
 
 T = TypeVar("T")
 
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"}
+
 LOG_INTERVAL = 5.0  # seconds between two lines of progress in a log
 
 
@@ -48,7 +50,16 @@ def report_error(message: str) -> None:
 def say(message: str) -> None:
     """A remark on standard error; `--quiet` drops it."""
     if not settings().quiet:
-        print(message, file=sys.stderr)
+        print(printable(message), file=sys.stderr)
+
+
+def printable(text: str) -> str:
+    """Text for the terminal: control characters that a file may have brought in come out escaped.
+
+    >>> printable("a\\x1b[2Jb")
+    'a\\\\x1b[2Jb'
+    """
+    return text.translate(_CONTROLS)
 
 
 def warn(message: str) -> None:
@@ -86,7 +97,7 @@ class Progress:
 
     def __init__(self, what: str, *, unit: str = "", total: float | None = None) -> None:
         """`what` is being done, to how many of which `unit`."""
-        self.what = what
+        self.what = printable(what)
         self.unit = unit
         self.total = total
         self.done: float = 0
@@ -161,7 +172,7 @@ def is_terminal(stream: Any) -> bool:
 def _line(prefix: str, colour: str, message: str) -> None:
     if is_terminal(sys.stderr) and "NO_COLOR" not in os.environ:
         prefix = typer.style(prefix, fg=colour, bold=True)
-    print(prefix, message, file=sys.stderr, flush=True)
+    print(prefix, printable(message), file=sys.stderr, flush=True)
 
 
 def _rich_bar(progress: Progress) -> Any:

@@ -43,7 +43,7 @@ def scoring(
     if options.min_gappy_occurrences > options.min_occurrences:
         tests.append(f"(r.variables = 0 OR r.occurrences >= {options.min_gappy_occurrences})")
     if testing:
-        tests.append(f"{significance()} >= {float(options.significance)!r}")
+        tests.append(f"{significance()} >= CAST({float(options.significance)!r} AS DOUBLE)")
     order = "r.row" if parts == 1 else "s.row, r.row"  # a tally's rows are sorted by source side
 
     def side(name: str, *more: str) -> Statement:
@@ -166,7 +166,7 @@ class _Smoothing:
 
 def _smoothing(name: str, counts: str) -> _Smoothing:
     def seen(times: int) -> str:  # n_k: how many rules were seen k times; NULL for none, since it divides
-        return f"nullif(sum(CASE WHEN occurrences = {times} THEN 1.0 ELSE 0.0 END), 0.0) AS n{times}"
+        return f"nullif(sum(CASE WHEN occurrences = {times} THEN 1.0e0 ELSE 0.0e0 END), 0.0e0) AS n{times}"
 
     match name:
         case "none":
@@ -174,17 +174,19 @@ def _smoothing(name: str, counts: str) -> _Smoothing:
         case "good-turing":
             times = range(1, GOOD_TURING_MOST + 1)
             # A factor that cannot be told, or would not be a discount, is 1.
-            factors = ", ".join(f"least(coalesce({o + 1} * n{o + 1} / ({o} * n{o}), 1.0), 1.0) AS f{o}" for o in times)
+            factors = ", ".join(
+                f"least(coalesce({o + 1} * n{o + 1} / ({o} * n{o}), 1.0e0), 1.0e0) AS f{o}" for o in times
+            )
             discounts = f"""
         SELECT {factors}
         FROM (SELECT {", ".join(seen(o) for o in [*times, GOOD_TURING_MOST + 1])} FROM {counts}) seen"""
             return _Smoothing(
-                f"r.count * CASE r.occurrences {' '.join(f'WHEN {o} THEN d.f{o}' for o in times)} ELSE 1.0 END",
+                f"r.count * CASE r.occurrences {' '.join(f'WHEN {o} THEN d.f{o}' for o in times)} ELSE 1.0e0 END",
                 discounts,
             )
         case "kneser-ney":
             steps = ", ".join(
-                f"greatest(least(coalesce({o} - {o + 1} * y * n{o + 1} / n{o}, 0.0), {o}), 0.0) AS d{o}"
+                f"greatest(least(coalesce({o} - {o + 1} * y * n{o + 1} / n{o}, 0.0e0), {o}), 0.0e0) AS d{o}"
                 for o in (1, 2, 3)
             )
             discounts = f"""
@@ -192,7 +194,7 @@ def _smoothing(name: str, counts: str) -> _Smoothing:
             SELECT CAST(count(*) AS DOUBLE) AS rules, {", ".join(seen(o) for o in range(1, 5))}
             FROM {counts}) seen) with_y"""
             discount = "CASE r.occurrences WHEN 1 THEN d.d1 WHEN 2 THEN d.d2 ELSE d.d3 END / r.occurrences"
-            lost = f"round(r.count * ({discount}) * {UNIT}.0) / {UNIT}.0"
+            lost = f"round(r.count * ({discount}) * {UNIT}.0e0) / {UNIT}.0e0"
             return _Smoothing(f"(r.count - {lost})", discounts, lost, shared=True)
         case _:
             raise UsageError(f"smoothing is {name!r}; expected 'none', 'good-turing' or 'kneser-ney'")
@@ -211,13 +213,13 @@ def significance() -> str:
         f" - {_ln_factorial(n)} - {_ln_factorial(r)} - {_ln_factorial(f'({t} - {r})')}"
         f" - {_ln_factorial(f'({s} - {r})')} - {_ln_factorial(f'({n} - {s} - {t} + {r})')})"
     )
-    ratio = f"(CAST({s} - {r} AS DOUBLE) * ({t} - {r}) / (({r} + 1.0) * ({n} - {s} - {t} + {r} + 1.0)))"
-    return f"CASE WHEN {ratio} >= 1.0 THEN 0.0 ELSE ln(1.0 - {ratio}) - {first} END"
+    ratio = f"(CAST({s} - {r} AS DOUBLE) * ({t} - {r}) / (({r} + 1.0e0) * ({n} - {s} - {t} + {r} + 1.0e0)))"
+    return f"CASE WHEN {ratio} >= 1.0e0 THEN 0.0e0 ELSE ln(1.0e0 - {ratio}) - {first} END"
 
 
 def _ln_factorial(x: str) -> str:
     """Stirling's series at x + 8, less the product from x + 1 to x + 8: within 1e-11."""
-    z = f"({x} + 8.0)"
-    product = " * ".join(f"({x} + {i}.0)" for i in range(1, 9))
-    series = f"1.0 / (12.0 * {z}) - 1.0 / (360.0 * {z} * {z} * {z})"
-    return f"(({z} + 0.5) * ln({z}) - {z} + 0.9189385332046727 + {series} - ln({product}))"
+    z = f"({x} + 8.0e0)"
+    product = " * ".join(f"({x} + {i}.0e0)" for i in range(1, 9))
+    series = f"1.0e0 / (12.0e0 * {z}) - 1.0e0 / (360.0e0 * {z} * {z} * {z})"
+    return f"(({z} + 0.5e0) * ln({z}) - {z} + 0.9189385332046727e0 + {series} - ln({product}))"
