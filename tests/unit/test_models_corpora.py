@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pairs = parts["train"]
     write(folder / "zh.jsonl", sample.forests(parts, cycles=1)["train"])
     write(folder / "zh.conllu", to_dependencies([pair.source_tree for pair in pairs], heads.load("chinese")))
+    write(folder / "zh.tree", [pair.source_tree for pair in pairs])
     write(folder / "zh.txt", [pair.source for pair in pairs])
     write(folder / "en.tree", [pair.target_tree for pair in pairs])
     write(folder / "en.conllu", to_dependencies([pair.target_tree for pair in pairs], heads.load("english")))
@@ -228,6 +231,31 @@ def test_dependencies_of_a_string_model_are_refused_before_output(
     out, err = capsys.readouterr()
     assert not out
     assert "the model makes no dependency trees" in err
+
+
+@pytest.mark.parametrize("kind", ["c2d", "dep2str", "s2d", "t2t-fuzzy"])
+def test_training_opens_each_file_of_the_corpus_once(kind: str, folder: Path, tmp_path: Path) -> None:
+    files = {"source": "zh.txt", "target": "en.txt", "alignments": "links.align"}
+    files |= {
+        "c2d": {"source_forests": "zh.jsonl", "target_trees": "en.tree"},
+        "dep2str": {"source_dependencies": "zh.conllu"},
+        "s2d": {"target_trees": "en.tree"},
+        "t2t-fuzzy": {"source_trees": "zh.tree", "target_trees": "en.tree"},
+    }[kind]
+    program = (
+        "import collections, pathlib, sys\n"
+        "kind, out, *given = sys.argv[1:]\n"
+        "opened = collections.Counter()\n"
+        "sys.addaudithook(lambda event, given: opened.update([str(given[0])] if event == 'open' else []))\n"
+        "from treeglot.models import Corpus, train\n"
+        "files = dict(zip(given[::2], map(pathlib.Path, given[1::2])))\n"
+        "train(kind, Corpus(**files), out)\n"
+        "print([opened[str(path)] for path in files.values()])\n"
+    )
+    given = [part for name, file in files.items() for part in (name, str(folder / file))]
+    command = [sys.executable, "-W", "ignore", "-c", program, kind, str(tmp_path / "model"), *given]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert ended.stdout == f"{[1] * len(files)}\n"
 
 
 def test_warnings_name_the_users_file(folder: Path, corpus: Corpus, tmp_path: Path) -> None:
