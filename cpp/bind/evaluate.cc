@@ -25,9 +25,9 @@ inline constexpr auto kNames<Smoothing> =
     std::array{OptionName{"none", Smoothing::none}, OptionName{"exp", Smoothing::exponential},
                OptionName{"add-one", Smoothing::add_one}, OptionName{"add-one-length", Smoothing::add_one_length}};
 template <>
-inline constexpr auto kFields<BleuOptions> = std::tuple{
-    OptionField{"order", &BleuOptions::order}, OptionField{"length", &BleuOptions::length},
-    OptionField{"smooth", &BleuOptions::smoothing}, OptionField{"effective_order", &BleuOptions::effective_order}};
+inline constexpr auto kFields<BleuOptions> =
+    std::tuple{OptionField{"order", &BleuOptions::order}, OptionField{"length", &BleuOptions::length},
+               OptionField{"smooth", &BleuOptions::smoothing}};
 template <>
 inline constexpr auto kFields<ChrfOptions> =
     std::tuple{OptionField{"character_order", &ChrfOptions::character_order},

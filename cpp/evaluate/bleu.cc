@@ -87,7 +87,7 @@ double Bleu::score(std::span<const double> sum) const {
     logarithm += std::log(match / total);
     ++orders;
   }
-  if (orders < order && !options_.effective_order) return 0.0;
+  if (orders < order) return 0.0;
 
   const double words = sum[0];
   const double wanted = sum[1] + (options_.smoothing == Smoothing::add_one_length ? 1.0 : 0.0);

@@ -25,7 +25,6 @@ struct BleuOptions {
   std::uint32_t order = 4;
   LengthChoice length = LengthChoice::closest;
   Smoothing smoothing = Smoothing::exponential;
-  bool effective_order = false;  // orders of which the translation has no n-grams do not count
 };
 
 // Statistics: words of the translation, words of the reference, matches for each order, n-grams of the translation for

@@ -124,6 +124,11 @@ def test_options_of_the_search(model: Path, source: Path, tmp_path: Path, capsys
         assert capsys.readouterr().err.startswith(f"error: {problem}")
 
 
+def test_an_infinite_margin_is_read_again(model: Path) -> None:
+    write_model(model, "hiero", {"p": 1.0}, SearchOptions(forest_margin=float("inf")))
+    assert load(model).translator.options.forest_margin == float("inf")
+
+
 def test_a_corrupt_table_is_refused(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = model / "rules.table"
     content = bytearray(path.read_bytes())

@@ -7,6 +7,8 @@ each key; it runs only when there is an error to place.
 from __future__ import annotations
 
 import importlib
+import json
+import math
 import re
 import sys
 from collections.abc import Iterator
@@ -82,6 +84,17 @@ def parse_value(text: str) -> Any:
         return text
     value = table["value"]
     return value if len(table) == 1 and isinstance(value, bool | int | float | str | list | dict) else text
+
+
+def format_value(value: Any) -> str:
+    """A value, or a list of values, in TOML.
+
+    >>> format_value(math.inf), format_value(True), format_value((1, "a"))
+    ('inf', 'true', '[1, "a"]')
+    """
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def key_lines(text: str) -> dict[Key, int]:

@@ -106,7 +106,6 @@ class Bleu(Metric):
     length: Length = option("closest", "which reference's length counts: the closest or the shortest")
     smooth: Smooth = option("exp", "what is done about n-grams without a match")
     order: int = option(4, "the longest n-grams", least=1, most=32)
-    effective_order: bool = option(False, "leave out orders of which there are no n-grams (for single sentences)")
 
     @cached_property
     def core(self) -> _core.Metric:

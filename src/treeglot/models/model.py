@@ -10,7 +10,6 @@ Every file is complete when it appears under its name; `model.toml` is written l
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -21,6 +20,7 @@ from treeglot import _core
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, write_binary
 from treeglot.base.options import Options, load_options, option, required
+from treeglot.base.toml import format_value
 from treeglot.decode import SearchOptions, Source, Translation, Translator, read_weights, write_weights
 from treeglot.models.artefacts import Artefacts
 from treeglot.models.kinds import find_kind
@@ -113,6 +113,6 @@ def write_model(directory: PathLike, kind: str, weights: Mapping[str, float], se
     folder = Path(directory)
     write_weights(folder / "weights.txt", weights)
     lines = [f'kind = "{kind}"', "", "[search]"]
-    lines += [f"{name} = {json.dumps(value)}" for name, value in asdict(search).items()]
+    lines += [f"{name} = {format_value(value)}" for name, value in asdict(search).items()]
     with write_binary(folder / "model.toml") as stream:
         stream.write(("\n".join(lines) + "\n").encode())

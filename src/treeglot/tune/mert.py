@@ -17,6 +17,8 @@ from treeglot.evaluate.metrics import Metric
 from treeglot.tune.method import Update, derived_seed, method, none_held_out
 from treeglot.tune.pool import Pool
 
+MOST_FEATURES = 1000  # MERT is for a few dozen
+
 
 @method("mert")
 @dataclass(frozen=True)
@@ -27,7 +29,6 @@ class Mert(Options):
     directions: int = option(10, "random directions in every round, beside one for each feature", least=0)
     least_gain: float = option(0.01, "a round or an iteration that gains less is the last", least=0)
     rounds: int = option(20, "rounds from one start, at most", least=1)
-    most_features: int = option(1000, "more features than this are refused: MERT is for a few dozen", least=1)
 
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
         """Climb from the weights as they are and from random ones; the best point found, and the first of equals.
@@ -35,8 +36,8 @@ class Mert(Options):
         Features that never tell two hypotheses apart keep their weights. The absolute values of the others' add up to
         what they did before.
         """
-        if len(pool.names) > self.most_features:
-            raise UsageError(f"MERT takes at most {self.most_features} features, the pool has {len(pool.names)}")
+        if len(pool.names) > MOST_FEATURES:
+            raise UsageError(f"MERT takes at most {MOST_FEATURES} features, the pool has {len(pool.names)}")
         found = climb(pool.core, pool.metric, pool.dense(weights), self, seed=seed, threads=threads)
         learnt = {name for name, spread in zip(pool.names, pool.core.spreads(), strict=True) if spread}
         new = rescaled(pool.sparse(found.weights, weights), weights, learnt)
