@@ -7,7 +7,6 @@ the strict readers refuse are left out. CPU time is that of all threads.
 """
 
 import argparse
-import json
 import resource
 import tempfile
 import time
@@ -15,11 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from treeglot.corpus import Pair
 from treeglot.rules import (
     CompileOptions,
     HieroOptions,
     ScoreOptions,
-    bitext,
     compile_table,
     extract,
     open_table,
@@ -63,9 +62,12 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=options.out) as name:
         folder = options.out or Path(name)
         files = (options.source, "text"), (options.target, "text"), (options.alignment, "pharaoh")
-        pairs = stage("read", lambda: bitext(read_parallel(*files, skip_bad=True)))
+        rows = enumerate(read_parallel(*files, skip_bad=True), 1)
+        pairs = stage("read", lambda: [Pair(number, *row) for number, row in rows])
         limits = MOSES if options.moses else HieroOptions()
-        extraction = stage("extract and count", lambda: extract(pairs, folder, limits, threads=options.threads))
+        extraction = stage(
+            "extract and count", lambda: extract("hiero", pairs, folder, limits, threads=options.threads)
+        )
         scoring = ScoreOptions(targets_per_source=options.targets_per_source)
         table = folder / "rules.parquet"
         rules = stage("score", lambda: score(extraction, table, scoring, threads=options.threads))
@@ -75,10 +77,10 @@ def main() -> None:
         for verify in (True, False):
             what = "open, checked" if verify else "open, trusted"
             stage(what, lambda verify=verify: open_table(folder / "rules.table", verify))  # type: ignore[misc]
-        facts = json.loads((folder / "extraction.json").read_text())
-        print(f"{facts['counts']['pairs']:,} pairs, {facts['counts']['phrases']:,} initial phrases")
-        print(f"{facts['counts']['flat'] + facts['counts']['gappy']:,} rules taken, {facts['rows']:,} different")
-        size = sum(path.stat().st_size for path in extraction.counts)
+        counts = extraction.counts
+        print(f"{counts['pairs']:,} pairs, {counts['phrases']:,} initial phrases")
+        print(f"{counts['flat'] + counts['gappy']:,} rules taken, {extraction.facts['rows']:,} different")
+        size = sum(path.stat().st_size for path in extraction.files)
         print(f"{rules:,} rules kept; {compiled.left_out} too long for the compiled table")
         print(f"counts {size >> 20} MB, table {table.stat().st_size >> 20} MB, compiled {compiled.size >> 20} MB")
 

@@ -11,13 +11,12 @@ import json
 import resource
 import tempfile
 import time
-from itertools import compress, islice
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
-from treeglot.rules import RULE_SETS, bitext, compile_table, extract_ghkm, rule_kinds, score
-from treeglot.syntax import heads, read_parallel
-from treeglot.syntax.constituents import to_dependencies
-from treeglot.syntax.formats import read_forests, read_trees
+from treeglot.corpus import Corpus, Needs, Pair
+from treeglot.rules import RULE_SETS, compile_table, extract, rule_kinds, score
 
 
 def main() -> None:
@@ -34,33 +33,30 @@ def main() -> None:
     folder: Path = given.folder
 
     changes = {name: json.loads(value) for name, value in (item.split("=") for item in given.set)}
-    files = (folder / "train.zh", "text"), (folder / "train.lc.en", "text"), (folder / "train.gdfa", "pharaoh")
-    texts = list(islice(read_parallel(*files), given.pairs))
+    corpus = Corpus(
+        source=folder / "train.zh",
+        target=folder / "train.lc.en",
+        alignments=folder / "train.gdfa",
+        source_forests=folder / ("train.zh.tree.xz" if given.trees else "train.zh.forest.xz"),
+        target_trees=folder / "train.en.tree.xz",
+    )
     least, most = given.words
-    kept = [least <= len(source) <= most for source, _, _ in texts]
-    pairs = bitext(compress(texts, kept))
-    table = heads.load("english")
+
+    def pairs() -> Iterator[Pair]:
+        read = corpus.pairs(Needs(source="forest", target="dependency", skip_bad=True))
+        return (pair for pair in islice(read, given.pairs) if least <= len(pair.source) <= most)
+
     for name in given.rules:
         options = dataclasses.replace(RULE_SETS[name], **changes)
         wall, cpu = time.perf_counter(), time.process_time()
-        trees = list(compress(read_trees(folder / "train.en.tree.xz"), kept))
-        source = read_trees(folder / "train.zh.tree.xz") if given.trees else read_forests(folder / "train.zh.forest.xz")
         with tempfile.TemporaryDirectory() as scratch:
             out = Path(scratch)
-            extraction = extract_ghkm(
-                pairs,
-                compress(source, kept),
-                out,
-                options,
-                dependencies=to_dependencies(trees, table),
-                threads=given.threads,
-            )
+            extraction = extract("ghkm", pairs(), out, options, threads=given.threads)
             wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
             print(f"{name:12} {wall:7.1f} s wall {cpu:7.1f} s CPU   peak {peak:6.0f} MB")
-            facts = json.loads((out / "extraction.json").read_text())
-            print("  " + ", ".join(f"{key} {value:,}" for key, value in facts["counts"].items()))
-            size = sum(path.stat().st_size for path in extraction.counts)
+            print("  " + ", ".join(f"{key} {value:,}" for key, value in extraction.counts.items()))
+            size = sum(path.stat().st_size for path in extraction.files)
             kinds = rule_kinds(extraction)
             print(f"  different: {kinds.fragments:,} fragments, {kinds.phrases:,} phrases ({size >> 20} MB)")
             if given.table:

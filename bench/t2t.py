@@ -18,26 +18,21 @@ from treeglot.base.files import read_lines
 from treeglot.corpus import Corpus, Needs
 from treeglot.decode import SearchOptions, read_weights
 from treeglot.models import load
-from treeglot.rules import collect, extract, fuzzy_labels
+from treeglot.rules import FuzzyOptions, HieroOptions, extract
 
 
 def measure_extraction(given: argparse.Namespace) -> None:
-    corpus = Corpus(
-        source=given.source,
-        target=given.target,
-        alignments=given.alignment,
-        source_trees=given.source_trees,
-        target_trees=given.target_trees,
-    )
-    parsed = collect(corpus.pairs(Needs(source="tree", target="tree")))
-    kinds = {"hiero": None, "fuzzy": {}, "nested": {"nesting": True}, "samt": {"hard": True}}
+    trees = {"source_trees": given.source_trees, "target_trees": given.target_trees}
+    corpus = Corpus(source=given.source, target=given.target, alignments=given.alignment, **trees)
+    pairs = list(corpus.pairs(Needs(source="tree", target="tree")))
+    kinds = {"fuzzy": FuzzyOptions(), "nested": FuzzyOptions(nesting=True), "samt": FuzzyOptions(hard=True)}
     plain = 0.0
-    for name, how in kinds.items():
+    for name, options in {"hiero": HieroOptions(), **kinds}.items():
+        extractor = "hiero" if name == "hiero" else "fuzzy"
         with tempfile.TemporaryDirectory() as folder:
 
-            def work(how: dict[str, bool] | None = how, folder: str = folder) -> None:
-                labels = None if how is None else fuzzy_labels(parsed, **how)
-                extract(parsed.pairs, folder, labels=labels, threads=given.threads, memory=4 << 30)
+            def work(extractor: str = extractor, options: HieroOptions = options, folder: str = folder) -> None:
+                extract(extractor, pairs, folder, options, threads=given.threads, memory=4 << 30)
 
             seconds, _ = fastest(work, runs=2)
         plain = plain or seconds

@@ -22,8 +22,6 @@ NB_MODULE(_core, m) {
   treeglot::bind_evaluate(m);
   treeglot::bind_rules(m);
   treeglot::bind_rules_extract(m);
-  treeglot::bind_rules_head_dependents(m);
-  treeglot::bind_rules_ghkm(m);
   treeglot::bind_decode(m);
   treeglot::bind_tune(m);
   treeglot::bind_foreign(m);

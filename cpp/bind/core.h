@@ -21,8 +21,6 @@ void bind_lm_dependency(nanobind::module_& m);  // after bind_lm_train: compiles
 void bind_evaluate(nanobind::module_& m);
 void bind_rules(nanobind::module_& m);
 void bind_rules_extract(nanobind::module_& m);
-void bind_rules_head_dependents(nanobind::module_& m);  // after bind_rules_extract: reads its Bitext
-void bind_rules_ghkm(nanobind::module_& m);
 void bind_decode(nanobind::module_& m);
 void bind_tune(nanobind::module_& m);
 void bind_foreign(nanobind::module_& m);

@@ -1,4 +1,5 @@
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
@@ -9,7 +10,10 @@
 
 #include "bind/arrays.h"
 #include "bind/core.h"
+#include "bind/options.h"
 #include "rules/fuzzy.h"
+#include "rules/ghkm.h"
+#include "rules/head_dependents_extract.h"
 #include "rules/hiero.h"
 #include "rules/lexical.h"
 #include "rules/phrase_kinds.h"
@@ -21,7 +25,67 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 
+namespace nanobind::detail {
+
+template <>
+struct type_caster<treeglot::Limit> {
+  NB_TYPE_CASTER(treeglot::Limit, const_name("int"))
+
+  bool from_python(handle given, std::uint8_t flags, cleanup_list*) noexcept {
+    long long number = 0;
+    if (PyBool_Check(given.ptr()) || !try_cast(given, number, flags & std::uint8_t(cast_flags::convert))) return false;
+    if (number < -1 || number > treeglot::kNoLimit) return false;
+    value = number == -1 ? treeglot::kNoLimit : static_cast<std::uint32_t>(number);
+    return true;
+  }
+};
+
+}  // namespace nanobind::detail
+
 namespace treeglot {
+
+template <>
+inline constexpr auto kFields<HieroOptions> =
+    std::tuple{OptionField{"max_phrase", &HieroOptions::max_phrase},
+               OptionField{"max_target_phrase", &HieroOptions::max_target_phrase},
+               OptionField{"max_symbols", &HieroOptions::max_symbols},
+               OptionField{"max_nonterminals", &HieroOptions::max_nonterminals},
+               OptionField{"min_hole", &HieroOptions::min_hole},
+               OptionField{"adjacent", &HieroOptions::adjacent},
+               OptionField{"loose_source", &HieroOptions::loose_source},
+               OptionField{"loose_target", &HieroOptions::loose_target},
+               OptionField{"phrase_loose_source", &HieroOptions::phrase_loose_source},
+               OptionField{"phrase_loose_target", &HieroOptions::phrase_loose_target},
+               OptionField{"core", &HieroOptions::core}};
+template <>
+inline constexpr auto kFields<TreePairOptions> = std::tuple{OptionField{"max_frontier", &TreePairOptions::max_frontier},
+                                                            OptionField{"max_rules", &TreePairOptions::max_rules}};
+template <>
+inline constexpr auto kFields<HeadDependentsOptions> =
+    std::tuple{OptionField{"max_phrase", &HeadDependentsOptions::max_phrase},
+               OptionField{"max_variants", &HeadDependentsOptions::max_variants}};
+template <>
+inline constexpr auto kNames<GhkmOptions::Phrases> =
+    std::array{OptionName{"none", GhkmOptions::Phrases::none}, OptionName{"all", GhkmOptions::Phrases::all},
+               OptionName{"well-formed", GhkmOptions::Phrases::well_formed}};
+template <>
+inline constexpr auto kFields<GhkmOptions> =
+    std::tuple{OptionField{"well_formed", &GhkmOptions::well_formed},
+               OptionField{"structure", &GhkmOptions::structure},
+               OptionField{"phrases", &GhkmOptions::phrases},
+               OptionField{"max_phrase", &GhkmOptions::max_phrase},
+               OptionField{"phrase_loose", &GhkmOptions::phrase_loose},
+               OptionField{"max_composed", &GhkmOptions::max_composed},
+               OptionField{"minimal_height", &GhkmOptions::minimal_height},
+               OptionField{"minimal_edges", &GhkmOptions::minimal_edges},
+               OptionField{"minimal_leaves", &GhkmOptions::minimal_leaves},
+               OptionField{"minimal_fragments", &GhkmOptions::minimal_fragments},
+               OptionField{"composed_height", &GhkmOptions::composed_height},
+               OptionField{"composed_edges", &GhkmOptions::composed_edges},
+               OptionField{"composed_leaves", &GhkmOptions::composed_leaves},
+               OptionField{"composed_fragments", &GhkmOptions::composed_fragments},
+               OptionField{"max_attachments", &GhkmOptions::max_attachments}};
+
 namespace {
 
 using Sentence = std::vector<std::string_view>;
@@ -40,10 +104,10 @@ void bind_bitext(nb::module_& m) {
   nb::class_<Bitext>(m, "Bitext", "Aligned sentence pairs, as extractors read them.")
       .def("__len__", &Bitext::size)
       .def_prop_ro(
-          "source_words", [](const Bitext& b) { return to_list(b.source_words().texts()); },
+          "source_words", [](const Bitext& b) { return to_list(b.source_words()); },
           nb::sig("def source_words(self) -> list[str]"), "By number: the most frequent first.")
       .def_prop_ro(
-          "target_words", [](const Bitext& b) { return to_list(b.target_words().texts()); },
+          "target_words", [](const Bitext& b) { return to_list(b.target_words()); },
           nb::sig("def target_words(self) -> list[str]"), "By number: the most frequent first.");
 
   nb::class_<BitextBuilder>(m, "BitextBuilder", "Collects aligned sentence pairs.")
@@ -138,108 +202,125 @@ void bind_tally(nb::module_& m) {
           "offsets"_a, "bytes"_a, "Alignments, as 0-0 1-2.");
 }
 
-void bind_hiero(nb::module_& m) {
-  nb::class_<HieroOptions>(m, "HieroLimits", "The limits of hierarchical rules.")
-      .def(
-          "__init__",
-          [](HieroOptions* self, std::uint32_t max_phrase, std::uint32_t max_target_phrase, std::uint32_t max_symbols,
-             std::uint32_t max_nonterminals, std::uint32_t min_hole, bool adjacent, std::uint32_t loose_source,
-             std::uint32_t loose_target, std::uint32_t phrase_loose_source, std::uint32_t phrase_loose_target) {
-            new (self)
-                HieroOptions{max_phrase, max_target_phrase, max_symbols,  max_nonterminals,    min_hole,
-                             adjacent,   loose_source,      loose_target, phrase_loose_source, phrase_loose_target};
-          },
-          "max_phrase"_a, "max_target_phrase"_a, "max_symbols"_a, "max_nonterminals"_a, "min_hole"_a, "adjacent"_a,
-          "loose_source"_a, "loose_target"_a, "phrase_loose_source"_a, "phrase_loose_target"_a);
+// The trees of both sides, read through Python.
+using Trees = std::shared_ptr<TreeBatch>;
 
-  nb::class_<HieroCounts>(m, "HieroCounts", "What an extraction saw.")
-      .def(nb::init<>())
-      .def_ro("pairs", &HieroCounts::pairs)
-      .def_ro("unlinked", &HieroCounts::unlinked, "Pairs without links, which give nothing.")
-      .def_ro("phrases", &HieroCounts::phrases, "Initial phrase pairs.")
-      .def_ro("refused", &HieroCounts::refused, "Of them refused by the labels.")
-      .def_ro("flat", &HieroCounts::flat, "Rules taken, without nonterminals.")
-      .def_ro("gappy", &HieroCounts::gappy, "Rules taken, with nonterminals.");
+void bind_extractors(nb::module_& m) {
+  nb::class_<Extractor>(m, "Extractor", "Takes rules from the pairs of a bitext, and counts what it sees.")
+      .def_prop_ro("bitext", &Extractor::bitext, nb::rv_policy::reference_internal)
+      .def("extract", &Extractor::extract, "begin"_a, "tally"_a, "memory"_a, "threads"_a,
+           nb::call_guard<nb::gil_scoped_release>(),
+           "Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the "
+           "first pair that was not read.")
+      .def_prop_ro(
+          "counts",
+          [](const Extractor& extractor) {
+            nb::dict out;
+            for (const auto& [name, count] : extractor.counts()) out[nb::str(name.data(), name.size())] = count;
+            return out;
+          },
+          nb::sig("def counts(self) -> dict[str, int]"), "What was seen in all pairs so far.")
+      .def_prop_ro(
+          "labels", [](const Extractor& extractor) { return to_list(extractor.labels()); },
+          nb::sig("def labels(self) -> list[str]"), "The labels given so far, by number; X first.");
 
   nb::class_<PhraseLabels>(m, "PhraseLabels", "Which phrases may be used, and under which labels.");
-
   nb::class_<TargetStructures, PhraseLabels>(m, "TargetStructures",
                                              "Dependency structures of the target sides of phrases.")
-      .def(nb::init<const Bitext&, std::shared_ptr<DependencyBank>, bool>(), "bitext"_a, "trees"_a, "strict"_a)
-      .def_prop_ro("unparsed", &TargetStructures::unparsed, "Pairs without a tree.")
-      .def_prop_ro(
-          "texts", [](const TargetStructures& s) { return to_list(s.labels()); },
-          nb::sig("def texts(self) -> list[str]"), "Labels by number: X, then the tags.");
-
+      .def(nb::init<const Bitext&, std::shared_ptr<DependencyBank>, bool>(), "bitext"_a, "trees"_a, "strict"_a);
   nb::class_<FuzzyLabels, PhraseLabels>(m, "FuzzyLabels", "Labels of phrases from trees on both sides.")
       .def(
           "__init__",
-          [](FuzzyLabels* self, const Bitext& bitext, std::shared_ptr<TreeBatch> source,
-             std::shared_ptr<TreeBatch> target, const ArrayIn<std::uint8_t>& source_punctuation,
-             const ArrayIn<std::uint8_t>& target_punctuation, bool nesting, bool hard) {
+          [](FuzzyLabels* self, const Bitext& bitext, Trees source, Trees target,
+             const ArrayIn<std::uint8_t>& source_punctuation, const ArrayIn<std::uint8_t>& target_punctuation,
+             bool nesting, bool hard) {
             const auto f = as_span(source_punctuation), e = as_span(target_punctuation);
             new (self) FuzzyLabels(bitext, std::move(source), std::move(target),
                                    {{f.begin(), f.end()}, {e.begin(), e.end()}}, {nesting, hard});
           },
           "bitext"_a, "source_trees"_a, "target_trees"_a, "source_punctuation"_a, "target_punctuation"_a, "nesting"_a,
-          "hard"_a)
-      .def_prop_ro(
-          "hard", [](const FuzzyLabels& labels) { return !labels.noted(); },
-          "Whether labels are part of the rules, not notes on them.")
-      .def_prop_ro(
-          "texts", [](const FuzzyLabels& labels) { return to_list(labels.texts()); },
-          nb::sig("def texts(self) -> list[str]"), "The labels given so far, by number; X first.");
+          "hard"_a);
 
-  m.def(
-      "extract_hiero",
-      [](const Bitext& bitext, std::size_t begin, const ArrayIn<std::uint8_t>& core, const HieroOptions& limits,
-         PhraseLabels* labels, Tally& tally, std::size_t memory, unsigned threads, HieroCounts& counts) {
-        return extract_hiero(bitext, begin, as_span(core), limits, labels, tally, memory, threads, counts);
-      },
-      "bitext"_a, "begin"_a, "core"_a, "limits"_a, "labels"_a.none(), "tally"_a, "memory"_a, "threads"_a, "counts"_a,
-      nb::call_guard<nb::gil_scoped_release>(),
-      "Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the "
-      "first "
-      "pair that was not read.");
-}
-
-void bind_tree_pair(nb::module_& m) {
-  nb::class_<PhraseKinds>(m, "PhraseKinds", "How many phrase pairs are left when they must be constituents.")
-      .def_ro("pairs", &PhraseKinds::pairs, "Sentence pairs.")
-      .def_ro("string_to_string", &PhraseKinds::string_to_string, "All phrase pairs.")
-      .def_ro("nested", &PhraseKinds::nested, "The most that do not cross.")
-      .def_ro("tree_to_string", &PhraseKinds::tree_to_string, "Those whose source side is a constituent.")
-      .def_ro("string_to_tree", &PhraseKinds::string_to_tree, "Those whose target side is a constituent.")
-      .def_ro("tree_to_tree", &PhraseKinds::tree_to_tree, "Those of which both sides are constituents.");
-  m.def("count_phrase_kinds", &count_phrase_kinds, "bitext"_a, "source_trees"_a, "target_trees"_a, "max_phrase"_a,
-        "threads"_a, nb::call_guard<nb::gil_scoped_release>(),
-        "Counts phrase pairs without unaligned words at their ends.");
-
-  nb::class_<TreePairCounts>(m, "TreePairCounts", "What an extraction from pairs of trees saw.")
-      .def(nb::init<>())
-      .def_ro("pairs", &TreePairCounts::pairs)
-      .def_ro("unlinked", &TreePairCounts::unlinked, "Pairs without links, which give nothing.")
-      .def_ro("unparsed", &TreePairCounts::unparsed, "Pairs without a tree on some side, which give nothing.")
-      .def_ro("nodes", &TreePairCounts::nodes, "Pairs of nodes that are phrase pairs.")
-      .def_ro("limited", &TreePairCounts::limited, "Of them with more rules than were taken.")
-      .def_ro("rules", &TreePairCounts::rules, "Rules taken.");
-
-  nb::class_<TreePairExtractor>(m, "TreePairExtractor", "Takes rules from pairs of trees.")
+  nb::class_<HieroExtractor, Extractor>(m, "HieroExtractor", "Takes hierarchical phrases.")
       .def(
           "__init__",
-          [](TreePairExtractor* self, std::shared_ptr<Bitext> bitext, std::shared_ptr<TreeBatch> source,
-             std::shared_ptr<TreeBatch> target, std::uint32_t max_frontier, std::uint32_t max_rules) {
-            new (self)
-                TreePairExtractor(std::move(bitext), std::move(source), std::move(target), {max_frontier, max_rules});
+          [](HieroExtractor* self, std::shared_ptr<Bitext> bitext, nb::handle options,
+             std::shared_ptr<PhraseLabels> labels) {
+            new (self) HieroExtractor(std::move(bitext), read_options<HieroOptions>(options), std::move(labels));
           },
-          "bitext"_a, "source_trees"_a, "target_trees"_a, "max_frontier"_a, "max_rules"_a)
-      .def("extract", &TreePairExtractor::extract, "begin"_a, "tally"_a, "memory"_a, "threads"_a, "counts"_a,
-           nb::call_guard<nb::gil_scoped_release>(),
-           "Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the "
-           "first pair that was not read.")
-      .def_prop_ro(
-          "texts", [](const TreePairExtractor& e) { return to_list(e.texts()); },
-          nb::sig("def texts(self) -> list[str]"), "The labels given so far, by number; X first.");
+          "bitext"_a, "options"_a, "labels"_a.none() = nb::none());
+  nb::class_<TreePairExtractor, Extractor>(m, "TreePairExtractor", "Takes rules from pairs of trees.")
+      .def(
+          "__init__",
+          [](TreePairExtractor* self, std::shared_ptr<Bitext> bitext, Trees source, Trees target, nb::handle options) {
+            new (self) TreePairExtractor(std::move(bitext), std::move(source), std::move(target),
+                                         read_options<TreePairOptions>(options));
+          },
+          "bitext"_a, "source_trees"_a, "target_trees"_a, "options"_a);
+  nb::class_<HeadDependentsExtractor, Extractor>(m, "HeadDependentsExtractor",
+                                                 "Takes rules from head-dependents relations, and phrases.")
+      .def(
+          "__init__",
+          [](HeadDependentsExtractor* self, std::shared_ptr<Bitext> bitext, const std::vector<const Dependency*>& trees,
+             nb::handle options) {
+            const auto read = read_options<HeadDependentsOptions>(options);
+            const nb::gil_scoped_release released;
+            new (self) HeadDependentsExtractor(std::move(bitext), trees, read);
+          },
+          "bitext"_a, "trees"_a, "options"_a, "Refuses a tree that does not fit its source sentence or has no tags.");
+  nb::class_<GhkmExtractor, Extractor>(m, "GhkmExtractor", "Takes rules from forests and their translations.")
+      .def(
+          "__init__",
+          [](GhkmExtractor* self, std::shared_ptr<Bitext> bitext, std::shared_ptr<ForestBank> forests,
+             std::shared_ptr<DependencyBank> dependencies, nb::handle options) {
+            new (self) GhkmExtractor(std::move(bitext), std::move(forests), std::move(dependencies),
+                                     read_options<GhkmOptions>(options));
+          },
+          "bitext"_a, "forests"_a, "dependencies"_a.none(), "options"_a);
+  nb::class_<PhraseKindCounter, Extractor>(m, "PhraseKindCounter",
+                                           "Counts phrase pairs that are constituents, and takes no rules.")
+      .def(nb::init<std::shared_ptr<Bitext>, Trees, Trees, Limit>(), "bitext"_a, "source_trees"_a, "target_trees"_a,
+           "max_phrase"_a);
+}
+
+void bind_banks(nb::module_& m) {
+  nb::class_<DependencyBank>(m, "DependencyBank", "The dependency trees of one side of a bitext.")
+      .def(nb::init<>())
+      .def("__len__", &DependencyBank::size)
+      .def("append", &DependencyBank::append, "dependency"_a,
+           "Adds the next sentence's tree; one without words is none.");
+  nb::class_<ForestBank>(m, "ForestBank", "The forests of one side of a bitext, pruned.")
+      .def(nb::init<double>(), "margin"_a)
+      .def("__len__", &ForestBank::size)
+      .def(
+          "append",
+          [](ForestBank& bank, const std::vector<std::optional<const ParseForest*>>& forests, unsigned threads) {
+            std::vector<const ParseForest*> given;
+            for (const auto& forest : forests) given.push_back(forest.value_or(nullptr));
+            without_gil([&] { bank.append(given, threads); });
+          },
+          "forests"_a, "threads"_a, "Adds the forests of the next sentences; None is a failed parse.");
+
+  using Positions = std::tuple<std::uint32_t, std::uint32_t>;
+  m.def(
+      "annotate",
+      [](const Dependency& tree, std::size_t target_length, const Alignment& alignment) {
+        alignment.check(tree.size(), target_length);
+        const Relations relations(tree.heads());
+        const Frontier frontier(alignment.links(), tree.size(), target_length);
+        Annotation annotation;
+        annotation.assign(relations, frontier);
+        std::vector<std::tuple<Positions, bool, Positions, bool>> out;
+        for (std::size_t word = 0; word < tree.size(); ++word) {
+          const Span head = annotation.head_span(word), span = annotation.dependency_span(word);
+          out.emplace_back(Positions{head.begin, head.end}, annotation.consistent(word),
+                           Positions{span.begin, span.end}, annotation.acceptable(relations, word));
+        }
+        return out;
+      },
+      "tree"_a, "target_length"_a, "alignment"_a,
+      "For each word of a projective tree: its head span, whether that is consistent, its dependency span, and whether "
+      "its head-dependents relation is acceptable.");
 }
 
 }  // namespace
@@ -247,8 +328,8 @@ void bind_tree_pair(nb::module_& m) {
 void bind_rules_extract(nb::module_& m) {
   bind_bitext(m);
   bind_tally(m);
-  bind_hiero(m);
-  bind_tree_pair(m);
+  bind_banks(m);
+  bind_extractors(m);
 }
 
 }  // namespace treeglot

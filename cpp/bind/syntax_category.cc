@@ -45,7 +45,6 @@ void bind_syntax_category(nb::module_& m) {
   nb::class_<TreeBatch>(m, "TreeBatch", "Many constituency trees, as extractors read them.")
       .def(nb::init<>())
       .def("__len__", &TreeBatch::size)
-      .def_prop_ro("missing", &TreeBatch::missing, "Sentences with words but no tree.")
       .def(
           "append",
           [](TreeBatch& batch, const Tree& tree, const Words& words, const Words& leaves) {

@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
+#include <string>
 #include <utility>
-
-#include "base/error.h"
 
 namespace treeglot {
 namespace {
 
 // Renumbers by frequency: few bytes for frequent words, and numbers that do not depend on the order of the pairs.
-Words rank(const Symbols& symbols, std::vector<Symbol>& tokens) {
+Strings rank(const Symbols& symbols, std::vector<Symbol>& tokens) {
   std::vector<std::uint64_t> counts(symbols.size(), 0);
   for (const Symbol token : tokens) ++counts[token];
   std::vector<Symbol> order(symbols.size());
@@ -26,16 +25,15 @@ Words rank(const Symbols& symbols, std::vector<Symbol>& tokens) {
     texts.append(symbols.text(order[i]));
   }
   for (Symbol& token : tokens) token = number[token];
-  return Words(std::move(texts));
+  return texts;
 }
 
 }  // namespace
 
-Words::Words(Strings texts) : texts_(std::move(texts)) {
-  for (std::size_t i = 0; i < texts_.size(); ++i) {
-    if (index_.intern(texts_[i]) != i)
-      throw std::invalid_argument("the word " + quoted(texts_[i]) + " is listed twice");
-  }
+void Bitext::check_size(std::size_t found, std::string_view what) const {
+  if (found == size()) return;
+  throw std::invalid_argument("there are " + std::to_string(found) + " " + std::string(what) + " for " +
+                              std::to_string(size()) + " sentence pairs");
 }
 
 void BitextBuilder::append(std::span<const std::string_view> source, std::span<const std::string_view> target,

@@ -13,30 +13,18 @@
 
 namespace treeglot {
 
-// The words of one side by number, the most frequent first, equally frequent ones in the order of their bytes.
-class Words {
- public:
-  Words() = default;
-  explicit Words(Strings texts);  // refuses a word given twice
-
-  std::size_t size() const { return texts_.size(); }
-  std::string_view text(Symbol word) const { return texts_[word]; }
-  Symbol find(std::string_view text) const { return index_.find(text); }
-  const Strings& texts() const { return texts_; }
-
- private:
-  Strings texts_;
-  Symbols index_;
-};
-
 class Bitext {
  public:
   std::size_t size() const { return link_ends_.size() - 1; }  // pairs
   std::span<const Symbol> source(std::size_t pair) const { return slice(source_, source_ends_, pair); }
   std::span<const Symbol> target(std::size_t pair) const { return slice(target_, target_ends_, pair); }
   std::span<const Link> links(std::size_t pair) const { return slice(links_, link_ends_, pair); }
-  const Words& source_words() const { return source_words_; }
-  const Words& target_words() const { return target_words_; }
+  // By number: the most frequent first, equally frequent ones in the order of their bytes.
+  const Strings& source_words() const { return source_words_; }
+  const Strings& target_words() const { return target_words_; }
+
+  // Refuses a number of `what`, such as trees, that is not the number of pairs.
+  void check_size(std::size_t found, std::string_view what) const;
 
  private:
   friend class BitextBuilder;
@@ -48,7 +36,7 @@ class Bitext {
   std::vector<Symbol> source_, target_;
   std::vector<Link> links_;
   std::vector<std::uint64_t> source_ends_ = {0}, target_ends_ = {0}, link_ends_ = {0};
-  Words source_words_, target_words_;
+  Strings source_words_, target_words_;
 };
 
 class BitextBuilder {

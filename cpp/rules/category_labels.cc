@@ -47,11 +47,4 @@ std::string key_text(std::string_view key, const TreeLabels& labels) {
   return category_text(category, [&](Symbol label) { return labels.escaped(label); });
 }
 
-Strings LabelNumbers::texts(const TreeLabels& labels) const {
-  Strings out;
-  out.append("X");
-  for (Symbol key = 0; key < keys_.size(); ++key) out.append(key_text(keys_.text(key), labels));
-  return out;
-}
-
 }  // namespace treeglot

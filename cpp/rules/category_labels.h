@@ -32,14 +32,4 @@ class TreeLabels {
 void append_key(const Category& category, std::string& out);
 std::string key_text(std::string_view key, const TreeLabels& labels);
 
-// Numbers keys; texts are made at the end.
-class LabelNumbers {
- public:
-  Symbol number(std::string_view key) { return keys_.intern(key) + 1; }
-  Strings texts(const TreeLabels& labels) const;  // by number, X first
-
- private:
-  Symbols keys_;
-};
-
 }  // namespace treeglot

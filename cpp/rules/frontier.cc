@@ -1,8 +1,5 @@
 #include "rules/frontier.h"
 
-#include <stdexcept>
-#include <string>
-
 namespace treeglot {
 namespace {
 
@@ -20,18 +17,10 @@ void count_loose(const std::vector<std::uint32_t>& ends, std::vector<std::uint32
 
 void Frontier::assign(std::span<const Link> links, std::size_t source_length, std::size_t target_length) {
   source_.assign(source_length, {});
-  target_.assign(target_length, {});
   source_ends_.assign(source_length + 1, 0);
   target_ends_.assign(target_length + 1, 0);
   for (const Link link : links) {
-    if (link.source >= source_length || link.target >= target_length) {
-      const bool bad_source = link.source >= source_length;
-      throw std::invalid_argument("link " + std::to_string(link.source) + "-" + std::to_string(link.target) + ": the " +
-                                  (bad_source ? "source" : "target") + " sentence has " +
-                                  std::to_string(bad_source ? source_length : target_length) + " words");
-    }
     source_[link.source] = hull(source_[link.source], {link.target, link.target + 1});
-    target_[link.target] = hull(target_[link.target], {link.source, link.source + 1});
     ++source_ends_[link.source + 1];
     ++target_ends_[link.target + 1];
   }
@@ -41,9 +30,9 @@ void Frontier::assign(std::span<const Link> links, std::size_t source_length, st
   count_loose(target_ends_, target_before_, target_after_);
 }
 
-Span Frontier::closure(const std::vector<Span>& words, Span span) {
+Span Frontier::closure_of_source(Span span) const {
   Span out;
-  for (std::uint32_t word = span.begin; word < span.end; ++word) out = hull(out, words[word]);
+  for (std::uint32_t word = span.begin; word < span.end; ++word) out = hull(out, source_[word]);
   return out;
 }
 

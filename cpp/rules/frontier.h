@@ -13,7 +13,7 @@ namespace treeglot {
 
 class Frontier {
  public:
-  // Refuses a link outside the pair. One object serves many pairs: assign() reuses its memory.
+  // Links must be within the pair. One object serves many pairs: assign() reuses its memory.
   Frontier() = default;
   Frontier(std::span<const Link> links, std::size_t source_length, std::size_t target_length) {
     assign(links, source_length, target_length);
@@ -21,10 +21,9 @@ class Frontier {
   void assign(std::span<const Link> links, std::size_t source_length, std::size_t target_length);
 
   std::size_t source_length() const { return source_.size(); }
-  std::size_t target_length() const { return target_.size(); }
+  std::size_t target_length() const { return target_ends_.size() - 1; }
 
-  bool source_aligned(std::size_t word) const { return !source_[word].empty(); }
-  bool target_aligned(std::size_t word) const { return !target_[word].empty(); }
+  bool target_aligned(std::uint32_t word) const { return target_links({word, word + 1}) != 0; }
 
   // Links of the words of a span; those of a consistent phrase pair are the same counted from either side.
   std::uint32_t source_links(Span span) const { return source_ends_[span.end] - source_ends_[span.begin]; }
@@ -38,16 +37,10 @@ class Frontier {
 
   // The smallest span that holds all words linked to `word`, or to a word of `span`; empty when there are none.
   Span closure_of_source(std::size_t word) const { return source_[word]; }
-  Span closure_of_target(std::size_t word) const { return target_[word]; }
-  Span closure_of_source(Span span) const { return closure(source_, span); }
-  Span closure_of_target(Span span) const { return closure(target_, span); }
+  Span closure_of_source(Span span) const;
 
-  // At least one link joins the two spans and no link leaves either.
-  bool consistent(Span source, Span target) const {
-    return source_links(source) != 0 && target.contains(closure_of_source(source)) &&
-           source_links(source) == target_links(target);
-  }
-  // The closure of `source` when the two are consistent, else the empty span: no link leaves `source` for a word
+  // The closure of `source` when the two are consistent (at least one link joins them and none leaves either), else the
+  // empty span: no link leaves `source` for a word
   // outside the closure, so equal numbers of links on both sides mean that none leaves the closure either.
   Span tight_target(Span source) const {
     const Span target = closure_of_source(source);
@@ -55,9 +48,7 @@ class Frontier {
   }
 
  private:
-  static Span closure(const std::vector<Span>& words, Span span);
-
-  std::vector<Span> source_, target_;                     // the closure of each word
+  std::vector<Span> source_;                              // the closure of each word
   std::vector<std::uint32_t> source_ends_, target_ends_;  // links of the words before each boundary
   std::vector<std::uint32_t> source_before_, source_after_, target_before_, target_after_;
 };

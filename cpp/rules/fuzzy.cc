@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <numeric>
-#include <stdexcept>
 #include <tuple>
 #include <utility>
-
-#include "base/thread_pool.h"
 
 namespace treeglot {
 namespace {
@@ -137,12 +134,8 @@ FuzzyLabels::FuzzyLabels(const Bitext& bitext, std::shared_ptr<const TreeBatch> 
       punctuation_(std::move(punctuation)),
       options_(options),
       labels_(*source_, *target_) {
-  for (const TreeBatch* const trees : {source_.get(), target_.get()}) {
-    if (trees->size() != bitext.size()) {
-      throw std::invalid_argument("there are " + std::to_string(trees->size()) + " trees for " +
-                                  std::to_string(bitext.size()) + " sentence pairs");
-    }
-  }
+  bitext.check_size(source_->size(), "trees");
+  bitext.check_size(target_->size(), "trees");
 }
 
 FuzzyLabels::Chunk FuzzyLabels::label_chunk(const Bitext& bitext, std::size_t begin, std::size_t end,
@@ -183,36 +176,37 @@ FuzzyLabels::Chunk FuzzyLabels::label_chunk(const Bitext& bitext, std::size_t be
 
 void FuzzyLabels::prepare(const Bitext& bitext, std::size_t begin, std::size_t end, const PhraseLimits& limits,
                           unsigned threads) {
-  constexpr std::size_t kChunk = 64;
   first_ = begin;
   ends_.assign(1, 0);
-  phrases_.clear();
-  phrase_labels_.clear();
-  ordered_map((end - begin + kChunk - 1) / kChunk, threads,
-              [&](std::size_t chunk) {
-                const std::size_t first = begin + chunk * kChunk;
-                return label_chunk(bitext, first, std::min(end, first + kChunk), limits);
-              },
-              [&](std::size_t, Chunk&& chunk) {
-                std::vector<Symbol> number = {0};
-                const Symbols& keys = chunk.numbers.keys();
-                for (Symbol key = 0; key < keys.size(); ++key) number.push_back(numbers_.number(keys.text(key)));
-                for (PhraseLabel& label : chunk.labels) {
-                  if (label.hard != PhraseLabel::kRefused) label.hard = number[label.hard];
-                  label.source = number[label.source];
-                  label.target = number[label.target];
-                }
-                const std::size_t before = phrases_.size();
-                for (const std::size_t phrase_end : chunk.ends) ends_.push_back(before + phrase_end);
-                phrases_.insert(phrases_.end(), chunk.phrases.begin(), chunk.phrases.end());
-                phrase_labels_.insert(phrase_labels_.end(), chunk.labels.begin(), chunk.labels.end());
-              });
+  prepared_.phrases.clear();
+  prepared_.labels.clear();
+  const auto make = [&](std::size_t first, std::size_t last) { return label_chunk(bitext, first, last, limits); };
+  map_chunks(begin, end, threads, make, [&](std::size_t, std::size_t, Chunk&& chunk) {
+    std::vector<Symbol> number = {0};
+    const Symbols& keys = chunk.numbers.keys();
+    for (Symbol key = 0; key < keys.size(); ++key) number.push_back(keys_.intern(keys.text(key)) + 1);
+    for (PhraseLabel& label : chunk.labels) {
+      if (label.hard != PhraseLabel::kRefused) label.hard = number[label.hard];
+      label.source = number[label.source];
+      label.target = number[label.target];
+    }
+    const std::size_t before = prepared_.phrases.size();
+    for (const std::size_t phrase_end : chunk.ends) ends_.push_back(before + phrase_end);
+    prepared_.phrases.insert(prepared_.phrases.end(), chunk.phrases.begin(), chunk.phrases.end());
+    prepared_.labels.insert(prepared_.labels.end(), chunk.labels.begin(), chunk.labels.end());
+  });
 }
 
-PhraseLabels::Labelled FuzzyLabels::of(std::size_t pair) const {
+Strings FuzzyLabels::labels() const {
+  Strings out = PhraseLabels::labels();
+  for (Symbol key = 0; key < keys_.size(); ++key) out.append(key_text(keys_.text(key), labels_));
+  return out;
+}
+
+PhraseLabels::View FuzzyLabels::of(std::size_t pair, const Frontier& /*frontier*/, const PhraseLimits& /*limits*/,
+                                   LabelledPhrases& /*room*/) const {
   const std::size_t begin = ends_[pair - first_], size = ends_[pair - first_ + 1] - begin;
-  return {std::span<const PhrasePair>(phrases_).subspan(begin, size),
-          std::span<const PhraseLabel>(phrase_labels_).subspan(begin, size)};
+  return {std::span(prepared_.phrases).subspan(begin, size), std::span(prepared_.labels).subspan(begin, size)};
 }
 
 }  // namespace treeglot

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "rules/category_labels.h"
@@ -32,10 +31,9 @@ class FuzzyLabels final : public PhraseLabels {
 
   void prepare(const Bitext& bitext, std::size_t begin, std::size_t end, const PhraseLimits& limits,
                unsigned threads) override;
-  Labelled of(std::size_t pair) const override;
+  View of(std::size_t pair, const Frontier& frontier, const PhraseLimits& limits, LabelledPhrases& room) const override;
   bool noted() const override { return !options_.hard; }
-
-  Strings texts() const { return numbers_.texts(labels_); }
+  Strings labels() const override;  // those given so far
 
  private:
   struct Chunk;
@@ -45,12 +43,11 @@ class FuzzyLabels final : public PhraseLabels {
   Punctuation punctuation_;
   FuzzyOptions options_;
   TreeLabels labels_;
-  LabelNumbers numbers_;
+  Symbols keys_;  // of categories; their numbers are one more
   // Of the pairs prepared.
   std::size_t first_ = 0;
   std::vector<std::size_t> ends_;
-  std::vector<PhrasePair> phrases_;
-  std::vector<PhraseLabel> phrase_labels_;
+  LabelledPhrases prepared_;
 };
 
 // What the order of 2.3 asks of a phrase pair.

@@ -5,20 +5,18 @@
 #include <string>
 #include <utility>
 
-#include "rules/code.h"
-#include "rules/coded_sentence.h"
 #include "rules/frontier.h"
 #include "rules/phrase.h"
-#include "rules/tally_pairs.h"
+#include "rules/rule_writer.h"
 #include "syntax/projectivise.h"
 
 namespace treeglot {
 namespace {
 
-class Extractor {
+class PairExtractor {
  public:
-  Extractor(const SourceTrees& trees, const HeadDependentsOptions& options)
-      : trees_(trees), bitext_(trees.bitext()), options_(options) {}
+  PairExtractor(const Bitext& bitext, const SourceTrees& trees, const HeadDependentsOptions& options)
+      : bitext_(bitext), trees_(trees), options_(options) {}
 
   void extract(std::size_t pair, Occurrences& out, HeadDependentsCounts& counts);
 
@@ -51,17 +49,16 @@ class Extractor {
   bool next_variant();
   void give_variant(std::uint32_t units, Occurrences& out);
 
-  const SourceTrees& trees_;
   const Bitext& bitext_;
-  HeadDependentsOptions options_;
+  const SourceTrees& trees_;
+  const HeadDependentsOptions& options_;
 
   // Of the pair at hand.
   std::span<const Symbol> source_words_, tags_;
-  std::span<const Link> links_;
   Frontier frontier_;
   Relations relations_;
   Annotation annotation_;
-  CodedSentence source_code_, target_code_;
+  RuleWriter writer_;
   std::vector<PhrasePair> phrases_;
   // Of the relation at hand.
   std::vector<Member> members_;
@@ -69,31 +66,19 @@ class Extractor {
   std::vector<Gap> gaps_;
   std::vector<StructureRange> structures_;
   std::uint32_t head_at_ = 0;
-  // Of the rule at hand.
-  std::string source_, target_, alignment_, labels_;
 };
 
-void put_variable(std::string& side, std::uint32_t index, Symbol label) {
-  char bytes[3 * code::kLongest];
-  side.append(bytes, code::put_variable(bytes, index, label));
-}
-
-void Extractor::give_phrases(Occurrences& out, HeadDependentsCounts& counts) {
+void PairExtractor::give_phrases(Occurrences& out, HeadDependentsCounts& counts) {
   phrases_.clear();
   append_phrase_pairs(frontier_, {options_.max_phrase, options_.max_phrase, kNoLimit, kNoLimit}, phrases_);
   for (const PhrasePair& phrase : phrases_) {
-    alignment_.clear();
-    const std::uint32_t first = frontier_.source_links({0, phrase.source.begin});
-    for (const Link link : links_.subspan(first, frontier_.source_links(phrase.source))) {
-      code::append(alignment_, link.source - phrase.source.begin);
-      code::append(alignment_, link.target - phrase.target.begin);
-    }
-    out.add({source_code_.words(phrase.source), target_code_.words(phrase.target), alignment_, {}}, kCountUnit);
+    writer_.write(0, phrase, {});
+    out.add(writer_.rule(), kCountUnit);
   }
   counts.phrases += phrases_.size();
 }
 
-void Extractor::read_relation(std::uint32_t head) {
+void PairExtractor::read_relation(std::uint32_t head) {
   members_.clear();
   by_target_.clear();
   for (const std::uint32_t word : relations_.members(head)) {
@@ -105,7 +90,7 @@ void Extractor::read_relation(std::uint32_t head) {
   std::ranges::sort(by_target_, {}, [&](std::uint32_t m) { return members_[m].target.begin; });
 }
 
-void Extractor::find_gaps() {
+void PairExtractor::find_gaps() {
   gaps_.clear();
   for (std::uint32_t right = 1; right < by_target_.size(); ++right) {
     const Span between = {members_[by_target_[right - 1]].target.end, members_[by_target_[right]].target.begin};
@@ -123,7 +108,7 @@ void Extractor::find_gaps() {
 }
 
 // Definition 5, for neighbouring members. What covers words that are no variables is left out rule by rule.
-void Extractor::find_structures(std::uint32_t head) {
+void PairExtractor::find_structures(std::uint32_t head) {
   structures_.clear();
   const auto size = static_cast<std::uint32_t>(members_.size());
   for (std::uint32_t first = 0; first + 1 < size; ++first) {
@@ -136,36 +121,34 @@ void Extractor::find_structures(std::uint32_t head) {
   }
 }
 
-void Extractor::put_source(bool tags) {
-  source_.clear();
-  code::append(source_, code::kLeftHandSide);
-  code::append(source_, trees_.head_place(head_at_));
+void PairExtractor::put_source(bool tags) {
+  writer_.start_source();
+  writer_.left_hand_side(trees_.head_place(head_at_));
   std::uint32_t variables = 0;
   for (Member& member : members_) {
     if (!member.variable) {
-      source_.append(source_code_.words({member.word, member.word + 1}));
+      writer_.source_words({member.word, member.word + 1}, !member.target.empty());
       continue;
     }
     member.place = variables++;
     const Symbol tag = tags_[member.word];
-    put_variable(source_, member.place,
-                 member.head || member.leaf ? trees_.word_tag(tag)
-                 : tags                     ? trees_.subtree_tag(tag)
-                                            : trees_.subtree_word(source_words_[member.word]));
+    writer_.source_variable(member.place, member.head || member.leaf ? trees_.word_tag(tag)
+                                          : tags                     ? trees_.subtree_tag(tag)
+                                                                     : trees_.subtree_word(source_words_[member.word]));
   }
 }
 
-void Extractor::put_labels() {
-  labels_.clear();
+// Notes the structures whose members are all variables.
+void PairExtractor::put_labels() {
   for (const StructureRange range : structures_) {
     bool all = true;
     for (std::uint32_t m = range.first; m <= range.last; ++m) all = all && members_[m].variable;
-    if (all) code::append(labels_, trees_.structure(range));
+    if (all) writer_.note(trees_.structure(range));
   }
 }
 
 // Counts up the ways to share out the open gaps; false after the last.
-bool Extractor::next_variant() {
+bool PairExtractor::next_variant() {
   for (Gap& gap : gaps_) {
     if (!gap.open) continue;
     if (gap.left_words < gap.words) {
@@ -177,41 +160,29 @@ bool Extractor::next_variant() {
   return false;
 }
 
-void Extractor::give_variant(std::uint32_t units, Occurrences& out) {
+void PairExtractor::give_variant(std::uint32_t units, Occurrences& out) {
   for (const std::uint32_t m : by_target_) members_[m].extended = members_[m].target;
   for (const Gap& gap : gaps_) {
     if (gap.left != kNobody) members_[by_target_[gap.left]].extended.end += gap.left_words;
     if (gap.right != kNobody) members_[by_target_[gap.right]].extended.begin -= gap.words - gap.left_words;
   }
-  target_.clear();
-  alignment_.clear();
-  std::uint32_t symbol = 0;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> found;  // links, by source symbol
+  writer_.start_target();
   for (const std::uint32_t m : by_target_) {
     const Member& member = members_[m];
     if (member.variable) {
-      put_variable(target_, member.place, 0);
-      ++symbol;
-      continue;
+      writer_.target_variable(member.place, 0);
+    } else {
+      writer_.target_words(member.extended);
     }
-    target_.append(target_code_.words(member.extended));
-    const std::uint32_t first = frontier_.source_links({0, member.word});
-    for (const Link link : links_.subspan(first, frontier_.source_links({member.word, member.word + 1})))
-      found.emplace_back(m, symbol + link.target - member.extended.begin);
-    symbol += member.extended.size();
   }
-  std::ranges::sort(found);
-  for (const auto& [s, t] : found) {
-    code::append(alignment_, s);
-    code::append(alignment_, t);
-  }
-  out.add({source_, target_, alignment_, labels_}, units);
+  put_labels();
+  out.add(writer_.rule(), units);
 }
 
 // The rules of the relation at hand: heads, words with dependents and leaves each as words or, all of a kind at once,
 // as tags. What is a variable anyway changes its label alone; a leaf without target words has nothing that could become
 // a variable and stays a word. Kinds that the relation has not give no more rules.
-void Extractor::give_rules(Occurrences& out, HeadDependentsCounts& counts) {
+void PairExtractor::give_rules(Occurrences& out, HeadDependentsCounts& counts) {
   const bool leaves = std::ranges::any_of(members_, [](const Member& m) { return m.leaf && !m.target.empty(); });
   const bool subtrees = std::ranges::any_of(members_, [](const Member& m) { return !m.head && !m.leaf; });
   for (int kinds = 0; kinds < 8; ++kinds) {
@@ -220,7 +191,6 @@ void Extractor::give_rules(Occurrences& out, HeadDependentsCounts& counts) {
     for (Member& member : members_)
       member.variable = member.head ? head : member.leaf ? leaf && !member.target.empty() : true;
     put_source(subtree_tags);
-    put_labels();
     // Unaligned words between two variables are in neither, those between words in the rule whoever gets them.
     std::uint64_t variants = 1;
     const auto words = [&](std::uint32_t at) { return at != kNobody && !members_[by_target_[at]].variable; };
@@ -242,19 +212,19 @@ void Extractor::give_rules(Occurrences& out, HeadDependentsCounts& counts) {
   }
 }
 
-void Extractor::extract(std::size_t pair, Occurrences& out, HeadDependentsCounts& counts) {
+void PairExtractor::extract(std::size_t pair, Occurrences& out, HeadDependentsCounts& counts) {
   ++counts.pairs;
-  links_ = bitext_.links(pair);
-  if (links_.empty()) {
+  source_words_ = bitext_.source(pair);
+  const std::span<const Symbol> target = bitext_.target(pair);
+  const std::span<const Link> links = bitext_.links(pair);
+  if (links.empty()) {
     ++counts.unlinked;
     return;
   }
-  frontier_.assign(links_, bitext_.source(pair).size(), bitext_.target(pair).size());
-  source_code_.assign(bitext_.source(pair));
-  target_code_.assign(bitext_.target(pair));
+  frontier_.assign(links, source_words_.size(), target.size());
+  writer_.assign({source_words_, target, links, &frontier_});
   give_phrases(out, counts);
   if (!trees_.usable(pair)) return;
-  source_words_ = bitext_.source(pair);
   tags_ = trees_.tags(pair);
   relations_.assign(trees_.heads(pair));
   annotation_.assign(relations_, frontier_);
@@ -272,18 +242,15 @@ void Extractor::extract(std::size_t pair, Occurrences& out, HeadDependentsCounts
 
 }  // namespace
 
-SourceTrees::SourceTrees(std::shared_ptr<const Bitext> bitext, std::span<const Dependency* const> trees)
-    : bitext_(std::move(bitext)), word_label_(bitext_->source_words().size(), Symbols::kNone) {
-  if (trees.size() != bitext_->size()) {
-    throw std::invalid_argument("there are " + std::to_string(trees.size()) + " source trees for " +
-                                std::to_string(bitext_->size()) + " sentence pairs");
-  }
+SourceTrees::SourceTrees(const Bitext& bitext, std::span<const Dependency* const> trees)
+    : word_label_(bitext.source_words().size(), Symbols::kNone) {
+  bitext.check_size(trees.size(), "source trees");
   Symbols tags;
   std::size_t most = 0;  // members of a relation
   std::vector<std::uint32_t> dependents;
   for (std::size_t pair = 0; pair < trees.size(); ++pair) {
     const Dependency& tree = *trees[pair];
-    const auto words = bitext_->source(pair);
+    const auto words = bitext.source(pair);
     const auto refuse = [&](const std::string& problem) {
       throw std::invalid_argument("pair " + std::to_string(pair + 1) + ": " + problem);
     };
@@ -322,7 +289,7 @@ SourceTrees::SourceTrees(std::shared_ptr<const Bitext> bitext, std::span<const D
   for (Symbol word = 0; word < word_label_.size(); ++word) {
     if (word_label_[word] == Symbols::kNone) continue;
     word_label_[word] = next();
-    labels_.append(subtree_word_label(bitext_->source_words().text(word)));
+    labels_.append(subtree_word_label(bitext.source_words()[word]));
   }
   first_structure_ = next();
   for (std::uint32_t first = 0; first < most; ++first) {
@@ -331,29 +298,26 @@ SourceTrees::SourceTrees(std::shared_ptr<const Bitext> bitext, std::span<const D
   }
 }
 
-HeadDependentsCounts& HeadDependentsCounts::operator+=(const HeadDependentsCounts& other) {
-  pairs += other.pairs;
-  unlinked += other.unlinked;
-  relations += other.relations;
-  acceptable += other.acceptable;
-  rules += other.rules;
-  phrases += other.phrases;
-  capped += other.capped;
-  return *this;
+void SourceTrees::append_counts(NamedCounts& counts) const {
+  counts.insert(counts.end(), {{"unparsed", unparsed_}, {"broken", broken_}, {"lifted", lifted_}, {"lifts", lifts_}});
 }
 
-std::size_t extract_head_dependents(const SourceTrees& trees, std::size_t begin, const HeadDependentsOptions& options,
-                                    Tally& tally, std::size_t memory, unsigned threads, HeadDependentsCounts& counts) {
+HeadDependentsExtractor::HeadDependentsExtractor(std::shared_ptr<const Bitext> bitext,
+                                                 std::span<const Dependency* const> trees,
+                                                 const HeadDependentsOptions& options)
+    : CountingExtractor(std::move(bitext)), trees_(this->bitext(), trees), options_(options) {
   if (options.max_phrase == 0 || options.max_variants == 0)
     throw std::invalid_argument("max_phrase and max_variants are 1 or more");
-  return tally_batches(begin, trees.bitext().size(), tally, memory, [&](std::size_t first, std::size_t end) {
-    tally_pairs(first, end, threads, tally, counts, [&] {
-      return [extractor = Extractor(trees, options)](std::size_t pair, Occurrences& out,
-                                                     HeadDependentsCounts& seen) mutable {
-        extractor.extract(pair, out, seen);
-      };
-    });
-  });
+}
+
+NamedCounts HeadDependentsExtractor::counts() const {
+  NamedCounts out = CountingExtractor::counts();
+  trees_.append_counts(out);
+  return out;
+}
+
+HeadDependentsExtractor::Worker HeadDependentsExtractor::worker() const {
+  return work_of(PairExtractor(bitext(), trees_, options_));
 }
 
 }  // namespace treeglot

@@ -8,18 +8,21 @@
 #include <utility>
 
 #include "rules/code.h"
-#include "rules/coded_sentence.h"
 #include "rules/frontier.h"
-#include "rules/tally_pairs.h"
+#include "rules/rule_writer.h"
 
 namespace treeglot {
 namespace {
 
-class Extractor {
+PhraseLimits phrase_limits(const HieroOptions& o) {
+  return {o.max_phrase, o.max_target_phrase, std::max(o.loose_source, o.phrase_loose_source),
+          std::max(o.loose_target, o.phrase_loose_target)};
+}
+
+class PairExtractor {
  public:
-  Extractor(const Bitext& bitext, std::span<const std::uint8_t> core, const HieroOptions& options,
-            const PhraseLabels* labels)
-      : bitext_(bitext), core_(core), options_(options), given_(labels), noted_(labels != nullptr && labels->noted()) {}
+  PairExtractor(const Bitext& bitext, const HieroOptions& options, const PhraseLabels& labels)
+      : bitext_(bitext), options_(options), given_(labels), noted_(labels.noted()) {}
 
   void extract(std::size_t pair, Occurrences& out, HieroCounts& counts);
 
@@ -43,18 +46,15 @@ class Extractor {
   void give(std::size_t index, std::span<const std::uint32_t> holes, std::uint32_t units, Occurrences& out);
 
   const Bitext& bitext_;
-  std::span<const std::uint8_t> core_;
   const HieroOptions& options_;
-  const PhraseLabels* given_;
+  const PhraseLabels& given_;
   bool noted_;
 
   // Of the pair at hand.
-  std::size_t pair_ = 0;
-  std::span<const Link> links_;
   Frontier frontier_;
-  CodedSentence source_code_, target_code_;
-  std::vector<PhrasePair> own_phrases_;  // where they are not given with their labels
-  std::vector<PhraseLabel> own_labels_;
+  RuleWriter writer_;
+  std::vector<Symbol> tags_;
+  LabelledPhrases room_;
   std::span<const PhrasePair> phrases_;
   std::span<const PhraseLabel> labels_;    // beside phrases_
   std::vector<LabelCode> label_codes_;     // likewise, where they are noted
@@ -64,28 +64,14 @@ class Extractor {
   std::vector<std::uint32_t> choices_, choice_ends_;  // lists of holes, one after another
   std::vector<std::uint32_t> chosen_;
   // Of the rule at hand.
-  std::vector<std::uint32_t> by_target_, source_places_, target_places_;
-  std::vector<Span> target_holes_;
-  std::string source_, target_, alignment_, notes_;
+  std::vector<RuleVariable> variables_;
+  std::string notes_;
 };
 
-PhraseLimits phrase_limits(const HieroOptions& o) {
-  return {o.max_phrase, o.max_target_phrase, std::max(o.loose_source, o.phrase_loose_source),
-          std::max(o.loose_target, o.phrase_loose_target)};
-}
-
-void Extractor::find_phrases(std::size_t pair, HieroCounts& counts) {
-  if (given_ != nullptr) {
-    const PhraseLabels::Labelled given = given_->of(pair);
-    phrases_ = given.phrases;
-    labels_ = given.labels;
-  } else {
-    own_phrases_.clear();
-    append_phrase_pairs(frontier_, phrase_limits(options_), own_phrases_);
-    own_labels_.assign(own_phrases_.size(), {});
-    phrases_ = own_phrases_;
-    labels_ = own_labels_;
-  }
+void PairExtractor::find_phrases(std::size_t pair, HieroCounts& counts) {
+  const PhraseLabels::View given = given_.of(pair, frontier_, phrase_limits(options_), room_);
+  phrases_ = given.phrases;
+  labels_ = given.labels;
   label_codes_.resize(noted_ ? labels_.size() : 0);
   for (std::size_t p = 0; p < label_codes_.size(); ++p) {
     char* const bytes = label_codes_[p].bytes.data();
@@ -96,7 +82,7 @@ void Extractor::find_phrases(std::size_t pair, HieroCounts& counts) {
   counts.refused += static_cast<std::uint64_t>(std::ranges::count(labels_, PhraseLabel::kRefused, &PhraseLabel::hard));
 }
 
-void Extractor::find_holes() {
+void PairExtractor::find_holes() {
   holes_.clear();
   for (std::size_t p = 0; p < phrases_.size(); ++p) {
     const PhrasePair& phrase = phrases_[p];
@@ -113,7 +99,7 @@ void Extractor::find_holes() {
   for (std::size_t w = words + 1; w-- > 0;) first_hole_[w] = std::min(first_hole_[w], first_hole_[w + 1]);
 }
 
-bool Extractor::fits(const PhrasePair& phrase, const Hole& hole, std::span<const std::uint32_t> chosen) const {
+bool PairExtractor::fits(const PhrasePair& phrase, const Hole& hole, std::span<const std::uint32_t> chosen) const {
   if (hole.phrase.source.end > phrase.source.end || !phrase.target.contains(hole.phrase.target)) return false;
   // Source sides are apart by the order in which holes are chosen; loose target sides may still overlap.
   return std::ranges::all_of(chosen, [&](std::uint32_t other) {
@@ -124,7 +110,7 @@ bool Extractor::fits(const PhrasePair& phrase, const Hole& hole, std::span<const
 
 // All ways to choose holes in `phrase` such that the limits hold and a pair of linked words remains. From left to
 // right, depth first; the stack is chosen_, each of whose elements is a hole.
-void Extractor::choose_holes(const PhrasePair& phrase) {
+void PairExtractor::choose_holes(const PhrasePair& phrase) {
   choices_.clear();
   choice_ends_.assign(1, 0);
   chosen_.clear();
@@ -164,12 +150,12 @@ void Extractor::choose_holes(const PhrasePair& phrase) {
 }
 
 // The codes of a rule's labels and its variables', in source order.
-std::string_view Extractor::note_labels(std::size_t index, std::span<const std::uint32_t> holes) {
+std::string_view PairExtractor::note_labels(std::size_t index, std::span<const std::uint32_t> holes) {
   constexpr std::size_t kRoom = sizeof(LabelCode::bytes);
   if (notes_.size() < (1 + holes.size()) * kRoom) notes_.resize((1 + holes.size()) * kRoom);
   char* end = notes_.data();
   const auto put = [&](const LabelCode& label) {
-    std::memcpy(end, label.bytes.data(), kRoom);  // all of it, of which the next overwrites what is too much
+    std::memcpy(end, label.bytes.data(), kRoom);  // the next label overwrites the excess
     end += label.size;
   };
   put(label_codes_[index]);
@@ -177,82 +163,34 @@ std::string_view Extractor::note_labels(std::size_t index, std::span<const std::
   return {notes_.data(), static_cast<std::size_t>(end - notes_.data())};
 }
 
-void Extractor::give(std::size_t index, std::span<const std::uint32_t> holes, std::uint32_t units, Occurrences& out) {
-  const PhrasePair& phrase = phrases_[index];
-  const auto put_variable = [&](std::string& side, std::uint32_t variable) {
-    char bytes[3 * code::kLongest];
-    side.append(bytes, code::put_variable(bytes, variable, labels_[holes_[holes[variable]].index].hard));
-  };
-  // A side is the words between the holes, and variables for them; places_ say where each word has gone.
-  const auto build = [&](std::string& side, Span span, const CodedSentence& words, auto&& span_of,
-                         std::span<const std::uint32_t> order, std::vector<std::uint32_t>& places) {
-    std::uint32_t at = span.begin, symbol = 0;
-    const auto put_words = [&](std::uint32_t end) {
-      side.append(words.words({at, end}));
-      for (; at < end; ++at) places[at - span.begin] = symbol++;
-    };
-    places.resize(std::max<std::size_t>(places.size(), span.size()));
-    for (const std::uint32_t variable : order) {
-      const Span hole = span_of(holes_[holes[variable]].phrase);
-      put_words(hole.begin);
-      put_variable(side, variable);
-      for (; at < hole.end; ++at) places[at - span.begin] = kNoLimit;
-      ++symbol;
-    }
-    put_words(span.end);
-  };
-  const auto source_of = [](const PhrasePair& p) { return p.source; };
-  const auto target_of = [](const PhrasePair& p) { return p.target; };
-
-  by_target_.resize(holes.size());
-  for (std::uint32_t i = 0; i < holes.size(); ++i) by_target_[i] = i;
-  source_.clear();
-  if (const Symbol label = labels_[index].hard; label != 0) {
-    code::append(source_, code::kLeftHandSide);
-    code::append(source_, label);
+void PairExtractor::give(std::size_t index, std::span<const std::uint32_t> holes, std::uint32_t units,
+                         Occurrences& out) {
+  variables_.clear();
+  for (const std::uint32_t h : holes) {
+    const Hole& hole = holes_[h];
+    variables_.push_back({hole.phrase.source, hole.phrase.target, labels_[hole.index].hard});
   }
-  build(source_, phrase.source, source_code_, source_of, by_target_, source_places_);
-  std::ranges::sort(by_target_, [&](std::uint32_t a, std::uint32_t b) {
-    return holes_[holes[a]].phrase.target.begin < holes_[holes[b]].phrase.target.begin;
-  });
-  target_.clear();
-  build(target_, phrase.target, target_code_, target_of, by_target_, target_places_);
-
-  alignment_.clear();
-  const std::uint32_t first = frontier_.source_links({0, phrase.source.begin});
-  for (const Link link : links_.subspan(first, frontier_.source_links(phrase.source))) {
-    const std::uint32_t place = source_places_[link.source - phrase.source.begin];
-    if (place == kNoLimit) continue;
-    code::append(alignment_, place);
-    code::append(alignment_, target_places_[link.target - phrase.target.begin]);
-  }
-  std::string_view notes;
-  if (noted_) {
-    notes = note_labels(index, holes);
-  } else if (given_ != nullptr) {
-    target_holes_.clear();
-    for (const std::uint32_t variable : by_target_) target_holes_.push_back(holes_[holes[variable]].phrase.target);
-    notes_.clear();
-    given_->complete(pair_, phrase.target, target_holes_, target_, notes_);
-    notes = notes_;
-  }
-  out.add({source_, target_, alignment_, notes}, units);
+  writer_.write(labels_[index].hard, phrases_[index], variables_);
+  CodedRule rule = writer_.rule();
+  if (noted_) rule.labels = note_labels(index, holes);
+  out.add(rule, units);
 }
 
-void Extractor::extract(std::size_t pair, Occurrences& out, HieroCounts& counts) {
+void PairExtractor::extract(std::size_t pair, Occurrences& out, HieroCounts& counts) {
   ++counts.pairs;
-  pair_ = pair;
-  links_ = bitext_.links(pair);
-  if (links_.empty()) {
+  const std::span<const Symbol> source = bitext_.source(pair), target = bitext_.target(pair);
+  const std::span<const Link> links = bitext_.links(pair);
+  if (links.empty()) {
     ++counts.unlinked;
     return;
   }
-  frontier_.assign(links_, bitext_.source(pair).size(), bitext_.target(pair).size());
-  source_code_.assign(bitext_.source(pair));
-  target_code_.assign(bitext_.target(pair));
+  frontier_.assign(links, source.size(), target.size());
+  tags_.clear();
+  const Heads heads = given_.structure(pair, tags_);
+  writer_.assign({source, target, links, &frontier_, heads, tags_});
   find_phrases(pair, counts);
   find_holes();
-  const bool core = core_.empty() || core_[pair] != 0;
+  const bool core = pair < options_.core;
   for (std::size_t p = 0; p < phrases_.size(); ++p) {
     if (labels_[p].hard == PhraseLabel::kRefused) continue;
     const PhrasePair& phrase = phrases_[p];
@@ -278,29 +216,38 @@ void Extractor::extract(std::size_t pair, Occurrences& out, HieroCounts& counts)
 
 }  // namespace
 
-HieroCounts& HieroCounts::operator+=(const HieroCounts& other) {
-  pairs += other.pairs;
-  unlinked += other.unlinked;
-  phrases += other.phrases;
-  refused += other.refused;
-  flat += other.flat;
-  gappy += other.gappy;
-  return *this;
+PhraseLabels::View PhraseLabels::of(std::size_t /*pair*/, const Frontier& frontier, const PhraseLimits& limits,
+                                    LabelledPhrases& room) const {
+  room.phrases.clear();
+  append_phrase_pairs(frontier, limits, room.phrases);
+  room.labels.assign(room.phrases.size(), {});
+  return {room.phrases, room.labels};
 }
 
-std::size_t extract_hiero(const Bitext& bitext, std::size_t begin, std::span<const std::uint8_t> core,
-                          const HieroOptions& options, PhraseLabels* labels, Tally& tally, std::size_t memory,
-                          unsigned threads, HieroCounts& counts) {
-  if (!core.empty() && core.size() != bitext.size())
-    throw std::invalid_argument("the core must be marked for every pair");
-  if (options.max_symbols == 0) throw std::invalid_argument("max_symbols is 0: a rule has at least one source symbol");
-  return tally_batches(begin, bitext.size(), tally, memory, [&](std::size_t first, std::size_t end) {
-    if (labels != nullptr) labels->prepare(bitext, first, end, phrase_limits(options), threads);
-    tally_pairs(first, end, threads, tally, counts, [&] {
-      return [extractor = Extractor(bitext, core, options, labels)](
-                 std::size_t pair, Occurrences& out, HieroCounts& seen) mutable { extractor.extract(pair, out, seen); };
-    });
-  });
+Strings PhraseLabels::labels() const {
+  Strings out;
+  out.append("X");
+  return out;
 }
+
+HieroExtractor::HieroExtractor(std::shared_ptr<const Bitext> bitext, const HieroOptions& options,
+                               std::shared_ptr<PhraseLabels> labels)
+    : CountingExtractor(std::move(bitext)),
+      options_(options),
+      labels_(labels ? std::move(labels) : std::make_shared<PhraseLabels>()) {
+  if (options.max_symbols == 0) throw std::invalid_argument("max_symbols is 0: a rule has at least one source symbol");
+}
+
+NamedCounts HieroExtractor::counts() const {
+  NamedCounts out = CountingExtractor::counts();
+  labels_->append_counts(out);
+  return out;
+}
+
+void HieroExtractor::prepare(std::size_t begin, std::size_t end, unsigned threads) {
+  labels_->prepare(bitext(), begin, end, phrase_limits(options_), threads);
+}
+
+HieroExtractor::Worker HieroExtractor::worker() const { return work_of(PairExtractor(bitext(), options_, *labels_)); }
 
 }  // namespace treeglot

@@ -11,6 +11,13 @@ namespace treeglot {
 
 constexpr std::uint32_t kNoLimit = 0xffffffffu;
 
+// A number that may be without limit: -1 in Python.
+struct Limit {
+  std::uint32_t most = kNoLimit;
+  constexpr Limit(std::uint32_t limit = kNoLimit) : most(limit) {}
+  constexpr operator std::uint32_t() const { return most; }
+};
+
 struct PhraseLimits {
   std::uint32_t source_length = kNoLimit;  // words
   std::uint32_t target_length = kNoLimit;

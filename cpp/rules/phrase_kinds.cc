@@ -1,11 +1,11 @@
 #include "rules/phrase_kinds.h"
 
 #include <algorithm>
-#include <stdexcept>
+#include <utility>
 #include <vector>
 
-#include "base/thread_pool.h"
 #include "rules/frontier.h"
+#include "rules/phrase.h"
 #include "syntax/category.h"
 
 namespace treeglot {
@@ -38,51 +38,37 @@ std::uint64_t most_nested(std::span<const PhrasePair> phrases, std::size_t words
 
 }  // namespace
 
-PhraseKinds& PhraseKinds::operator+=(const PhraseKinds& other) {
-  pairs += other.pairs;
-  string_to_string += other.string_to_string;
-  nested += other.nested;
-  tree_to_string += other.tree_to_string;
-  string_to_tree += other.string_to_tree;
-  tree_to_tree += other.tree_to_tree;
-  return *this;
+PhraseKindCounter::PhraseKindCounter(std::shared_ptr<const Bitext> bitext, std::shared_ptr<const TreeBatch> source,
+                                     std::shared_ptr<const TreeBatch> target, std::uint32_t max_phrase)
+    : CountingExtractor(std::move(bitext)),
+      source_(std::move(source)),
+      target_(std::move(target)),
+      max_phrase_(max_phrase) {
+  this->bitext().check_size(source_->size(), "source trees");
+  this->bitext().check_size(target_->size(), "target trees");
 }
 
-PhraseKinds count_phrase_kinds(const Bitext& bitext, const TreeBatch& source, const TreeBatch& target,
-                               std::uint32_t max_phrase, unsigned threads) {
-  if (source.size() != bitext.size() || target.size() != bitext.size())
-    throw std::invalid_argument("there must be a tree on both sides for each sentence pair");
-  constexpr std::size_t kChunk = 64;
-  PhraseKinds sum;
-  ordered_map((bitext.size() + kChunk - 1) / kChunk, threads,
-              [&](std::size_t chunk) {
-                PhraseKinds out;
-                Frontier frontier;
-                CategoryFinder f, e;
-                std::vector<PhrasePair> phrases;
-                for (std::size_t pair = chunk * kChunk; pair < std::min(bitext.size(), (chunk + 1) * kChunk); ++pair) {
-                  ++out.pairs;
-                  const std::size_t words = bitext.source(pair).size(), target_words = bitext.target(pair).size();
-                  frontier.assign(bitext.links(pair), words, target_words);
-                  phrases.clear();
-                  append_phrase_pairs(frontier, {max_phrase, kNoLimit, 0, 0}, phrases);
-                  if (phrases.empty()) continue;
-                  f.assign(source[pair], words);
-                  e.assign(target[pair], target_words);
-                  out.string_to_string += phrases.size();
-                  out.nested += most_nested(phrases, words, max_phrase);
-                  for (const PhrasePair& phrase : phrases) {
-                    const bool from = !f.empty() && f.is_constituent(phrase.source);
-                    const bool to = !e.empty() && e.is_constituent(phrase.target);
-                    out.tree_to_string += from ? 1 : 0;
-                    out.string_to_tree += to ? 1 : 0;
-                    out.tree_to_tree += from && to ? 1 : 0;
-                  }
-                }
-                return out;
-              },
-              [&](std::size_t, const PhraseKinds& found) { sum += found; });
-  return sum;
+PhraseKindCounter::Worker PhraseKindCounter::worker() const {
+  return [this, frontier = Frontier(), f = CategoryFinder(), e = CategoryFinder(), phrases = std::vector<PhrasePair>()](
+             std::size_t pair, Occurrences&, PhraseKinds& counts) mutable {
+    ++counts.pairs;
+    const std::size_t words = bitext().source(pair).size(), target_words = bitext().target(pair).size();
+    frontier.assign(bitext().links(pair), words, target_words);
+    phrases.clear();
+    append_phrase_pairs(frontier, {max_phrase_, kNoLimit, 0, 0}, phrases);
+    if (phrases.empty()) return;
+    f.assign((*source_)[pair], words);
+    e.assign((*target_)[pair], target_words);
+    counts.string_to_string += phrases.size();
+    counts.nested += most_nested(phrases, words, max_phrase_);
+    for (const PhrasePair& phrase : phrases) {
+      const bool from = !f.empty() && f.is_constituent(phrase.source);
+      const bool to = !e.empty() && e.is_constituent(phrase.target);
+      counts.tree_to_string += from ? 1 : 0;
+      counts.string_to_tree += to ? 1 : 0;
+      counts.tree_to_tree += from && to ? 1 : 0;
+    }
+  };
 }
 
 }  // namespace treeglot

@@ -8,7 +8,6 @@
 #include <memory>
 #include <vector>
 
-#include "base/strings.h"
 #include "rules/dependency_bank.h"
 #include "rules/hiero.h"
 
@@ -21,25 +20,17 @@ class TargetStructures final : public PhraseLabels {
   TargetStructures(const Bitext& bitext, std::shared_ptr<const DependencyBank> trees, bool strict);
 
   // Phrases whose target side is ill-formed are refused; without a tree, all are.
-  void prepare(const Bitext& bitext, std::size_t begin, std::size_t end, const PhraseLimits& limits,
-               unsigned threads) override;
-  Labelled of(std::size_t pair) const override;
-  bool noted() const override { return false; }
-  void complete(std::size_t pair, Span target, std::span<const Span> holes, std::string& code,
-                std::string& notes) const override;
-
-  std::size_t unparsed() const { return unparsed_; }  // pairs without a tree
-  Strings labels() const;                             // by number: X, then the tags
+  View of(std::size_t pair, const Frontier& frontier, const PhraseLimits& limits, LabelledPhrases& room) const override;
+  Heads structure(std::size_t pair, std::vector<Symbol>& tags) const override;
+  Strings labels() const override;                          // X, then the tags
+  void append_counts(NamedCounts& counts) const override {  // pairs without a tree
+    counts.emplace_back("unparsed", unparsed_);
+  }
 
  private:
   std::shared_ptr<const DependencyBank> trees_;
   bool strict_;
-  std::size_t unparsed_ = 0;
-  // Of the pairs prepared.
-  std::size_t first_ = 0;
-  std::vector<std::size_t> ends_;
-  std::vector<PhrasePair> phrases_;
-  std::vector<PhraseLabel> labels_;
+  std::uint64_t unparsed_ = 0;
 };
 
 }  // namespace treeglot

@@ -95,6 +95,9 @@ class RuleTableBuilder {
              std::span<const float> features, const Notes& notes) const;
   void append(Symbol lhs, Node node, std::span<const std::int32_t> target, std::span<const float> features,
               const Notes& notes);
+  class RowReader;
+  // Whether a row may be added; otherwise counts why not.
+  bool within_limits(RowReader& row, std::size_t& too_long);
   Node node_of(std::span<const Symbol> source);
   std::vector<Node> path_;            // the nodes of the source side before, and its symbols: source sides that follow
   std::vector<Symbol> path_symbols_;  // each other begin alike

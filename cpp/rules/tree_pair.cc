@@ -5,11 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base/thread_pool.h"
-#include "rules/code.h"
-#include "rules/coded_sentence.h"
 #include "rules/frontier.h"
-#include "rules/tally_pairs.h"
+#include "rules/rule_writer.h"
 
 namespace treeglot {
 namespace {
@@ -65,23 +62,28 @@ struct NodePair {
   Symbol label;                  // the joint label: first of its own chunk, then of all
 };
 
-struct PairTrees {
+}  // namespace
+
+struct TreePairExtractor::PairTrees {
   bool usable = false;
+  Frontier frontier;
   Side source, target;
   std::vector<NodePair> pairs;               // by source node, then target node
   std::vector<std::uint32_t> first_of_node;  // by source node, and one more: where its pairs begin
 };
 
-class RuleWriter {
+namespace {
+
+using PairTrees = TreePairExtractor::PairTrees;
+
+class PairExtractor {
  public:
-  RuleWriter(const Bitext& bitext, const TreePairOptions& options, LabelLayout layout)
+  PairExtractor(const Bitext& bitext, const TreePairOptions& options, LabelLayout layout)
       : bitext_(bitext), options_(options), layout_(layout) {}
 
   void extract(std::size_t pair, const PairTrees& trees, Occurrences& out, TreePairCounts& counts) {
     trees_ = &trees;
-    links_ = bitext_.links(pair);
-    source_code_.assign(bitext_.source(pair));
-    target_code_.assign(bitext_.target(pair));
+    writer_.assign({bitext_.source(pair), bitext_.target(pair), bitext_.links(pair), &trees.frontier});
     counts.nodes += trees.pairs.size();
     for (const NodePair& root : trees.pairs) extract_root(root, out, counts);
   }
@@ -93,7 +95,7 @@ class RuleWriter {
     root_ = &root;
     span_ = trees_->source.node(root.source).span;
     find_holes();
-    const std::uint32_t most = std::min(options_.max_frontier, span_.size());
+    const std::uint32_t most = std::min<std::uint32_t>(options_.max_frontier, span_.size());
     count_covers(most);
     // Rules with up to `limit` symbols, as many as may be.
     Count rules = 0, all = 0;
@@ -187,83 +189,43 @@ class RuleWriter {
 
   void give(std::uint32_t units, Occurrences& out) {
     chosen_.clear();
-    for (const std::uint32_t symbol : symbols_)
-      if (symbol != kWord) chosen_.push_back(symbol);
-    by_target_.resize(chosen_.size());
-    for (std::uint32_t i = 0; i < chosen_.size(); ++i) by_target_[i] = i;
-
-    source_.clear();
-    code::append(source_, code::kLeftHandSide);
-    code::append(source_, root_->label);
-    build(source_, trees_->source, root_->source, source_code_, &NodePair::source, source_places_);
-    std::ranges::sort(by_target_, {},
-                      [&](std::uint32_t i) { return span_of(trees_->target, i, &NodePair::target).begin; });
-    target_.clear();
-    build(target_, trees_->target, root_->target, target_code_, &NodePair::target, target_places_);
-
-    alignment_.clear();
-    const Span target = trees_->target.node(root_->target).span;
-    for (const Link link : links_) {
-      if (!span_.contains(link.source)) continue;
-      const std::uint32_t place = source_places_[link.source - span_.begin];
-      if (place == kNoLimit) continue;
-      code::append(alignment_, place);
-      code::append(alignment_, target_places_[link.target - target.begin]);
+    variables_.clear();
+    for (const std::uint32_t symbol : symbols_) {
+      if (symbol == kWord) continue;
+      const NodePair& hole = trees_->pairs[symbol];
+      chosen_.push_back(symbol);
+      variables_.push_back({trees_->source.node(hole.source).span, trees_->target.node(hole.target).span, hole.label});
     }
+    writer_.write(root_->label, {span_, trees_->target.node(root_->target).span}, variables_);
 
-    notes_.clear();
     const auto note = [&](const NodePair& pair) {
-      code::append(notes_, layout_.single(trees_->source.node(pair.source).label));
-      code::append(notes_, layout_.single(trees_->target.node(pair.target).label));
+      writer_.note(layout_.single(trees_->source.node(pair.source).label));
+      writer_.note(layout_.single(trees_->target.node(pair.target).label));
     };
     note(*root_);
     for (const std::uint32_t hole : chosen_) note(trees_->pairs[hole]);
-    append_tree(trees_->source, root_->source, &NodePair::source);
-    append_tree(trees_->target, root_->target, &NodePair::target);
-    out.add({source_, target_, alignment_, notes_}, units);
-  }
-
-  Span span_of(const Side& side, std::uint32_t variable, std::uint32_t NodePair::* node) const {
-    return side.node(trees_->pairs[chosen_[variable]].*node).span;
-  }
-
-  void build(std::string& out, const Side& side, std::uint32_t root, const CodedSentence& words,
-             std::uint32_t NodePair::* node, std::vector<std::uint32_t>& places) const {
-    const Span span = side.node(root).span;
-    places.assign(span.size(), kNoLimit);
-    std::uint32_t at = span.begin, symbol = 0;
-    const auto put_words = [&](std::uint32_t end) {
-      out.append(words.words({at, end}));
-      for (; at < end; ++at) places[at - span.begin] = symbol++;
-    };
-    for (const std::uint32_t variable : by_target_) {
-      const Span hole = span_of(side, variable, node);
-      put_words(hole.begin);
-      char bytes[3 * code::kLongest];
-      out.append(bytes, code::put_variable(bytes, variable, trees_->pairs[chosen_[variable]].label));
-      at = hole.end;
-      ++symbol;
-    }
-    put_words(span.end);
+    note_tree(trees_->source, root_->source, &NodePair::source);
+    note_tree(trees_->target, root_->target, &NodePair::target);
+    out.add(writer_.rule(), units);
   }
 
   // The fragment between the root and the variables: brackets, and * for each symbol.
-  void append_tree(const Side& side, std::uint32_t root, std::uint32_t NodePair::* node) {
+  void note_tree(const Side& side, std::uint32_t root, std::uint32_t NodePair::* node) {
     stops_.clear();
     for (const std::uint32_t hole : chosen_) stops_.push_back(side.nodes[trees_->pairs[hole].*node]);
     open_.clear();
     const std::uint32_t last = side.end[side.nodes[root]];
     for (std::uint32_t b = side.nodes[root]; b < last;) {
       if (std::ranges::find(stops_, b) != stops_.end()) {
-        code::append(notes_, layout_.symbol());
+        writer_.note(layout_.symbol());
         b = side.end[b];
       } else {
-        code::append(notes_, layout_.open(side.brackets[b].label));
+        writer_.note(layout_.open(side.brackets[b].label));
         open_.push_back(side.end[b]);
-        if (side.end[b] == b + 1) code::append(notes_, layout_.symbol());
+        if (side.end[b] == b + 1) writer_.note(layout_.symbol());
         ++b;
       }
-      for (; !open_.empty() && open_.back() == b; open_.pop_back()) code::append(notes_, layout_.close());
+      for (; !open_.empty() && open_.back() == b; open_.pop_back()) writer_.note(layout_.close());
     }
   }
 
@@ -274,8 +236,7 @@ class RuleWriter {
   LabelLayout layout_;
   // Of the pair at hand.
   const PairTrees* trees_ = nullptr;
-  std::span<const Link> links_;
-  CodedSentence source_code_, target_code_;
+  RuleWriter writer_;
   // Of the root at hand.
   const NodePair* root_ = nullptr;
   Span span_;
@@ -284,8 +245,8 @@ class RuleWriter {
   std::size_t width_ = 0;
   std::uint32_t limit_ = 0;
   // Of the rule at hand.
-  std::vector<std::uint32_t> symbols_, chosen_, by_target_, source_places_, target_places_, stops_, open_;
-  std::string source_, target_, alignment_, notes_;
+  std::vector<std::uint32_t> symbols_, chosen_, stops_, open_;
+  std::vector<RuleVariable> variables_;
 };
 
 std::string joint_key(Symbol source, Symbol target) {
@@ -297,89 +258,82 @@ std::string joint_key(Symbol source, Symbol target) {
 
 }  // namespace
 
-TreePairCounts& TreePairCounts::operator+=(const TreePairCounts& other) {
-  pairs += other.pairs;
-  unlinked += other.unlinked;
-  unparsed += other.unparsed;
-  nodes += other.nodes;
-  limited += other.limited;
-  rules += other.rules;
-  return *this;
-}
-
 TreePairExtractor::TreePairExtractor(std::shared_ptr<const Bitext> bitext, std::shared_ptr<const TreeBatch> source,
                                      std::shared_ptr<const TreeBatch> target, const TreePairOptions& options)
-    : bitext_(std::move(bitext)),
+    : CountingExtractor(std::move(bitext)),
       source_(std::move(source)),
       target_(std::move(target)),
       options_(options),
       labels_(*source_, *target_) {
-  if (source_->size() != bitext_->size() || target_->size() != bitext_->size())
-    throw std::invalid_argument("there must be a tree on both sides for each of the " +
-                                std::to_string(bitext_->size()) + " sentence pairs");
+  this->bitext().check_size(source_->size(), "source trees");
+  this->bitext().check_size(target_->size(), "target trees");
   if (options.max_frontier == 0)
     throw std::invalid_argument("max_frontier is 0: a rule has at least one source symbol");
 }
 
-std::size_t TreePairExtractor::extract(std::size_t begin, Tally& tally, std::size_t memory, unsigned threads,
-                                       TreePairCounts& counts) {
-  const LabelLayout layout{static_cast<std::uint32_t>(labels_.size())};
-  const auto find_pairs = [&](std::size_t pair, PairTrees& out, Symbols& joint) {
-    const auto links = bitext_->links(pair);
-    if (links.empty() || (*source_)[pair].empty() || (*target_)[pair].empty()) return;
-    out.usable = true;
-    out.source.assign((*source_)[pair], [&](Symbol l) { return labels_.source(l); });
-    out.target.assign((*target_)[pair], [&](Symbol l) { return labels_.target(l); });
-    const Frontier frontier(links, bitext_->source(pair).size(), bitext_->target(pair).size());
-    for (std::uint32_t s = 0; s < out.source.nodes.size(); ++s) {
-      out.first_of_node.push_back(static_cast<std::uint32_t>(out.pairs.size()));
-      const Bracket& source = out.source.node(s);
-      const Span tight = frontier.tight_target(source.span);
-      if (tight.empty()) continue;
-      const std::uint32_t inside = frontier.source_links(source.span);
-      for (std::uint32_t t = 0; t < out.target.nodes.size(); ++t) {
-        const Bracket& target = out.target.node(t);
-        if (!target.span.contains(tight) || frontier.target_links(target.span) != inside) continue;
-        out.pairs.push_back({s, t, joint.intern(joint_key(source.label, target.label))});
-      }
-    }
-    out.first_of_node.push_back(static_cast<std::uint32_t>(out.pairs.size()));
-  };
+TreePairExtractor::~TreePairExtractor() = default;
 
-  return tally_batches(begin, bitext_->size(), tally, memory, [&](std::size_t at, std::size_t end) {
-    // First the pairs of nodes, so that joint labels are numbered in the order of the sentences; then the rules.
-    std::vector<PairTrees> trees(end - at);
-    ordered_map((end - at + kChunk - 1) / kChunk, threads,
-                [&](std::size_t chunk) {
-                  Symbols joint;
-                  const std::size_t first = chunk * kChunk;
-                  for (std::size_t i = first; i < std::min(trees.size(), first + kChunk); ++i)
-                    find_pairs(at + i, trees[i], joint);
-                  return joint;
-                },
-                [&](std::size_t chunk, Symbols&& joint) {
-                  std::vector<Symbol> number;
-                  for (Symbol key = 0; key < joint.size(); ++key)
-                    number.push_back(layout.joint(joint_.intern(joint.text(key))));
-                  const std::size_t first = chunk * kChunk;
-                  for (std::size_t i = first; i < std::min(trees.size(), first + kChunk); ++i)
-                    for (NodePair& pair : trees[i].pairs) pair.label = number[pair.label];
-                });
-    tally_pairs(at, end, threads, tally, counts, [&] {
-      return [&, writer = RuleWriter(*bitext_, options_, layout)](std::size_t pair, Occurrences& out,
-                                                                  TreePairCounts& seen) mutable {
-        ++seen.pairs;
-        if (trees[pair - at].usable) {
-          writer.extract(pair, trees[pair - at], out, seen);
-        } else {
-          ++(bitext_->links(pair).empty() ? seen.unlinked : seen.unparsed);
-        }
-      };
-    });
-  });
+PairTrees TreePairExtractor::find_pairs(std::size_t pair, Symbols& joint) const {
+  PairTrees out;
+  const auto links = bitext().links(pair);
+  if (links.empty() || (*source_)[pair].empty() || (*target_)[pair].empty()) return out;
+  out.usable = true;
+  out.source.assign((*source_)[pair], [&](Symbol l) { return labels_.source(l); });
+  out.target.assign((*target_)[pair], [&](Symbol l) { return labels_.target(l); });
+  out.frontier.assign(links, bitext().source(pair).size(), bitext().target(pair).size());
+  for (std::uint32_t s = 0; s < out.source.nodes.size(); ++s) {
+    out.first_of_node.push_back(static_cast<std::uint32_t>(out.pairs.size()));
+    const Bracket& source = out.source.node(s);
+    const Span tight = out.frontier.tight_target(source.span);
+    if (tight.empty()) continue;
+    const std::uint32_t inside = out.frontier.source_links(source.span);
+    for (std::uint32_t t = 0; t < out.target.nodes.size(); ++t) {
+      const Bracket& target = out.target.node(t);
+      if (!target.span.contains(tight) || out.frontier.target_links(target.span) != inside) continue;
+      out.pairs.push_back({s, t, joint.intern(joint_key(source.label, target.label))});
+    }
+  }
+  out.first_of_node.push_back(static_cast<std::uint32_t>(out.pairs.size()));
+  return out;
 }
 
-Strings TreePairExtractor::texts() const {
+void TreePairExtractor::prepare(std::size_t begin, std::size_t end, unsigned threads) {
+  const LabelLayout layout{static_cast<std::uint32_t>(labels_.size())};
+  first_ = begin;
+  trees_.clear();
+  using Found = std::pair<Symbols, std::vector<PairTrees>>;
+  map_chunks(
+      begin, end, threads,
+      [&](std::size_t first, std::size_t last) {
+        Found out;
+        for (std::size_t pair = first; pair < last; ++pair) out.second.push_back(find_pairs(pair, out.first));
+        return out;
+      },
+      [&](std::size_t, std::size_t, Found&& found) {
+        std::vector<Symbol> number;
+        for (Symbol key = 0; key < found.first.size(); ++key)
+          number.push_back(layout.joint(joint_.intern(found.first.text(key))));
+        for (PairTrees& trees : found.second) {
+          for (NodePair& pair : trees.pairs) pair.label = number[pair.label];
+          trees_.push_back(std::move(trees));
+        }
+      });
+}
+
+TreePairExtractor::Worker TreePairExtractor::worker() const {
+  const LabelLayout layout{static_cast<std::uint32_t>(labels_.size())};
+  return [this, extractor = PairExtractor(bitext(), options_, layout)](std::size_t pair, Occurrences& out,
+                                                                       TreePairCounts& counts) mutable {
+    ++counts.pairs;
+    if (const PairTrees& trees = trees_[pair - first_]; trees.usable) {
+      extractor.extract(pair, trees, out, counts);
+    } else {
+      ++(bitext().links(pair).empty() ? counts.unlinked : counts.unparsed);
+    }
+  };
+}
+
+Strings TreePairExtractor::labels() const {
   Strings out;
   out.append("X");
   const auto labels = static_cast<Symbol>(labels_.size());

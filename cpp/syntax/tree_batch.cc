@@ -31,8 +31,6 @@ void TreeBatch::append(const Tree& tree, std::span<const std::string_view> words
                                   std::to_string(words.size()) + ", as the text has");
     }
     append_brackets(tree, labels_, brackets_);
-  } else if (!words.empty()) {
-    ++missing_;
   }
   ends_.push_back(brackets_.size());
 }

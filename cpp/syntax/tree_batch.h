@@ -31,7 +31,6 @@ class TreeBatch {
   }
   std::string_view label(Symbol number) const { return labels_.text(number); }
   std::size_t labels() const { return labels_.size(); }
-  std::size_t missing() const { return missing_; }  // sentences with words and no tree
 
   // Adds the tree of a sentence, which may be empty; refuses one whose words are not the sentence's, saying where.
   // `leaves` are what the tree's words are taken for, such as the same in lower case.
@@ -41,7 +40,6 @@ class TreeBatch {
   Symbols labels_;
   std::vector<Bracket> brackets_;
   std::vector<std::uint64_t> ends_ = {0};
-  std::size_t missing_ = 0;
 };
 
 }  // namespace treeglot

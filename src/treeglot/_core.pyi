@@ -677,10 +677,6 @@ class TreeBatch:
 
     def __len__(self) -> int: ...
 
-    @property
-    def missing(self) -> int:
-        """Sentences with words but no tree."""
-
     def append(self, tree: Tree, words: Sequence[str], leaves: Sequence[str]) -> None:
         """
         Adds the tree of a sentence; refuses one whose leaves are not the sentence's words.
@@ -1770,218 +1766,6 @@ class Renderer:
     def alignment(offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int8], dict(shape=(None,))]]:
         """Alignments, as 0-0 1-2."""
 
-class HieroLimits:
-    """The limits of hierarchical rules."""
-
-    def __init__(self, max_phrase: int, max_target_phrase: int, max_symbols: int, max_nonterminals: int, min_hole: int, adjacent: bool, loose_source: int, loose_target: int, phrase_loose_source: int, phrase_loose_target: int) -> None: ...
-
-class HieroCounts:
-    """What an extraction saw."""
-
-    def __init__(self) -> None: ...
-
-    @property
-    def pairs(self) -> int: ...
-
-    @property
-    def unlinked(self) -> int:
-        """Pairs without links, which give nothing."""
-
-    @property
-    def phrases(self) -> int:
-        """Initial phrase pairs."""
-
-    @property
-    def refused(self) -> int:
-        """Of them refused by the labels."""
-
-    @property
-    def flat(self) -> int:
-        """Rules taken, without nonterminals."""
-
-    @property
-    def gappy(self) -> int:
-        """Rules taken, with nonterminals."""
-
-class PhraseLabels:
-    """Which phrases may be used, and under which labels."""
-
-class TargetStructures(PhraseLabels):
-    """Dependency structures of the target sides of phrases."""
-
-    def __init__(self, bitext: Bitext, trees: DependencyBank, strict: bool) -> None: ...
-
-    @property
-    def unparsed(self) -> int:
-        """Pairs without a tree."""
-
-    @property
-    def texts(self) -> list[str]:
-        """Labels by number: X, then the tags."""
-
-class FuzzyLabels(PhraseLabels):
-    """Labels of phrases from trees on both sides."""
-
-    def __init__(self, bitext: Bitext, source_trees: TreeBatch, target_trees: TreeBatch, source_punctuation: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], target_punctuation: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], nesting: bool, hard: bool) -> None: ...
-
-    @property
-    def hard(self) -> bool:
-        """Whether labels are part of the rules, not notes on them."""
-
-    @property
-    def texts(self) -> list[str]:
-        """The labels given so far, by number; X first."""
-
-def extract_hiero(bitext: Bitext, begin: int, core: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], limits: HieroLimits, labels: PhraseLabels | None, tally: Tally, memory: int, threads: int, counts: HieroCounts) -> int:
-    """
-    Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the first pair that was not read.
-    """
-
-class PhraseKinds:
-    """How many phrase pairs are left when they must be constituents."""
-
-    @property
-    def pairs(self) -> int:
-        """Sentence pairs."""
-
-    @property
-    def string_to_string(self) -> int:
-        """All phrase pairs."""
-
-    @property
-    def nested(self) -> int:
-        """The most that do not cross."""
-
-    @property
-    def tree_to_string(self) -> int:
-        """Those whose source side is a constituent."""
-
-    @property
-    def string_to_tree(self) -> int:
-        """Those whose target side is a constituent."""
-
-    @property
-    def tree_to_tree(self) -> int:
-        """Those of which both sides are constituents."""
-
-def count_phrase_kinds(bitext: Bitext, source_trees: TreeBatch, target_trees: TreeBatch, max_phrase: int, threads: int) -> PhraseKinds:
-    """Counts phrase pairs without unaligned words at their ends."""
-
-class TreePairCounts:
-    """What an extraction from pairs of trees saw."""
-
-    def __init__(self) -> None: ...
-
-    @property
-    def pairs(self) -> int: ...
-
-    @property
-    def unlinked(self) -> int:
-        """Pairs without links, which give nothing."""
-
-    @property
-    def unparsed(self) -> int:
-        """Pairs without a tree on some side, which give nothing."""
-
-    @property
-    def nodes(self) -> int:
-        """Pairs of nodes that are phrase pairs."""
-
-    @property
-    def limited(self) -> int:
-        """Of them with more rules than were taken."""
-
-    @property
-    def rules(self) -> int:
-        """Rules taken."""
-
-class TreePairExtractor:
-    """Takes rules from pairs of trees."""
-
-    def __init__(self, bitext: Bitext, source_trees: TreeBatch, target_trees: TreeBatch, max_frontier: int, max_rules: int) -> None: ...
-
-    def extract(self, begin: int, tally: Tally, memory: int, threads: int, counts: TreePairCounts) -> int:
-        """
-        Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the first pair that was not read.
-        """
-
-    @property
-    def texts(self) -> list[str]:
-        """The labels given so far, by number; X first."""
-
-def annotate(tree: Dependency, target_length: int, alignment: Alignment) -> list[tuple[tuple[int, int], bool, tuple[int, int], bool]]:
-    """
-    For each word of a projective tree: its head span, whether that is consistent, its dependency span, and whether its head-dependents relation is acceptable.
-    """
-
-class HeadDependentsLimits:
-    """The limits of rules from head-dependents relations."""
-
-    def __init__(self, max_phrase: int, max_variants: int) -> None: ...
-
-class SourceTrees:
-    """The source trees of a bitext, as extraction reads them."""
-
-    def __init__(self, bitext: Bitext, trees: Sequence[Dependency]) -> None:
-        """Refuses a tree that does not fit its sentence or has no tags."""
-
-    @property
-    def labels(self) -> list[str]:
-        """Of the rules taken from them, by number."""
-
-    @property
-    def unparsed(self) -> int:
-        """Trees without words."""
-
-    @property
-    def broken(self) -> int:
-        """Trees with cycles or missing heads, which are not used."""
-
-    @property
-    def lifted(self) -> int:
-        """Trees that were not projective."""
-
-    @property
-    def lifts(self) -> int:
-        """How often a word was given its head's head to make them so."""
-
-class HeadDependentsCounts:
-    """What an extraction saw."""
-
-    def __init__(self) -> None: ...
-
-    @property
-    def pairs(self) -> int: ...
-
-    @property
-    def unlinked(self) -> int:
-        """Pairs without links, which give nothing."""
-
-    @property
-    def relations(self) -> int:
-        """Words with dependents."""
-
-    @property
-    def acceptable(self) -> int:
-        """Of them give rules."""
-
-    @property
-    def rules(self) -> int:
-        """Rules taken."""
-
-    @property
-    def phrases(self) -> int:
-        """Phrases taken."""
-
-    @property
-    def capped(self) -> int:
-        """Rules with more variants than were tried."""
-
-def extract_head_dependents(trees: SourceTrees, begin: int, limits: HeadDependentsLimits, tally: Tally, memory: int, threads: int, counts: HeadDependentsCounts) -> int:
-    """
-    Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the first pair that was not read.
-    """
-
 class DependencyBank:
     """The dependency trees of one side of a bitext."""
 
@@ -1992,106 +1776,78 @@ class DependencyBank:
     def append(self, dependency: Dependency) -> None:
         """Adds the next sentence's tree; one without words is none."""
 
-class RuleLabels:
-    """The labels of an extraction by number: 0 is X."""
+class ForestBank:
+    """The forests of one side of a bitext, pruned."""
 
-    def __init__(self) -> None: ...
+    def __init__(self, margin: float) -> None: ...
 
     def __len__(self) -> int: ...
 
+    def append(self, forests: Sequence[ParseForest | None], threads: int) -> None:
+        """Adds the forests of the next sentences; None is a failed parse."""
+
+def annotate(tree: Dependency, target_length: int, alignment: Alignment) -> list[tuple[tuple[int, int], bool, tuple[int, int], bool]]:
+    """
+    For each word of a projective tree: its head span, whether that is consistent, its dependency span, and whether its head-dependents relation is acceptable.
+    """
+
+class Extractor:
+    """Takes rules from the pairs of a bitext, and counts what it sees."""
+
     @property
-    def texts(self) -> list[str]:
-        """By number."""
+    def bitext(self) -> Bitext: ...
 
-class ForestPhrases(enum.Enum):
-    """Which phrases are taken over the spans of forest nodes."""
-
-    none = 0
-
-    all = 1
-
-    well_formed = 2
-
-class GhkmLimits:
-    """Which rules are taken from forests."""
-
-    def __init__(self, well_formed: bool, structure: bool, phrases: ForestPhrases, max_phrase: int, phrase_loose: int, margin: float, max_composed: int, minimal: tuple[int, int, int, int], composed: tuple[int, int, int, int], max_attachments: int, skip_bad: bool) -> None:
+    def extract(self, begin: int, tally: Tally, memory: int, threads: int) -> int:
         """
-        Limits of fragments are height, edges, leaves, and fragments of one root.
+        Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the first pair that was not read.
         """
 
-class GhkmCounts:
-    """What an extraction saw."""
-
-    def __init__(self) -> None: ...
+    @property
+    def counts(self) -> dict[str, int]:
+        """What was seen in all pairs so far."""
 
     @property
-    def pairs(self) -> int: ...
+    def labels(self) -> list[str]:
+        """The labels given so far, by number; X first."""
 
-    @property
-    def unparsed(self) -> int:
-        """Pairs without a parse."""
+class PhraseLabels:
+    """Which phrases may be used, and under which labels."""
 
-    @property
-    def unlinked(self) -> int:
-        """Pairs without links."""
+class TargetStructures(PhraseLabels):
+    """Dependency structures of the target sides of phrases."""
 
-    @property
-    def no_tree(self) -> int:
-        """Pairs without a well-formed dependency tree."""
+    def __init__(self, bitext: Bitext, trees: DependencyBank, strict: bool) -> None: ...
 
-    @property
-    def bad(self) -> int:
-        """Pairs whose forest or tree has other words than the sentence."""
+class FuzzyLabels(PhraseLabels):
+    """Labels of phrases from trees on both sides."""
 
-    @property
-    def nodes(self) -> int:
-        """Nodes of pruned forests, words not counted."""
+    def __init__(self, bitext: Bitext, source_trees: TreeBatch, target_trees: TreeBatch, source_punctuation: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], target_punctuation: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], nesting: bool, hard: bool) -> None: ...
 
-    @property
-    def frontier(self) -> int:
-        """Of them in the frontier set."""
+class HieroExtractor(Extractor):
+    """Takes hierarchical phrases."""
 
-    @property
-    def minimal(self) -> int:
-        """Minimal rules taken."""
+    def __init__(self, bitext: Bitext, options: object, labels: PhraseLabels | None = None) -> None: ...
 
-    @property
-    def composed(self) -> int:
-        """Composed rules taken."""
+class TreePairExtractor(Extractor):
+    """Takes rules from pairs of trees."""
 
-    @property
-    def phrases(self) -> int:
-        """Phrases taken."""
+    def __init__(self, bitext: Bitext, source_trees: TreeBatch, target_trees: TreeBatch, options: object) -> None: ...
 
-    @property
-    def phrases_well_formed(self) -> int:
-        """Of them with a well-formed target side."""
+class HeadDependentsExtractor(Extractor):
+    """Takes rules from head-dependents relations, and phrases."""
 
-    @property
-    def minimal_too_large(self) -> int:
-        """Minimal fragments given up as too large."""
+    def __init__(self, bitext: Bitext, trees: Sequence[Dependency], options: object) -> None:
+        """Refuses a tree that does not fit its source sentence or has no tags."""
 
-    @property
-    def minimal_capped(self) -> int:
-        """Nodes with more minimal fragments than are allowed."""
+class GhkmExtractor(Extractor):
+    """Takes rules from forests and their translations."""
 
-    @property
-    def composed_too_large(self) -> int:
-        """Composed fragments given up as too large."""
+    def __init__(self, bitext: Bitext, forests: ForestBank, dependencies: DependencyBank | None, options: object) -> None: ...
 
-    @property
-    def composed_capped(self) -> int:
-        """Nodes with more composed fragments than are allowed."""
+class PhraseKindCounter(Extractor):
+    """Counts phrase pairs that are constituents, and takes no rules."""
 
-    @property
-    def attachments_capped(self) -> int:
-        """Rules with more ways to attach unaligned words than are allowed."""
-
-def extract_ghkm(bitext: Bitext, first_pair: int, forests: Sequence[ParseForest | None], dependencies: DependencyBank | None, limits: GhkmLimits, labels: RuleLabels, tally: Tally, threads: int, counts: GhkmCounts) -> None:
-    """
-    Adds the rules of the pairs from `first_pair` on, with these forests, to the tally.
-    """
+    def __init__(self, bitext: Bitext, source_trees: TreeBatch, target_trees: TreeBatch, max_phrase: int) -> None: ...
 
 class Step:
     """One use of a rule in a derivation."""

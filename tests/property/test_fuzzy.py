@@ -1,19 +1,17 @@
 """Fuzzy extraction: Hiero's rules and counts, labels and nesting against slow twins."""
 
 from collections import Counter, defaultdict
-from itertools import pairwise
 
-import numpy as np
+import extraction
 import pytest
+from extraction import pairs_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from slow_hiero import slow_occurrences, slow_phrases
 from syntax_strategies import trees
 from taiwan import ALIGNMENT, SOURCE, SOURCE_TREE, TARGET, TARGET_TREE
 
-from treeglot import _core
-from treeglot.corpus import Pair
-from treeglot.rules import HieroOptions, collect, fuzzy_labels
+from treeglot.rules import FuzzyOptions, HieroOptions
 from treeglot.syntax import Alignment, Tree
 from treeglot.syntax.category import category
 
@@ -36,27 +34,12 @@ def parsed_pairs(draw, longest=6):
 
 
 def run(pairs, options, labelled=True, threads=1, **how):
-    """The bitext, its labels, and the tally's rows {(source, target, alignment, labels): (units, times)}."""
-    parsed = collect(Pair(0, s, t, Alignment(a), source_tree=f, target_tree=e) for s, t, a, f, e in pairs)
-    labels = fuzzy_labels(parsed, **how) if labelled else None
-    tally, counts = _core.Tally(), _core.HieroCounts()
-    none = np.zeros(0, dtype=np.uint8)
-    _core.extract_hiero(parsed.pairs, 0, none, options.limits(), labels, tally, 1 << 30, threads, counts)
-    built, texts = parsed.pairs, labels.texts if labels else ["X"]
-    renderer = _core.Renderer(built.source_words, built.target_words, texts)
-    source, target, alignment, noted, count, times, *_ = tally.columns(
-        0, tally.partitions, _core.LexicalTable(built), False
-    )
-
-    def text(buffers):
-        return [bytes(buffers[1][b:e]).decode() for b, e in pairwise(buffers[0])]
-
-    lhs, sides = renderer.source(*source)
-    keys = zip(
-        text(lhs), text(sides), text(renderer.target(*source, *target)[0]), text(renderer.alignment(*alignment)),
-        text(renderer.labels(*noted)), strict=True,
-    )  # fmt: skip
-    return dict(zip(keys, zip((count * 2**28).tolist(), times.tolist(), strict=True), strict=True)), counts
+    """The tally's rows {(lhs, source, target, alignment, labels): (units, times)}, and the counts."""
+    triples = ((s, t, Alignment(a)) for s, t, a, _, _ in pairs)
+    trees = {"source_tree": [f for *_, f, _ in pairs], "target_tree": [e for *_, e in pairs]}
+    options = FuzzyOptions(**vars(options), **how) if labelled else options
+    rows, counts, _ = extraction.run("fuzzy" if labelled else "hiero", pairs_of(triples, **trees), options, threads)
+    return {(r.lhs, r.source, r.target, r.alignment, r.labels): (r.units, r.occurrences) for r in rows}, counts
 
 
 def label(tree, begin, end):
@@ -94,7 +77,7 @@ def test_the_fuzzy_grammar_has_exactly_hieros_rules_and_counts(pairs):
     fuzzy, counts = run(pairs, HieroOptions())
     hiero, plain = run(pairs, HieroOptions(), labelled=False)
     assert sums(fuzzy) == sums(hiero)
-    assert (counts.flat, counts.gappy, counts.refused) == (plain.flat, plain.gappy, 0)
+    assert [counts[name] for name in ("flat", "gappy", "refused")] == [plain["flat"], plain["gappy"], 0]
 
 
 def crosses(a, b):
@@ -128,7 +111,7 @@ def test_nesting_phrases(pair, options):
     rows, counts = run([pair], options, nesting=True)
     accepted = slow_nesting([p for p, *_ in slow_phrases(source, target, links, options)], source, target, f, e)
     assert not any(crosses(p[:2], q[:2]) or crosses(p[2:], q[2:]) for p in accepted for q in accepted)
-    assert counts.phrases - counts.refused == len(accepted)
+    assert counts["phrases"] - counts["refused"] == len(accepted)
     assert rows == slow_rows([pair], options, lambda phrases, f, e: slow_nesting(phrases, source, target, f, e))
 
 

@@ -2,20 +2,20 @@
 
 import math
 from collections import defaultdict
-from itertools import pairwise, product
+from itertools import product
 
+import extraction
 import numpy as np
 import pytest
 from enumeration import derivations, score, tails_of
+from extraction import UNIT, pairs_of
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from syntax_strategies import few_labels, forests, mild_scores
 
-from treeglot import _core
-from treeglot.rules import GhkmOptions, bitext
+from treeglot.rules import GhkmOptions
 from treeglot.syntax import Alignment, Dependency
 
-UNIT = 2**28
 BIG = 10**6
 
 
@@ -265,32 +265,15 @@ def usable(forest, dependency, links, o):
     return forest.parsed and bool(links) and not (o.well_formed and whole is None)
 
 
-def tally_of(pairs, o, threads=1):
-    built = bitext((f.words, d.words, Alignment(links)) for f, d, links in pairs)
-    bank, tally, counts, labels = _core.DependencyBank(), _core.Tally(), _core.GhkmCounts(), _core.RuleLabels()
-    for _, dependency, _ in pairs:
-        bank.append(dependency)
-    _core.extract_ghkm(built, 0, [f for f, _, _ in pairs], bank, o.limits(), labels, tally, threads, counts)
-    return built, tally, counts, labels
-
-
-def rows_of(built, tally, labels):
-    """{(source, target, structure, labels, alignment): (units, occurrences)}"""
-    lexical = _core.LexicalTable(built)
-    renderer = _core.Renderer(built.source_words, built.target_words, labels.texts)
-    source, target, alignment, notes, count, times, *_ = tally.columns(0, tally.partitions, lexical, False)
-
-    def text(buffers):
-        offsets, data = buffers
-        return [bytes(data[b:e]).decode() for b, e in pairwise(offsets)]
-
-    sides = [
-        text(renderer.source(*source)[1]),
-        *map(text, renderer.target(*source, *target)),
-        text(renderer.labels(*notes)),
-        text(renderer.alignment(*alignment)),
-    ]
-    return {tuple(rule): (u, n) for *rule, u, n in zip(*sides, (count * UNIT).tolist(), times.tolist(), strict=True)}
+def rows_of(pairs, o, threads=1):
+    """{(source, target, structure, labels, alignment): (units, occurrences)}, the counts and the labels"""
+    triples = ((f.words, d.words, Alignment(links)) for f, d, links in pairs)
+    parses = {"source_forest": [f for f, _, _ in pairs], "target_dependency": [d for _, d, _ in pairs]}
+    rows, counts, labels = extraction.run("ghkm", pairs_of(triples, **parses), o, threads)
+    found = {
+        (r.source, r.target, r.structure, r.labels, r.alignment): (r.units, r.occurrences) for r in rows
+    }  # fmt: skip
+    return found, counts, labels
 
 
 def with_structure(o, structure):
@@ -301,7 +284,7 @@ def with_structure(o, structure):
 @given(st.lists(parsed_pairs(), min_size=1, max_size=2), options, st.sampled_from([False, True, True]))
 def test_rules_are_those_of_the_definitions(pairs, o, structure):
     o = with_structure(o, structure)
-    built, tally, counts, labels = tally_of(pairs, o)
+    found, counts, _ = rows_of(pairs, o)
     units, times = defaultdict(float), defaultdict(int)
     phrases = 0
     for pair in pairs:
@@ -315,15 +298,14 @@ def test_rules_are_those_of_the_definitions(pairs, o, structure):
             units[rule] += UNIT
             times[rule] += 1
             phrases += 1
-    found = rows_of(built, tally, labels)
     assert {rule: n for rule, (_, n) in found.items()} == times
     for rule, (u, n) in found.items():
         assert u == pytest.approx(units[rule], abs=n * 2, rel=1e-9)
-    assert (counts.pairs, counts.phrases) == (len(pairs), phrases)
-    assert counts.minimal + counts.composed == sum(times.values()) - phrases
-    assert counts.bad == counts.minimal_capped == counts.composed_capped == 0
+    assert (counts["pairs"], counts["phrases"]) == (len(pairs), phrases)
+    assert counts["minimal"] + counts["composed"] == sum(times.values()) - phrases
+    assert counts["minimal_capped"] == counts["composed_capped"] == 0
     if o.max_attachments == -1:
-        assert counts.attachments_capped == 0
+        assert counts["attachments_capped"] == 0
 
 
 @settings(max_examples=100)
@@ -333,7 +315,7 @@ def test_minimal_rules_share_out_what_their_root_counts(pair, wf):
     o = GhkmOptions(wf, phrases="none", max_composed=1, **dict.fromkeys(UNLIMITED, -1))
     assume(usable(*pair, o))
     slow = Slow(*pair, o)
-    built, tally, _, labels = tally_of([pair], o)
+    found, _, _ = rows_of([pair], o)
     expected = 0.0
     for node in slow.cut:
         shares = [
@@ -341,7 +323,7 @@ def test_minimal_rules_share_out_what_their_root_counts(pair, wf):
             for d in derivations(slow.graph, slow.graph.goal)
         ]
         expected += sum(p for p, has in shares if has) / sum(p for p, _ in shares)
-    total = sum(u for u, _ in rows_of(built, tally, labels).values()) / UNIT
+    total = sum(u for u, _ in found.values()) / UNIT
     assert total == pytest.approx(expected, abs=1e-6)
 
 
@@ -358,9 +340,8 @@ def test_a_pair_is_derived_again_from_its_rules(pair, wf, ways):
     o = GhkmOptions(wf, wf, "none", prune=math.inf, max_composed=1, max_attachments=ways, **off)
     assume(usable(*pair, o))
     slow = Slow(*pair, o)
-    built, tally, _, labels = tally_of([pair], o)
     known = defaultdict(set)
-    for source, target, structure, *_ in rows_of(built, tally, labels):
+    for source, target, structure, *_ in rows_of([pair], o)[0]:
         known[source].add((target, structure))
 
     def translations(node):
@@ -418,13 +399,13 @@ def test_caps_are_counted(pair, minimal, composed):
     o = GhkmOptions(phrases="none", **{**off, "minimal_fragments": minimal, "composed_fragments": composed})
     assume(usable(*pair, o))
     slow = Slow(*pair, o)
-    _, _, counts, _ = tally_of([pair], o)
+    _, counts, _ = rows_of([pair], o)
     wanted = np.zeros(4, dtype=int)
     for node in slow.cut:
         rules = [slow.measure(f)[0] for f in slow.fragments(node)]
         one, more = rules.count(1), sum(1 < r <= 3 for r in rules)
         wanted += [min(one, minimal), min(more, composed), one > minimal, more > composed]
-    assert [counts.minimal, counts.composed, counts.minimal_capped, counts.composed_capped] == wanted.tolist()
+    assert [counts[name] for name in ("minimal", "composed", "minimal_capped", "composed_capped")] == wanted.tolist()
 
 
 @settings(max_examples=10)
@@ -432,6 +413,6 @@ def test_caps_are_counted(pair, minimal, composed):
 def test_threads_do_not_show(pairs, o):
     several = []
     for threads in (1, 2, 4):
-        built, tally, _, labels = tally_of(pairs * 3, o, threads)
-        several.append((list(rows_of(built, tally, labels).items()), labels.texts))
+        found, _, labels = rows_of(pairs * 3, o, threads)
+        several.append((list(found.items()), labels))
     assert several[0] == several[1] == several[2]

@@ -4,14 +4,13 @@ from collections import defaultdict
 from itertools import pairwise, product
 
 import pytest
+from extraction import UNIT, pairs_of, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeglot import _core
-from treeglot.rules import HeadDependentsOptions, bitext
+from treeglot.rules import HeadDependentsOptions
 from treeglot.syntax import Alignment, Dependency
-
-UNIT = 2**28
 
 
 @st.composite
@@ -211,23 +210,13 @@ def slow_rules(pair):
 
 def extracted(pairs, options, threads=1):
     """(lhs, source, target, alignment, labels, count) of every row but phrases."""
-    built = bitext((tree.words, target, Alignment(links)) for tree, target, links in pairs)
-    source_trees = _core.SourceTrees(built, [tree for tree, _, _ in pairs])
-    tally, counts = _core.Tally(), _core.HeadDependentsCounts()
-    read = _core.extract_head_dependents(source_trees, 0, options.limits(), tally, 1 << 30, threads, counts)
-    assert read == len(pairs) == counts.pairs
-    renderer = _core.Renderer(built.source_words, built.target_words, source_trees.labels)
-    lexical = _core.LexicalTable(built)
-    source, target, alignment, labels, count, *_ = tally.columns(0, tally.partitions, lexical, False)
-
-    def text(buffers):
-        offsets, data = buffers
-        return [bytes(data[b:e]).decode() for b, e in pairwise(offsets)]
-
-    lhs, symbols = (text(column) for column in renderer.source(*source))
-    targets = text(renderer.target(*source, *target)[0])
-    notes = (text(renderer.alignment(*alignment)), text(renderer.labels(*labels)))
-    rows = list(zip(lhs, symbols, targets, *notes, count.tolist(), strict=True))
+    built = pairs_of(
+        ((tree.words, target, Alignment(links)) for tree, target, links in pairs),
+        source_dependency=[tree for tree, _, _ in pairs],
+    )
+    found, counts, _ = run("head-dependents", built, options, threads)
+    assert len(pairs) == counts["pairs"]
+    rows = [(r.lhs, r.source, r.target, r.alignment, r.labels, r.units / UNIT) for r in found]
     return [row for row in rows if row[0] != "X"], [row for row in rows if row[0] == "X"], counts
 
 
@@ -236,7 +225,7 @@ def extracted(pairs, options, threads=1):
 def test_rules_are_those_of_the_definition(pairs):
     options = HeadDependentsOptions(max_variants=10_000)
     rows, _, counts = extracted(pairs, options)
-    assert counts.capped == 0
+    assert counts["capped"] == 0
     expected = defaultdict(lambda: [0.0, set(), set()])
     for pair in pairs:
         for rule, (count, alignments, labels) in slow_rules(pair).items():
@@ -252,7 +241,7 @@ def test_rules_are_those_of_the_definition(pairs):
     for rule, (count, alignments, labels) in expected.items():
         assert found[rule][0] == pytest.approx(count, abs=1e-5)
         assert found[rule][1:] == [alignments, labels]
-    assert counts.acceptable == sum(acceptable(t, a, w) for t, _, a in pairs for w in range(len(t)))
+    assert counts["acceptable"] == sum(acceptable(t, a, w) for t, _, a in pairs for w in range(len(t)))
 
 
 @settings(max_examples=150)
@@ -303,7 +292,7 @@ def test_phrases_are_all_consistent_pairs_within_the_limit(pair, longest):
         assert labels == ""
         found[source, target_side] += count
     assert found == expected
-    assert counts.phrases == sum(expected.values())
+    assert counts["phrases"] == sum(expected.values())
 
 
 @settings(max_examples=20)

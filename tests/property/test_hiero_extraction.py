@@ -1,15 +1,15 @@
 """Extraction against a slow twin written from the definitions of phrase pairs and hierarchical rules."""
 
 from collections import defaultdict
-from itertools import pairwise, product
+from dataclasses import replace
+from itertools import product
 
-import numpy as np
+from extraction import pairs_of, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from slow_hiero import UNIT, slow_occurrences
+from slow_hiero import slow_occurrences
 
-from treeglot import _core
-from treeglot.rules import HieroOptions, bitext
+from treeglot.rules import HieroOptions
 from treeglot.syntax import Alignment
 
 
@@ -46,53 +46,34 @@ def slow_rules(source, target, links, options, core=True):
     return found
 
 
-def tally_of(pairs, options, core=(), threads=1):
-    built = bitext((s, t, Alignment(a)) for s, t, a in pairs)
-    tally, counts = _core.Tally(), _core.HieroCounts()
-    marks = np.array(core, dtype=np.uint8)
-    assert _core.extract_hiero(built, 0, marks, options.limits(), None, tally, 1 << 30, threads, counts) == len(pairs)
-    return built, tally, counts
-
-
-def rows_of(built, tally, merged):
-    """(source, target, alignment, units, occurrences) of every row."""
-    lexical = _core.LexicalTable(built)
-    renderer = _core.Renderer(built.source_words, built.target_words, ["X"])
-    source, target, alignment, _, count, occurrences, *_ = tally.columns(0, tally.partitions, lexical, merged)
-
-    def text(buffers):
-        offsets, data = buffers
-        return [bytes(data[b:e]).decode() for b, e in pairwise(offsets)]
-
-    sides = [
-        text(renderer.source(*source)[1]),
-        text(renderer.target(*source, *target)[0]),
-        text(renderer.alignment(*alignment)),
-    ]
-    return list(zip(*sides, (count * UNIT).tolist(), occurrences.tolist(), strict=True))
+def rows_of(pairs, options, threads=1, merged=False):
+    """(source, target, alignment, units, occurrences) of every row, and the counts."""
+    triples = ((s, t, Alignment(a)) for s, t, a in pairs)
+    rows, counts, _ = run("hiero", pairs_of(triples), options, threads, merged)
+    return [(r.source, r.target, r.alignment, r.units, r.occurrences) for r in rows], counts
 
 
 @settings(max_examples=250)
 @given(st.lists(aligned_pairs(), min_size=1, max_size=3), limits, st.data())
 def test_rules_are_those_of_the_definition(pairs, options, data):
-    core = data.draw(st.lists(st.integers(0, 1), min_size=len(pairs), max_size=len(pairs)))
-    built, tally, counts = tally_of(pairs, options, core)
+    core = data.draw(st.integers(0, len(pairs)))
+    options = replace(options, core=core)
     expected = defaultdict(list)
-    for (source, target, links), in_core in zip(pairs, core, strict=True):
-        for rule, seen in slow_rules(source, target, links, options, bool(in_core)).items():
+    for number, (source, target, links) in enumerate(pairs):
+        for rule, seen in slow_rules(source, target, links, options, number < core).items():
             expected[rule] += seen
     by_alignment = {
         (*rule, alignment): (sum(u for a, u in seen if a == alignment), sum(a == alignment for a, _ in seen))
         for rule, seen in expected.items()
         for alignment in {a for a, _ in seen}
     }
-    rows = rows_of(built, tally, merged=False)
+    rows, counts = rows_of(pairs, options)
     assert {(s, t, a): (units, times) for s, t, a, units, times in rows} == by_alignment
     assert len(rows) == len(by_alignment)
-    assert counts.flat + counts.gappy == sum(len(seen) for seen in expected.values())
+    assert counts["flat"] + counts["gappy"] == sum(len(seen) for seen in expected.values())
     # Merged: a row for each rule, with its most frequent alignment; which is first among equals is the order of finding
     # them, which the twin does not share.
-    merged = rows_of(built, tally, merged=True)
+    merged, _ = rows_of(pairs, options, merged=True)
     assert {(s, t): (units, times) for s, t, _, units, times in merged} == {
         rule: (sum(u for _, u in seen), len(seen)) for rule, seen in expected.items()
     }
@@ -139,8 +120,7 @@ def test_a_pair_is_derived_again_from_its_rules(pair):
         max_phrase=-1, max_symbols=-1, max_nonterminals=2, adjacent=True, loose_source=-1, loose_target=-1,
         phrase_loose_source=-1, phrase_loose_target=-1,
     )  # fmt: skip
-    built, tally, _ = tally_of([pair], off)
-    rules = [(s.split(), t.split()) for s, t, *_ in rows_of(built, tally, merged=True)]
+    rules = [(s.split(), t.split()) for s, t, *_ in rows_of([pair], off, merged=True)[0]]
     whole = (0, len(source), 0, len(target))
     assert (whole in derivable(rules, source, target)) == bool(links)
     # Without the rule that is the pair itself the others still derive it, if any of them came from the whole of it.
@@ -156,5 +136,5 @@ def test_a_pair_is_derived_again_from_its_rules(pair):
 @settings(max_examples=20)
 @given(st.lists(aligned_pairs(), min_size=30, max_size=60), limits)
 def test_threads_do_not_show(pairs, options):
-    several = [rows_of(*tally_of(pairs * 3, options, threads=threads)[:2], merged=True) for threads in (1, 2, 4)]
+    several = [rows_of(pairs * 3, options, threads, merged=True)[0] for threads in (1, 2, 4)]
     assert several[0] == several[1] == several[2]

@@ -2,13 +2,13 @@
 
 from itertools import combinations
 
+from extraction import pairs_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from syntax_strategies import trees
 from taiwan import ALIGNMENT, SOURCE, SOURCE_TREE, TARGET, TARGET_TREE
 
 from treeglot.analyse import phrase_kinds
-from treeglot.corpus import Pair
 from treeglot.syntax import Alignment, Tree
 
 
@@ -49,8 +49,8 @@ def pairs(draw):
 @settings(max_examples=60)
 @given(st.lists(pairs(), min_size=1, max_size=3), st.sampled_from([2, 9]), st.integers(1, 2))
 def test_kinds(corpus, longest, threads):
-    pairs = (Pair(0, s, t, Alignment(a), source_tree=f, target_tree=e) for s, t, a, f, e in corpus)
-    found = phrase_kinds(pairs, longest, threads)
+    trees = {"source_tree": [f for *_, f, _ in corpus], "target_tree": [e for *_, e in corpus]}
+    found = phrase_kinds(pairs_of(((s, t, Alignment(a)) for s, t, a, _, _ in corpus), **trees), longest, threads)
     expected = [0] * 5
     for pair in corpus:
         phrases = list(tight_pairs(pair, longest))
@@ -67,7 +67,7 @@ def test_kinds(corpus, longest, threads):
 
 
 def test_the_example_of_the_paper():
-    found = phrase_kinds([Pair(1, SOURCE, TARGET, ALIGNMENT, source_tree=SOURCE_TREE, target_tree=TARGET_TREE)])
+    found = phrase_kinds(pairs_of([(SOURCE, TARGET, ALIGNMENT)], source_tree=[SOURCE_TREE], target_tree=[TARGET_TREE]))
     assert found.tree_to_tree < found.nested < found.string_to_string
     assert found.as_json()["percent_of_nested"]["nested"] == 100
     assert "<svg" in found.plot()

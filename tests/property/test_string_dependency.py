@@ -1,16 +1,15 @@
 """String-to-dependency extraction against the definitions of Shen et al. (2008), written out word by word."""
 
 from collections import Counter, defaultdict
-from itertools import pairwise, product
+from itertools import product
 
-import numpy as np
 from dependency_pieces import Piece, join
+from extraction import pairs_of, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from slow_hiero import UNIT, slow_occurrences
+from slow_hiero import slow_occurrences
 
-from treeglot import _core
-from treeglot.rules import HieroOptions, bitext, target_structures
+from treeglot.rules import HieroOptions, StructureOptions
 from treeglot.syntax import Alignment, Dependency
 
 OPEN = HieroOptions(max_phrase=-1, max_symbols=-1, adjacent=True, loose_source=1, loose_target=1, phrase_loose_source=1)
@@ -77,22 +76,13 @@ def structure_of(heads, occurrence):
 
 
 def extract(pairs, options, strict=True, structured=True):
-    built = bitext((s, t, Alignment(a)) for s, t, a, _ in pairs)
-    labels = target_structures(built, [tree for *_, tree in pairs], strict=strict) if structured else None
-    tally, counts = _core.Tally(), _core.HieroCounts()
-    none = np.zeros(0, dtype=np.uint8)
-    assert _core.extract_hiero(built, 0, none, options.limits(), labels, tally, 1 << 30, 1, counts) == len(pairs)
-    renderer = _core.Renderer(built.source_words, built.target_words, labels.texts if labels else ["X"])
-    source, target, alignment, notes, count, *_ = tally.columns(0, tally.partitions, _core.LexicalTable(built), False)
-
-    def text(buffers):
-        offsets, data = buffers
-        return [bytes(data[b:e]).decode() for b, e in pairwise(offsets)]
-
-    sides = [text(renderer.source(*source)[1]), *map(text, renderer.target(*source, *target))]
-    notes_text = [text(renderer.alignment(*alignment)), text(renderer.labels(*notes))]
-    rows = list(zip(*sides, *notes_text, (count * UNIT).tolist(), strict=True))
-    return rows, counts, labels
+    """(source, target, structure, alignment, labels, units) of every row, and the counts."""
+    built = pairs_of(((s, t, Alignment(a)) for s, t, a, _ in pairs), target_dependency=[tree for *_, tree in pairs])
+    if structured:
+        rows, counts, _ = run("string-dependency", built, StructureOptions(**vars(options), strict=strict))
+    else:
+        rows, counts, _ = run("hiero", built, options)
+    return [(r.source, r.target, r.structure, r.alignment, r.labels, r.units) for r in rows], counts
 
 
 def occurrences(pairs, options, strict):
@@ -118,10 +108,10 @@ def test_rules_are_those_of_the_definitions(pairs, options, strict):
         tags = " ".join(tree.tags[w] for w in words)
         structure = " ".join(map(str, numbers))
         expected[occurrence.source, occurrence.target, structure, occurrence.alignment, tags] += occurrence.units
-    rows, counts, labels = extract(pairs, options, strict)
+    rows, counts = extract(pairs, options, strict)
     assert {row[:5]: row[5] for row in rows} == expected
-    assert labels.unparsed == sum(len(tree) == 0 for *_, tree in pairs)
-    assert (counts.flat, counts.gappy) == tuple(
+    assert counts["unparsed"] == sum(len(tree) == 0 for *_, tree in pairs)
+    assert (counts["flat"], counts["gappy"]) == tuple(
         sum(bool(o.holes) == gappy for _, o in occurrences(pairs, options, strict)) for gappy in (False, True)
     )
 
@@ -168,10 +158,11 @@ def test_threads_make_no_difference(tmp_path):
 
     source, target = ["a", "b", "c", "d"], ["x", "y", "z", "x"]
     tree = Dependency(target, [1, -1, 1, 2], ["N", "V", "N", "N"])
-    built = bitext([(source, target, Alignment.parse("0-0 1-1 2-2 3-3"))] * 100)
+    links = Alignment.parse("0-0 1-1 2-2 3-3")
+    pairs = pairs_of([(source, target, links)] * 100, target_dependency=[tree] * 100)
     files = []
     for threads in (1, 2):
         folder = tmp_path / str(threads)
-        write(built, folder, labels=target_structures(built, [tree] * 100), threads=threads)
+        write("string-dependency", pairs, folder, threads=threads)
         files.append([path.read_bytes() for path in sorted(folder.iterdir())])
     assert files[0] == files[1]

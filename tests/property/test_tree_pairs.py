@@ -2,46 +2,34 @@
 
 import re
 from collections import defaultdict
-from itertools import pairwise, product
+from itertools import product
 
+import extraction
+from extraction import UNIT, pairs_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from syntax_strategies import trees
 from taiwan import ALIGNMENT, SOURCE, SOURCE_TREE, TARGET, TARGET_TREE
 
 from treeglot import _core
-from treeglot.corpus import Pair
-from treeglot.rules import collect
-from treeglot.rules.tree_pair import rule_trees
+from treeglot.rules import TreePairOptions, rule_trees
 from treeglot.syntax import Alignment, Tree
 
-UNIT = 2**28
 VARIABLE = re.compile(r"\[[^\\]+,\d+\]")
 
 
 def run(pairs, frontier=7, rules=10**6, threads=1):
     """{(lhs, source, target, alignment, source tree, target tree): (units, times)}, labels checked on the way."""
-    parsed = collect(Pair(0, s, t, Alignment(a), source_tree=f, target_tree=e) for s, t, a, f, e in pairs)
-    built = parsed.pairs
-    extractor = _core.TreePairExtractor(built, parsed.source_trees, parsed.target_trees, frontier, rules)
-    tally, counts = _core.Tally(), _core.TreePairCounts()
-    assert extractor.extract(0, tally, 1 << 30, threads, counts) == len(pairs)
-    renderer = _core.Renderer(built.source_words, built.target_words, extractor.texts)
-    columns = tally.columns(0, tally.partitions, _core.LexicalTable(built), False)
-    source, target, alignment, noted, count, times = columns[:6]
-
-    def text(buffers):
-        return [bytes(buffers[1][b:e]).decode() for b, e in pairwise(buffers[0])]
-
-    lhs, sides = renderer.source(*source)
+    triples = ((s, t, Alignment(a)) for s, t, a, _, _ in pairs)
+    both = {"source_tree": [f for *_, f, _ in pairs], "target_tree": [e for *_, e in pairs]}
+    options = TreePairOptions(max_frontier=frontier, max_rules=rules)
+    rows, counts, _ = extraction.run("tree-pairs", pairs_of(triples, **both), options, threads)
     found = {}
-    for left, f, e, a, n, units, seen in zip(
-        text(lhs), text(sides), text(renderer.target(*source, *target)[0]), text(renderer.alignment(*alignment)),
-        text(renderer.labels(*noted)), (count * UNIT).tolist(), times.tolist(), strict=True,
-    ):  # fmt: skip
-        labels = [left] + [word[1:].rsplit(",", 1)[0] for word in f.split() if VARIABLE.fullmatch(word)]
-        assert n.split()[: 2 * len(labels)] == [part for joint in labels for part in joint.split("~")]
-        found[(left, f, e, a, *rule_trees(f, e, n))] = (units, seen)
+    for row in rows:
+        labels = [row.lhs] + [word[1:].rsplit(",", 1)[0] for word in row.source.split() if VARIABLE.fullmatch(word)]
+        assert row.labels.split()[: 2 * len(labels)] == [part for joint in labels for part in joint.split("~")]
+        rule = (row.lhs, row.source, row.target, row.alignment, *rule_trees(row.source, row.target, row.labels))
+        found[rule] = (row.units, row.occurrences)
     return found, counts
 
 
@@ -170,8 +158,8 @@ def parsed_pairs(draw, longest=4):
 def test_rules_are_the_closure_of_the_definition(pairs, frontier):
     found, counts = run(pairs, frontier)
     assert found == slow_rows(pairs, frontier)
-    assert counts.rules == sum(times for _, times in found.values())
-    assert counts.limited == 0
+    assert counts["rules"] == sum(times for _, times in found.values())
+    assert counts["limited"] == 0
 
 
 @settings(max_examples=40)
@@ -187,7 +175,7 @@ def test_a_limit_takes_the_rules_with_the_fewest_symbols(pair, most):
         fitting = [k for k in range(8) if sum(size <= k for size in sizes) <= most]
         kept += sum(size <= max(fitting) for size in sizes)
         limited += len(sizes) > most
-    assert (counts.rules, counts.limited) == (kept, limited)
+    assert (counts["rules"], counts["limited"]) == (kept, limited)
     assert sum(times for _, times in found.values()) == kept
 
 

@@ -7,17 +7,18 @@ from pathlib import Path
 import bush
 import pyarrow.parquet as pq
 import pytest
+from extraction import bitext, pairs_of
 
-from treeglot import Alignment, Dependency, ParseForest, Tree, TreeglotError, UsageError
-from treeglot._core import ScoreKind
+from treeglot import Alignment, Dependency, ParseForest, Tree, UsageError
+from treeglot._core import DependencyBank, ForestBank, GhkmExtractor, ScoreKind
+from treeglot.corpus import as_forest
 from treeglot.graph import Builder, Hypergraph
 from treeglot.rules import (
     RULE_SETS,
     GhkmOptions,
     RuleKinds,
-    bitext,
     compile_table,
-    extract_ghkm,
+    extract,
     rule_kinds,
     score,
 )
@@ -38,11 +39,17 @@ MINIMAL = {
 }
 
 
+def taken(pairs, forests, folder, options, dependencies=None, **how):
+    forests = [f and as_forest(f) for f in forests]
+    parses = {"source_forest": forests} | ({} if dependencies is None else {"target_dependency": dependencies})
+    return extract("ghkm", pairs_of(pairs, **parses), folder, options, **how)
+
+
 def rows(folder: Path, options: GhkmOptions, forests=None, pairs=None, dependencies=None, **how):
     pairs = pairs or [(bush.SOURCE, bush.TARGET, bush.ALIGNMENT)]
     forests = forests or [bush.forest({11: math.log(0.75), 12: math.log(0.25)})]
     dependencies = dependencies or [bush.DEPENDENCY]
-    extraction = extract_ghkm(bitext(pairs), forests, folder / "counts", options, dependencies=dependencies, **how)
+    extraction = taken(pairs, forests, folder / "counts", options, dependencies, **how)
     score(extraction, folder / "rules.parquet")
     return pq.read_table(folder / "rules.parquet").to_pylist()
 
@@ -130,15 +137,14 @@ NO_PARSE = ParseForest(Hypergraph.from_arrays([0], [0], [], None), [], [], [], S
 
 
 def counted(folder, options, pairs, forests, dependencies=None, **how):
-    extract_ghkm(bitext(pairs), forests, folder, options, dependencies=dependencies, **how)
-    facts = json.loads((folder / "extraction.json").read_text())
-    return {name: n for name, n in facts["counts"].items() if n}
+    counts = taken(pairs, forests, folder, options, dependencies, **how).counts
+    return {name: n for name, n in counts.items() if n}
 
 
 def test_trees_are_forests(tmp_path):
     tree = Tree.parse("(NP (DT das) (NN Haus))")
     pair = (["das", "Haus"], ["the", "house", "."], Alignment.parse("0-0 1-1"))
-    extraction = extract_ghkm(bitext([pair]), [tree], tmp_path, GhkmOptions(max_composed=2))
+    extraction = taken([pair], [tree], tmp_path, GhkmOptions(max_composed=2))
     score(extraction, tmp_path / "rules.parquet")
     table = pq.read_table(tmp_path / "rules.parquet").to_pylist()
     assert {(r["source"], r["target"]): r["count"] for r in table} == {
@@ -161,7 +167,7 @@ def test_many_variables(tmp_path):
     pair = (words, words[::-1], Alignment([(i, 11 - i) for i in range(12)]))
     heads = Dependency(words[::-1], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, -1])
     options = GhkmOptions(True, True, "none", max_composed=1)
-    extraction = extract_ghkm(bitext([pair]), [tree], tmp_path, options, dependencies=[heads])
+    extraction = taken([pair], [tree], tmp_path, options, [heads])
     score(extraction, tmp_path / "rules.parquet")
     assert compile_table(tmp_path / "rules.parquet", tmp_path / "rules.table").rules == 13
     (flat,) = (r for r in pq.read_table(tmp_path / "rules.parquet").to_pylist() if r["lhs"] == "S")
@@ -174,7 +180,7 @@ def test_unaligned_words_go_wherever_they_can(tmp_path):
     tree = Tree.parse("(NP (DT das) (NN Haus))")
     pair = (["das", "Haus"], ["the", "house", "."], Alignment.parse("0-0 1-1"))
     options = GhkmOptions(phrases="none", max_composed=1, max_attachments=8)
-    extraction = extract_ghkm(bitext([pair]), [tree], tmp_path, options)
+    extraction = taken([pair], [tree], tmp_path, options)
     score(extraction, tmp_path / "rules.parquet")
     table = pq.read_table(tmp_path / "rules.parquet").to_pylist()
     assert {(r["source"], r["target"]): r["count"] for r in table} == {
@@ -188,16 +194,16 @@ def test_unaligned_words_go_wherever_they_can(tmp_path):
 
 def test_rules_are_counted_by_kind(tmp_path):
     for memory in (1 << 30, 0):
-        how = {"dependencies": [bush.DEPENDENCY] * 3000, "memory": memory}
-        made = extract_ghkm(bitext([PAIR] * 3000), [bush.forest()] * 3000, tmp_path, RULE_SETS["c2d"], **how)
-        assert made.parts == (1 if memory else 2)
+        trees = [bush.DEPENDENCY] * 3000
+        made = taken([PAIR] * 3000, [bush.forest()] * 3000, tmp_path, RULE_SETS["c2d"], trees, memory=memory)
+        assert made.facts["parts"] == (1 if memory else 3)
         assert rule_kinds(made) == RuleKinds(fragments=36, phrases=9)
 
 
 def test_a_root_that_a_treebank_calls_x_is_no_phrase(tmp_path):
-    pairs = bitext([(["das", "Haus"], ["the", "house"], Alignment.parse("0-0 1-1"))])
+    pairs = [(["das", "Haus"], ["the", "house"], Alignment.parse("0-0 1-1"))]
     found = [
-        rule_kinds(extract_ghkm(pairs, [Tree.parse(f"({root} (DT das) (NN Haus))")], tmp_path / root))
+        rule_kinds(taken(pairs, [Tree.parse(f"({root} (DT das) (NN Haus))")], tmp_path / root, None))
         for root in ("NP", "X")
     ]
     assert found == [RuleKinds(fragments=6, phrases=3)] * 2
@@ -246,55 +252,62 @@ def test_pairs_that_give_nothing_are_counted(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("pairs", "forests", "dependencies", "error", "problem"),
+    ("pairs", "dependencies", "error", "problem"),
     [
         (
-            [PAIR, (["Bùshí", *bush.SOURCE[:5]], *PAIR[1:])], 2, 2, TreeglotError,
+            [PAIR, (["Bùshí", *bush.SOURCE[:5]], *PAIR[1:])], True, ValueError,
             "pair 2: word 2 of the forest is 'yǔ', of the source sentence 'Bùshí'",
         ),
         (
-            [PAIR, (bush.SOURCE[:5], bush.TARGET, Alignment([]))], 2, 2, TreeglotError,
+            [PAIR, (bush.SOURCE[:5], bush.TARGET, Alignment([]))], True, ValueError,
             "pair 2: the forest has 6 words, the source sentence has 5",
         ),
         (
-            [PAIR, (bush.SOURCE, [*bush.TARGET, "."], bush.ALIGNMENT)], 2, 2, TreeglotError,
+            [PAIR, (bush.SOURCE, [*bush.TARGET, "."], bush.ALIGNMENT)], True, ValueError,
             "pair 2: the dependency tree has 6 words, the target sentence has 7",
         ),
-        ([PAIR, PAIR], 1, 2, UsageError, "there are 1 forests for 2 sentence pairs"),
-        ([PAIR, PAIR], 3, 2, TreeglotError, "there are more forests than sentence pairs: 2"),
-        ([PAIR, PAIR], 2, 1, UsageError, "there are 1 dependency trees for 2 sentence pairs"),
-        ([PAIR], 1, None, UsageError, "well-formed rules and phrases take the dependency trees of the target sides"),
+        ([PAIR], False, UsageError, "well-formed rules and phrases take the dependency trees of the target sides"),
     ],
 )  # fmt: skip
-def test_bad_input(tmp_path, pairs, forests, dependencies, error, problem):
-    trees = None if dependencies is None else [bush.DEPENDENCY] * dependencies
+def test_bad_input(tmp_path, pairs, dependencies, error, problem):
+    trees = [bush.DEPENDENCY] * len(pairs) if dependencies else None
     with pytest.raises(error) as caught:
-        extract_ghkm(bitext(pairs), [bush.forest()] * forests, tmp_path, RULE_SETS["c2d"], dependencies=trees)
+        taken(pairs, [bush.forest()] * len(pairs), tmp_path, RULE_SETS["c2d"], trees)
     assert str(caught.value) == problem
     assert not (tmp_path / "extraction.json").exists()
 
 
-def test_bad_pairs_are_left_out_if_asked(tmp_path):
-    other = (["Bùshí", *bush.SOURCE[:5]], *PAIR[1:])
-    trees = [bush.DEPENDENCY] * 2
-    found = counted(tmp_path, RULE_SETS["c2d"], [other, PAIR], [bush.forest()] * 2, trees, skip_bad=True)
-    assert (found["pairs"], found["bad"], found["minimal"]) == (2, 1, 10)
+@pytest.mark.parametrize(
+    ("forests", "dependencies", "problem"),
+    [
+        (1, 2, "there are 1 forests for 2 sentence pairs"),
+        (3, 2, "there are 3 forests for 2 sentence pairs"),
+        (2, 1, "there are 1 dependency trees for 2 sentence pairs"),
+    ],
+)
+def test_every_pair_has_its_parses(forests, dependencies, problem):
+    forest_bank, dependency_bank = ForestBank(3.0), DependencyBank()
+    forest_bank.append([bush.forest()] * forests, 1)
+    for _ in range(dependencies):
+        dependency_bank.append(bush.DEPENDENCY)
+    with pytest.raises(ValueError, match=f"^{problem}$"):
+        GhkmExtractor(bitext([PAIR, PAIR]), forest_bank, dependency_bank, RULE_SETS["c2d"])
 
 
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        ({"max_composed": 0}, "max_composed is 0; expected 1 or more, or -1 for no limit"),
-        ({"phrase_loose": -2}, "phrase_loose is -2; expected 0 or more, or -1 for no limit"),
-        ({"prune": -1.0}, "prune is -1.0; expected 0 or more"),
-        ({"prune": math.nan}, "prune is nan; expected 0 or more"),
+        ({"max_composed": 0}, "max_composed is 0; expected at least 1, or -1 for no limit"),
+        ({"phrase_loose": -2}, "phrase_loose is -2; expected at least 0, or -1 for no limit"),
+        ({"prune": -1.0}, "prune is -1.0; expected at least 0"),
+        ({"prune": math.nan}, "prune is nan; expected a number, at least 0"),
         ({"phrases": "some"}, "phrases is 'some'; expected 'none', 'all' or 'well-formed'"),
         ({"structure": True}, "structure is kept only of well-formed rules: set well_formed too"),
     ],
 )
-def test_bad_options(tmp_path, change, problem):
+def test_bad_options(change, problem):
     with pytest.raises(UsageError) as caught:
-        extract_ghkm(bitext([PAIR]), [bush.forest()], tmp_path, GhkmOptions(**change))
+        GhkmOptions(**change)
     assert str(caught.value) == problem
 
 
@@ -331,7 +344,7 @@ def test_a_deep_tree(tmp_path):
     found = counted(tmp_path, GhkmOptions(phrases="none", **off), pairs, [tree, tree])
     # Aligned, every level is cut; unaligned, all of it is in one rule.
     assert found["minimal"] == depth + 2 + 2
-    extraction = extract_ghkm(bitext(pairs), [tree, tree], tmp_path, GhkmOptions(phrases="none", **off))
+    extraction = taken(pairs, [tree, tree], tmp_path, GhkmOptions(phrases="none", **off))
     score(extraction, tmp_path / "rules.parquet")
     done = compile_table(tmp_path / "rules.parquet", tmp_path / "rules.table")
     assert done.left_out == 1
@@ -344,7 +357,7 @@ def test_parts_and_threads_do_not_show(tmp_path):
         folder = tmp_path / f"{threads}-{memory}"
         how = {"threads": threads, "memory": memory}
         tables.append(rows(folder, RULE_SETS["c2d"], forests, pairs, trees, **how))
-    assert json.loads((tmp_path / "1-0/counts/extraction.json").read_text())["parts"] == 3
+    assert json.loads((tmp_path / "1-0/counts/extraction.json").read_text())["parts"] == 5
     key = lambda r: (r["source"], r["target"])  # noqa: E731
     assert sorted(tables[0], key=key) == sorted(tables[1], key=key) == sorted(tables[2], key=key)
     one, two = ({p.name: p.read_bytes() for p in (tmp_path / f"{t}-{1 << 30}/counts").iterdir()} for t in (1, 2))

@@ -1,12 +1,11 @@
 """The example of the paper's Figures 2 and 3, unaligned words, and trees that extraction must refuse or repair."""
 
-import json
-
 import pytest
+from extraction import bitext, pairs_of
 
 from treeglot import _core
 from treeglot.base.errors import UsageError
-from treeglot.rules import HeadDependentsOptions, bitext, extract_dependents, score
+from treeglot.rules import HeadDependentsOptions, extract, score
 from treeglot.syntax import Alignment, Dependency
 
 # Figure 2: 给 has a dependent of its own, all else hangs from 做.
@@ -19,13 +18,15 @@ def rules_of(tmp_path, pairs, **options):
     """{(lhs, source, target): (labels, count)} of all rules, and the extraction's counts."""
     import pyarrow.parquet as pq
 
-    built = bitext((tree.words, target.split(), Alignment.parse(links)) for tree, target, links in pairs)
-    folder = tmp_path / "counts"
-    extraction = extract_dependents(built, [tree for tree, _, _ in pairs], folder, HeadDependentsOptions(**options))
+    built = pairs_of(
+        ((tree.words, target.split(), Alignment.parse(links)) for tree, target, links in pairs),
+        source_dependency=[tree for tree, _, _ in pairs],
+    )
+    extraction = extract("head-dependents", built, tmp_path / "counts", HeadDependentsOptions(**options))
     score(extraction, tmp_path / "rules.parquet")
     rows = pq.read_table(tmp_path / "rules.parquet").to_pylist()
     rules = {(r["lhs"], r["source"], r["target"]): (r["labels"], r["count"]) for r in rows}
-    return rules, json.loads((folder / "extraction.json").read_text())["counts"]
+    return rules, extraction.counts
 
 
 def test_figure_2_annotation():
@@ -128,10 +129,9 @@ def test_tags_and_words_never_look_like_each_other(tmp_path):
 def test_trees_that_cannot_be_used_give_phrases_alone_and_are_counted(tmp_path):
     words, tags = ["a", "b"], ["A", "B"]
     broken = [Dependency(words, [1, 0], tags), Dependency(words, [-2, 0], tags), Dependency([], [], [])]
-    pairs = [(tree, "x y", "0-0 1-1") for tree in broken]
-    built = bitext((words, target.split(), Alignment.parse(links)) for _, target, links in pairs)
-    extraction = extract_dependents(built, broken, tmp_path / "counts")
-    counts = json.loads((tmp_path / "counts" / "extraction.json").read_text())["counts"]
+    pairs = pairs_of([(words, ["x", "y"], Alignment.parse("0-0 1-1"))] * 3, source_dependency=broken)
+    extraction = extract("head-dependents", pairs, tmp_path / "counts")
+    counts = extraction.counts
     assert (counts["broken"], counts["unparsed"], counts["rules"], counts["phrases"]) == (2, 1, 0, 9)
     assert score(extraction, tmp_path / "rules.parquet") == 3
 
@@ -157,19 +157,20 @@ def test_projectivising_refuses_a_cycle():
     ],
 )
 def test_trees_that_do_not_fit_are_refused(tmp_path, tree, problem):
-    built = bitext([(["a", "b"], ["x"], Alignment.parse("0-0"))])
+    pair = (["a", "b"], ["x"], Alignment.parse("0-0"))
     with pytest.raises(ValueError, match=f"^{problem}$"):
-        extract_dependents(built, [tree], tmp_path)
+        extract("head-dependents", pairs_of([pair], source_dependency=[tree]), tmp_path)
     with pytest.raises(ValueError, match=r"^there are 0 source trees for 1 sentence pairs$"):
-        extract_dependents(built, [], tmp_path)
-    with pytest.raises(UsageError, match=r"^max_variants is 0; expected 1 or more$"):
-        extract_dependents(built, [tree], tmp_path, HeadDependentsOptions(max_variants=0))
+        _core.HeadDependentsExtractor(bitext([pair]), [], HeadDependentsOptions())
+    with pytest.raises(UsageError, match=r"^max_variants is 0; expected at least 1$"):
+        HeadDependentsOptions(max_variants=0)
 
 
 def test_parts_and_threads_give_the_same_bytes(tmp_path):
-    pairs = bitext([(TREE.words, TARGET.split(), Alignment.parse(LINKS))] * 2000)
+    triple = (TREE.words, TARGET.split(), Alignment.parse(LINKS))
+    pairs = pairs_of([triple] * 2000, source_dependency=[TREE] * 2000)
     for name, threads in (("one", 1), ("three", 3)):
-        extraction = extract_dependents(pairs, [TREE] * 2000, tmp_path / name, threads=threads, memory=1)
-        assert extraction.parts == 2
+        extraction = extract("head-dependents", pairs, tmp_path / name, threads=threads, memory=1)
+        assert extraction.facts["parts"] == 2
         score(extraction, tmp_path / f"{name}.parquet")
     assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "three.parquet").read_bytes()

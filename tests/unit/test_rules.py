@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from extraction import pairs_of
 
 from treeglot import FormatError, UsageError
 from treeglot._core import Renderer
@@ -17,7 +18,6 @@ from treeglot.rules import (
     Extraction,
     HieroOptions,
     ScoreOptions,
-    bitext,
     compile_table,
     extract,
     score,
@@ -33,11 +33,11 @@ PAIRS = [
 
 
 def aligned(pairs):
-    return bitext((s.split(), t.split(), Alignment.parse(a)) for s, t, a in pairs)
+    return pairs_of((s.split(), t.split(), Alignment.parse(a)) for s, t, a in pairs)
 
 
 def table_of(pairs, folder: Path, options=None, scoring=None, **how):
-    extraction = extract(aligned(pairs), folder / "counts", options, **how)
+    extraction = extract("hiero", aligned(pairs), folder / "counts", options, **how)
     rules = score(extraction, folder / "rules.parquet", scoring, threads=how.get("threads", 1))
     table = pq.read_table(folder / "rules.parquet")
     assert table.schema.equals(table_schema())
@@ -83,7 +83,7 @@ def test_probabilities_and_lexical_weights(tmp_path):
 
 
 def test_rules_with_variables_come_from_the_core_alone(tmp_path):
-    table = table_of(PAIRS, tmp_path, core=1)
+    table = table_of(PAIRS, tmp_path, HieroOptions(core=1))
     assert {s for s, _ in table if "[X,1]" in s} == {"das [X,1]", "[X,1] Haus"}
     assert table["das Buch", "the book"]["count"] == 1  # shared with no other rule
     assert ("das", "the") in table
@@ -127,7 +127,7 @@ def test_parts_add_up_to_the_whole(tmp_path):
 def test_an_extraction_is_there_when_it_is_complete(tmp_path):
     with pytest.raises(FormatError, match="holds no finished extraction"):
         Extraction.open(tmp_path)
-    made = extract(aligned(PAIRS), tmp_path)
+    made = extract("hiero", aligned(PAIRS), tmp_path)
     assert Extraction.open(tmp_path) == made
     facts = json.loads((tmp_path / "extraction.json").read_text())
     assert facts["counts"] == {"pairs": 3, "unlinked": 0, "phrases": 9, "refused": 0, "flat": 9, "gappy": 6}
@@ -140,15 +140,15 @@ def test_nothing_to_extract(tmp_path):
 
 def test_refusals(tmp_path):
     with pytest.raises(ValueError, match=re.escape("link 1-0: the source sentence has 1 word")):
-        aligned([("a", "x", "1-0")])
-    with pytest.raises(UsageError, match="max_symbols is 0; expected 1 or more, or -1 for no limit"):
-        extract(aligned(PAIRS), tmp_path, HieroOptions(max_symbols=0))
+        extract("hiero", aligned([("a", "x", "1-0")]), tmp_path)
+    with pytest.raises(UsageError, match="max_symbols is 0; expected at least 1, or -1 for no limit"):
+        HieroOptions(max_symbols=0)
     with pytest.raises(UsageError, match="smoothing is 'some'; expected 'none', 'good-turing' or 'kneser-ney'"):
         table_of(PAIRS, tmp_path, scoring=ScoreOptions(smoothing="some"))
 
 
 def test_too_little_memory_is_said(tmp_path):
-    extraction = extract(aligned(random_pairs(2500, 3)), tmp_path / "counts")
+    extraction = extract("hiero", aligned(random_pairs(2500, 3)), tmp_path / "counts")
     with pytest.raises(UsageError) as caught:
         score(extraction, tmp_path / "rules.parquet", memory=2 << 20)
     assert str(caught.value) == "2 MB are too few to score these rules; give it more memory or fewer threads"
@@ -156,7 +156,7 @@ def test_too_little_memory_is_said(tmp_path):
 
 
 def test_lexical_table_is_written(tmp_path):
-    extract(aligned([("a b", "x y", "0-0")]), tmp_path)
+    extract("hiero", aligned([("a b", "x y", "0-0")]), tmp_path)
     rows = pq.read_table(tmp_path / "lexical.parquet").to_pylist()
     assert {(r["source"], r["target"]) for r in rows} == {("a", "x"), ("b", None), (None, "y")}
     assert all(r["w_target_given_source"] == r["w_source_given_target"] == 1 for r in rows)

@@ -1,10 +1,10 @@
 """String-to-dependency extraction by example: what is kept, what is counted, what is refused."""
 
-import json
-
 import pytest
+from extraction import bitext, pairs_of
 
-from treeglot.rules import bitext, compile_table, extract, open_table, score, target_structures
+from treeglot._core import DependencyBank, TargetStructures
+from treeglot.rules import compile_table, extract, open_table, score
 from treeglot.syntax import Alignment, Dependency
 
 # (Bush) held ((a) talk) (with (Sharon)), the sentence of the c2d page
@@ -15,9 +15,9 @@ PAIR = (["Bushi", "yu", "Shalong", "juxing", "huitan"], TARGET.words, Alignment.
 
 
 def test_structures_and_tags_go_with_the_rules(tmp_path):
-    pairs = bitext([PAIR])
-    extraction = extract(pairs, tmp_path / "counts", labels=target_structures(pairs, [TARGET]))
-    facts = json.loads((tmp_path / "counts/extraction.json").read_text())
+    pairs = pairs_of([PAIR], target_dependency=[TARGET])
+    extraction = extract("string-dependency", pairs, tmp_path / "counts")
+    facts = extraction.facts
     assert facts["extractor"] == "string-dependency" and facts["labels"]
     assert facts["counts"]["unparsed"] == 0
     score(extraction, tmp_path / "rules.parquet")
@@ -38,10 +38,8 @@ def test_structures_and_tags_go_with_the_rules(tmp_path):
 
 
 def test_phrases_lost_to_ill_formedness_are_counted(tmp_path):
-    pairs = bitext([PAIR, PAIR])
-    extract(pairs, tmp_path / "hiero")
-    extract(pairs, tmp_path / "s2d", labels=target_structures(pairs, [TARGET, Dependency([], [])]))
-    hiero, s2d = (json.loads((tmp_path / name / "extraction.json").read_text())["counts"] for name in ("hiero", "s2d"))
+    pairs = pairs_of([PAIR, PAIR], target_dependency=[TARGET, Dependency([], [])])
+    hiero, s2d = (extract(name, pairs, tmp_path / name).counts for name in ("hiero", "string-dependency"))
     assert s2d["unparsed"] == 1
     assert s2d["phrases"] == hiero["phrases"]
     assert s2d["refused"] > hiero["phrases"] // 2  # the whole of the second pair, some of the first
@@ -49,8 +47,14 @@ def test_phrases_lost_to_ill_formedness_are_counted(tmp_path):
 
 
 def test_trees_must_be_those_of_the_pairs():
-    pairs = bitext([PAIR])
+    bank = DependencyBank()
+    bank.append(TARGET)
+    bank.append(TARGET)
     with pytest.raises(ValueError, match="there are 2 trees for 1 sentence pairs"):
-        target_structures(pairs, [TARGET, TARGET])
+        TargetStructures(bitext([PAIR]), bank, True)
+
+
+def test_trees_must_have_the_words_of_their_sentences(tmp_path):
+    pairs = pairs_of([PAIR], target_dependency=[Dependency(["a", "b"], [-1, 0])])
     with pytest.raises(ValueError, match="tree 1 has 2 words; expected 6, as the target sentence has"):
-        target_structures(pairs, [Dependency(["a", "b"], [-1, 0])])
+        extract("string-dependency", pairs, tmp_path)

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from treeglot import _core
+from treeglot._core import PhraseKindCounter, Tally
 from treeglot.corpus import Pair
 from treeglot.rules import collect
-from treeglot.rules.extract import NO_LIMIT
 from treeglot.syntax.draw.bars import bars, columns, html_table
 
 KINDS: Mapping[str, str] = {
@@ -77,6 +76,7 @@ def phrase_kinds(pairs: Iterable[Pair], max_phrase: int = -1, threads: int = 1) 
     string-to-tree               5            100.0
     tree-to-tree                 4             80.0
     """
-    limit, read = NO_LIMIT if max_phrase == -1 else max_phrase, collect(pairs)
-    found = _core.count_phrase_kinds(read.pairs, read.source_trees, read.target_trees, limit, threads)
-    return PhraseKinds(found.pairs, *(getattr(found, kind) for kind in KINDS))
+    read = collect(pairs)
+    counter = PhraseKindCounter(read.bitext, read.source_trees, read.target_trees, max_phrase)
+    counter.extract(0, Tally(), 0, threads)  # there are no rules: no memory
+    return PhraseKinds(**counter.counts)

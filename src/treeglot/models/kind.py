@@ -18,7 +18,7 @@ from treeglot.models.artefacts import Artefacts
 from treeglot.models.matchers import strings
 from treeglot.models.options import model_options
 from treeglot.rules import Engine, Extraction
-from treeglot.rules.score import COLUMNS
+from treeglot.rules.sql import COLUMNS
 from treeglot.syntax import Dependency, ParseForest, Tree, heads
 from treeglot.syntax.head_style import head_style
 
@@ -74,13 +74,13 @@ class Kind:
 
     def validate(self, options: Any) -> None:
         """Refuses options that make no sense, before any work."""
-        self.extraction(options).limits()
+        self.extraction(options)
         for name in ("source_heads", "target_heads"):
             if hasattr(options, name):
                 heads.load(getattr(options, name))
         if hasattr(options, "target_style"):
             head_style(options.target_style)
-        text = [name for name, holds in COLUMNS.items() if holds == "text"]
+        text = [name for name, column in COLUMNS.items() if column.holds == "text"]
         try:
             options.compile.check(COLUMNS.keys() - text, text)
         except UsageError as error:

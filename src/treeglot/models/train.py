@@ -42,7 +42,7 @@ def train(
     given; otherwise one is trained on `lm_text` or, without it, on the target side. `report` is told what is done, line
     by line. Beside the model, `rules.parquet` holds the scored rules for inspection.
     """
-    from treeglot.rules import DuckDB, compile_table, extract_pairs, score
+    from treeglot.rules import DuckDB, compile_table, extract, score
 
     declared = find_kind(kind)
     declared.check(corpus)
@@ -54,7 +54,7 @@ def train(
     with scratch_folder(folder, "train") as scratch:
         pairs = corpus.pairs(declared.pair_needs(options))
         trees = DependencyModels(declared.dependency_models)
-        extraction = extract_pairs(
+        extraction = extract(
             declared.extractor,
             _tee(pairs, corpus, trees, scratch, words=not lm and not lm_text),
             scratch,
@@ -64,7 +64,7 @@ def train(
             memory=size // 2,
         )
         engine = DuckDB(threads, size, scratch)
-        facts = json.loads((scratch / "extraction.json").read_text())
+        facts = dict(extraction.facts)
         if declared.survey:
             facts["different"] = dataclasses.asdict(declared.survey(extraction, engine))
         _report_extraction(facts, pairs, declared.says, report)
@@ -130,7 +130,6 @@ LOST = {
     "unlinked": "without links",
     "unparsed": "without a parse",
     "no_tree": "without a target tree",
-    "bad": "left out as bad",
 }
 
 

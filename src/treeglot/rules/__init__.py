@@ -1,17 +1,18 @@
 """Extraction, counting and scoring of rules, and the compiled table."""
 
-from treeglot.rules.collect import Collected, FuzzyOptions, StructureOptions, collect, extract_pairs, fuzzy_labels
+from treeglot.rules.collect import Collected, collect
 from treeglot.rules.engines import DuckDB, Engine, Statement
-from treeglot.rules.extract import Extraction, HieroOptions, bitext, extract
-from treeglot.rules.ghkm import RULE_SETS, GhkmOptions, RuleKinds, extract_ghkm, rule_kinds
-from treeglot.rules.head_dependents import HeadDependentsOptions, extract_dependents
+from treeglot.rules.extract import EXTRACTORS, Extraction, extract, extractor
+from treeglot.rules.ghkm import RULE_SETS, GhkmOptions, RuleKinds, rule_kinds
+from treeglot.rules.head_dependents import HeadDependentsOptions
+from treeglot.rules.hiero import FuzzyOptions, HieroOptions, StructureOptions
 from treeglot.rules.score import score, table_schema
 from treeglot.rules.sql import ScoreOptions, scoring
-from treeglot.rules.string_dependency import target_structures
 from treeglot.rules.table import Compiled, CompileOptions, compile_table, open_table
-from treeglot.rules.tree_pair import TreePairOptions, extract_tree_pairs, rule_trees
+from treeglot.rules.tree_pair import TreePairOptions, rule_trees
 
 __all__ = [
+    "EXTRACTORS",
     "RULE_SETS",
     "Collected",
     "CompileOptions",
@@ -28,20 +29,14 @@ __all__ = [
     "Statement",
     "StructureOptions",
     "TreePairOptions",
-    "bitext",
     "collect",
     "compile_table",
     "extract",
-    "extract_dependents",
-    "extract_ghkm",
-    "extract_pairs",
-    "extract_tree_pairs",
-    "fuzzy_labels",
+    "extractor",
     "open_table",
     "rule_kinds",
     "rule_trees",
     "score",
     "scoring",
     "table_schema",
-    "target_structures",
 ]

@@ -1,71 +1,32 @@
-"""Extraction of rules from head-dependents relations (Xie et al. 2011, 2014), and of bilingual phrases beside them."""
+"""Rules from head-dependents relations (Xie et al. 2011, 2014), and bilingual phrases beside them."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-from treeglot._core import (
-    Bitext,
-    Dependency,
-    HeadDependentsCounts,
-    HeadDependentsLimits,
-    SourceTrees,
-    extract_head_dependents,
-)
-from treeglot.base.errors import UsageError
-from treeglot.base.files import PathLike
-from treeglot.base.options import option
-from treeglot.rules.extract import MEMORY, Extraction, write_extraction
-
-COUNTS = ("pairs", "unlinked", "relations", "acceptable", "rules", "phrases", "capped")
-TREES = ("unparsed", "broken", "lifted", "lifts")
+from treeglot._core import HeadDependentsExtractor
+from treeglot.base.options import Options, option
+from treeglot.corpus import Pair
+from treeglot.rules.collect import collect
+from treeglot.rules.extract import Extracting, extractor
 
 
-@dataclasses.dataclass(frozen=True)
-class HeadDependentsOptions:
+@dataclass(frozen=True)
+class HeadDependentsOptions(Options):
     """Which rules are taken from a source dependency tree, its translation and their alignment."""
 
-    max_phrase: int = option(7, "words of a bilingual phrase on either side (Xie et al. 2014)")
-    max_variants: int = option(32, "ways to share out unaligned target words that are tried for a rule")
-
-    def limits(self) -> HeadDependentsLimits:
-        """As the core takes them."""
-        for name, value in dataclasses.asdict(self).items():
-            if value < 1:
-                raise UsageError(f"{name} is {value}; expected 1 or more")
-        return HeadDependentsLimits(**dataclasses.asdict(self))
+    max_phrase: int = option(7, "words of a bilingual phrase on either side (Xie et al. 2014)", least=1)
+    max_variants: int = option(32, "ways to share out unaligned target words tried for a rule", least=1)
 
 
-def extract_dependents(
-    pairs: Bitext,
-    trees: Sequence[Dependency],
-    folder: PathLike,
-    options: HeadDependentsOptions | None = None,
-    *,
-    threads: int = 1,
-    memory: int = MEMORY,
-) -> Extraction:
-    """Take the rules of head-dependents relations and the phrases of `pairs` and write them to `folder`.
+@extractor("head-dependents", HeadDependentsOptions)
+def head_dependents(pairs: Iterable[Pair], options: HeadDependentsOptions, threads: int) -> Extracting:
+    """Rules of the relations of source trees, and phrases.
 
-    `trees` are those of the source sentences. One without words (a failed parse), with a cycle or with a missing head
-    gives phrases alone; one that is not projective is made so. `extraction.json` says how many there were.
-    See `extract` for the rest.
+    A tree without words (a failed parse), with a cycle or with a missing head gives phrases alone; one that is not
+    projective is made so. The counts say how many there were.
     """
-    options = options or HeadDependentsOptions()
-    limits, counts, source = options.limits(), HeadDependentsCounts(), SourceTrees(pairs, list(trees))
-    return write_extraction(
-        pairs,
-        folder,
-        lambda at, tally: extract_head_dependents(source, at, limits, tally, memory, threads, counts),
-        lambda: {
-            "extractor": "head-dependents",
-            "options": dataclasses.asdict(options),
-            "counts": {name: getattr(counts, name) for name in COUNTS}
-            | {name: getattr(source, name) for name in TREES},
-        },
-        label_texts=lambda: source.labels,
-        labels=True,
-        apart=True,
-        threads=threads,
-    )
+    found = collect(pairs)
+    core = HeadDependentsExtractor(found.bitext, found.source_dependencies, options)
+    return Extracting(core, labels=True, apart=True)

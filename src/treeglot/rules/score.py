@@ -10,30 +10,16 @@ from typing import TYPE_CHECKING
 from treeglot._core import Renderer
 from treeglot.base.files import PathLike, write_binary
 from treeglot.rules.columns import Buffers, binary_array, buffers_of
+from treeglot.rules.count_files import read_words
 from treeglot.rules.engines import DuckDB, Engine
-from treeglot.rules.extract import Extraction, read_words
-from treeglot.rules.sql import ScoreOptions, scoring
+from treeglot.rules.extract import Extraction
+from treeglot.rules.sql import COLUMNS, ScoreOptions, scoring
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 ROWS = 1 << 17  # of a row group
 MEMORY = 2 << 30
-COLUMNS = {
-    **dict.fromkeys(("lhs", "source", "target", "structure", "labels", "alignment"), "text"),
-    "variables": "uint8",
-    "count": "double",
-    "occurrences": "int64",
-    "count_bin": "text",
-    "p_target_given_source": "float",
-    "p_source_given_target": "float",
-    "p_rule_given_root": "float",
-    "lex_target_given_source": "float",
-    "lex_source_given_target": "float",
-}
-"""The columns of a rule table, in order, and what they hold."""
-
-NULLABLE = ("structure", "labels", "p_rule_given_root")  # what not every extractor has
 
 
 def score(
@@ -51,10 +37,9 @@ def score(
     path = Path(path)
     engine = engine or DuckDB(threads, memory, path.parent)
     renderer = Renderer(*read_words(extraction.folder))
-    statements = scoring(
-        options or ScoreOptions(), extraction.parts, extraction.labels, extraction.roots, extraction.apart
-    )
-    batches = _groups(engine.run({"counts": extraction.counts}, statements))
+    facts = extraction.facts
+    statements = scoring(options or ScoreOptions(), facts["parts"], facts["labels"], facts["roots"], facts["apart"])
+    batches = _groups(engine.run({"counts": extraction.files}, statements))
     rules = 0
     with (
         write_binary(path) as stream,
@@ -69,7 +54,7 @@ def score(
     ):
         writing = None
         for batch in batches:
-            rows = _rendered(batch, renderer, extraction.labels)
+            rows = _rendered(batch, renderer, facts["labels"])
             if writing is not None:
                 writing.result()
             writing = pool.submit(writer.write_table, rows)
@@ -86,8 +71,8 @@ def table_schema() -> pa.Schema:
     types = {"text": "string"}  # the others are called as Arrow calls them
     return pa.schema(
         [
-            pa.field(name, pa.type_for_alias(types.get(holds, holds)), nullable=name in NULLABLE)
-            for name, holds in COLUMNS.items()
+            pa.field(name, pa.type_for_alias(types.get(column.holds, column.holds)), nullable=column.nullable)
+            for name, column in COLUMNS.items()
         ]
     )
 

@@ -10,8 +10,39 @@ from treeglot.base.options import Options, option
 from treeglot.rules.engines import Statement
 
 UNIT = 2**28  # counts are multiples of 1 / UNIT, so that their sums are exact in any order
-COUNT_BINS = ((1, "1"), (2, "2"), (5, "3-5"), (10, "6-10"), (30, "11-30"), (100, "31-100"), (None, "101-"))
+COUNT_BINS = {1: "1", 2: "2", 5: "3-5", 10: "6-10", 30: "11-30", 100: "31-100"}
+_BINS = " ".join(f"WHEN r.occurrences <= {most} THEN '{name}'" for most, name in COUNT_BINS.items())
 GOOD_TURING_MOST = 5  # occurrences beyond which counts are taken as they are (Katz 1987)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the rule table: what it holds, and the SQL that makes it.
+
+    In the SQL, `r` has the counts of a rule, `s` and `t` those of its source and target side; `{root}` is P(rule |
+    left-hand side) where an extraction has roots, else null. A column without SQL is text made of a rule's code.
+    """
+
+    holds: str  # "text", or a type as Arrow calls it
+    sql: str = ""
+    nullable: bool = False  # not every extractor has it
+
+
+COLUMNS = {
+    **dict.fromkeys(("lhs", "source", "target"), Column("text")),
+    **dict.fromkeys(("structure", "labels"), Column("text", nullable=True)),
+    "alignment": Column("text"),
+    "variables": Column("uint8", "r.variables"),
+    "count": Column("double", "r.count"),
+    "occurrences": Column("int64", "r.occurrences"),
+    "count_bin": Column("text", f"CASE {_BINS} ELSE '101-' END"),
+    "p_target_given_source": Column("float", "{target_given_source}"),
+    "p_source_given_target": Column("float", "{source_given_target}"),
+    "p_rule_given_root": Column("float", "{root}", nullable=True),
+    "lex_target_given_source": Column("float", "r.lex_target_given_source"),
+    "lex_source_given_target": Column("float", "r.lex_source_given_target"),
+}
+"""The columns of a rule table, in order. A feature of rules is an entry here: compiling knows it by its name."""
 
 
 @dataclass(frozen=True)
@@ -75,15 +106,13 @@ def scoring(
             {scored} AND s.targets > {most}) ranked
         WHERE place <= {most}"""
     kept = f" AND (s.targets <= {most} OR r.row IN (SELECT row FROM best))" if ranking else ""
-    bins = " ".join(f"WHEN r.occurrences <= {most} THEN '{name}'" for most, name in COUNT_BINS if most is not None)
-    rules = f"""
-        SELECT r.source, r.target, r.alignment, r.labels, r.variables, r.count, r.occurrences,
-            CASE {bins} ELSE '{COUNT_BINS[-1][1]}' END AS count_bin,
-            {target_given_source} AS p_target_given_source,
-            CAST({smoothing.probability("t", "s")} AS FLOAT) AS p_source_given_target,
-            {"CAST(r.count / h.count AS FLOAT)" if roots else "CAST(NULL AS FLOAT)"} AS p_rule_given_root,
-            r.lex_target_given_source, r.lex_source_given_target
-        {scored}{kept} ORDER BY {order}"""
+    values = {
+        "target_given_source": target_given_source,
+        "source_given_target": f"CAST({smoothing.probability('t', 's')} AS FLOAT)",
+        "root": "CAST(r.count / h.count AS FLOAT)" if roots else "CAST(NULL AS FLOAT)",
+    }
+    made = ", ".join(f"{column.sql.format(**values)} AS {name}" for name, column in COLUMNS.items() if column.sql)
+    rules = f"SELECT r.source, r.target, r.alignment, r.labels, {made} {scored}{kept} ORDER BY {order}"
     return [
         *([] if parts == 1 else _sums(labels)),
         *([Statement("discounts", smoothing.discounts)] if smoothing.discounts else []),

@@ -1,0 +1,123 @@
+"""The files of an extraction: counted rules as codes, what the codes mean, and word translation probabilities."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from treeglot._core import Bitext, LexicalTable, Tally
+from treeglot.base.files import write_binary
+from treeglot.rules.columns import binary_array
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+NULL = 2**32 - 1  # the number of no word
+FILES = 8  # per part of the counts: what threads write side by side; fixed, so that files do not depend on threads
+
+
+def counts_schema() -> pa.Schema:
+    """The columns of `counts-*.parquet`."""
+    import pyarrow as pa
+
+    columns = {
+        "source": pa.binary(),
+        "target": pa.binary(),
+        "alignment": pa.binary(),
+        "labels": pa.binary(),
+        "count": pa.float64(),
+        "occurrences": pa.uint32(),
+        "lhs": pa.uint32(),
+        "variables": pa.uint8(),
+        "lex_target_given_source": pa.float32(),
+        "lex_source_given_target": pa.float32(),
+        "row": pa.int64(),
+    }
+    return pa.schema([pa.field(name, kind, nullable=False) for name, kind in columns.items()])
+
+
+def write_counts(tally: Tally, lexical: LexicalTable, folder: Path, part: int, whole: bool, threads: int) -> int:
+    """Write a tally as part number `part` of the counts; gives the number of rows.
+
+    If it is the `whole` of the counts, rows are rules; else a rule has a row for each of its alignments and labels.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = counts_schema()
+    step = Tally.partitions // FILES
+
+    def write_file(file: int) -> int:
+        written = 0
+        with (
+            write_binary(folder / f"counts-{part:04}-{file}.parquet") as stream,
+            pq.ParquetWriter(stream, schema, compression="lz4", use_dictionary=False, write_statistics=False) as writer,
+        ):
+            for partition in range(file * step, (file + 1) * step):
+                source, target, alignment, labels, *rest = tally.columns(partition, partition + 1, lexical, whole)
+                codes = [binary_array(c, pa.binary()) for c in (source, target, alignment, labels)]
+                numbers = [pa.array(values) for values in rest]
+                first = (part * Tally.partitions + partition) << 32
+                row = np.arange(first, first + len(codes[0]), dtype=np.int64)
+                writer.write_table(pa.Table.from_arrays([*codes, *numbers, pa.array(row)], schema=schema))
+                written += len(codes[0])
+        return written
+
+    with ThreadPoolExecutor(threads) as pool:
+        return sum(pool.map(write_file, range(FILES)))
+
+
+def write_words(folder: Path, source: Sequence[str], target: Sequence[str], labels: Sequence[str]) -> None:
+    """Write what the numbers in rules' codes mean."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    kinds = [("source", source), ("target", target), ("label", labels)]
+    table = pa.table(
+        {
+            "kind": pa.array([kind for kind, words in kinds for _ in words]).dictionary_encode(),
+            "number": pa.array([n for _, words in kinds for n in range(len(words))], type=pa.int32()),
+            "text": pa.array([word for _, words in kinds for word in words], type=pa.string()),
+        }
+    )
+    with write_binary(folder / "words.parquet") as stream:
+        pq.write_table(table, stream, compression="zstd")
+
+
+def read_words(folder: Path) -> tuple[list[str], list[str], list[str]]:
+    """Source words, target words and labels by number."""
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(folder / "words.parquet")
+    kinds: dict[str, list[str]] = {"source": [], "target": [], "label": []}
+    for kind, text in zip(table["kind"].to_pylist(), table["text"].to_pylist(), strict=True):
+        kinds[kind].append(text)
+    return kinds["source"], kinds["target"], kinds["label"]
+
+
+def write_lexical(folder: Path, lexical: LexicalTable, pairs: Bitext) -> None:
+    """Write the word translation probabilities; a null word is NULL."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    source, target, target_given_source, source_given_target = lexical.entries()
+
+    def words(numbers: npt.NDArray[np.uint32], texts: list[str]) -> pa.Array:
+        known = pa.array(numbers, mask=numbers == NULL)
+        return pa.array(texts, type=pa.string()).take(known)
+
+    table = pa.table(
+        {
+            "source": words(source, pairs.source_words),
+            "target": words(target, pairs.target_words),
+            "w_target_given_source": pa.array(target_given_source),
+            "w_source_given_target": pa.array(source_given_target),
+        }
+    )
+    with write_binary(folder / "lexical.parquet") as stream:
+        pq.write_table(table, stream, compression="zstd")

@@ -1,0 +1,111 @@
+"""Hiero's rules (Chiang 2007), plain, with categories from trees (Chiang 2010), or with dependency structures."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treeglot._core import DependencyBank, FuzzyLabels, HieroExtractor, TargetStructures
+from treeglot.base.options import Options, option
+from treeglot.corpus import Pair
+from treeglot.rules.collect import collect
+from treeglot.rules.extract import Extracting, extractor
+from treeglot.syntax.same_words import ESCAPES
+
+
+@dataclass(frozen=True)
+class HieroOptions(Options):
+    """Which rules are taken from a sentence pair.
+
+    Defaults are those of Chiang (2010), table 2, for Chinese-English. A limit of -1 is no limit.
+    """
+
+    max_phrase: int = option(10, "source words of an initial phrase", least=1, unlimited=True)
+    max_target_phrase: int = option(-1, "target words of an initial phrase", least=1, unlimited=True)
+    max_symbols: int = option(6, "source symbols of a rule", least=1, unlimited=True)
+    max_nonterminals: int = option(2, "nonterminals of a rule", least=0, unlimited=True)
+    min_hole: int = option(1, "source words that a nonterminal stands for, at least", least=1, unlimited=True)
+    adjacent: bool = option(False, "allow nonterminals side by side on the source side")
+    loose_source: int = option(
+        0, "unaligned source words at the ends of phrases that gappy rules are made of", least=0, unlimited=True
+    )
+    loose_target: int = option(
+        0, "unaligned target words at the ends of phrases that gappy rules are made of", least=0, unlimited=True
+    )
+    phrase_loose_source: int = option(
+        -1, "unaligned source words at the ends of phrases that are rules themselves", least=0, unlimited=True
+    )
+    phrase_loose_target: int = option(
+        1, "unaligned target words at the ends of phrases that are rules themselves", least=0, unlimited=True
+    )
+    core: int = option(
+        -1, "rules with nonterminals are taken from the first so many sentence pairs alone", least=0, unlimited=True
+    )
+
+
+@dataclass(frozen=True)
+class FuzzyOptions(HieroOptions):
+    """Which of Hiero's rules are taken, and how their phrases are labelled."""
+
+    nesting: bool = option(False, "use only phrases no two of which cross")
+    hard: bool = option(False, "make target categories part of the rules")
+
+
+@dataclass(frozen=True)
+class StructureOptions(HieroOptions):
+    """Which of Hiero's rules are taken, with structures on their target sides."""
+
+    strict: bool = option(True, "well-formed structures as Shen et al. (2008) define them; else as for c2d")
+
+
+@extractor("hiero", HieroOptions)
+def hiero(pairs: Iterable[Pair], options: HieroOptions, threads: int) -> Extracting:
+    """Hierarchical phrases without syntax."""
+    return Extracting(HieroExtractor(collect(pairs).bitext, options))
+
+
+@extractor("fuzzy", FuzzyOptions)
+def fuzzy(pairs: Iterable[Pair], options: FuzzyOptions, threads: int) -> Extracting:
+    """Hiero's rules, whose phrases have the categories of their spans in the trees of both sides."""
+    found = collect(pairs)
+    labels = FuzzyLabels(
+        found.bitext,
+        found.source_trees,
+        found.target_trees,
+        punctuation(found.bitext.source_words),
+        punctuation(found.bitext.target_words),
+        options.nesting,
+        options.hard,
+    )
+    return Extracting(HieroExtractor(found.bitext, options, labels), labels=not options.hard)
+
+
+@extractor("string-dependency", StructureOptions)
+def string_dependency(pairs: Iterable[Pair], options: StructureOptions, threads: int) -> Extracting:
+    """Hiero's rules whose target sides are well-formed dependency structures (Shen et al. 2008).
+
+    A phrase whose target side is ill-formed is neither a rule nor stands in a variable; what is left carries its
+    structure, and the tags of its words as notes. A tree without words refuses all phrases of its pair.
+    """
+    found = collect(pairs)
+    trees = found.target_dependencies or DependencyBank()
+    structures = TargetStructures(found.bitext, trees, options.strict)
+    return Extracting(HieroExtractor(found.bitext, options, structures), labels=True)
+
+
+def punctuation(words: Sequence[str]) -> npt.NDArray[np.uint8]:
+    """Which words have nothing in them but punctuation: by Unicode, and as treebanks write quotes and brackets.
+
+    >>> punctuation(["a", "。", "...", "'s", "``", "-LRB-"])
+    array([0, 1, 1, 0, 1, 1], dtype=uint8)
+    """
+
+    def is_mark(c: str) -> bool:
+        return c == "`" or unicodedata.category(c).startswith("P")
+
+    flags = [word.lower() in ESCAPES or all(map(is_mark, word)) for word in words]
+    return np.array(flags, dtype=np.uint8)
