@@ -1,3 +1,4 @@
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -5,6 +6,8 @@
 #include "bind/arrays.h"
 #include "bind/core.h"
 #include "foreign/grammar.h"
+#include "foreign/grammar_write.h"
+#include "foreign/select_rules.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -36,18 +39,42 @@ void bind_foreign(nb::module_& m) {
           },
           "Lines and problems of the first hundred of them.");
 
+  nb::class_<GrammarStyle>(m, "GrammarStyle", "How rules are written as lines of a grammar.")
+      .def(
+          "__init__",
+          [](GrammarStyle* self, GrammarFormat format, std::vector<std::string> names, std::string rule_penalty,
+             std::string word_penalty, bool masked) {
+            new (self) GrammarStyle{format, std::move(names), std::move(rule_penalty), std::move(word_penalty), masked};
+          },
+          "format"_a, "names"_a, "rule_penalty"_a = "", "word_penalty"_a = "", "masked"_a = false);
+
   m.def(
       "write_rules",
-      [](const RuleTable& table, GrammarFormat format, RuleId begin, RuleId end) {
+      [](const RuleTable& table, const GrammarStyle& style, const std::vector<RuleId>& rules) {
         const std::string text = without_gil([&] {
           std::string out;
-          for (RuleId rule = begin; rule < std::min<std::size_t>(end, table.rules()); ++rule)
-            append_rule(table, rule, format, out);
+          GrammarWriter writer(table, style);
+          for (const RuleId rule : rules) {
+            if (rule >= table.rules()) throw std::invalid_argument("no rule has the number " + std::to_string(rule));
+            writer.append(rule, out);
+          }
           return out;
         });
         return nb::bytes(text.data(), text.size());
       },
-      "table"_a, "format"_a, "begin"_a, "end"_a, "Some rules of a table as lines of a grammar.");
+      "table"_a, "style"_a, "rules"_a, "Some rules of a table as lines of a grammar.");
+
+  m.def(
+      "select_rules",
+      [](const FeatureSet& features, const std::vector<std::pair<std::string, float>>& weights,
+         std::uint32_t per_source, std::optional<std::vector<std::vector<std::string>>> sentences) {
+        const bool filtered = sentences.has_value();
+        return select_rules(
+            features, weights,
+            {per_source, filtered ? std::move(*sentences) : std::vector<std::vector<std::string>>(), filtered});
+      },
+      "features"_a, "weights"_a, "per_source"_a, "sentences"_a = nb::none(), nb::call_guard<nb::gil_scoped_release>(),
+      "The rules that a model uses: of each source side the best, of all source sides those that sentences can meet.");
 }
 
 }  // namespace treeglot

@@ -16,6 +16,7 @@
 #include "lm/ngram.h"
 #include "lm/ngram_bulk.h"
 #include "lm/ngram_compile.h"
+#include "lm/ngram_list.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -75,6 +76,16 @@ void bind_ngram_model(nb::module_& m) {
       .def_static("open", &NgramModel::open, "path"_a, "verify"_a = true, nb::call_guard<nb::gil_scoped_release>(),
                   "Map a compiled file; one that is damaged is a FormatError.")
       .def("write", &NgramModel::write, "path"_a, nb::call_guard<nb::gil_scoped_release>(), "Write the compiled file.")
+      .def(
+          "arpa",
+          [](const NgramModel& self) {
+            std::vector<std::string> pieces;
+            without_gil([&] { write_arpa(self, [&](std::string_view piece) { pieces.emplace_back(piece); }); });
+            std::vector<nb::bytes> out;
+            for (const std::string& piece : pieces) out.emplace_back(piece.data(), piece.size());
+            return out;
+          },
+          "The model as the pieces of an ARPA file.")
       .def_prop_ro("order", &NgramModel::order, "The length of its longest n-grams.")
       .def_prop_ro(
           "layout", [](const NgramModel& self) { return self.facts().layout; }, "How it lies in memory.")

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <stdexcept>
 #include <utility>
 
@@ -13,15 +12,7 @@ namespace treeglot {
 namespace {
 
 constexpr std::string_view kSeparator = "|||";
-constexpr std::string_view kMosesPrefix = "TranslationModel0_";  // what Moses puts before a table's sparse features
-constexpr double kLowestScore = -100;                            // Moses' floor of a logarithm
-
-bool in_brackets(std::string_view token) { return token.size() > 2 && token.front() == '[' && token.back() == ']'; }
-
-// Moses has no numbers after a comma: its labels may have one.
-bool is_label(std::string_view text, GrammarFormat format) {
-  return !text.empty() && text.find_first_of(format == GrammarFormat::moses ? "[]" : "[],") == std::string_view::npos;
-}
+constexpr double kLowestScore = -100;  // Moses' floor of a logarithm
 
 [[noreturn]] void refuse(const std::string& problem) { throw std::invalid_argument(problem); }
 
@@ -40,6 +31,13 @@ double parse_value(std::string_view text, std::string_view what) {
 }
 
 }  // namespace
+
+bool is_bracketed(std::string_view token) { return token.size() > 2 && token.front() == '[' && token.back() == ']'; }
+
+// Moses has no numbers after a comma: its labels may have one.
+bool is_label(std::string_view text, GrammarFormat format) {
+  return !text.empty() && text.find_first_of(format == GrammarFormat::moses ? "[]" : "[],") == std::string_view::npos;
+}
 
 // Blanks and tabs separate tokens, tokens ||| separate fields.
 void GrammarReader::split_fields(std::string_view line) {
@@ -64,13 +62,13 @@ void GrammarReader::split_fields(std::string_view line) {
 }
 
 std::string_view GrammarReader::parse_label(std::string_view token) const {
-  if (!in_brackets(token) || !is_label(token.substr(1, token.size() - 2), format_))
+  if (!is_bracketed(token) || !is_label(token.substr(1, token.size() - 2), format_))
     refuse("the left-hand side is " + quoted(token) + "; expected a label in brackets such as [X]");
   return token.substr(1, token.size() - 2);
 }
 
 GrammarReader::Token GrammarReader::parse_source(std::string_view token) const {
-  if (!in_brackets(token)) return {token, false, 0};
+  if (!is_bracketed(token)) return {token, false, 0};
   const std::string_view inside = token.substr(1, token.size() - 2);
   if (format_ == GrammarFormat::moses) {
     const std::size_t middle = inside.find("][");
@@ -89,7 +87,7 @@ GrammarReader::Token GrammarReader::parse_source(std::string_view token) const {
 }
 
 GrammarReader::Token GrammarReader::parse_target(std::string_view token) const {
-  if (format_ == GrammarFormat::cdec && in_brackets(token)) {
+  if (format_ == GrammarFormat::cdec && is_bracketed(token)) {
     const std::string_view inside = token.substr(1, token.size() - 2);
     if (const auto index = parse_count(inside); index && *index > 0) return {{}, true, *index};
     if (inside.find(',') == std::string_view::npos) return {token, false, 0};
@@ -99,7 +97,8 @@ GrammarReader::Token GrammarReader::parse_target(std::string_view token) const {
 
 void GrammarReader::add_feature(std::string_view name, double value) {
   const std::uint32_t feature = builder_.feature(name);
-  if (std::ranges::any_of(features_, [&](const SparseFeature& f) { return f.feature == feature; }))
+  if (feature >= seen_.size()) seen_.resize(feature + 1, 0);
+  if (std::exchange(seen_[feature], line_number()) == line_number())
     refuse("the feature " + quoted(name) + " is given twice");
   features_.push_back({feature, static_cast<float>(value)});
 }
@@ -307,136 +306,6 @@ void GrammarReader::read_line(std::string_view line) {
   } catch (const std::invalid_argument& problem) {
     fail(problem.what());
   }
-}
-
-namespace {
-
-// The shortest of some decimals that a float comes back from.
-void append_float(float value, std::string& out) {
-  char buffer[32];
-  for (int digits = 6; digits <= 9; ++digits) {
-    std::snprintf(buffer, sizeof buffer, "%.*g", digits, static_cast<double>(value));
-    if (parse_float(buffer) == value) break;
-  }
-  out += buffer;
-}
-
-void append_word(std::string_view word, std::string& out) {
-  if (word == kSeparator || in_brackets(word) || word.empty() || word.find_first_of(" \t\n") != word.npos)
-    throw std::invalid_argument("the word " + quoted(word) + " would be read as something else in this format");
-  out += word;
-}
-
-void append_label(std::string_view label, GrammarFormat format, std::string& out) {
-  if (!is_label(label, format) || label.find_first_of(" \t\n") != label.npos)
-    throw std::invalid_argument("the label " + quoted(label) + " cannot be written in this format");
-  out += label;
-}
-
-}  // namespace
-
-void append_rule(const RuleTable& table, RuleId id, GrammarFormat format, std::string& out) {
-  if (format == GrammarFormat::travatar) throw std::invalid_argument("Travatar's grammars are read, not written");
-  const Rule rule = table.rule(id);
-  const bool moses = format == GrammarFormat::moses;
-  std::vector<std::pair<std::size_t, std::string_view>> variables;  // where on the source side, and their labels
-  if (!moses) {
-    out += '[';
-    append_label(table.labels().text(rule.lhs), format, out);
-    out += "] ||| ";
-  }
-  const auto append_variable = [&](std::string_view label, std::size_t number) {
-    out += '[';
-    append_label(label, format, out);
-    if (moses) {
-      out += "][";
-      append_label(label, format, out);
-    } else {
-      out += ',';
-      out += std::to_string(number);
-    }
-    out += ']';
-  };
-  const auto append_lhs = [&] {
-    if (!moses) return;
-    out += " [";
-    append_label(table.labels().text(rule.lhs), format, out);
-    out += ']';
-  };
-  for (std::size_t s = 0; s < rule.source.size(); ++s) {
-    if (s > 0) out += ' ';
-    if (is_nonterminal(rule.source[s])) {
-      variables.emplace_back(s, table.labels().text(label_of(rule.source[s])));
-      append_variable(variables.back().second, variables.size());
-    } else {
-      append_word(table.source_words().text(rule.source[s]), out);
-    }
-  }
-  append_lhs();
-  out += " ||| ";
-  std::vector<std::pair<std::size_t, std::size_t>> links;
-  for (const RuleLink link : rule.alignment) links.emplace_back(link.source, link.target);
-  for (std::size_t t = 0; t < rule.target.size(); ++t) {
-    if (t > 0) out += ' ';
-    if (rule.target[t] < 0) {
-      const auto variable = static_cast<std::size_t>(-1 - rule.target[t]);
-      append_variable(variables[variable].second, variable + 1);
-      if (moses) links.emplace_back(variables[variable].first, t);
-    } else {
-      append_word(table.target_words().text(static_cast<Symbol>(rule.target[t])), out);
-    }
-  }
-  append_lhs();
-  out += " |||";
-  const auto append_name = [&](std::size_t feature) {
-    std::string_view name = table.feature_names().text(static_cast<Symbol>(feature));
-    if (moses && name.starts_with(kMosesPrefix)) name.remove_prefix(kMosesPrefix.size());
-    if (name.empty() || name.find_first_of(" \t\n=;") != name.npos)
-      throw std::invalid_argument("the feature " + quoted(name) + " cannot be written in this format");
-    out += ' ';
-    out += name;
-    out += moses ? ' ' : '=';
-  };
-  // A table makes no difference between scores and sparse features: in Moses' names these have no number at the end.
-  const auto is_score = [&](std::size_t feature) {
-    const std::string_view name = table.feature_names().text(static_cast<Symbol>(feature));
-    return !name.starts_with(kMosesPrefix) || parse_count(name.substr(kMosesPrefix.size()));
-  };
-  for (std::size_t f = 0; f < rule.features.size(); ++f) {
-    if (!moses) {
-      append_name(f);
-      append_float(rule.features[f], out);
-    } else if (is_score(f)) {
-      out += ' ';
-      append_float(std::exp(rule.features[f]), out);
-    }
-  }
-  const auto append_sparse = [&] {
-    for (std::size_t f = 0; moses && f < rule.features.size(); ++f) {
-      if (is_score(f) || rule.features[f] == 0) continue;
-      append_name(f);
-      append_float(rule.features[f], out);
-    }
-    for (const SparseFeature& sparse : rule.sparse) {
-      append_name(sparse.feature);
-      append_float(sparse.value, out);
-    }
-  };
-  if (!moses) append_sparse();
-  if (moses || !links.empty()) out += " |||";
-  std::ranges::sort(links);
-  for (const auto& [s, t] : links) {
-    out += ' ';
-    out += std::to_string(s);
-    out += '-';
-    out += std::to_string(t);
-  }
-  if (moses) {
-    out += " ||| |||";
-    append_sparse();
-    out += " |||";
-  }
-  out += '\n';
 }
 
 }  // namespace treeglot

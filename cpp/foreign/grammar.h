@@ -1,4 +1,4 @@
-// Grammars in the text formats of cdec, Joshua, Moses and Travatar: read into a table, and written from one.
+// Grammars in the text formats of cdec, Joshua, Moses and Travatar: read into a table. grammar_write.h writes them.
 //
 //   cdec    [X] ||| das [X,1] ||| the [X,1] ||| EgivenF=0.5 LexE=1 ||| 0-0
 //           A source variable may lack its number, a target one its label; features without names are PhraseModel_i.
@@ -6,7 +6,7 @@
 //   moses   das [X][X] [X] ||| the [X][X] [X] ||| 0.5 0.2 ||| 0-0 1-1 ||| counts ||| sparse features ||| properties
 //           Scores are probabilities, links also say which variables belong together.
 //   travatar  NP ( DT ( "das" ) x0:NN ) ||| "the" x0 ||| EgivenF=0.5: the source side is a tree fragment, as it is in
-//           cdec's tree-to-string grammars: (NP (DT das) [NN]) ||| the [1] ||| EgivenF=0.5. Neither is written.
+//           cdec's tree-to-string grammars: (NP (DT das) [NN]) ||| the [1] ||| EgivenF=0.5.
 #pragma once
 
 #include <cstdint>
@@ -68,6 +68,7 @@ class GrammarReader : public LineSink {
   std::vector<Token> source_, target_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> links_;
   std::vector<SparseFeature> features_;
+  std::vector<std::size_t> seen_;  // by feature: the line that had it last
   std::vector<Symbol> source_symbols_;
   std::vector<std::int32_t> target_symbols_;
   std::vector<RuleLink> word_links_;
@@ -75,8 +76,8 @@ class GrammarReader : public LineSink {
   std::deque<std::string> unquoted_;  // words of a tree-to-string rule that had something escaped
 };
 
-// Appends rule `rule` of the table as a line. Refuses what the format cannot hold: a word that would be read as
-// something else, a feature whose name has blanks.
-void append_rule(const RuleTable& table, RuleId rule, GrammarFormat format, std::string& out);
+// Whether a token is in brackets, and whether a text can be a label in them.
+bool is_bracketed(std::string_view token);
+bool is_label(std::string_view text, GrammarFormat format);
 
 }  // namespace treeglot

@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "foreign/grammar.h"
 #include "syntax/brackets.h"
+#include "syntax/egret.h"
 
 namespace treeglot {
 namespace {
@@ -101,7 +102,8 @@ void GrammarReader::read_travatar_rule() {
     const std::size_t colon = std::min(token.find(':'), token.size());
     const auto index = token.starts_with('x') ? parse_count(token.substr(1, colon - 1)) : std::nullopt;
     if (!index || *index == 0xffffffffu) return std::nullopt;
-    return Token{colon < token.size() ? token.substr(colon + 1) : std::string_view(), true, *index + 1};
+    const std::string_view label = colon < token.size() ? token.substr(colon + 1) : std::string_view();
+    return Token{without_egret_mark(label), true, *index + 1};
   };
   const auto& tokens = fields_[0];
   std::size_t depth = 0;
@@ -111,7 +113,7 @@ void GrammarReader::read_travatar_rule() {
              (tokens[i] == "@" ? ": rules of strings are not read" : "") + "; expected |||");
     }
     if (i + 1 < tokens.size() && tokens[i + 1] == "(") {
-      source_.push_back({tokens[i], false, 0, true});
+      source_.push_back({without_egret_mark(tokens[i]), false, 0, true});  // as in forests that are read
       ++depth;
       ++i;
     } else if (tokens[i] == ")" && depth > 0) {

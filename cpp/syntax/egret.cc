@@ -36,16 +36,14 @@ std::optional<Printed> parse_node(std::string_view token) {
   return Printed{token.substr(0, bracket), {*first, *last + 1}};
 }
 
-// Where ^g begins, which Egret marks phrases with, or ^g2, ^g3 …, which tell further nodes of one label and span apart;
-// the label's end when it has no such mark.
-std::size_t mark_of(std::string_view label) {
+}  // namespace
+
+std::string_view without_egret_mark(std::string_view label) {
   const std::size_t digits = label.find_last_not_of("0123456789") + 1;  // 0 when there are digits alone
   const std::string_view before = label.substr(0, digits);
   const bool marked = before.size() > kSuffix.size() && before.ends_with(kSuffix);
-  return marked ? digits - kSuffix.size() : label.size();
+  return marked ? label.substr(0, digits - kSuffix.size()) : label;
 }
-
-}  // namespace
 
 void EgretReader::forget() {
   expect_ = Expect::header;
@@ -129,7 +127,7 @@ NodeId EgretReader::node(std::string_view token) {
   if (!printed) return kNoNode;
   if (printed->span.end > tokens_.size())
     fail("the node " + quoted(token) + " in a sentence with " + std::to_string(tokens_.size()) + " words");
-  labels_.append(keep_suffix_ ? printed->label : printed->label.substr(0, mark_of(printed->label)));
+  labels_.append(keep_suffix_ ? printed->label : without_egret_mark(printed->label));
   spans_.push_back(printed->span);
   lines_.push_back(line_number());
   is_head_.push_back(0);
@@ -263,7 +261,7 @@ std::vector<std::string> printed_nodes(const ParseForest& forest) {
     };
     if (const std::size_t bad = label.find_first_of(std::string_view(" \n\r\0", 4)); bad != std::string_view::npos)
       refuse("it contains " + quoted(label.substr(bad, 1)));
-    if (const std::size_t mark = mark_of(label); mark < label.size())
+    if (const std::size_t mark = without_egret_mark(label).size(); mark < label.size())
       refuse("its end " + std::string(label.substr(mark)) + " would be taken off");
     const std::string span = span_text(forest.span(node));
     out[node] = std::string(label) + span;

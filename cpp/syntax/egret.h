@@ -23,6 +23,10 @@
 
 namespace treeglot {
 
+// A label without ^g, which Egret marks phrases with, or ^g2, ^g3 …, which tell further nodes of one label and span
+// apart.
+std::string_view without_egret_mark(std::string_view label);
+
 class EgretReader : public Reader<ParseForest> {
  public:
   // Scores are multiplied by `unit`: ln 2 makes natural logarithms of those to the base 2.

@@ -1123,6 +1123,9 @@ class NgramModel:
     def write(self, path: str) -> None:
         """Write the compiled file."""
 
+    def arpa(self) -> list[bytes]:
+        """The model as the pieces of an ARPA file."""
+
     @property
     def order(self) -> int:
         """The length of its longest n-grams."""
@@ -2258,5 +2261,15 @@ class GrammarReader:
     def problems(self) -> list[tuple[int, str]]:
         """Lines and problems of the first hundred of them."""
 
-def write_rules(table: RuleTable, format: GrammarFormat, begin: int, end: int) -> bytes:
+class GrammarStyle:
+    """How rules are written as lines of a grammar."""
+
+    def __init__(self, format: GrammarFormat, names: Sequence[str], rule_penalty: str = '', word_penalty: str = '', masked: bool = False) -> None: ...
+
+def write_rules(table: RuleTable, style: GrammarStyle, rules: Sequence[int]) -> bytes:
     """Some rules of a table as lines of a grammar."""
+
+def select_rules(features: FeatureSet, weights: Sequence[tuple[str, float]], per_source: int, sentences: Sequence[Sequence[str]] | None = None) -> list[int]:
+    """
+    The rules that a model uses: of each source side the best, of all source sides those that sentences can meet.
+    """

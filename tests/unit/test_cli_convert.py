@@ -353,3 +353,13 @@ def test_a_text_with_a_blank_line_is_refused_by_its_name(tmp_path: Path, capsys:
     assert main(["convert", str(trees), str(out), "--heads", "english", "--text", str(text)]) == 1
     assert f"{text}:2: a blank line; conllu cannot hold a sentence without words" in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_options_of_egrets_format_by_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(tmp_path / "a.forest", VALUES["egret"], "egret")
+    for value in ("true", "false"):
+        target = tmp_path / f"{value}.jsonl"
+        assert run(capsys, "convert", tmp_path / "a.forest", target, "--read", f"keep_suffix={value}")[0] == 0
+        assert len(list(read_forests(target))) == len(TREES)
+    code, _, message = run(capsys, "convert", tmp_path / "a.forest", tmp_path / "b.jsonl", "--read", "keep_suffix=7")
+    assert (code, message) == (2, "error: keep_suffix is '7'; expected true or false\n")

@@ -202,7 +202,10 @@ def test_bad_usage(run) -> None:
     code, _, err = run("--margin", "3")
     assert (code, err) == (2, "error: --margin is for forests; expected --forest, too\n")
     code, _, err = run("--format", "table", "--no-glue")
-    assert (code, err) == (2, "error: --pass-through, --prefix and --no-glue are for grammars of other decoders\n")
+    assert (code, err) == (
+        2,
+        "error: --config, --pass-through, --prefix and --no-glue are for files of other decoders\n",
+    )
 
 
 @pytest.mark.parametrize(
@@ -371,6 +374,9 @@ def test_cdecs_lines(run) -> None:
         ["1", "the house"],
         ["3", "the"],
     ]
+    problem = "a sentence names a grammar; expected --sentence-grammars DIR, the folder that has it"
+    assert err == f"warning: input:3: its own grammar: {problem}; its output is empty\n"
+    _, _, err = run("--sentence-grammars", ".", lines=lines)
     assert err == "warning: input:3: its own grammar: g.gz: No such file or directory; its output is empty\n"
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from treeglot import FormatError, UsageError
 from treeglot.cli import main
-from treeglot.foreign import ForeignTranslator, ForeignWeights, read_foreign_weights, read_grammar
+from treeglot.foreign import ForeignTranslator, ForeignWeights, read_config, read_foreign_weights, read_grammar
 from treeglot.foreign.input import ANNOTATED, input_line, unmasked
 
 LOG10_E = 1 / math.log(10)
@@ -125,6 +125,9 @@ def test_words_of_the_source_are_counted(run):
     assert sum(f.get("SourceWordPenalty", 0.0) for f in found.edge_features) == pytest.approx(-3 * LOG10_E)
 
 
+OWN = ("--sentence-grammars", ".")
+
+
 def test_sentences_with_grammars_of_their_own(run):
     Path("one").write_text(
         "[X] ||| [A] ||| [1] ||| Top=1\n[A] ||| a ||| A ||| F=1\n[A] ||| [A] [A] ||| [1] [2] ||| G=1\n"
@@ -136,7 +139,7 @@ def test_sentences_with_grammars_of_their_own(run):
         '<seg id="0" grammar="one" grammar1="two">a b</seg>\n<seg id="1" grammar="two"> b </seg>\n'
         '<seg id="2" grammar="bad">b</seg>\n<seg id="3" grammar="none">b</seg>\na\n'
     )
-    code, rows, err = run(lines, "--pass-through", "none", "--forest", "forests", "--no-distinct")
+    code, rows, err = run(lines, "--pass-through", "none", "--forest", "forests", "--no-distinct", *OWN)
     assert code == 0
     assert rows == [
         ["0", "A B", "Top=1 F=1 G=1 H=1", "1.000000"],
@@ -152,7 +155,7 @@ def test_sentences_with_grammars_of_their_own(run):
     )
     assert Path("forests").read_text().count("[A] ||| b ||| B") == 1
     # With rules for all sentences beside them.
-    code, rows, err = run('<seg grammar="two">a b</seg>\na\n', "--pass-through", "none", "--grammar", "one")
+    code, rows, err = run('<seg grammar="two">a b</seg>\na\n', "--pass-through", "none", "--grammar", "one", *OWN)
     assert [row[1] for row in rows] == ["A B", "A"]
     assert (code, err) == (0, "")
 
@@ -176,7 +179,8 @@ def test_the_rules_of_a_sentence_are_gone_after_it(tmp_path):
 def test_the_name_of_a_grammar_with_a_control_character(run):
     Path("one").write_text("[X] ||| a ||| A ||| F=1\n")
     Path("weights").write_text("F 1\n")
-    code, rows, err = run('<seg grammar="a\0b">a</seg>\n<seg grammar="one">a</seg>\n', "--pass-through", "none")
+    lines = '<seg grammar="a\0b">a</seg>\n<seg grammar="one">a</seg>\n'
+    code, rows, err = run(lines, "--pass-through", "none", *OWN)
     assert (code, rows) == (0, [["1", "A", "F=1", "1.000000"]])
     problem = "its own grammar: a file's name with a control character; its output is empty"
     assert err == f"warning: input:1: {problem}\n"
@@ -457,7 +461,7 @@ def test_a_cdec_ini(cdec_files, capsys):
 def test_what_is_given_beside_a_cdec_ini_counts(cdec_files, capsys):
     (cdec_files / "cdec.ini").write_text(CDEC_INI + "add_pass_through_rules=true\n")
     (cdec_files / "other").write_text("[N] ||| a ||| C ||| F=1\n")
-    given = ["--grammar", "system/other", "--span-limit", "3", "--quiet"]
+    given = ["--grammar", "system/other", "--span-limit", "3", "--quiet", "--kbest", "0"]
     assert main(["decode", "input", "--config", "system/cdec.ini", *given]) == 0
     assert capsys.readouterr().out == "C C C\nb\n"
     assert main(["decode", "input", "--config", "system/cdec.ini", *given, "--pass-through", "none"]) == 0
@@ -526,8 +530,106 @@ def test_options_of_a_language_model(cdec_files, capsys):
     assert capsys.readouterr().err == f"error: system/cdec.ini:1: {problem}\n"
 
 
-def test_a_configuration_is_cdecs(cdec_files, capsys):
-    assert main(["decode", "input", "--config", "system/cdec.ini", "--format", "moses"]) == 2
-    assert "--config is for cdec; expected joshua.config or moses.ini as --weights" in capsys.readouterr().err
-    assert main(["decode", "input", "--grammar", "system/rules"]) == 2
-    assert "missing option '--weights'" in capsys.readouterr().err
+def test_a_run_without_weights(cdec_files, capsys):
+    assert main(["decode", "input", "--grammar", "system/rules", "--kbest", "1", "--quiet"]) == 0
+    assert [line.split(" ||| ")[3] for line in capsys.readouterr().out.splitlines()] == ["0.000000", "0.000000"]
+
+
+def test_kbest_lists_and_pop_limits_of_a_cdec_ini(cdec_files, capsys):
+    ini = "formalism=scfg\ngrammar=rules\nweights=weights\nscfg_default_nt=N\nfeature_function=KLanguageModel lm\n"
+    (cdec_files / "cdec.ini").write_text(ini + "k_best=2\ncubepruning_pop_limit=30\nadd_pass_through_rules=1\n")
+    settings = read_config(cdec_files / "cdec.ini", "cdec").settings
+    assert (settings.kbest, settings.pop_limit) == (2, 30)
+    assert main(["decode", "input", "--config", "system/cdec.ini", "--quiet"]) == 0
+    rows = [line.split(" ||| ") for line in capsys.readouterr().out.splitlines()]
+    assert [row[0] for row in rows] == ["0", "0", "1"]
+    assert "LanguageModel_OOV=1" in rows[2][2]  # it is listed without a weight
+    (cdec_files / "cdec.ini").write_text(ini + "cll_gradient=1\n")
+    assert main(["decode", "input", "--config", "system/cdec.ini"]) == 1
+    assert "'cll_gradient=1' is not supported: gradients are not computed" in capsys.readouterr().err
+
+
+def test_a_sentence_names_only_grammars_in_the_folder(run, tmp_path):
+    Path("inside").mkdir()
+    Path("weights").write_text("F 1\n")
+    Path("inside/one").write_text("[X] ||| a ||| A ||| F=1\n")
+    Path("outside").write_text("[X] ||| a ||| B ||| F=1\n")
+    Path("inside/link").symlink_to(tmp_path / "outside")
+    names = ["one", "inside/one", "../outside", "inside/link", "/dev/zero"]
+    lines = "".join(f'<seg grammar="{name}">a</seg>\n' for name in names)
+    _, rows, err = run(lines, "--pass-through", "none", "--sentence-grammars", "inside")
+    assert [row[0] for row in rows] == ["0", "1"]
+    assert [line.split("own grammar: ")[1].split(";")[0] for line in err.splitlines()] == [
+        "../outside: is not in the folder inside",
+        "inside/inside/link: No such file or directory",
+        "/dev/zero: is not in the folder inside",
+    ]
+
+
+@pytest.mark.parametrize(
+    "line", ["<seg " + "a" * 400_000 + ">", "[" * 400_000 + "]", "<seg " + "a=b " * 100_000 + ">x", "|||a" * 100_000]
+)
+@pytest.mark.parametrize("decoder", ["cdec", "joshua"])
+def test_long_lines_are_read_in_one_look(line, decoder):
+    assert input_line(line, decoder).problem == ""
+
+
+MOSES_INI = """[feature]
+UnknownWordPenalty
+WordPenalty
+PhraseDictionaryMemory name=TM0 num-features=1 path=rules table-limit=20
+PhraseDictionaryMemory name=TM1 num-features=1 path=glue
+KENLM name=LM0 factor=0 path=lm order=1
+
+[weight]
+UnknownWordPenalty0= 1
+WordPenalty0= -1
+TM0= 1
+TM1= 0.5
+LM0= 0.5
+"""
+JOSHUA_CONFIG = """tm = thrax -owner pt -maxspan 12 -path rules
+tm = thrax -owner glue -maxspan -1 -path glue
+feature-function = StateMinimizingLanguageModel -lm_order 1 -lm_file lm
+feature-function = WordPenalty
+tm_pt_0 1
+tm_glue_0 0.5
+lm_0 0.5
+WordPenalty -1
+"""
+
+
+@pytest.mark.parametrize("decoder", ["moses", "joshua"])
+def test_a_configuration_suffices(cdec_files, capsys, decoder):
+    if decoder == "moses":
+        (cdec_files / "rules").write_text("a [X] ||| A [X] ||| 0.5 |||\n")
+        glue = "<s> [X] ||| <s> [S] ||| 1 |||\n[X][S] </s> [X] ||| [X][S] </s> [S] ||| 1 ||| 0-0\n"
+        (cdec_files / "glue").write_text(glue + "[X][S] [X][X] [X] ||| [X][S] [X][X] [S] ||| 2.718 ||| 0-0 1-1\n")
+        (cdec_files / "config").write_text(MOSES_INI)
+        constant, per_word = math.log(10) * -0.5, math.log(0.5) + 0.5 * math.log(2.718) + 1 - 0.25 * math.log(10)
+    else:
+        (cdec_files / "rules").write_text("[X] ||| a ||| A ||| -1\n")
+        glue = "[GOAL] ||| <s> ||| <s> ||| 0\n[GOAL] ||| [GOAL,1] [X,2] ||| [GOAL,1] [X,2] ||| -1\n"
+        (cdec_files / "glue").write_text(glue + "[GOAL] ||| [GOAL,1] </s> ||| [GOAL,1] </s> ||| 0\n")
+        (cdec_files / "config").write_text(JOSHUA_CONFIG)
+        constant, per_word = -0.5, 1 + 0.5 + LOG10_E - 0.25
+    (cdec_files / "input").write_text("a a a\n")
+    assert main(["decode", "system/input", "--config", "system/config", "--kbest", "1", "--quiet"]) == 0
+    _, text, _, score = capsys.readouterr().out.strip().split(" ||| ")
+    marks = 2.0 if decoder == "moses" else 2 * LOG10_E
+    assert (text, float(score)) == ("A A A", pytest.approx(constant + marks + 3 * per_word, abs=1e-5))
+
+
+@pytest.mark.parametrize(
+    ("config", "problem"),
+    [
+        (MOSES_INI.replace("WordPenalty\nPhr", "Distortion\nPhr"), "config:3: 'Distortion' is not supported; known: "),
+        (MOSES_INI.replace("\n\n[w", "\nKENLM name=LM1 path=lm2\n\n[w"), "config:7: another language model, 'lm2'"),
+        (JOSHUA_CONFIG + "feature-function = EdgePhraseSimilarity\n", "config:9: 'feature-function = EdgePhraseSimil"),
+        ("nothing = 1\n", "config: is no configuration of cdec, Joshua, Moses or Travatar that is known"),
+    ],
+)
+def test_what_a_configuration_names_and_cannot_be_used(cdec_files, capsys, config, problem):
+    (cdec_files / "config").write_text(config)
+    assert main(["decode", "input", "--config", "system/config"]) == 1
+    assert f"error: system/{problem}" in capsys.readouterr().err

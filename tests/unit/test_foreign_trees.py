@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from treeglot import lm
+from treeglot import FormatError, lm
 from treeglot.cli import main
 from treeglot.foreign import ForeignTranslator, ForeignWeights, read_foreign_weights, read_grammar, write_grammar
 from treeglot.syntax import ParseForest, Tree
@@ -193,8 +193,11 @@ def test_brackets_in_words(tmp_path):
     table = read_grammar(tmp_path / "rules", "travatar")
     translator = ForeignTranslator(table, ForeignWeights("travatar", {"f": 1.0}))
     assert translator.translate(forest("(N (L -LRB-) (A a))")).text == "( b"
-    with pytest.raises(ValueError, match="Travatar's grammars are read, not written"):
-        write_grammar(table, tmp_path / "out", "travatar")
+    write_grammar(table, tmp_path / "out", "travatar")
+    assert sorted((tmp_path / "out").read_text().splitlines()) == [
+        'A ( "a" ) ||| "b" ||| f=1',
+        'N ( L ( "-LRB-" ) x0:A ) ||| "(" x0 ||| f=1',
+    ]
     with pytest.raises(ValueError, match="would be read as something else"):
         write_grammar(table, tmp_path / "out", "cdec")
 
@@ -202,3 +205,41 @@ def test_brackets_in_words(tmp_path):
 def test_weights(tmp_path):
     (tmp_path / "weights").write_text("lm=0.5\nunk=-1\negfp 0.25\n")
     assert read_foreign_weights(tmp_path / "weights", "travatar").weights == {"lm": 0.5, "unk": -1, "egfp": 0.25}
+
+
+def test_a_travatar_ini_suffices(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("system").mkdir()
+    Path("system/rules").write_text(TRAVATAR)
+    sections = "[tm_file]\nrules\n\n[in_format]\npenn\n\n[nbest]\n2\n\n[weight_vals]\nA=1\nB=2\nC=3\nD=4\nE=0.5\n"
+    Path("system/travatar.ini").write_text(sections)
+    Path("input").write_text(TREE + "\n")
+    assert main(["decode", "input", "--config", "system/travatar.ini", "--quiet"]) == 0
+    rows = [line.split(" ||| ") for line in capsys.readouterr().out.splitlines()]
+    assert [(row[1], row[3]) for row in rows] == [('home"wards him goes', "9.000000"), ("home him goes", "8.500000")]
+    assert read_foreign_weights("system/travatar.ini", "travatar").weights["D"] == 4
+    Path("system/travatar.ini").write_text(sections + "\n[binarize]\nright\n")
+    assert main(["decode", "input", "--config", "system/travatar.ini"]) == 1
+    assert "travatar.ini:18: [binarize] right is not supported: trees are not binarised" in capsys.readouterr().err
+    Path("system/travatar.ini").write_text(sections)
+    Path("system/rules").write_text(
+        "NP ( x0:A NP' ( x1:B x2:C ) ) ||| x0 x1 x2 ||| A=1\nNP' ( x0:B x1:C ) ||| x0 x1 ||| A=1\n"
+    )
+    assert main(["decode", "input", "--config", "system/travatar.ini"]) == 2
+    assert 'the label "NP\'" is one of binarised trees' in capsys.readouterr().err
+
+
+def test_labels_of_egret(tmp_path):
+    (tmp_path / "rules").write_text('S^g ( x0:NP^g ) ||| "b" x0 ||| f=1\nNP^g ( N ( "a" ) ) ||| "c" ||| f=1\n')
+    translator = ForeignTranslator(read_grammar(tmp_path / "rules", "travatar"), ForeignWeights("travatar", {"f": 1.0}))
+    found = translator.translate(forest("(S (NP (N a)))"))
+    assert (found.text, found.score) == ("b c", 2.0)
+
+
+def test_a_rule_with_very_many_features(tmp_path):
+    features = " ".join(f"f{i}=1" for i in range(40_000))
+    (tmp_path / "rules").write_text(f"[X] ||| a ||| b ||| {features}\n")
+    assert len(read_grammar(tmp_path / "rules").features) == 40_000
+    (tmp_path / "rules").write_text(f"[X] ||| a ||| b ||| {features} f7=1\n")
+    with pytest.raises(FormatError, match="the feature 'f7' is given twice"):
+        read_grammar(tmp_path / "rules")

@@ -23,8 +23,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "Start here": ("demo", "tour"),
     "Data": ("sample", "align", "convert", "show"),
     "Parsing": ("parser train", "parse", "parser eval"),
-    "Language models": ("lm train", "lm compile", "lm score", "lm info"),
-    "Translation": ("train", "tune", "translate", "decode"),
+    "Language models": ("lm train", "lm compile", "lm export", "lm score", "lm info"),
+    "Translation": ("train", "tune", "translate", "decode", "export"),
     "Judge": ("score", "compare-dependencies", "analyse phrases", "analyse rewrites"),
     "Experiments": ("run",),
 }

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -16,7 +16,6 @@ from treeglot.cli.decoding import (
     Distinct,
     Forest,
     Html,
-    Kbest,
     Margin,
     Markup,
     Out,
@@ -32,15 +31,9 @@ from treeglot.cli.decoding import (
 from treeglot.cli.output import say, warn
 
 if TYPE_CHECKING:
-    from treeglot._core import RuleTable
     from treeglot.base.errors import FormatError
-    from treeglot.decode import SearchOptions, Source
-    from treeglot.lm import NgramModel
-
-ForeignFormat: TypeAlias = Literal["cdec", "joshua", "moses", "travatar"]
-
-# Features without names, of grammars that have their own owner or number; cdec has one name for all grammars.
-OWNERS = {"joshua": r"(tm_.+)_\d+", "moses": r"(TranslationModel\d+)(?:_\d+)?"}
+    from treeglot.decode import Source
+    from treeglot.foreign.weights import Decoder
 
 
 def decode(
@@ -51,7 +44,10 @@ def decode(
     ] = None,
     config: Annotated[
         Path | None,
-        typer.Option(help="cdec's configuration: features that are on, limits, grammars and language model."),
+        typer.Option(
+            help="A decoder's configuration: cdec.ini, joshua.config, moses.ini or travatar.ini. What it names need "
+            "not be given."
+        ),
     ] = None,
     grammar: Annotated[
         list[Path] | None,
@@ -69,9 +65,12 @@ def decode(
         ),
     ] = None,
     format: Annotated[
-        Literal["cdec", "joshua", "moses", "travatar", "table"],
-        typer.Option(help="Whose grammar and weights they are; table: compiled by treeglot, with its weights."),
-    ] = "cdec",
+        Literal["cdec", "joshua", "moses", "travatar", "table"] | None,
+        typer.Option(
+            help="Whose grammar and weights they are; table: compiled by treeglot, with its weights. Default: as "
+            "--config is, or cdec."
+        ),
+    ] = None,
     trees: Annotated[
         str | None,
         typer.Option(
@@ -82,7 +81,12 @@ def decode(
         ),
     ] = None,
     out: Out = Path("-"),
-    kbest: Kbest = 0,
+    kbest: Annotated[
+        int | None,
+        typer.Option(
+            help="Print the best so many of each sentence: NUMBER ||| TEXT ||| …; default: as --config says, or 0."
+        ),
+    ] = None,
     distinct: Distinct = True,
     as_json: AsJson = False,
     trace: Trace = False,
@@ -92,7 +96,9 @@ def decode(
     svg: Svg = None,
     time: Time = False,
     threads: Threads = 1,
-    pop_limit: Annotated[int, typer.Option(help="Hypotheses scored per node; 0: all.")] = 200,
+    pop_limit: Annotated[
+        int | None, typer.Option(help="Hypotheses scored per node; 0: all. Default: as --config says, or 200.")
+    ] = None,
     span_limit: Annotated[int | None, typer.Option(help="Widest span of a rule; default: the other decoder's.")] = None,
     per_source: Annotated[
         int | None, typer.Option(help="Target sides tried for a source side, 0: all; default: the other decoder's.")
@@ -103,69 +109,62 @@ def decode(
     ] = None,
     glue: Annotated[bool, typer.Option(help="Built-in glue rules, S → X and S → S X.")] = True,
     markup: Markup = False,
+    sentence_grammars: Annotated[
+        Path | None,
+        typer.Option(help='The folder in which <seg grammar="FILE"> may name grammars.', metavar="DIR"),
+    ] = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rules out, and say how many.")] = False,
 ) -> None:
     """Translate with a grammar, a language model and weights: those of other decoders, or a compiled table.
 
     With grammars of other decoders everything is as these define it: features, scores, limits, words that pass through.
     """
-    from dataclasses import replace
+    from treeglot.foreign.config import ForeignConfig, decoder_of, read_config
+    from treeglot.foreign.system import Files, limits, open_system, read_table, read_weights_of, refuse_for_trees
+    from treeglot.foreign.translator import MARKS
 
-    from treeglot.decode import SearchOptions
-    from treeglot.foreign import ForeignTranslator, read_cdec_config, read_foreign_weights
-    from treeglot.foreign.translator import search_options, translates_trees
-    from treeglot.lm import load as load_lm
-
-    if config is not None and format != "cdec":
-        raise UsageError("--config is for cdec; expected joshua.config or moses.ini as --weights")
-    said = read_cdec_config(config) if config is not None else None
-    if said is not None:
-        weights, lm, glue = weights or said.weights, lm or said.lm, glue and said.glue
-    if weights is None:
-        raise UsageError("missing option '--weights' (see treeglot decode --help)")
-    foreign = None if format == "table" else read_foreign_weights(weights, format)
-    if foreign is not None and said is not None:
-        foreign = replace(foreign, settings=said.settings)
-    options = SearchOptions() if foreign is None else search_options(foreign)
-    options = searched(options, pop_limit=pop_limit, markup=markup, span_limit=span_limit, per_source=per_source)
-    model = load_lm(lm) if lm is not None else None
-    given = grammar or list(said.grammars if said is not None else ())
-    translator: AnyTranslator
-    show = None
-    if format == "table" or foreign is None:
-        if pass_through is not None or prefix or not glue:
-            raise UsageError("--pass-through, --prefix and --no-glue are for grammars of other decoders")
-        translator = _own(given, weights, model, options)
-        sources = _lines(source)[0]
+    given = {"pop_limit": pop_limit, "markup": markup, "span_limit": span_limit, "per_source": per_source}
+    output = Output(out, kbest or 0, distinct, as_json, trace, time, threads, forest, margin, html, svg)
+    decoder = format or ("cdec" if config is None else decoder_of(config))
+    if decoder == "table":
+        if pass_through is not None or prefix or not glue or config is not None:
+            raise UsageError("--config, --pass-through, --prefix and --no-glue are for files of other decoders")
+        run(_own(grammar or [], weights, lm, given), _lines(source)[0], source, output)
+        return
+    said = ForeignConfig() if config is None else read_config(config, decoder)
+    files = Files(
+        decoder,
+        tuple(grammar) if grammar else said.grammars,
+        weights or said.weights,
+        lm or said.lm,
+        tuple(prefix or ()),
+        skip_bad,
+        sentence_grammars,
+    )
+    foreign = read_weights_of(files, None if config is None else said.settings)
+    table = read_table(files, files.grammars, foreign, _left_out)
+    say(f"{len(table):,} rules")
+    if refuse_for_trees(table, pass_through is not None or markup or not glue):
+        sources, own_rules = _trees(source, trees, decoder), False
+    elif trees is not None:
+        raise UsageError("--from is for rules of trees; these are of strings")
     else:
-        prefixes = prefix or foreign.settings.prefixes
-        table = _read(given, format, prefixes, skip_bad)
-        if translates_trees(table):
-            if pass_through is not None or markup or not glue:
-                raise UsageError("--pass-through, --no-glue and --markup are for rules of strings; these are of trees")
-            sources, own_rules = _trees(source, trees, format), False
-        elif trees is not None:
-            raise UsageError("--from is for rules of trees; these are of strings")
-        else:
-            sources, own_rules = _lines(source, format)
-        if not given and not own_rules:
-            raise UsageError("missing option '--grammar' (see treeglot decode --help)")
-        translator = ForeignTranslator(
-            table,
-            foreign,
-            model,
-            options,
-            pass_through=pass_through,
-            glue=glue,
-            tables=lambda own: _table([*given, *own], format, prefixes, skip_bad),
-            own_rules=own_rules,
-        )
-        _check_owners(len(given), prefixes, format, translator.unknown_weights)
-        if format == "joshua" and "PhrasePenalty" in foreign.weights and len(set(prefixes[: len(given)])) > 1:
-            raise UsageError("PhrasePenalty counts the rules of one owner: it cannot be had for grammars of several")
-        show = foreign.listed
-    output = Output(out, kbest, distinct, as_json, trace, time, threads, forest, margin, html, svg, listed=show)
-    run(translator, sources, source, output)
+        sources, own_rules = _lines(source, decoder)
+    if not files.grammars and not own_rules:
+        raise UsageError("missing option '--grammar' (see treeglot decode --help)")
+    translator = open_system(
+        files,
+        foreign,
+        table,
+        limits(foreign, given),
+        pass_through=pass_through,
+        glue=glue and said.glue and (config is None or MARKS.isdisjoint(table.source_words)),
+        own_rules=own_rules,
+        report=_left_out,
+    )
+    if kbest is None:
+        output = replace(output, kbest=said.settings.kbest)
+    run(translator, sources, source, replace(output, listed=foreign.listed))
 
 
 def _lines(source: Path, format: str = "") -> tuple[Iterator[Source], bool]:
@@ -180,7 +179,7 @@ def _lines(source: Path, format: str = "") -> tuple[Iterator[Source], bool]:
     return chain(first, lines), any(input_line(line, "cdec").grammars for line in first)
 
 
-def _trees(source: Path, format: str | None, decoder: ForeignFormat) -> Iterator[Source]:
+def _trees(source: Path, format: str | None, decoder: Decoder) -> Iterator[Source]:
     """Forests; a line, or nothing, where there is none."""
     from treeglot.base.files import iterate_lines, logical_suffix
     from treeglot.corpus import as_forest
@@ -205,44 +204,20 @@ def _trees(source: Path, format: str | None, decoder: ForeignFormat) -> Iterator
         yield "" if forest is None else forest
 
 
-def _own(grammar: list[Path], weights: Path, lm: NgramModel | None, options: SearchOptions) -> AnyTranslator:
-    from treeglot.decode import Translator
+def _own(
+    grammar: list[Path], weights: Path | None, lm: Path | None, given: Mapping[str, int | bool | None]
+) -> AnyTranslator:
+    from treeglot.decode import SearchOptions, Translator
+    from treeglot.lm import load
     from treeglot.rules import open_table
 
+    if weights is None:
+        raise UsageError("missing option '--weights' (see treeglot decode --help)")
     if len(grammar) != 1:
         raise UsageError(f"{len(grammar)} grammars were given; expected one compiled table")
-    return Translator(open_table(grammar[0]), given_weights(weights), lm, options)
+    model = load(lm) if lm is not None else None
+    return Translator(open_table(grammar[0]), given_weights(weights), model, searched(SearchOptions(), **given))
 
 
-def _check_owners(grammars: int, prefixes: Sequence[str], format: str, unknown: list[str]) -> None:
-    """Refuse grammars that share names of features only by default, where weights are for a grammar of other names.
-
-    Without this the features of a glue grammar would have the weights of the rules.
-    """
-    from treeglot.foreign.grammar import PREFIXES
-
-    default = PREFIXES[format]
-    shared = [*prefixes, *[default] * (grammars - len(prefixes))][:grammars].count(default)
-    if len(prefixes) >= grammars or shared < 2 or format not in OWNERS:
-        return
-    for name in unknown:
-        if owner := re.fullmatch(OWNERS[format], name):
-            raise UsageError(
-                f"the weights name {name!r}, which no grammar has: {shared} of the grammars have {default}; expected "
-                f"--prefix for each grammar in turn, such as --prefix {default} --prefix {owner[1]}"
-            )
-
-
-def _read(grammar: list[Path], format: ForeignFormat, prefix: Sequence[str], skip_bad: bool) -> RuleTable:
-    table = _table(grammar, format, prefix, skip_bad)
-    say(f"{len(table):,} rules")
-    return table
-
-
-def _table(grammar: Sequence[str | Path], format: ForeignFormat, prefix: Sequence[str], skip_bad: bool) -> RuleTable:
-    from treeglot.foreign import read_grammar
-
-    def report(error: FormatError) -> None:
-        warn(f"{error}; the rule is left out")
-
-    return read_grammar(list(grammar), format, prefix=prefix, skip_bad=skip_bad, report=report)
+def _left_out(error: FormatError) -> None:
+    warn(f"{error}; the rule is left out")

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeAlias
 
-from treeglot._core import GrammarFormat, GrammarReader, RuleTable, RuleTableBuilder, write_rules
+from treeglot._core import GrammarFormat, GrammarReader, GrammarStyle, RuleTable, RuleTableBuilder, write_rules
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, read_chunks, write_binary
 from treeglot.base.options import unknown
@@ -63,12 +63,26 @@ def read_grammar(
 def write_grammar(table: RuleTable, path: PathLike, format: FormatName = "cdec") -> None:
     """Write all rules of a table as a grammar; what the format cannot hold is refused.
 
-    cdec and joshua keep the features' names; moses has their order, and takes them for logarithms of probabilities.
+    cdec, joshua and travatar keep the features' names; moses has their order, and takes them for logarithms of
+    probabilities.
     """
-    chosen = _format(format)
+    if not isinstance(table, RuleTable):
+        raise UsageError(f"write_grammar was given {table!r}; expected a rule table, then the path of the grammar")
+    names = [_moses_name(name) for name in table.features] if format == "moses" else table.features
+    write_some(table, path, GrammarStyle(_format(format), names), range(len(table)))
+
+
+def write_some(table: RuleTable, path: PathLike, style: GrammarStyle, rules: Sequence[int]) -> None:
+    """Write some rules of a table as a grammar."""
     with write_binary(path) as stream:
-        for begin in range(0, len(table), CHUNK):
-            stream.write(write_rules(table, chosen, begin, begin + CHUNK))
+        for begin in range(0, len(rules), CHUNK):
+            stream.write(write_rules(table, style, list(rules[begin : begin + CHUNK])))
+
+
+def _moses_name(feature: str) -> str:
+    """What a sparse feature is called in a rule of Moses'; scores have no names."""
+    prefix, name = PREFIXES["moses"] + "_", feature.removeprefix(PREFIXES["moses"] + "_")
+    return name if feature.startswith(prefix) and not name.isdecimal() else ""
 
 
 def _format(name: str) -> GrammarFormat:

@@ -14,18 +14,9 @@ from treeglot.syntax import Tree
 REFERENCE = "the reference after ||| is not used"
 ANNOTATED = "annotations of words in brackets are not used"
 
-_SEGMENT = {
-    "cdec": re.compile(r"\s*<seg((?:\s[^>]*)?)>(.*?)(?:</seg>.*)?"),  # it ends with the line, too
-    "joshua": re.compile(r'\s*<seg(\s+id="?\d+"?[^>]*)>(.*?)(?:</seg\s*>\s*)?'),
-}
-_BARS = {"cdec": re.compile(r"\|\|\|"), "joshua": re.compile(r"\s\|\|\|(?:\s|$)")}
-_ATTRIBUTE = re.compile(r'([\w-]+)\s*=\s*(?:"([^"]*)"|([^"\s]\S*))')
-_NO_SENTENCE = {
-    "a lattice": re.compile(r"\(\(\('"),  # cdec's own test for it
-    "a forest": re.compile(r'\{"rules":'),
-    "a source tree": re.compile(r"<tree\s+label="),
-}
-_ANNOTATION = re.compile(r"(\S+)\[(\S+)\]")
+# NAME=VALUE, in quotes or not; what has matched is never given back, so that no attribute takes more than one look.
+_ATTRIBUTE = re.compile(r'(?<![\w-])([\w-]++)\s*+=\s*+(?:"([^"]*+)"|([^"\s]\S*+))')
+_NO_SENTENCE = {"((('": "a lattice", '{"rules":': "a forest"}  # what a line begins with; the first is cdec's own test
 # What Joshua makes of characters that mean something in its rules, in the input; its output has them back.
 _MASKS = {"[": "-lsb-", "]": "-rsb-", "|": "-pipe-"}
 
@@ -56,21 +47,24 @@ def input_line(line: str, decoder: Decoder, known: Collection[str] = (), markup:
     text = line
     notes: list[str] = []
     grammars: tuple[str, ...] = ()
-    if decoder in _BARS:
-        before, *reference = _BARS[decoder].split(line, 1)
-        segment = _SEGMENT[decoder].fullmatch(line if decoder == "cdec" else before)
-        if segment and decoder == "cdec":
-            before = _BARS[decoder].split(segment[2], 1)[0]
-            grammars = _grammars(segment[1])
-        elif segment:
-            before = segment[2]
-        if reference or segment:
+    if decoder in ("cdec", "joshua"):
+        before, reference = _at_bars(line, decoder)
+        segment = _segment(line if decoder == "cdec" else before, decoder)
+        if segment is not None and decoder == "cdec":
+            before = _at_bars(segment[1], decoder)[0]
+            grammars = _grammars(segment[0])
+        elif segment is not None:
+            before = segment[1]
+        if reference or segment is not None:
             text = before.strip()
         if reference:
             notes.append(REFERENCE)
-    for kind, begins in _NO_SENTENCE.items():
-        if begins.match(text.lstrip()):
-            return Line("", f"{text.strip()[:30]!r} begins {kind}; expected a sentence")
+    begin = text.lstrip()
+    kind = next((kind for begins, kind in _NO_SENTENCE.items() if begin.startswith(begins)), "")
+    if begin.startswith("<tree") and begin[5:6].isspace() and begin[5:].lstrip().startswith("label="):
+        kind = "a source tree"
+    if kind:
+        return Line("", f"{text.strip()[:30]!r} begins {kind}; expected a sentence")
     if decoder == "joshua" and not markup and any(character in text for character in _MASKS):
         masked = [_masked(word, known) for word in text.split(" ")]
         if any(annotated for _, annotated in masked):
@@ -96,10 +90,36 @@ def input_tree(line: str, decoder: Decoder) -> Line:
         return replace(found, source="", problem=f"{found.source[:30]!r} is not a tree: {error}")
 
 
+def _at_bars(line: str, decoder: Decoder) -> tuple[str, bool]:
+    """What is before |||, which Joshua has between blanks, and whether there is one."""
+    at = line.find("|||")
+    while decoder == "joshua" and at >= 0:
+        if at > 0 and line[at - 1].isspace() and (line[at + 3 : at + 4].isspace() or at + 3 == len(line)):
+            return line[: at - 1], True
+        at = line.find("|||", at + 1)
+    return (line, False) if at < 0 else (line[:at], True)
+
+
+def _segment(line: str, decoder: Decoder) -> tuple[str, str] | None:
+    """The attributes and the content of <seg …>…</seg>; it may end with the line, too."""
+    text = line.lstrip()
+    opened, closed, rest = text.partition(">")
+    attributes = opened.removeprefix("<seg")
+    if not opened.startswith("<seg") or not closed or (attributes and not attributes[0].isspace()):
+        return None
+    if decoder == "joshua":
+        name, equals, value = attributes.strip().partition("=")
+        if name != "id" or not equals or not value.removeprefix('"')[:1].isdigit():
+            return None
+        content, end, after = rest.rpartition("</seg")
+        return attributes, content if end and after.strip() == ">" else rest
+    return attributes, rest.partition("</seg>")[0]
+
+
 def _grammars(attributes: str) -> tuple[str, ...]:
     """The files that a segment names, grammar="a" grammar1=b."""
     found = (match.groups("") for match in _ATTRIBUTE.finditer(attributes))
-    return tuple(quoted or bare for name, quoted, bare in found if re.fullmatch(r"grammar\d*", name))
+    return tuple(quoted or bare for name, quoted, bare in found if name.rstrip("0123456789") == "grammar")
 
 
 def unmasked(text: str) -> str:
@@ -108,8 +128,19 @@ def unmasked(text: str) -> str:
     >>> unmasked("a -lsb- b -rsb-")
     'a [ b ]'
     """
-    for character, mask in _MASKS.items():
-        text = text.replace(mask, character)
+    for character, masked in _MASKS.items():
+        text = text.replace(masked, character)
+    return text
+
+
+def mask(text: str) -> str:
+    """Text as Joshua's rules have it.
+
+    >>> mask("a [ b ]")
+    'a -lsb- b -rsb-'
+    """
+    for character, masked in _MASKS.items():
+        text = text.replace(character, masked)
     return text
 
 
@@ -117,8 +148,5 @@ def _masked(word: str, known: Collection[str]) -> tuple[str, bool]:
     """The word without annotations and with masks, and whether it had annotations."""
     if word in known:
         return word, False
-    annotated = _ANNOTATION.fullmatch(word)
-    word = annotated[1] if annotated else word
-    for character, mask in _MASKS.items():
-        word = word.replace(character, mask)
-    return word, annotated is not None
+    at = word.rfind("[", 1, len(word) - 2) if word.endswith("]") else -1
+    return mask(word[:at] if at > 0 else word), at > 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -24,7 +24,7 @@ OLD_WEIGHTS = {
 
 @dataclass(frozen=True)
 class ForeignSettings:
-    """Settings of a cdec.ini, a joshua.config or a moses.ini; what they do not say is empty or None."""
+    """Settings of another decoder's configuration; what it does not say is empty or None."""
 
     names: Mapping[str, str] = field(default_factory=dict)  # what features that usually have another name are called
     prefixes: tuple[str, ...] = ()  # what names of features begin with, by grammar
@@ -38,15 +38,25 @@ class ForeignSettings:
     passes: bool = True  # whether any do
     glued: str = ""  # the label that glue joins
     functions: tuple[str, ...] | None = None  # features that are on, of those that do not come with rules; None: all
+    grammars: tuple[str, ...] = ()  # the files that are named
+    lm: str = ""  # likewise
+    pop_limit: int | None = None
+    kbest: int = 0  # how many translations are printed of each sentence
 
 
 class SettingsReader:
     """Takes a configuration's lines; what it does not know it passes over.
 
-    A limit too large, and what would change translations but is not done here, is a ValueError.
+    A limit too large, and what would change translations but is not done here, is a ValueError. `strict` refuses
+    features that are not known, too.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, strict: bool = False) -> None:
+        self.strict = strict
+        self.grammars: list[str] = []
+        self.lm = ""
+        self.pop_limit: int | None = None
+        self.kbest = 0
         self.names: dict[str, str] = {}
         self.prefixes: list[str] = []
         self.span_limit: int | None = None
@@ -75,7 +85,21 @@ class SettingsReader:
             self.mark,
             self.only_unknown,
             functions=(*self._functions, "lm_0") if self._functions else None,
+            grammars=tuple(self.grammars),
+            lm=self.lm,
+            pop_limit=self.pop_limit,
+            kbest=self.kbest,
         )
+
+    def _model(self, path: str) -> None:
+        """A language model that is named."""
+        if self.lm and self.strict:
+            raise ValueError(f"another language model, {path[:60]!r}; expected one")
+        self.lm = self.lm or path
+
+    def _refuse(self, what: str, known: Iterable[str]) -> None:
+        if self.strict:
+            raise ValueError(f"{what[:60]!r} is not supported; known: {', '.join(known)}")
 
     def moses(self, section: str, line: str) -> None:
         """A line of [feature], such as KENLM name=LM0 factor=0 …, the first one of [max-chart-span], and others."""
@@ -92,6 +116,13 @@ class SettingsReader:
                 # KIND SOURCE TARGET SCORES PATH; once without the kind.
                 scores = ["", *line.split()][-2]
                 self._old_tables.append(_number(scores, "[ttable-file]") or 0)
+                self.grammars.append(line.split()[-1])
+            case "lmodel-file":  # KIND FACTOR ORDER PATH
+                self._model(line.split()[-1])
+            case "cube-pruning-pop-limit":
+                self.pop_limit = _number(line, "[cube-pruning-pop-limit]")
+            case "weight-file" if self.strict:
+                raise ValueError(f"[weight-file] {line[:60]} is not supported: weights of sparse features are not read")
             case "inputtype" if line in _NO_SENTENCES:
                 raise ValueError(f"[inputtype] {line} is {_NO_SENTENCES[line]}; expected sentences, 0 or 3")
             case "search-algorithm" if line in _NO_CHART:
@@ -166,9 +197,40 @@ class SettingsReader:
             case "featurefunction" if not {"-class_map", "-value"}.isdisjoint(value.split()):
                 raise ValueError(f"{line.strip()[:60]!r} is not supported: expected no -class_map and no -value")
             case "featurefunction":
-                self._functions.append(value.split()[0] if value else "")
+                self._function(value.split())
+            case "lm":  # KIND ORDER … PATH
+                self._model(value.split()[-1] if value else "")
+            case "poplimit":
+                self.pop_limit = _number(value, "pop-limit")
+            case "topn":
+                self.kbest = _number(value, "top-n") or 0
             case "search" if value != "cky":
                 raise ValueError(f"{line.strip()[:60]!r} is not supported: {PHRASES}")
+
+    def travatar(self, section: str, line: str) -> None:
+        """A line of a section of travatar.ini, such as [tm_file]."""
+        match section:
+            case "tm_file":
+                self.grammars.append(line)
+            case "lm_file":
+                self._model(line.split("|")[0])
+            case "pop_limit":
+                self.pop_limit = _number(line, "[pop_limit]")
+            case "nbest":
+                self.kbest = _number(line, "[nbest]") or 0
+            case "binarize" if line != "none":
+                raise ValueError(f"[binarize] {line[:30]} is not supported: {BINARISED}")
+            case "tm_storage" if line not in ("hash", "marisa"):
+                raise ValueError(f"[tm_storage] {line[:30]} is not supported: expected rules of trees, hash or marisa")
+
+    def _function(self, parts: list[str]) -> None:
+        """A feature function of Joshua's: its name, and options -NAME VALUE."""
+        name = parts[0] if parts else ""
+        if name in _JOSHUA_MODELS:
+            self._model(dict(pairwise(parts)).get("-lm_file", ""))
+        elif name not in _JOSHUA_FUNCTIONS:
+            self._refuse(f"feature-function = {name}", (*_JOSHUA_FUNCTIONS, *_JOSHUA_MODELS))
+        self._functions.append(name)
 
     def _tm(self, value: str) -> None:
         parts = value.split()
@@ -178,6 +240,7 @@ class SettingsReader:
         owner, limit = by_name.get("-owner"), by_name.get("-maxspan")
         if owner is None and len(parts) >= 4:
             owner, limit = parts[1:3]
+        self.grammars.append(by_name.get("-path", parts[-1] if parts else ""))
         if not self.prefixes:
             self.span_limit = positive(limit or "", "the span limit")
         self.prefixes.append(f"tm_{owner or 'pt'}")
@@ -201,14 +264,19 @@ class SettingsReader:
                 self.per_source = _number(options.get("table-limit", ""), "table-limit")
             self.names[f"TranslationModel{len(self.prefixes)}"] = name
             self.prefixes.append(name)
+            self.grammars.append(options.get("path", ""))
         elif kind.upper().endswith("LM"):
             self.names.setdefault("LM0", name)
+            self._model(options.get("path", ""))
         elif kind in ("WordPenalty", "UnknownWordPenalty", "PhrasePenalty"):
             self.names.setdefault(kind + "0", name)
+        else:
+            self._refuse(kind, _MOSES_FEATURES)
         if kind == "UnknownWordPenalty":
             self.defaults[name] = 1.0
 
 
+BINARISED = "trees are not binarised; expected rules of trees as they are"
 PHRASES = "phrases are not decoded in stacks; expected a grammar for a chart"
 # Joshua's settings, - and _ left out, that would change translations.
 _NOT_DONE = {
@@ -223,6 +291,9 @@ _NOT_DONE = {
     "lowercase": "expected input in lower case",
     "projectcase": "expected input in the case of the rules",
 }
+_JOSHUA_FUNCTIONS = ("WordPenalty", "OOVPenalty", "PhrasePenalty")
+_JOSHUA_MODELS = ("LanguageModel", "StateMinimizingLanguageModel")
+_MOSES_FEATURES = ("UnknownWordPenalty", "WordPenalty", "PhrasePenalty", "PhraseDictionary…", "KENLM and other LMs")
 _NO_SENTENCES = {"1": "confusion networks", "2": "lattices", "4": "columns of text", "5": "forests"}
 _NO_CHART = dict.fromkeys("0124", "for phrases") | dict.fromkeys("789", "for trees of the input")
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -32,14 +31,14 @@ class Term:
 
     of: Mapping[str, float]
     constant: float = 0.0
-    of_rules: bool = False  # listed wherever it fires: it comes with rules, not with a feature function that may be off
+    of_rules: bool = False  # listed wherever it fires, with a weight or without
 
 
 # Moses and Joshua put <s> and </s> around the input: two words more, and glue for the first phrase as well.
 TERMS: Mapping[str, Mapping[str, Term]] = {
     "cdec": {
         "LanguageModel": Term({"lm": LOG10_E}),
-        "LanguageModel_OOV": Term({"lm_unknown": 1.0}),
+        "LanguageModel_OOV": Term({"lm_unknown": 1.0}, of_rules=True),
         "WordPenalty": Term({"word_penalty": -LOG10_E}),
         "SourceWordPenalty": Term({SOURCE_WORDS: -LOG10_E}),
         "Glue": Term({"glue": 1.0}, of_rules=True),
@@ -174,17 +173,18 @@ class ForeignWeights:
         return " ".join(parts)
 
 
-def read_foreign_weights(path: PathLike, decoder: Decoder) -> ForeignWeights:
+def read_foreign_weights(path: PathLike, decoder: Decoder, *, strict: bool = False) -> ForeignWeights:
     """Read weights of another decoder.
 
-    cdec, travatar: `NAME VALUE` or `NAME=VALUE` a line. joshua: `NAME VALUE` a line, in a file of weights or among
-    the settings of joshua.config, the old names too. moses: `NAME= VALUE …` a line, in moses.ini those of [weight], or
-    of [weight-l] and so on; a feature with several weights becomes NAME_0, NAME_1 and so on. A file without any
-    weight is refused. What a configuration says of names, limits and labels is in `settings`; the file of
-    `weights-file = …` (joshua) is read, too.
+    cdec: `NAME VALUE` or `NAME=VALUE` a line. travatar: the same, or those of [weight_vals] in travatar.ini. joshua:
+    `NAME VALUE` a line, in a file of weights or among the settings of joshua.config, the old names too. moses: `NAME=
+    VALUE …` a line, in moses.ini those of [weight], or of [weight-l] and so on; a feature with several weights becomes
+    NAME_0, NAME_1 and so on. A file without any weight is refused. What a configuration says of names, limits, labels
+    and files is in `settings`; the file of `weights-file = …` (joshua) is read, too. `strict` refuses features of a
+    configuration that are not known.
     """
     _terms(decoder)
-    settings = SettingsReader()
+    settings = SettingsReader(strict)
     weights = _read(path, decoder, settings)
     if settings.labels_file:
         _read_labels(beside(path, settings.labels_file), settings)
@@ -195,7 +195,7 @@ def read_foreign_weights(path: PathLike, decoder: Decoder) -> ForeignWeights:
             weights = settings.old_weights()
         except ValueError as error:
             raise FormatError(os.fspath(path), settings.old[0], str(error)) from error
-    if not weights:
+    if not weights and not strict:
         raise FormatError(os.fspath(path), 0, f"has no weights; {_EXPECTED[decoder]}")
     for name, weight in settings.defaults.items():
         weights.setdefault(name, weight)
@@ -219,17 +219,19 @@ def _read(path: PathLike, decoder: Decoder, settings: SettingsReader) -> dict[st
         text = line.split("#", 1)[0].strip() if decoder in ("joshua", "moses") else line.strip()
         if not text or text.startswith("#") or (decoder == "joshua" and text.startswith("//")):
             continue
-        if decoder == "moses" and text.startswith("[") and text.endswith("]"):
+        if decoder in ("moses", "travatar") and text.startswith("[") and text.endswith("]"):
             section = text[1:-1]
             if section in OLD_WEIGHTS:
                 settings.old = settings.old or (number, text)
             continue
-        if decoder == "joshua" and _JOSHUA_FEATURE.match(text):
+        if decoder == "joshua" and _is_joshua_feature(text):
             raise FormatError(file, number, f"{text[:60]!r} is not a weight; {_EXPECTED[decoder]}")
-        if (decoder == "moses" and section not in ("", "weight")) or (decoder == "joshua" and "=" in text):
+        if section not in ("", "weight", "weight_vals") or (decoder == "joshua" and "=" in text):
             try:
                 if decoder == "moses":
                     settings.moses(section, text)
+                elif decoder == "travatar":
+                    settings.travatar(section, text)
                 else:
                     settings.joshua(text)
             except ValueError as error:
@@ -248,8 +250,15 @@ _EXPECTED = {
     "moses": "expected NAME= VALUE … such as LM0= 0.5",
     "travatar": "expected NAME=VALUE such as lm=0.5",
 }
-# Settings of joshua.config have names of their own: with = these are weights in a form that Joshua does not read.
-_JOSHUA_FEATURE = re.compile(r"(lm_\d+|tm_\w+_\d+|(Word|OOV|Phrase)Penalty)\s*=")
+
+
+def _is_joshua_feature(text: str) -> bool:
+    """Whether a setting has a feature's name: with = these are weights in a form that Joshua does not read."""
+    name, equals, _ = text.partition("=")
+    name = name.rstrip()
+    owner, _, number = name.rpartition("_")
+    numbered = number.isdecimal() and (owner == "lm" or (owner.startswith("tm_") and len(owner) > 3))
+    return bool(equals) and (numbered or name in ("WordPenalty", "OOVPenalty", "PhrasePenalty"))
 
 
 def _weights_of(text: str, decoder: str, file: str, number: int) -> list[tuple[str, float]]:

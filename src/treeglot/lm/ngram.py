@@ -15,7 +15,7 @@ import numpy.typing as npt
 from treeglot import _core
 from treeglot._core import ArpaReader, ChartState, EstimatedNgrams, NgramLayout, NgramState
 from treeglot.base.errors import FormatError, UsageError
-from treeglot.base.files import PathLike, read_chunks
+from treeglot.base.files import PathLike, read_chunks, write_binary
 from treeglot.lm.compiled import CompiledModel
 from treeglot.lm.train import Training
 
@@ -105,6 +105,24 @@ class NgramModel(CompiledModel[_core.NgramModel]):
     def __repr__(self) -> str:
         place = f" from {self.path}" if self.path else ""
         return f"<NgramModel of order {self.order}, {self.layout}{place}>"
+
+    def write_arpa(self, path: PathLike) -> None:
+        """Write the model as an ARPA file: numbers as exact as the layout has them.
+
+        In the `small` layout the file also has the false positives that its n-grams lead to.
+
+        >>> import tempfile
+        >>> from treeglot.lm import compile, train
+        >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
+        >>> model = compile(train(lines, order=2))
+        >>> arpa = Path(tempfile.mkdtemp()) / "lm.arpa"
+        >>> model.write_arpa(arpa)
+        >>> load(arpa).score("a b") == model.score("a b")
+        True
+        """
+        with write_binary(path) as stream:
+            for piece in self.core.arpa():
+                stream.write(piece)
 
     def ids(self, words: Iterable[str]) -> Ids:
         """The numbers of words.

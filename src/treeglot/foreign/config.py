@@ -1,4 +1,4 @@
-"""cdec.ini: which features are on, limits, labels, and the files that it names."""
+"""Configurations of other decoders: features, limits, labels, weights, and the files that they name."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from treeglot.base.errors import FormatError
 from treeglot.base.files import PathLike, iterate_lines
 from treeglot.foreign.settings import ForeignSettings, beside, positive
+from treeglot.foreign.weights import Decoder, read_foreign_weights
 
 # The features of each feature function that can be had here.
 FUNCTIONS = {
@@ -24,6 +25,7 @@ _NOT_DONE = {
     "max_translation_beam": "derivations of one translation are not added up",
     "max_translation_sample": "derivations of one translation are not added up",
     "fsa_feature_function": "expected feature_function",
+    "cll_gradient": "gradients are not computed",
     "per_sentence_grammar_file": "expected the grammars of sentences in files of their own",
     **{f"{name}{n}": "expected one pass" for name in ("feature_function", "weights") for n in (2, 3)},
 }
@@ -31,13 +33,42 @@ _NOT_DONE = {
 
 @dataclass(frozen=True)
 class ForeignConfig:
-    """What a cdec.ini says; files as they can be opened from here."""
+    """What a configuration says; files as they can be opened from here."""
 
     settings: ForeignSettings = field(default_factory=ForeignSettings)
     grammars: tuple[Path, ...] = ()
-    weights: Path | None = None
+    weights: Path | None = None  # a file of weights, or the configuration itself
     lm: Path | None = None
     glue: bool = True
+
+
+def read_config(path: PathLike, decoder: Decoder) -> ForeignConfig:
+    """Read a cdec.ini, joshua.config, moses.ini or travatar.ini. What it names and cannot be used is refused."""
+    if decoder == "cdec":
+        return read_cdec_config(path)
+    settings = read_foreign_weights(path, decoder, strict=True).settings
+    grammars = tuple(beside(path, name) for name in settings.grammars)
+    return ForeignConfig(settings, grammars, Path(path), beside(path, settings.lm) if settings.lm else None)
+
+
+def decoder_of(path: PathLike) -> Decoder:
+    """Whose configuration a file is: its sections and settings say it."""
+    for line in iterate_lines(path):
+        text = line.strip()
+        if text in ("[tm_file]", "[lm_file]", "[weight_vals]"):
+            return "travatar"
+        if text.startswith("[") and text.endswith("]"):
+            return "moses"
+        name, equals, _ = text.partition("=")
+        if equals and name.strip() in _CDEC_SETTINGS:
+            return "cdec"
+        if equals and name.strip().lower().replace("_", "-") in _JOSHUA_SETTINGS:
+            return "joshua"
+    raise FormatError(os.fspath(path), 0, "is no configuration of cdec, Joshua, Moses or Travatar that is known")
+
+
+_CDEC_SETTINGS = ("formalism", "grammar", "weights", "feature_function")
+_JOSHUA_SETTINGS = ("tm", "lm", "feature-function", "goal-symbol", "default-non-terminal", "pop-limit", "weights-file")
 
 
 def read_cdec_config(path: PathLike) -> ForeignConfig:
@@ -45,7 +76,7 @@ def read_cdec_config(path: PathLike) -> ForeignConfig:
 
     Only the features of its feature functions are on. Words pass through if it says add_pass_through_rules. Files are
     looked for where cdec would, and beside the configuration. What would change translations but is not done here
-    is refused; other settings, those of search and output, are passed over.
+    is refused; k_best and the pop limit are in `settings`; others are passed over.
 
     >>> import tempfile
     >>> ini = Path(tempfile.mkdtemp()) / "cdec.ini"
@@ -103,6 +134,12 @@ class _Reader:
                 self._check_trees()
             case "scfg_no_hiero_glue_grammar":
                 self.glue = False
+            case "k_best":
+                self.settings = replace(self.settings, kbest=positive(value, name) or 0)
+            case "cubepruning_pop_limit":
+                self.settings = replace(self.settings, pop_limit=positive(value, name))
+            case "intersection_strategy" if value.lower() == "full":
+                self.settings = replace(self.settings, pop_limit=0)
 
     def done(self) -> ForeignConfig:
         settings = replace(self.settings, names=self.names)

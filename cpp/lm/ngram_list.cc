@@ -1,0 +1,132 @@
+#include "lm/ngram_list.h"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace treeglot {
+namespace {
+
+// The n-grams of one order, in the order of their words' numbers.
+struct Ngrams {
+  unsigned order = 1;
+  std::vector<WordId> words;
+  std::vector<NgramKey> keys;
+  std::vector<NgramValue> values;
+
+  std::size_t size() const { return keys.size(); }
+  const WordId* at(std::size_t i) const { return words.data() + i * order; }
+};
+
+template <class Search>
+Ngrams all_unigrams(const Search& search) {
+  Ngrams out;
+  for (WordId word = 0; word < search.vocabulary(); ++word) {
+    out.words.push_back(word);
+    out.keys.push_back(key_of(word));
+    out.values.push_back(search.unigram(word));
+  }
+  return out;
+}
+
+Ngrams sorted(const Ngrams& given) {
+  std::vector<std::size_t> order(given.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+    return std::lexicographical_compare(given.at(a), given.at(a) + given.order, given.at(b), given.at(b) + given.order);
+  });
+  Ngrams out{given.order, {}, {}, {}};
+  for (const std::size_t i : order) {
+    out.words.insert(out.words.end(), given.at(i), given.at(i) + given.order);
+    out.keys.push_back(given.keys[i]);
+    out.values.push_back(given.values[i]);
+  }
+  return out;
+}
+
+// The n-grams of `table` whose first words and whose last words are in `lower`.
+template <class Table>
+Ngrams longer(const Ngrams& lower, const Table& table) {
+  const unsigned n = lower.order, shared = n - 1;
+  std::vector<std::size_t> heads, tails;  // n-grams that may stand first, and last
+  for (std::size_t i = 0; i < lower.size(); ++i) {
+    if (NgramValue::extends_right(lower.values[i].backoff)) heads.push_back(i);
+    if (lower.values[i].extends_left()) tails.push_back(i);  // sorted by their first words, as `lower` is
+  }
+  const auto compare = [&](const WordId* a, const WordId* b) {
+    return std::lexicographical_compare(a, a + shared, b, b + shared);
+  };
+  std::ranges::stable_sort(heads, compare, [&](std::size_t i) { return lower.at(i) + 1; });
+  Ngrams out{n + 1, {}, {}, {}};
+  auto head = heads.begin();
+  for (auto tail = tails.begin(); tail != tails.end();) {
+    const WordId* const middle = lower.at(*tail);
+    const auto end = std::find_if(tail, tails.end(), [&](std::size_t i) { return compare(middle, lower.at(i)); });
+    while (head != heads.end() && compare(lower.at(*head) + 1, middle)) ++head;
+    const auto last = std::find_if(head, heads.end(), [&](std::size_t i) { return compare(middle, lower.at(i) + 1); });
+    for (; tail != end; ++tail) {
+      for (auto first = head; first != last; ++first) {
+        NgramValue value;
+        const NgramKey key = extend_key(lower.keys[*tail], *lower.at(*first));
+        if (!find(table, key, value)) continue;
+        out.words.push_back(*lower.at(*first));
+        out.words.insert(out.words.end(), lower.at(*tail), lower.at(*tail) + n);
+        out.keys.push_back(key);
+        out.values.push_back(value);
+      }
+    }
+    head = last;
+  }
+  return sorted(out);
+}
+
+void append_number(float value, std::string& out) {
+  char buffer[32];
+  out.append(buffer, std::to_chars(buffer, std::end(buffer), value == 0 ? 0.0f : value).ptr);
+}
+
+std::string section(const NgramModel& model, const Ngrams& ngrams, std::size_t first) {
+  std::string out = "\n\\" + std::to_string(ngrams.order) + "-grams:\n";
+  for (std::size_t i = first; i < ngrams.size(); ++i) {
+    append_number(ngrams.values[i].log10(), out);
+    for (unsigned k = 0; k < ngrams.order; ++k)
+      out.append(k == 0 ? "\t" : " ").append(model.vocabulary().word(ngrams.at(i)[k]));
+    if (ngrams.order < model.order()) {
+      out += '\t';
+      append_number(ngrams.values[i].backoff, out);
+    }
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace
+
+void write_arpa(const NgramModel& model, const std::function<void(std::string_view)>& write) {
+  const NgramFacts& facts = model.facts();
+  std::vector<Ngrams> orders;
+  model.with_search([&](const auto& search) {
+    orders.push_back(all_unigrams(search));
+    for (unsigned n = 2; n <= model.order(); ++n) {
+      orders.push_back(n == model.order() ? longer(orders.back(), search.last())
+                                          : longer(orders.back(), search.middle(n)));
+      const std::uint64_t expected = facts.counts[n - 1] + facts.blanks[n - 1];
+      if (facts.layout == NgramLayout::fast && orders.back().size() != expected)
+        throw std::runtime_error("found " + std::to_string(orders.back().size()) + " of " + std::to_string(expected) +
+                                 " n-grams of order " + std::to_string(n) + ": the model is damaged");
+    }
+  });
+  const std::size_t first = facts.unknown_added != 0 ? 1 : 0;  // an <unk> that was not given
+  std::string header = "\\data\\\n";
+  for (const Ngrams& ngrams : orders)
+    header += "ngram " + std::to_string(ngrams.order) + "=" +
+              std::to_string(ngrams.size() - (ngrams.order == 1 ? first : 0)) + "\n";
+  write(header);
+  for (const Ngrams& ngrams : orders) write(section(model, ngrams, ngrams.order == 1 ? first : 0));
+  write("\n\\end\\\n");
+}
+
+}  // namespace treeglot

@@ -1,0 +1,16 @@
+// A compiled n-gram model as an ARPA file again.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "lm/ngram.h"
+
+namespace treeglot {
+
+// Writes the model in pieces. A table holds hashes of n-grams, not their words. So the words are found again: an n-gram
+// begins and ends in n-grams of the next lower order, and all pairs that overlap are looked up. In the small layout
+// this also finds the false positives, which then have the scores that the compiled model gives them.
+void write_arpa(const NgramModel& model, const std::function<void(std::string_view)>& write);
+
+}  // namespace treeglot

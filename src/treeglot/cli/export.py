@@ -1,0 +1,34 @@
+"""`treeglot export`: a model as the files of another decoder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from treeglot.cli.output import say
+
+
+def export(
+    model: Annotated[Path, typer.Argument(help="The model's folder.")],
+    format: Annotated[Literal["moses", "cdec", "joshua", "travatar"], typer.Option(help="Whose files to write.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")],
+    filter: Annotated[
+        Path | None, typer.Option(help="A test set: only rules that its sentences can meet are written.")
+    ] = None,
+    weights: Annotated[Path | None, typer.Option(help="Weights in place of the model's.")] = None,
+) -> None:
+    """Write a model for another decoder: rules, glue grammar, weights, configuration and ARPA language model.
+
+    The other decoder finds the same translations with the same scores. Run it from the folder.
+    """
+    from treeglot.decode import read_weights
+    from treeglot.foreign import export as write
+    from treeglot.models import load
+
+    loaded = load(model)
+    if weights is not None:
+        loaded = loaded.with_weights(read_weights(weights))
+    done = write(loaded, out, format, test=None if filter is None else loaded.read(filter))
+    say(f"{done.rules:,} rules; {done.configuration} is the configuration")

@@ -1,0 +1,146 @@
+"""Models written for other decoders, and read back: the same best scores."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from small_table import table
+
+from treeglot import UsageError, sample
+from treeglot.cli import main
+from treeglot.decode import SearchOptions
+from treeglot.foreign import export, write_grammar
+from treeglot.lm import compile, load, train
+from treeglot.models import Corpus
+from treeglot.models import load as load_model
+from treeglot.models import train as train_model
+from treeglot.models.model import write_model
+from treeglot.syntax import write
+
+CONFIGURATIONS = {"cdec": "cdec.ini", "joshua": "joshua.config", "moses": "moses.ini"}
+LINES = ["the house is the", "house is the house", "that is a house", "the that", "is is the"]
+WEIGHTS = {"p": 0.7, "lm": 0.3, "glue": -0.2, "unknown": -5.0, "word_penalty": 0.4, "rule_penalty": -0.1}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "model"
+    folder.mkdir()
+    table().write(str(folder / "rules.table"))
+    with pytest.warns(UserWarning):
+        compile(train(LINES, order=3), folder / "lm.bin")
+    write_model(folder, "hiero", WEIGHTS, SearchOptions(pop_limit=50))
+    (tmp_path / "test.de").write_text("das ist haus\ndas Schloss\nhaus\nist das haus [ das\n")
+    return folder
+
+
+def scores(text: str) -> list[tuple[str, float]]:
+    rows = [line.split(" ||| ") for line in text.splitlines()]
+    return [(row[1], float(row[-1])) for row in rows]
+
+
+@pytest.mark.parametrize("format", CONFIGURATIONS)
+@pytest.mark.parametrize("filtered", [False, True])
+def test_an_export_has_the_same_best_scores(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], format: str, filtered: bool
+) -> None:
+    test, out = str(tmp_path / "test.de"), tmp_path / "out"
+    assert main(["translate", str(folder), test, "--kbest", "1", "--quiet"]) == 0
+    wanted = scores(capsys.readouterr().out)
+    assert (
+        main(["export", str(folder), "--format", format, "-o", str(out), *(["--filter", test] if filtered else [])])
+        == 0
+    )
+    capsys.readouterr()
+    assert main(["decode", test, "--config", str(out / CONFIGURATIONS[format]), "--kbest", "1", "--quiet"]) == 0
+    said = capsys.readouterr()
+    found = scores(said.out)
+    assert [text for text, _ in found] == [text for text, _ in wanted]
+    assert [score for _, score in found] == pytest.approx([score for _, score in wanted], abs=1e-5)
+    assert said.err == ""
+
+
+def test_a_filter_leaves_rules_out(folder: Path, tmp_path: Path) -> None:
+    model = load_model(folder)
+    every = export(model, tmp_path / "all", "cdec").rules
+    assert 0 < export(model, tmp_path / "some", "cdec", test=["haus"]).rules < every
+
+
+def test_what_a_format_cannot_hold_is_refused(folder: Path, tmp_path: Path) -> None:
+    model = load_model(folder)
+    with pytest.raises(UsageError, match="a hiero model cannot be written for travatar; expected c2s or "):
+        export(model, tmp_path / "out", "travatar")
+    with pytest.raises(UsageError, match="the feature lm_unknown has a weight, and moses has no such feature"):
+        export(model.with_weights({**WEIGHTS, "lm_unknown": -1.0}), tmp_path / "out", "moses")
+    with pytest.raises(UsageError, match=r"the feature subst_f\[X→Y\] has a weight, and cannot be written for cdec"):
+        export(model.with_weights({**WEIGHTS, "subst_f[X→Y]": -1.0}), tmp_path / "out", "cdec")
+    with pytest.raises(UsageError, match="unknown format 'phrasal'"):
+        export(model, tmp_path / "out", "phrasal")  # type: ignore[arg-type]
+
+
+def test_a_grammar_is_written_from_a_table(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="write_grammar was given 'rules'; expected a rule table, then the path"):
+        write_grammar("rules", tmp_path / "out")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("layout", ["fast", "small"])
+def test_a_compiled_model_becomes_an_arpa_file_again(tmp_path: Path, layout: str) -> None:
+    golden = Path(__file__).parents[1] / "golden/lm/pets.3.arpa"
+    model = compile(golden, tmp_path / "lm.bin", layout=layout)  # type: ignore[arg-type]
+    assert main(["lm", "export", str(tmp_path / "lm.bin"), "-o", str(tmp_path / "lm.arpa"), "--quiet"]) == 0
+    again = load(tmp_path / "lm.arpa")
+    if layout == "fast":
+        assert again.counts == [n + b for n, b in zip(model.core.counts, model.core.blanks, strict=True)]
+    words = [model.word(number) for number in range(len(model))]
+    texts = [f"{a} {b} {c}" for a in words for b in words[::3] for c in words[::5]]
+    assert [again.score(text) for text in texts] == [model.score(text) for text in texts]
+    # What was written is written again as it is.
+    again.write_arpa(tmp_path / "twice.arpa")
+    assert (tmp_path / "twice.arpa").read_bytes() == (tmp_path / "lm.arpa").read_bytes()
+
+
+@pytest.mark.filterwarnings("ignore::treeglot.lm.train.DiscountWarning")
+@pytest.mark.parametrize("format", CONFIGURATIONS)
+def test_hiero_on_the_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str], format: str) -> None:
+    pairs = sample.split(sample.generate(pairs=150, seed=5))["train"]
+    write(tmp_path / "zh.txt", [pair.source for pair in pairs])
+    write(tmp_path / "en.txt", [pair.target for pair in pairs])
+    write(tmp_path / "links.align", [pair.alignment for pair in pairs])
+    files = {"source": tmp_path / "zh.txt", "target": tmp_path / "en.txt", "alignments": tmp_path / "links.align"}
+    model = train_model("hiero", Corpus(**files), tmp_path / "model")
+    lines = (tmp_path / "zh.txt").read_text().splitlines()[:40]
+    wanted = [(t.text, t.score) for t in model.translate_batch(lines)]
+    export(model, tmp_path / "out", format, test=lines)  # type: ignore[arg-type]
+    (tmp_path / "test").write_text("\n".join(lines) + "\n")
+    config = str(tmp_path / "out" / CONFIGURATIONS[format])
+    assert main(["decode", str(tmp_path / "test"), "--config", config, "--kbest", "1", "--quiet"]) == 0
+    found = scores(capsys.readouterr().out)
+    assert [text for text, _ in found] == [text for text, _ in wanted]
+    assert [score for _, score in found] == pytest.approx([score for _, score in wanted], abs=1e-4)
+
+
+def test_forests_on_the_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    parts = sample.split(sample.generate(pairs=120, seed=3))
+    forests = sample.forests(parts, cycles=1)
+    write(tmp_path / "zh.forest.jsonl", forests["train"])
+    write(tmp_path / "en.txt", [pair.target for pair in parts["train"]])
+    write(tmp_path / "links.align", [pair.alignment for pair in parts["train"]])
+    write(tmp_path / "test.forest.jsonl", forests["test"])
+    corpus = Corpus(
+        source_forests=tmp_path / "zh.forest.jsonl",
+        target=tmp_path / "en.txt",
+        alignments=tmp_path / "links.align",
+    )
+    model = train_model("c2s", corpus, tmp_path / "model")
+    with pytest.raises(UsageError, match="a c2s model has phrases and pseudo rules, which Travatar lacks"):
+        export(model, tmp_path / "out", "travatar")
+    # Travatar does not prune forests.
+    model = model.with_search(replace(model.translator.options, forest_margin=1e9, pop_limit=1000))
+    test = list(model.read(tmp_path / "test.forest.jsonl"))
+    wanted = [(t.text, t.score) for t in model.translate_batch(test)]
+    export(model, tmp_path / "out", "travatar", test=test)
+    source, config = str(tmp_path / "test.forest.jsonl"), str(tmp_path / "out/travatar.ini")
+    assert main(["decode", source, "--config", config, "--kbest", "1", "--quiet"]) == 0
+    found = scores(capsys.readouterr().out)
+    assert [score for _, score in found] == pytest.approx([score for _, score in wanted], abs=1e-4)
+    assert [text for text, _ in found] == [text for text, _ in wanted]
