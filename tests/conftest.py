@@ -1,9 +1,33 @@
 """Settings for all the tests."""
 
+import secrets
+from typing import Any
+
+import hypothesis.core
+import pytest
 from hypothesis import HealthCheck, settings
 
-# Machines differ in speed: no deadlines. Examples are drawn from a fixed seed, so that a run can be repeated.
+# Machines differ in speed: no deadlines.
 settings.register_profile(
-    "treeglot", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], print_blob=True
+    "treeglot", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True, database=None
 )
 settings.load_profile("treeglot")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Draw new examples in every run, from one seed for all processes."""
+    given = config.getoption("--hypothesis-seed")
+    if given is None:
+        shared = getattr(config, "workerinput", {}).get("hypothesis_seed")
+        hypothesis.core.global_force_seed = secrets.randbelow(2**32) if shared is None else shared
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of pytest-xdist the seed."""
+    node.workerinput["hypothesis_seed"] = hypothesis.core.global_force_seed
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say how to draw the same examples again."""
+    terminalreporter.write_line(f"examples: --hypothesis-seed={hypothesis.core.global_force_seed}")

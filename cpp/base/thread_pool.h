@@ -1,10 +1,10 @@
 // Work shared among threads so that nobody can tell how many there were: results are taken in order.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -17,7 +17,7 @@ namespace treeglot {
 // Calls make(i) for every i in [0, count) on `threads` threads, and take(i, result) with the results in order of i, on
 // the calling thread. At most `ahead` results per thread are made before they are taken, so memory does not grow with
 // `count`. An exception from make(i) or take(i, …) ends the work and is thrown here; of several, the one with least i.
-// One thread means the calling one: no other is started.
+// So is the failure to start a thread. One thread means the calling one: no other is started.
 template <class Make, class Take>
 void ordered_map(std::size_t count, unsigned threads, Make&& make, Take&& take, std::size_t ahead = 4) {
   using Result = std::invoke_result_t<Make&, std::size_t>;
@@ -26,30 +26,33 @@ void ordered_map(std::size_t count, unsigned threads, Make&& make, Take&& take, 
     return;
   }
   struct Made {
+    bool done = false;
     std::optional<Result> result;
     std::exception_ptr error;
   };
+  // Result i goes to made[i % window]: nothing that a worker does outside make(i) can throw.
+  const std::size_t workers_needed = std::min<std::size_t>(threads, count), window = workers_needed * ahead;
+  std::vector<Made> made(window);
   std::mutex mutex;
   std::condition_variable made_changed, taken_changed;
-  std::map<std::size_t, Made> made;
   std::size_t next = 0, taken = 0;
   bool stop = false;
 
   const auto work = [&] {
     std::unique_lock lock(mutex);
     while (true) {
-      taken_changed.wait(lock, [&] { return stop || next >= count || next < taken + threads * ahead; });
+      taken_changed.wait(lock, [&] { return stop || next >= count || next < taken + window; });
       if (stop || next >= count) return;
       const std::size_t i = next++;
+      Made& one = made[i % window];
       lock.unlock();
-      Made one;
       try {
         one.result.emplace(make(i));
       } catch (...) {
         one.error = std::current_exception();
       }
       lock.lock();
-      made.emplace(i, std::move(one));
+      one.done = true;
       if (i == taken) made_changed.notify_one();
     }
   };
@@ -64,13 +67,13 @@ void ordered_map(std::size_t count, unsigned threads, Make&& make, Take&& take, 
     for (std::thread& worker : workers) worker.join();
   };
   try {
-    for (unsigned t = 0; t < threads && t < count; ++t) workers.emplace_back(work);
+    while (workers.size() < workers_needed) workers.emplace_back(work);
     for (std::size_t i = 0; i < count; ++i) {
       Made one;
       {
         std::unique_lock lock(mutex);
-        made_changed.wait(lock, [&] { return made.contains(i); });
-        one = std::move(made.extract(i).mapped());
+        made_changed.wait(lock, [&] { return made[i % window].done; });
+        one = std::exchange(made[i % window], {});
         taken = i + 1;
       }
       taken_changed.notify_all();

@@ -5,6 +5,7 @@
 
 #include "bind/arrays.h"
 #include "bind/core.h"
+#include "bind/guarded.h"
 #include "foreign/grammar.h"
 #include "foreign/grammar_write.h"
 #include "foreign/select_rules.h"
@@ -24,20 +25,19 @@ void bind_foreign(nb::module_& m) {
   nb::class_<GrammarReader>(m, "GrammarReader", "Reads a grammar into a RuleTableBuilder.")
       .def(nb::init<std::string, bool, GrammarFormat, std::string, RuleTableBuilder&>(), "file"_a, "skip_bad"_a,
            "format"_a, "prefix"_a, "builder"_a, nb::keep_alive<1, 6>())
-      .def(
-          "feed",
-          [](GrammarReader& reader, const nb::bytes& chunk) { without_gil([&] { reader.feed(bytes_view(chunk)); }); },
-          "chunk"_a, "Takes the next bytes of the file.")
-      .def("finish", &GrammarReader::finish, nb::call_guard<nb::gil_scoped_release>(), "Takes the end of the file.")
-      .def_prop_ro("skipped", &GrammarReader::skipped, "Bad rules left out.")
-      .def_prop_ro(
-          "problems",
-          [](const GrammarReader& reader) {
-            std::vector<std::pair<std::size_t, std::string>> out;
-            for (const FormatError& e : reader.problems()) out.emplace_back(e.line(), e.problem());
-            return out;
-          },
-          "Lines and problems of the first hundred of them.");
+      .def("feed", guarded([](GrammarReader& reader, const nb::bytes& chunk) {
+             without_gil([&] { reader.feed(bytes_view(chunk)); });
+           }),
+           "chunk"_a, "Takes the next bytes of the file.")
+      .def("finish", guarded<GrammarReader>(&GrammarReader::finish), nb::call_guard<nb::gil_scoped_release>(),
+           "Takes the end of the file.")
+      .def_prop_ro("skipped", guarded<GrammarReader>(&GrammarReader::skipped), "Bad rules left out.")
+      .def_prop_ro("problems", guarded([](const GrammarReader& reader) {
+                     std::vector<std::pair<std::size_t, std::string>> out;
+                     for (const FormatError& e : reader.problems()) out.emplace_back(e.line(), e.problem());
+                     return out;
+                   }),
+                   "Lines and problems of the first hundred of them.");
 
   nb::class_<GrammarStyle>(m, "GrammarStyle", "How rules are written as lines of a grammar.")
       .def(

@@ -12,6 +12,7 @@
 
 #include "bind/arrays.h"
 #include "bind/core.h"
+#include "bind/guarded.h"
 #include "lm/arpa.h"
 #include "lm/ngram.h"
 #include "lm/ngram_bulk.h"
@@ -170,14 +171,12 @@ void bind_ngram_model(nb::module_& m) {
         "A compiled model of what training estimated.");
   nb::class_<ArpaReader>(m, "ArpaReader", "Reads an ARPA file that is fed to it.")
       .def(nb::init<std::string, std::uint64_t>(), "file"_a, "bytes"_a = 0)
-      .def(
-          "feed",
-          [](ArpaReader& self, const nb::bytes& chunk) {
-            const std::string_view text = bytes_view(chunk);
-            without_gil([&] { self.feed(text); });
-          },
-          "chunk"_a, "The next bytes.")
-      .def("finish", &ArpaReader::finish, "layout"_a, nb::call_guard<nb::gil_scoped_release>(),
+      .def("feed", guarded([](ArpaReader& self, const nb::bytes& chunk) {
+             const std::string_view text = bytes_view(chunk);
+             without_gil([&] { self.feed(text); });
+           }),
+           "chunk"_a, "The next bytes.")
+      .def("finish", guarded(&ArpaReader::finish), "layout"_a, nb::call_guard<nb::gil_scoped_release>(),
            "The end: the compiled model, in memory.");
 }
 

@@ -9,6 +9,7 @@
 
 #include "bind/arrays.h"
 #include "bind/core.h"
+#include "bind/guarded.h"
 #include "bind/options.h"
 #include "lm/arpa_writer.h"
 #include "lm/dependency_train.h"
@@ -139,42 +140,39 @@ void bind_lm_train(nb::module_& m) {
             new (self) NgramTrainer(std::move(options));
           },
           nb::arg("options"))
-      .def_prop_ro("sentences", &NgramTrainer::sentences, "Sentences so far.")
-      .def_prop_ro("tokens", &NgramTrainer::tokens, "Words so far.")
-      .def(
-          "write_arpa",
-          [](NgramTrainer& trainer, const std::string& name, const WriteCallable& write,
-             const std::optional<ProgressCallable>& progress) {
-            const auto target = to_write(write);
-            const auto told = to_progress(progress);
-            const nb::gil_scoped_release release;
-            ArpaWriter sink(target);
-            return trainer.finish(name, sink, told);
-          },
-          nb::arg("name"), nb::arg("write"), nb::arg("progress").none(),
-          "Estimate the model and call `write` with the bytes of the ARPA file, block by block; to be called once.")
-      .def(
-          "estimate",
-          [](NgramTrainer& trainer, const std::string& name, const std::optional<ProgressCallable>& progress) {
-            const auto told = to_progress(progress);
-            const nb::gil_scoped_release release;
-            EstimateCollector sink;
-            NgramTrainReport report = trainer.finish(name, sink, told);
-            return std::make_tuple(std::move(sink.estimate), std::move(report));
-          },
-          nb::arg("name"), nb::arg("progress").none(), "Estimate the model in memory; to be called once.");
+      .def_prop_ro("sentences", guarded(&NgramTrainer::sentences), "Sentences so far.")
+      .def_prop_ro("tokens", guarded(&NgramTrainer::tokens), "Words so far.")
+      .def("write_arpa",
+           guarded([](NgramTrainer& trainer, const std::string& name, const WriteCallable& write,
+                      const std::optional<ProgressCallable>& progress) {
+             const auto target = to_write(write);
+             const auto told = to_progress(progress);
+             const nb::gil_scoped_release release;
+             ArpaWriter sink(target);
+             return trainer.finish(name, sink, told);
+           }),
+           nb::arg("name"), nb::arg("write"), nb::arg("progress").none(),
+           "Estimate the model and call `write` with the bytes of the ARPA file, block by block; to be called once.")
+      .def("estimate",
+           guarded([](NgramTrainer& trainer, const std::string& name, const std::optional<ProgressCallable>& progress) {
+             const auto told = to_progress(progress);
+             const nb::gil_scoped_release release;
+             EstimateCollector sink;
+             NgramTrainReport report = trainer.finish(name, sink, told);
+             return std::make_tuple(std::move(sink.estimate), std::move(report));
+           }),
+           nb::arg("name"), nb::arg("progress").none(), "Estimate the model in memory; to be called once.");
 
   nb::class_<NgramText>(m, "NgramText", "A text that a trainer is fed with, in chunks of any size.")
       .def(nb::init<std::string, NgramTrainer&>(), nb::arg("file"), nb::arg("trainer"), nb::keep_alive<1, 3>())
-      .def(
-          "feed",
-          [](NgramText& text, const nb::bytes& chunk) {
-            const std::string_view bytes = bytes_view(chunk);
-            const nb::gil_scoped_release release;
-            text.feed(bytes);
-          },
-          nb::arg("chunk"), "More of the text.")
-      .def("finish", &NgramText::finish, nb::call_guard<nb::gil_scoped_release>(), "The text is at its end.");
+      .def("feed", guarded([](NgramText& text, const nb::bytes& chunk) {
+             const std::string_view bytes = bytes_view(chunk);
+             const nb::gil_scoped_release release;
+             text.feed(bytes);
+           }),
+           nb::arg("chunk"), "More of the text.")
+      .def("finish", guarded<NgramText>(&NgramText::finish), nb::call_guard<nb::gil_scoped_release>(),
+           "The text is at its end.");
 
   nb::enum_<DependencyUnit>(m, "DependencyUnit", "What a dependency language model is over.")
       .value("words", DependencyUnit::words)
@@ -196,22 +194,18 @@ void bind_lm_train(nb::module_& m) {
 
   nb::class_<DependencyTrainer>(m, "DependencyTrainer", "Counts the events of dependency trees and estimates a model.")
       .def(nb::init<DependencyUnit, const FallbackDiscounts&>(), nb::arg("unit"), nb::arg("fallback"))
-      .def_prop_ro("sentences", &DependencyTrainer::sentences, "Sentences so far.")
-      .def_prop_ro(
-          "events",
-          [](const DependencyTrainer& trainer) {
-            return std::make_tuple(trainer.events(0), trainer.events(1), trainer.events(2));
-          },
-          "Left children, right children and roots so far.")
-      .def(
-          "add",
-          [](DependencyTrainer& trainer, const nb::typed<nb::list, Dependency>& sentences) {
-            const std::vector<const Dependency*> values = pointers(sentences);
-            const nb::gil_scoped_release release;
-            for (const Dependency* sentence : values) trainer.add(*sentence);
-          },
-          nb::arg("sentences"), "More sentences; nobody else may change the list.")
-      .def("finish", &DependencyTrainer::finish, nb::call_guard<nb::gil_scoped_release>(),
+      .def_prop_ro("sentences", guarded(&DependencyTrainer::sentences), "Sentences so far.")
+      .def_prop_ro("events", guarded([](const DependencyTrainer& trainer) {
+                     return std::make_tuple(trainer.events(0), trainer.events(1), trainer.events(2));
+                   }),
+                   "Left children, right children and roots so far.")
+      .def("add", guarded([](DependencyTrainer& trainer, const nb::typed<nb::list, Dependency>& sentences) {
+             const std::vector<const Dependency*> values = pointers(sentences);
+             const nb::gil_scoped_release release;
+             for (const Dependency* sentence : values) trainer.add(*sentence);
+           }),
+           nb::arg("sentences"), "More sentences; nobody else may change the list.")
+      .def("finish", guarded(&DependencyTrainer::finish), nb::call_guard<nb::gil_scoped_release>(),
            "Estimate the model; to be called once.");
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bind/core.h"
+#include "bind/guarded.h"
 #include "parse/trainer.h"
 #include "parse/treebank.h"
 
@@ -67,44 +68,45 @@ void bind_parse_train(nb::module_& m) {
             new (self) Treebank(BinarizeOptions{horizontal, vertical}, root);
           },
           "horizontal"_a = 0, "vertical"_a = 1, "root"_a = "ROOT")
-      .def("add", &Treebank::add, "tree"_a, "Adds a tree; refuses the empty one and words beside other children.")
-      .def("__len__", &Treebank::size)
-      .def_prop_ro("unary_cycles", &Treebank::unary_cycles,
+      .def("add", guarded(&Treebank::add), "tree"_a,
+           "Adds a tree; refuses the empty one and words beside other children.")
+      .def("__len__", guarded(&Treebank::size))
+      .def_prop_ro("unary_cycles", guarded(&Treebank::unary_cycles),
                    "Unary chains that came back to a label and were cut short.")
-      .def_prop_ro("first_cycle", &Treebank::first_cycle, "The labels of the first of them.");
+      .def_prop_ro("first_cycle", guarded(&Treebank::first_cycle), "The labels of the first of them.");
   nb::class_<Trainer>(m, "Trainer", "Trains split grammars, a step at a time.")
       .def(
           "__init__",
           [](Trainer* self, std::shared_ptr<Treebank> bank, SignatureKind signature) {
-            new (self) Trainer(std::move(bank), signature);
+            new (self) Trainer(frozen(std::move(bank)), signature);
           },
           "bank"_a, "signature"_a)
-      .def("log_likelihood", &Trainer::log_likelihood, "threads"_a = 1, Release(), "Of the trees.")
-      .def("em", &Trainer::em, "threads"_a = 1, Release(), "One iteration of EM; the log likelihood before it.")
-      .def("split", &Trainer::split, "seed"_a, "noise"_a = 0.01, Release(), "Splits every state in two.")
-      .def("merge", &Trainer::merge, "share"_a = 0.5, "threads"_a = 1, Release(),
+      .def("log_likelihood", guarded(&Trainer::log_likelihood), "threads"_a = 1, Release(), "Of the trees.")
+      .def("em", guarded(&Trainer::em), "threads"_a = 1, Release(),
+           "One iteration of EM; the log likelihood before it.")
+      .def("split", guarded(&Trainer::split), "seed"_a, "noise"_a = 0.01, Release(), "Splits every state in two.")
+      .def("merge", guarded(&Trainer::merge), "share"_a = 0.5, "threads"_a = 1, Release(),
            "Undoes the splits that matter least; how many.")
-      .def("smooth", &Trainer::smooth, "grammar"_a, "lexicon"_a, Release(),
+      .def("smooth", guarded(&Trainer::smooth), "grammar"_a, "lexicon"_a, Release(),
            "Smooths towards the mean of a label's states.")
       .def(
-          "finish_level", &Trainer::finish_level, "threads"_a = 1, "least"_a = 0.0, "lexicon"_a = 0.0, Release(),
+          "finish_level", guarded(&Trainer::finish_level), "threads"_a = 1, "least"_a = 0.0, "lexicon"_a = 0.0,
+          Release(),
           "Makes the level as it is the grammar's next: rules below `least` become 0, words are smoothed by `lexicon`.")
-      .def_prop_ro("levels", &Trainer::levels, "Levels that are finished.")
-      .def_prop_ro("states", &Trainer::total_states, "States of all labels at the level at hand.")
-      .def_prop_ro(
-          "grammar", [](const Trainer& t) { return std::const_pointer_cast<SplitGrammar>(t.grammar()); },
-          "The levels that are finished.")
-      .def_prop_ro("rules", &rules, "Head, children or word, whether it is a word, and probability, of states.")
-      .def(
-          "state",
-          [](const Trainer& t) {
-            const std::string bytes = t.state();
-            return nb::bytes(bytes.data(), bytes.size());
-          },
-          "All that further steps depend on.")
-      .def(
-          "restore", [](Trainer& t, const nb::bytes& bytes) { t.restore({bytes.c_str(), bytes.size()}); }, "state"_a,
-          "Goes on from a state of the same treebank.");
+      .def_prop_ro("levels", guarded(&Trainer::levels), "Levels that are finished.")
+      .def_prop_ro("states", guarded(&Trainer::total_states), "States of all labels at the level at hand.")
+      .def_prop_ro("grammar",
+                   guarded([](const Trainer& t) { return std::const_pointer_cast<SplitGrammar>(t.grammar()); }),
+                   "The levels that are finished.")
+      .def_prop_ro("rules", guarded(&rules),
+                   "Head, children or word, whether it is a word, and probability, of states.")
+      .def("state", guarded([](const Trainer& t) {
+             const std::string bytes = t.state();
+             return nb::bytes(bytes.data(), bytes.size());
+           }),
+           "All that further steps depend on.")
+      .def("restore", guarded([](Trainer& t, const nb::bytes& bytes) { t.restore({bytes.c_str(), bytes.size()}); }),
+           "state"_a, "Goes on from a state of the same treebank.");
 }
 
 }  // namespace treeglot

@@ -8,6 +8,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bind/arrays.h"
+#include "bind/guarded.h"
 #include "rules/table.h"
 #include "rules/table_builder.h"
 
@@ -82,65 +83,62 @@ void bind_rules(nb::module_& m) {
 
   nb::class_<RuleTableBuilder>(m, "RuleTableBuilder", "Rules in any order in, a RuleTable out.")
       .def(nb::init<std::vector<std::string>>(), "features"_a)
-      .def("reserve", &RuleTableBuilder::reserve, "rules"_a, "Makes room for so many rules.")
-      .def("source_word", &RuleTableBuilder::source_word, "text"_a, "The number of a source word.")
-      .def("target_word", &RuleTableBuilder::target_word, "text"_a, "The number of a target word.")
-      .def("label", &RuleTableBuilder::label, "text"_a, "The number of a nonterminal.")
-      .def(
-          "add",
-          [](RuleTableBuilder& b, Symbol lhs, const std::vector<Symbol>& source,
-             const std::vector<std::int32_t>& target, const std::vector<float>& features, const Links& links,
-             const std::vector<Symbol>& labels, const std::vector<std::int32_t>& structure) {
-            std::vector<RuleLink> alignment;
-            for (const auto& [s, t] : links) alignment.push_back({s, t});
-            b.add(lhs, source, target, features,
-                  {.sparse = {}, .alignment = alignment, .labels = labels, .structure = structure});
-          },
-          "lhs"_a, "source"_a, "target"_a, "features"_a, "alignment"_a, "labels"_a = std::vector<Symbol>(),
-          "structure"_a = std::vector<std::int32_t>(),
-          "Adds a rule; a nonterminal of the source side is its label with the top bit set, variable k of the target "
-          "side is -1 - k.")
-      .def("limit_scope", &RuleTableBuilder::limit_scope, "most"_a,
+      .def("reserve", guarded(&RuleTableBuilder::reserve), "rules"_a, "Makes room for so many rules.")
+      .def("source_word", guarded(&RuleTableBuilder::source_word), "text"_a, "The number of a source word.")
+      .def("target_word", guarded(&RuleTableBuilder::target_word), "text"_a, "The number of a target word.")
+      .def("label", guarded(&RuleTableBuilder::label), "text"_a, "The number of a nonterminal.")
+      .def("add",
+           guarded([](RuleTableBuilder& b, Symbol lhs, const std::vector<Symbol>& source,
+                      const std::vector<std::int32_t>& target, const std::vector<float>& features, const Links& links,
+                      const std::vector<Symbol>& labels, const std::vector<std::int32_t>& structure) {
+             std::vector<RuleLink> alignment;
+             for (const auto& [s, t] : links) alignment.push_back({s, t});
+             b.add(lhs, source, target, features,
+                   {.sparse = {}, .alignment = alignment, .labels = labels, .structure = structure});
+           }),
+           "lhs"_a, "source"_a, "target"_a, "features"_a, "alignment"_a, "labels"_a = std::vector<Symbol>(),
+           "structure"_a = std::vector<std::int32_t>(),
+           "Adds a rule; a nonterminal of the source side is its label with the top bit set, variable k of the target "
+           "side is -1 - k.")
+      .def("limit_scope", guarded(&RuleTableBuilder::limit_scope), "most"_a,
            "Leaves out rows added from now on whose source sides have a greater scope.")
-      .def_prop_ro("left_out_by_scope", &RuleTableBuilder::left_out_by_scope, "How many rows that was.")
-      .def_prop_ro("left_out_by_structure", &RuleTableBuilder::left_out_by_structure,
+      .def_prop_ro("left_out_by_scope", guarded(&RuleTableBuilder::left_out_by_scope), "How many rows that was.")
+      .def_prop_ro("left_out_by_structure", guarded(&RuleTableBuilder::left_out_by_structure),
                    "Rows left out since their structures have cycles or arcs that cross.")
-      .def(
-          "expand",
-          [](RuleTableBuilder& b, bool shapes, const std::vector<std::string_view>& source,
-             const std::vector<std::string_view>& target) {
-            ExpandedOptions options{shapes, {}, {}};
-            for (const std::string_view word : source) options.source_words.push_back(b.source_word(word));
-            for (const std::string_view word : target) options.target_words.push_back(b.target_word(word));
-            b.expand(options);
-          },
-          "shapes"_a, "source_words"_a, "target_words"_a,
-          "Gives rows added from now on features for their shapes, and for the pairs of these words that they link.")
-      .def(
-          "add_rows",
-          [](RuleTableBuilder& b, const std::string& file, std::size_t first_row, const std::vector<Column>& text,
-             const std::vector<ArrayIn<float>>& dense, const std::vector<std::pair<std::string, Column>>& indicators) {
-            if (text.size() != 6) throw std::invalid_argument("six columns of text are needed");
-            RuleRows rows = {to_codes(text[0]),
-                             to_codes(text[1]),
-                             to_codes(text[2]),
-                             to_codes(text[3]),
-                             to_codes(text[4]),
-                             to_codes(text[5]),
-                             {},
-                             {}};
-            for (const ArrayIn<float>& column : dense) rows.dense.push_back(as_span(column));
-            for (const auto& [name, column] : indicators) rows.indicators.emplace_back(name, to_codes(column));
-            return without_gil([&] { return b.add_rows(rows, file, first_row); });
-          },
-          "file"_a, "first_row"_a, "text"_a, "dense"_a, "indicators"_a,
-          "Adds rows of a rule table: lhs, source, target, alignment, labels and structure as (offsets, bytes), a "
-          "column "
-          "for each dense feature, and columns of values that become features. Gives how many were too long and left "
-          "out.")
-      .def(
-          "finish", [](RuleTableBuilder& b) { return std::make_shared<RuleTable>(b.finish()); },
-          nb::call_guard<nb::gil_scoped_release>(), "The table; the builder is empty afterwards.");
+      .def("expand",
+           guarded([](RuleTableBuilder& b, bool shapes, const std::vector<std::string_view>& source,
+                      const std::vector<std::string_view>& target) {
+             ExpandedOptions options{shapes, {}, {}};
+             for (const std::string_view word : source) options.source_words.push_back(b.source_word(word));
+             for (const std::string_view word : target) options.target_words.push_back(b.target_word(word));
+             b.expand(options);
+           }),
+           "shapes"_a, "source_words"_a, "target_words"_a,
+           "Gives rows added from now on features for their shapes, and for the pairs of these words that they link.")
+      .def("add_rows",
+           guarded([](RuleTableBuilder& b, const std::string& file, std::size_t first_row,
+                      const std::vector<Column>& text, const std::vector<ArrayIn<float>>& dense,
+                      const std::vector<std::pair<std::string, Column>>& indicators) {
+             if (text.size() != 6) throw std::invalid_argument("six columns of text are needed");
+             RuleRows rows = {to_codes(text[0]),
+                              to_codes(text[1]),
+                              to_codes(text[2]),
+                              to_codes(text[3]),
+                              to_codes(text[4]),
+                              to_codes(text[5]),
+                              {},
+                              {}};
+             for (const ArrayIn<float>& column : dense) rows.dense.push_back(as_span(column));
+             for (const auto& [name, column] : indicators) rows.indicators.emplace_back(name, to_codes(column));
+             return without_gil([&] { return b.add_rows(rows, file, first_row); });
+           }),
+           "file"_a, "first_row"_a, "text"_a, "dense"_a, "indicators"_a,
+           "Adds rows of a rule table: lhs, source, target, alignment, labels and structure as (offsets, bytes), a "
+           "column "
+           "for each dense feature, and columns of values that become features. Gives how many were too long and left "
+           "out.")
+      .def("finish", guarded([](RuleTableBuilder& b) { return std::make_shared<RuleTable>(b.finish()); }),
+           nb::call_guard<nb::gil_scoped_release>(), "The table; the builder is empty afterwards.");
 }
 
 }  // namespace treeglot

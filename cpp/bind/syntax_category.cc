@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "bind/core.h"
+#include "bind/guarded.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -44,14 +45,12 @@ void bind_syntax_category(nb::module_& m) {
 
   nb::class_<TreeBatch>(m, "TreeBatch", "Many constituency trees, as extractors read them.")
       .def(nb::init<>())
-      .def("__len__", &TreeBatch::size)
-      .def(
-          "append",
-          [](TreeBatch& batch, const Tree& tree, const Words& words, const Words& leaves) {
-            batch.append(tree, words, leaves);
-          },
-          "tree"_a, "words"_a, "leaves"_a,
-          "Adds the tree of a sentence; refuses one whose leaves are not the sentence's words.");
+      .def("__len__", guarded(&TreeBatch::size))
+      .def("append", guarded([](TreeBatch& batch, const Tree& tree, const Words& words, const Words& leaves) {
+             batch.append(tree, words, leaves);
+           }),
+           "tree"_a, "words"_a, "leaves"_a,
+           "Adds the tree of a sentence; refuses one whose leaves are not the sentence's words.");
 }
 
 }  // namespace treeglot

@@ -11,6 +11,7 @@
 
 #include "bind/arrays.h"
 #include "bind/core.h"
+#include "bind/guarded.h"
 #include "syntax/brackets.h"
 #include "syntax/conll.h"
 #include "syntax/egret.h"
@@ -33,18 +34,16 @@ nb::class_<R> bind_reader(nb::module_& m, const char* name, const char* doc) {
     return out;
   };
   return nb::class_<R>(m, name, doc)
-      .def(
-          "feed",
-          [](R& reader, const nb::bytes& chunk) {
-            const std::string_view bytes = bytes_view(chunk);
-            const nb::gil_scoped_release released;
-            return reader.feed(bytes);
-          },
-          "chunk"_a, "The values that are complete with these bytes; None for a bad record that was skipped.")
-      .def("finish", &R::finish, nb::call_guard<nb::gil_scoped_release>(),
+      .def("feed", guarded([](R& reader, const nb::bytes& chunk) {
+             const std::string_view bytes = bytes_view(chunk);
+             const nb::gil_scoped_release released;
+             return reader.feed(bytes);
+           }),
+           "chunk"_a, "The values that are complete with these bytes; None for a bad record that was skipped.")
+      .def("finish", guarded<R>(&R::finish), nb::call_guard<nb::gil_scoped_release>(),
            "The values that the end of the file completes.")
-      .def_prop_ro("skipped", &R::skipped, "How many bad records have been skipped.")
-      .def_prop_ro("problems", problems, "Line and problem of the first bad records that were skipped.");
+      .def_prop_ro("skipped", guarded<R>(&R::skipped), "How many bad records have been skipped.")
+      .def_prop_ro("problems", guarded(problems), "Line and problem of the first bad records that were skipped.");
 }
 
 }  // namespace
@@ -65,7 +64,7 @@ void bind_syntax_formats(nb::module_& m) {
 
   bind_reader<PharaohReader>(m, "PharaohReader", "Reads Pharaoh links.")
       .def(nb::init<std::string, bool>(), "file"_a, "skip_bad"_a = false)
-      .def("expect", &PharaohReader::expect, "lengths"_a,
+      .def("expect", guarded(&PharaohReader::expect), "lengths"_a,
            "Check the next lines against the lengths (source, target) of their sentences.");
   m.def("write_pharaoh", &write_pharaoh, "alignment"_a, "The links as a line.");
 

@@ -11,12 +11,11 @@
 #include "bind/options.h"
 #include "bind/sources.h"
 #include "decode/decoder.h"
-#include "tune/candidates.h"
 #include "tune/envelope.h"
-#include "tune/forest_pool.h"
 #include "tune/line_search.h"
 #include "tune/mira.h"
 #include "tune/pairs.h"
+#include "tune/pool.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -48,14 +47,6 @@ struct PoolArrays {
   ArrayIn<std::uint32_t> features;
   ArrayIn<float> values;
   ArrayIn<double> statistics;
-};
-
-struct ForestArrays {
-  ArrayIn<std::uint64_t> first_feature;
-  ArrayIn<std::uint32_t> features;
-  ArrayIn<float> values;
-  ArrayIn<std::uint32_t> first_symbol;
-  ArrayIn<std::int32_t> symbols;
 };
 
 // K-best lists as arrays side by side.
@@ -109,14 +100,7 @@ KBestArrays decode_kbest(const Decoder& decoder, const std::vector<Source>& sour
 }  // namespace
 
 void bind_tune(nb::module_& m) {
-  nb::class_<Candidates>(m, "Candidates", "Hypotheses of sentences, with features and statistics.")
-      .def_prop_ro("sentences", &Candidates::sentences, "How many sentences there are.")
-      .def_prop_ro("features", &Candidates::features, "How many features there are.")
-      .def(
-          "spreads", [](const Candidates& self) { return as_array(without_gil([&] { return self.spreads(); })); },
-          "How much each feature varies among the hypotheses of a sentence.");
-
-  nb::class_<Pool, Candidates>(m, "HypothesisPool", "Candidates in lists, on arrays that must stay as they are.")
+  nb::class_<Pool>(m, "HypothesisPool", "Hypotheses of sentences, on arrays that must stay as they are.")
       .def(
           "__init__",
           [](Pool* self, ArrayIn<std::uint32_t> first_hypothesis, ArrayIn<std::uint64_t> first_feature,
@@ -128,6 +112,11 @@ void bind_tune(nb::module_& m) {
             new (self) Pool(as_span(a->first_hypothesis), rows, as_span(a->statistics), number, a);
           },
           "first_hypothesis"_a, "first_feature"_a, "features"_a, "values"_a, "statistics"_a, "number"_a)
+      .def_prop_ro("sentences", &Pool::sentences, "How many sentences there are.")
+      .def_prop_ro("features", &Pool::features, "How many features there are.")
+      .def(
+          "spreads", [](const Pool& self) { return as_array(without_gil([&] { return self.spreads(); })); },
+          "How much each feature varies among the hypotheses of a sentence.")
       .def_prop_ro("hypotheses", &Pool::hypotheses, "How many hypotheses there are.")
       .def(
           "best",
@@ -152,30 +141,6 @@ void bind_tune(nb::module_& m) {
             return without_gil([&] { return rescore(self, metric, as_span(weights), as_span(chosen)); });
           },
           "metric"_a, "weights"_a, "chosen"_a, "The corpus score of the best hypotheses of the chosen sentences.");
-
-  nb::class_<TuningForest>(m, "TuningForest", "A search space: a hypergraph, features of its edges, their yields.")
-      .def(
-          "__init__",
-          [](TuningForest* self, const Hypergraph& graph, ArrayIn<std::uint64_t> first_feature,
-             ArrayIn<std::uint32_t> features, ArrayIn<float> values, ArrayIn<std::uint32_t> first_symbol,
-             ArrayIn<std::int32_t> symbols) {
-            auto a = std::make_shared<ForestArrays>(ForestArrays{std::move(first_feature), std::move(features),
-                                                                 std::move(values), std::move(first_symbol),
-                                                                 std::move(symbols)});
-            new (self) TuningForest{graph,
-                                    {as_span(a->first_feature), as_span(a->features), as_span(a->values)},
-                                    {as_span(a->first_symbol), as_span(a->symbols)},
-                                    a};
-          },
-          "graph"_a, "first_feature"_a, "features"_a, "values"_a, "first_symbol"_a, "symbols"_a);
-  nb::class_<ForestPool, Candidates>(m, "ForestPool", "Candidates packed in hypergraphs.")
-      .def(
-          "__init__",
-          [](ForestPool* self, std::vector<std::vector<TuningForest>> forests, std::vector<std::string> words,
-             std::size_t number, std::shared_ptr<References> references) {
-            new (self) ForestPool(std::move(forests), std::move(words), number, std::move(references));
-          },
-          "forests"_a, "words"_a, "number"_a, "references"_a);
 
   m.def(
       "decode_kbest",
@@ -202,38 +167,25 @@ void bind_tune(nb::module_& m) {
         return std::pair(as_array(std::move(ids)), as_array(std::move(envelope.begin)));
       },
       "slopes"_a, "intercepts"_a, "The lines that are highest somewhere, from left to right, and where they begin.");
-  m.def(
-      "forest_envelope",
-      [](const Hypergraph& graph, const ArrayIn<double>& slopes, const ArrayIn<double>& intercepts) {
-        const nb::gil_scoped_release released;
-        const ForestEnvelope found(graph, as_span(slopes), as_span(intercepts));
-        std::vector<std::vector<EdgeId>> derivations;
-        for (std::size_t i = 0; i < found.size(); ++i) derivations.push_back(found.derivation(i));
-        return std::pair(std::move(derivations), found.envelope().begin);
-      },
-      "graph"_a, "slopes"_a, "intercepts"_a, "The derivations that are best somewhere, and where they begin to be.");
-
   nb::class_<LineStep>(m, "LineStep", "The best step along a direction.")
       .def_ro("length", &LineStep::length, "How far to go; 0 for staying.")
       .def_ro("score", &LineStep::score, "The corpus score there.")
       .def_ro("here", &LineStep::here, "The corpus score without a step.");
   m.def(
       "line_search",
-      [](const Candidates& candidates, const Metric& metric, const ArrayIn<double>& weights,
-         const ArrayIn<double>& direction) {
-        return without_gil([&] { return line_search(candidates, metric, as_span(weights), as_span(direction)); });
+      [](const Pool& pool, const Metric& metric, const ArrayIn<double>& weights, const ArrayIn<double>& direction) {
+        return without_gil([&] { return line_search(pool, metric, as_span(weights), as_span(direction)); });
       },
-      "candidates"_a, "metric"_a, "weights"_a, "direction"_a, "The best step along a direction, exactly.");
+      "pool"_a, "metric"_a, "weights"_a, "direction"_a, "The best step along a direction, exactly.");
   m.def(
       "ascend",
-      [](const Candidates& candidates, const Metric& metric, const ArrayIn<double>& start,
-         const ArrayIn<double>& spreads, nb::handle options, std::uint64_t seed) {
+      [](const Pool& pool, const Metric& metric, const ArrayIn<double>& start, const ArrayIn<double>& spreads,
+         nb::handle options, std::uint64_t seed) {
         const auto read = read_options<AscentOptions>(options);
-        Ascent found =
-            without_gil([&] { return ascend(candidates, metric, as_span(start), as_span(spreads), read, seed); });
+        Ascent found = without_gil([&] { return ascend(pool, metric, as_span(start), as_span(spreads), read, seed); });
         return std::tuple(as_array(std::move(found.weights)), found.score, found.before, found.rounds);
       },
-      "candidates"_a, "metric"_a, "start"_a, "spreads"_a, "options"_a, "seed"_a,
+      "pool"_a, "metric"_a, "start"_a, "spreads"_a, "options"_a, "seed"_a,
       "From a start along one direction after another: weights, score, the score before, rounds.");
 
   nb::class_<MiraResult>(m, "MiraResult", "What MIRA learnt.")

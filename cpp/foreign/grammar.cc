@@ -281,6 +281,7 @@ void GrammarReader::read_moses_rule() {
 }
 
 void GrammarReader::read_line(std::string_view line) {
+  const Use use(builder_);
   if (line.find_first_not_of(" \t") == std::string_view::npos) return;
   source_.clear();
   target_.clear();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/exclusive.h"
 #include "base/symbols.h"
 #include "lm/window_train.h"
 #include "syntax/dependency.h"
@@ -21,7 +22,7 @@ struct DependencyEstimate {
   WindowModel root;         // over single words
 };
 
-class DependencyTrainer {
+class DependencyTrainer : public Exclusive {
  public:
   DependencyTrainer(DependencyUnit unit, const FallbackDiscounts& fallback);
 

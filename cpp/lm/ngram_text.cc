@@ -9,6 +9,7 @@ constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c
 }  // namespace
 
 void NgramText::read_line(std::string_view line) {
+  const Use use(*trainer_);
   trainer_->begin_sentence();
   const char* at = line.data();
   const char* const end = at + line.size();

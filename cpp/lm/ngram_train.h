@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/exclusive.h"
 #include "base/symbols.h"
 #include "lm/discounts.h"
 #include "lm/ngram_runs.h"
@@ -42,7 +43,7 @@ struct NgramTrainReport {
   std::size_t runs = 0;                                // sorted runs that went through the disk
 };
 
-class NgramTrainer {
+class NgramTrainer : public Exclusive {
  public:
   // What is being done, and how much of how much is.
   using Progress = std::function<void(std::string_view stage, std::uint64_t done, std::uint64_t total)>;

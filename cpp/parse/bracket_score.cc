@@ -117,6 +117,75 @@ struct Digit {
   std::size_t unit = 1, count = 0;
 };
 
+class Oracle {
+ public:
+  Oracle(const Tree& gold, const ParseForest& forest, const BracketOptions& options)
+      : forest_(forest), counting_(gold, options), best_(forest.graph().nodes()) {
+    std::size_t number = 0;
+    for (const auto& [bracket, count] : counting_.brackets(gold, number)) {
+      std::size_t& size = sizes_.try_emplace({std::get<0>(bracket), std::get<1>(bracket)}, 1).first->second;
+      digits_[bracket] = {size, count};
+      size *= count + 1;
+    }
+  }
+
+  // By the number of a tree's brackets.
+  std::vector<int> most_matches() {
+    const Hypergraph& graph = forest_.graph();
+    for (NodeId node = 0; node < graph.nodes(); ++node) {
+      const auto size = sizes_.find(counting_.words(forest_.span(node)));
+      best_[node].resize(size == sizes_.end() ? 1 : size->second);
+      for (EdgeId edge = graph.edges_begin(node); edge < graph.edges_end(node); ++edge)
+        add_edge(node, graph.tails(edge));
+    }
+    return best_of(graph.goal());
+  }
+
+ private:
+  std::vector<int> best_of(NodeId node) const {
+    std::vector<int> any;
+    for (const std::vector<int>& one : best_[node]) raise(any, one);
+    return any;
+  }
+
+  void add_edge(NodeId node, std::span<const NodeId> tails) {
+    const auto words = counting_.words(forest_.span(node));
+    Matches sum(best_[node].size());
+    sum[0] = {0};
+    std::vector<int> others = {0};
+    for (const NodeId tail : tails) {
+      if (counting_.words(forest_.span(tail)) == words && words.first < words.second) {
+        sum = best_[tail];  // the others have no words that count
+      } else {
+        others = joined(others, best_of(tail));
+      }
+    }
+    // A node may be tag by one edge and phrase by another: it is the edge that makes a bracket.
+    Bracketed found;
+    const bool tag = tails.size() == 1 && forest_.is_word(tails[0]);
+    const bool counts =
+        !forest_.is_word(node) && !tag && counting_.bracket(forest_.label(node), forest_.span(node), found);
+    const auto digit = counts ? digits_.find(found) : digits_.end();
+    for (std::size_t u = 0; u < sum.size(); ++u) {
+      std::vector<int> one = joined(sum[u], others);
+      if (one.empty()) continue;
+      std::size_t to = u;
+      if (counts) one.insert(one.begin(), -1);
+      if (digit != digits_.end() && u / digit->second.unit % (digit->second.count + 1) < digit->second.count) {
+        to += digit->second.unit;
+        for (int& value : one) value += value >= 0;
+      }
+      raise(best_[node][to], one);
+    }
+  }
+
+  const ParseForest& forest_;
+  Counting counting_;
+  std::map<Bracketed, Digit> digits_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> sizes_;  // of u, by words
+  std::vector<Matches> best_;
+};
+
 }  // namespace
 
 BracketCounts count_oracle(const Tree& gold, const ParseForest& forest, const BracketOptions& options) {
@@ -126,58 +195,7 @@ BracketCounts count_oracle(const Tree& gold, const ParseForest& forest, const Br
     throw std::invalid_argument("a forest over " + std::to_string(forest.words()) + " words; expected " +
                                 std::to_string(gold.words()));
   out.missing = 0;
-  const Counting counting(gold, options);
-  std::size_t number = 0;
-  std::map<Bracketed, Digit> digits;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> sizes;  // of u, by words
-  for (const auto& [bracket, count] : counting.brackets(gold, number)) {
-    std::size_t& size = sizes.try_emplace({std::get<0>(bracket), std::get<1>(bracket)}, 1).first->second;
-    digits[bracket] = {size, count};
-    size *= count + 1;
-  }
-  const Hypergraph& graph = forest.graph();
-  std::vector<Matches> best(graph.nodes());
-  for (NodeId node = 0; node < graph.nodes(); ++node) {
-    const auto words = counting.words(forest.span(node));
-    const auto size = sizes.find(words);
-    best[node].resize(size == sizes.end() ? 1 : size->second);
-    for (EdgeId edge = graph.edges_begin(node); edge < graph.edges_end(node); ++edge) {
-      const auto tails = graph.tails(edge);
-      Matches sum(best[node].size());
-      sum[0] = {0};
-      std::vector<int> others = {0};
-      for (const NodeId tail : tails) {
-        if (counting.words(forest.span(tail)) == words && words.first < words.second) {
-          sum = best[tail];  // the others have no words that count
-        } else {
-          std::vector<int> any;
-          for (const std::vector<int>& below : best[tail]) raise(any, below);
-          others = joined(others, any);
-        }
-      }
-      // A node may be tag by one edge and phrase by another: it is the edge that makes a bracket.
-      Bracketed found;
-      const bool tag = tails.size() == 1 && forest.is_word(tails[0]);
-      const bool counts =
-          !forest.is_word(node) && !tag && counting.bracket(forest.label(node), forest.span(node), found);
-      const auto digit = counts ? digits.find(found) : digits.end();
-      for (std::size_t u = 0; u < sum.size(); ++u) {
-        std::vector<int> one = joined(sum[u], others);
-        if (one.empty()) continue;
-        std::size_t to = u;
-        if (counts) {
-          one.insert(one.begin(), -1);
-          if (digit != digits.end() && u / digit->second.unit % (digit->second.count + 1) < digit->second.count) {
-            to += digit->second.unit;
-            for (int& value : one) value += value >= 0;
-          }
-        }
-        raise(best[node][to], one);
-      }
-    }
-  }
-  std::vector<int> top;
-  for (const std::vector<int>& one : best[graph.goal()]) raise(top, one);
+  const std::vector<int> top = Oracle(gold, forest, options).most_matches();
   bool any = false;
   for (std::size_t t = 0; t < top.size(); ++t) {
     if (top[t] < 0) continue;

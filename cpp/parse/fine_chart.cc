@@ -192,8 +192,65 @@ void FineChart::allow(const FineGrammar& grammar, const KeptStates& kept) {
   for (std::vector<double>* values : {&below_, &inside_, &outside_, &above_}) values->assign(allowed_.size(), 0.0);
 }
 
-double FineChart::split_weight(std::size_t i, std::size_t k, std::size_t j) const {
-  return std::exp(scale_[cell(i, k)] + scale_[cell(k, j)] - scale_[cell(i, j)]);
+// Calls visit(rule, head, left, right, weight) for each rule from nodes of two cells to one of cell (i, j), where the
+// weight brings the cells' values to the scale `reference`.
+template <class Visit>
+void FineChart::for_each_rule(const FineGrammar& grammar, std::size_t i, std::size_t j, double reference, Visit visit) {
+  for (std::size_t k = i + 1; k < j; ++k) {
+    const std::size_t left_cell = cell(i, k), right_cell = cell(k, j);
+    if (scale_[left_cell] == kNever || scale_[right_cell] == kNever) continue;
+    const double weight = std::exp(scale_[left_cell] + scale_[right_cell] - reference);
+    for (std::uint32_t l = first_node_[left_cell]; l < last_node_[left_cell]; ++l) {
+      for (std::uint32_t r = first_node_[right_cell]; r < last_node_[right_cell]; ++r) {
+        for (const FineGrammar::HeadRule& rule : grammar.rules(nodes_[l].label, nodes_[r].label)) {
+          if (where_[rule.head] != kAbsent) visit(rule, where_[rule.head], l, r, weight);
+        }
+      }
+    }
+  }
+}
+
+// Fills below_ from the cells below a cell and gives their scale.
+double FineChart::inside_splits(const FineGrammar& grammar, std::size_t i, std::size_t j) {
+  double reference = kNever;
+  for (std::size_t k = i + 1; k < j; ++k) reference = std::max(reference, scale_[cell(i, k)] + scale_[cell(k, j)]);
+  if (reference == kNever) return reference;
+  const Level& level = grammar.level();
+  for_each_rule(
+      grammar, i, j, reference,
+      [&](const FineGrammar::HeadRule& rule, std::uint32_t head, std::uint32_t l, std::uint32_t r, double weight) {
+        const ChartNode &left = nodes_[l], &right = nodes_[r];
+        const std::size_t heads = level.states[rule.head];
+        const std::size_t lefts = level.states[left.label], rights = level.states[right.label];
+        const double* scores = grammar.scores() + rule.at;
+        double* const out = below_.data() + nodes_[head].at;
+        if (is_wide(heads)) {
+          inside_rule_wide(scores, &inside_[left.at], lefts, &inside_[right.at], rights, weight, out, heads);
+        } else {
+          inside_rule(scores, &inside_[left.at], lefts, &inside_[right.at], rights, weight, out, heads);
+        }
+      });
+  return reference;
+}
+
+// Adds to inside_ what chains of unary rules make of below_.
+void FineChart::inside_chains(const FineGrammar& grammar, std::uint32_t begin, std::uint32_t end) {
+  const Level& level = grammar.level();
+  for (std::uint32_t h = begin; h < end; ++h) {
+    const ChartNode& head = nodes_[h];
+    for (std::uint32_t c = begin; c < end; ++c) {
+      const ChartNode& child = nodes_[c];
+      const double* scores = grammar.chains(head.label, child.label);
+      if (scores == nullptr) continue;
+      const std::size_t heads = level.states[head.label];
+      for (std::size_t s = 0; s < level.states[child.label]; ++s) {
+        const double value = below_[child.at + s];
+        if (value == 0.0) continue;
+        for (std::size_t t = 0; t < heads; ++t)
+          inside_[head.at + t] += value * scores[s * heads + t] * allowed_[head.at + t];
+      }
+    }
+  }
 }
 
 bool FineChart::inside_cell(const FineGrammar& grammar, std::size_t i, std::size_t j, Symbol word) {
@@ -211,54 +268,12 @@ bool FineChart::inside_cell(const FineGrammar& grammar, std::size_t i, std::size
       for (std::uint32_t h = 0; h < level.states[rule.tag]; ++h) below_[at + h] = level.scores[rule.at + h];
     }
   } else {
-    reference = kNever;
-    for (std::size_t k = i + 1; k < j; ++k) reference = std::max(reference, scale_[cell(i, k)] + scale_[cell(k, j)]);
-    if (reference > kNever) {
-      for (std::size_t k = i + 1; k < j; ++k) {
-        const std::size_t left_cell = cell(i, k), right_cell = cell(k, j);
-        if (scale_[left_cell] == kNever || scale_[right_cell] == kNever) continue;
-        const double weight = std::exp(scale_[left_cell] + scale_[right_cell] - reference);
-        for (std::uint32_t l = first_node_[left_cell]; l < last_node_[left_cell]; ++l) {
-          const ChartNode& left = nodes_[l];
-          const std::size_t lefts = level.states[left.label];
-          for (std::uint32_t r = first_node_[right_cell]; r < last_node_[right_cell]; ++r) {
-            const ChartNode& right = nodes_[r];
-            const std::size_t rights = level.states[right.label];
-            for (const FineGrammar::HeadRule& rule : grammar.rules(left.label, right.label)) {
-              const std::uint32_t head = where_[rule.head];
-              if (head == kAbsent) continue;
-              const std::size_t heads = level.states[rule.head];
-              const double* scores = grammar.scores() + rule.at;
-              double* const out = below_.data() + nodes_[head].at;
-              if (is_wide(heads)) {
-                inside_rule_wide(scores, &inside_[left.at], lefts, &inside_[right.at], rights, weight, out, heads);
-              } else {
-                inside_rule(scores, &inside_[left.at], lefts, &inside_[right.at], rights, weight, out, heads);
-              }
-            }
-          }
-        }
-      }
-    }
+    reference = inside_splits(grammar, i, j);
   }
   const std::uint32_t values_begin = nodes_[begin].at;
   const std::uint32_t values_end = nodes_[end - 1].at + level.states[nodes_[end - 1].label];
   for (std::uint32_t v = values_begin; v < values_end; ++v) inside_[v] = below_[v] *= allowed_[v];
-  for (std::uint32_t h = begin; h < end; ++h) {
-    const ChartNode& head = nodes_[h];
-    for (std::uint32_t c = begin; c < end; ++c) {
-      const ChartNode& child = nodes_[c];
-      const double* scores = grammar.chains(head.label, child.label);
-      if (scores == nullptr) continue;
-      const std::size_t heads = level.states[head.label];
-      for (std::size_t s = 0; s < level.states[child.label]; ++s) {
-        const double value = below_[child.at + s];
-        if (value == 0.0) continue;
-        for (std::size_t t = 0; t < heads; ++t)
-          inside_[head.at + t] += value * scores[s * heads + t] * allowed_[head.at + t];
-      }
-    }
-  }
+  inside_chains(grammar, begin, end);
   double greatest = 0.0;
   for (std::uint32_t v = values_begin; v < values_end; ++v) greatest = std::max(greatest, inside_[v]);
   for (std::uint32_t node = begin; node < end; ++node) where_[nodes_[node].label] = kAbsent;
@@ -272,13 +287,9 @@ bool FineChart::inside_cell(const FineGrammar& grammar, std::size_t i, std::size
   return true;
 }
 
-void FineChart::outside_cell(const FineGrammar& grammar, std::size_t i, std::size_t j) {
+// above_: outside of the whole chain; outside_: of any place in it, as below_ and inside_ are the other way round.
+void FineChart::outside_chains(const FineGrammar& grammar, std::uint32_t begin, std::uint32_t end) {
   const Level& level = grammar.level();
-  const std::size_t here = cell(i, j);
-  if (scale_[here] == kNever) return;
-  const std::uint32_t begin = first_node_[here], end = last_node_[here];
-  for (std::uint32_t node = begin; node < end; ++node) where_[nodes_[node].label] = node;
-  // above_: outside of the whole chain; outside_: of any place in it, as below_ and inside_ are the other way round.
   for (std::uint32_t c = begin; c < end; ++c) {
     const ChartNode& child = nodes_[c];
     const std::size_t children = level.states[child.label];
@@ -292,55 +303,56 @@ void FineChart::outside_cell(const FineGrammar& grammar, std::size_t i, std::siz
         outside_[child.at + s] += allowed_[child.at + s] * dot(&above_[head.at], scores + s * heads, heads);
     }
   }
+}
+
+void FineChart::unary_edges(const FineGrammar& grammar, std::uint32_t h, std::uint32_t begin, std::uint32_t end) {
+  const Level& level = grammar.level();
+  const ChartNode& head = nodes_[h];
+  const std::size_t heads = level.states[head.label];
+  if (level.closed) {
+    const double posterior = dot(&above_[head.at], &below_[head.at], heads);
+    if (posterior > 0.0) edges_.push_back({h, h, ChartEdge::kNone, posterior});
+  }
+  for (std::uint32_t c = begin; c < end; ++c) {
+    const ChartNode& child = nodes_[c];
+    const double* scores = grammar.step(head.label, child.label);
+    if (scores == nullptr) continue;
+    // Where chains are summed up already, nothing unary is above a step nor below it.
+    const double* lower = level.closed ? &below_[child.at] : &inside_[child.at];
+    const double* upper = level.closed ? &above_[head.at] : &outside_[head.at];
+    double posterior = 0.0;
+    for (std::size_t s = 0; s < level.states[child.label]; ++s) {
+      if (lower[s] != 0.0) posterior += lower[s] * dot(upper, scores + s * heads, heads);
+    }
+    if (posterior > 0.0) edges_.push_back({h, c, ChartEdge::kNone, posterior});
+  }
+}
+
+void FineChart::outside_cell(const FineGrammar& grammar, std::size_t i, std::size_t j) {
+  const Level& level = grammar.level();
+  const std::size_t here = cell(i, j);
+  if (scale_[here] == kNever) return;
+  const std::uint32_t begin = first_node_[here], end = last_node_[here];
+  for (std::uint32_t node = begin; node < end; ++node) where_[nodes_[node].label] = node;
+  outside_chains(grammar, begin, end);
   for (std::uint32_t h = begin; h < end; ++h) {
-    const ChartNode& head = nodes_[h];
-    const std::size_t heads = level.states[head.label];
     if (j == i + 1) {
-      const double posterior = dot(&outside_[head.at], &below_[head.at], heads);
+      const double posterior = dot(&outside_[nodes_[h].at], &below_[nodes_[h].at], level.states[nodes_[h].label]);
       if (posterior > 0.0) edges_.push_back({h, ChartEdge::kNone, ChartEdge::kNone, posterior});
     }
-    if (level.closed) {
-      const double posterior = dot(&above_[head.at], &below_[head.at], heads);
-      if (posterior > 0.0) edges_.push_back({h, h, ChartEdge::kNone, posterior});
-    }
-    for (std::uint32_t c = begin; c < end; ++c) {
-      const ChartNode& child = nodes_[c];
-      const double* scores = grammar.step(head.label, child.label);
-      if (scores == nullptr) continue;
-      // Where chains are summed up already, nothing unary is above a step nor below it.
-      const double* lower = level.closed ? &below_[child.at] : &inside_[child.at];
-      const double* upper = level.closed ? &above_[head.at] : &outside_[head.at];
-      double posterior = 0.0;
-      for (std::size_t s = 0; s < level.states[child.label]; ++s) {
-        if (lower[s] != 0.0) posterior += lower[s] * dot(upper, scores + s * heads, heads);
-      }
-      if (posterior > 0.0) edges_.push_back({h, c, ChartEdge::kNone, posterior});
-    }
+    unary_edges(grammar, h, begin, end);
   }
-  for (std::size_t k = i + 1; k < j; ++k) {
-    const std::size_t left_cell = cell(i, k), right_cell = cell(k, j);
-    if (scale_[left_cell] == kNever || scale_[right_cell] == kNever) continue;
-    const double weight = split_weight(i, k, j);
-    for (std::uint32_t l = first_node_[left_cell]; l < last_node_[left_cell]; ++l) {
-      const ChartNode& left = nodes_[l];
-      const std::size_t lefts = level.states[left.label];
-      for (std::uint32_t r = first_node_[right_cell]; r < last_node_[right_cell]; ++r) {
-        const ChartNode& right = nodes_[r];
-        const std::size_t rights = level.states[right.label];
-        for (const FineGrammar::HeadRule& rule : grammar.rules(left.label, right.label)) {
-          const std::uint32_t head = where_[rule.head];
-          if (head == kAbsent) continue;
-          const std::size_t heads = level.states[rule.head];
-          const double* scores = grammar.scores() + rule.at;
-          const double* above = &outside_[nodes_[head].at];
-          const auto apply = is_wide(heads) ? outside_rule_wide : outside_rule;
-          const double posterior = apply(scores, &inside_[left.at], &above_[left.at], lefts, &inside_[right.at],
-                                         &above_[right.at], rights, weight, above, heads);
-          if (posterior > 0.0) edges_.push_back({head, l, r, posterior});
-        }
-      }
-    }
-  }
+  for_each_rule(
+      grammar, i, j, scale_[here],
+      [&](const FineGrammar::HeadRule& rule, std::uint32_t head, std::uint32_t l, std::uint32_t r, double weight) {
+        const ChartNode &left = nodes_[l], &right = nodes_[r];
+        const std::size_t heads = level.states[rule.head];
+        const auto apply = is_wide(heads) ? outside_rule_wide : outside_rule;
+        const double posterior = apply(grammar.scores() + rule.at, &inside_[left.at], &above_[left.at],
+                                       level.states[left.label], &inside_[right.at], &above_[right.at],
+                                       level.states[right.label], weight, &outside_[nodes_[head].at], heads);
+        if (posterior > 0.0) edges_.push_back({head, l, r, posterior});
+      });
   for (std::uint32_t node = begin; node < end; ++node) where_[nodes_[node].label] = kAbsent;
 }
 

@@ -109,8 +109,13 @@ class FineChart {
   std::size_t cell(std::size_t i, std::size_t j) const { return i * words_ + j - 1; }
   void allow(const FineGrammar& grammar, const KeptStates& kept);
   bool inside_cell(const FineGrammar& grammar, std::size_t i, std::size_t j, Symbol word);
+  template <class Visit>
+  void for_each_rule(const FineGrammar& grammar, std::size_t i, std::size_t j, double reference, Visit visit);
+  double inside_splits(const FineGrammar& grammar, std::size_t i, std::size_t j);
+  void inside_chains(const FineGrammar& grammar, std::uint32_t begin, std::uint32_t end);
+  void outside_chains(const FineGrammar& grammar, std::uint32_t begin, std::uint32_t end);
+  void unary_edges(const FineGrammar& grammar, std::uint32_t head, std::uint32_t begin, std::uint32_t end);
   void outside_cell(const FineGrammar& grammar, std::size_t i, std::size_t j);
-  double split_weight(std::size_t i, std::size_t k, std::size_t j) const;
 
   std::size_t words_ = 0;
   std::vector<ChartNode> nodes_;

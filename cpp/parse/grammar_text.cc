@@ -288,6 +288,78 @@ void append_state(const SplitGrammar& grammar, Symbol label, std::uint32_t sub, 
   out += std::to_string(sub);
 }
 
+// The sub-states of a label at a level, in preorder of their splits from level 0 on: "[0 [0 1] [1 2 3]]". Children of a
+// state are consecutive in the level above it or not at all.
+void append_splits(const SplitGrammar& grammar, Symbol label, std::size_t level, std::string& out) {
+  struct Open {
+    std::size_t depth;
+    std::uint32_t sub;
+    bool closing;
+  };
+  std::vector<Open> open;
+  for (std::uint32_t sub = grammar.levels[0].states[label]; sub-- > 0;) open.push_back({0, sub, false});
+  bool blank = false;
+  while (!open.empty()) {
+    const Open top = open.back();
+    open.pop_back();
+    if (top.closing) {
+      out += ']';
+      continue;
+    }
+    if (blank) out += ' ';
+    blank = true;
+    const bool leaf = top.depth == level;
+    if (!leaf || level == 0) out += '[';
+    out += std::to_string(top.sub);
+    if (leaf) {
+      if (level == 0) out += ']';
+      continue;
+    }
+    open.push_back({top.depth, top.sub, true});
+    const Level& above = grammar.levels[top.depth + 1];
+    const std::uint32_t state = grammar.levels[top.depth].first[label] + top.sub;
+    for (std::uint32_t sub = above.states[label]; sub-- > 0;) {
+      if (above.coarse[above.first[label] + sub] == state) open.push_back({top.depth + 1, sub, false});
+    }
+  }
+}
+
+// A line for each rule of states; without a right child the rule is unary.
+void append_rules(const SplitGrammar& grammar, const Level& level, Symbol head, Symbol left, const Symbol* right,
+                  std::size_t at, std::string& out) {
+  const std::uint32_t heads = level.states[head], rights = right == nullptr ? 1 : level.states[*right];
+  const auto block = std::span(level.scores).subspan(at, std::size_t{heads} * level.states[left] * rights);
+  for (std::size_t place = 0; place < block.size(); ++place) {
+    if (!is_written(block, place)) continue;
+    const auto children = static_cast<std::uint32_t>(place / heads);
+    append_state(grammar, head, static_cast<std::uint32_t>(place % heads), out);
+    out += " -> ";
+    append_state(grammar, left, children / rights, out);
+    out += ' ';
+    if (right != nullptr) {
+      append_state(grammar, *right, children % rights, out);
+      out += ' ';
+    }
+    append_double(block[place], out);
+    out += '\n';
+  }
+}
+
+void append_tags(const SplitGrammar& grammar, const Level& level, Symbol word, std::string& out) {
+  for (std::uint32_t i = level.first_tag[word]; i < level.first_tag[word + 1]; ++i) {
+    const LexicalRule& rule = level.tags[i];
+    out += grammar.labels.text(rule.tag);
+    out += ' ';
+    escape_brackets(grammar.words.text(word), out);
+    out += " [";
+    for (std::uint32_t h = 0; h < level.states[rule.tag]; ++h) {
+      if (h > 0) out += ", ";
+      append_double(level.scores[rule.at + h], out);
+    }
+    out += "]\n";
+  }
+}
+
 }  // namespace
 
 SplitGrammar read_grammar(const std::vector<LevelFiles>& files, SignatureKind signature, bool steps) {
@@ -300,38 +372,7 @@ LevelTexts write_level(const SplitGrammar& grammar, std::size_t number) {
   for (Symbol label = 0; label < grammar.labels.size(); ++label) {
     out.states += grammar.labels.text(label);
     out.states += '\t' + std::to_string(label) + '\t' + std::to_string(level.states[label]) + ' ';
-    // Sub-states in preorder of their splits: children of a state are consecutive in the level above it or not at all.
-    struct Open {
-      std::size_t depth;
-      std::uint32_t sub;
-      bool closing;
-    };
-    std::vector<Open> open;
-    for (std::uint32_t sub = grammar.levels[0].states[label]; sub-- > 0;) open.push_back({0, sub, false});
-    bool blank = false;
-    while (!open.empty()) {
-      const Open top = open.back();
-      open.pop_back();
-      if (top.closing) {
-        out.states += ']';
-        continue;
-      }
-      if (blank) out.states += ' ';
-      blank = true;
-      if (top.depth == number) {
-        if (number == 0) out.states += '[';
-        out.states += std::to_string(top.sub);
-        if (number == 0) out.states += ']';
-        continue;
-      }
-      out.states += '[' + std::to_string(top.sub);
-      open.push_back({top.depth, top.sub, true});
-      const Level& above = grammar.levels[top.depth + 1];
-      const std::uint32_t state = grammar.levels[top.depth].first[label] + top.sub;
-      for (std::uint32_t sub = above.states[label]; sub-- > 0;) {
-        if (above.coarse[above.first[label] + sub] == state) open.push_back({top.depth + 1, sub, false});
-      }
-    }
+    append_splits(grammar, label, number, out.states);
     out.states += '\n';
   }
   if (level.closed) {
@@ -340,55 +381,11 @@ LevelTexts write_level(const SplitGrammar& grammar, std::size_t number) {
     append_state(grammar, 0, 0, out.grammar);
     out.grammar += " 1\n";
   }
-  using State = std::pair<Symbol, std::uint32_t>;
-  const auto write_rule = [&](std::span<const double> block, std::size_t place, Symbol head, std::uint32_t state,
-                              std::initializer_list<State> children) {
-    if (!is_written(block, place)) return;
-    append_state(grammar, head, state, out.grammar);
-    out.grammar += " ->";
-    for (const auto& [label, child] : children) {
-      out.grammar += ' ';
-      append_state(grammar, label, child, out.grammar);
-    }
-    out.grammar += ' ';
-    append_double(block[place], out.grammar);
-    out.grammar += '\n';
-  };
-  for (const UnaryRule& rule : level.unary) {
-    const std::uint32_t heads = level.states[rule.head];
-    const auto block = std::span(level.scores).subspan(rule.at, std::size_t{heads} * level.states[rule.child]);
-    for (std::uint32_t c = 0; c < level.states[rule.child]; ++c) {
-      for (std::uint32_t h = 0; h < heads; ++h) {
-        write_rule(block, std::size_t{c} * heads + h, rule.head, h, {{rule.child, c}});
-      }
-    }
-  }
-  for (const BinaryRule& rule : level.binary) {
-    const std::uint32_t heads = level.states[rule.head], rights = level.states[rule.right];
-    const auto block = std::span(level.scores).subspan(rule.at, std::size_t{heads} * level.states[rule.left] * rights);
-    for (std::uint32_t l = 0; l < level.states[rule.left]; ++l) {
-      for (std::uint32_t r = 0; r < rights; ++r) {
-        for (std::uint32_t h = 0; h < heads; ++h) {
-          const std::size_t place = (std::size_t{l} * rights + r) * heads + h;
-          write_rule(block, place, rule.head, h, {{rule.left, l}, {rule.right, r}});
-        }
-      }
-    }
-  }
-  for (Symbol word = 0; word + 1 < level.first_tag.size(); ++word) {
-    for (std::uint32_t i = level.first_tag[word]; i < level.first_tag[word + 1]; ++i) {
-      const LexicalRule& rule = level.tags[i];
-      out.lexicon += grammar.labels.text(rule.tag);
-      out.lexicon += ' ';
-      escape_brackets(grammar.words.text(word), out.lexicon);
-      out.lexicon += " [";
-      for (std::uint32_t h = 0; h < level.states[rule.tag]; ++h) {
-        if (h > 0) out.lexicon += ", ";
-        append_double(level.scores[rule.at + h], out.lexicon);
-      }
-      out.lexicon += "]\n";
-    }
-  }
+  for (const UnaryRule& rule : level.unary)
+    append_rules(grammar, level, rule.head, rule.child, nullptr, rule.at, out.grammar);
+  for (const BinaryRule& rule : level.binary)
+    append_rules(grammar, level, rule.head, rule.left, &rule.right, rule.at, out.grammar);
+  for (Symbol word = 0; word + 1 < level.first_tag.size(); ++word) append_tags(grammar, level, word, out.lexicon);
   return out;
 }
 

@@ -286,7 +286,52 @@ void ParsePacking::unite_bindings(std::vector<Node>& nodes) {
 }
 
 // Places that reach each other by unary rules: chains grow rule by rule, and know which places they have passed.
-void ParsePacking::build_chains(std::span<const std::uint32_t> places) {
+class ParsePacking::Chains {
+ public:
+  Chains(ParsePacking& packing, std::span<const std::uint32_t> places) : packing_(packing) {
+    for (const std::uint32_t place : places) {
+      const double total = packing.probabilities_ ? packing.graph_.total(place) : 0.0;
+      for (const MaxRule::Edge& edge : packing.graph_.edges(place)) {
+        if (edge.left != kNone && edge.right == kNone &&
+            std::find(places.begin(), places.end(), edge.left) != places.end())
+          steps_.push_back({place, &edge, edge.score - total});
+      }
+    }
+    for (const std::uint32_t place : places) keep({place}, packing.join(place, places));
+  }
+
+  // False when time is up.
+  bool grow() {
+    while (!last_.empty()) {
+      std::map<Chain, std::vector<Node>> longer;
+      for (const auto& [chain, nodes] : std::exchange(last_, {})) {
+        if (packing_.time_is_up()) return false;
+        add_longer(chain, nodes, longer);
+      }
+      cut(longer);
+      for (auto& [chain, nodes] : longer) keep(chain.first, std::move(nodes));
+    }
+    return !packing_.is_late_;
+  }
+
+  // For all other rules it is the same by which chain a label and its states came about.
+  void finish() {
+    for (const auto& [key, nodes] : all_) {
+      std::vector<Node> together;
+      bool has_cut = is_cut_;
+      for (const std::uint32_t node : nodes) {
+        has_cut |= packing_.nodes_[node].is_cut;
+        if (nodes.size() == 1) break;
+        for (const Edge& edge : packing_.nodes_[node].edges) packing_.add_edge(together, key.first, key.second, edge);
+      }
+      const auto kept = together.empty() ? nodes : packing_.finish(std::move(together));
+      packing_.nodes_[kept.front()].is_cut |= has_cut;
+      auto& found = packing_.found_[key.first];
+      found.insert(found.end(), kept.begin(), kept.end());
+    }
+  }
+
+ private:
   using Passed = std::vector<std::uint32_t>;
   using Chain = std::pair<Passed, std::uint32_t>;  // places passed, the last
   struct Step {
@@ -294,73 +339,58 @@ void ParsePacking::build_chains(std::span<const std::uint32_t> places) {
     const MaxRule::Edge* edge;
     double conditional;
   };
-  std::vector<Step> steps;
-  for (const std::uint32_t place : places) {
-    const double total = probabilities_ ? graph_.total(place) : 0.0;
-    for (const MaxRule::Edge& edge : graph_.edges(place)) {
-      if (edge.left != kNone && edge.right == kNone &&
-          std::find(places.begin(), places.end(), edge.left) != places.end())
-        steps.push_back({place, &edge, edge.score - total});
-    }
-  }
-  std::map<Chain, std::vector<std::uint32_t>> chains;                           // → nodes
-  std::map<std::pair<std::uint32_t, Support>, std::vector<std::uint32_t>> all;  // place and support → nodes
-  std::size_t number = 0;
-  const auto keep = [&](const Passed& passed, std::vector<Node> nodes) {
+
+  void keep(const Passed& passed, std::vector<Node> nodes) {
     if (nodes.empty()) return;
     const std::uint32_t place = nodes.front().place;
-    std::vector<std::uint32_t>& kept = chains[{passed, place}];
-    kept = finish(std::move(nodes));
-    for (const std::uint32_t node : kept) all[{place, nodes_[node].support}].push_back(node);
-    ++number;
-  };
-  for (const std::uint32_t place : places) keep({place}, join(place, places));
-  bool is_cut = false;
-  while (!chains.empty()) {
-    std::map<Chain, std::vector<Node>> longer;
-    for (const auto& [key, nodes] : std::exchange(chains, {})) {
-      if (time_is_up()) return;
-      const auto& [passed, child] = key;
-      for (const Step& step : steps) {
-        if (step.edge->left != child || std::binary_search(passed.begin(), passed.end(), step.place)) continue;
-        Passed more = passed;
-        more.insert(std::lower_bound(more.begin(), more.end(), step.place), step.place);
-        std::vector<Node>& made_nodes = longer[{std::move(more), step.place}];
-        for (const std::uint32_t node : nodes) {
-          if (const Support made = support(step.place, *step.edge, nodes_[node].support, 0); made != 0)
-            add_edge(made_nodes, step.place, made, {{node}, step.edge->score, step.conditional});
-        }
+    std::vector<std::uint32_t>& kept = last_[{passed, place}];
+    kept = packing_.finish(std::move(nodes));
+    for (const std::uint32_t node : kept) all_[{place, packing_.nodes_[node].support}].push_back(node);
+    ++number_;
+  }
+
+  void add_longer(const Chain& chain, std::span<const std::uint32_t> nodes,
+                  std::map<Chain, std::vector<Node>>& longer) {
+    const auto& [passed, child] = chain;
+    for (const Step& step : steps_) {
+      if (step.edge->left != child || std::binary_search(passed.begin(), passed.end(), step.place)) continue;
+      Passed more = passed;
+      more.insert(std::lower_bound(more.begin(), more.end(), step.place), step.place);
+      std::vector<Node>& made_nodes = longer[{std::move(more), step.place}];
+      for (const std::uint32_t node : nodes) {
+        const Support made = packing_.support(step.place, *step.edge, packing_.nodes_[node].support, 0);
+        if (made != 0) packing_.add_edge(made_nodes, step.place, made, {{node}, step.edge->score, step.conditional});
       }
     }
-    // The best go on: what is below a good tree is itself part of a tree as good.
+  }
+
+  // The best go on: what is below a good tree is itself part of a tree as good.
+  void cut(std::map<Chain, std::vector<Node>>& longer) {
     std::vector<std::pair<double, std::map<Chain, std::vector<Node>>::iterator>> ranked;
     for (auto at = longer.begin(); at != longer.end(); ++at) {
       double best = kNever;
-      for (const Node& node : at->second) best = std::max(best, outside_[node.place] + node.best);
+      for (const Node& node : at->second) best = std::max(best, packing_.outside_[node.place] + node.best);
       ranked.emplace_back(best, at);
     }
     std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    const std::size_t room = std::max(kLeastChains, kMostChains - std::min(kMostChains, number));
+    const std::size_t room = std::max(kLeastChains, kMostChains - std::min(kMostChains, number_));
     for (std::size_t rank = room; rank < ranked.size(); ++rank) {
-      is_cut |= !ranked[rank].second->second.empty();
+      is_cut_ |= !ranked[rank].second->second.empty();
       longer.erase(ranked[rank].second);
     }
-    for (auto& [key, nodes] : longer) keep(key.first, std::move(nodes));
   }
-  if (is_late_) return;
-  // For all other rules it is the same by which chain a label and its states came about.
-  for (const auto& [key, nodes] : all) {
-    std::vector<Node> together;
-    bool has_cut = is_cut;
-    for (const std::uint32_t node : nodes) {
-      has_cut |= nodes_[node].is_cut;
-      if (nodes.size() == 1) break;
-      for (const Edge& edge : nodes_[node].edges) add_edge(together, key.first, key.second, edge);
-    }
-    const auto kept = together.empty() ? nodes : finish(std::move(together));
-    nodes_[kept.front()].is_cut |= has_cut;
-    found_[key.first].insert(found_[key.first].end(), kept.begin(), kept.end());
-  }
+
+  ParsePacking& packing_;
+  std::vector<Step> steps_;
+  std::map<Chain, std::vector<std::uint32_t>> last_;                             // the longest → nodes
+  std::map<std::pair<std::uint32_t, Support>, std::vector<std::uint32_t>> all_;  // place and support → nodes
+  std::size_t number_ = 0;
+  bool is_cut_ = false;
+};
+
+void ParsePacking::build_chains(std::span<const std::uint32_t> places) {
+  Chains chains(*this, places);
+  if (chains.grow()) chains.finish();
 }
 
 // The states that the rule makes of those of its tails.

@@ -57,6 +57,7 @@ class ParsePacking {
     bool is_cut = false;
   };
 
+  class Chains;
   void build(double least);
   void build_cell(std::span<const std::uint32_t> places);
   void build_chains(std::span<const std::uint32_t> places);

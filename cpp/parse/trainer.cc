@@ -147,11 +147,10 @@ void Trainer::split(std::uint64_t seed, double noise) {
   split_ = true;
 }
 
-std::size_t Trainer::merge(double share, unsigned threads) {
-  if (!split_) throw std::invalid_argument("nothing was split that could be merged");
-  // How often each state is expected, and what part of its pair that is.
+// How often each state is expected.
+std::vector<double> Trainer::expected_states(unsigned threads) const {
   const Expectation found = expect(*bank_, level_, threads, true);
-  std::vector<double> often(level_.total_states(), 0.0), part(level_.total_states(), 0.0);
+  std::vector<double> often(level_.total_states(), 0.0);
   for_each_rule(*bank_, [&](RuleKind kind, std::uint32_t r, const BankRule& rule) {
     const std::size_t heads = level_.states[rule.head], rows = combinations(kind, rule, level_.states);
     const double* counts = found.counts.data() + level_.at[index(kind)][r];
@@ -159,10 +158,17 @@ std::size_t Trainer::merge(double share, unsigned threads) {
       for (std::size_t h = 0; h < heads; ++h) often[level_.first[rule.head] + h] += counts[row * heads + h];
     }
   });
+  return often;
+}
+
+std::size_t Trainer::merge(double share, unsigned threads) {
+  if (!split_) throw std::invalid_argument("nothing was split that could be merged");
+  const std::vector<double> often = expected_states(threads);
+  std::vector<double> part(level_.total_states(), 0.0);  // of a state in its pair
   std::vector<std::uint32_t> pairs;
   for (Symbol label = 0; label < level_.states.size(); ++label) {
-    for (std::uint32_t s = level_.first[label]; s < level_.first[label + 1]; ++s) {
-      if (label == grammar_->root || (s - level_.first[label]) % 2 != 0) continue;
+    for (std::uint32_t s = level_.first[label]; s < level_.first[label + 1]; s += 2) {
+      if (label == grammar_->root) continue;
       pairs.push_back(s);
       const double sum = often[s] + often[s + 1];
       part[s] = sum > 0.0 ? often[s] / sum : 0.5;
@@ -176,7 +182,13 @@ std::size_t Trainer::merge(double share, unsigned threads) {
   const std::size_t merged = static_cast<std::size_t>(share * static_cast<double>(pairs.size()));
   std::vector<std::uint8_t> is_merged(level_.total_states(), 0);
   for (std::size_t i = 0; i < merged; ++i) is_merged[pairs[order[i]]] = is_merged[pairs[order[i]] + 1] = 1;
+  merge_states(is_merged, part);
+  split_ = false;
+  return merged;
+}
 
+// Makes one state of each pair of which both are merged, with their shares of it.
+void Trainer::merge_states(std::span<const std::uint8_t> is_merged, std::span<const double> part) {
   TrainingLevel old = std::move(level_);
   level_ = TrainingLevel();
   std::vector<std::uint32_t> target(old.total_states());  // sub-state of the same label
@@ -208,8 +220,6 @@ std::size_t Trainer::merge(double share, unsigned threads) {
       }
     }
   });
-  split_ = false;
-  return merged;
 }
 
 void Trainer::smooth(double grammar, double lexicon) {

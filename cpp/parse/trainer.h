@@ -4,17 +4,19 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/exclusive.h"
 #include "parse/expectation.h"
 #include "parse/split_grammar.h"
 #include "parse/treebank.h"
 
 namespace treeglot {
 
-class Trainer {
+class Trainer : public Exclusive {
  public:
   // Level 0: relative frequencies of the rules of the binarised trees.
   Trainer(std::shared_ptr<const Treebank> bank, SignatureKind signature);
@@ -46,6 +48,8 @@ class Trainer {
 
  private:
   void normalise();
+  std::vector<double> expected_states(unsigned threads) const;
+  void merge_states(std::span<const std::uint8_t> is_merged, std::span<const double> part);
   void add_words(const std::vector<double>& counts, double smooth, Level& out) const;
 
   std::shared_ptr<const Treebank> bank_;

@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <span>
+#include <string>
 
 #include "parse/trainer.h"
 
@@ -18,129 +19,181 @@ constexpr double kLeastTag = 1e-3;    // a class gives no tag that is less likel
 
 using States = std::vector<double>;  // by state of the level
 
-}  // namespace
+double total_of(const States& sums) { return std::accumulate(sums.begin(), sums.end(), 0.0); }
+
+const std::string kWidest = "UNK";
 
 // With counts c of states t, words w and classes u, P(w | t) = P(t | w) c(w) / c(t), where for a rare word
 //   P(t | w) = (c(t, w) + k P(t | u)) / (c(w) + k),
 // and for an unseen one P(t | u) / c(t): as if it had been seen once. Sub-states then get a part of the mean over those
 // of their tag (Petrov et al. 2006, section 2.3).
-void Trainer::add_words(const std::vector<double>& counts, double smooth, Level& out) const {
-  const std::size_t lexical = static_cast<std::size_t>(RuleKind::lexical);
-  const auto rules = bank_->rules(RuleKind::lexical);
-  const std::uint32_t states = level_.total_states();
-  const std::size_t known = bank_->words().size();
-  std::vector<double> word_count(known, 0.0), state_count(states, 0.0);
-  std::vector<std::vector<std::uint32_t>> rules_of(known);
-  for (std::uint32_t r = 0; r < rules.size(); ++r) {
-    rules_of[rules[r].left].push_back(r);
-    for (std::uint32_t h = 0; h < level_.states[rules[r].head]; ++h) {
-      const double count = counts[level_.at[lexical][r] + h];
-      word_count[rules[r].left] += count;
-      state_count[level_.first[rules[r].head] + h] += count;
+class WordModel {
+ public:
+  WordModel(const Treebank& bank, const TrainingLevel& level, SignatureKind signature,
+            const std::vector<double>& counts)
+      : bank_(bank), level_(level), signature_(signature), counts_(counts) {
+    count_words();
+    count_classes();
+  }
+
+  // Each gives `give` the numbers P(t | w) and c(w), or P(t | u) and 1.
+  template <class Give>
+  void words(Give give);
+  template <class Give>
+  void classes(Give give);
+
+  // The score of a state for a word that was seen `count` times.
+  double score(std::uint32_t state, double probability, double count) const {
+    return state_count_[state] > 0.0 ? std::min(1.0, probability * count / state_count_[state]) : 0.0;
+  }
+
+ private:
+  bool rare(Symbol word) const { return word_count_[word] < kRare - 0.5; }
+  std::span<const double> counts(std::uint32_t rule) const {
+    const std::size_t at = level_.at[static_cast<std::size_t>(RuleKind::lexical)][rule];
+    return std::span(counts_).subspan(at, level_.states[rules_[rule].head]);
+  }
+  void add_counts(std::uint32_t rule, double factor, States& sums) const {
+    double* to = &sums[level_.first[rules_[rule].head]];
+    for (const double count : counts(rule)) *to++ += factor * count;
+  }
+
+  void count_words();
+  void count_classes();
+  void add_to_class(Symbol word, bool start, States& sums) const;
+  const States& distribution(const std::string& name);
+  States distribution_in(const States& sums, const States* around) const;
+
+  const Treebank& bank_;
+  const TrainingLevel& level_;
+  SignatureKind signature_;
+  const std::vector<double>& counts_;
+  std::span<const BankRule> rules_ = bank_.rules(RuleKind::lexical);
+  States word_count_, state_count_;
+  std::vector<std::vector<std::uint32_t>> rules_of_;             // by word
+  std::map<std::pair<Symbol, std::uint32_t>, double> at_start_;  // of (word, rule): how often they begin a sentence
+  std::map<std::string, States> classes_, given_;                // occurrences, and P(t | u)
+  std::map<std::string, std::string> wider_;
+  std::vector<std::string> class_of_;  // by word, if it is rare
+};
+
+void WordModel::count_words() {
+  word_count_.assign(bank_.words().size(), 0.0);
+  state_count_.assign(level_.total_states(), 0.0);
+  rules_of_.resize(word_count_.size());
+  for (std::uint32_t r = 0; r < rules_.size(); ++r) {
+    rules_of_[rules_[r].left].push_back(r);
+    for (const double count : counts(r)) word_count_[rules_[r].left] += count;
+    add_counts(r, 1.0, state_count_);
+  }
+  for (std::size_t t = 0; t < bank_.size(); ++t) {
+    for (const BankNode& node : bank_[t]) {
+      if (node.kind == RuleKind::lexical && node.position == 0) at_start_[{node.word, node.rule}] += 1.0;
     }
   }
-  // Occurrences of rare words go to all classes that they could have been taken for; where the word stands matters.
-  std::map<std::pair<Symbol, std::uint32_t>, double> at_start;  // occurrences of (word, rule) that begin a sentence
-  for (std::size_t t = 0; t < bank_->size(); ++t) {
-    for (const BankNode& node : (*bank_)[t]) {
-      if (node.kind == RuleKind::lexical && node.position == 0) at_start[{node.word, node.rule}] += 1.0;
-    }
-  }
-  std::map<std::string, States> classes;
-  std::map<std::string, std::string> wider;
-  std::vector<std::string> class_of(known);
-  for (Symbol word = 0; word < known; ++word) {
-    if (word_count[word] >= kRare - 0.5) continue;
-    const std::string_view text = bank_->words().text(word);
-    const Symbol lower = bank_->words().find(lower_first(grammar_->signature, text));
+}
+
+// Occurrences of rare words go to all classes that they could have been taken for; where the word stands matters.
+void WordModel::count_classes() {
+  class_of_.resize(word_count_.size());
+  for (Symbol word = 0; word < word_count_.size(); ++word) {
+    if (!rare(word)) continue;
+    const std::string_view text = bank_.words().text(word);
+    const Symbol lower = bank_.words().find(lower_first(signature_, text));
     for (const std::size_t position : {std::size_t{1}, std::size_t{0}}) {
       const std::vector<std::string> names =
-          signatures(grammar_->signature, text, position, lower != Symbols::kNone && lower != word);
-      if (position == 1) class_of[word] = names.front();
-      for (std::size_t n = 0; n + 1 < names.size(); ++n) wider.emplace(names[n], names[n + 1]);
+          signatures(signature_, text, position, lower != Symbols::kNone && lower != word);
+      if (position == 1) class_of_[word] = names.front();
+      for (std::size_t n = 0; n + 1 < names.size(); ++n) wider_.emplace(names[n], names[n + 1]);
       for (const std::string& name : names) {
-        States& sums = classes.try_emplace(name, states, 0.0).first->second;
-        if (word_count[word] > kClassRare + 0.5) continue;
-        for (const std::uint32_t r : rules_of[word]) {
-          double total = 0.0;
-          for (std::uint32_t h = 0; h < level_.states[rules[r].head]; ++h) total += counts[level_.at[lexical][r] + h];
-          const auto found = at_start.find({word, r});
-          const double starts = found == at_start.end() ? 0.0 : found->second;
-          const double part = total > 0.0 ? (position == 0 ? starts : total - starts) / total : 0.0;
-          for (std::uint32_t h = 0; h < level_.states[rules[r].head]; ++h)
-            sums[level_.first[rules[r].head] + h] += part * counts[level_.at[lexical][r] + h];
-        }
+        States& sums = classes_.try_emplace(name, state_count_.size(), 0.0).first->second;
+        if (word_count_[word] <= kClassRare + 0.5) add_to_class(word, position == 0, sums);
       }
     }
   }
-  // P(t | u), widest first: a narrow class leans on the one around it.
-  const std::string widest = "UNK";
-  const auto total_of = [](const States& sums) {
-    double sum = 0.0;
-    for (const double value : sums) sum += value;
-    return sum;
-  };
-  States& all = classes.try_emplace(widest, states, 0.0).first->second;
-  if (total_of(all) <= 0.0) all = state_count;  // no rare words: an unseen one may be anything
-  std::map<std::string, States> given;
-  const auto distribution = [&](const std::string& name) -> const States& {
-    std::vector<std::string> chain = {name};
-    while (chain.back() != widest && !given.contains(chain.back())) {
-      const auto found = wider.find(chain.back());
-      chain.push_back(found == wider.end() ? widest : found->second);
-    }
-    for (std::size_t i = chain.size(); i-- > 0;) {
-      if (given.contains(chain[i])) continue;
-      States out_states = classes.at(chain[i]);
-      const double total = total_of(out_states);
-      const States* around = i + 1 < chain.size() ? &given.at(chain[i + 1]) : nullptr;
-      for (std::uint32_t s = 0; s < states; ++s) {
-        out_states[s] = around == nullptr ? out_states[s] / total
-                                          : (out_states[s] + kWiderWeight * (*around)[s]) / (total + kWiderWeight);
-      }
-      for (Symbol label = 0; label < level_.states.size(); ++label) {
-        const auto begin = out_states.begin() + level_.first[label], end = out_states.begin() + level_.first[label + 1];
-        if (std::accumulate(begin, end, 0.0) < kLeastTag) std::fill(begin, end, 0.0);
-      }
-      given.emplace(chain[i], std::move(out_states));
-    }
-    return given.at(name);
-  };
+  States& all = classes_.try_emplace(kWidest, state_count_.size(), 0.0).first->second;
+  if (total_of(all) <= 0.0) all = state_count_;  // no rare words: an unseen one may be anything
+}
 
+void WordModel::add_to_class(Symbol word, bool start, States& sums) const {
+  for (const std::uint32_t r : rules_of_[word]) {
+    double total = 0.0;
+    for (const double count : counts(r)) total += count;
+    const auto found = at_start_.find({word, r});
+    const double starts = found == at_start_.end() ? 0.0 : found->second;
+    add_counts(r, total > 0.0 ? (start ? starts : total - starts) / total : 0.0, sums);
+  }
+}
+
+// P(t | u), widest first: a narrow class leans on the one around it.
+const States& WordModel::distribution(const std::string& name) {
+  std::vector<std::string> chain = {name};
+  while (chain.back() != kWidest && !given_.contains(chain.back())) {
+    const auto found = wider_.find(chain.back());
+    chain.push_back(found == wider_.end() ? kWidest : found->second);
+  }
+  for (std::size_t i = chain.size(); i-- > 0;) {
+    if (given_.contains(chain[i])) continue;
+    const States* around = i + 1 < chain.size() ? &given_.at(chain[i + 1]) : nullptr;
+    given_.emplace(chain[i], distribution_in(classes_.at(chain[i]), around));
+  }
+  return given_.at(name);
+}
+
+States WordModel::distribution_in(const States& sums, const States* around) const {
+  States out = sums;
+  const double total = total_of(sums);
+  for (std::size_t s = 0; s < out.size(); ++s) {
+    out[s] = around == nullptr ? out[s] / total : (out[s] + kWiderWeight * (*around)[s]) / (total + kWiderWeight);
+  }
+  for (Symbol label = 0; label < level_.states.size(); ++label) {
+    const auto begin = out.begin() + level_.first[label], end = out.begin() + level_.first[label + 1];
+    if (std::accumulate(begin, end, 0.0) < kLeastTag) std::fill(begin, end, 0.0);
+  }
+  return out;
+}
+
+template <class Give>
+void WordModel::words(Give give) {
+  for (Symbol word = 0; word < word_count_.size(); ++word) {
+    const double weight = rare(word) ? kClassWeight : 0.0;
+    States probabilities = rare(word) ? distribution(class_of_[word]) : States(state_count_.size(), 0.0);
+    for (double& p : probabilities) p *= weight;
+    for (const std::uint32_t r : rules_of_[word]) add_counts(r, 1.0, probabilities);
+    for (double& p : probabilities) p /= word_count_[word] + weight;
+    give(word, probabilities, word_count_[word]);
+  }
+}
+
+template <class Give>
+void WordModel::classes(Give give) {
+  for (const auto& [name, sums] : classes_) {
+    if (name == kWidest || total_of(sums) > 0.0) give(name, distribution(name), 1.0);
+  }
+}
+
+}  // namespace
+
+void Trainer::add_words(const std::vector<double>& counts, double smooth, Level& out) const {
+  WordModel model(*bank_, level_, grammar_->signature, counts);
   std::vector<std::pair<Symbol, LexicalRule>> made;
-  const auto emit = [&](Symbol word, const States& probabilities, double count) {
+  const auto add = [&](Symbol word, const States& probabilities, double count) {
     for (Symbol label = 0; label < level_.states.size(); ++label) {
-      bool any = false;
-      for (std::uint32_t s = level_.first[label]; s < level_.first[label + 1]; ++s) any |= probabilities[s] > 0.0;
-      if (!any) continue;
+      const auto given = std::span(probabilities).subspan(level_.first[label], level_.states[label]);
+      if (std::ranges::none_of(given, [](double p) { return p > 0.0; })) continue;
       made.push_back({word, {label, out.scores.size()}});
-      for (std::uint32_t s = level_.first[label]; s < level_.first[label + 1]; ++s)
-        out.scores.push_back(state_count[s] > 0.0 ? std::min(1.0, probabilities[s] * count / state_count[s]) : 0.0);
-      if (level_.states[label] == 1) continue;
-      const auto block = std::span(out.scores).last(level_.states[label]);
+      for (std::uint32_t h = 0; h < given.size(); ++h)
+        out.scores.push_back(model.score(level_.first[label] + h, given[h], count));
+      if (given.size() == 1) continue;
+      const auto block = std::span(out.scores).last(given.size());
       const double mean = std::accumulate(block.begin(), block.end(), 0.0) / static_cast<double>(block.size());
       for (double& score : block) score = (1.0 - smooth) * score + smooth * mean;
     }
   };
-  States probabilities(states);
-  for (Symbol word = 0; word < known; ++word) {
-    std::fill(probabilities.begin(), probabilities.end(), 0.0);
-    const bool rare = word_count[word] < kRare - 0.5;
-    const double weight = rare ? kClassWeight : 0.0;
-    if (rare) {
-      const States& around = distribution(class_of[word]);
-      for (std::uint32_t s = 0; s < states; ++s) probabilities[s] = weight * around[s];
-    }
-    for (const std::uint32_t r : rules_of[word]) {
-      for (std::uint32_t h = 0; h < level_.states[rules[r].head]; ++h)
-        probabilities[level_.first[rules[r].head] + h] += counts[level_.at[lexical][r] + h];
-    }
-    for (double& p : probabilities) p /= word_count[word] + weight;
-    emit(word, probabilities, word_count[word]);
-  }
-  for (const auto& [name, sums] : classes) {
-    if (name == widest || total_of(sums) > 0.0) emit(grammar_->words.intern(name), distribution(name), 1.0);
-  }
+  model.words(add);
+  model.classes([&](const std::string& name, const States& probabilities, double count) {
+    add(grammar_->words.intern(name), probabilities, count);
+  });
   std::stable_sort(made.begin(), made.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   out.first_tag.assign(grammar_->words.size() + 1, 0);
   for (const auto& [word, rule] : made) {

@@ -84,7 +84,9 @@ std::uint32_t Treebank::rule(RuleKind kind, const BankRule& wanted) {
   return slots[at] - 1;
 }
 
-void Treebank::add(const Tree& tree) {
+namespace {
+
+void check_tree(const Tree& tree) {
   if (tree.empty()) throw std::invalid_argument("an empty tree");
   for (std::size_t i = 0; i < tree.words(); ++i) {
     const std::uint32_t parent = tree.parent(tree.word_node(i));
@@ -98,94 +100,129 @@ void Treebank::add(const Tree& tree) {
       throw std::invalid_argument("the label " + quoted(label) +
                                   " begins with @, as parts of rules do; expected another");
   }
-  // Where the unary chain below a node comes back to the node's label, the node stands for the lowest of them.
-  std::vector<std::uint32_t> below(tree.size());  // a node → the one whose children it has
-  for (std::uint32_t node = 0; node < tree.size(); ++node) {
-    below[node] = node;
-    std::string chain(tree.label(node));
+}
+
+}  // namespace
+
+// Binarises one tree.
+class Treebank::Binarizer {
+ public:
+  Binarizer(Treebank& bank, const Tree& tree)
+      : bank_(bank), tree_(tree), has_root_(tree.label(0) == bank.labels_.text(0)), below_(tree.size()) {
+    cut_cycles();
+  }
+
+  std::vector<BankNode> run();
+
+ private:
+  struct Step {
+    std::uint32_t node;
+    std::uint32_t next_child;             // of below_[node]
+    std::vector<std::uint32_t> children;  // numbers in made_
+  };
+
+  void cut_cycles();
+  Symbol name(std::uint32_t node, std::span<const Step> above);
+  std::uint32_t add_node(BankNode node);
+  std::uint32_t add_binary(Symbol label, std::span<const std::uint32_t> children);
+
+  Treebank& bank_;
+  const Tree& tree_;
+  // Trees with and without the root's label become the same, or their mixture would have parses that look alike.
+  bool has_root_;
+  std::vector<std::uint32_t> below_;  // a node → the one whose children it has
+  std::vector<BankNode> made_;        // after those below them
+};
+
+// Where the unary chain below a node comes back to the node's label, the node stands for the lowest of them.
+void Treebank::Binarizer::cut_cycles() {
+  for (std::uint32_t node = 0; node < tree_.size(); ++node) {
+    below_[node] = node;
+    std::string chain(tree_.label(node));
     std::uint32_t at = node;
-    while (!tree.is_word(at) && tree.subtree_size(at) > 2 && tree.end(tree.first_child(at)) == tree.end(at)) {
-      at = tree.first_child(at);
-      (chain += " > ") += tree.label(at);
-      if (tree.label(at) == tree.label(node)) {
-        below[node] = at;
-        ++unary_cycles_;
-        if (first_cycle_.empty()) first_cycle_ = chain;
+    while (!tree_.is_word(at) && tree_.subtree_size(at) > 2 && tree_.end(tree_.first_child(at)) == tree_.end(at)) {
+      at = tree_.first_child(at);
+      (chain += " > ") += tree_.label(at);
+      if (tree_.label(at) == tree_.label(node)) {
+        below_[node] = at;
+        ++bank_.unary_cycles_;
+        if (bank_.first_cycle_.empty()) bank_.first_cycle_ = chain;
       }
     }
   }
+}
 
-  std::vector<BankNode> made;  // of this tree, after those below them
-  struct Step {
-    std::uint32_t node;
-    std::uint32_t next_child;             // of below[node]
-    std::vector<std::uint32_t> children;  // numbers in `made`
-  };
-  // Trees with and without the root's label become the same, or their mixture would have parses that look alike.
-  const bool has_root = tree.label(0) == labels_.text(0);
-  std::string text;
-  const auto name = [&](std::uint32_t node, std::span<const Step> above) {
-    text = tree.label(node);
-    if (tree.subtree_size(below[node]) == 2) return labels_.intern(text);
-    for (std::uint32_t up = 0; up + 1 < options_.vertical && up < above.size(); ++up)
-      (text += '^') += tree.label(above[above.size() - 1 - up].node);
-    if (!has_root && above.size() + 1 < options_.vertical) (text += '^') += labels_.text(0);
-    return labels_.intern(text);
-  };
-  const auto add_node = [&](BankNode node) {
-    BankRule found{node.label, 0, 0};
-    if (node.kind == RuleKind::lexical) {
-      found.left = node.word;
-    } else {
-      found.left = made[node.left].label;
-      if (node.kind == RuleKind::binary) found.right = made[node.right].label;
+Symbol Treebank::Binarizer::name(std::uint32_t node, std::span<const Step> above) {
+  std::string text(tree_.label(node));
+  if (tree_.subtree_size(below_[node]) == 2) return bank_.labels_.intern(text);
+  for (std::uint32_t up = 0; up + 1 < bank_.options_.vertical && up < above.size(); ++up)
+    (text += '^') += tree_.label(above[above.size() - 1 - up].node);
+  if (!has_root_ && above.size() + 1 < bank_.options_.vertical) (text += '^') += bank_.labels_.text(0);
+  return bank_.labels_.intern(text);
+}
+
+std::uint32_t Treebank::Binarizer::add_node(BankNode node) {
+  BankRule found{node.label, 0, 0};
+  if (node.kind == RuleKind::lexical) {
+    found.left = node.word;
+  } else {
+    found.left = made_[node.left].label;
+    if (node.kind == RuleKind::binary) found.right = made_[node.right].label;
+  }
+  node.rule = bank_.rule(node.kind, found);
+  made_.push_back(node);
+  return static_cast<std::uint32_t>(made_.size() - 1);
+}
+
+std::uint32_t Treebank::Binarizer::add_binary(Symbol label, std::span<const std::uint32_t> children) {
+  std::uint32_t left = children[0];
+  for (std::size_t c = 1; c < children.size(); ++c) {
+    Symbol head = label;
+    if (c + 1 < children.size()) {
+      std::string part = "@" + std::string(bank_.labels_.text(label));
+      for (std::size_t back = std::min<std::size_t>(bank_.options_.horizontal, c + 1); back-- > 0;)
+        (part += '|') += bank_.labels_.text(made_[children[c - back]].label);
+      head = bank_.labels_.intern(part);
     }
-    node.rule = rule(node.kind, found);
-    made.push_back(node);
-    return static_cast<std::uint32_t>(made.size() - 1);
-  };
+    left = add_node({RuleKind::binary, head, 0, 0, left, children[c], 0});
+  }
+  return left;
+}
+
+std::vector<BankNode> Treebank::Binarizer::run() {
   std::vector<Step> stack;
-  stack.push_back({0, tree.first_child(below[0]), {}});
-  std::uint32_t top = 0;
+  stack.push_back({0, tree_.first_child(below_[0]), {}});
+  std::uint32_t number = 0;
   while (!stack.empty()) {
     Step& step = stack.back();
-    const std::uint32_t source = below[step.node];
-    if (tree.subtree_size(source) > 2 && step.next_child != tree.end(source)) {
+    const std::uint32_t source = below_[step.node];
+    if (tree_.subtree_size(source) > 2 && step.next_child != tree_.end(source)) {
       const std::uint32_t child = step.next_child;
-      step.next_child = tree.end(child);
-      stack.push_back({child, tree.first_child(below[child]), {}});
+      step.next_child = tree_.end(child);
+      stack.push_back({child, tree_.first_child(below_[child]), {}});
       continue;
     }
     const std::vector<std::uint32_t> children = std::move(step.children);
     const Symbol label = name(step.node, std::span<const Step>(stack).first(stack.size() - 1));
-    std::uint32_t number = 0;
-    if (tree.subtree_size(source) == 2) {
-      const std::uint32_t word = tree.first_child(source);
-      number = add_node({RuleKind::lexical, label, words_.intern(tree.label(word)), tree.span(word).begin, 0, 0, 0});
+    if (tree_.subtree_size(source) == 2) {
+      const std::uint32_t word = tree_.first_child(source);
+      const Symbol text = bank_.words_.intern(tree_.label(word));
+      number = add_node({RuleKind::lexical, label, text, tree_.span(word).begin, 0, 0, 0});
     } else if (children.size() == 1) {
       number = add_node({RuleKind::unary, label, 0, 0, children[0], 0, 0});
     } else {
-      std::uint32_t left = children[0];
-      for (std::size_t c = 1; c < children.size(); ++c) {
-        Symbol head = label;
-        if (c + 1 < children.size()) {
-          std::string part = "@" + std::string(labels_.text(label));
-          for (std::size_t back = std::min<std::size_t>(options_.horizontal, c + 1); back-- > 0;)
-            (part += '|') += labels_.text(made[children[c - back]].label);
-          head = labels_.intern(part);
-        }
-        left = add_node({RuleKind::binary, head, 0, 0, left, children[c], 0});
-      }
-      number = left;
+      number = add_binary(label, children);
     }
     stack.pop_back();
-    if (stack.empty()) {
-      top = number;
-    } else {
-      stack.back().children.push_back(number);
-    }
+    if (!stack.empty()) stack.back().children.push_back(number);
   }
-  if (made[top].label != 0) add_node({RuleKind::unary, 0, 0, 0, top, 0, 0});
+  if (made_[number].label != 0) add_node({RuleKind::unary, 0, 0, 0, number, 0, 0});
+  return std::move(made_);
+}
+
+void Treebank::add(const Tree& tree) {
+  check_tree(tree);
+  const std::vector<BankNode> made = Binarizer(*this, tree).run();
   nodes_.insert(nodes_.end(), made.begin(), made.end());
   first_.push_back(nodes_.size());
 }

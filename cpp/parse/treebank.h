@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/exclusive.h"
 #include "base/symbols.h"
 #include "syntax/tree.h"
 
@@ -39,7 +40,7 @@ struct BankRule {
   Symbol head = 0, left = 0, right = 0;  // lexical: left is the word; unary: the child
 };
 
-class Treebank {
+class Treebank : public Exclusive {
  public:
   Treebank(const BinarizeOptions& options, std::string_view root) : options_(options) { labels_.intern(root); }
 
@@ -60,6 +61,7 @@ class Treebank {
   std::uint64_t hash() const;  // of all trees and the options: training that goes on must go on with the same
 
  private:
+  class Binarizer;
   std::uint32_t rule(RuleKind kind, const BankRule& rule);
 
   BinarizeOptions options_;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/exclusive.h"
 #include "base/strings.h"
 #include "base/symbols.h"
 #include "syntax/alignment.h"
@@ -39,7 +40,7 @@ class Bitext {
   Strings source_words_, target_words_;
 };
 
-class BitextBuilder {
+class BitextBuilder : public Exclusive {
  public:
   // Refuses a link outside the pair.
   void append(std::span<const std::string_view> source, std::span<const std::string_view> target,

@@ -6,13 +6,14 @@
 #include <span>
 #include <vector>
 
+#include "base/exclusive.h"
 #include "base/symbols.h"
 #include "syntax/dependency.h"
 #include "syntax/dependency_checks.h"
 
 namespace treeglot {
 
-class DependencyBank {
+class DependencyBank : public Exclusive {
  public:
   void append(const Dependency& dependency);
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/exclusive.h"
 #include "base/symbols.h"
 #include "rules/expanded_features.h"
 #include "rules/render.h"
@@ -22,7 +23,7 @@ struct RuleRows {
   std::vector<std::pair<std::string, Codes>> indicators;  // a column x with the value v is the feature x=v, 1
 };
 
-class RuleTableBuilder {
+class RuleTableBuilder : public Exclusive {
  public:
   // The dense features: every rule has a value for each.
   explicit RuleTableBuilder(const std::vector<std::string>& dense_features);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/exclusive.h"
 #include "rules/lexical.h"
 
 namespace treeglot {
@@ -60,7 +61,7 @@ struct RuleColumns {
   std::size_t rows() const { return count.size(); }
 };
 
-class Tally {
+class Tally : public Exclusive {
  public:
   static constexpr std::size_t kPartitions = Occurrences::kPartitions;
 

@@ -53,89 +53,120 @@ std::size_t head_of(const Constituent& node, const HeadTable& table, const HeadS
   return other == kNone ? head : other;
 }
 
-std::vector<std::size_t> coordinate(const Constituent& node, const HeadTable& table, const HeadStyle& style) {
-  const std::size_t size = node.children.size();
-  const auto joins = [&](std::size_t child) { return table.conjunction(node.children[child]); };
-  const auto passed = [&](std::size_t child) { return table.passed_over(node.children[child]); };
-  std::size_t last = kNone;  // conjunction
-  for (std::size_t child = 0; child < size; ++child)
-    if (joins(child)) last = child;
-  if (last == kNone) return {};
+namespace {
 
-  const auto parts = [&](std::size_t child) {
+struct Conjunct {
+  std::size_t head;
+  std::size_t before;  // what parts it from the conjunct before, if that is a conjunction
+};
+
+class Coordination {
+ public:
+  Coordination(const Constituent& node, const HeadTable& table, const HeadStyle& style)
+      : node_(node), table_(table), style_(style), hangs_(node.children.size(), kNone) {
+    for (std::size_t child = 0; child < size(); ++child)
+      if (joins(child)) last_ = child;
+    if (last_ != kNone) find_conjuncts();
+  }
+
+  // Whether conjunctions stand between two or more conjuncts.
+  bool found() const {
+    return conjuncts_.size() >= 2 &&
+           std::ranges::any_of(conjuncts_, [](const Conjunct& c) { return c.before != kNone; });
+  }
+
+  std::vector<std::size_t> hang() {
+    const bool chain = style_.coordination == HeadStyle::Coordination::chain;
+    const std::size_t top = chain ? hang_in_chain() : hang_from_conjunction();
+    hangs_[top] = top;
+    for (std::size_t child = size(); child-- > 0 && passed(child);) hangs_[child] = top;  // ends the whole
+    // What is left, punctuation and conjunctions without a conjunct of their own, hangs from the conjunct before it;
+    // where the conjunction is the head, from that.
+    for (std::size_t child = 0; child < size(); ++child) {
+      if (hangs_[child] != kNone) continue;
+      hangs_[child] = top;
+      if (!chain) continue;
+      for (const Conjunct& conjunct : conjuncts_)
+        if (conjunct.head < child) hangs_[child] = conjunct.head;
+    }
+    return std::move(hangs_);
+  }
+
+ private:
+  std::size_t size() const { return node_.children.size(); }
+  bool joins(std::size_t child) const { return table_.conjunction(node_.children[child]); }
+  bool passed(std::size_t child) const { return table_.passed_over(node_.children[child]); }
+  bool parts(std::size_t child) const {
     if (joins(child)) return true;
-    if (!passed(child) || child > last) return false;
+    if (!passed(child) || child > last_) return false;
     std::size_t before = child, next = child + 1;
     while (before > 0 && passed(before - 1)) --before;
-    while (next < size && passed(next)) ++next;
-    return before > 0 && next < size && !joins(next) && !joins(before - 1) &&
-           node.bases[before - 1] == node.bases[next];
-  };
-
-  struct Conjunct {
-    std::size_t head;
-    std::size_t before;  // what parts it from the conjunct before, if that is a conjunction
-  };
-  std::vector<Conjunct> conjuncts;
-  std::vector<std::size_t> hangs(size, kNone);
-  std::size_t joined = kNone;
-  for (std::size_t begin = 0; begin < size;) {
-    if (parts(begin)) {
-      if (joins(begin)) joined = begin;
-      ++begin;
-      continue;
-    }
-    std::size_t end = begin;
-    bool words = false;
-    while (end < size && !parts(end)) words = !passed(end++) || words;
-    if (words) {
-      Constituent part{node.label, node.base, {}, {}, {}};
-      part.children.assign(node.children.begin() + static_cast<std::ptrdiff_t>(begin),
-                           node.children.begin() + static_cast<std::ptrdiff_t>(end));
-      part.bases.assign(node.bases.begin() + static_cast<std::ptrdiff_t>(begin),
-                        node.bases.begin() + static_cast<std::ptrdiff_t>(end));
-      part.tags.assign(node.tags.begin() + static_cast<std::ptrdiff_t>(begin),
-                       node.tags.begin() + static_cast<std::ptrdiff_t>(end));
-      const std::size_t head = begin + head_of(part, table, style);
-      for (std::size_t child = begin; child < end; ++child) hangs[child] = head;
-      conjuncts.push_back({head, joined});
-      joined = kNone;
-    }
-    begin = end;
+    while (next < size() && passed(next)) ++next;
+    return before > 0 && next < size() && !joins(next) && !joins(before - 1) &&
+           node_.bases[before - 1] == node_.bases[next];
   }
-  if (conjuncts.size() < 2 || std::ranges::all_of(conjuncts, [](const Conjunct& c) { return c.before == kNone; }))
-    return {};
 
-  const bool chain = style.coordination == HeadStyle::Coordination::chain;
-  std::size_t top = conjuncts.front().head;
-  if (!chain) {
-    for (const Conjunct& conjunct : conjuncts)
+  void find_conjuncts() {
+    std::size_t joined = kNone;
+    for (std::size_t begin = 0; begin < size();) {
+      if (parts(begin)) {
+        if (joins(begin)) joined = begin;
+        ++begin;
+        continue;
+      }
+      std::size_t end = begin;
+      bool words = false;
+      while (end < size() && !parts(end)) words = !passed(end++) || words;
+      if (words) {
+        const std::size_t head = begin + head_of(part(begin, end), table_, style_);
+        for (std::size_t child = begin; child < end; ++child) hangs_[child] = head;
+        conjuncts_.push_back({head, joined});
+        joined = kNone;
+      }
+      begin = end;
+    }
+  }
+
+  // The children from begin to end as a constituent of the same label.
+  Constituent part(std::size_t begin, std::size_t end) const {
+    const auto cut = [&](const auto& all) {
+      return std::vector(all.begin() + static_cast<std::ptrdiff_t>(begin),
+                         all.begin() + static_cast<std::ptrdiff_t>(end));
+    };
+    return {node_.label, node_.base, cut(node_.children), cut(node_.bases), cut(node_.tags)};
+  }
+
+  // Both hang the conjuncts and give the head of all.
+  std::size_t hang_in_chain() {
+    for (std::size_t i = 1; i < conjuncts_.size(); ++i) {
+      const Conjunct& conjunct = conjuncts_[i];
+      const std::size_t above = conjuncts_[i - 1].head;
+      if (conjunct.before != kNone) hangs_[conjunct.before] = above;
+      hangs_[conjunct.head] = conjunct.before == kNone ? above : conjunct.before;
+    }
+    return conjuncts_.front().head;
+  }
+  std::size_t hang_from_conjunction() {
+    std::size_t top = kNone;
+    for (const Conjunct& conjunct : conjuncts_)
       if (conjunct.before != kNone) top = conjunct.before;
+    for (const Conjunct& conjunct : conjuncts_) hangs_[conjunct.head] = top;
+    return top;
   }
-  for (std::size_t i = 0; i < conjuncts.size(); ++i) {
-    const Conjunct& conjunct = conjuncts[i];
-    if (!chain) {
-      hangs[conjunct.head] = top;
-    } else if (i == 0) {
-      hangs[conjunct.head] = conjunct.head;
-    } else {
-      const std::size_t above = conjuncts[i - 1].head;
-      if (conjunct.before != kNone) hangs[conjunct.before] = above;
-      hangs[conjunct.head] = conjunct.before == kNone ? above : conjunct.before;
-    }
-  }
-  hangs[top] = top;
-  for (std::size_t child = size; child-- > 0 && passed(child);) hangs[child] = top;  // ends the whole, not a conjunct
-  // What is left, punctuation and conjunctions without a conjunct of their own, hangs from the conjunct before it;
-  // where the conjunction is the head, from that.
-  for (std::size_t child = 0; child < size; ++child) {
-    if (hangs[child] != kNone) continue;
-    hangs[child] = top;
-    if (!chain) continue;
-    for (const Conjunct& conjunct : conjuncts)
-      if (conjunct.head < child) hangs[child] = conjunct.head;
-  }
-  return hangs;
+
+  const Constituent& node_;
+  const HeadTable& table_;
+  const HeadStyle& style_;
+  std::size_t last_ = kNone;  // conjunction
+  std::vector<Conjunct> conjuncts_;
+  std::vector<std::size_t> hangs_;
+};
+
+}  // namespace
+
+std::vector<std::size_t> coordinate(const Constituent& node, const HeadTable& table, const HeadStyle& style) {
+  Coordination coordination(node, table, style);
+  return coordination.found() ? coordination.hang() : std::vector<std::size_t>();
 }
 
 }  // namespace treeglot

@@ -10,10 +10,11 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/exclusive.h"
 
 namespace treeglot {
 
-class LineReader {
+class LineReader : public Exclusive {
  public:
   // Without skip_bad the first bad record ends the reading; with it, a bad record becomes a hole (see Reader).
   LineReader(std::string file, bool skip_bad) : file_(std::move(file)), skip_bad_(skip_bad) {}

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/exclusive.h"
 #include "base/span.h"
 #include "base/symbols.h"
 #include "syntax/tree.h"
@@ -23,7 +24,7 @@ struct Bracket {
 // label is the word.
 void append_brackets(const Tree& tree, Symbols& labels, std::vector<Bracket>& out);
 
-class TreeBatch {
+class TreeBatch : public Exclusive {
  public:
   std::size_t size() const { return ends_.size() - 1; }
   std::span<const Bracket> operator[](std::size_t i) const {

@@ -3,28 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
-#include <string>
-
-#include "graph/derivation.h"
 
 namespace treeglot {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-void check_lines(const Hypergraph& graph, const char* name, std::span<const double> values) {
-  if (values.size() != graph.edges()) {
-    throw std::invalid_argument(std::string(name) + " are " + std::to_string(values.size()) + " numbers for " +
-                                std::to_string(graph.edges()) + " edges");
-  }
-  for (std::size_t edge = 0; edge < values.size(); ++edge) {
-    if (!std::isfinite(values[edge])) {
-      throw std::invalid_argument(std::string(name) + "[" + std::to_string(edge) + "] is " +
-                                  std::to_string(values[edge]) + "; expected a finite number");
-    }
-  }
-}
 
 constexpr std::size_t kMostSteps = 64;
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
@@ -145,68 +128,6 @@ void make_envelope(std::span<const double> slopes, std::span<const double> inter
     }
   }
   make_envelope(out);
-}
-
-ForestEnvelope::ForestEnvelope(const Hypergraph& graph, std::span<const double> slopes,
-                               std::span<const double> intercepts) {
-  check_lines(graph, "slopes", slopes);
-  check_lines(graph, "intercepts", intercepts);
-  if (graph.goal() == kNoNode) return;
-  std::vector<Envelope> inside(graph.nodes());
-  for (NodeId node = 0; node <= graph.goal(); ++node) {
-    Envelope& here = inside[node];
-    for (EdgeId edge = graph.edges_begin(node); edge < graph.edges_end(node); ++edge) {
-      Envelope through;
-      through.lines.push_back({slopes[edge], intercepts[edge], add_part(edge, kEdge)});
-      through.begin.push_back(-kInfinity);
-      for (const NodeId tail : graph.tails(edge)) through = product(through, inside[tail]);
-      here.lines.insert(here.lines.end(), through.lines.begin(), through.lines.end());
-    }
-    make_envelope(here);
-  }
-  goal_ = std::move(inside[graph.goal()]);
-}
-
-std::uint32_t ForestEnvelope::add_part(std::uint32_t left, std::uint32_t right) {
-  if (parts_.size() >= kEdge) throw std::length_error("the envelope of a graph has 2^32 lines or more");
-  parts_.push_back({left, right});
-  return static_cast<std::uint32_t>(parts_.size() - 1);
-}
-
-// From the left, at each step the line that ends first gives way to the next one.
-Envelope ForestEnvelope::product(const Envelope& a, const Envelope& b) {
-  Envelope out;
-  if (a.lines.empty() || b.lines.empty()) return out;
-  double begin = -kInfinity;
-  for (std::size_t i = 0, j = 0;;) {
-    const Line &first = a.lines[i], &second = b.lines[j];
-    out.lines.push_back(
-        {first.slope + second.slope, first.intercept + second.intercept, add_part(first.id, second.id)});
-    out.begin.push_back(begin);
-    const double a_ends = i + 1 < a.lines.size() ? a.begin[i + 1] : kInfinity;
-    const double b_ends = j + 1 < b.lines.size() ? b.begin[j + 1] : kInfinity;
-    begin = std::min(a_ends, b_ends);
-    if (begin == kInfinity) return out;
-    if (a_ends == begin) ++i;
-    if (b_ends == begin) ++j;
-  }
-}
-
-std::vector<EdgeId> ForestEnvelope::derivation(std::size_t i) const {
-  std::vector<EdgeId> edges;
-  std::vector<std::uint32_t> open = {goal_.lines.at(i).id};
-  while (!open.empty()) {
-    const Part part = parts_[open.back()];
-    open.pop_back();
-    if (part.right == kEdge) {
-      if (edges.size() == kLongestDerivation) check_derivation_size(static_cast<double>(kLongestDerivation) + 1);
-      edges.push_back(part.left);
-    } else {
-      open.push_back(part.right);
-      open.push_back(part.left);
-    }
-  }
-  return edges;
 }
 
 }  // namespace treeglot

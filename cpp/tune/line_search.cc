@@ -62,14 +62,14 @@ class BestInterval {
   LineStep best_;
 };
 
-void check(const Candidates& candidates, const Metric& metric, std::span<const double> weights) {
-  if (candidates.width() != metric.width()) {
-    throw std::invalid_argument("the candidates have " + std::to_string(candidates.width()) +
-                                " statistics, the metric has " + std::to_string(metric.width()));
+void check(const Pool& pool, const Metric& metric, std::span<const double> weights) {
+  if (pool.width() != metric.width()) {
+    throw std::invalid_argument("the pool has " + std::to_string(pool.width()) + " statistics, the metric has " +
+                                std::to_string(metric.width()));
   }
-  if (weights.size() != candidates.features()) {
-    throw std::invalid_argument(std::to_string(weights.size()) + " weights for " +
-                                std::to_string(candidates.features()) + " features");
+  if (weights.size() != pool.features()) {
+    throw std::invalid_argument(std::to_string(weights.size()) + " weights for " + std::to_string(pool.features()) +
+                                " features");
   }
   for (const double weight : weights) {
     if (!std::isfinite(weight)) throw std::invalid_argument("a weight is not a finite number");
@@ -78,21 +78,21 @@ void check(const Candidates& candidates, const Metric& metric, std::span<const d
 
 }  // namespace
 
-LineStep line_search(const Candidates& candidates, const Metric& metric, std::span<const double> weights,
+LineStep line_search(const Pool& pool, const Metric& metric, std::span<const double> weights,
                      std::span<const double> direction) {
-  check(candidates, metric, weights);
-  return line_search_from(candidates, metric, candidates.scores(weights), direction);
+  check(pool, metric, weights);
+  return line_search_from(pool, metric, pool.scores(weights), direction);
 }
 
-LineStep line_search_from(const Candidates& candidates, const Metric& metric, std::span<const double> scores,
+LineStep line_search_from(const Pool& pool, const Metric& metric, std::span<const double> scores,
                           std::span<const double> direction) {
-  check(candidates, metric, direction);
+  check(pool, metric, direction);
   const std::size_t width = metric.width();
   std::vector<double> sum(width);
   std::vector<Change> changes;
   BestAlong best;
-  for (std::size_t sentence = 0; sentence < candidates.sentences(); ++sentence) {
-    candidates.best_along(sentence, scores, direction, best);
+  for (std::size_t sentence = 0; sentence < pool.sentences(); ++sentence) {
+    pool.best_along(sentence, scores, direction, best);
     if (best.statistics.empty()) continue;
     for (std::size_t i = 0; i < width; ++i) sum[i] += best.statistics[0][i];
     for (std::size_t line = 1; line < best.statistics.size(); ++line) {
@@ -115,8 +115,8 @@ LineStep line_search_from(const Candidates& candidates, const Metric& metric, st
   return interval.step();
 }
 
-Ascent ascend(const Candidates& candidates, const Metric& metric, std::span<const double> start,
-              std::span<const double> spreads, const AscentOptions& options, std::uint64_t seed) {
+Ascent ascend(const Pool& pool, const Metric& metric, std::span<const double> start, std::span<const double> spreads,
+              const AscentOptions& options, std::uint64_t seed) {
   if (spreads.size() != start.size()) throw std::invalid_argument("as many spreads as weights are needed");
   Ascent out{{start.begin(), start.end()}, 0.0, 0.0, 0};
   std::vector<std::size_t> tuned;
@@ -125,17 +125,17 @@ Ascent ascend(const Candidates& candidates, const Metric& metric, std::span<cons
   }
   const double sign = metric.higher_is_better() ? 1.0 : -1.0;
   std::vector<double> direction(start.size());
-  check(candidates, metric, start);
-  std::vector<double> scores = candidates.scores(start);
-  out.score = out.before = line_search_from(candidates, metric, scores, direction).here;
+  check(pool, metric, start);
+  std::vector<double> scores = pool.scores(start);
+  out.score = out.before = line_search_from(pool, metric, scores, direction).here;
 
   // A step that does not gain is not taken: the point stays where it is.
   const auto search = [&] {
-    const LineStep step = line_search_from(candidates, metric, scores, direction);
+    const LineStep step = line_search_from(pool, metric, scores, direction);
     if (step.length == 0.0 || sign * (step.score - out.score) <= 0.0) return;
     for (const std::size_t feature : tuned) out.weights[feature] += step.length * direction[feature];
     out.score = step.score;
-    scores = candidates.scores(out.weights);
+    scores = pool.scores(out.weights);
   };
   Random random(seed);
   while (out.rounds < options.rounds && !tuned.empty()) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "evaluate/metric.h"
-#include "tune/candidates.h"
+#include "tune/pool.h"
 
 namespace treeglot {
 
@@ -19,10 +19,10 @@ struct LineStep {
 // The corpus score is constant between two neighbouring points where some sentence changes its best hypothesis. All
 // such intervals are looked at; the step leads to the middle of the best one (of equal ones: that which holds 0, else
 // the widest). Intervals so narrow that rounding may leave them are passed over.
-LineStep line_search(const Candidates& candidates, const Metric& metric, std::span<const double> weights,
+LineStep line_search(const Pool& pool, const Metric& metric, std::span<const double> weights,
                      std::span<const double> direction);
-// The same, with the scores that candidates.scores(weights) gave.
-LineStep line_search_from(const Candidates& candidates, const Metric& metric, std::span<const double> scores,
+// The same, with the scores that pool.scores(weights) gave.
+LineStep line_search_from(const Pool& pool, const Metric& metric, std::span<const double> scores,
                           std::span<const double> direction);
 
 struct AscentOptions {
@@ -40,7 +40,7 @@ struct Ascent {
 
 // From `start` along one direction after another, to the best point on each. Directions are drawn with each feature in
 // units of its spread; features without spread keep their weights.
-Ascent ascend(const Candidates& candidates, const Metric& metric, std::span<const double> start,
-              std::span<const double> spreads, const AscentOptions& options, std::uint64_t seed);
+Ascent ascend(const Pool& pool, const Metric& metric, std::span<const double> start, std::span<const double> spreads,
+              const AscentOptions& options, std::uint64_t seed);
 
 }  // namespace treeglot

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "evaluate/metric.h"
-#include "tune/candidates.h"
+#include "tune/pool.h"
 
 namespace treeglot {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "tune/candidates.h"
+#include "tune/pool.h"
 
 namespace treeglot {
 

@@ -1,10 +1,11 @@
+#include "tune/pool.h"
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
 
 #include "graph/hypergraph.h"
-#include "tune/candidates.h"
 
 namespace treeglot {
 namespace {

@@ -2126,8 +2126,10 @@ class Decoder:
         What the search of a translation kept, within `margin` of its best derivation; None for an empty line.
         """
 
-class Candidates:
-    """Hypotheses of sentences, with features and statistics."""
+class HypothesisPool:
+    """Hypotheses of sentences, on arrays that must stay as they are."""
+
+    def __init__(self, first_hypothesis: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_feature: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], features: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], statistics: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int) -> None: ...
 
     @property
     def sentences(self) -> int:
@@ -2139,11 +2141,6 @@ class Candidates:
 
     def spreads(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """How much each feature varies among the hypotheses of a sentence."""
-
-class HypothesisPool(Candidates):
-    """Candidates in lists, on arrays that must stay as they are."""
-
-    def __init__(self, first_hypothesis: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_feature: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], features: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], statistics: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int) -> None: ...
 
     @property
     def hypotheses(self) -> int:
@@ -2158,16 +2155,6 @@ class HypothesisPool(Candidates):
     def score(self, metric: Metric, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], chosen: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
         """The corpus score of the best hypotheses of the chosen sentences."""
 
-class TuningForest:
-    """A search space: a hypergraph, features of its edges, their yields."""
-
-    def __init__(self, graph: Hypergraph, first_feature: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], features: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_symbol: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], symbols: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
-
-class ForestPool(Candidates):
-    """Candidates packed in hypergraphs."""
-
-    def __init__(self, forests: Sequence[Sequence[TuningForest]], words: Sequence[str], number: int, references: References) -> None: ...
-
 def decode_kbest(decoder: Decoder, sources: object, kbest: int, distinct: bool, threads: int) -> tuple[list[str], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], list[str], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], list[tuple[int, str]]]:
     """
     K-best lists as arrays: names of features, offsets, texts, features, scores; and the sources that were refused, with why.
@@ -2177,9 +2164,6 @@ def upper_envelope(slopes: Annotated[NDArray[numpy.float64], dict(shape=(None,),
     """
     The lines that are highest somewhere, from left to right, and where they begin.
     """
-
-def forest_envelope(graph: Hypergraph, slopes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], intercepts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[list[list[int]], list[float]]:
-    """The derivations that are best somewhere, and where they begin to be."""
 
 class LineStep:
     """The best step along a direction."""
@@ -2196,10 +2180,10 @@ class LineStep:
     def here(self) -> float:
         """The corpus score without a step."""
 
-def line_search(candidates: Candidates, metric: Metric, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], direction: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> LineStep:
+def line_search(pool: HypothesisPool, metric: Metric, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], direction: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> LineStep:
     """The best step along a direction, exactly."""
 
-def ascend(candidates: Candidates, metric: Metric, start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], spreads: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: object, seed: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, float, int]:
+def ascend(pool: HypothesisPool, metric: Metric, start: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], spreads: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], options: object, seed: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, float, int]:
     """
     From a start along one direction after another: weights, score, the score before, rounds.
     """

@@ -1,4 +1,4 @@
-"""MERT's line search against a scan of all breakpoints in exact arithmetic; envelopes of hypergraphs against lists."""
+"""MERT's line search against a scan of all breakpoints in exact arithmetic."""
 
 from __future__ import annotations
 
@@ -9,15 +9,11 @@ from itertools import combinations, pairwise
 import numpy as np
 import numpy.typing as npt
 import pytest
-from enumeration import derivations, score
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import hypergraphs
 
 from treeglot import _core
 from treeglot.evaluate import Bleu, Chrf, Ter
-from treeglot.graph import Hypergraph
-from treeglot.graph.derivations import Yields, derivation_yield
 from treeglot.tune import KBest, Pool
 
 # Whole numbers: the slow twin computes with fractions, and ties, parallel and equal lines are frequent.
@@ -122,62 +118,3 @@ def test_line_search_is_a_scan_of_all_intervals(data: st.DataObject) -> None:
 def parallel_ties(hypotheses, weights: list[int], direction: list[int]) -> bool:
     lines = [(dot(direction, vector), dot(weights, vector)) for _, vector in hypotheses]
     return len(set(lines)) < len(lines)
-
-
-@given(st.data())
-@settings(max_examples=100)
-def test_envelope_of_a_hypergraph_is_that_of_all_derivations(data: st.DataObject) -> None:
-    graph = data.draw(hypergraphs(max_nodes=6, max_derivations=60))
-    numbers = st.lists(SMALL, min_size=graph.edges, max_size=graph.edges)
-    slopes, intercepts = (np.array(data.draw(numbers), dtype=np.float64) for _ in range(2))
-    found, begin = _core.forest_envelope(graph, slopes, intercepts)
-    listed = derivations(graph, graph.goal)
-    if not listed:
-        assert (found, begin) == ([], [])
-        return
-    lines = [(int(score(graph, slopes, d)), int(score(graph, intercepts, d))) for d in listed]
-    expected = exact_envelope(lines)
-    assert all(tuple(derivation) in listed for derivation in found)
-    shown = [(int(score(graph, slopes, tuple(d))), int(score(graph, intercepts, tuple(d)))) for d in found]
-    assert shown == [lines[line] for line, _ in expected]
-    assert begin[1:] == pytest.approx([float(at) for _, at in expected[1:] if at is not None])
-
-
-@given(st.data())
-@settings(max_examples=40)
-def test_forests_and_complete_lists_give_the_same_search(data: st.DataObject) -> None:
-    """Derivations of the same edges score the same; a metric of single words cannot tell them apart either."""
-    metric = Bleu(order=1)
-    features = data.draw(st.integers(1, 3))
-    drawn = data.draw(st.lists(tuning_forests(features), min_size=1, max_size=3))
-    forests, lists = [[forest] for forest, _ in drawn], [listed for _, listed in drawn]
-    assume(all(lists))
-    texts = st.lists(st.sampled_from("abc"), max_size=6).map(" ".join)
-    references = metric.prepare([data.draw(st.lists(texts, min_size=len(forests), max_size=len(forests)))])
-    packed = _core.ForestPool(forests, list("abc"), features, references._core)
-    pool = Pool(references).merged(KBest.of(lists))
-    weights, direction = (data.draw(st.lists(st.floats(-1, 1), min_size=features, max_size=features)) for _ in range(2))
-    over_lists = _core.line_search(pool.core, metric.core, by_name(pool, weights), by_name(pool, direction))
-    over_forests = _core.line_search(packed, metric.core, np.array(weights), np.array(direction))
-    assert over_forests.score == pytest.approx(over_lists.score)
-    assert over_forests.here == pytest.approx(over_lists.here)
-
-
-@st.composite
-def tuning_forests(draw: st.DrawFn, features: int) -> tuple[_core.TuningForest, list[tuple[str, dict[str, float]]]]:
-    graph: Hypergraph = draw(hypergraphs(max_nodes=5, max_derivations=30))
-    first = np.arange(graph.edges + 1, dtype=np.uint64) * features
-    numbers = np.tile(np.arange(features, dtype=np.uint32), graph.edges)
-    table = np.random.default_rng(draw(st.integers(0, 1000))).uniform(-2, 2, (graph.edges, features))
-    values = table.astype(np.float32)
-    yields = Yields.of(
-        [*draw(st.lists(st.integers(0, 2), max_size=2)), *(-1 - i for i in range(arity))]
-        for arity in np.diff(graph.first_tail.astype(np.int64)).tolist()
-    )
-    forest = _core.TuningForest(graph, first, numbers, values.ravel(), yields.first_symbol, yields.symbols)
-    listed = []
-    for derivation in derivations(graph, graph.goal):
-        text = " ".join("abc"[word] for word in derivation_yield(graph, yields, derivation))
-        total = values[list(derivation)].astype(np.float64).sum(axis=0)
-        listed.append((text, {f"f{i}": float(total[i]) for i in range(features)}))
-    return forest, listed

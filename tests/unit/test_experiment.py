@@ -192,8 +192,8 @@ def test_default_weights_and_aligners_are_settings(tmp_path: Path, monkeypatch: 
 
 
 def test_what_is_not_the_same_is_said_of_tables_too() -> None:
-    before = Identity("train", 1, "treeglot", {"options": {"search": {"pop_limit": 20, "beam": 1}, "old": 1}}, {})
-    after = Identity("train", 1, "treeglot", {"options": {"search": {"pop_limit": 30, "beam": 1}, "new": None}}, {})
+    before = Identity("train", "treeglot", {"options": {"search": {"pop_limit": 20, "beam": 1}, "old": 1}}, {})
+    after = Identity("train", "treeglot", {"options": {"search": {"pop_limit": 30, "beam": 1}, "new": None}}, {})
     assert after.differs_from(before) == [
         "options.new was not set",
         "options.old was 1",

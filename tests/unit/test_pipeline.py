@@ -18,6 +18,7 @@ import pytest
 from treeglot.base.errors import FormatError, TreeglotError
 from treeglot.base.files import write_binary
 from treeglot.experiment import Output, Pipeline, Planned, Step, Task, Watcher
+from treeglot.experiment.program import code_digest, program
 
 
 class Log(Watcher):
@@ -269,3 +270,31 @@ def test_a_damaged_result_is_made_again(tmp_path: Path, file: Path) -> None:
     broken = pipeline.plan()[2].folder / "step.json"
     broken.write_text(json.dumps({"step": "other"}))
     assert run(pipeline) == ["other"]
+
+
+def test_a_change_of_code_changes_the_keys(tmp_path: Path) -> None:
+    """Commands apart: they show results and make none."""
+    package = tmp_path / "package"
+    core = package / "_core.abi3.so"
+    for name in ("lm/train.py", "cli/train.py", "syntax/heads.txt"):
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).write_text("a")
+    core.write_bytes(b"core")
+    first = code_digest(package, core)
+    (package / "cli/train.py").write_text("b")
+    (package / "lm/train.pyc").write_text("b")
+    assert code_digest(package, core) == first
+    found = {first}
+    for path in (package / "lm/train.py", package / "syntax/heads.txt", core):
+        path.write_text("b")
+        found.add(code_digest(package, core))
+    assert len(found) == 4
+
+
+def test_the_program_is_part_of_a_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = [Step("one", lambda task: None, {})]
+    (here,) = Pipeline(steps, tmp_path).plan()
+    assert here.identity.program == program()
+    monkeypatch.setattr("treeglot.experiment.pipeline.program", lambda: "treeglot 0 (other)")
+    (other,) = Pipeline(steps, tmp_path).plan()
+    assert other.key != here.key

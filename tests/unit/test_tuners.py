@@ -42,32 +42,6 @@ def test_no_weights_beat_the_best() -> None:
     assert Mert(restarts=3).update(complete, {}, seed=1).after <= BEST + 1e-9
 
 
-def test_mert_over_forests() -> None:
-    """A forest for each sentence: a goal with an edge for each candidate."""
-    problem = LogLinear(sentences=30, candidates=20, features=4)
-    from treeglot.tune.mert import climb
-
-    words = sorted({word for texts in problem.texts for text in texts for word in text.split()})
-    number = {word: i for i, word in enumerate(words)}
-    forests = []
-    for sentence, texts in enumerate(problem.texts):
-        graph = _core.Hypergraph.from_arrays([0, len(texts)], [0] * (len(texts) + 1), [], 0)
-        symbols = [[number[word] for word in text.split()] for text in texts]
-        ends = np.cumsum([0, *map(len, symbols)]).astype(np.uint32)
-        features = problem.features[sentence].astype(np.float32)
-        rows = np.arange(len(texts) + 1, dtype=np.uint64) * 4
-        numbers = np.tile(np.arange(4, dtype=np.uint32), len(texts))
-        flat = np.array([symbol for one in symbols for symbol in one], dtype=np.int32)
-        forests.append([_core.TuningForest(graph, rows, numbers, features.ravel(), ends, flat)])
-    references = Bleu().prepare([problem.references])
-    pool = _core.ForestPool(forests, words, 4, references._core)
-    found = climb(pool, Bleu(), np.ones(4), Mert(restarts=3), seed=1)
-    best = references.statistics(problem.translate(problem.lines, problem.best, 1).best())
-    assert found.score == pytest.approx(Bleu().score(best))
-    again = climb(pool, Bleu(), np.ones(4), Mert(restarts=3), seed=1, threads=2)
-    assert again.weights.tolist() == found.weights.tolist()
-
-
 def pool_of(lists, references=("a b c d e", "f g h i j")) -> Pool:
     return Pool(Bleu().prepare([list(references)])).merged(KBest.of(lists))
 
@@ -213,5 +187,5 @@ def test_bad_arrays_are_refused() -> None:
         _core.line_search(pool, Bleu().core, np.zeros(2), np.zeros(2))
     with pytest.raises(ValueError, match=r"^a weight is not a finite number$"):
         _core.line_search(pool, Bleu().core, np.array([np.inf]), np.zeros(1))
-    with pytest.raises(ValueError, match=r"^the candidates have 10 statistics, the metric has 2$"):
+    with pytest.raises(ValueError, match=r"^the pool has 10 statistics, the metric has 2$"):
         _core.line_search(pool, Ter().core, np.zeros(1), np.zeros(1))

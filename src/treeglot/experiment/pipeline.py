@@ -16,9 +16,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-import treeglot
 from treeglot.base.errors import FormatError, TreeglotError
 from treeglot.base.files import CHUNK, PathLike, read_json, remove_leftovers, write_binary
+from treeglot.experiment.program import program
 from treeglot.experiment.step import DIGEST, FINISHED, Identity, Input, Output, Step, Task
 
 PART = ".part"  # what the name of an unfinished step's folder ends in
@@ -82,9 +82,8 @@ class Pipeline:
         out = []
         for step in self.steps:
             inputs = {name: digests.of(name, given, keys, step) for name, given in step.inputs.items()}
-            program = f"treeglot {treeglot.__version__}"
             settings: dict[str, Any] = json.loads(json.dumps(dict(step.settings)))
-            identity = Identity(step.name, step.version, program, settings, inputs)
+            identity = Identity(step.name, program(), settings, inputs)
             keys[step.name] = identity.key
             folder = self.folder / f"{_slug(step.name)}.{identity.key[:12]}"
             done = Identity.read(folder / FINISHED) == identity

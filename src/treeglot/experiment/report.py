@@ -49,7 +49,7 @@ def report_step(recipe: Recipe) -> Step:
         "systems": [[system.name, system.kind] for system in recipe.system],
         "tests": list(recipe.test),
     }
-    return Step("report", partial(_report, recipe), inputs, settings, version=2)
+    return Step("report", partial(_report, recipe), inputs, settings)
 
 
 def publish(pipeline: Pipeline, done: Sequence[Planned], threads: int) -> Report:

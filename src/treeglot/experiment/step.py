@@ -1,8 +1,9 @@
 """A step of an experiment: what it reads, its settings, and what it makes of them.
 
-A step's key is the digest of everything that its result depends on: its settings, the content of the files that it
-reads, and the keys of the steps whose results it uses. Its result is a folder named after the key, which appears when
-it is complete; so a result is never mixed with one of other settings, and what is there need not be made again.
+A step's key is the digest of everything that its result depends on: the program's code, the step's settings, the
+content of the files that it reads, and the keys of the steps whose results it uses. Its result is a folder named after
+the key, which appears when it is complete; so a result is never mixed with one of other settings, and what is there
+need not be made again.
 """
 
 from __future__ import annotations
@@ -52,7 +53,6 @@ class Step:
     run: Callable[[Task], None]
     inputs: Mapping[str, Input]
     settings: Mapping[str, Any] = field(default_factory=dict)  # as JSON has them; threads and memory change nothing
-    version: int = 1  # of what `run` does
     resumes: bool = False  # whether `run` goes on with what an earlier one left in its folder
 
 
@@ -61,8 +61,7 @@ class Identity:
     """All that the result of a step depends on."""
 
     step: str
-    version: int
-    program: str
+    program: str  # its version and a digest of its code
     settings: Mapping[str, Any]
     inputs: Mapping[str, str]  # digests of files, keys of steps
 
@@ -86,8 +85,6 @@ class Identity:
     def differs_from(self, other: Identity) -> list[str]:
         """What is not the same as in an earlier run, in words."""
         out = [] if self.program == other.program else [f"{other.program} became {self.program}"]
-        if self.version != other.version:
-            out.append("the step does something else now")
         out += _differences(self.settings, other.settings)
         out += [f"{name} changed" for name in sorted(self.inputs) if other.inputs.get(name) != self.inputs[name]]
         return out

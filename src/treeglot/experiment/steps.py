@@ -162,7 +162,7 @@ def _parsing(settings: ParserSettings, parts: Mapping[str, Files]) -> list[Step]
     steps = [Step("parser", partial(_train_parser, settings), {"trees": settings.trees}, trained, resumes=True)]
     for name, files in parts.items():
         inputs = {"parser": Output("parser"), "sentences": files["source"]}
-        steps.append(Step(f"parse {name}", partial(_parse, settings), inputs, parsed, version=2))
+        steps.append(Step(f"parse {name}", partial(_parse, settings), inputs, parsed))
         files.setdefault("source_forests", Output(f"parse {name}", "forests.jsonl"))
         files.setdefault("source_trees", Output(f"parse {name}", "best.tree"))
     return steps
@@ -188,19 +188,18 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
         "weights": dict(kind.weights),
     }
     model = Output(f"train {system.name}")
-    steps = [Step(model.step, partial(_train, kind, system.options), files, settings, version=2)]
+    steps = [Step(model.step, partial(_train, kind, system.options), files, settings)]
     tune = system.tune or recipe.tune
     weights: Input = Output(model.step, "weights.txt")
     if tune.method != "none":
         tuned = dataclasses.asdict(tune) | {"options": _tuner(tune), "lowercase": recipe.lowercase}
         inputs: Files = {"model": model, "dev": dev[translated_file(kind, dev, "dev")]} | _references(dev)
-        version = 2 if tune.method == "mira" else 1
         step = partial(_tune, tune, recipe.lowercase)
-        steps.append(Step(f"tune {system.name}", step, inputs, tuned, version=version, resumes=True))
+        steps.append(Step(f"tune {system.name}", step, inputs, tuned, resumes=True))
         weights = Output(f"tune {system.name}", "best.weights")
     for name, test in tests.items():
         inputs = {"model": model, "weights": weights, "sentences": test[translated_file(kind, test, f"test.{name}")]}
-        steps.append(Step(f"translate {system.name} {name}", _translate, inputs, version=4))
+        steps.append(Step(f"translate {system.name} {name}", _translate, inputs))
     return steps
 
 

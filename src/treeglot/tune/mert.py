@@ -13,7 +13,6 @@ from treeglot import _core
 from treeglot.base.errors import UsageError
 from treeglot.base.options import Options, option
 from treeglot.decode.weights import Weights, rescaled
-from treeglot.evaluate.metrics import Metric
 from treeglot.tune.method import Update, derived_seed, method, none_held_out
 from treeglot.tune.pool import Pool
 
@@ -38,7 +37,7 @@ class Mert(Options):
         """
         if len(pool.names) > MOST_FEATURES:
             raise UsageError(f"MERT takes at most {MOST_FEATURES} features, the pool has {len(pool.names)}")
-        found = climb(pool.core, pool.metric, pool.dense(weights), self, seed=seed, threads=threads)
+        found = _climb(pool, pool.dense(weights), self, seed, threads)
         learnt = {name for name, spread in zip(pool.names, pool.core.spreads(), strict=True) if spread}
         new = rescaled(pool.sparse(found.weights, weights), weights, learnt)
         gain = abs(found.score - found.before)
@@ -57,27 +56,19 @@ class Climb:
     start: int  # which climb it was: 0 from the weights as they were, others from random ones
 
 
-def climb(
-    candidates: _core.Candidates,
-    metric: Metric,
-    weights: npt.NDArray[np.float64],
-    options: Mert,
-    *,
-    seed: int,
-    threads: int = 1,
-) -> Climb:
-    """MERT over any candidates, a pool of lists or of forests."""
-    spreads = candidates.spreads()
+def _climb(pool: Pool, weights: npt.NDArray[np.float64], options: Mert, seed: int, threads: int) -> Climb:
+    """The best of the climbs from the weights as they are and from random ones."""
+    spreads = pool.core.spreads()
     seeds = (derived_seed(seed, i) for i in range(1, options.restarts + 1))
     starts = [weights, *(random_start(spreads, weights, one) for one in seeds)]
 
     def ascend(number: int) -> tuple[npt.NDArray[np.float64], float, float, int]:
         one = derived_seed(seed, number, 0)
-        return _core.ascend(candidates, metric.core, starts[number], spreads, options, one)
+        return _core.ascend(pool.core, pool.metric.core, starts[number], spreads, options, one)
 
     with ThreadPoolExecutor(max_workers=max(threads, 1)) as workers:
         ascents = list(workers.map(ascend, range(len(starts))))
-    sign = 1 if metric.higher_is_better else -1
+    sign = 1 if pool.metric.higher_is_better else -1
     best = max(range(len(ascents)), key=lambda i: (sign * ascents[i][1], -i))
     return Climb(ascents[best][0], ascents[best][1], ascents[0][2], best)
 

@@ -88,7 +88,7 @@ class EnjuXml(_Sentences):
             if _END.search(part):
                 text, self._text = self._text, ""
                 try:
-                    yield self.finished(_parse_xml(text, self._begun))
+                    yield self.finished(_XmlSentence(self._begun).parse(text))
                 except BadRecordError as bad:
                     yield bad
 
@@ -109,68 +109,73 @@ def _parts(line: str) -> list[str]:
     return out
 
 
-def _parse_xml(text: str, first_line: int) -> PredicateSentence:
-    sentence = PredicateSentence()
-    ids: set[str] = set()
-    depth = 0  # of open constituents
-    tops: list[tuple[int, str]] = []  # words and id of constituents that are in no other
-    pending: list[tuple[dict[str, str], list[str]]] = []  # the token at hand
-    parser = expat.ParserCreate()
+class _XmlSentence:
+    """Takes the elements of one sentence as expat finds them."""
 
-    def refuse(*_: object) -> None:
-        raise BadRecordError(first_line, "a declaration of an entity or document type: refused, sentences need none")
+    def __init__(self, first_line: int) -> None:
+        self.sentence = PredicateSentence()
+        self._first_line = first_line
+        self._ids: set[str] = set()
+        self._depth = 0  # of open constituents
+        self._tops: list[tuple[int, str]] = []  # words and id of constituents that are in no other
+        self._pending: list[tuple[dict[str, str], list[str]]] = []  # the token at hand
+        self._parser = parser = expat.ParserCreate()
+        parser.StartElementHandler, parser.EndElementHandler = self._start, self._stop
+        parser.CharacterDataHandler = self._data
+        parser.EntityDeclHandler = parser.StartDoctypeDeclHandler = parser.UnparsedEntityDeclHandler = self._refuse
+        parser.buffer_text = True
 
-    def bad(problem: str) -> BadRecordError:
-        return BadRecordError(first_line + parser.CurrentLineNumber - 1, problem)
+    def parse(self, text: str) -> PredicateSentence:
+        try:
+            self._parser.Parse(text, True)
+        except expat.ExpatError as error:
+            problem = expat.errors.messages[error.code]
+            raise BadRecordError(self._first_line + error.lineno - 1, f"not well-formed XML: {problem}") from error
+        self.sentence.tops = [id for _, id in sorted(self._tops, key=lambda top: -top[0])]
+        return self.sentence
 
-    def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal depth
-        if pending:
-            raise bad(f"<{name}> inside a token")
+    def _refuse(self, *_: object) -> None:
+        problem = "a declaration of an entity or document type: refused, sentences need none"
+        raise BadRecordError(self._first_line, problem)
+
+    def _bad(self, problem: str) -> BadRecordError:
+        return BadRecordError(self._first_line + self._parser.CurrentLineNumber - 1, problem)
+
+    def _start(self, name: str, attributes: dict[str, str]) -> None:
+        if self._pending:
+            raise self._bad(f"<{name}> inside a token")
         id = attributes.get("id", "")
         if name in ("cons", "tok"):
             if not id:
-                raise bad(f"a <{name}> without an id")
-            if id in ids:
-                raise bad(f"two elements have the id {id!r}")
-            ids.add(id)
+                raise self._bad(f"a <{name}> without an id")
+            if id in self._ids:
+                raise self._bad(f"two elements have the id {id!r}")
+            self._ids.add(id)
         if name == "cons":
-            sentence.phrases[id] = _phrase(attributes)
-            if depth == 0:
-                tops.append((len(sentence.tokens), id))
-            depth += 1
+            self.sentence.phrases[id] = _phrase(attributes)
+            if self._depth == 0:
+                self._tops.append((len(self.sentence.tokens), id))
+            self._depth += 1
         elif name == "tok":
-            pending.append((attributes, []))
+            self._pending.append((attributes, []))
         elif name != "sentence":
-            raise bad(f"<{name}> is not known; expected sentence, cons or tok")
+            raise self._bad(f"<{name}> is not known; expected sentence, cons or tok")
 
-    def data(text: str) -> None:
-        if pending:
-            pending[-1][1].append(text)
+    def _data(self, text: str) -> None:
+        if self._pending:
+            self._pending[-1][1].append(text)
         elif text.strip():
-            raise bad(f"{text.strip()[:40]!r} is in no token")
+            raise self._bad(f"{text.strip()[:40]!r} is in no token")
 
-    def stop(name: str) -> None:
-        nonlocal depth
+    def _stop(self, name: str) -> None:
         if name == "tok":
-            attributes, texts = pending.pop()
-            sentence.tokens.append(_token(attributes, "".join(texts).strip(), bad))
+            attributes, texts = self._pending.pop()
+            self.sentence.tokens.append(_token(attributes, "".join(texts).strip(), self._bad))
         elif name == "cons":
-            depth -= 1
-            if depth == 0:
-                before, id = tops.pop()
-                tops.append((len(sentence.tokens) - before, id))
-
-    parser.StartElementHandler, parser.EndElementHandler, parser.CharacterDataHandler = start, stop, data
-    parser.EntityDeclHandler = parser.StartDoctypeDeclHandler = parser.UnparsedEntityDeclHandler = refuse
-    parser.buffer_text = True
-    try:
-        parser.Parse(text, True)
-    except expat.ExpatError as error:
-        problem = expat.errors.messages[error.code]
-        raise BadRecordError(first_line + error.lineno - 1, f"not well-formed XML: {problem}") from error
-    sentence.tops = [id for _, id in sorted(tops, key=lambda top: -top[0])]
-    return sentence
+            self._depth -= 1
+            if self._depth == 0:
+                before, id = self._tops.pop()
+                self._tops.append((len(self.sentence.tokens) - before, id))
 
 
 def _phrase(attributes: dict[str, str]) -> Phrase:

@@ -1,5 +1,4 @@
-// What a tuner chooses from: for every sentence hypotheses with feature vectors and statistics, listed in a pool or
-// packed in forests.
+// What a tuner chooses from: for every sentence hypotheses with feature vectors and statistics.
 #pragma once
 
 #include <cstdint>
@@ -38,37 +37,25 @@ struct BestAlong {
   std::vector<double> slopes;             // of all hypotheses: room that is used again
 };
 
-class Candidates {
- public:
-  virtual ~Candidates() = default;
-  virtual std::size_t sentences() const = 0;
-  virtual std::size_t features() const = 0;
-  virtual std::size_t width() const = 0;  // of the statistics
-  // What weights make of every row of features. Most searches are for a step that is not taken: the next one begins
-  // with the same weights.
-  virtual std::vector<double> scores(std::span<const double> weights) const = 0;
-  // What is best along weights + x · direction, for all x, from the weights' scores. A sentence may have no hypotheses.
-  virtual void best_along(std::size_t sentence, std::span<const double> scores, std::span<const double> direction,
-                          BestAlong& out) const = 0;
-  // How much each feature varies among the hypotheses of a sentence, where it does: a unit for its values. 0 for
-  // features that never tell two hypotheses apart.
-  virtual std::vector<double> spreads() const = 0;
-};
-
 // Lists of hypotheses. Refuses what does not fit together and features that are not finite numbers.
-class Pool final : public Candidates {
+class Pool {
  public:
   // first_hypothesis: sentences + 1 offsets. statistics: a row for each hypothesis. `owner` keeps the arrays.
   Pool(std::span<const std::uint32_t> first_hypothesis, SparseRows rows, std::span<const double> statistics,
        std::size_t features, std::shared_ptr<const void> owner);
 
-  std::size_t sentences() const override { return first_.size() - 1; }
-  std::size_t features() const override { return features_; }
-  std::size_t width() const override { return width_; }
-  std::vector<double> scores(std::span<const double> weights) const override;
+  std::size_t sentences() const { return first_.size() - 1; }
+  std::size_t features() const { return features_; }
+  std::size_t width() const { return width_; }  // of the statistics
+  // What weights make of every hypothesis. Most searches are for a step that is not taken: the next one begins with the
+  // same weights.
+  std::vector<double> scores(std::span<const double> weights) const;
+  // What is best along weights + x · direction, for all x, from the weights' scores. A sentence may have no hypotheses.
   void best_along(std::size_t sentence, std::span<const double> scores, std::span<const double> direction,
-                  BestAlong& out) const override;
-  std::vector<double> spreads() const override;
+                  BestAlong& out) const;
+  // How much each feature varies among the hypotheses of a sentence, where it does: a unit for its values. 0 for
+  // features that never tell two hypotheses apart.
+  std::vector<double> spreads() const;
 
   std::size_t hypotheses() const { return rows_.size(); }
   std::uint32_t begin(std::size_t sentence) const { return first_[sentence]; }

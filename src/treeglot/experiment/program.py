@@ -1,0 +1,35 @@
+"""Which program runs a step: part of every step's key, so that results of other code are not taken for its own."""
+
+from __future__ import annotations
+
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+
+import treeglot
+from treeglot import _core
+
+APART = {"cli", "web"}  # folders that only show what steps make
+
+
+def code_files(folder: Path) -> list[Path]:
+    """The package's sources and data that steps run or read."""
+    found = (path for path in folder.rglob("*") if path.suffix not in {".pyc", ".pyi", ".so"} and path.is_file())
+    return sorted(path for path in found if path.relative_to(folder).parts[0] not in APART)
+
+
+def code_digest(folder: Path, core: Path) -> str:
+    """A digest of the names and contents of the code: the package in `folder` and the compiled core."""
+    digest = blake2b(digest_size=8)
+    for path in [*code_files(folder), core]:
+        name = path.relative_to(folder).as_posix() if path != core else "core"
+        content = path.read_bytes()
+        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+@cache
+def program() -> str:
+    """The version and the digest of the code, read once in a process."""
+    assert _core.__file__
+    return f"treeglot {treeglot.__version__} ({code_digest(Path(treeglot.__file__).parent, Path(_core.__file__))})"

@@ -1,0 +1,176 @@
+"""One object among many Python threads: right results or our refusal, never a crash. Run under ThreadSanitizer too."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from small_lm import LM
+from small_table import table
+
+from treeglot import _core
+from treeglot.base.errors import FormatError
+from treeglot.decode import SearchOptions, Translator
+from treeglot.graph import Builder
+from treeglot.parse import treebank
+from treeglot.sample import generate, split
+from treeglot.syntax import Dependency, Tree
+
+pytestmark = pytest.mark.threads
+
+THREADS = 4
+TREE = "(S (NP (PRP we)) (VP (VB go) (ADVP (RB home))))"
+WORDS = ["we", "go", "home"]
+REFUSED = "is in use by another call; give each thread its own, or use it behind a lock"
+
+
+def together(work: Callable[[int], Any], times: int = 60) -> tuple[list[Any], int]:
+    """The results of `work` in threads that start at once, and how many calls were refused."""
+    barrier = threading.Barrier(THREADS)
+
+    def run(thread: int) -> list[Any]:
+        barrier.wait()
+        out = []
+        for i in range(times):
+            try:
+                out.append(work(thread * times + i))
+            except RuntimeError as error:
+                assert REFUSED in str(error)
+                out.append(None)
+        return out
+
+    with ThreadPoolExecutor(THREADS) as workers:
+        made = [one for thread in workers.map(run, range(THREADS)) for one in thread]
+    return [one for one in made if one is not None], made.count(None)
+
+
+def ngram_trainer() -> _core.NgramTrainer:
+    options = {"order": 2, "prune": [], "fallback": [0.5, 1.0, 1.5], "threads": 2, "memory": 1 << 20, "folder": "/tmp"}
+    return _core.NgramTrainer(options)
+
+
+def test_a_reader() -> None:
+    reader = _core.BracketReader("trees")
+    text = f"{TREE}\n".encode() * 50
+    found, refused = together(lambda _: len(reader.feed(text)))
+    assert sum(found) == 50 * (60 * THREADS - refused)
+
+
+def test_a_batch_of_trees() -> None:
+    batch, tree = _core.TreeBatch(), Tree.parse(TREE)
+    _, refused = together(lambda _: (batch.append(tree, WORDS, WORDS), len(batch)))
+    assert 0 < len(batch) <= 60 * THREADS
+    assert refused == 0 or len(batch) >= 60 * THREADS - refused
+
+
+def test_an_ngram_trainer() -> None:
+    trainer = ngram_trainer()
+    texts = [_core.NgramText("text", trainer) for _ in range(THREADS)]
+    together(lambda i: texts[i % THREADS].feed(b"a b c\n" * 20))
+    assert trainer.tokens == 3 * trainer.sentences
+
+
+def test_a_call_within_a_call_is_refused() -> None:
+    """What another thread would see while the trainer estimates, without any chance in it."""
+    trainer = ngram_trainer()
+    _core.NgramText("text", trainer).feed(b"a b\nb c\n")
+    seen = []
+
+    def write(_: bytes) -> None:
+        with pytest.raises(RuntimeError, match=f"^NgramTrainer {REFUSED}$"):
+            _ = trainer.tokens
+        seen.append(True)
+
+    trainer.write_arpa("text", write, None)
+    assert seen
+    assert trainer.tokens == 4  # and it is free again
+
+
+def test_a_dependency_trainer() -> None:
+    trainer = _core.DependencyTrainer(_core.DependencyUnit.words, [0.5, 1.0, 1.5])
+    sentence = Dependency(WORDS, [1, -1, 1])
+    found, _ = together(lambda _: trainer.add([sentence] * 20) or 20)
+    assert trainer.sentences == sum(found)
+
+
+def test_an_arpa_reader() -> None:
+    reader = _core.ArpaReader("x.arpa")
+
+    def feed(_: int) -> bool:
+        try:
+            reader.feed(b"\n" * 2000)
+        except FormatError:
+            return False
+        return True
+
+    assert len(together(feed)[0]) > 0
+
+
+def test_a_rule_table_builder_and_its_reader() -> None:
+    builder = _core.RuleTableBuilder([])
+    readers = [_core.GrammarReader("g", False, _core.GrammarFormat.cdec, "", builder) for _ in range(THREADS)]
+
+    def feed(i: int) -> int:
+        readers[i % THREADS].feed(f"[X] ||| w{i} [X,1] ||| v [X,1] ||| p=0.5\n".encode())
+        return builder.source_word(f"w{i}")
+
+    found, _ = together(feed)
+    assert len(set(found)) == len(found)
+    assert len(builder.finish()) >= len(found)
+
+
+def test_a_treebank_stays_as_it_is_while_it_is_trained_on() -> None:
+    trees = [pair.source_tree for pair in split(generate(pairs=40, seed=3))["train"]]
+    bank, _ = treebank(trees)
+    trainer = _core.Trainer(bank, _core.SignatureKind.chinese)
+    with pytest.raises(RuntimeError, match=f"^Treebank {REFUSED}$"):
+        bank.add(trees[0])
+    first = trainer.log_likelihood(1)
+    found, _ = together(lambda i, shared=trainer: shared.log_likelihood(2) if i % 2 else shared.states, times=5)
+    assert {one for one in found if isinstance(one, float)} <= {first}
+    del trainer
+    gc.collect()
+    bank.add(trees[0])
+
+
+def test_a_graph_builder() -> None:
+    builder = Builder()
+    together(lambda _: builder.add_edge(builder.add_node()))
+    assert builder.freeze(0).graph.nodes == 60 * THREADS
+
+
+def test_an_enumeration_of_derivations() -> None:
+    builder = Builder()
+    node = builder.add_node()
+    for _ in range(60 * THREADS):
+        builder.add_edge(node)
+    graph = builder.freeze(node).graph
+    shared = _core.GraphKBest(graph, -np.arange(graph.edges, dtype=np.float64), None, None)
+    found, refused = together(lambda _: shared.next().score)
+    assert (sorted(found), refused) == (sorted(float(-i) for i in range(graph.edges)), 0)
+
+
+def test_models_are_read_by_all() -> None:
+    rules = table()
+
+    def read(_: int) -> tuple[list[float], int]:
+        ids, offsets = LM.encode(["u v u", "v v"])
+        return LM.score_texts(ids, offsets).tolist(), len(rules)
+
+    expected = read(0)
+    assert together(read)[0] == [expected] * 60 * THREADS
+
+
+def test_a_decoder_translates_for_all() -> None:
+    weights = {"p": 1.0, "glue": -0.1, "unknown": -5.0}
+    translator = Translator(table(), weights, options=SearchOptions())
+    lines = ["das ist haus", "das Schloss", "haus ist das ist haus"]
+    expected = [translator.translate(line).text for line in lines]
+    found, refused = together(lambda i: (i % 3, translator.translate(lines[i % 3]).text), times=20)
+    assert refused == 0
+    assert all(text == expected[i] for i, text in found)
