@@ -18,14 +18,15 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from treeglot import sample
-from treeglot.align import score, symmetrize
+from treeglot.align import score_alignments, symmetrize
 from treeglot.align.corpus import align_directions
 from treeglot.align.symmetrize import SYMMETRIZATIONS
 from treeglot.base.files import read_lines
-from treeglot.decode import read_weights
+from treeglot.corpus import Corpus
+from treeglot.decode.weights import read_weights
 from treeglot.evaluate import Bleu
-from treeglot.lm import compile, train
-from treeglot.models import Corpus, load
+from treeglot.lm import compile_ngram, train_ngram
+from treeglot.models import load
 from treeglot.models import train as train_model
 from treeglot.syntax import Alignment, write
 from treeglot.syntax.formats import read_alignments, read_text
@@ -53,13 +54,13 @@ def apart(method: str, source: Path, target: Path) -> tuple[list[list[Alignment]
 
 def on_sample(given: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        sample.write(folder, given.pairs)
+        sample.write_corpus(folder, given.pairs)
         gold = list(read_alignments(Path(folder, "train.align")))
         for method in given.methods:
             directions, took = apart(method, Path(folder, "train.zh"), Path(folder, "train.en"))
             print(f"{method:12} {took}")
             for way in given.symmetrizations:
-                judged = score(symmetrize(*directions, way), gold)
+                judged = score_alignments(symmetrize(*directions, way), gold)
                 print(f"  {way:22} AER {judged.aer:.4f} precision {judged.precision:.4f} recall {judged.recall:.4f}")
 
 
@@ -73,7 +74,7 @@ def links(given: argparse.Namespace) -> None:
         for way in given.symmetrizations:
             ours = symmetrize(*directions, way)
             write(given.out / f"{method}.{way}.align", ours, "pharaoh")
-            judged = score(ours, theirs)
+            judged = score_alignments(ours, theirs)
             print(f"  {way:22} links {judged.links:,}, F1 with train.gdfa's {judged.f1:.4f}", flush=True)
 
 
@@ -83,8 +84,8 @@ def models(given: argparse.Namespace) -> None:
     chosen = dict(item.split("=") for item in given.weights)
     lm = given.out / "lm.bin"
     if not lm.exists():
-        train(folder / "train.lc.en", 5, out=given.out / "lm.arpa")
-        compile(given.out / "lm.arpa", lm)
+        train_ngram(folder / "train.lc.en", 5, out=given.out / "lm.arpa")
+        compile_ngram(given.out / "lm.arpa", lm)
     for name in given.names:
         place = folder / "train.gdfa" if name == "given" else given.out / f"{name}.align"
         for kind in given.kinds:

@@ -11,7 +11,7 @@ import math
 import sys
 from pathlib import Path
 
-from treeglot.decode import read_weights
+from treeglot.decode.weights import read_weights
 from treeglot.lm import load_dependency
 from treeglot.models import load
 

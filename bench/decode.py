@@ -21,9 +21,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from treeglot.decode import SearchOptions, Translator, read_weights
+from treeglot.decode import SearchOptions, Translator
+from treeglot.decode.weights import read_weights
 from treeglot.foreign import ForeignTranslator, read_foreign_weights, read_grammar
-from treeglot.lm import load as load_lm
+from treeglot.lm import load_ngram
 from treeglot.models import load
 from treeglot.rules import compile_table, open_table
 
@@ -109,7 +110,7 @@ def translators(arguments: argparse.Namespace, folder: Path) -> Callable[[Search
         table = read_grammar(arguments.rules, arguments.format)
         print(f"{len(table):,} rules read in {time.perf_counter() - start:.1f} s, {resident():.2f} GB resident")
         foreign = read_foreign_weights(arguments.weights, arguments.format)
-        lm = load_lm(arguments.lm) if arguments.lm else None
+        lm = load_ngram(arguments.lm) if arguments.lm else None
         return lambda options: ForeignTranslator(table, foreign, lm, options)
     path = arguments.rules
     if path.suffix == ".parquet":
@@ -123,7 +124,7 @@ def translators(arguments: argparse.Namespace, folder: Path) -> Callable[[Search
         took = time.perf_counter() - start
         print(f"{len(table):,} rules, {path.stat().st_size / 1e6:.0f} MB, {what}: open in {took:.3f} s")
     start = time.perf_counter()
-    lm = load_lm(arguments.lm) if arguments.lm else None
+    lm = load_ngram(arguments.lm) if arguments.lm else None
     print(f"language model open in {time.perf_counter() - start:.3f} s; {resident():.2f} GB resident")
     weights = read_weights(arguments.weights)
     return lambda options: Translator(table, weights, lm, replace(options))

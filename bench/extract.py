@@ -14,16 +14,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from treeglot.corpus import Pair
-from treeglot.rules import (
-    CompileOptions,
-    HieroOptions,
-    ScoreOptions,
-    compile_table,
-    extract,
-    open_table,
-    score,
-)
+from treeglot.corpus.pairs import Pair
+from treeglot.rules import compile_table, extract, open_table, score_rules
+from treeglot.rules.hiero import HieroOptions
+from treeglot.rules.sql import ScoreOptions
+from treeglot.rules.table import CompileOptions
 from treeglot.syntax import read_parallel
 
 Result = TypeVar("Result")
@@ -70,7 +65,7 @@ def main() -> None:
         )
         scoring = ScoreOptions(targets_per_source=options.targets_per_source)
         table = folder / "rules.parquet"
-        rules = stage("score", lambda: score(extraction, table, scoring, threads=options.threads))
+        rules = stage("score", lambda: score_rules(extraction, table, scoring, threads=options.threads))
         compiling = CompileOptions(indicators=("count_bin",) if options.indicators else ())
         compiled = stage("compile", lambda: compile_table(table, folder / "rules.table", compiling))
         print(f"{'together':22} {total[0]:7.1f} s wall {total[1]:7.1f} s CPU")

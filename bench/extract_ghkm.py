@@ -15,8 +15,10 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from treeglot.corpus import Corpus, Needs, Pair
-from treeglot.rules import RULE_SETS, compile_table, extract, rule_kinds, score
+from treeglot.corpus import Corpus, Needs
+from treeglot.corpus.pairs import Pair
+from treeglot.rules import compile_table, extract, score_rules
+from treeglot.rules.ghkm import RULE_SETS, rule_kinds
 
 
 def main() -> None:
@@ -61,7 +63,7 @@ def main() -> None:
             print(f"  different: {kinds.fragments:,} fragments, {kinds.phrases:,} phrases ({size >> 20} MB)")
             if given.table:
                 wall, cpu = time.perf_counter(), time.process_time()
-                score(extraction, out / "rules.parquet", threads=given.threads)
+                score_rules(extraction, out / "rules.parquet", threads=given.threads)
                 done = compile_table(out / "rules.parquet", out / "rules.table")
                 wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
                 print(f"  scored and compiled: {wall:.1f} s wall {cpu:.1f} s CPU")

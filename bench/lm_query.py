@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from treeglot.lm import NgramModel, compile, load
+from treeglot.lm import NgramModel, compile_ngram, load_ngram
 
 
 def timed(work: Callable[[], object]) -> float:
@@ -52,15 +52,15 @@ def main() -> None:
         models: dict[str, NgramModel] = {}
         for layout in ("fast", "small"):
             path = Path(folder) / layout
-            seconds = timed(lambda path=path, layout=layout: compile(options.arpa, path, layout=layout))
-            opened = min(timed(lambda path=path: load(path)) for _ in range(5))
-            trusted = min(timed(lambda path=path: load(path, verify=False)) for _ in range(5))
+            seconds = timed(lambda path=path, layout=layout: compile_ngram(options.arpa, path, layout=layout))
+            opened = min(timed(lambda path=path: load_ngram(path)) for _ in range(5))
+            trusted = min(timed(lambda path=path: load_ngram(path, verify=False)) for _ in range(5))
             size = path.stat().st_size
             print(
                 f"{layout}: {size / 1e6:.1f} MB, compiled in {seconds:.2f} s, opened in {1e3 * opened:.1f} ms, ", end=""
             )
             print(f"without verifying in {1e3 * trusted:.1f} ms")
-            models[layout] = load(path)
+            models[layout] = load_ngram(path)
         ratio = models["small"].core.bytes / models["fast"].core.bytes
         print(f"small / fast: {ratio:.3f}")
         kenlm_model, seconds = load_kenlm(options.arpa)

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from treeglot._core import clean_tree
-from treeglot.parse import GrammarParser, ParserTraining, ParsingOptions, compare, load, train, treebank
-from treeglot.parse.brackets import BracketOptions
+from treeglot.parse import GrammarParser, ParserTraining, ParsingOptions, load_parser, train_parser, treebank
+from treeglot.parse.brackets import BracketOptions, compare
 from treeglot.sample import generate
 from treeglot.syntax import ParseForest, Tree
 from treeglot.syntax.formats import read_text, read_trees
@@ -30,7 +30,7 @@ def memory() -> str:
 
 
 def agree(arguments: argparse.Namespace) -> None:
-    parser = load(arguments.grammar, ParsingOptions(), arguments.level)
+    parser = load_parser(arguments.grammar, ParsingOptions(), arguments.level)
     sentences = list(read_text(arguments.text))
     trees = [parsed.value for parsed in parser.trees(sentences)]
     counts = compare(list(read_trees(arguments.trees)), trees, BracketOptions(left_out=(), equal=()))
@@ -62,7 +62,7 @@ def judge(grammar_trees: Sequence[Tree], gold: Sequence[Tree], options: ParserTr
             print(f"  {step}: {time.perf_counter() - at[0]:.1f} s, {time.process_time() - at[1]:.1f} s CPU, {memory()}")
 
     at[:] = [time.perf_counter(), time.process_time()]
-    grammar = train(bank, options, progress)
+    grammar = train_parser(bank, options, progress)
     words = [tree.words for tree in gold]
     for level in range(options.cycles + 1):
         parser = GrammarParser(grammar, ParsingOptions(prune=max(MARGINS), threads=1), level)

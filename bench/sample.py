@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from treeglot.sample import forests, generate, split, write
+from treeglot.sample import forests, generate, split, write_corpus
 from treeglot.sample.corpus import SamplePair, grammar
 from treeglot.sample.derive import DeadEndError, Deriver
 
@@ -46,7 +46,7 @@ def main() -> None:
         parts = split(pairs)
         parsed = forests(parts)
     with tempfile.TemporaryDirectory() as folder, timed("all that, and write"):
-        write(folder, args.pairs, args.seed)
+        write_corpus(folder, args.pairs, args.seed)
 
     print(f"{sum(map(len, rules.values()))} rules, {sum(map(len, grammar().lexicon.entries.values()))} lexicon entries")
     for side, name in enumerate(("zh", "en")):

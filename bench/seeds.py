@@ -27,7 +27,9 @@ import numpy.typing as npt
 from treeglot.base.files import read_lines
 from treeglot.evaluate import Bleu
 from treeglot.evaluate.significance import paired_bootstrap
-from treeglot.experiment import Pipeline, Planned, Recipe, Watcher, load_recipe, steps_of
+from treeglot.experiment import Pipeline, load_recipe, steps_of
+from treeglot.experiment.pipeline import Planned, Watcher
+from treeglot.experiment.recipe import Recipe
 
 Rows = npt.NDArray[np.float64]  # statistics: seed, sentence, count
 

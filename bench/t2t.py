@@ -16,9 +16,11 @@ from timing import fastest
 
 from treeglot.base.files import read_lines
 from treeglot.corpus import Corpus, Needs
-from treeglot.decode import SearchOptions, read_weights
+from treeglot.decode import SearchOptions
+from treeglot.decode.weights import read_weights
 from treeglot.models import load
-from treeglot.rules import FuzzyOptions, HieroOptions, extract
+from treeglot.rules import extract
+from treeglot.rules.hiero import FuzzyOptions, HieroOptions
 
 
 def measure_extraction(given: argparse.Namespace) -> None:

@@ -12,7 +12,11 @@ import numpy as np
 
 from treeglot import _core
 from treeglot.evaluate import Bleu
-from treeglot.tune import KBest, Mert, Mira, Pool, Pro
+from treeglot.tune.kbest import KBest
+from treeglot.tune.mert import Mert
+from treeglot.tune.mira import Mira
+from treeglot.tune.pool import Pool
+from treeglot.tune.pro import Pro
 
 
 def kbest(sentences: int, hypotheses: int, features: int, sparse: int, seed: int) -> tuple[KBest, list[str]]:

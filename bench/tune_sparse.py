@@ -15,19 +15,22 @@ import tempfile
 import time
 from pathlib import Path
 
-from treeglot.decode import Translator, read_weights
+from treeglot.decode import Translator
+from treeglot.decode.weights import read_weights
 from treeglot.evaluate import Bleu
-from treeglot.lm import load as load_lm
+from treeglot.lm import load_ngram
 from treeglot.rules import open_table
-from treeglot.tune import DecoderTranslator, KBest, LoopOptions, tune
-from treeglot.tune import method as methods
+from treeglot.tune import METHODS, LoopOptions, tune_weights
+from treeglot.tune.decoder import DecoderTranslator
+from treeglot.tune.kbest import KBest
 
 
 def compile_with_indicators(model: Path, folder: Path, features: int) -> None:
     """The model's rules with the indicator rule=N for each of the most frequent; the others share one."""
     import duckdb
 
-    from treeglot.rules import CompileOptions, compile_table
+    from treeglot.rules import compile_table
+    from treeglot.rules.table import CompileOptions
 
     table = folder / "rules.parquet"
     duckdb.execute("SET memory_limit = '2GB'; SET threads = 2; SET preserve_insertion_order = true")
@@ -71,14 +74,14 @@ def main() -> None:
             subprocess.run([os.fspath(part) if isinstance(part, Path) else str(part) for part in command], check=True)
         start = read_weights(arguments.weights or arguments.model / "weights.txt")
         table = open_table((folder if arguments.features else arguments.model) / "rules.table")
-        translator = Translator(table, start, load_lm(arguments.model / "lm.bin"))
+        translator = Translator(table, start, load_ngram(arguments.model / "lm.bin"))
         print(f"{len(translator.features):,} features; at most {peak():.2f} GB before tuning")
         began, spent = time.perf_counter(), time.process_time()
-        found = tune(
+        found = tune_weights(
             DecoderTranslator(translator, "bench", threads=arguments.threads),
             lines(arguments.dev),
             [lines(arguments.refs)],
-            methods.make(arguments.method, {}),
+            METHODS.make(arguments.method, {}),
             start,
             folder / "run",
             options=LoopOptions(arguments.iterations, arguments.kbest, 0, arguments.seed),

@@ -4,7 +4,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from treeglot import _core
-from treeglot.corpus import Pair
+from treeglot.corpus.pairs import Pair
 from treeglot.rules.extract import EXTRACTORS
 
 UNIT = 2**28

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from treeglot.tune import KBest
+from treeglot.tune.kbest import KBest
 
 
 class LogLinear:

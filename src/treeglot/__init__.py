@@ -9,7 +9,9 @@ from treeglot.base.errors import FormatError, TreeglotError, UsageError
 from treeglot.syntax import Alignment, Dependency, ParseForest, Tree
 
 if TYPE_CHECKING:
+    from treeglot.decode import Translation
     from treeglot.models import Model, load
+    from treeglot.models.train import train
 
 __all__ = [
     "Alignment",
@@ -17,18 +19,26 @@ __all__ = [
     "FormatError",
     "Model",
     "ParseForest",
+    "Translation",
     "Tree",
     "TreeglotError",
     "UsageError",
     "__version__",
     "load",
+    "train",
 ]
 
 __version__ = "0.1.0"
 
 # Imported when they are first asked for: `import treeglot` stays quick.
-_LATER = {"Model": "treeglot.models", "load": "treeglot.models"}
-_FOLDERS = frozenset({"decode", "evaluate", "foreign", "graph", "lm", "models", "parse", "rules", "sample", "tune"})
+_LATER = {
+    "Model": "treeglot.models",
+    "Translation": "treeglot.decode",
+    "load": "treeglot.models",
+    "train": "treeglot.models",
+}
+_FOLDERS = {"align", "analyse", "corpus", "decode", "evaluate", "experiment", "foreign", "graph", "lm", "models"}
+_FOLDERS |= {"parse", "rules", "sample", "tune"}
 
 
 def __getattr__(name: str) -> Any:

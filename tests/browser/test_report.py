@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from treeglot import _core
-from treeglot._core import ScoreKind
-from treeglot.decode import Derivation, Hypothesis, Step, Translation
+from treeglot._core import Derivation, Hypothesis, ScoreKind, Step
+from treeglot.decode import Translation
 from treeglot.decode.draw import to_html
 from treeglot.experiment.report import packed, page
 from treeglot.graph import Builder

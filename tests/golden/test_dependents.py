@@ -5,7 +5,8 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 
 from treeglot import _core
-from treeglot.decode import Derivation, Hypothesis, Step, Translation
+from treeglot._core import Derivation, Hypothesis, Step
+from treeglot.decode import Translation
 from treeglot.decode.draw import to_html
 from treeglot.decode.draw_dependents import dependents
 from treeglot.syntax import Dependency

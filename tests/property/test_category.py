@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from taiwan import SOURCE_TREE, TARGET_TREE
 
 from treeglot import _core
-from treeglot.syntax import Tree, categories
-from treeglot.syntax.category import category
+from treeglot.syntax import Tree
+from treeglot.syntax.category import categories, category
 
 LABELS = ["A", "B", "C"]
 

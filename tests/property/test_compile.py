@@ -9,7 +9,8 @@ import pyarrow.parquet as pq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeglot.rules import CompileOptions, compile_table, open_table
+from treeglot.rules import compile_table, open_table
+from treeglot.rules.table import CompileOptions
 
 WORDS = ["a", "b", "[", "]", "c,1]", "\\"]
 NT = 0x80000000

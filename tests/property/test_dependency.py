@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeglot._core import HeadTable
-from treeglot.syntax import Dependency, Tree, structures, to_dependency
-from treeglot.syntax.structure import Structure, structure
+from treeglot.syntax import Dependency, Tree, to_dependency
+from treeglot.syntax.structure import Structure, structure, structures
 
 
 @st.composite

@@ -17,7 +17,8 @@ from treeglot._core import DependencyPiece, DependencyState, DependencyTally, Es
 from treeglot.lm import DependencyModel, compile_dependency, train_dependency
 from treeglot.lm.train import DiscountWarning
 from treeglot.lm.train_dependency import DependencyTraining
-from treeglot.syntax import Dependency, structures
+from treeglot.syntax import Dependency
+from treeglot.syntax.structure import structures
 
 Unit = Literal["words", "tags"]
 WORDS = "abcde"

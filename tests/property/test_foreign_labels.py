@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeglot.decode import SearchOptions
-from treeglot.foreign import ForeignTranslator, ForeignWeights, read_foreign_weights, read_grammar
+from treeglot.foreign import ForeignTranslator, read_foreign_weights, read_grammar
+from treeglot.foreign.weights import ForeignWeights
 
 LABELS = st.sampled_from(["X", "A", "B", "GOAL"])
 WORDS = st.sampled_from(["a", "b", "c"])

@@ -11,7 +11,7 @@ from slow_hiero import slow_occurrences, slow_phrases
 from syntax_strategies import trees
 from taiwan import ALIGNMENT, SOURCE, SOURCE_TREE, TARGET, TARGET_TREE
 
-from treeglot.rules import FuzzyOptions, HieroOptions
+from treeglot.rules.hiero import FuzzyOptions, HieroOptions
 from treeglot.syntax import Alignment, Tree
 from treeglot.syntax.category import category
 

@@ -13,7 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from syntax_strategies import few_labels, forests, mild_scores
 
-from treeglot.rules import GhkmOptions
+from treeglot.rules.ghkm import GhkmOptions
 from treeglot.syntax import Alignment, Dependency
 
 BIG = 10**6

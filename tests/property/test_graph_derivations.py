@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import INF, hypergraphs, scored_hypergraphs
 
-from treeglot.graph import Hypergraph, inside, kbest, sample, viterbi
+from treeglot.graph import Hypergraph, inside, kbest, sample_derivations, viterbi
 from treeglot.graph.derivations import KBestDerivations, Yields, derivation_score, derivation_yield
 
 
@@ -107,9 +107,9 @@ def test_samples_follow_the_distribution(graph_scores: tuple[Hypergraph, np.ndar
     if not wanted:
         return
     number = 4000
-    drawn = sample(graph, scores, number, seed)
-    assert pairs(drawn) == pairs(sample(graph, scores, number, seed))
-    assert pairs(drawn[:10]) == pairs(sample(graph, scores, 10, seed))
+    drawn = sample_derivations(graph, scores, number, seed)
+    assert pairs(drawn) == pairs(sample_derivations(graph, scores, number, seed))
+    assert pairs(drawn[:10]) == pairs(sample_derivations(graph, scores, 10, seed))
     exact = {d: s for s, d in wanted}
     assert all(d.score == exact[tuple(d.edges.tolist())] for d in drawn)
     largest = wanted[0][0]

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from strategies import INF, hypergraphs, scored_hypergraphs
 
 from treeglot._core import NO_EDGE, NO_NODE, Mapped
-from treeglot.graph import Hypergraph, prune, unite
-from treeglot.graph.rewrite import assemble, restrict, topological_order
+from treeglot.graph import Hypergraph, prune
+from treeglot.graph.rewrite import assemble, restrict, topological_order, unite
 
 
 def check_maps(old: Hypergraph, mapped: Mapped) -> None:

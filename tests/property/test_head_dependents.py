@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeglot import _core
-from treeglot.rules import HeadDependentsOptions
+from treeglot.rules.head_dependents import HeadDependentsOptions
 from treeglot.syntax import Alignment, Dependency
 
 

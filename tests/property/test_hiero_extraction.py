@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from slow_hiero import slow_occurrences
 
-from treeglot.rules import HieroOptions
+from treeglot.rules.hiero import HieroOptions
 from treeglot.syntax import Alignment
 
 

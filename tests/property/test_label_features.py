@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from small_lm import LM, log_probability, unknown_words
 
 from treeglot._core import ChartMatcher, Decoder, FeatureSet, RuleTable, RuleTableBuilder
-from treeglot.decode import SearchOptions, Translator, match_labels
+from treeglot.decode import SearchOptions, Translator
+from treeglot.decode.translator import match_labels
 
 SOURCE = ["a", "b", "c"]
 TARGET = ["u", "v"]

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from treeglot import _core
 from treeglot.evaluate import Bleu, Chrf, Ter
-from treeglot.tune import KBest, Pool
+from treeglot.tune.kbest import KBest
+from treeglot.tune.pool import Pool
 
 # Whole numbers: the slow twin computes with fractions, and ties, parallel and equal lines are frequent.
 SMALL = st.integers(-4, 4)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kneser_ney import BOS, Model, assert_close, conditional, read_arpa, slow_twin
 
-from treeglot.lm import train
+from treeglot.lm import train_ngram
 from treeglot.lm.train import DiscountWarning, Training
 
 WORDS = st.sampled_from(["a", "b", "c", "d", "e", "f", "g"])
@@ -22,7 +22,7 @@ ORDERS = st.integers(1, 6)
 def train_to(path: Path, lines: list[str], order: int, **options: object) -> Training:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiscountWarning)
-        return train(lines, order, out=path, **options)  # type: ignore[arg-type]
+        return train_ngram(lines, order, out=path, **options)  # type: ignore[arg-type]
 
 
 def trained(lines: list[str], order: int, **options: object) -> tuple[Model, Training]:

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeglot.parse import compare
+from treeglot.parse.brackets import compare
 from treeglot.syntax import ParseForest, Tree
 
 

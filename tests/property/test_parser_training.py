@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeglot._core import SignatureKind, Trainer
-from treeglot.parse import GrammarParser, ParserTraining, ParsingOptions, train, treebank
+from treeglot.parse import GrammarParser, ParserTraining, ParsingOptions, train_parser, treebank
 from treeglot.syntax import Tree
 
 Nested = tuple[object, ...]
@@ -140,7 +140,7 @@ def test_merging_all_splits_undoes_them(nested: list[Nested], seed: int) -> None
 @settings(max_examples=20, deadline=None)
 def test_trained_grammars_parse_what_they_were_trained_on(nested: list[Nested]) -> None:
     bank, _ = treebank([Tree.from_nested(tree) for tree in nested], PLAIN)
-    grammar = train(bank, ParserTraining(cycles=1, clean=False, split_iterations=3, merge_iterations=2))
+    grammar = train_parser(bank, ParserTraining(cycles=1, clean=False, split_iterations=3, merge_iterations=2))
     parser = GrammarParser(grammar, ParsingOptions(coarse=(math.inf,)))
     for parsed in parser.trees(Tree.from_nested(tree).words for tree in nested):
         assert parsed.status == "parsed"

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treeglot.rules import DuckDB, ScoreOptions, scoring
-from treeglot.rules.extract import counts_schema
+from treeglot.rules.count_files import counts_schema
+from treeglot.rules.engines import DuckDB
+from treeglot.rules.sql import ScoreOptions, scoring
 
 UNIT = 2**28
 VARIABLES = {b"a": 0, b"b": 1, b"c": 2}

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from slow_hiero import slow_occurrences
 
-from treeglot.rules import HieroOptions, StructureOptions
+from treeglot.rules.hiero import HieroOptions, StructureOptions
 from treeglot.syntax import Alignment, Dependency
 
 OPEN = HieroOptions(max_phrase=-1, max_symbols=-1, adjacent=True, loose_source=1, loose_target=1, phrase_loose_source=1)

@@ -12,7 +12,7 @@ from syntax_strategies import trees
 from taiwan import ALIGNMENT, SOURCE, SOURCE_TREE, TARGET, TARGET_TREE
 
 from treeglot import _core
-from treeglot.rules import TreePairOptions, rule_trees
+from treeglot.rules.tree_pair import TreePairOptions, rule_trees
 from treeglot.syntax import Alignment, Tree
 
 VARIABLE = re.compile(r"\[[^\\]+,\d+\]")

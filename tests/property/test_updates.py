@@ -13,7 +13,11 @@ from slow_random import SlowRandom
 from treeglot import _core
 from treeglot.evaluate import Bleu, Chrf, Ter
 from treeglot.evaluate.metrics import Metric
-from treeglot.tune import KBest, Mert, Mira, Pool, Pro
+from treeglot.tune.kbest import KBest
+from treeglot.tune.mert import Mert
+from treeglot.tune.mira import Mira
+from treeglot.tune.pool import Pool
+from treeglot.tune.pro import Pro
 
 Lists = list[list[tuple[str, dict[str, float]]]]
 

@@ -10,7 +10,7 @@ import pytest
 import zstandard
 
 from treeglot import FormatError, UsageError
-from treeglot.lm import NgramModel, compile, load, train
+from treeglot.lm import NgramModel, compile_ngram, load_ngram, train_ngram
 
 GOOD = """\\data\\
 ngram 1=4
@@ -42,7 +42,7 @@ def path(tmp_path: Path) -> Path:
 
 def read(path: Path, text: str | bytes) -> NgramModel:
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return load(path)
+    return load_ngram(path)
 
 
 def test_good(path: Path) -> None:
@@ -83,10 +83,10 @@ def test_compressed(tmp_path: Path, suffix: str, opener) -> None:
     path = tmp_path / f"x.arpa{suffix}"
     with opener(path, "wb") as stream:
         stream.write(GOOD.encode())
-    assert load(path).score("a a") == pytest.approx(-0.7)
+    assert load_ngram(path).score("a a") == pytest.approx(-0.7)
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(FormatError):
-        load(path)
+        load_ngram(path)
 
 
 def test_without_unknown(path: Path) -> None:
@@ -247,28 +247,30 @@ def test_other_files(tmp_path: Path) -> None:
     kenlm = tmp_path / "kenlm.bin"
     kenlm.write_bytes(b"mmap lm http://kheafield.com/code format version 5\n\0" + bytes(100))
     with pytest.raises(FormatError, match="is a binary file of KenLM; expected an ARPA file or one that Treeglot"):
-        load(kenlm)
+        load_ngram(kenlm)
     with pytest.raises(FileNotFoundError):
-        load(tmp_path / "none")
+        load_ngram(tmp_path / "none")
     with pytest.raises(FileNotFoundError):
-        compile(tmp_path / "none", tmp_path / "out")
+        compile_ngram(tmp_path / "none", tmp_path / "out")
     assert [p.name for p in tmp_path.iterdir()] == ["kenlm.bin"]
 
 
 def test_what_is_compiled_is_not_compiled_again(tmp_path: Path) -> None:
     kenlm, once = tmp_path / "kenlm.bin", tmp_path / "once.lm"
     kenlm.write_bytes(b"mmap lm http://kheafield.com/code format version 5\n\0" + bytes(100))
-    compile(train(["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"], order=2), once)
+    compile_ngram(train_ngram(["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"], order=2), once)
     for path, problem in ((kenlm, "is a binary file of KenLM"), (once, "is a compiled file; expected an ARPA file")):
         with pytest.raises(FormatError, match=f"{path.name}: {problem}"):
-            compile(path, tmp_path / "again.lm")
+            compile_ngram(path, tmp_path / "again.lm")
     assert not (tmp_path / "again.lm").exists()
 
 
 def test_what_training_estimated(tmp_path: Path) -> None:
     lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
-    training = train(lines, order=2)
-    written = train(lines, order=2, out=tmp_path / "x.arpa")
-    assert compile(training).score("a b x") == pytest.approx(load(tmp_path / "x.arpa").score("a b x"), abs=1e-6)
+    training = train_ngram(lines, order=2)
+    written = train_ngram(lines, order=2, out=tmp_path / "x.arpa")
+    assert compile_ngram(training).score("a b x") == pytest.approx(
+        load_ngram(tmp_path / "x.arpa").score("a b x"), abs=1e-6
+    )
     with pytest.raises(UsageError, match="nothing to compile"):
-        compile(written)
+        compile_ngram(written)

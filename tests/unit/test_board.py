@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from treeglot.cli.board import Board
-from treeglot.experiment import Pipeline, Step, Task
+from treeglot.experiment import Pipeline
+from treeglot.experiment.step import Step, Task
 
 
 def nothing(task: Task) -> None:

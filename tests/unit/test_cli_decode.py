@@ -8,7 +8,8 @@ import pytest
 from small_table import table
 
 from treeglot.cli import main
-from treeglot.graph import count, from_json, kbest
+from treeglot.graph import count, kbest
+from treeglot.graph.json import from_json
 
 # A sentence label of its own, a label that is not glued, a rule over the sentence label.
 GRAMMAR = """\
@@ -401,7 +402,7 @@ def test_a_given_part_is_under_unary_rules(run) -> None:
 
 
 def test_a_word_of_three_bars_stays_one(run) -> None:
-    from treeglot.decode import read_kbest
+    from treeglot.decode.kbest import read_kbest
 
     Path("grammar").write_text("das [X] ||| the [X] ||| 1\nHaus [X] ||| house [X] ||| 1\n")
     Path("weights").write_text("WordPenalty0= 1\n")

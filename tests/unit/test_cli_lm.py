@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from treeglot.cli import main
-from treeglot.lm import load
+from treeglot.lm import load_ngram
 
 GOLDEN = Path(__file__).parents[1] / "golden/lm"
 ARPA = str(GOLDEN / "pets.3.arpa")
@@ -33,7 +33,7 @@ def text(tmp_path: Path) -> Path:
 
 def test_compile(run, tmp_path: Path) -> None:
     code, out, err = run("compile", ARPA, "--out", tmp_path / "x", "--layout", "small")
-    model = load(tmp_path / "x")
+    model = load_ngram(tmp_path / "x")
     assert (code, out, model.layout) == (0, "", "small")
     assert err == f"78 n-grams of order 1 to 3 in {(tmp_path / 'x').stat().st_size:,} bytes\n"
     assert run("compile", ARPA, "-o", tmp_path / "y", "--quiet") == (0, "", "")
@@ -54,7 +54,7 @@ def test_compile_without_unknown(run, tmp_path: Path) -> None:
 
 
 def test_score(run, text: Path) -> None:
-    model = load(ARPA)
+    model = load_ngram(ARPA)
     code, out, err = run("score", ARPA, text)
     assert (code, err) == (0, "")
     assert out == (
@@ -76,7 +76,7 @@ def test_score_words(run, text: Path) -> None:
 
 
 def test_score_totals(run, text: Path) -> None:
-    found = load(ARPA).perplexity(["the cat sat", "", "a zebra ran"])
+    found = load_ngram(ARPA).perplexity(["the cat sat", "", "a zebra ran"])
     _, out, _ = run("score", ARPA, text, "--total")
     assert out == (
         f"sentences\t3\ntokens\t9\nunknown\t1\nlog10\t{found.log10:.4f}\n"

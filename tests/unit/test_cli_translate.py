@@ -10,8 +10,9 @@ from small_table import table
 from treeglot.base.errors import UsageError
 from treeglot.cli import main
 from treeglot.cli.translate import _lines
-from treeglot.decode import SearchOptions, read_weights, write_weights
-from treeglot.lm import compile, train
+from treeglot.decode import SearchOptions
+from treeglot.decode.weights import read_weights, write_weights
+from treeglot.lm import compile_ngram, train_ngram
 from treeglot.models import load
 from treeglot.models.model import write_model
 from treeglot.syntax import Dependency
@@ -24,7 +25,7 @@ def model(tmp_path: Path) -> Path:
     table().write(str(folder / "rules.table"))
     lines = ["the house is the", "house is the house", "that is a house", "the that", "is is the"]
     with pytest.warns(UserWarning):
-        compile(train(lines, order=3), folder / "lm.bin")
+        compile_ngram(train_ngram(lines, order=3), folder / "lm.bin")
     write_model(folder, "hiero", {"p": 1.0, "lm": 0.1, "glue": -0.1, "unknown": -5.0}, SearchOptions(pop_limit=50))
     return folder
 

@@ -9,9 +9,11 @@ import pytest
 from small_table import table
 
 from treeglot.cli import main
-from treeglot.decode import SearchOptions, read_weights
+from treeglot.decode import SearchOptions
+from treeglot.decode.weights import read_weights
 from treeglot.models.model import write_model
-from treeglot.tune import KBest, read_log
+from treeglot.tune.kbest import KBest
+from treeglot.tune.loop import read_log
 
 DEV = ["das ist haus", "haus ist das", "das haus", "ist das", "das das haus ist"]
 # What the table's second choices give: the untuned weights are wrong about them.

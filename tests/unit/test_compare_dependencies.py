@@ -7,8 +7,9 @@ import pytest
 
 from treeglot import UsageError, sample
 from treeglot.cli import main
+from treeglot.corpus import Corpus
 from treeglot.evaluate.dependencies import compare_dependencies
-from treeglot.models import Corpus, train
+from treeglot.models import train
 from treeglot.syntax import Dependency, heads, write
 from treeglot.syntax.constituents import to_dependencies
 from treeglot.syntax.head_style import STYLES

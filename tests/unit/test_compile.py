@@ -8,7 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from treeglot import FormatError, _core
-from treeglot.rules import CompileOptions, compile_table, open_table
+from treeglot.rules import compile_table, open_table
+from treeglot.rules.table import CompileOptions
 
 GOOD = {"lhs": "X", "source": "das [X,1]", "target": "the [X,1]", "alignment": "0-0", "p_target_given_source": 0.5}
 ONE = CompileOptions(features=("p_target_given_source",))

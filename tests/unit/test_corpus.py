@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from treeglot import Alignment, Dependency, FormatError, ParseForest, Tree, UsageError
-from treeglot.corpus import Corpus, Needs, SourceFiles, Spill
-from treeglot.corpus.files import check_format, is_parsed
+from treeglot.corpus import Corpus, Needs
+from treeglot.corpus.files import SourceFiles, check_format, is_parsed
+from treeglot.corpus.spill import Spill
 from treeglot.syntax import write
 
 SOURCE = ["我 来 了", "( dna )", "好"]

@@ -10,8 +10,8 @@ import pytest
 from small_lm import ARPA
 
 from treeglot import FormatError, _core
-from treeglot.lm import compile, load
-from treeglot.tune import KBest
+from treeglot.lm import compile_ngram, load_ngram
+from treeglot.tune.kbest import KBest
 
 Content = dict[str, bytes]
 
@@ -126,9 +126,9 @@ SMALL = {
 )
 def test_a_crafted_language_model_is_refused(tmp_path: Path, layout: str, damage: Callable[[Content], None]) -> None:
     (tmp_path / "x.arpa").write_text(ARPA)
-    compile(tmp_path / "x.arpa", tmp_path / "lm.bin", layout=layout)  # type: ignore[arg-type]
+    compile_ngram(tmp_path / "x.arpa", tmp_path / "lm.bin", layout=layout)  # type: ignore[arg-type]
     with pytest.raises(FormatError, match=r"bad: is damaged"):
-        load(crafted(tmp_path / "lm.bin", "ngram-lm", 1, damage))
+        load_ngram(crafted(tmp_path / "lm.bin", "ngram-lm", 1, damage))
 
 
 POOL: dict[str, Callable[[Content], None]] = {

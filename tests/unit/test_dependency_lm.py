@@ -26,12 +26,12 @@ from treeglot._core import (
 from treeglot.lm import (
     DependencyModel,
     NgramModel,
-    compile,
     compile_dependency,
-    load,
+    compile_ngram,
     load_dependency,
-    train,
+    load_ngram,
     train_dependency,
+    train_ngram,
 )
 from treeglot.lm.dependency import is_dependency_model
 from treeglot.lm.train import DiscountWarning
@@ -69,7 +69,7 @@ def test_the_parts_score_as_n_gram_models_of_windows() -> None:
         warnings.simplefilter("ignore", DiscountWarning)
         training = train_dependency([SAW, HELD])
     model = compile_dependency(training)
-    for one, part in ((model.left, compile(training.left)), (model.right, compile(training.right))):
+    for one, part in ((model.left, compile_ngram(training.left)), (model.right, compile_ngram(training.right))):
         assert isinstance(part, NgramModel)
         for sibling in (None, "old", "dog", "talk", "unseen"):
             for head in ("man", "saw", "held", "unseen"):
@@ -77,7 +77,7 @@ def test_the_parts_score_as_n_gram_models_of_windows() -> None:
                     window = f"{'<s>' if sibling is None else sibling} <h>{head} {child}"
                     expected = part.full_scores(window, bos=False, eos=False)[-1].log10
                     assert one(child, head, sibling) == pytest.approx(expected, abs=1e-6)
-    roots = compile(training.root)
+    roots = compile_ngram(training.root)
     assert model.root("saw") == pytest.approx(roots.score("saw", bos=False, eos=False), abs=1e-6)
 
 
@@ -280,11 +280,11 @@ def test_sections_that_do_not_fit_together(file: Path, tmp_path: Path) -> None:
 
 def test_files_of_other_kinds(file: Path, tmp_path: Path) -> None:
     with pytest.raises(FormatError) as error:
-        load(file)
+        load_ngram(file)
     assert error.value.problem == "is a file of kind 'dependency-lm'; expected one of kind 'ngram-lm'"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiscountWarning)
-        compile(train(["a b", "b a"], order=2), tmp_path / "x")
+        compile_ngram(train_ngram(["a b", "b a"], order=2), tmp_path / "x")
     assert not is_dependency_model(tmp_path / "x")
     with pytest.raises(FormatError) as error:
         load_dependency(tmp_path / "x")
@@ -300,7 +300,7 @@ def test_files_of_other_kinds(file: Path, tmp_path: Path) -> None:
 def test_models_of_other_orders() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiscountWarning)
-        bigrams = train(["a b", "b a"], order=2).estimate
+        bigrams = train_ngram(["a b", "b a"], order=2).estimate
         right = train_dependency([SAW])
     assert bigrams is not None
     with pytest.raises(ValueError, match=r"^the model of 'left' has order 2; expected order 3$"):

@@ -15,7 +15,8 @@ import pytest
 from treeglot import _core, sample
 from treeglot.base.files import scratch_folder, write_binary
 from treeglot.cli import main
-from treeglot.experiment import Pipeline, Step, Task
+from treeglot.experiment import Pipeline
+from treeglot.experiment.step import Step, Task
 
 # A command of the command line's own, which writes a file in a way that never ends.
 PROGRAM = """
@@ -230,7 +231,7 @@ def test_a_step_that_fails_leaves_nothing_unless_it_resumes(tmp_path: Path) -> N
 
 def test_a_run_that_is_told_to_end_goes_on(tmp_path: Path) -> None:
     """A whole experiment, told to end when its first model is being trained."""
-    sample.write(tmp_path, 60, 2)
+    sample.write_corpus(tmp_path, 60, 2)
     recipe = tmp_path / "recipe.toml"
     recipe.write_text(
         '[corpus]\nsource = "train.zh"\ntarget = "train.en"\nalignments = "train.align"\n'

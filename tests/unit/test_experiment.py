@@ -16,15 +16,16 @@ from treeglot.base.options import options_of
 from treeglot.cli import main
 from treeglot.evaluate import Bleu
 from treeglot.evaluate.report import ReportOptions
-from treeglot.experiment import Output, Pipeline, load_recipe, steps_of
+from treeglot.experiment import Pipeline, load_recipe, steps_of
 from treeglot.experiment.report import page
-from treeglot.experiment.step import Identity
-from treeglot.models import KINDS, find_kind
+from treeglot.experiment.step import Identity, Output
+from treeglot.models import KINDS
 from treeglot.models.hiero import WEIGHTS
+from treeglot.models.kinds import find_kind
 from treeglot.parse import ParsingOptions
 from treeglot.parse.train import ParserTraining
 from treeglot.syntax import heads
-from treeglot.tune import method
+from treeglot.tune import METHODS
 from treeglot.tune.mert import Mert
 
 RECIPE = """
@@ -63,7 +64,7 @@ tune = { method = "none" }
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
-    sample.write(folder, 150, 2)
+    sample.write_corpus(folder, 150, 2)
     (folder / "recipe.toml").write_text(RECIPE)
     return folder
 
@@ -244,7 +245,8 @@ TREES = "options = { search = { pop_limit = 20 } }\ntune"  # of the second syste
         ("[lm]", "[parser]\ntrees = 'x.align'\n[lm]", 17, "parser: trees x.align: the format pharaoh holds alignments"),
         (TREES, "options = { target_style = 'x' }\ntune", 29, "system 'c2d': unknown style of heads 'x'"),
         (TREES, "options = { lm_order = 2 }\ntune", 29, "system 'c2d': lm_order is 2; all systems of a recipe"),
-        (TREES, "options = { extract = { max_phrase = 0 } }\ntune", 29, "system 'c2d': max_phrase is 0; expected 1 or"),
+        (TREES, "options = { extract = { max_phrase = 0 } }\ntune", 29,
+         "system 'c2d': extract: max_phrase is 0; expected at least 1, or"),
         ("search = { pop_limit = 20 }", "score = { significance = nan }", 25,
          "system 'hiero': score: significance is nan; expected a finite number, at least 0"),
         ("search = { pop_limit = 20 }", 'compile = { features = ["cuont"] }', 25,
@@ -388,7 +390,7 @@ def test_a_head_table_of_ones_own_counts_by_its_content(corpus: Path, tmp_path: 
 
 def test_no_other_option_of_a_recipe_is_a_file() -> None:
     """Files in options of aligners and methods would enter their steps' keys by name."""
-    tuners: list[Any] = [method[name] for name in method]
+    tuners: list[Any] = [METHODS[name] for name in METHODS]
     aligners: list[Any] = [ALIGNERS[name] for name in ALIGNERS]
     named = {option.name for schema in (*tuners, *aligners) for option in options_of(schema) if "file" in option.help}
     paths = {option.name for schema in (*tuners, *aligners) for option in options_of(schema) if option.type is Path}

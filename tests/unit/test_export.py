@@ -8,10 +8,11 @@ from small_table import table
 
 from treeglot import UsageError, sample
 from treeglot.cli import main
+from treeglot.corpus import Corpus
 from treeglot.decode import SearchOptions
-from treeglot.foreign import export, write_grammar
-from treeglot.lm import compile, load, train
-from treeglot.models import Corpus
+from treeglot.foreign import export
+from treeglot.foreign.grammar import write_grammar
+from treeglot.lm import compile_ngram, load_ngram, train_ngram
 from treeglot.models import load as load_model
 from treeglot.models import train as train_model
 from treeglot.models.model import write_model
@@ -28,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
     folder.mkdir()
     table().write(str(folder / "rules.table"))
     with pytest.warns(UserWarning):
-        compile(train(LINES, order=3), folder / "lm.bin")
+        compile_ngram(train_ngram(LINES, order=3), folder / "lm.bin")
     write_model(folder, "hiero", WEIGHTS, SearchOptions(pop_limit=50))
     (tmp_path / "test.de").write_text("das ist haus\ndas Schloss\nhaus\nist das haus [ das\n")
     return folder
@@ -86,9 +87,9 @@ def test_a_grammar_is_written_from_a_table(tmp_path: Path) -> None:
 @pytest.mark.parametrize("layout", ["fast", "small"])
 def test_a_compiled_model_becomes_an_arpa_file_again(tmp_path: Path, layout: str) -> None:
     golden = Path(__file__).parents[1] / "golden/lm/pets.3.arpa"
-    model = compile(golden, tmp_path / "lm.bin", layout=layout)  # type: ignore[arg-type]
+    model = compile_ngram(golden, tmp_path / "lm.bin", layout=layout)  # type: ignore[arg-type]
     assert main(["lm", "export", str(tmp_path / "lm.bin"), "-o", str(tmp_path / "lm.arpa"), "--quiet"]) == 0
-    again = load(tmp_path / "lm.arpa")
+    again = load_ngram(tmp_path / "lm.arpa")
     if layout == "fast":
         assert again.counts == [n + b for n, b in zip(model.core.counts, model.core.blanks, strict=True)]
     words = [model.word(number) for number in range(len(model))]

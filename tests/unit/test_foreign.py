@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from treeglot import FormatError, UsageError, lm
-from treeglot.decode import Entry, SearchOptions, Translator, read_kbest, write_kbest
-from treeglot.foreign import ForeignTranslator, ForeignWeights, read_foreign_weights, read_grammar
+from treeglot.decode import SearchOptions, Translator
+from treeglot.decode.kbest import Entry, read_kbest, write_kbest
+from treeglot.foreign import ForeignTranslator, read_foreign_weights, read_grammar
 from treeglot.foreign.translator import search_options
+from treeglot.foreign.weights import ForeignWeights
 
 GRAMMAR = """\
 [X] ||| das ||| the ||| PhraseModel_0=-0.1
@@ -42,7 +44,7 @@ ngram 2=3
 @pytest.fixture
 def model(tmp_path: Path) -> lm.NgramModel:
     (tmp_path / "lm.arpa").write_text(ARPA)
-    return lm.load(tmp_path / "lm.arpa")
+    return lm.load_ngram(tmp_path / "lm.arpa")
 
 
 def weights_of(tmp_path: Path, text: str, decoder: str) -> ForeignWeights:

@@ -7,8 +7,10 @@ import pytest
 
 from treeglot import FormatError, UsageError
 from treeglot.cli import main
-from treeglot.foreign import ForeignTranslator, ForeignWeights, read_config, read_foreign_weights, read_grammar
+from treeglot.foreign import ForeignTranslator, read_foreign_weights, read_grammar
+from treeglot.foreign.config import read_config
 from treeglot.foreign.input import ANNOTATED, input_line, unmasked
+from treeglot.foreign.weights import ForeignWeights
 
 LOG10_E = 1 / math.log(10)
 
@@ -118,7 +120,7 @@ def test_words_of_the_source_are_counted(run):
             f"{3 + (2 - 1.5) * LOG10_E:.6f}",
         ]
     ]
-    from treeglot.graph import from_json
+    from treeglot.graph.json import from_json
 
     found = from_json(Path("forest").read_text())
     assert found.scores.sum() == pytest.approx(3 + 0.5 * LOG10_E, abs=1e-5)

@@ -7,7 +7,9 @@ import pytest
 
 from treeglot import FormatError, lm
 from treeglot.cli import main
-from treeglot.foreign import ForeignTranslator, ForeignWeights, read_foreign_weights, read_grammar, write_grammar
+from treeglot.foreign import ForeignTranslator, read_foreign_weights, read_grammar
+from treeglot.foreign.grammar import write_grammar
+from treeglot.foreign.weights import ForeignWeights
 from treeglot.syntax import ParseForest, Tree
 
 CDEC = """\
@@ -60,7 +62,8 @@ def test_cdec(run):
     ]
     Path("cdec.ini").write_text("formalism=t2s\ngrammar=grammar\n")
     assert run(CDEC, TREE + "\n", "--config", "cdec.ini", "--forest", "forest")[1] == rows
-    from treeglot.graph import count, from_json
+    from treeglot.graph import count
+    from treeglot.graph.json import from_json
 
     assert count(from_json(Path("forest").read_text()).graph) == 4
 
@@ -134,7 +137,9 @@ def test_travatars_language_model(tmp_path):
         "\n\\end\\\n"
     )
     weights = ForeignWeights("travatar", {"lm": 1.5, "lmunk": -1.0, "parse": 0.25})
-    translator = ForeignTranslator(read_grammar(tmp_path / "rules", "travatar"), weights, lm.load(tmp_path / "lm"))
+    translator = ForeignTranslator(
+        read_grammar(tmp_path / "rules", "travatar"), weights, lm.load_ngram(tmp_path / "lm")
+    )
     assert not translator.unknown_weights
     found = translator.translate(forest(TREE))
     assert (found.text, found.score) == ("home he goes", pytest.approx(1.5 * -1.875))

@@ -11,17 +11,10 @@ from extraction import bitext, pairs_of
 
 from treeglot import Alignment, Dependency, ParseForest, Tree, UsageError
 from treeglot._core import DependencyBank, ForestBank, GhkmExtractor, ScoreKind
-from treeglot.corpus import as_forest
+from treeglot.corpus.parses import as_forest
 from treeglot.graph import Builder, Hypergraph
-from treeglot.rules import (
-    RULE_SETS,
-    GhkmOptions,
-    RuleKinds,
-    compile_table,
-    extract,
-    rule_kinds,
-    score,
-)
+from treeglot.rules import compile_table, extract, score_rules
+from treeglot.rules.ghkm import RULE_SETS, GhkmOptions, RuleKinds, rule_kinds
 from treeglot.syntax.formats import read_forests
 
 MINIMAL = {
@@ -50,7 +43,7 @@ def rows(folder: Path, options: GhkmOptions, forests=None, pairs=None, dependenc
     forests = forests or [bush.forest({11: math.log(0.75), 12: math.log(0.25)})]
     dependencies = dependencies or [bush.DEPENDENCY]
     extraction = taken(pairs, forests, folder / "counts", options, dependencies, **how)
-    score(extraction, folder / "rules.parquet")
+    score_rules(extraction, folder / "rules.parquet")
     return pq.read_table(folder / "rules.parquet").to_pylist()
 
 
@@ -145,7 +138,7 @@ def test_trees_are_forests(tmp_path):
     tree = Tree.parse("(NP (DT das) (NN Haus))")
     pair = (["das", "Haus"], ["the", "house", "."], Alignment.parse("0-0 1-1"))
     extraction = taken([pair], [tree], tmp_path, GhkmOptions(max_composed=2))
-    score(extraction, tmp_path / "rules.parquet")
+    score_rules(extraction, tmp_path / "rules.parquet")
     table = pq.read_table(tmp_path / "rules.parquet").to_pylist()
     assert {(r["source"], r["target"]): r["count"] for r in table} == {
         ("DT( das )", "the"): 1,
@@ -168,7 +161,7 @@ def test_many_variables(tmp_path):
     heads = Dependency(words[::-1], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, -1])
     options = GhkmOptions(True, True, "none", max_composed=1)
     extraction = taken([pair], [tree], tmp_path, options, [heads])
-    score(extraction, tmp_path / "rules.parquet")
+    score_rules(extraction, tmp_path / "rules.parquet")
     assert compile_table(tmp_path / "rules.parquet", tmp_path / "rules.table").rules == 13
     (flat,) = (r for r in pq.read_table(tmp_path / "rules.parquet").to_pylist() if r["lhs"] == "S")
     assert flat["source"] == "S( " + " ".join(f"[T{i},{i + 1}]" for i in range(12)) + " )"
@@ -181,7 +174,7 @@ def test_unaligned_words_go_wherever_they_can(tmp_path):
     pair = (["das", "Haus"], ["the", "house", "."], Alignment.parse("0-0 1-1"))
     options = GhkmOptions(phrases="none", max_composed=1, max_attachments=8)
     extraction = taken([pair], [tree], tmp_path, options)
-    score(extraction, tmp_path / "rules.parquet")
+    score_rules(extraction, tmp_path / "rules.parquet")
     table = pq.read_table(tmp_path / "rules.parquet").to_pylist()
     assert {(r["source"], r["target"]): r["count"] for r in table} == {
         ("DT( das )", "the"): 1,
@@ -345,7 +338,7 @@ def test_a_deep_tree(tmp_path):
     # Aligned, every level is cut; unaligned, all of it is in one rule.
     assert found["minimal"] == depth + 2 + 2
     extraction = taken(pairs, [tree, tree], tmp_path, GhkmOptions(phrases="none", **off))
-    score(extraction, tmp_path / "rules.parquet")
+    score_rules(extraction, tmp_path / "rules.parquet")
     done = compile_table(tmp_path / "rules.parquet", tmp_path / "rules.table")
     assert done.left_out == 1
 

@@ -7,7 +7,8 @@ import pytest
 
 from treeglot import FormatError, UsageError
 from treeglot._core import RuleTable
-from treeglot.foreign import read_grammar, write_grammar
+from treeglot.foreign import read_grammar
+from treeglot.foreign.grammar import write_grammar
 
 NT = 0x80000000
 

@@ -36,7 +36,7 @@ TAKING_SCORES = [
     lambda g, s: expectation(g, s, np.zeros(g.edges)),
     lambda g, s: tg.viterbi(g, s),
     lambda g, s: tg.kbest(g, s, 1),
-    lambda g, s: tg.sample(g, s, 1, 1),
+    lambda g, s: tg.sample_derivations(g, s, 1, 1),
     lambda g, s: tg.prune(g, s, 1.0),
 ]
 
@@ -69,14 +69,14 @@ def test_scores_are_refused(function, scores: list[float], message: str) -> None
         (lambda g: tg.outside(g, inside=[0.0]), "1 inside values for 2 nodes"),
         (lambda g: expectation(g, [0, 0, 0], [1, 2]), "2 values for 3 edges"),
         (lambda g: expectation(g, [0, 0, 0], [1, INF, 2]), "edge 1 has value inf; expected a finite number"),
-        (lambda g: tg.sample(nothing(), [], 1, 1), "the goal has no derivation to sample"),
-        (lambda g: tg.sample(g, [-INF, -INF, 0], 1, 1), "the goal has no derivation to sample"),
+        (lambda g: tg.sample_derivations(nothing(), [], 1, 1), "the goal has no derivation to sample"),
+        (lambda g: tg.sample_derivations(g, [-INF, -INF, 0], 1, 1), "the goal has no derivation to sample"),
         (
             lambda g: tg.posteriors(g, [1e308, 0, 1e308]),
             "the logarithm of the sum over all derivations overflows: the scores are too large",
         ),
         (
-            lambda g: tg.sample(g, [1e308, 0, 1e308], 1, 1),
+            lambda g: tg.sample_derivations(g, [1e308, 0, 1e308], 1, 1),
             "the logarithm of the sum over all derivations overflows: the scores are too large",
         ),
         (
@@ -133,7 +133,7 @@ def test_minus_infinity_is_an_edge_that_is_not_there() -> None:
     assert tg.posteriors(twice(), scores) == pytest.approx([-INF, math.log(2), 0.0])
     assert [d.edges.tolist() for d in KBestDerivations(twice(), scores)] == [[2, 1, 1]]
     assert tg.prune(twice(), scores, INF).edge_map.tolist() == [1, 2]
-    assert {tuple(d.edges.tolist()) for d in tg.sample(twice(), scores, 100, 3)} == {(2, 1, 1)}
+    assert {tuple(d.edges.tolist()) for d in tg.sample_derivations(twice(), scores, 100, 3)} == {(2, 1, 1)}
 
 
 def test_overflow_is_infinity_not_nonsense() -> None:
@@ -186,7 +186,7 @@ def uniform_numbers(seed: int) -> Iterator[float]:
 
 
 def test_random_derivations_are_the_same_everywhere() -> None:
-    drawn = tg.sample(twice(), np.log([0.7, 0.3, 1.0]), 500, seed=2024)
+    drawn = tg.sample_derivations(twice(), np.log([0.7, 0.3, 1.0]), 500, seed=2024)
     numbers = uniform_numbers(2024)
     for derivation in drawn:
         next(numbers)  # one number for each edge, in preorder: the goal has one edge, the leaf two
@@ -253,7 +253,7 @@ def test_a_million_levels() -> None:
     yields.symbols[0] = 8
     assert [d.score for d in tg.kbest(graph, scores, 2, yields)] == [best]  # one distinct yield
     assert derivation_yield(graph, yields, derivation.edges).tolist() == [8]
-    drawn = tg.sample(graph, scores, 1, 1)[0]
+    drawn = tg.sample_derivations(graph, scores, 1, 1)[0]
     assert derivation_score(graph, scores, drawn.edges) == drawn.score
     assert tg.prune(graph, scores, 0.25).graph.edges == nodes
     assert useful(graph)[0].all()

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from strategies import scored_hypergraphs
 
 from treeglot.base.errors import FormatError
-from treeglot.graph import Hypergraph, from_json, to_json
+from treeglot.graph import Hypergraph
+from treeglot.graph.json import from_json, to_json
 
 GOOD = (
     '{"goal":1,"nodes":[[[]],[[0],[0,0]]],"scores":[-0.5,null,1],"node_labels":["鸟","NP"],"edge_labels":["","b","c"]}'

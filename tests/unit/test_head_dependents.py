@@ -5,7 +5,8 @@ from extraction import bitext, pairs_of
 
 from treeglot import _core
 from treeglot.base.errors import UsageError
-from treeglot.rules import HeadDependentsOptions, extract, score
+from treeglot.rules import extract, score_rules
+from treeglot.rules.head_dependents import HeadDependentsOptions
 from treeglot.syntax import Alignment, Dependency
 
 # Figure 2: 给 has a dependent of its own, all else hangs from 做.
@@ -23,7 +24,7 @@ def rules_of(tmp_path, pairs, **options):
         source_dependency=[tree for tree, _, _ in pairs],
     )
     extraction = extract("head-dependents", built, tmp_path / "counts", HeadDependentsOptions(**options))
-    score(extraction, tmp_path / "rules.parquet")
+    score_rules(extraction, tmp_path / "rules.parquet")
     rows = pq.read_table(tmp_path / "rules.parquet").to_pylist()
     rules = {(r["lhs"], r["source"], r["target"]): (r["labels"], r["count"]) for r in rows}
     return rules, extraction.counts
@@ -133,7 +134,7 @@ def test_trees_that_cannot_be_used_give_phrases_alone_and_are_counted(tmp_path):
     extraction = extract("head-dependents", pairs, tmp_path / "counts")
     counts = extraction.counts
     assert (counts["broken"], counts["unparsed"], counts["rules"], counts["phrases"]) == (2, 1, 0, 9)
-    assert score(extraction, tmp_path / "rules.parquet") == 3
+    assert score_rules(extraction, tmp_path / "rules.parquet") == 3
 
 
 def test_crossing_trees_are_lifted_and_counted(tmp_path):
@@ -172,5 +173,5 @@ def test_parts_and_threads_give_the_same_bytes(tmp_path):
     for name, threads in (("one", 1), ("three", 3)):
         extraction = extract("head-dependents", pairs, tmp_path / name, threads=threads, memory=1)
         assert extraction.facts["parts"] == 2
-        score(extraction, tmp_path / f"{name}.parquet")
+        score_rules(extraction, tmp_path / f"{name}.parquet")
     assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "three.parquet").read_bytes()

@@ -3,8 +3,8 @@
 import pytest
 
 from treeglot import UsageError
-from treeglot.syntax import HeadStyle, Tree, heads, to_dependency
-from treeglot.syntax.head_style import STYLES, head_style
+from treeglot.syntax import Tree, heads, to_dependency
+from treeglot.syntax.head_style import STYLES, HeadStyle, head_style
 
 COORDINATED = "(NP (NP (NNS cats)) (, ,) (NP (NNS dogs)) (CC and) (NP (JJ old) (NNS cows)))"
 EXAMPLES = [

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from treeglot._core import NO_EDGE
-from treeglot.graph import Builder, Hypergraph, prune, unite
-from treeglot.graph.rewrite import assemble, restrict, topological_order
+from treeglot.graph import Builder, Hypergraph, prune
+from treeglot.graph.rewrite import assemble, restrict, topological_order, unite
 
 
 def ids(*numbers: int) -> np.ndarray:

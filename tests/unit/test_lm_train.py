@@ -16,7 +16,7 @@ from kneser_ney import assert_close, read_arpa
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.sizes import parse_size
 from treeglot.cli import main
-from treeglot.lm import train
+from treeglot.lm import train_ngram
 from treeglot.lm.train import DiscountWarning
 
 GOLDEN = Path(__file__).parents[1] / "golden/lm"  # pets.*.arpa: what lmplz of KenLM 0.3.0 made of pets.txt
@@ -37,7 +37,7 @@ LINES = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]  #
 def test_agrees_with_lmplz(tmp_path: Path, name: str, order: int, prune: tuple[int, ...]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiscountWarning)
-        train(GOLDEN / "pets.txt", order, prune=prune, out=tmp_path / "x.arpa")
+        train_ngram(GOLDEN / "pets.txt", order, prune=prune, out=tmp_path / "x.arpa")
     assert_close(read_arpa(tmp_path / "x.arpa"), read_arpa(GOLDEN / f"{name}.arpa"))
 
 
@@ -45,7 +45,7 @@ def test_real_text(tmp_path: Path) -> None:
     text = SHARED / "zh-en/train.lc.en"
     if not text.exists():
         pytest.skip(f"{text} is absent")
-    report = train(text, 5, out=tmp_path / "x.arpa").report
+    report = train_ngram(text, 5, out=tmp_path / "x.arpa").report
     assert (report.sentences, report.tokens, report.types) == (50707, 533041, 22248)
     assert report.kept == [22251, 175171, 329369, 395565, 395300]
     lmplz = [
@@ -64,7 +64,7 @@ def test_real_text(tmp_path: Path) -> None:
 
 
 def test_kenlm_reads_the_model(tmp_path: Path) -> None:
-    train(LINES, 2, out=tmp_path / "x.arpa")
+    train_ngram(LINES, 2, out=tmp_path / "x.arpa")
     model = kenlm.Model(str(tmp_path / "x.arpa"))
     assert model.order == 2
     scores = [model.score(line) for line in [*LINES, "never seen", ""]]
@@ -73,11 +73,11 @@ def test_kenlm_reads_the_model(tmp_path: Path) -> None:
 
 
 def test_a_model_in_memory_is_the_model_in_the_file(tmp_path: Path) -> None:
-    training = train(LINES, 2)
+    training = train_ngram(LINES, 2)
     estimate = training.estimate
     assert estimate is not None
     assert estimate.order == 2
-    train(LINES, 2, out=tmp_path / "x.arpa")
+    train_ngram(LINES, 2, out=tmp_path / "x.arpa")
     with (tmp_path / "y.arpa").open("wb") as stream:
         estimate.write_arpa(stream.write)
     assert (tmp_path / "y.arpa").read_bytes() == (tmp_path / "x.arpa").read_bytes()
@@ -109,25 +109,25 @@ def test_all_ways_to_give_a_text(tmp_path: Path) -> None:
     ]
     made = set()
     for way in ways:
-        train(way, 2, out=tmp_path / "x.arpa")
+        train_ngram(way, 2, out=tmp_path / "x.arpa")
         made.add((tmp_path / "x.arpa").read_bytes())
     assert len(made) == 1
-    train(LINES, 2, out=tmp_path / "x.arpa.gz")
+    train_ngram(LINES, 2, out=tmp_path / "x.arpa.gz")
     assert made == {gzip.decompress((tmp_path / "x.arpa.gz").read_bytes())}
 
 
 def test_empty_lines_are_sentences(tmp_path: Path) -> None:
-    assert train([*LINES, "", []], 2).report.sentences == len(LINES) + 2
+    assert train_ngram([*LINES, "", []], 2).report.sentences == len(LINES) + 2
 
 
 def test_fallback_is_said() -> None:
     message = "^text: no 3-grams have the adjusted count 3; fallback discounts for order 3: 0.5, 1, 1.5$"
     with pytest.warns(DiscountWarning, match=message):
-        training = train(LINES, 3)
+        training = train_ngram(LINES, 3)
     assert training.report.fallbacks == [(3, "no 3-grams have the adjusted count 3")]
     assert training.report.discounts[2] == (0.5, 1.0, 1.5)
     with pytest.warns(DiscountWarning, match="fallback discounts for order 3: 0.25, 0.5, 0.75$"):
-        train(LINES, 3, fallback=(0.25, 0.5, 0.75))
+        train_ngram(LINES, 3, fallback=(0.25, 0.5, 0.75))
 
 
 def test_a_discount_out_of_range_falls_back() -> None:
@@ -137,7 +137,7 @@ def test_a_discount_out_of_range_falls_back() -> None:
     ]  # fmt: skip
     message = "discount of 1-grams with the adjusted count 2 comes out as -6, outside 0 to 2; fallback"
     with pytest.warns(DiscountWarning, match=message):
-        train(lines, 1)
+        train_ngram(lines, 1)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_bad_text(tmp_path: Path, content: bytes, message: str) -> None:
     path.write_bytes(content)
     out = tmp_path / "x.arpa"
     with pytest.raises(FormatError) as error:
-        train(path, 5, out=out)
+        train_ngram(path, 5, out=out)
     assert str(error.value) == message.format(path=path)
     assert [file.name for file in tmp_path.iterdir()] == ["x.txt"]
 
@@ -181,13 +181,13 @@ def test_bad_text(tmp_path: Path, content: bytes, message: str) -> None:
 )
 def test_bad_lines(lines: list[str], message: str) -> None:
     with pytest.raises(FormatError) as error:
-        train(lines, 1)
+        train_ngram(lines, 1)
     assert str(error.value) == message
 
 
 def test_discounts_without_fallback() -> None:
     with pytest.raises(FormatError) as error:
-        train(["a b", "b"], 2, fallback=None)
+        train_ngram(["a b", "b"], 2, fallback=None)
     assert str(error.value) == (
         "text: the discounts of order 1 cannot be estimated: no 1-grams have the adjusted count 3; "
         "expected a larger or less repetitive text, or fallback discounts"
@@ -217,13 +217,13 @@ def test_discounts_without_fallback() -> None:
 )
 def test_bad_options(options: dict[str, object], message: str) -> None:
     with pytest.raises(UsageError) as error:
-        train(LINES, **options)  # type: ignore[arg-type]
+        train_ngram(LINES, **options)  # type: ignore[arg-type]
     assert str(error.value) == message
 
 
 def test_a_scratch_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="no scratch file can be made: No such file or directory"):
-        train(["a b c"] * 1000, 2, memory="64K", scratch=tmp_path / "none")
+        train_ngram(["a b c"] * 1000, 2, memory="64K", scratch=tmp_path / "none")
 
 
 def test_sizes() -> None:
@@ -237,7 +237,7 @@ def test_sizes() -> None:
 
 def test_progress_is_told() -> None:
     told: list[tuple[str, int, int]] = []
-    report = train(LINES, 2, progress=lambda *what: told.append(what)).report
+    report = train_ngram(LINES, 2, progress=lambda *what: told.append(what)).report
     assert [stage for stage, _, _ in told] == ["counting", "sorting", "sorting", "writing", "writing"]
     assert told[0] == ("counting", report.tokens, 0)
     assert told[-1] == ("writing", sum(report.kept), sum(report.kept))
@@ -249,13 +249,13 @@ def test_an_error_in_a_callback_ends_training(tmp_path: Path) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train(LINES, 2, out=tmp_path / "x.arpa", threads=2, progress=progress)
+        train_ngram(LINES, 2, out=tmp_path / "x.arpa", threads=2, progress=progress)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_very_long_word(tmp_path: Path) -> None:
     long = "x" * 100_000
-    train([*LINES, f"{long} a"], 2, out=tmp_path / "x.arpa")
+    train_ngram([*LINES, f"{long} a"], 2, out=tmp_path / "x.arpa")
     assert (long, "a") in read_arpa(tmp_path / "x.arpa")[1]
 
 

@@ -17,7 +17,8 @@ from treeglot.decode import SearchOptions, Translator
 from treeglot.decode.forests import match_forests
 from treeglot.graph import Builder
 from treeglot.lm import compile_dependency, train_dependency
-from treeglot.rules import GhkmOptions, compile_table, extract, open_table, score
+from treeglot.rules import compile_table, extract, open_table, score_rules
+from treeglot.rules.ghkm import GhkmOptions
 from treeglot.syntax import heads
 
 SCORES = {1: -0.2, 2: -1.7, 7: -0.2, 8: -1.7, 10: -1.7, 11: -0.2, 12: -1.7}  # the NP's tree is the better one
@@ -83,7 +84,7 @@ def test_the_rules_taken_from_the_example_translate_it(tmp_path: Path) -> None:
     pairs = pairs_of([(bush.SOURCE, bush.TARGET, bush.ALIGNMENT)], **parses)
     minimal = GhkmOptions(True, True, "none", max_composed=1, prune=20.0)
     extraction = extract("ghkm", pairs, tmp_path / "counts", minimal)
-    assert score(extraction, tmp_path / "rules.parquet") == len(MINIMAL)
+    assert score_rules(extraction, tmp_path / "rules.parquet") == len(MINIMAL)
     compile_table(tmp_path / "rules.parquet", tmp_path / "rules.table")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -5,13 +5,14 @@ from itertools import product
 import pytest
 from extraction import pairs_of
 
-from treeglot.decode import SearchOptions, Translator, match_dependents
+from treeglot.decode import SearchOptions, Translator
+from treeglot.decode.dependents import match_dependents
 from treeglot.decode.draw import to_html
 from treeglot.rules import (
     compile_table,
     extract,
     open_table,
-    score,
+    score_rules,
 )
 from treeglot.syntax import Alignment, Dependency, ParseForest, Tree, heads
 from treeglot.syntax.constituents import to_dependencies
@@ -81,7 +82,7 @@ def test_figure_4_three_rules_on_the_fly(tmp_path):
 def test_extracted_structures_are_used_end_to_end(tmp_path):
     triple = (WORDS, ["he", "cooks", "dinner", "for", "you", "tonight"], Alignment.parse("0-0 1-5 2-3 3-4 4-1 5-2"))
     extraction = extract("head-dependents", pairs_of([triple], source_dependency=[TREE]), tmp_path / "counts")
-    score(extraction, tmp_path / "rules.parquet")
+    score_rules(extraction, tmp_path / "rules.parquet")
     compile_table(tmp_path / "rules.parquet", tmp_path / "rules.table")
     translator = Translator(open_table(tmp_path / "rules.table"), WEIGHTS, options=EXACT, setup=match_dependents(True))
     kbest = translator.translate(TREE).kbest(3000)

@@ -12,9 +12,11 @@ import pytest
 from treeglot import sample
 from treeglot.base.errors import FormatError
 from treeglot.cli import main
+from treeglot.corpus import Corpus
 from treeglot.lm import load_dependency
-from treeglot.models import Corpus, find_kind, train
+from treeglot.models import train
 from treeglot.models.c2d import C2D_KINDS
+from treeglot.models.kinds import find_kind
 from treeglot.syntax import Alignment, heads, write
 from treeglot.syntax.constituents import to_dependencies
 from treeglot.syntax.formats import read_forests, read_text
@@ -145,7 +147,7 @@ def test_bad_corpora_are_refused(corpus: Path, tmp_path: Path, capsys: pytest.Ca
 
 
 def test_options_keep_the_kinds_rules(corpus: Path, tmp_path: Path) -> None:
-    from treeglot.rules import GhkmOptions
+    from treeglot.rules.ghkm import GhkmOptions
 
     small = train(
         "c2d", files(corpus), tmp_path / "small", find_kind("c2d").options(extract=GhkmOptions(max_composed=1))

@@ -13,9 +13,11 @@ import pytest
 
 from treeglot import Dependency, FormatError, Tree, UsageError, sample
 from treeglot.cli.output import shown_warnings
-from treeglot.corpus import Corpus, Needs, PairCounts
+from treeglot.corpus import Corpus, Needs
+from treeglot.corpus.pairs import PairCounts
 from treeglot.lm.train import DiscountWarning
-from treeglot.models import Model, find_kind, load, train
+from treeglot.models import Model, load, train
+from treeglot.models.kinds import find_kind
 from treeglot.syntax import heads, write
 from treeglot.syntax.constituents import to_dependencies
 from treeglot.syntax.formats import read_dependencies, read_forests, read_trees

@@ -10,7 +10,8 @@ import pytest
 from treeglot import sample
 from treeglot.base.errors import UsageError
 from treeglot.cli import main
-from treeglot.models import Corpus, train
+from treeglot.corpus import Corpus
+from treeglot.models import train
 from treeglot.models.dep2str import DEP2STR_KINDS
 from treeglot.syntax import Dependency, heads, write
 from treeglot.syntax.constituents import to_dependencies

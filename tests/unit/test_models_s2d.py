@@ -7,8 +7,9 @@ import pytest
 
 from treeglot import sample
 from treeglot.cli import main
+from treeglot.corpus import Corpus
 from treeglot.lm import load_dependency
-from treeglot.models import Corpus, load, train
+from treeglot.models import load, train
 from treeglot.syntax import Dependency, heads, write
 from treeglot.syntax.constituents import to_dependencies
 from treeglot.syntax.formats import read_dependencies

@@ -15,7 +15,7 @@ from arpa import Model, to_arpa
 
 from treeglot import FormatError, UsageError
 from treeglot._core import write_sections
-from treeglot.lm import NgramModel, compile, load
+from treeglot.lm import NgramModel, compile_ngram, load_ngram
 
 
 def large_model(words: int = 300, ngrams: int = 6000) -> Model:
@@ -41,7 +41,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("lm")
     (path / "x.arpa").write_text(to_arpa(large_model()))
     for layout in ("fast", "small"):
-        compile(path / "x.arpa", path / layout, layout=layout)
+        compile_ngram(path / "x.arpa", path / layout, layout=layout)
     return path
 
 
@@ -58,9 +58,9 @@ def scores(model: NgramModel, texts: list[str]) -> list[float]:
 
 @pytest.mark.parametrize("layout", ["fast", "small"])
 def test_a_file_answers_as_what_it_was_written_from(folder: Path, texts: list[str], layout: str) -> None:
-    in_memory = load(folder / "x.arpa", layout=layout)
+    in_memory = load_ngram(folder / "x.arpa", layout=layout)
     for verify in (True, False):
-        mapped = load(folder / layout, verify=verify)
+        mapped = load_ngram(folder / layout, verify=verify)
         assert mapped.layout == layout
         assert (mapped.order, mapped.counts, len(mapped)) == (in_memory.order, in_memory.counts, len(in_memory))
         assert scores(mapped, texts) == scores(in_memory, texts)
@@ -69,7 +69,7 @@ def test_a_file_answers_as_what_it_was_written_from(folder: Path, texts: list[st
 
 def test_the_same_model_gives_the_same_bytes(folder: Path, tmp_path: Path) -> None:
     for layout in ("fast", "small"):
-        compile(folder / "x.arpa", tmp_path / layout, layout=layout)
+        compile_ngram(folder / "x.arpa", tmp_path / layout, layout=layout)
         assert (tmp_path / layout).read_bytes() == (folder / layout).read_bytes()
 
 
@@ -80,7 +80,7 @@ def test_the_small_layout_is_small(folder: Path) -> None:
 
 
 def test_the_bounds_of_the_small_layout_hold(folder: Path, texts: list[str]) -> None:
-    fast, small = load(folder / "fast"), load(folder / "small")
+    fast, small = load_ngram(folder / "fast"), load_ngram(folder / "small")
     probs, backoffs = small.core.prob_error, small.core.backoff_error
     # Half a step of 256 over the range of the values; bigrams that were put in as blanks are in [-5, -2].
     assert (probs[0], backoffs[0], backoffs[2]) == (0, 0, 0)
@@ -100,7 +100,7 @@ def test_the_bounds_of_the_small_layout_hold(folder: Path, texts: list[str]) -> 
 
 def test_false_positives_are_as_rare_as_stated(folder: Path) -> None:
     """N-grams that the model does not have: of 3 million, a handful are taken for others."""
-    fast, small = load(folder / "fast"), load(folder / "small")
+    fast, small = load_ngram(folder / "fast"), load_ngram(folder / "small")
     draw = np.random.default_rng(3)
     found = 0
     for _ in range(10):
@@ -125,7 +125,7 @@ def test_a_flipped_bit_is_noticed(folder: Path, tmp_path: Path, layout: str) -> 
     for _ in range(200):
         path.write_bytes(damage(data, draw))
         with pytest.raises(FormatError) as error:
-            load(path)
+            load_ngram(path)
         assert error.value.file == str(path)
 
 
@@ -137,7 +137,7 @@ def test_a_cut_file_is_noticed(folder: Path, tmp_path: Path, layout: str) -> Non
     for length in [0, 1, 63, 64, 65, len(data) - 64, len(data) - 1, *(draw.randrange(len(data)) for _ in range(30))]:
         path.write_bytes(data[:length])
         with pytest.raises(FormatError):
-            load(path)
+            load_ngram(path)
 
 
 @pytest.mark.parametrize("layout", ["fast", "small"])
@@ -151,7 +151,7 @@ def test_damage_without_verifying_is_no_crash(folder: Path, tmp_path: Path, text
             damaged[draw.randrange(2048, len(data))] = draw.randrange(256)
         path.write_bytes(damaged)
         try:
-            model = load(path, verify=False)
+            model = load_ngram(path, verify=False)
         except FormatError:
             continue
         assert len(scores(model, texts)) == len(texts)
@@ -172,7 +172,7 @@ def test_sections_that_do_not_fit_together(folder: Path, tmp_path: Path) -> None
         }
         write_sections(str(path), "ngram-lm", 1, changed)
         with pytest.raises(FormatError) as error:
-            load(path)
+            load_ngram(path)
         return error.value.problem
 
     assert problem(unigrams=content["unigrams"][:-8]) == "is damaged: its section 'model' contradicts the others"
@@ -191,11 +191,11 @@ def test_sections_that_do_not_fit_together(folder: Path, tmp_path: Path) -> None
 def test_a_file_of_another_kind(tmp_path: Path) -> None:
     write_sections(str(tmp_path / "x"), "rule-table", 1, {})
     with pytest.raises(FormatError, match="is a file of kind 'rule-table'; expected one of kind 'ngram-lm'"):
-        load(tmp_path / "x")
+        load_ngram(tmp_path / "x")
 
 
 def test_where_a_model_is_written(folder: Path, tmp_path: Path) -> None:
-    model = load(folder / "small")
+    model = load_ngram(folder / "small")
     with pytest.raises(UsageError, match="cannot be written to standard output"):
         model.write("-")
     with pytest.raises(FileNotFoundError):
@@ -212,13 +212,13 @@ def test_where_a_model_is_written(folder: Path, tmp_path: Path) -> None:
 
 
 def test_models_in_memory_are_not_pickled(folder: Path) -> None:
-    model = compile(folder / "x.arpa")
+    model = compile_ngram(folder / "x.arpa")
     with pytest.raises(TypeError, match="write it and load the file"):
         pickle.dumps(model)
 
 
 def test_numbers_are_checked(folder: Path) -> None:
-    model = load(folder / "fast")
+    model = load_ngram(folder / "fast")
     ids, offsets = model.encode(["w1 w2", ""])
     assert (ids.tolist(), offsets.tolist()) == ([4, 5], [0, 2, 2])
     with pytest.raises(ValueError, match="the number 303 is no word; the model has words 0 to 302"):
@@ -237,7 +237,7 @@ def test_numbers_are_checked(folder: Path) -> None:
 
 
 def test_perplexity(folder: Path) -> None:
-    model = load(folder / "fast")
+    model = load_ngram(folder / "fast")
     lines = ["w1 zz w2 w3", "", "zz zz", "w4"]
     found = model.perplexity(lines)
     words = [score for line in lines for score in model.full_scores(line)]
@@ -253,7 +253,7 @@ def test_perplexity(folder: Path) -> None:
 
 @pytest.mark.parametrize("layout", ["fast", "small"])
 def test_many_threads_ask_one_model(folder: Path, texts: list[str], layout: str) -> None:
-    model = load(folder / layout)
+    model = load_ngram(folder / layout)
     ids, offsets = model.encode(texts)
     wanted = model.score_texts(ids, offsets).tolist()
     with ThreadPoolExecutor(4) as pool:
@@ -262,7 +262,7 @@ def test_many_threads_ask_one_model(folder: Path, texts: list[str], layout: str)
 
 
 def test_blanks_separate_words(folder: Path) -> None:
-    model = load(folder / "fast")
+    model = load_ngram(folder / "fast")
     assert model.score("\tw1  w2\r\n w3\v\f") == model.score("w1 w2 w3")
     assert model.encode(["w1\u00a0w2"])[0].tolist() == [0]  # as KenLM: no blank of ASCII, no blank
 
@@ -270,7 +270,7 @@ def test_blanks_separate_words(folder: Path) -> None:
 def test_numbers_of_other_types(tmp_path: Path) -> None:
     path = tmp_path / "model.arpa"
     path.write_text(to_arpa(large_model(20, 50)))
-    model = load(path)
+    model = load_ngram(path)
     assert model.score_ngrams(np.array([[3, 4]])) == model.score_ngrams(np.array([[3, 4]], np.uint32))
     for wrong in (2**32 + 3, -1):  # cut to 32 bits, the first would be word 3
         with pytest.raises(ValueError, match=f"numbers of words from .*{wrong}.*; expected 0 to 4294967295"):
@@ -283,4 +283,4 @@ def test_layouts_have_names(tmp_path: Path) -> None:
     path = tmp_path / "model.arpa"
     path.write_text(to_arpa(large_model(20, 50)))
     with pytest.raises(UsageError, match="layout is 'tiny'; expected 'fast' or 'small'"):
-        load(path, layout="tiny")  # type: ignore[arg-type]
+        load_ngram(path, layout="tiny")  # type: ignore[arg-type]

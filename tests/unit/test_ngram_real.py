@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from treeglot._core import NgramState
-from treeglot.lm import NgramModel, compile, load, train
+from treeglot.lm import NgramModel, compile_ngram, load_ngram, train_ngram
 
 SHARED = Path(__file__).parents[2].parent / "shared/data/zh-en"
 
@@ -20,13 +20,13 @@ def arpa(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not SHARED.exists():
         pytest.skip(f"{SHARED} is absent")
     path = tmp_path_factory.mktemp("lm") / "x.arpa"
-    train(SHARED / "train.lc.en", 5, out=path)
+    train_ngram(SHARED / "train.lc.en", 5, out=path)
     return path
 
 
 @pytest.fixture(scope="module")
 def model(arpa: Path) -> NgramModel:
-    return load(arpa)
+    return load_ngram(arpa)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_states_after_long_histories(model: NgramModel, lines: list[str]) -> Non
 
 
 def test_the_small_layout_is_close(arpa: Path, model: NgramModel, lines: list[str], tmp_path: Path) -> None:
-    small = compile(arpa, tmp_path / "small", layout="small")
+    small = compile_ngram(arpa, tmp_path / "small", layout="small")
     assert small.core.bytes <= model.core.bytes / 3
     exact, rounded = model.perplexity(lines), small.perplexity(lines)
     assert rounded.including_oovs == pytest.approx(exact.including_oovs, rel=1e-3)
@@ -104,7 +104,7 @@ def test_the_small_layout_is_close(arpa: Path, model: NgramModel, lines: list[st
 
 def test_false_positives(arpa: Path, model: NgramModel) -> None:
     """Random trigrams, hardly any of which the model has; the bigrams that they end in are searched in vain too."""
-    small = load(arpa, layout="small")
+    small = load_ngram(arpa, layout="small")
     draw = np.random.default_rng(3)
     rows = draw.integers(0, len(model), (1_000_000, 2), dtype=np.uint32)
     a, b = model.score_ngrams(rows), small.score_ngrams(rows)

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from treeglot.align.score import AlignmentScore
+from treeglot.analyse.phrase_kinds import PhraseKinds
 from treeglot.base.errors import FormatError
 from treeglot.evaluate import Bleu, paired_bootstrap
 from treeglot.evaluate.report import score_systems
 from treeglot.experiment import load_report
-from treeglot.rules import PhraseKinds, RuleKinds
+from treeglot.rules.ghkm import RuleKinds
 
 
 def test_scores() -> None:

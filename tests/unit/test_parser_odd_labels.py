@@ -6,7 +6,7 @@ import pytest
 
 from treeglot._core import SplitGrammar
 from treeglot.base.errors import FormatError
-from treeglot.parse import GrammarParser, ParserTraining, load, train, treebank
+from treeglot.parse import GrammarParser, ParserTraining, load_parser, train_parser, treebank
 from treeglot.parse.train import train_in
 from treeglot.syntax import Tree
 
@@ -15,7 +15,7 @@ PLAIN = ParserTraining(cycles=0)
 
 def parser_of(*trees: str) -> GrammarParser:
     """Trained on ten of each tree, such that no word is rare: rare ones lean on what others like them are."""
-    return GrammarParser(train(treebank(Tree.parse(tree) for tree in trees * 10)[0], PLAIN))
+    return GrammarParser(train_parser(treebank(Tree.parse(tree) for tree in trees * 10)[0], PLAIN))
 
 
 def every_way(parser: GrammarParser, sentence: str) -> list[str]:
@@ -57,8 +57,8 @@ def test_a_tag_below_itself_is_cut_and_breaks_no_chain(tmp_path: Path, vertical:
     train_in(tmp_path, bank, options)
     rules = (tmp_path / "level0.grammar").read_text().splitlines()
     assert not [rule for rule in rules if rule.split()[0] == rule.split()[2]]
-    assert every_way(load(tmp_path), "go") == ["(TOP (S (VP (V go))))"] * 3
-    assert every_way(load(tmp_path), "dogs go hm") == ["(TOP (S (NP (N dogs)) (VP (V go) (X hm))))"] * 3
+    assert every_way(load_parser(tmp_path), "go") == ["(TOP (S (VP (V go))))"] * 3
+    assert every_way(load_parser(tmp_path), "dogs go hm") == ["(TOP (S (NP (N dogs)) (VP (V go) (X hm))))"] * 3
 
 
 def test_rules_of_grammars_trained_here_are_single_steps(tmp_path: Path) -> None:

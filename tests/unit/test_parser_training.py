@@ -8,7 +8,8 @@ import pytest
 from treeglot._core import SignatureKind, Trainer, clean_tree
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli import main
-from treeglot.parse import GrammarParser, ParserTraining, compare, load, train, treebank
+from treeglot.parse import GrammarParser, ParserTraining, load_parser, train_parser, treebank
+from treeglot.parse.brackets import compare
 from treeglot.parse.kbest import read_tree_lists
 from treeglot.parse.train import train_in
 from treeglot.sample import generate, split
@@ -51,9 +52,9 @@ def test_odd_trees_are_named() -> None:
 def test_labels_remember_sisters_and_ancestors() -> None:
     tree = Tree.parse("(S (NP (A a) (B b) (A a) (B b)) (VP (A a)))")
     bank, _ = treebank([tree], ParserTraining(horizontal=1, vertical=2, root="ROOT"))
-    labels = train(bank, ParserTraining(cycles=0)).labels
+    labels = train_parser(bank, ParserTraining(cycles=0)).labels
     assert labels == ["ROOT", "A", "B", "NP^S", "@NP^S|B", "@NP^S|A", "VP^S", "S^ROOT"]
-    parser = GrammarParser(train(bank, ParserTraining(cycles=0)))
+    parser = GrammarParser(train_parser(bank, ParserTraining(cycles=0)))
     assert [str(p.value) for p in parser.trees([tree.words])] == [str(tree)]
 
 
@@ -61,7 +62,7 @@ def test_trees_with_and_without_the_root_have_the_same_ancestors() -> None:
     some = [Tree.parse("(ROOT (S (NP (A a)) (A a)))"), Tree.parse("(S (NP (A a)) (A a))")]
     for vertical in (2, 3):
         options = ParserTraining(cycles=0, vertical=vertical)
-        grammar = train(treebank(some, options)[0], options)
+        grammar = train_parser(treebank(some, options)[0], options)
         assert len(grammar.labels) == 4
         (parsed,) = GrammarParser(grammar).forests([["a", "a"]])
         assert [str(tree) for _, tree in parsed.value.kbest(9)] == ["(ROOT (S (NP (A a)) (A a)))"]
@@ -69,9 +70,9 @@ def test_trees_with_and_without_the_root_have_the_same_ancestors() -> None:
 
 def test_a_root_that_all_trees_share_is_the_root() -> None:
     one, other = Tree.parse("(TOP (S (A a)))"), Tree.parse("(TOP (X (A a)))")
-    assert train(treebank([one, other])[0], ParserTraining(cycles=0)).labels == ["TOP", "A", "S", "X"]
+    assert train_parser(treebank([one, other])[0], ParserTraining(cycles=0)).labels == ["TOP", "A", "S", "X"]
     inside = Tree.parse("(S (TOP (A a)))")
-    assert train(treebank([one, inside])[0], ParserTraining(cycles=0)).labels[0] == "ROOT"
+    assert train_parser(treebank([one, inside])[0], ParserTraining(cycles=0)).labels[0] == "ROOT"
 
 
 def test_threads_give_the_same_bytes() -> None:
@@ -109,7 +110,7 @@ def test_words_are_smoothed_over_the_states_of_a_tag() -> None:
 
 def test_smoothing_reaches_the_model() -> None:
     bank, _ = treebank(TREES, QUICK)
-    all_the_same = train(bank, ParserTraining(**{**vars(QUICK), "cycles": 1, "smooth_lexicon": 1.0}))
+    all_the_same = train_parser(bank, ParserTraining(**{**vars(QUICK), "cycles": 1, "smooth_lexicon": 1.0}))
     assert all(max(p) == pytest.approx(min(p)) for p in lexicon(all_the_same.texts(1)[2]).values())
 
 
@@ -196,7 +197,7 @@ def test_options_that_make_no_sense_are_refused(name: str, value: float, wanted:
 def test_no_trees(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bank, _ = treebank([], QUICK)
     with pytest.raises(UsageError, match="there are no trees to train on"):
-        train(bank, QUICK)
+        train_parser(bank, QUICK)
     with pytest.raises(UsageError, match="there are no trees to train on"):
         train_in(tmp_path / "model", bank, QUICK)
     (tmp_path / "empty.tree").touch()
@@ -213,11 +214,11 @@ def test_files_cut_at_the_end_of_a_line_are_refused(tmp_path: Path, name: str) -
     whole = path.read_bytes()
     path.write_bytes(b"".join(whole.splitlines(keepends=True)[:-1]))
     with pytest.raises(FormatError) as error:
-        load(tmp_path)
+        load_parser(tmp_path)
     assert str(error.value) == (
         f"{path}: has {path.stat().st_size:,} bytes; expected {len(whole):,}, as parser.toml says; is it cut short?"
     )
-    assert load(tmp_path, level=0).grammar.states  # which does not need it
+    assert load_parser(tmp_path, level=0).grammar.states  # which does not need it
 
 
 def test_settings_cut_anywhere_are_refused(tmp_path: Path) -> None:
@@ -227,10 +228,10 @@ def test_settings_cut_anywhere_are_refused(tmp_path: Path) -> None:
     for end in range(len(whole)):
         path.write_bytes(whole[:end])
         with pytest.raises(FormatError, match=r"parser\.toml"):
-            load(tmp_path)
+            load_parser(tmp_path)
     path.write_bytes(whole.splitlines(keepends=True)[0])  # how unknown words are classed, but not the rest
     with pytest.raises(FormatError) as error:
-        load(tmp_path)
+        load_parser(tmp_path)
     assert str(error.value) == f"{path}: does not end with a line of sizes; is it cut short?"
 
 
@@ -242,7 +243,7 @@ def test_trained_on_the_sample_treebank(tmp_path: Path) -> None:
     gold = [pair.source_tree for pair in parts["test"]]
     scores = []
     for level in range(3):
-        parser = load(tmp_path, level=level)
+        parser = load_parser(tmp_path, level=level)
         scores.append(compare(gold, [p.value for p in parser.trees(tree.words for tree in gold)]).f1)
     assert scores[0] + 0.02 < min(scores[1:])
     assert scores[2] > 0.95
@@ -287,7 +288,7 @@ def test_a_report_has_a_line_for_every_sentence(tmp_path: Path, capsys: pytest.C
     train_in(model, bank, options)
     lines = [" ".join(TREES[0].words), "", "。 。 。", " ".join(TREES[1].words)]
     text.write_text("".join(line + "\n" for line in lines), encoding="utf-8")
-    first, *found = load(model).forests(line.split() for line in lines)
+    first, *found = load_parser(model).forests(line.split() for line in lines)
     assert [parsed.status for parsed in found] == ["no_words", "flat", "parsed"]
     wanted = [
         "line\twords\tstatus\tlog_probability\tcut",

@@ -14,15 +14,11 @@ from extraction import pairs_of
 
 from treeglot import FormatError, UsageError
 from treeglot._core import Renderer
-from treeglot.rules import (
-    Extraction,
-    HieroOptions,
-    ScoreOptions,
-    compile_table,
-    extract,
-    score,
-    table_schema,
-)
+from treeglot.rules import compile_table, extract, score_rules
+from treeglot.rules.extract import Extraction
+from treeglot.rules.hiero import HieroOptions
+from treeglot.rules.score import table_schema
+from treeglot.rules.sql import ScoreOptions
 from treeglot.syntax import Alignment
 
 PAIRS = [
@@ -38,7 +34,7 @@ def aligned(pairs):
 
 def table_of(pairs, folder: Path, options=None, scoring=None, **how):
     extraction = extract("hiero", aligned(pairs), folder / "counts", options, **how)
-    rules = score(extraction, folder / "rules.parquet", scoring, threads=how.get("threads", 1))
+    rules = score_rules(extraction, folder / "rules.parquet", scoring, threads=how.get("threads", 1))
     table = pq.read_table(folder / "rules.parquet")
     assert table.schema.equals(table_schema())
     assert rules == table.num_rows
@@ -150,7 +146,7 @@ def test_refusals(tmp_path):
 def test_too_little_memory_is_said(tmp_path):
     extraction = extract("hiero", aligned(random_pairs(2500, 3)), tmp_path / "counts")
     with pytest.raises(UsageError) as caught:
-        score(extraction, tmp_path / "rules.parquet", memory=2 << 20)
+        score_rules(extraction, tmp_path / "rules.parquet", memory=2 << 20)
     assert str(caught.value) == "2 MB are too few to score these rules; give it more memory or fewer threads"
     assert not (tmp_path / "rules.parquet").exists()
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from treeglot.cli import main
-from treeglot.parse import compare
-from treeglot.sample import forests, generate, split, write
+from treeglot.parse.brackets import compare
+from treeglot.sample import forests, generate, split, write_corpus
 from treeglot.sample.corpus import SamplePair, grammar
 from treeglot.sample.derive import DeadEndError, Deriver
 from treeglot.syntax import ParseForest, Tree
@@ -399,7 +399,7 @@ def test_forests_hold_most_gold_trees(
 
 
 def test_files(tmp_path: Path) -> None:
-    assert write(tmp_path / "a", pairs=60, seed=3) == {"train": 52, "dev": 4, "test": 4}
+    assert write_corpus(tmp_path / "a", pairs=60, seed=3) == {"train": 52, "dev": 4, "test": 4}
     pairs = split(generate(60, 3))
     for name, part in pairs.items():
         base = tmp_path / "a" / name
@@ -416,7 +416,7 @@ def test_files(tmp_path: Path) -> None:
 
 def test_same_seed_same_bytes(tmp_path: Path) -> None:
     for folder, seed in (("a", 3), ("b", 3), ("c", 4)):
-        write(tmp_path / folder, pairs=45, seed=seed)
+        write_corpus(tmp_path / folder, pairs=45, seed=seed)
     files = sorted(path.name for path in (tmp_path / "a").iterdir())
     for name in files:
         first, second, other = ((tmp_path / folder / name).read_bytes() for folder in "abc")

@@ -8,7 +8,8 @@ import pytest
 
 from treeglot._core import SignatureKind, SplitGrammar, signatures
 from treeglot.base.errors import FormatError, UsageError
-from treeglot.parse import GrammarParser, Parser, ParsingOptions, compare, load
+from treeglot.parse import GrammarParser, Parser, ParsingOptions, load_parser
+from treeglot.parse.brackets import compare
 from treeglot.parse.grammar import load_grammar
 from treeglot.syntax import Tree
 from treeglot.syntax.formats import read_forests, read_trees
@@ -122,7 +123,7 @@ def test_levels_below_the_first_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="level is -1; expected 0 or more"):
         GrammarParser(grammar(), level=-1)
     with pytest.raises(UsageError, match="level is -1; expected 0 or more"):
-        load(tmp_path, level=-1)
+        load_parser(tmp_path, level=-1)
 
 
 def test_every_sentence_gets_a_tree_and_is_counted() -> None:
@@ -246,7 +247,7 @@ def test_brackets_as_evalb_counts_them() -> None:
 @pytest.mark.skipif(not (SHARED / "grammars").exists(), reason="needs shared/data/grammars")
 @pytest.mark.parametrize(("language", "name"), [("zh", "chn_grammar"), ("en", "eng_grammar")])
 def test_trees_agree_with_egrets(language: str, name: str) -> None:
-    parser = load(SHARED / "grammars" / name, level=1)
+    parser = load_parser(SHARED / "grammars" / name, level=1)
     lines = (SHARED / f"zh-en/dev.{language}.parser-input").read_text(encoding="utf-8").splitlines()[:200]
     gold = list(read_trees(SHARED / f"zh-en/dev.{language}.tree.xz"))[:200]
     trees = [parsed.value for parsed in parser.trees(line.split() for line in lines)]
@@ -256,7 +257,7 @@ def test_trees_agree_with_egrets(language: str, name: str) -> None:
 
 @pytest.mark.skipif(not (SHARED / "grammars").exists(), reason="needs shared/data/grammars")
 def test_forests_score_as_egrets() -> None:
-    parser = load(SHARED / "grammars/chn_grammar", level=1)
+    parser = load_parser(SHARED / "grammars/chn_grammar", level=1)
     theirs = next(iter(read_forests(SHARED / "zh-en/dev.zh.forest.xz", "egret")))
     (ours,) = (p.value for p in parser.forests([theirs.words]))
     assert ours.viterbi() == theirs.viterbi()

@@ -4,7 +4,7 @@ import pytest
 from extraction import bitext, pairs_of
 
 from treeglot._core import DependencyBank, TargetStructures
-from treeglot.rules import compile_table, extract, open_table, score
+from treeglot.rules import compile_table, extract, open_table, score_rules
 from treeglot.syntax import Alignment, Dependency
 
 # (Bush) held ((a) talk) (with (Sharon)), the sentence of the c2d page
@@ -20,7 +20,7 @@ def test_structures_and_tags_go_with_the_rules(tmp_path):
     facts = extraction.facts
     assert facts["extractor"] == "string-dependency" and facts["labels"]
     assert facts["counts"]["unparsed"] == 0
-    score(extraction, tmp_path / "rules.parquet")
+    score_rules(extraction, tmp_path / "rules.parquet")
     compile_table(tmp_path / "rules.parquet", tmp_path / "rules.table")
     table = open_table(tmp_path / "rules.table")
     import pyarrow.parquet as pq

@@ -2,8 +2,8 @@
 
 import pytest
 
-from treeglot.syntax import Dependency, structures
-from treeglot.syntax.structure import Structure, structure
+from treeglot.syntax import Dependency
+from treeglot.syntax.structure import Structure, structure, structures
 
 #                                       0      1     2   3      4     5
 SENTENCE = Dependency.from_brackets("(Bush) held ((a) talk) (with (Sharon))")

@@ -8,10 +8,14 @@ import pytest
 
 from treeglot import FormatError, UsageError
 from treeglot.cli.app import run
-from treeglot.decode import SearchOptions, read_weights, write_weights
-from treeglot.models import Corpus, find_kind, load, train
-from treeglot.rules import CompileOptions, open_table
-from treeglot.tune import KBest
+from treeglot.corpus import Corpus
+from treeglot.decode import SearchOptions
+from treeglot.decode.weights import read_weights, write_weights
+from treeglot.models import load, train
+from treeglot.models.kinds import find_kind
+from treeglot.rules import open_table
+from treeglot.rules.table import CompileOptions
+from treeglot.tune.kbest import KBest
 
 KINDS = ["t2t-exact", "t2t-fuzzy", "t2t-fuzzy-nested", "samt"]
 NOUNS = {"Haus": "house", "Buch": "book", "Kind": "child", "Baum": "tree"}

@@ -11,8 +11,10 @@ import pytest
 from small_table import table
 
 from treeglot import _core
-from treeglot.decode import Derivation, Hypothesis, SearchOptions, Step, Translation, Translator, as_object
-from treeglot.lm import NgramModel, compile, load, train
+from treeglot._core import Derivation, Hypothesis, Step
+from treeglot.decode import SearchOptions, Translation, Translator
+from treeglot.decode.translation import as_object
+from treeglot.lm import NgramModel, compile_ngram, load_ngram, train_ngram
 from treeglot.syntax import Dependency, ParseForest, Tree
 
 WEIGHTS = {"p": 1.0, "glue": -0.1, "unknown": -5.0}
@@ -27,8 +29,8 @@ def translator(markup: bool = False, **weights: float) -> Translator:
 def lm(tmp_path_factory: pytest.TempPathFactory) -> NgramModel:
     path = tmp_path_factory.mktemp("lm") / "lm.bin"
     with pytest.warns(UserWarning):
-        compile(train(["the house is the", "house is the house", "that is a house"], order=3), path)
-    return load(path)
+        compile_ngram(train_ngram(["the house is the", "house is the house", "that is a house"], order=3), path)
+    return load_ngram(path)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treeglot.base.errors import FormatError
-from treeglot.decode import write_kbest
-from treeglot.tune import KBest, Pool, read_weights, write_weights
+from treeglot.decode.kbest import write_kbest
+from treeglot.decode.weights import read_weights, write_weights
+from treeglot.tune.kbest import KBest
+from treeglot.tune.pool import Pool
 
 NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1).filter(
     lambda name: not name.startswith("#") and not any(c.isspace() for c in name)

@@ -13,8 +13,14 @@ import pytest
 from synthetic import LogLinear
 
 from treeglot.base.errors import FormatError, UsageError
+from treeglot.decode.weights import read_weights
 from treeglot.evaluate import Bleu
-from treeglot.tune import KBest, LoopOptions, Mert, Mira, Pro, read_log, read_weights, tune
+from treeglot.tune import LoopOptions, tune_weights
+from treeglot.tune.kbest import KBest
+from treeglot.tune.loop import read_log
+from treeglot.tune.mert import Mert
+from treeglot.tune.mira import Mira
+from treeglot.tune.pro import Pro
 
 PROBLEM = LogLinear(sentences=12, candidates=12, features=3)
 START = {"f0": 0.2, "f1": -0.3, "f2": 0.1}
@@ -23,7 +29,7 @@ OPTIONS = LoopOptions(iterations=3, kbest=4, patience=0)
 
 
 def run(folder: Path, method=METHODS[0], problem=PROBLEM, start=START, options=OPTIONS, threads: int = 1, **more):
-    return tune(
+    return tune_weights(
         problem, problem.lines, [problem.references], method, start, folder, options=options, threads=threads, **more
     )
 
@@ -201,7 +207,7 @@ def test_mira_is_judged_on_what_it_holds_out(tmp_path: Path) -> None:
 def test_what_is_held_out_has_the_length_of_all(tmp_path: Path) -> None:
     """One sentence would say nothing of how long the output is: with a short reference, short output would win."""
     longer = [f"{line} and more" if i < 11 else line for i, line in enumerate(PROBLEM.references)]
-    found = tune(PROBLEM, PROBLEM.lines, [longer], METHODS[1], START, tmp_path, options=OPTIONS)
+    found = tune_weights(PROBLEM, PROBLEM.lines, [longer], METHODS[1], START, tmp_path, options=OPTIONS)
     held_out = METHODS[1].held_out(12)
     assert held_out.nonzero()[0].tolist() == [11]
     weights = [START, *(read_weights(tmp_path / f"{i:02}.weights") for i in range(1, len(found.log)))]
@@ -241,7 +247,7 @@ def test_an_empty_line_counts(tmp_path: Path) -> None:
 def test_bad_input(tmp_path: Path) -> None:
     def refused(lines, references, problem=PROBLEM) -> str:
         with pytest.raises((UsageError, ValueError)) as error:
-            tune(problem, lines, references, METHODS[0], START, tmp_path / "x", options=OPTIONS)
+            tune_weights(problem, lines, references, METHODS[0], START, tmp_path / "x", options=OPTIONS)
         shutil.rmtree(tmp_path / "x", ignore_errors=True)
         return str(error.value)
 

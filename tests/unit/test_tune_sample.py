@@ -7,9 +7,14 @@ from pathlib import Path
 import pytest
 
 from treeglot import Model, sample
+from treeglot.corpus import Corpus
 from treeglot.evaluate import Bleu
-from treeglot.models import Corpus, train
-from treeglot.tune import DecoderTranslator, LoopOptions, Mert, Mira, Pro, tune
+from treeglot.models import train
+from treeglot.tune import LoopOptions, tune_weights
+from treeglot.tune.decoder import DecoderTranslator
+from treeglot.tune.mert import Mert
+from treeglot.tune.mira import Mira
+from treeglot.tune.pro import Pro
 
 MARGIN = 1.5  # BLEU; MERT gains 4.9, MIRA 3.6 and PRO 2.4 here
 METHODS = {"mert": Mert(restarts=2, directions=3), "mira": Mira(), "pro": Pro(samples=500)}
@@ -18,7 +23,7 @@ METHODS = {"mert": Mert(restarts=2, directions=3), "mira": Mira(), "pro": Pro(sa
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
-    sample.write(folder, 1500, 1)
+    sample.write_corpus(folder, 1500, 1)
     return folder
 
 
@@ -38,7 +43,7 @@ def test_tuned_weights_are_better_on_other_sentences(name: str, corpus: Path, mo
         output = [translation.text for translation in found.translate_batch(lines(corpus / "test.zh"))]
         return Bleu().score(Bleu().statistics(output, [lines(corpus / "test.en")]))
 
-    found = tune(
+    found = tune_weights(
         DecoderTranslator(model.translator, "sample"),
         lines(corpus / "dev.zh"),
         [lines(corpus / "dev.en")],

@@ -13,8 +13,12 @@ from treeglot import _core
 from treeglot.base.errors import UsageError
 from treeglot.decode import SearchOptions
 from treeglot.evaluate import Bleu, Ter
-from treeglot.tune import KBest, LoopOptions, Mert, Mira, Pool, Pro, method, tune
-from treeglot.tune.mert import random_start
+from treeglot.tune import METHODS, LoopOptions, tune_weights
+from treeglot.tune.kbest import KBest
+from treeglot.tune.mert import Mert, random_start
+from treeglot.tune.mira import Mira
+from treeglot.tune.pool import Pool
+from treeglot.tune.pro import Pro
 
 PROBLEM = LogLinear(sentences=60, candidates=30, features=5)
 BEST = Bleu().score(Bleu().statistics(PROBLEM.translate(PROBLEM.lines, PROBLEM.best, 1).best(), [PROBLEM.references]))
@@ -28,7 +32,7 @@ def test_close_to_the_best_weights_from_any_start(tuner, seed: int, tmp_path: Pa
     draw = random.Random(seed)
     start = {name: draw.uniform(-1, 1) for name in PROBLEM.names}
     options = LoopOptions(iterations=6, kbest=12, patience=0, seed=seed)
-    found = tune(PROBLEM, PROBLEM.lines, [PROBLEM.references], tuner, start, tmp_path, options=options)
+    found = tune_weights(PROBLEM, PROBLEM.lines, [PROBLEM.references], tuner, start, tmp_path, options=options)
     output = PROBLEM.translate(PROBLEM.lines, found.weights, 1).best()
     reached = Bleu().score(Bleu().statistics(output, [PROBLEM.references]))
     assert found.log[0]["score"] < BEST - 5  # no start is good
@@ -154,12 +158,12 @@ def test_options_that_make_no_sense(make, message: str) -> None:
 
 
 def test_methods_by_name() -> None:
-    assert sorted(method) == ["mert", "mira", "pro"]
-    assert method.make("mert", {"restarts": 3}) == Mert(restarts=3)
+    assert sorted(METHODS) == ["mert", "mira", "pro"]
+    assert METHODS.make("mert", {"restarts": 3}) == Mert(restarts=3)
     with pytest.raises(
         UsageError, match=r"^unknown tuning method 'mart'; did you mean 'mert'\? known: mert, mira, pro$"
     ):
-        method["mart"]
+        METHODS["mart"]
 
 
 def test_bad_arrays_are_refused() -> None:

@@ -2,13 +2,13 @@
 
 >>> source = [["das", "Haus"], ["das", "Buch"], ["ein", "Buch"]] * 20
 >>> target = [["the", "house"], ["the", "book"], ["a", "book"]] * 20
->>> [str(links) for links in align(source, target)[:3]]
+>>> [str(links) for links in align_corpus(source, target)[:3]]
 ['0-0 1-1', '0-0 1-1', '0-0 1-1']
 """
 
 from treeglot.align.aligners import ALIGNERS
-from treeglot.align.corpus import align
-from treeglot.align.score import score
+from treeglot.align.corpus import align_corpus
+from treeglot.align.score import score_alignments
 from treeglot.align.symmetrize import symmetrize
 
-__all__ = ["ALIGNERS", "align", "score", "symmetrize"]
+__all__ = ["ALIGNERS", "align_corpus", "score_alignments", "symmetrize"]

@@ -17,7 +17,7 @@ from treeglot.syntax import Alignment
 LONGEST = 200  # words; longer sentences have no alignment, and the library would leave them out without a word
 
 
-def align(
+def align_corpus(
     source: Sentences,
     target: Sentences,
     method: str = DEFAULT,

@@ -47,12 +47,12 @@ class AlignmentScore:
         return html_table(rows)
 
 
-def score(
+def score_alignments(
     alignments: Iterable[Alignment], gold: Iterable[Alignment], possible: Iterable[Alignment] | None = None
 ) -> AlignmentScore:
     """Compare alignments with gold ones; `possible` links are no mistakes (default: the gold ones alone).
 
-    >>> judged = score([Alignment.parse("0-0 1-2")], [Alignment.parse("0-0 1-1")])
+    >>> judged = score_alignments([Alignment.parse("0-0 1-2")], [Alignment.parse("0-0 1-1")])
     >>> judged.precision, judged.recall, judged.aer
     (0.5, 0.5, 0.5)
     """

@@ -1,6 +1,5 @@
 """The papers' analyses of corpora and systems."""
 
-from treeglot.analyse.phrase_kinds import PhraseKinds, phrase_kinds
-from treeglot.analyse.rewrites import Rewrites, count_rewrites, rewrites_plot, rewrites_text
+from treeglot.analyse.phrase_kinds import phrase_kinds
 
-__all__ = ["PhraseKinds", "Rewrites", "count_rewrites", "phrase_kinds", "rewrites_plot", "rewrites_text"]
+__all__ = ["phrase_kinds"]

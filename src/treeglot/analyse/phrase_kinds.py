@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from treeglot._core import PhraseKindCounter, Tally
-from treeglot.corpus import Pair
-from treeglot.rules import collect
+from treeglot.corpus.pairs import Pair
+from treeglot.rules.collect import collect
 from treeglot.syntax.draw.bars import bars, columns, html_table
 
 KINDS: Mapping[str, str] = {

@@ -37,8 +37,7 @@ def align(
     threads: Annotated[int, typer.Option(help="Threads, two at most are used; they do not change the result.")] = 1,
 ) -> None:
     """Align the words of a parallel corpus."""
-    from treeglot.align import align as align_words
-    from treeglot.align import score
+    from treeglot.align import align_corpus, score_alignments
     from treeglot.align.symmetrize import SYMMETRIZATIONS
     from treeglot.base.errors import FormatError, UsageError
     from treeglot.base.options import unknown
@@ -52,7 +51,7 @@ def align(
         raise FormatError(str(target), 0, f"has {len(sides[1])} lines; expected {len(sides[0])}, as {source} has")
     with warnings.catch_warnings(record=True) as caught, Progress("aligning", unit="%", total=100) as progress:
         warnings.simplefilter("always")
-        links = align_words(
+        links = align_corpus(
             sides[0],
             sides[1],
             method,
@@ -68,5 +67,5 @@ def align(
         wanted = list(read_alignments(gold))
         if len(wanted) != len(links):
             raise FormatError(str(gold), 0, f"has {len(wanted)} lines; expected {len(links)}, as {source} has")
-        judged = score(links, wanted)
+        judged = score_alignments(links, wanted)
         say(f"AER {judged.aer:.4f}, precision {judged.precision:.4f}, recall {judged.recall:.4f}, F1 {judged.f1:.4f}")

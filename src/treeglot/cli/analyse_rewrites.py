@@ -27,10 +27,10 @@ def analyse_rewrites(
     """
     from json import dumps
 
-    from treeglot.analyse import count_rewrites, rewrites_plot, rewrites_text
+    from treeglot.analyse.rewrites import count_rewrites, rewrites_plot, rewrites_text
     from treeglot.base.errors import UsageError
     from treeglot.base.files import write_binary
-    from treeglot.decode import read_weights
+    from treeglot.decode.weights import read_weights
     from treeglot.models import load
 
     loaded = load(model)

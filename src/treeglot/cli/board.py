@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from treeglot.cli.output import is_terminal, say, settings
-from treeglot.experiment import Planned, Watcher
+from treeglot.experiment.pipeline import Planned, Watcher
 
 
 class Lines(Watcher):

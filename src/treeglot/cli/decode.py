@@ -32,7 +32,7 @@ from treeglot.cli.output import say, warn
 
 if TYPE_CHECKING:
     from treeglot.base.errors import FormatError
-    from treeglot.decode import Source
+    from treeglot.decode.translator import Source
     from treeglot.foreign.weights import Decoder
 
 
@@ -182,7 +182,7 @@ def _lines(source: Path, format: str = "") -> tuple[Iterator[Source], bool]:
 def _trees(source: Path, format: str | None, decoder: Decoder) -> Iterator[Source]:
     """Forests; a line, or nothing, where there is none."""
     from treeglot.base.files import iterate_lines, logical_suffix
-    from treeglot.corpus import as_forest
+    from treeglot.corpus.parses import as_forest
     from treeglot.corpus.sources import read_sources
     from treeglot.foreign.input import input_tree
     from treeglot.syntax import ParseForest, Tree
@@ -208,14 +208,14 @@ def _own(
     grammar: list[Path], weights: Path | None, lm: Path | None, given: Mapping[str, int | bool | None]
 ) -> AnyTranslator:
     from treeglot.decode import SearchOptions, Translator
-    from treeglot.lm import load
+    from treeglot.lm import load_ngram
     from treeglot.rules import open_table
 
     if weights is None:
         raise UsageError("missing option '--weights' (see treeglot decode --help)")
     if len(grammar) != 1:
         raise UsageError(f"{len(grammar)} grammars were given; expected one compiled table")
-    model = load(lm) if lm is not None else None
+    model = load_ngram(lm) if lm is not None else None
     return Translator(open_table(grammar[0]), given_weights(weights), model, searched(SearchOptions(), **given))
 
 

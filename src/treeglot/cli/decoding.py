@@ -18,7 +18,8 @@ from treeglot.base.options import Range
 from treeglot.cli.output import Progress, say, warn
 
 if TYPE_CHECKING:
-    from treeglot.decode import SearchOptions, Source, Translation
+    from treeglot.decode import SearchOptions, Translation
+    from treeglot.decode.translator import Source
     from treeglot.syntax import Dependency
 
 BATCH = 500  # sentences translated between two writes: memory does not grow with the input
@@ -45,7 +46,7 @@ Markup = Annotated[bool, typer.Option(help='The input gives translations: <x tra
 
 def given_weights(path: Path) -> dict[str, float]:
     """The weights of a file; says so if it has none."""
-    from treeglot.decode import read_weights
+    from treeglot.decode.weights import read_weights
 
     found = read_weights(path)
     if not any(found.values()):
@@ -183,7 +184,8 @@ def _write_dependencies(path: Path, trees: list[Dependency | None]) -> None:
 
 def render(translation: Translation, number: int, output: Output) -> str:
     """What is printed for one sentence."""
-    from treeglot.decode import Entry, as_object
+    from treeglot.decode.kbest import Entry
+    from treeglot.decode.translation import as_object
 
     if output.as_json:
         entry = as_object(translation, number, kbest=output.kbest > 0, trace=output.trace)

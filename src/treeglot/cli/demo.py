@@ -16,7 +16,9 @@ from treeglot.cli.screen import Colour, Width, screen
 from treeglot.cli.tour import Page
 
 if TYPE_CHECKING:
-    from treeglot.experiment import Pipeline, Recipe, Report
+    from treeglot.experiment import Pipeline
+    from treeglot.experiment.recipe import Recipe
+    from treeglot.experiment.results import Report
 
 SEED = 1
 FULL, QUICK = 3000, 1000  # sentence pairs
@@ -80,13 +82,13 @@ def demo(
 
 def _write(folder: Path, pairs: int) -> None:
     """The sample corpus as files, if they are not all there yet."""
-    from treeglot.sample import write
+    from treeglot.sample import write_corpus
 
     if not (folder / "complete").is_file():
         with Progress("making sentence pairs", unit="pairs", total=pairs) as progress:
             shutil.rmtree(folder, ignore_errors=True)  # what a run left that was killed
             folder.mkdir()
-            write(folder, pairs, SEED)
+            write_corpus(folder, pairs, SEED)
             (folder / "complete").touch()
             progress.update(pairs)
 
@@ -94,7 +96,7 @@ def _write(folder: Path, pairs: int) -> None:
 def _recipe(corpus: Path, quick: bool) -> Recipe:
     """The experiment: words are aligned, Chinese is parsed by a parser trained on its trees, systems are compared."""
     from treeglot.base.options import from_table
-    from treeglot.experiment import Recipe
+    from treeglot.experiment.recipe import Recipe
 
     def files(part: str) -> dict[str, Any]:
         return {"source": corpus / f"{part}.zh"}

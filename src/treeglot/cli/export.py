@@ -23,7 +23,7 @@ def export(
 
     The other decoder finds the same translations with the same scores. Run it from the folder.
     """
-    from treeglot.decode import read_weights
+    from treeglot.decode.weights import read_weights
     from treeglot.foreign import export as write
     from treeglot.models import load
 

@@ -19,9 +19,9 @@ def lm_compile(
     ] = "fast",
 ) -> None:
     """Compile an n-gram model: the file is mapped into memory when it is used, not read."""
-    from treeglot.lm import compile
+    from treeglot.lm import compile_ngram
 
-    model = compile(arpa, out, layout=layout)
+    model = compile_ngram(arpa, out, layout=layout)
     if model.core.unknown_added:
         warn(f"{arpa}: has no <unk>; unknown words get log10 -100")
     say(f"{sum(model.counts):,} n-grams of order 1 to {model.order} in {model.core.bytes:,} bytes")

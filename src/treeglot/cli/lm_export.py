@@ -16,11 +16,11 @@ def lm_export(
     out: Annotated[Path, typer.Option("--out", "-o", help="The ARPA file to write, also .gz, .xz or .zst.")],
 ) -> None:
     """Write a compiled n-gram model as an ARPA file, which other programs read."""
-    from treeglot.lm import load
+    from treeglot.lm import load_ngram
     from treeglot.lm.dependency import is_dependency_model
 
     if is_dependency_model(model):
         raise UsageError(f"{model} is a dependency model; ARPA files hold n-gram models")
-    loaded = load(model)
+    loaded = load_ngram(model)
     loaded.write_arpa(out)
     say(f"{sum(loaded.counts):,} n-grams of order 1 to {loaded.order}")

@@ -13,10 +13,10 @@ def lm_info(
 ) -> None:
     """Say what a language model file holds: order, n-grams, memory, and how exact it is."""
     from treeglot.cli import dependency_model
-    from treeglot.lm import DependencyModel, load, load_dependency
+    from treeglot.lm import DependencyModel, load_dependency, load_ngram
     from treeglot.lm.dependency import is_dependency_model
 
-    loaded = load_dependency(model) if is_dependency_model(model) else load(model)
+    loaded = load_dependency(model) if is_dependency_model(model) else load_ngram(model)
     if words:
         for number in range(len(loaded)):
             print(loaded.word(number))

@@ -39,7 +39,7 @@ def lm_score(
     """
     if words and total:
         raise UsageError("--words and --total cannot be had together")
-    from treeglot.lm import load, load_dependency
+    from treeglot.lm import load_dependency, load_ngram
     from treeglot.lm.dependency import is_dependency_model
 
     unit = math.log(10) if natural else 1.0
@@ -54,7 +54,7 @@ def lm_score(
         return
     if from_ or read_tags:
         raise UsageError(f"{model} is an n-gram model; --from and --read-tags are for dependency models")
-    _score(load(model), text, words, total, unit, bos, eos)
+    _score(load_ngram(model), text, words, total, unit, bos, eos)
 
 
 def _score(model: NgramModel, path: str, words: bool, total: bool, unit: float, bos: bool, eos: bool) -> None:

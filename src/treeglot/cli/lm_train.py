@@ -61,7 +61,7 @@ def lm_train(
         return
     if from_ or read_tags:
         raise UsageError("--from and --read-tags are for dependency models: give --dependency words or tags")
-    from treeglot.lm.train import FALLBACK, train
+    from treeglot.lm.train import FALLBACK, train_ngram
 
     try:
         thresholds = [int(count) for count in prune.replace(",", " ").split()]
@@ -70,7 +70,7 @@ def lm_train(
     with ExitStack() as stack, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         stages = Stages(stack)
-        training = train(
+        training = train_ngram(
             text,
             order,
             prune=thresholds,

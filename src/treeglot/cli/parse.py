@@ -36,7 +36,7 @@ def parse(
     Every sentence gets a result: one without a parse, or that takes too long, a flat tree. How many, and on
     which lines, is said at the end; --report tells it of every sentence.
     """
-    from treeglot.parse import load
+    from treeglot.parse import load_parser
     from treeglot.syntax import write
     from treeglot.syntax.formats import read_text
 
@@ -47,7 +47,7 @@ def parse(
     if str(out) == str(report) == "-":
         raise UsageError("--out and --report are both standard output")
     format_name = "" if kbest else _format(out, to, trees)
-    parser = load(model, options, level)
+    parser = load_parser(model, options, level)
     parse_all = parser.trees if format_name == "brackets" else parser.forests
     with _reporting(report) as told:
         found = told(track(parse_all(read_text(text)), "parsing", unit="sentences"))

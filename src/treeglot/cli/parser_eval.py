@@ -25,8 +25,7 @@ def parser_eval(
     """
     from treeglot._core import clean_tree
     from treeglot.base.errors import FormatError
-    from treeglot.parse import compare
-    from treeglot.parse.brackets import summary
+    from treeglot.parse.brackets import compare, summary
     from treeglot.syntax import ParseForest, Tree, read
     from treeglot.syntax.formats import find_format, read_trees
 

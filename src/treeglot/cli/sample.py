@@ -20,7 +20,7 @@ def sample(
     The sentences come from a synchronous grammar of Treeglot's own. Of 3,000 pairs 2,600 are for training, 200 for
     tuning and 200 for testing; docs/sample.md describes the files.
     """
-    from treeglot.sample import write
+    from treeglot.sample import write_corpus
 
-    sizes = write(out, pairs, seed)
+    sizes = write_corpus(out, pairs, seed)
     say(f"{out}: " + ", ".join(f"{size} pairs in {name}" for name, size in sizes.items()))

@@ -109,7 +109,7 @@ def language_models(train: Sequence[SamplePair], dev: Sequence[SamplePair]) -> s
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DiscountWarning)
-        words = lm.compile(lm.train([pair.target for pair in train], order=3))
+        words = lm.compile_ngram(lm.train_ngram([pair.target for pair in train], order=3))
         trees = lm.compile_dependency(lm.train_dependency([pair.target_dependency for pair in train]))
     perplexity = words.perplexity(" ".join(pair.target) for pair in dev)
     sentence = dev[0].target
@@ -128,7 +128,7 @@ def hiero(train: Sequence[SamplePair]) -> Model:
     import tempfile
     from pathlib import Path
 
-    from treeglot.models import Corpus
+    from treeglot.corpus import Corpus
     from treeglot.models import train as train_model
     from treeglot.syntax import write
 

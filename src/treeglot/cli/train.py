@@ -33,8 +33,8 @@ def train(
     import warnings
 
     from treeglot.base.options import changed, load_options
-    from treeglot.models import find_kind
     from treeglot.models import train as train_model
+    from treeglot.models.kinds import find_kind
 
     declared = find_kind(kind)
     chosen = load_options(declared.options, options) if options else declared.options()

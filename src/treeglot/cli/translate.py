@@ -32,7 +32,7 @@ from treeglot.cli.parameters import set_values
 from treeglot.cli.show import index_range
 
 if TYPE_CHECKING:
-    from treeglot.decode import Source
+    from treeglot.decode.translator import Source
 
 
 def translate(

@@ -54,19 +54,19 @@ def tune(
     """
     from treeglot.base.files import read_lines, write_binary
     from treeglot.base.options import changed, options_of, unknown
-    from treeglot.decode import write_weights
+    from treeglot.decode.weights import write_weights
     from treeglot.evaluate import Bleu
     from treeglot.models import load
-    from treeglot.tune import DecoderTranslator, LoopOptions, plot
-    from treeglot.tune import method as methods
-    from treeglot.tune import tune as tune_weights
+    from treeglot.tune import METHODS, LoopOptions, tune_weights
+    from treeglot.tune.decoder import DecoderTranslator
+    from treeglot.tune.plot import plot
 
     given = set_values(options)
-    known = [o.name for o in options_of(methods[method])]
+    known = [o.name for o in options_of(METHODS[method])]
     for name in given.keys() - {*known, "search"}:
         raise UsageError(unknown(f"option of [{method}]", name, [*known, "search"]))
     search = {"search": given.pop("search")} if "search" in given else {}
-    tuner = methods.make(method, given)
+    tuner = METHODS.make(method, given)
     loop = LoopOptions(iterations, kbest, patience, seed)
     loaded = load(model)
     loaded = loaded.with_search(changed(loaded.file, search).search)
@@ -116,7 +116,7 @@ def tune(
 
 def _start(folder: Path, start: Path | None, model: Model) -> Weights:
     """The weights that the run began with: the model's may have been replaced since."""
-    from treeglot.decode import read_weights, write_weights
+    from treeglot.decode.weights import read_weights, write_weights
 
     begun = folder / "start.weights"
     if start is not None:

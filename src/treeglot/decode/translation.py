@@ -51,8 +51,8 @@ class SearchForest:
         return [f"{label} {begin}-{end}" for label, (begin, end) in zip(self.labels, self.spans, strict=True)]
 
     def to_json(self) -> str:
-        """One line of JSON, as `treeglot.graph.from_json` reads it; nodes are labelled `X 0-2`."""
-        from treeglot.graph import to_json
+        """One line of JSON, as `treeglot.graph.json.from_json` reads it; nodes are labelled `X 0-2`."""
+        from treeglot.graph.json import to_json
 
         return to_json(self.graph, self.scores, self.names, self.rules, self.features)
 

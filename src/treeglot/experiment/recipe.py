@@ -14,9 +14,11 @@ from treeglot.align.symmetrize import SYMMETRIZATIONS
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike
 from treeglot.base.options import Options, file_options, in_file, load_options, option, required, unknown, with_values
-from treeglot.corpus import Corpus, SourceFiles
+from treeglot.corpus import Corpus
+from treeglot.corpus.files import SourceFiles
 from treeglot.lm.train import HIGHEST_ORDER
-from treeglot.models import Kind, find_kind
+from treeglot.models import Kind
+from treeglot.models.kinds import find_kind
 from treeglot.parse.train import MOST_CYCLES
 from treeglot.tune import LoopOptions
 

@@ -22,7 +22,7 @@ from treeglot.experiment.pipeline import Pipeline, Planned
 from treeglot.experiment.recipe import Recipe, System
 from treeglot.experiment.results import REPORT, Report, load_report
 from treeglot.experiment.step import Input, Output, Step, Task
-from treeglot.models import find_kind
+from treeglot.models.kinds import find_kind
 from treeglot.syntax.draw.page import DRAWN, SCRIPT
 
 KEY = 12  # characters of a step's key that are shown
@@ -103,7 +103,7 @@ def page(data: dict[str, Any]) -> str:
 def _system(recipe: Recipe, system: System, task: Task) -> dict[str, Any]:
     import duckdb
 
-    from treeglot.decode import read_weights
+    from treeglot.decode.weights import read_weights
 
     model, tuned = task.inputs[f"model {system.name}"], task.inputs.get(f"tuning {system.name}")
     table = model / "rules.parquet"

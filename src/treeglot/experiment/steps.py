@@ -31,7 +31,8 @@ from treeglot.experiment.recipe import (
 from treeglot.experiment.report import report_step
 from treeglot.experiment.results import SPEED
 from treeglot.experiment.step import Input, Output, Step, Task
-from treeglot.models import Kind, find_kind
+from treeglot.models import Kind
+from treeglot.models.kinds import find_kind
 
 BATCH = 500  # sentences translated between two writes
 DRAWN = 200  # sentences of a test set that the report draws
@@ -205,12 +206,12 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
 
 def _tuner(settings: TuneSettings) -> dict[str, Any]:
     """All options of the method."""
-    from treeglot.tune import method as methods
+    from treeglot.tune import METHODS
 
     if settings.method == "none":
         return {}
     with _blamed("tune", "tune", "options"):
-        return resolved(methods[settings.method], settings.options)
+        return resolved(METHODS[settings.method], settings.options)
 
 
 def _train_parser(settings: ParserSettings, task: Task) -> None:
@@ -230,11 +231,11 @@ def _train_parser(settings: ParserSettings, task: Task) -> None:
 
 
 def _parse(settings: ParserSettings, task: Task) -> None:
-    from treeglot.parse import ParsingOptions, load
+    from treeglot.parse import ParsingOptions, load_parser
     from treeglot.syntax import write
     from treeglot.syntax.formats import read_text
 
-    parser = load(task.inputs["parser"], ParsingOptions(prune=settings.prune, threads=task.threads))
+    parser = load_parser(task.inputs["parser"], ParsingOptions(prune=settings.prune, threads=task.threads))
     forests = [found.value for found in parser.forests(read_text(task.inputs["sentences"]))]
     write(task.out / "forests.jsonl", forests)
     write(task.out / "best.tree", [forest.viterbi() for forest in forests])
@@ -242,11 +243,11 @@ def _parse(settings: ParserSettings, task: Task) -> None:
 
 
 def _align(settings: AlignSettings, task: Task) -> None:
-    from treeglot.align import align
+    from treeglot.align import align_corpus
     from treeglot.syntax import write
     from treeglot.syntax.formats import read_text
 
-    links = align(
+    links = align_corpus(
         list(read_text(task.inputs["source"])),
         list(read_text(task.inputs["target"])),
         settings.method,
@@ -259,10 +260,10 @@ def _align(settings: AlignSettings, task: Task) -> None:
 
 
 def _lm(order: int, task: Task) -> None:
-    from treeglot.lm import compile, train
+    from treeglot.lm import compile_ngram, train_ngram
 
-    train(task.inputs["text"], order, memory=task.memory, out=task.out / "lm.arpa")
-    compile(task.out / "lm.arpa", task.out / "lm.bin")
+    train_ngram(task.inputs["text"], order, memory=task.memory, out=task.out / "lm.arpa")
+    compile_ngram(task.out / "lm.arpa", task.out / "lm.bin")
     (task.out / "lm.arpa").unlink()
 
 
@@ -287,17 +288,18 @@ def _train(kind: Kind, options: Mapping[str, Any], task: Task) -> None:
 def _tune(settings: TuneSettings, lowercase: bool, task: Task) -> None:
     from treeglot.evaluate import Bleu
     from treeglot.models import load
-    from treeglot.tune import DecoderTranslator, LoopOptions, plot, tune
-    from treeglot.tune import method as methods
+    from treeglot.tune import METHODS, LoopOptions, tune_weights
+    from treeglot.tune.decoder import DecoderTranslator
+    from treeglot.tune.plot import plot
 
     model, refused = load(task.inputs["model"]), _Refused(task.inputs["dev"])
     references = [read_lines(path) for name, path in task.inputs.items() if name.startswith("reference ")]
     translator = DecoderTranslator(model.translator, model.kind, threads=task.threads, refused=refused)
-    found = tune(
+    found = tune_weights(
         translator,
         list(model.read(task.inputs["dev"])),
         references,
-        methods.make(settings.method, settings.options),
+        METHODS.make(settings.method, settings.options),
         model.weights,
         task.out,
         metric=Bleu(lowercase=lowercase),
@@ -330,8 +332,9 @@ class _Refused:
 
 
 def _translate(task: Task) -> None:
-    from treeglot.decode import as_object, read_weights
     from treeglot.decode.draw import to_html
+    from treeglot.decode.translation import as_object
+    from treeglot.decode.weights import read_weights
     from treeglot.models import load
 
     model = load(task.inputs["model"]).with_weights(read_weights(task.inputs["weights"]))

@@ -21,7 +21,7 @@ from treeglot.foreign.input import mask
 from treeglot.syntax import Dependency, ParseForest
 
 if TYPE_CHECKING:
-    from treeglot.decode import Source
+    from treeglot.decode.translator import Source
     from treeglot.models import Model
 
 LN10 = math.log(10)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from treeglot.corpus import as_forest
+from treeglot.corpus.parses import as_forest
 from treeglot.decode.translator import Source
 from treeglot.foreign.weights import Decoder
 from treeglot.syntax import Tree

@@ -66,12 +66,12 @@ def open_system(
     report: Report,
 ) -> ForeignTranslator:
     """The translator; weights that belong to grammars of other names are refused."""
-    from treeglot.lm import load
+    from treeglot.lm import load_ngram
 
     translator = ForeignTranslator(
         table,
         weights,
-        load(files.lm) if files.lm is not None else None,
+        load_ngram(files.lm) if files.lm is not None else None,
         options,
         pass_through=pass_through,
         glue=glue,

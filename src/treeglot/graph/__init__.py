@@ -1,23 +1,19 @@
 """The hypergraph and the algorithms over it."""
 
 from treeglot._core import Builder, Hypergraph
-from treeglot.graph.derivations import kbest, sample, viterbi
-from treeglot.graph.json import from_json, to_json
-from treeglot.graph.rewrite import prune, unite
+from treeglot.graph.derivations import kbest, sample_derivations, viterbi
+from treeglot.graph.rewrite import prune
 from treeglot.graph.sums import count, inside, outside, posteriors
 
 __all__ = [
     "Builder",
     "Hypergraph",
     "count",
-    "from_json",
     "inside",
     "kbest",
     "outside",
     "posteriors",
     "prune",
-    "sample",
-    "to_json",
-    "unite",
+    "sample_derivations",
     "viterbi",
 ]

@@ -1,17 +1,17 @@
 """Language models over words and over dependencies."""
 
 from treeglot.lm.dependency import DependencyModel, compile_dependency, load_dependency
-from treeglot.lm.ngram import NgramModel, compile, load
-from treeglot.lm.train import train
+from treeglot.lm.ngram import NgramModel, compile_ngram, load_ngram
+from treeglot.lm.train import train_ngram
 from treeglot.lm.train_dependency import train_dependency
 
 __all__ = [
     "DependencyModel",
     "NgramModel",
-    "compile",
     "compile_dependency",
-    "load",
+    "compile_ngram",
     "load_dependency",
-    "train",
+    "load_ngram",
     "train_dependency",
+    "train_ngram",
 ]

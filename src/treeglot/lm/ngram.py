@@ -67,9 +67,9 @@ class Perplexity:
 class NgramModel(CompiledModel[_core.NgramModel]):
     """A back-off n-gram model. Texts are strings whose words are separated by blanks, without `<s>` and `</s>`.
 
-    >>> from treeglot.lm import compile, train
+    >>> from treeglot.lm import compile_ngram, train_ngram
     >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
-    >>> model = compile(train(lines, order=2))
+    >>> model = compile_ngram(train_ngram(lines, order=2))
     >>> model.order, len(model), "b" in model, "z" in model
     (2, 10, True, False)
     >>> round(model.score("a b"), 4)
@@ -112,12 +112,12 @@ class NgramModel(CompiledModel[_core.NgramModel]):
         In the `small` layout the file also has the false positives that its n-grams lead to.
 
         >>> import tempfile
-        >>> from treeglot.lm import compile, train
+        >>> from treeglot.lm import compile_ngram, train_ngram
         >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
-        >>> model = compile(train(lines, order=2))
+        >>> model = compile_ngram(train_ngram(lines, order=2))
         >>> arpa = Path(tempfile.mkdtemp()) / "lm.arpa"
         >>> model.write_arpa(arpa)
-        >>> load(arpa).score("a b") == model.score("a b")
+        >>> load_ngram(arpa).score("a b") == model.score("a b")
         True
         """
         with write_binary(path) as stream:
@@ -127,9 +127,9 @@ class NgramModel(CompiledModel[_core.NgramModel]):
     def ids(self, words: Iterable[str]) -> Ids:
         """The numbers of words.
 
-        >>> from treeglot.lm import compile, train
+        >>> from treeglot.lm import compile_ngram, train_ngram
         >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
-        >>> model = compile(train(lines, order=2))
+        >>> model = compile_ngram(train_ngram(lines, order=2))
         >>> model.ids(["<unk>", "a", "c", "nonsense"])
         array([0, 3, 5, 0], dtype=uint32)
         """
@@ -156,9 +156,9 @@ class NgramModel(CompiledModel[_core.NgramModel]):
     def perplexity(self, texts: Iterable[str]) -> Perplexity:
         """How well the model foretells texts, each with `<s>` before it and `</s>` after it.
 
-        >>> from treeglot.lm import compile, train
+        >>> from treeglot.lm import compile_ngram, train_ngram
         >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
-        >>> model = compile(train(lines, order=2))
+        >>> model = compile_ngram(train_ngram(lines, order=2))
         >>> found = model.perplexity(["a b", "c a x"])
         >>> found.tokens, found.oovs, round(found.including_oovs, 2), round(found.excluding_oovs, 2)
         (7, 1, 7.76, 6.95)
@@ -195,9 +195,9 @@ class NgramModel(CompiledModel[_core.NgramModel]):
     ) -> npt.NDArray[np.float32]:
         """The log10 score of each text.
 
-        >>> from treeglot.lm import compile, train
+        >>> from treeglot.lm import compile_ngram, train_ngram
         >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
-        >>> model = compile(train(lines, order=2))
+        >>> model = compile_ngram(train_ngram(lines, order=2))
         >>> ids, offsets = model.encode(["a b", "c a"])
         >>> model.score_texts(ids, offsets).round(3)
         array([-2.449, -2.608], dtype=float32)
@@ -223,9 +223,9 @@ class NgramModel(CompiledModel[_core.NgramModel]):
     def score_word(self, state: NgramState, word: str) -> tuple[WordScore, NgramState]:
         """The score of a word after a state, and the state after it. States are equal when nothing tells them apart.
 
-        >>> from treeglot.lm import compile, train
+        >>> from treeglot.lm import compile_ngram, train_ngram
         >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
-        >>> model = compile(train(lines, order=2))
+        >>> model = compile_ngram(train_ngram(lines, order=2))
         >>> score, state = model.score_word(model.begin_state(), "a")
         >>> score.length, state
         (2, NgramState(3))
@@ -242,9 +242,9 @@ class NgramModel(CompiledModel[_core.NgramModel]):
         The score is that of the words plus what the scores of the pieces change by; so the sum over all steps in which
         a sentence is put together is the score of the sentence, whatever the steps were.
 
-        >>> from treeglot.lm import compile, train
+        >>> from treeglot.lm import compile_ngram, train_ngram
         >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
-        >>> model = compile(train(lines, order=2))
+        >>> model = compile_ngram(train_ngram(lines, order=2))
         >>> inner, piece = model.score_rule(["b", "c"])
         >>> outer, _ = model.score_rule(["a", piece, "</s>"], begins_sentence=True)
         >>> abs(inner + outer - model.score("a b c")) < 1e-6
@@ -256,10 +256,10 @@ class NgramModel(CompiledModel[_core.NgramModel]):
     def __reduce__(self) -> tuple[Any, ...]:
         if self.path is None:
             raise TypeError("a model that was compiled in memory cannot be pickled; write it and load the file")
-        return load, (self.path,)
+        return load_ngram, (self.path,)
 
 
-def load(path: PathLike, *, layout: Layout = "fast", verify: bool = True) -> NgramModel:
+def load_ngram(path: PathLike, *, layout: Layout = "fast", verify: bool = True) -> NgramModel:
     """Load a model: a compiled file, which is mapped, or an ARPA file (also compressed), which is compiled in memory.
 
     `layout` is that of what is compiled here. `verify=False` opens a compiled file without reading it through; damage
@@ -273,7 +273,7 @@ def load(path: PathLike, *, layout: Layout = "fast", verify: bool = True) -> Ngr
     return NgramModel(_read_arpa(path, layout), name)
 
 
-def compile(
+def compile_ngram(
     source: PathLike | Training | EstimatedNgrams, out: PathLike | None = None, *, layout: Layout = "fast"
 ) -> NgramModel:
     """Compile an ARPA file, or what training estimated; write the compiled model to `out` if given.
@@ -282,9 +282,9 @@ def compile(
     256 per order, and n-grams are told apart by fingerprints of 23 bits, so that once in about 500,000 times an n-gram
     that is not in the model gets the values of another one.
 
-    >>> from treeglot.lm import train
+    >>> from treeglot.lm import train_ngram
     >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
-    >>> compile(train(lines, order=2), layout="small")
+    >>> compile_ngram(train_ngram(lines, order=2), layout="small")
     <NgramModel of order 2, small>
     """
     if isinstance(source, Training):

@@ -37,7 +37,7 @@ class Training:
     estimate: EstimatedNgrams | None  # none when it was written to a file as it was made
 
 
-def train(
+def train_ngram(
     text: PathLike | Iterable[Line],
     order: int = 5,
     *,
@@ -60,7 +60,7 @@ def train(
     Messages call the text `name`. The result does not depend on `memory` and `threads`.
 
     >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
-    >>> training = train(lines, order=2)
+    >>> training = train_ngram(lines, order=2)
     >>> training.report.tokens, training.report.kept
     (24, [10, 23])
     >>> training.estimate.vocabulary[:5]

@@ -7,7 +7,8 @@ from dataclasses import replace
 from treeglot.corpus import Needs
 from treeglot.models.kind import Kind
 from treeglot.models.matchers import forests
-from treeglot.rules import RULE_SETS, CompileOptions, rule_kinds
+from treeglot.rules.ghkm import RULE_SETS, rule_kinds
+from treeglot.rules.table import CompileOptions
 
 # The features of the c2d page, "Model": λ9 to λ13 (λ1 is their common scale), then λ2, λ5, λ7, λ8 and what it takes
 # to translate any input; for trees λ3, λ4 and λ6. Phrases, whose root is X, are told from other rules by one more: what

@@ -8,7 +8,7 @@ from treeglot.corpus import Needs
 from treeglot.decode import SearchOptions
 from treeglot.models.kind import Kind
 from treeglot.models.matchers import augmented_dependents, dependents
-from treeglot.rules import ScoreOptions
+from treeglot.rules.sql import ScoreOptions
 
 # The seven features of the dep2str page, and what it takes to translate any input. The values are where tuning starts:
 # about what MERT made of Hiero's for dep2str on Chinese-English, dev; from Hiero's own, tuning the augmented model

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from treeglot.models.kind import Kind
-from treeglot.rules import ScoreOptions
+from treeglot.rules.sql import ScoreOptions
 
 # Where tuning starts, and what an untuned model uses: the language model and both directions' probabilities count,
 # words are worth about what the language model takes for them, glue costs a little.

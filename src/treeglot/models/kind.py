@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treeglot.base.errors import UsageError
-from treeglot.corpus import Corpus, Needs, as_forest
+from treeglot.corpus import Corpus, Needs
 from treeglot.corpus.files import is_parsed, option_name
+from treeglot.corpus.parses import as_forest
 from treeglot.corpus.sources import read_sources
-from treeglot.decode import Setup, Source
+from treeglot.decode.translator import Setup, Source
 from treeglot.models.artefacts import Artefacts
 from treeglot.models.matchers import strings
 from treeglot.models.options import model_options
-from treeglot.rules import Engine, Extraction
+from treeglot.rules.engines import Engine
+from treeglot.rules.extract import Extraction
 from treeglot.rules.sql import COLUMNS
 from treeglot.syntax import Dependency, ParseForest, Tree, heads
 from treeglot.syntax.head_style import head_style

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from treeglot._core import FeatureSet, Matcher
-from treeglot.decode import SearchOptions, Setup, match_dependents, match_forests, match_labels, match_strings
+from treeglot.decode import SearchOptions
+from treeglot.decode.dependents import match_dependents
+from treeglot.decode.forests import match_forests
+from treeglot.decode.translator import Setup, match_labels, match_strings
 from treeglot.models.artefacts import Artefacts
 
 

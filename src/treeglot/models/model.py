@@ -21,7 +21,9 @@ from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, write_binary
 from treeglot.base.options import Options, load_options, option, required
 from treeglot.base.toml import format_value
-from treeglot.decode import SearchOptions, Source, Translation, Translator, read_weights, write_weights
+from treeglot.decode import SearchOptions, Translation, Translator
+from treeglot.decode.translator import Source
+from treeglot.decode.weights import read_weights, write_weights
 from treeglot.models.artefacts import Artefacts
 from treeglot.models.kinds import find_kind
 
@@ -91,7 +93,7 @@ class Model:
 
 def load(directory: PathLike) -> Model:
     """Load a model from its folder."""
-    from treeglot.lm import load as load_lm
+    from treeglot.lm import load_ngram
 
     folder = Path(directory)
     path = folder / "model.toml"
@@ -102,7 +104,7 @@ def load(directory: PathLike) -> Model:
         kind = find_kind(file.kind)
     except UsageError as error:
         raise FormatError(os.fspath(path), 0, str(error)) from error
-    lm = load_lm(folder / file.lm) if file.lm else None
+    lm = load_ngram(folder / file.lm) if file.lm else None
     table = _core.RuleTable.open(os.fspath(folder / file.rules))
     setup = kind.matcher(Artefacts.load(folder, kind.source_heads, kind.dependency_models))
     return Model(folder, file, Translator(table, read_weights(folder / file.weights), lm, file.search, setup))

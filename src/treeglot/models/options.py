@@ -9,16 +9,12 @@ from typing import Any
 from treeglot.base.options import Options, option, options_of
 from treeglot.decode import SearchOptions
 from treeglot.lm.train import HIGHEST_ORDER
-from treeglot.rules import (
-    CompileOptions,
-    FuzzyOptions,
-    GhkmOptions,
-    HeadDependentsOptions,
-    HieroOptions,
-    ScoreOptions,
-    StructureOptions,
-    TreePairOptions,
-)
+from treeglot.rules.ghkm import GhkmOptions
+from treeglot.rules.head_dependents import HeadDependentsOptions
+from treeglot.rules.hiero import FuzzyOptions, HieroOptions, StructureOptions
+from treeglot.rules.sql import ScoreOptions
+from treeglot.rules.table import CompileOptions
+from treeglot.rules.tree_pair import TreePairOptions
 from treeglot.syntax import heads
 
 EXTRACTORS: dict[str, type[Any]] = {

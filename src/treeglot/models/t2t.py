@@ -9,7 +9,7 @@ from treeglot.decode import SearchOptions
 from treeglot.models.hiero import SMOOTHED, WEIGHTS
 from treeglot.models.kind import Kind
 from treeglot.models.matchers import labels, strings
-from treeglot.rules import CompileOptions
+from treeglot.rules.table import CompileOptions
 
 # A match is worth something, a mismatch costs; all other syntax features begin at 0.
 SYNTAX_WEIGHTS = WEIGHTS | {"match_f": 0.05, "nomatch_f": -0.05, "match_e": 0.05, "nomatch_e": -0.05}

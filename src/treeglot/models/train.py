@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from treeglot.base.files import PathLike, scratch_folder, write_binary
 from treeglot.base.sizes import parse_size
-from treeglot.corpus import Corpus, Pair, Pairs
+from treeglot.corpus import Corpus
+from treeglot.corpus.pairs import Pair, Pairs
 from treeglot.models.artefacts import DEPENDENCY_MODELS, DependencyModels, write_heads
 from treeglot.models.kinds import find_kind
 from treeglot.models.model import Model, load, write_model
 from treeglot.syntax.formats.core import PLAIN
 
 if TYPE_CHECKING:
-    from treeglot.rules import Compiled
+    from treeglot.rules.table import Compiled
 
 TARGET = "target.txt"
 
@@ -42,7 +43,8 @@ def train(
     given; otherwise one is trained on `lm_text` or, without it, on the target side. `report` is told what is done, line
     by line. Beside the model, `rules.parquet` holds the scored rules for inspection.
     """
-    from treeglot.rules import DuckDB, compile_table, extract, score
+    from treeglot.rules import compile_table, extract, score_rules
+    from treeglot.rules.engines import DuckDB
 
     declared = find_kind(kind)
     declared.check(corpus)
@@ -72,7 +74,7 @@ def train(
         (folder / "model.toml").unlink(missing_ok=True)
         with write_binary(folder / "extraction.json") as stream:  # what was seen, and which options it was taken with
             stream.write(json.dumps(facts, indent=1).encode() + b"\n")
-        rules = score(extraction, folder / "rules.parquet", options.score, engine=engine)
+        rules = score_rules(extraction, folder / "rules.parquet", options.score, engine=engine)
         report(f"{rules:,} rules scored")
         compiled = compile_table(folder / "rules.parquet", folder / "rules.table", options.compile)
         _report_table(compiled, report)
@@ -115,15 +117,14 @@ def _make_lm(
     memory: str | int,
     name: str,
 ) -> None:
-    from treeglot.lm import compile, train
-    from treeglot.lm import load as load_lm
+    from treeglot.lm import compile_ngram, load_ngram, train_ngram
 
     if lm is not None:
-        load_lm(lm).write(folder / "lm.bin")
+        load_ngram(lm).write(folder / "lm.bin")
         return
     arpa = scratch / "lm.arpa"
-    train(lm_text or scratch / TARGET, order, memory=memory, out=arpa, name=None if lm_text else name)
-    compile(arpa, folder / "lm.bin")
+    train_ngram(lm_text or scratch / TARGET, order, memory=memory, out=arpa, name=None if lm_text else name)
+    compile_ngram(arpa, folder / "lm.bin")
 
 
 LOST = {

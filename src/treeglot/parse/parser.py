@@ -131,7 +131,7 @@ class GrammarParser:
         return text + f"; {self.cut:,} node{_s(self.cut)} cut by a limit ({limits})"
 
 
-def load(directory: PathLike, options: ParsingOptions | None = None, level: int | None = None) -> GrammarParser:
+def load_parser(directory: PathLike, options: ParsingOptions | None = None, level: int | None = None) -> GrammarParser:
     """The parser of a folder of grammar files, using its levels up to `level` (all of them by default)."""
     _check_level(level)
     grammar = load_grammar(directory, None if level is None else level + 1)

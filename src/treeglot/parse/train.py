@@ -97,11 +97,13 @@ def _common_root(trees: Iterable[Tree]) -> str:
     return roots.pop() if len(roots) == 1 and not roots & others else "ROOT"
 
 
-def train(bank: Treebank, options: ParserTraining | None = None, progress: Progress | None = None) -> SplitGrammar:
+def train_parser(
+    bank: Treebank, options: ParserTraining | None = None, progress: Progress | None = None
+) -> SplitGrammar:
     """A grammar with `options.cycles` + 1 levels, in memory.
 
     >>> bank, _ = treebank([Tree.parse("(S (NP (PRP we)) (VP (VB go)))")])
-    >>> train(bank, ParserTraining(cycles=1)).labels
+    >>> train_parser(bank, ParserTraining(cycles=1)).labels
     ['S', 'PRP', 'NP', 'VB', 'VP']
     """
     options = options or ParserTraining()

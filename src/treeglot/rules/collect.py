@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from treeglot._core import Bitext, BitextBuilder, DependencyBank, ForestBank, TreeBatch
-from treeglot.corpus import Pair
+from treeglot.corpus.pairs import Pair
 from treeglot.syntax import Dependency, Tree
 
 BATCH = 2048  # forests that are pruned at a time

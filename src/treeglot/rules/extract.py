@@ -17,7 +17,7 @@ from treeglot._core import Extractor, LexicalTable, Tally
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, write_binary
 from treeglot.base.options import unknown
-from treeglot.corpus import Pair
+from treeglot.corpus.pairs import Pair
 from treeglot.rules.count_files import write_counts, write_lexical, write_words
 
 MEMORY = 1 << 30

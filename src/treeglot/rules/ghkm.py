@@ -12,7 +12,7 @@ from typing import Literal
 from treeglot._core import DependencyBank, GhkmExtractor
 from treeglot.base.errors import OptionError, UsageError
 from treeglot.base.options import Options, option
-from treeglot.corpus import Pair
+from treeglot.corpus.pairs import Pair
 from treeglot.rules.collect import collect
 from treeglot.rules.engines import DuckDB, Engine, Statement
 from treeglot.rules.extract import Extracting, Extraction, extractor

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from treeglot._core import HeadDependentsExtractor
 from treeglot.base.options import Options, option
-from treeglot.corpus import Pair
+from treeglot.corpus.pairs import Pair
 from treeglot.rules.collect import collect
 from treeglot.rules.extract import Extracting, extractor
 

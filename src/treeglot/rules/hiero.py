@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from treeglot._core import DependencyBank, FuzzyLabels, HieroExtractor, TargetStructures
 from treeglot.base.options import Options, option
-from treeglot.corpus import Pair
+from treeglot.corpus.pairs import Pair
 from treeglot.rules.collect import collect
 from treeglot.rules.extract import Extracting, extractor
 from treeglot.syntax.same_words import ESCAPES

@@ -22,7 +22,7 @@ ROWS = 1 << 17  # of a row group
 MEMORY = 2 << 30
 
 
-def score(
+def score_rules(
     extraction: Extraction,
     path: PathLike,
     options: ScoreOptions | None = None,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from treeglot.base.errors import UsageError
 from treeglot.base.files import PathLike
-from treeglot.parse import GrammarParser, ParserTraining, ParsingOptions, train, treebank
+from treeglot.parse import GrammarParser, ParserTraining, ParsingOptions, train_parser, treebank
 from treeglot.sample.derive import DeadEndError, Deriver
 from treeglot.sample.grammar import Grammar
 from treeglot.sample.grammar_reader import load_grammar
@@ -134,13 +134,13 @@ def forests(
     """
     options = ParserTraining(cycles=cycles, signature="chinese", threads=threads)
     bank, _ = treebank((pair.source_tree for pair in parts["train"]), options)
-    parser = GrammarParser(train(bank, options), ParsingOptions(prune=prune, threads=threads))
+    parser = GrammarParser(train_parser(bank, options), ParsingOptions(prune=prune, threads=threads))
     return {
         name: [parsed.value for parsed in parser.forests(pair.source for pair in part)] for name, part in parts.items()
     }
 
 
-def write(directory: PathLike, pairs: int = 3000, seed: int = 1) -> dict[str, int]:
+def write_corpus(directory: PathLike, pairs: int = 3000, seed: int = 1) -> dict[str, int]:
     """Generate a corpus and write its files into `directory`, made if need be; how many pairs each part has."""
     _check_size(pairs)
     folder = Path(directory)

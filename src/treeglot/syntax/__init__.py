@@ -29,25 +29,19 @@ array([ 1, -1,  1], dtype=int32)
 
 from treeglot._core import Alignment, Dependency, ParseForest, Tree
 from treeglot.syntax import heads
-from treeglot.syntax.category import categories
 from treeglot.syntax.constituents import to_dependency
 from treeglot.syntax.formats import FORMATS, read, read_parallel, write
-from treeglot.syntax.head_style import HeadStyle
 from treeglot.syntax.notebook import attach
-from treeglot.syntax.structure import structures
 
 __all__ = [
     "FORMATS",
     "Alignment",
     "Dependency",
-    "HeadStyle",
     "ParseForest",
     "Tree",
-    "categories",
     "heads",
     "read",
     "read_parallel",
-    "structures",
     "to_dependency",
     "write",
 ]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from treeglot import _core
-from treeglot.decode import Source, Translator
+from treeglot.decode import Translator
+from treeglot.decode.translator import Source
 from treeglot.decode.weights import Weights
 from treeglot.tune.kbest import KBest
 

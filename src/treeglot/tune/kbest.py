@@ -71,7 +71,7 @@ class KBest:
 
     @staticmethod
     def read(path: PathLike, sentences: int, *, missing: bool = False) -> KBest:
-        """Read a k-best list of so many sentences, as `treeglot.decode.read_kbest` reads it.
+        """Read a k-best list of so many sentences, as `treeglot.decode.kbest.read_kbest` reads it.
 
         Sentences count from 0 and come in order. A sentence without any hypothesis is an error
         unless they may be `missing`, as those of empty lines are: then it has the empty translation.
@@ -103,7 +103,7 @@ class KBest:
         return KBest.of(lists)
 
     def entries(self) -> Iterator[Entry]:
-        """The lines of the list, for `treeglot.decode.write_kbest`."""
+        """The lines of the list, for `treeglot.decode.kbest.write_kbest`."""
         for hypothesis, sentence in enumerate(self.sentences().tolist()):
             begin, end = self.first_feature[hypothesis : hypothesis + 2].tolist()
             pairs = zip(self.features[begin:end].tolist(), self.values[begin:end].tolist(), strict=True)

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, parse_json, read_json, read_lines, write_binary
 from treeglot.base.options import MOST_SEED, Options, option
-from treeglot.decode import Source
+from treeglot.decode.translator import Source
 from treeglot.decode.weights import Weights, read_weights, write_weights
 from treeglot.evaluate import Bleu
 from treeglot.evaluate.metrics import Metric
@@ -30,7 +30,7 @@ from treeglot.tune.pool import Pool
 Entry = dict[str, Any]  # what the log says of one iteration
 
 
-class Translator(Protocol):
+class Tunable(Protocol):
     """What is tuned: anything that translates with given weights."""
 
     @property
@@ -64,8 +64,8 @@ class Tuned:
     log: list[Entry]
 
 
-def tune(
-    translator: Translator,
+def tune_weights(
+    translator: Tunable,
     sources: Sequence[Source],
     references: Sequence[Sequence[str]],
     method: Method,
@@ -119,7 +119,7 @@ class _Iteration:
 class _Run:
     def __init__(
         self,
-        translator: Translator,
+        translator: Tunable,
         sources: Sequence[Source],
         references: Sequence[Sequence[str]],
         method: Method,

@@ -13,13 +13,13 @@ from treeglot import _core
 from treeglot.base.errors import UsageError
 from treeglot.base.options import Options, option
 from treeglot.decode.weights import Weights, rescaled
-from treeglot.tune.method import Update, derived_seed, method, none_held_out
+from treeglot.tune.method import METHODS, Update, derived_seed, none_held_out
 from treeglot.tune.pool import Pool
 
 MOST_FEATURES = 1000  # MERT is for a few dozen
 
 
-@method("mert")
+@METHODS("mert")
 @dataclass(frozen=True)
 class Mert(Options):
     """Minimum error rate training."""

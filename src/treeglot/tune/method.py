@@ -41,7 +41,7 @@ class Method(Protocol):
         ...
 
 
-method: Registry[Method] = Registry("tuning method")
+METHODS: Registry[Method] = Registry("tuning method")
 """The methods by name."""
 
 

@@ -12,11 +12,11 @@ from treeglot import _core
 from treeglot.base.options import Options, option
 from treeglot.decode.weights import Weights
 from treeglot.evaluate.metrics import Metric, Smooth
-from treeglot.tune.method import Update, method, sentence_metric
+from treeglot.tune.method import METHODS, Update, sentence_metric
 from treeglot.tune.pool import Pool
 
 
-@method("mira")
+@METHODS("mira")
 @dataclass(frozen=True)
 class Mira(Options):
     """Batch MIRA over the pool's hypotheses."""

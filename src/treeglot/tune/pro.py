@@ -11,11 +11,11 @@ from treeglot import _core
 from treeglot.base.options import Options, option
 from treeglot.decode.weights import Weights, rescaled
 from treeglot.evaluate.metrics import Smooth
-from treeglot.tune.method import Update, method, none_held_out, sentence_metric
+from treeglot.tune.method import METHODS, Update, none_held_out, sentence_metric
 from treeglot.tune.pool import Pool
 
 
-@method("pro")
+@METHODS("pro")
 @dataclass(frozen=True)
 class Pro(Options):
     """Pairwise ranking optimisation."""
