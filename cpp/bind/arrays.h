@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -138,6 +139,14 @@ std::vector<const T*> pointers(const nanobind::typed<nanobind::list, T>& list) {
     out.push_back(&nanobind::cast<const T&>(item));
   }
   return out;
+}
+
+// Refuses a None among values: a list of pointers lets it through. The GIL need not be held.
+template <class T>
+const std::vector<const T*>& all_given(const std::vector<const T*>& values) {
+  for (const T* const value : values)
+    if (value == nullptr) throw std::invalid_argument("found None in a list; expected values alone");
+  return values;
 }
 
 template <class T>

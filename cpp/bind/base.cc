@@ -25,6 +25,8 @@ void bind_base(nb::module_& m) {
       const nb::object type = nb::module_::import_("treeglot.base.errors").attr("FormatError");
       const nb::object value = type(e.file(), e.line(), e.problem());
       PyErr_SetObject(type.ptr(), value.ptr());
+    } catch (const std::bad_cast&) {  // as of text with lone surrogates
+      PyErr_SetString(PyExc_TypeError, "a value is of another type than expected, or is not Unicode text");
     } catch (const FileError& e) {
       errno = e.number();
       PyErr_SetFromErrnoWithFilename(PyExc_OSError, e.file().c_str());

@@ -169,7 +169,7 @@ void bind_rewrite(nb::module_& m) {
         "Drop what the best derivation beats by more than the margin.");
   m.def("graph_restrict", released<& restrict>, "graph"_a, "keep"_a, "The derivations that use kept edges alone.");
   m.def(
-      "graph_unite", [](const std::vector<const Hypergraph*>& graphs) { return unite(graphs); }, "graphs"_a,
+      "graph_unite", [](const std::vector<const Hypergraph*>& graphs) { return unite(all_given(graphs)); }, "graphs"_a,
       nb::call_guard<nb::gil_scoped_release>(), "The graphs below one new goal.");
 }
 

@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -95,8 +96,11 @@ void bind_parse_train(nb::module_& m) {
           "Makes the level as it is the grammar's next: rules below `least` become 0, words are smoothed by `lexicon`.")
       .def_prop_ro("levels", guarded(&Trainer::levels), "Levels that are finished.")
       .def_prop_ro("states", guarded(&Trainer::total_states), "States of all labels at the level at hand.")
-      .def_prop_ro("grammar",
-                   guarded([](const Trainer& t) { return std::const_pointer_cast<SplitGrammar>(t.grammar()); }),
+      .def_prop_ro("grammar", guarded([](const Trainer& t) {
+                     if (t.grammar()->levels.empty())
+                       throw std::invalid_argument("no level is finished; expected one before the grammar is taken");
+                     return std::const_pointer_cast<SplitGrammar>(t.grammar());
+                   }),
                    "The levels that are finished.")
       .def_prop_ro("rules", guarded(&rules),
                    "Head, children or word, whether it is a word, and probability, of states.")

@@ -271,7 +271,7 @@ void bind_extractors(nb::module_& m) {
              nb::handle options) {
             const auto read = read_options<HeadDependentsOptions>(options);
             const nb::gil_scoped_release released;
-            new (self) HeadDependentsExtractor(std::move(bitext), trees, read);
+            new (self) HeadDependentsExtractor(std::move(bitext), all_given(trees), read);
           },
           "bitext"_a, "trees"_a, "options"_a, "Refuses a tree that does not fit its source sentence or has no tags.");
   nb::class_<GhkmExtractor, Extractor>(m, "GhkmExtractor", "Takes rules from forests and their translations.")

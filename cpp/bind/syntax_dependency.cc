@@ -6,6 +6,7 @@
 
 #include <tuple>
 
+#include "bind/arrays.h"
 #include "bind/core.h"
 #include "syntax/dependency_brackets.h"
 #include "syntax/dependency_checks.h"
@@ -91,7 +92,7 @@ void bind_heads(nb::module_& m) {
   m.def(
       "to_dependencies",
       [](const std::vector<const Tree*>& trees, const HeadTable& heads, const HeadStyle& style) {
-        return to_dependency(trees, heads, style);
+        return to_dependency(all_given(trees), heads, style);
       },
       "trees"_a, "heads"_a, "style"_a, nb::call_guard<nb::gil_scoped_release>(),
       "The dependency trees of constituency trees; the list must not be changed meanwhile.");

@@ -363,6 +363,7 @@ void append_tags(const SplitGrammar& grammar, const Level& level, Symbol word, s
 }  // namespace
 
 SplitGrammar read_grammar(const std::vector<LevelFiles>& files, SignatureKind signature, bool steps) {
+  if (files.empty()) throw std::invalid_argument("a grammar without levels; expected one or more");
   return GrammarReader(files, signature, steps).read();
 }
 

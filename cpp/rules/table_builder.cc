@@ -171,6 +171,7 @@ RuleTableBuilder::Node RuleTableBuilder::node_of(std::span<const Symbol> source)
 
 void RuleTableBuilder::reserve(std::size_t rules) {
   constexpr std::size_t kTarget = 6, kLinks = 4;  // of a usual rule
+  rules = std::min<std::size_t>(rules, 1 << 26);  // a guess must not take all memory
   lhs_.reserve(rules);
   node_.reserve(rules);
   features_.reserve(rules * dense_);
