@@ -24,19 +24,31 @@ constexpr std::string_view kSuffix = ".part";
 
 std::string prefix_of(const fs::path& target) { return "." + target.filename().string() + "."; }
 
-bool is_aside(std::string_view name, std::string_view prefix) {
+bool is_drawn(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+bool is_aside_of(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix) || !name.ends_with(kSuffix) || name.size() < prefix.size() + kSuffix.size())
     return false;
   name.remove_prefix(prefix.size());
   name.remove_suffix(kSuffix.size());
   // Six characters here, eight where Python draws them; a dot would belong to a longer NAME.
-  const auto drawn = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  return (name.size() == 6 || name.size() == 8) && std::all_of(name.begin(), name.end(), drawn);
+  return (name.size() == 6 || name.size() == 8) && is_drawn(name);
 }
 
 }  // namespace
+
+bool is_aside(std::string_view name) {
+  if (!name.starts_with('.') || !name.ends_with(kSuffix)) return false;
+  name.remove_suffix(kSuffix.size());
+  const std::size_t dot = name.rfind('.');
+  if (dot < 2 || !is_drawn(name.substr(dot + 1))) return false;
+  const std::size_t size = name.size() - dot - 1;
+  return size == 6 || size == 8 || size == 12;  // keys of an experiment's steps have twelve
+}
 
 Aside new_aside(const std::string& target) {
   remove_leftovers(target);
@@ -61,7 +73,7 @@ void remove_leftovers(const std::string& target) {
   std::error_code problem;
   for (fs::directory_iterator at(folder, problem), end; !problem && at != end; at.increment(problem)) {
     const fs::path path = at->path();
-    if (!is_aside(path.filename().string(), prefix)) continue;
+    if (!is_aside_of(path.filename().string(), prefix)) continue;
     const int descriptor = open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (descriptor < 0) continue;  // not ours to remove, or gone
     std::error_code ignored;

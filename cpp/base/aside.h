@@ -4,6 +4,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace treeglot {
 
@@ -14,6 +15,9 @@ struct Aside {
 
 // A new file aside of `target`. Throws FileError, which names `target`.
 Aside new_aside(const std::string& target);
+
+// Whether a file or folder of that name stands aside of another.
+bool is_aside(std::string_view name);
 
 // Removes files and folders aside of `target` that nobody writes any more.
 void remove_leftovers(const std::string& target);

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "base/aside.h"
+#include "base/ending.h"
 #include "base/error.h"
 #include "base/sections.h"
 
@@ -43,6 +44,10 @@ void bind_base(nb::module_& m) {
   m.def(
       "remove_leftovers", [](const nb::bytes& target) { remove_leftovers({target.c_str(), target.size()}); },
       nb::arg("target"), "Remove files and folders aside of `target` that nobody writes any more.");
+  nb::class_<Ending>(m, "Ending", "Ends the process soon after a signal, whatever it is doing.")
+      .def(nb::init<std::map<int, std::string>, double>(), nb::arg("words"), nb::arg("grace"),
+           "Last words by signal; after one of these signals the process has `grace` seconds to end by itself.")
+      .def_prop_ro("descriptor", &Ending::descriptor, "Where the numbers of signals are written, as bytes.");
   m.def(
       "is_container", [](const nb::bytes& begin) { return Sections::begins({begin.c_str(), begin.size()}); },
       nb::arg("begin"), "Whether a file that begins with these bytes is a binary file of named sections.");

@@ -28,8 +28,9 @@ inline constexpr auto kNames<ScoreKind> =
     std::array{OptionName{"posterior", ScoreKind::posterior}, OptionName{"probability", ScoreKind::conditional}};
 template <>
 inline constexpr auto kFields<ParseOptions> =
-    std::tuple{OptionField{"coarse", &ParseOptions::margins}, OptionField{"prune", &ParseOptions::forest_margin},
-               OptionField{"most_edges", &ParseOptions::most_edges}, OptionField{"time_limit", &ParseOptions::seconds},
+    std::tuple{OptionField{"coarse", &ParseOptions::margins},        OptionField{"prune", &ParseOptions::forest_margin},
+               OptionField{"most_edges", &ParseOptions::most_edges}, OptionField{"longest", &ParseOptions::longest},
+               OptionField{"time_limit", &ParseOptions::seconds},    OptionField{"memory_limit", &ParseOptions::memory},
                OptionField{"scores", &ParseOptions::scores}};
 
 namespace {
@@ -149,6 +150,8 @@ void bind_parse_split(nb::module_& m) {
       .value("coarser", ParseStatus::coarser, "With a coarser one: the finest has no parse.")
       .value("flat", ParseStatus::flat, "Without a parse: a flat tree over tags.")
       .value("late", ParseStatus::late, "The same, because time was up.")
+      .value("too_long", ParseStatus::too_long, "The same, because it has too many words.")
+      .value("too_large", ParseStatus::too_large, "The same, because its chart would take too much memory.")
       .value("no_words", ParseStatus::no_words, "An empty sentence: no tree.");
 
   nb::class_<SplitGrammar>(m, "SplitGrammar", "A PCFG whose labels are split into sub-states, from coarse to fine.")

@@ -241,16 +241,17 @@ void CoarseChart::combine(const CoarseGrammar::PairTable& table, const Rows& fir
 }
 
 Outcome CoarseChart::run(const CoarseGrammar& grammar, std::span<const Symbol> words, double margin,
-                         const Deadline& deadline, KeptStates& kept, double& best) {
+                         const Limits& limits, KeptStates& kept, double& best) {
   const std::size_t n = words.size();
   states_ = grammar.states();
   width_ = n + 1;
+  if (limits.too_large(4 * sizeof(float) * width_ * width_ * states_)) return Outcome::too_large;
   for (Rows* rows : {&by_begin_, &by_end_, &outside_by_begin_, &outside_by_end_}) rows->reset(n + 1, states_, width_);
   std::vector<float> cell(states_), stepped(states_);
 
   for (std::size_t length = 1; length <= n; ++length) {
     for (std::size_t i = 0; i + length <= n; ++i) {
-      if (deadline.passed()) return Outcome::late;
+      if (limits.late()) return Outcome::late;
       const std::size_t j = i + length;
       std::fill(cell.begin(), cell.end(), kNever);
       if (length == 1) {
@@ -273,7 +274,7 @@ Outcome CoarseChart::run(const CoarseGrammar& grammar, std::span<const Symbol> w
   std::vector<std::uint32_t> states;
   for (std::size_t length = n; length >= 1; --length) {
     for (std::size_t i = 0; i + length <= n; ++i) {
-      if (deadline.passed()) return Outcome::late;
+      if (limits.late()) return Outcome::late;
       const std::size_t j = i + length;
       std::fill(cell.begin(), cell.end(), kNever);
       if (length == n) cell[grammar.root()] = 0.0f;

@@ -61,7 +61,7 @@ class CoarseChart {
  public:
   // Keeps the states whose best parse is worse than the best of all by `margin` at most (natural logarithms).
   // `kept` is complete when the outcome is `parsed`; `best` is then the best parse's log probability.
-  Outcome run(const CoarseGrammar& grammar, std::span<const Symbol> words, double margin, const Deadline& deadline,
+  Outcome run(const CoarseGrammar& grammar, std::span<const Symbol> words, double margin, const Limits& limits,
               KeptStates& kept, double& best);
 
  private:

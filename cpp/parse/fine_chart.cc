@@ -357,11 +357,12 @@ void FineChart::outside_cell(const FineGrammar& grammar, std::size_t i, std::siz
 }
 
 Outcome FineChart::run(const FineGrammar& grammar, std::span<const Symbol> words, const KeptStates& kept,
-                       const Deadline& deadline) {
+                       const Limits& limits) {
   allow(grammar, kept);
+  if (limits.too_large(bytes())) return Outcome::too_large;
   for (std::size_t length = 1; length <= words_; ++length) {
     for (std::size_t i = 0; i + length <= words_; ++i) {
-      if (deadline.passed()) return Outcome::late;
+      if (limits.late()) return Outcome::late;
       inside_cell(grammar, i, i + length, words[i]);
     }
   }
@@ -374,7 +375,8 @@ Outcome FineChart::run(const FineGrammar& grammar, std::span<const Symbol> words
   above_[nodes_[top].at] = 1.0 / inside_[nodes_[top].at];
   for (std::size_t length = words_; length >= 1; --length) {
     for (std::size_t i = 0; i + length <= words_; ++i) {
-      if (deadline.passed()) return Outcome::late;
+      if (limits.late()) return Outcome::late;
+      if (limits.too_large(bytes())) return Outcome::too_large;
       outside_cell(grammar, i, i + length);
     }
   }

@@ -85,8 +85,7 @@ struct ChartEdge {
 class FineChart {
  public:
   // `kept` holds states of the level below, or of this one where it is the only level.
-  Outcome run(const FineGrammar& grammar, std::span<const Symbol> words, const KeptStates& kept,
-              const Deadline& deadline);
+  Outcome run(const FineGrammar& grammar, std::span<const Symbol> words, const KeptStates& kept, const Limits& limits);
 
   double log_probability() const { return log_probability_; }
   bool closed() const { return grammar_->level().closed; }
@@ -107,6 +106,9 @@ class FineChart {
 
  private:
   std::size_t cell(std::size_t i, std::size_t j) const { return i * words_ + j - 1; }
+  std::size_t bytes() const {  // nearly all that the chart takes
+    return 5 * sizeof(double) * allowed_.size() + sizeof(ChartNode) * nodes_.size() + sizeof(ChartEdge) * edges_.size();
+  }
   void allow(const FineGrammar& grammar, const KeptStates& kept);
   bool inside_cell(const FineGrammar& grammar, std::size_t i, std::size_t j, Symbol word);
   template <class Visit>

@@ -30,6 +30,7 @@ class Lines {
     if (at_ >= file_.text.size()) return false;
     const std::size_t end = file_.text.find('\n', at_);
     line = std::string_view(file_.text).substr(at_, end - at_);
+    if (line.ends_with('\r')) line.remove_suffix(1);
     at_ = end + 1;
     ++number_;
     return true;

@@ -31,21 +31,23 @@ class KeptStates {
   std::vector<std::uint32_t> states_;
 };
 
-// When to give up; without a limit, never.
-class Deadline {
+// When to give up on a sentence; 0 is no limit.
+class Limits {
  public:
-  explicit Deadline(double seconds) : limited_(seconds > 0.0) {
+  explicit Limits(double seconds = 0.0, std::size_t bytes = 0) : limited_(seconds > 0.0), bytes_(bytes) {
     if (limited_)
       end_ = std::chrono::steady_clock::now() +
              std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
   }
-  bool passed() const { return limited_ && std::chrono::steady_clock::now() > end_; }
+  bool late() const { return limited_ && std::chrono::steady_clock::now() > end_; }
+  bool too_large(std::size_t bytes) const { return bytes_ > 0 && bytes > bytes_; }  // a chart of so many
 
  private:
   bool limited_;
+  std::size_t bytes_;
   std::chrono::steady_clock::time_point end_;
 };
 
-enum class Outcome : std::uint8_t { parsed, no_parse, late };
+enum class Outcome : std::uint8_t { parsed, no_parse, late, too_large };
 
 }  // namespace treeglot

@@ -22,14 +22,14 @@ constexpr std::size_t kLeastChains = 20;
 }  // namespace
 
 ParsePacking::ParsePacking(const SplitGrammar& grammar, std::span<const std::uint8_t> parts, const FineChart& chart,
-                           double margin, std::size_t most, bool probabilities, const Deadline& deadline)
+                           double margin, std::size_t most, bool probabilities, const Limits& limits)
     : grammar_(grammar),
       parts_(parts),
       chart_(chart),
       graph_(grammar, chart),
       most_(most),
       probabilities_(probabilities),
-      deadline_(deadline) {
+      limits_(limits) {
   if (!graph_.has_tree()) return;
   // The graph's best tree need be no parse: then the best parse is sought, and the margin counted from it.
   constexpr double kWidest = 1000.0;

@@ -28,7 +28,7 @@ class ParsePacking {
   // `probabilities` forests have conditional log probabilities: those of an edge's rules given their heads, from the
   // posteriors. `parts` are those of the grammar.
   ParsePacking(const SplitGrammar& grammar, std::span<const std::uint8_t> parts, const FineChart& chart, double margin,
-               std::size_t most, bool probabilities, const Deadline& deadline);
+               std::size_t most, bool probabilities, const Limits& limits);
 
   // Posteriors too small for a double leave none, nor is there any when time was up.
   bool has_tree() const { return top_ != kNone; }
@@ -71,7 +71,7 @@ class ParsePacking {
   void unite_below_root();
   void merge_alike();
   void prune(double margin);
-  bool time_is_up() { return is_late_ = is_late_ || deadline_.passed(); }
+  bool time_is_up() { return is_late_ = is_late_ || limits_.late(); }
   double edge_best(const Edge& edge) const;
   Support support(std::uint32_t place, const MaxRule::Edge& edge, Support left, Support right);
   Support united(Support a, Support b);
@@ -84,7 +84,7 @@ class ParsePacking {
   MaxRule graph_;
   std::size_t most_;
   bool probabilities_;
-  const Deadline& deadline_;
+  const Limits& limits_;
   bool is_late_ = false;
   double least_ = 0.0;
   std::vector<double> outside_;                    // by place

@@ -67,10 +67,11 @@ void SplitParser::give_back(std::unique_ptr<Scratch> scratch) const {
 }
 
 SplitParser::Passes SplitParser::run(std::span<const std::string_view> words, const ParseOptions& options) const {
-  Passes out{ParseStatus::no_words, kNever, {}, Deadline(options.seconds), nullptr};
+  Passes out{ParseStatus::no_words, kNever, {}, Limits(options.seconds, options.bytes()), nullptr};
   if (words.empty()) return out;
   for (std::size_t i = 0; i < words.size(); ++i) out.words.push_back(grammar_->lookup(words[i], i));
-  out.status = ParseStatus::flat;
+  out.status = options.longest > 0 && words.size() > options.longest ? ParseStatus::too_long : ParseStatus::flat;
+  if (out.status == ParseStatus::too_long) return out;
   if (std::find(out.words.begin(), out.words.end(), Symbols::kNone) != out.words.end()) return out;
   {
     const std::lock_guard lock(mutex_);
@@ -83,15 +84,17 @@ SplitParser::Passes SplitParser::run(std::span<const std::string_view> words, co
   Scratch& scratch = *out.scratch;
   KeptStates kept(words.size());
   double best = 0.0;
-  switch (scratch.coarse.run(coarse_, out.words, margin_of(options, 0), out.deadline, kept, best)) {
+  switch (scratch.coarse.run(coarse_, out.words, margin_of(options, 0), out.limits, kept, best)) {
     case Outcome::late: out.status = ParseStatus::late; return out;
+    case Outcome::too_large: out.status = ParseStatus::too_large; return out;
     case Outcome::no_parse: return out;
     case Outcome::parsed: break;
   }
   const std::size_t finest = fine_.size() - 1;
   const auto pass = [&](std::size_t level, const KeptStates& states) {
-    const Outcome outcome = scratch.fine.run(fine_[level], out.words, states, out.deadline);
+    const Outcome outcome = scratch.fine.run(fine_[level], out.words, states, out.limits);
     if (outcome == Outcome::late) out.status = ParseStatus::late;
+    if (outcome == Outcome::too_large) out.status = ParseStatus::too_large;
     if (outcome == Outcome::parsed) out.log_probability = scratch.fine.log_probability();
     return outcome;
   };
@@ -123,7 +126,7 @@ SplitParser::FirstPass SplitParser::first_pass(std::span<const std::string_view>
   if (std::find(known.begin(), known.end(), Symbols::kNone) != known.end()) return out;
   CoarseChart chart;
   KeptStates kept(words.size());
-  if (chart.run(coarse_, known, margin, Deadline(0.0), kept, out.best) != Outcome::parsed) return out;
+  if (chart.run(coarse_, known, margin, Limits(), kept, out.best) != Outcome::parsed) return out;
   for (std::uint32_t i = 0; i < words.size(); ++i) {
     for (std::uint32_t j = i + 1; j <= words.size(); ++j) {
       for (const std::uint32_t state : kept(i, j)) out.kept.emplace_back(i, j, state);
@@ -162,7 +165,7 @@ ParsedTree SplitParser::tree(std::span<const std::string_view> words, const Pars
   Passes passes = run(words, options);
   ParsedTree out{Tree(), passes.status, passes.log_probability};
   if (passes.status == ParseStatus::parsed || passes.status == ParseStatus::coarser) {
-    const ParsePacking parses(*grammar_, parts_, passes.scratch->fine, 0.0, options.most_edges, false, passes.deadline);
+    const ParsePacking parses(*grammar_, parts_, passes.scratch->fine, 0.0, options.most_edges, false, passes.limits);
     if (parses.has_tree()) {
       out.tree = parses.tree(words, drop_root_);
     } else {
@@ -182,7 +185,7 @@ ParsedForest SplitParser::forest(std::span<const std::string_view> words, const 
   ParsedForest out{unparsed({}), passes.status, passes.log_probability, 0};
   if (passes.status == ParseStatus::parsed || passes.status == ParseStatus::coarser) {
     const ParsePacking parses(*grammar_, parts_, passes.scratch->fine, options.forest_margin, options.most_edges,
-                              options.scores == ScoreKind::conditional, passes.deadline);
+                              options.scores == ScoreKind::conditional, passes.limits);
     if (parses.has_tree()) {
       out.forest = parses.forest(words, out.cut);
     } else {

@@ -1,6 +1,7 @@
 // Sentences to trees and forests with a split grammar, from its coarsest level to its finest.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -22,18 +23,25 @@ struct ParseOptions {
   // Logarithmic margins of the passes from coarse to fine: a state goes when its best parse (the first pass), or its
   // posterior (the others), is lower than that below the best. The last holds for all further levels.
   std::vector<double> margins = {8.0, 12.0};
-  double forest_margin = 10.0;              // of forests' edges
-  std::size_t most_edges = 500;             // of one node of a forest: the best stay
-  double seconds = 0.0;                     // for a sentence; 0 is no limit
+  double forest_margin = 10.0;   // of forests' edges
+  std::size_t most_edges = 500;  // of one node of a forest: the best stay
+  // For a sentence, 0 is no limit: words, seconds, and GiB of its chart.
+  std::size_t longest = 0;
+  double seconds = 0.0;
+  double memory = 0.0;
   ScoreKind scores = ScoreKind::posterior;  // of forests: posterior or conditional
+
+  std::size_t bytes() const { return static_cast<std::size_t>(std::min(memory, 1e9) * (1 << 30)); }
 };
 
 enum class ParseStatus : std::uint8_t {
   parsed,
-  coarser,   // with a coarser level of the grammar: the finest has no parse
-  flat,      // without a parse: a flat tree over tags
-  late,      // the same, because time was up
-  no_words,  // an empty sentence: no tree
+  coarser,    // with a coarser level of the grammar: the finest has no parse
+  flat,       // without a parse: a flat tree over tags
+  late,       // the same, because time was up
+  too_long,   // the same, because it has too many words
+  too_large,  // the same, because its chart would take too much memory
+  no_words,   // an empty sentence: no tree
 };
 
 struct ParsedTree {
@@ -74,7 +82,7 @@ class SplitParser {
     ParseStatus status;
     double log_probability;
     std::vector<Symbol> words;
-    Deadline deadline;
+    Limits limits;
     std::unique_ptr<Scratch> scratch;  // its fine chart is the last pass
   };
   Passes run(std::span<const std::string_view> words, const ParseOptions& options) const;

@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/exclusive.h"
 #include "base/strings.h"
 #include "base/thread_pool.h"
 #include "rules/bitext.h"
@@ -22,7 +21,7 @@ namespace treeglot {
 
 using NamedCounts = std::vector<std::pair<std::string_view, std::uint64_t>>;
 
-class Extractor : public Exclusive {
+class Extractor {
  public:
   explicit Extractor(std::shared_ptr<const Bitext> bitext) : bitext_(std::move(bitext)) {}
   virtual ~Extractor() = default;

@@ -8,13 +8,12 @@
 #include <utility>
 #include <vector>
 
-#include "base/exclusive.h"
 #include "base/symbols.h"
 #include "syntax/forest.h"
 
 namespace treeglot {
 
-class ForestBank : public Exclusive {
+class ForestBank {
  public:
   explicit ForestBank(double margin) : margin_(margin) {}  // of pruning
 

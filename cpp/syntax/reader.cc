@@ -32,7 +32,7 @@ std::string bad_text(std::string_view line) {
     if (length == 0) {
       const std::string place = " at byte " + std::to_string(at + 1);
       if (bytes[at] == 0) return "a NUL" + place + "; expected text";
-      if (bytes[at] == '\r') return "a carriage return" + place + "; expected lines that end in a line feed alone";
+      if (bytes[at] == '\r') return "a carriage return" + place + " within the line; expected one at its end only";
       constexpr char kHex[] = "0123456789abcdef";
       return std::string("the byte 0x") + kHex[bytes[at] >> 4] + kHex[bytes[at] & 15] + place + " is not UTF-8";
     }
@@ -80,6 +80,7 @@ void LineReader::guarded(Action action) {
 
 void LineReader::take_line(std::string_view line) {
   ++line_number_;
+  if (line.ends_with('\r')) line.remove_suffix(1);  // Windows ends lines in CR LF
   if (skipping_) {
     const Resume where = resume(line);
     if (where == Resume::not_yet) return;

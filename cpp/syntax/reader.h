@@ -29,7 +29,7 @@ class LineReader : public Exclusive {
   static constexpr std::size_t kProblemsKept = 100;
 
  protected:
-  // For the formats. A line comes without its newline, checked to be UTF-8 without NUL and CR.
+  // For the formats. A line comes without its end, LF or CR LF, checked to be UTF-8 without NUL and CR.
   virtual void read_line(std::string_view line) = 0;
   virtual void end_of_file() {}  // the last chance to give a value or to fail
   // After a bad record: forget() it, then lines are skipped until resume() says that the next begins.

@@ -25,6 +25,18 @@ def remove_leftovers(target: bytes) -> None:
     Remove files and folders aside of `target` that nobody writes any more.
     """
 
+class Ending:
+    """Ends the process soon after a signal, whatever it is doing."""
+
+    def __init__(self, words: Mapping[int, str], grace: float) -> None:
+        """
+        Last words by signal; after one of these signals the process has `grace` seconds to end by itself.
+        """
+
+    @property
+    def descriptor(self) -> int:
+        """Where the numbers of signals are written, as bytes."""
+
 def is_container(begin: bytes) -> bool:
     """
     Whether a file that begins with these bytes is a binary file of named sections.
@@ -869,7 +881,13 @@ class ParseStatus(enum.Enum):
     late = 3
     """The same, because time was up."""
 
-    no_words = 4
+    too_long = 4
+    """The same, because it has too many words."""
+
+    too_large = 5
+    """The same, because its chart would take too much memory."""
+
+    no_words = 6
     """An empty sentence: no tree."""
 
 class SplitGrammar:

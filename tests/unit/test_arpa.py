@@ -206,7 +206,7 @@ def change(old: str, new: str) -> str:
         (change("	a	", "	\udcff	").encode(errors="surrogateescape"), 10,
          "the byte 0xff at byte 6 is not UTF-8"),
         (change("	a	", "	\0	"), 10, "a NUL at byte 6; expected text"),
-        (GOOD.replace("\n", "\r\n"), 1, "a carriage return at byte 7; expected lines that end in a line feed alone"),
+        (GOOD.replace("\n", "\r\r\n"), 1, "a carriage return at byte 7 within the line; expected one at its end only"),
     ],
 )  # fmt: skip
 def test_refused(path: Path, text: str | bytes, line: int, problem: str) -> None:

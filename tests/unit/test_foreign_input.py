@@ -4,6 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
+from messages import messages
 
 from treeglot import FormatError, UsageError
 from treeglot.cli import main
@@ -21,9 +22,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
     def decode(lines: str, *arguments: str) -> tuple[int, list[list[str]], str]:
         Path("input").write_text(lines)
-        code = main(["decode", "input", "--weights", "weights", "--quiet", "--kbest", "9", *arguments])
+        code = main(["decode", "input", "--weights", "weights", "--kbest", "9", "--skip-bad", *arguments])
         out = capsys.readouterr()
-        return code, [row.split(" ||| ") for row in out.out.splitlines()], out.err
+        return code, [row.split(" ||| ") for row in out.out.splitlines()], messages(out.err)
 
     return decode
 
@@ -100,11 +101,8 @@ def test_marks_at_the_beginning_of_a_file(run):
     Path("rules").write_text("[X] ||| a ||| A ||| F=1\n")
     Path("weights").write_text("F 1\n")
     code, rows, err = run("\ufeffa\na\r\na\n", "--grammar", "rules", "--pass-through", "none")
-    assert (code, rows) == (0, [["2", "A", "F=1", "1.000000"]])
-    assert err.splitlines() == [
-        "warning: input:1: begins with a byte order mark; its output is empty",
-        "warning: input:2: a control character at byte 2, near 'a\\x0d'; its output is empty",
-    ]
+    assert (code, [row[:2] for row in rows]) == (0, [["1", "A"], ["2", "A"]])
+    assert err.splitlines() == ["warning: input:1: begins with a byte order mark; its output is empty"]
 
 
 def test_words_of_the_source_are_counted(run):
@@ -149,9 +147,9 @@ def test_sentences_with_grammars_of_their_own(run):
     ]
     empty = "its output is empty\n"
     assert err == (
+        "warning: bad:1: the target side uses variable 1, which the source side lacks; the rule is left out\n"
         f"warning: input:2: no derivation covers the sentence; {empty}"
-        "warning: input:3: its own grammar: bad:1: the target side uses variable 1, which the source side lacks; "
-        f"{empty}"
+        f"warning: input:3: no derivation covers the sentence; {empty}"
         f"warning: input:4: its own grammar: none: No such file or directory; {empty}"
         f"warning: input:5: no derivation covers the sentence; {empty}"
     )
@@ -449,12 +447,12 @@ def cdec_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_cdec_ini(cdec_files, capsys):
-    assert main(["decode", "input", "--config", "system/cdec.ini", "--kbest", "5", "--quiet"]) == 0
+    assert main(["decode", "input", "--config", "system/cdec.ini", "--kbest", "5", "--skip-bad"]) == 0
     found = capsys.readouterr()
     # B is too wide, only the features of two functions are on, and nothing passes through.
     listed = f"F=3 Big=-2.5 WordPenalty={-3 * LOG10_E:.6g} Glue=2"
     assert found.out == f"0 ||| A A A ||| {listed} ||| {3 - 1.25 + 3 * LOG10_E - 0.5:.6f}\n"
-    assert found.err.splitlines() == [
+    assert messages(found.err).splitlines() == [
         "warning: the weights name 'SourceWordPenalty', which is no feature of this model",
         "warning: input:2: no derivation covers the sentence; its output is empty",
     ]
@@ -463,7 +461,7 @@ def test_a_cdec_ini(cdec_files, capsys):
 def test_what_is_given_beside_a_cdec_ini_counts(cdec_files, capsys):
     (cdec_files / "cdec.ini").write_text(CDEC_INI + "add_pass_through_rules=true\n")
     (cdec_files / "other").write_text("[N] ||| a ||| C ||| F=1\n")
-    given = ["--grammar", "system/other", "--span-limit", "3", "--quiet", "--kbest", "0"]
+    given = ["--grammar", "system/other", "--span-limit", "3", "--skip-bad", "--kbest", "0"]
     assert main(["decode", "input", "--config", "system/cdec.ini", *given]) == 0
     assert capsys.readouterr().out == "C C C\nb\n"
     assert main(["decode", "input", "--config", "system/cdec.ini", *given, "--pass-through", "none"]) == 0
@@ -517,7 +515,7 @@ def test_bad_lines_of_a_cdec_ini(cdec_files, capsys, line, problem):
 def test_sentences_with_the_label_that_glue_would_join(cdec_files, capsys):
     ini = "formalism=scfg\ngrammar=rules\nweights=weights\nscfg_default_nt=N\ngoal=N\n"
     (cdec_files / "cdec.ini").write_text(ini + "scfg_no_hiero_glue_grammar=1\n")
-    assert main(["decode", "input", "--config", "system/cdec.ini", "--kbest", "5", "--quiet"]) == 0
+    assert main(["decode", "input", "--config", "system/cdec.ini", "--kbest", "5", "--skip-bad"]) == 0
     assert capsys.readouterr().out == "0 ||| B ||| F=9 ||| 9.000000\n"
     (cdec_files / "cdec.ini").write_text(ini)
     assert main(["decode", "input", "--config", "system/cdec.ini"]) == 2

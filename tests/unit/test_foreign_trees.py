@@ -4,6 +4,7 @@ import math
 from pathlib import Path
 
 import pytest
+from messages import messages
 
 from treeglot import FormatError, lm
 from treeglot.cli import main
@@ -40,13 +41,15 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.chdir(tmp_path)
     Path("weights").write_text("A=1\nB=2\nC=3\nD=4\nE=0.5\n")
 
-    def decode(grammar: str, lines: str, *arguments: str, name: str = "input") -> tuple[int, list[list[str]], str]:
+    def decode(
+        grammar: str, lines: str, *arguments: str, name: str = "input", skip: tuple[str, ...] = ("--skip-bad",)
+    ) -> tuple[int, list[list[str]], str]:
         Path("grammar").write_text(grammar)
         Path(name).write_text(lines)
         files = ["--grammar", "grammar", "--weights", "weights"]
-        code = main(["decode", name, *files, "--quiet", "--kbest", "9", *arguments])
+        code = main(["decode", name, *files, "--kbest", "9", *skip, *arguments])
         out = capsys.readouterr()
-        return code, [row.split(" ||| ") for row in out.out.splitlines()], out.err
+        return code, [row.split(" ||| ") for row in out.out.splitlines()], messages(out.err)
 
     return decode
 
@@ -93,10 +96,10 @@ def test_bad_records_of_other_formats_cost_themselves_alone(run):
 
 
 def test_rules_of_trees_and_of_strings_are_not_mixed(run):
-    code, _, err = run(CDEC + "[X] ||| er ||| he ||| A=1\n", TREE)
+    code, _, err = run(CDEC + "[X] ||| er ||| he ||| A=1\n", TREE, skip=())
     problem = "a rule of strings among rules of trees; expected one such as (DT das) ||| the"
     assert (code, err) == (1, f"error: grammar:7: {problem}\n")
-    code, _, err = run("[X] ||| er ||| he ||| A=1\n" + CDEC, TREE)
+    code, _, err = run("[X] ||| er ||| he ||| A=1\n" + CDEC, TREE, skip=())
     problem = "a rule of trees among rules of strings; expected one such as [X] ||| das ||| the"
     assert (code, err) == (1, f"error: grammar:2: {problem}\n")
 

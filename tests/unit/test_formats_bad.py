@@ -19,7 +19,7 @@ def word(id: int | str, form: str = "a", head: str = "0", tag: str = "_") -> str
 BAD: list[tuple[str, str | bytes, int, str]] = [
     ("text", "a b\na \tb\n", 2, "a tab at byte 3; expected tokens separated by blanks"),
     ("text", "a\tb\n", 1, "a tab at byte 2; expected tokens separated by blanks"),
-    ("text", "a\r\n", 1, "a carriage return at byte 2; expected lines that end in a line feed alone"),
+    ("text", "a\r b\r\n", 1, "a carriage return at byte 2 within the line; expected one at its end only"),
     ("text", "a b\0\n", 1, "a NUL at byte 4; expected text"),
     ("text", b"a\nb \xff\n", 2, "the byte 0xff at byte 3 is not UTF-8"),
     ("text", b"\xe4\xb8\n", 1, "the byte 0xe4 at byte 1 is not UTF-8"),

@@ -63,7 +63,7 @@ def folder(tmp_path: Path) -> Path:
 def test_reports(folder: Path) -> None:
     report = load_report(folder)
     assert report.table("news") == [
-        ["system", "rules", "BLEU", "interval", "against one", "p", "ms a sentence"],
+        ["system", "rules", "BLEU", "interval", "against one", "sign test p", "ms a sentence"],
         ["one", "1,234", "20.00", "19.00 to 21.00", "", "", "7.2"],
         ["t<w>o", "9", "22.00", "21.00 to 23.00", "+2.00", "< 0.001", ""],
     ]

@@ -11,21 +11,25 @@ import itertools
 import json
 import lzma
 import os
+import select
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, Literal, TypeAlias, cast
+from typing import IO, Any, Literal, TypeAlias, TypeVar, cast
 
 from treeglot.base.errors import FormatError
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
+T = TypeVar("T")
 
 CHUNK = 1 << 20
 WINDOW = 1 << 27  # bytes that decompressing may look back: what `zstd` itself reads, and twice what `xz -9` writes
 LONGEST = int(os.environ.get("TREEGLOT_LONGEST_LINE", 64 << 20))  # bytes of a line or a record
+
+COMPRESSED = (".gz", ".xz", ".zst")
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # what writing fails with, without saying where
 
@@ -58,9 +62,11 @@ def read_chunks(path: PathLike, size: int = CHUNK) -> Iterator[bytes]:
 
         damaged = (zstandard.ZstdError, EOFError)
     with open_binary(path) as stream:
+        # What a pipe has now, not what it will have when it has `size` bytes.
+        read = stream.read if Path(name).suffix in COMPRESSED else getattr(stream, "read1", stream.read)
         while True:
             try:
-                chunk = stream.read(size)
+                chunk = read(size)
             except damaged as error:
                 suffix = Path(name).suffix
                 raise FormatError(name, 0, f"is not a complete {suffix} file ({error})") from error
@@ -79,7 +85,7 @@ def iterate_lines(path: PathLike, errors: Literal["strict", "replace"] = "strict
 
     So is a byte order mark, which would be part of the first word. With `replace`, U+FFFD stands for what is not
     UTF-8 instead.
-    Only a line feed ends a line: characters such as U+2028 and U+0085 are part of it.
+    A line ends in LF or CR LF: characters such as U+2028 and U+0085 are part of it.
     """
     number = 0
     rest = b""
@@ -90,8 +96,9 @@ def iterate_lines(path: PathLike, errors: Literal["strict", "replace"] = "strict
             raise FormatError(os.fspath(path), number + len(lines) + 1, too_long(LONGEST))
         if not chunk and not lines[-1]:
             lines.pop()
-        for line in lines:
+        for line in paused(lines, path):
             number += 1
+            line = line.removesuffix(b"\r")
             if number == 1 and errors == "strict" and line.startswith(codecs.BOM_UTF8):
                 raise FormatError(os.fspath(path), 1, "begins with a byte order mark; expected text")
             try:
@@ -113,7 +120,45 @@ def logical_suffix(path: PathLike) -> str:
     '.forest'
     """
     p = Path(os.fspath(path))
-    return Path(p.stem).suffix if p.suffix in {".gz", ".xz", ".zst"} else p.suffix
+    return Path(p.stem).suffix if p.suffix in COMPRESSED else p.suffix
+
+
+class Pause:
+    """Whether the value that standard input gave last is the last for now: the next one has not come yet."""
+
+    now = False
+
+
+def paused(values: list[T], path: PathLike) -> Iterator[T]:
+    """The values of a chunk; `Pause.now` is set with the last one if no more input waits."""
+    if os.fspath(path) != "-" or not values:
+        yield from values
+        return
+    yield from values[:-1]
+    Pause.now = not _input_waits()
+    try:
+        yield values[-1]
+    finally:
+        Pause.now = False
+
+
+def batches(values: Iterable[T], most: int) -> Iterator[list[T]]:
+    """Values in lists of `most`; a shorter one where standard input pauses, so that each line is answered at once."""
+    batch: list[T] = []
+    for value in values:
+        batch.append(value)
+        if len(batch) == most or Pause.now:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _input_waits() -> bool:
+    try:
+        return bool(select.select([sys.stdin], [], [], 0)[0])
+    except (OSError, ValueError):  # no file descriptor
+        return True
 
 
 class _Pieces(io.RawIOBase):
@@ -223,6 +268,37 @@ def remove_leftovers(path: PathLike) -> None:
     from treeglot import _core
 
     _core.remove_leftovers(os.fsencode(Path(path).absolute()))
+
+
+def nearest_folder(path: PathLike) -> Path:
+    """The folder `path`, or the nearest above it that is there."""
+    place = Path(path).resolve()
+    while not place.exists():
+        place = place.parent
+    if not place.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), os.fspath(place))
+    return place
+
+
+def check_output(path: PathLike, folder: bool = False) -> None:
+    """Refuse a file, or a folder, that cannot be written: before the work, not after it."""
+    name = os.fspath(path)
+    if name == "-":
+        return
+    target = Path(name).resolve()
+    if folder:
+        place = nearest_folder(target)
+    elif target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+    elif target.exists() and not target.is_file():
+        place = target  # a device or a pipe
+    elif target.parent.is_dir():
+        place = target.parent
+    else:
+        number = errno.ENOTDIR if target.parent.exists() else errno.ENOENT
+        raise OSError(number, os.strerror(number), name)
+    if not os.access(place, os.W_OK):
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES), name)
 
 
 @contextmanager

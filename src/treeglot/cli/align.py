@@ -10,15 +10,15 @@ import typer
 
 from treeglot.align.aligners import DEFAULT
 from treeglot.cli.output import Progress, say, warn
-from treeglot.cli.parameters import set_values
+from treeglot.cli.parameters import FILE, set_values
 
 
 def align(
     source: Annotated[Path, typer.Argument(help="Tokenised source sentences, one a line.")],
     target: Annotated[Path, typer.Argument(help="Tokenised target sentences, one a line.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where the links go: 0-0 1-2; - is standard output.")] = Path(
-        "-"
-    ),
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Where the links go: 0-0 1-2; - is standard output."), FILE
+    ] = Path("-"),
     method: Annotated[
         str, typer.Option(help="hmm, sampler, ibm4, fast-align, or eflomal if it is installed.")
     ] = DEFAULT,

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from treeglot.cli.parameters import FILE
+
 
 def analyse_rewrites(
     model: Annotated[Path, typer.Argument(help="The folder of a model whose rules have labels, such as t2t-fuzzy.")],
@@ -17,7 +19,7 @@ def analyse_rewrites(
     ] = None,
     least: Annotated[float, typer.Option(help="Percentage that a rewrite must reach in some system.")] = 1.0,
     json: Annotated[bool, typer.Option("--json", help="Print JSON, with all rewrites.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="Also draw them, to an HTML file.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Also draw them, to an HTML file."), FILE] = None,
     threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
 ) -> None:
     """Count glue, matching and mismatching substitutions, and rewrites, in the best derivations of one or more systems.

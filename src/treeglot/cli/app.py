@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -14,7 +15,7 @@ from typer.core import TyperGroup
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.options import unknown
 from treeglot.cli import help
-from treeglot.cli.ending import Told, say_ended, told_to_end
+from treeglot.cli.ending import INTERRUPTED, Told, say_ended, told_to_end
 from treeglot.cli.output import SETTINGS, Settings, report_error, set_common
 from treeglot.cli.parameters import DEBUG, QUIET, expand
 
@@ -114,7 +115,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     if "_TREEGLOT_COMPLETE" in os.environ:
         command.main(prog_name="treeglot")
     settings = Settings()
-    SETTINGS.set(settings)
+    before = SETTINGS.set(settings)
     # Words that the terminal cannot show come out escaped: showing something must not end in an exception.
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
@@ -137,7 +138,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
             os._exit(end.code)
         return end.code
     except (KeyboardInterrupt, typer.Abort):
-        print("interrupted", file=sys.stderr)
+        print(INTERRUPTED, file=sys.stderr)
+        if arguments is None:
+            with suppress(OSError, ValueError, AttributeError):
+                sys.stdout.flush()
+            os._exit(130)
         return 130
     except Exception as error:
         if settings.debug:
@@ -147,6 +152,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         message, code = describe(error)
         report_error(message)
         return code
+    finally:
+        SETTINGS.reset(before)
 
 
 def describe(error: Exception) -> tuple[str, int]:

@@ -7,12 +7,16 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from treeglot.cli.output import is_terminal, say, settings
-from treeglot.experiment.pipeline import Planned, Watcher
+from treeglot.cli.output import LOG_INTERVAL, is_terminal, say, settings
+from treeglot.experiment.pipeline import NEW, Planned, Watcher
 
 
 class Lines(Watcher):
-    """A line when a step begins and one when it ends."""
+    """A line when a step begins and one when it ends; between them what it says, every few seconds."""
+
+    def __init__(self) -> None:
+        """Nothing was said yet."""
+        self.last = 0.0
 
     def __enter__(self) -> Lines:
         return self
@@ -26,8 +30,15 @@ class Lines(Watcher):
         say(f"{len(plan)} steps, {there} of them done before")
 
     def started(self, planned: Planned) -> None:
-        """Says what runs, and why."""
-        say(f"{planned.step.name}: {planned.reason}")
+        """Says what runs, and why it runs again."""
+        self.last = time.monotonic()
+        say(f"{planned.step.name}: {'begins' if planned.reason == NEW else planned.reason}")
+
+    def said(self, planned: Planned, line: str) -> None:
+        """Passes on what the step says."""
+        if time.monotonic() - self.last >= LOG_INTERVAL:
+            self.last = time.monotonic()
+            say(f"{planned.step.name}: {line}")
 
     def finished(self, planned: Planned, seconds: float) -> None:
         """Says how long it took."""
@@ -65,7 +76,7 @@ class Board(Watcher):
     def started(self, planned: Planned) -> None:
         """Marks the step."""
         self.at, self.began = planned.step.name, time.monotonic()
-        self.state[self.at] = planned.reason
+        self.state[self.at] = "" if planned.reason == NEW else planned.reason
 
     def said(self, planned: Planned, line: str) -> None:
         """Shows what the step says."""
@@ -90,7 +101,7 @@ class Board(Watcher):
             mark = "[bold]▶" if name == self.at else "[green]✓" if self.state[name] else " "
             text = self.state[name]
             if name == self.at:
-                text = f"{time.monotonic() - self.began:.0f} s, {text}"
+                text = f"{time.monotonic() - self.began:.0f} s{f', {text}' if text else ''}"
             out.add_row(mark, name, text)
         if last < len(self.plan):
             out.add_row(" ", f"{len(self.plan) - last} steps", "to come")

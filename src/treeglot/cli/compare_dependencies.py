@@ -10,6 +10,7 @@ import typer
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.output import say, shown_warnings
+from treeglot.cli.parameters import FILE
 
 if TYPE_CHECKING:
     from treeglot.syntax import Dependency
@@ -33,7 +34,7 @@ def compare_dependencies(
         typer.Option(help="What models translate, for BLEU; may be given again: dev, test.", metavar="SOURCE=REF"),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    html: Annotated[Path | None, typer.Option(help="Write a page with heat maps and tables.")] = None,
+    html: Annotated[Path | None, typer.Option(help="Write a page with heat maps and tables."), FILE] = None,
     threads: Annotated[int, typer.Option(help="Threads that translate.", metavar="N")] = 1,
 ) -> None:
     """Compare dependencies that several parsers gave one text.

@@ -13,6 +13,7 @@ import typer
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.output import say, track, warn
+from treeglot.cli.parameters import FILE
 from treeglot.syntax import FORMATS, Dependency, Tree
 from treeglot.syntax.convert import ConvertOptions
 from treeglot.syntax.formats import READ_ONLY
@@ -23,7 +24,7 @@ READ = ", ".join([*FORMATS, *READ_ONLY])
 
 def convert(
     input: Annotated[str, typer.Argument(help="What to read; - is standard input.", metavar="IN")],
-    output: Annotated[str, typer.Argument(help="What to write; - is standard output.", metavar="OUT")],
+    output: Annotated[str, typer.Argument(help="What to write; - is standard output.", metavar="OUT"), FILE],
     options: ConvertOptions,
     from_: Annotated[
         str | None,

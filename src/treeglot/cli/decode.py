@@ -113,7 +113,10 @@ def decode(
         Path | None,
         typer.Option(help='The folder in which <seg grammar="FILE"> may name grammars.', metavar="DIR"),
     ] = None,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad rules out, and say how many.")] = False,
+    skip_bad: Annotated[
+        bool,
+        typer.Option("--skip-bad", help="Accept bad rules, which are left out, and input that cannot be translated."),
+    ] = False,
 ) -> None:
     """Translate with a grammar, a language model and weights: those of other decoders, or a compiled table.
 
@@ -124,7 +127,9 @@ def decode(
     from treeglot.foreign.translator import MARKS
 
     given = {"pop_limit": pop_limit, "markup": markup, "span_limit": span_limit, "per_source": per_source}
-    output = Output(out, kbest or 0, distinct, as_json, trace, time, threads, forest, margin, html, svg)
+    output = Output(
+        out, kbest or 0, distinct, as_json, trace, time, threads, forest, margin, html, svg, skip_bad=skip_bad
+    )
     decoder = format or ("cdec" if config is None else decoder_of(config))
     if decoder == "table":
         if pass_through is not None or prefix or not glue or config is not None:

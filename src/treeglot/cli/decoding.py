@@ -7,7 +7,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Protocol
 
@@ -16,6 +15,7 @@ import typer
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.options import Range
 from treeglot.cli.output import Progress, say, warn
+from treeglot.cli.parameters import FILE
 
 if TYPE_CHECKING:
     from treeglot.decode import SearchOptions, Translation
@@ -26,21 +26,24 @@ BATCH = 500  # sentences translated between two writes: memory does not grow wit
 EMPTY = '{"goal":null,"nodes":[]}'  # the forest of a line that was refused
 
 # Options that both commands have.
-Out = Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output.")]
+Out = Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output."), FILE]
 Kbest = Annotated[int, typer.Option(help="Print the best so many of each sentence: NUMBER ||| TEXT ||| …")]
 Distinct = Annotated[bool, typer.Option(help="In a k-best list, every text once, with its best derivation.")]
 AsJson = Annotated[bool, typer.Option("--json", help="A JSON object a line, with features.")]
 Trace = Annotated[bool, typer.Option(help="The derivation of each output, after it or in the JSON.")]
 Forest = Annotated[
-    Path | None, typer.Option(help="Write what the search kept of each sentence: a hypergraph in JSON a line.")
+    Path | None, typer.Option(help="Write what the search kept of each sentence: a hypergraph in JSON a line."), FILE
 ]
 Margin = Annotated[
     float | None, typer.Option(help="In the forests, only derivations that score within this of the best.")
 ]
-Html = Annotated[Path | None, typer.Option(help="Write a page that draws each translation and its rules.")]
-Svg = Annotated[Path | None, typer.Option(help="Write a picture of the first translation and its rules.")]
+Html = Annotated[Path | None, typer.Option(help="Write a page that draws each translation and its rules."), FILE]
+Svg = Annotated[Path | None, typer.Option(help="Write a picture of the first translation and its rules."), FILE]
 Time = Annotated[bool, typer.Option(help="Say at the end how long it took.")]
 Threads = Annotated[int, typer.Option(help="Threads; they do not change the result.")]
+SkipBad = Annotated[
+    bool, typer.Option("--skip-bad", help="Accept input that cannot be translated: its output is empty.")
+]
 Markup = Annotated[bool, typer.Option(help='The input gives translations: <x translation="…">…</x>.')]
 
 
@@ -75,6 +78,7 @@ class Output:
     html: Path | None = None
     svg: Path | None = None
     dependencies: Path | None = None
+    skip_bad: bool = False  # an input that cannot be translated is no error
     listed: Callable[[Mapping[str, float]], str] | None = None  # features as another decoder's lists have them
 
     def __post_init__(self) -> None:
@@ -112,14 +116,14 @@ def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, outp
     """
     from contextlib import nullcontext
 
-    from treeglot.base.files import write_binary
+    from treeglot.base.files import batches, write_binary
     from treeglot.decode.draw import to_html, to_svg
     from treeglot.syntax.draw import page
 
     for name in translator.unknown_weights:
         warn(f"the weights name {name!r}, which is no feature of this model")
     warn_left_out(translator.left_out)
-    number, seconds, words = 0, 0.0, 0
+    number, bad, seconds, words = 0, 0, 0.0, 0
     notes: Counter[str] = Counter()
     drawn: list[tuple[str, str]] = []
     picture: str | None = None
@@ -131,11 +135,12 @@ def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, outp
         forests as forest_stream,
         Progress("translating", unit="sentences") as progress,
     ):
-        while batch := list(islice(sources, BATCH)):
+        for batch in batches(sources, BATCH):
             found = translator.translate_batch(batch, max(output.kbest, 1), output.distinct, output.threads)
             for given, translation in zip(batch, found, strict=True):
                 if translation.problem:
                     warn(f"{source}:{number + first}: {translation.problem}; its output is empty")
+                    bad += 1
                 stream.write(render(translation, number, output).encode())
                 if forest_stream is not None:
                     line = EMPTY if translation.problem else translation.forest(margin).to_json()
@@ -150,6 +155,7 @@ def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, outp
                 seconds += translation.seconds
                 words += len(translation.words)
                 notes.update(set(translation.notes))
+            stream.flush()
             progress.update(number)
     if output.html is not None:
         with write_binary(output.html) as stream:
@@ -165,6 +171,8 @@ def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, outp
         say(f"{number:,} sentences, {words:,} words: {seconds:.2f} s of CPU, {1000 * seconds / number:.2f} ms each")
     if output.svg is not None and picture is None:
         raise TreeglotError(f"there is no derivation to draw: {output.svg} is not written")
+    if bad and not output.skip_bad:
+        raise TreeglotError(f"{bad:,} of {number:,} inputs could not be translated; --skip-bad accepts that")
 
 
 def warn_left_out(rules: int) -> None:

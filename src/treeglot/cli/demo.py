@@ -12,6 +12,7 @@ import typer
 
 from treeglot.base.files import read_lines
 from treeglot.cli.output import Progress, say
+from treeglot.cli.parameters import FOLDER
 from treeglot.cli.screen import Colour, Width, screen
 from treeglot.cli.tour import Page
 
@@ -48,7 +49,9 @@ treeglot --help                             # all commands, in the order of use
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the results and the report.")] = Path("demo"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder of the results and the report."), FOLDER] = Path(
+        "demo"
+    ),
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sentences, fewer models: within a minute.")] = False,
     threads: Annotated[int, typer.Option(help="Threads, 0: as many as there are; they do not change the result.")] = 0,
     width: Width = None,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.files import Pause
 from treeglot.cli.output import say, warn
 
 if TYPE_CHECKING:
@@ -78,11 +79,11 @@ def score(model: DependencyModel, trees: TreeFile, words: bool, unit: float) -> 
         scores = model.full_scores(tree)
         if not words:
             log10 = math.fsum(score.log10 for score in scores)
-            print(f"{unit * log10:.6f}\t{len(scores)}\t{sum(score.oov for score in scores)}")
+            print(f"{unit * log10:.6f}\t{len(scores)}\t{sum(score.oov for score in scores)}", flush=Pause.now)
             continue
         for token, score in zip((tree.tags if model.unit == "tags" else tree.words) or [], scores, strict=True):
             print(f"{token}\t{unit * score.log10:.6f}\t{score.length}" + ("\t<unk>" if score.oov else ""))
-        print()
+        print(flush=Pause.now)
 
 
 def total(model: DependencyModel, trees: TreeFile) -> Perplexity:

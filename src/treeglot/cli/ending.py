@@ -1,30 +1,26 @@
 """How a command ends that is told to: SIGTERM and SIGHUP unwind it as Ctrl-C does, so that nothing is left half-way.
 
-The core does not hear of signals while it works. A thread sees to it that a command which has not ended by itself after
-`GRACE` seconds, or is told twice, ends all the same; what it was writing is removed then, too.
+Neither the core nor a library hears of signals while it works. A thread of the core ends a command that has not ended
+by itself after `GRACE` seconds, or is told twice. It also removes what the command was writing.
 """
 
 from __future__ import annotations
 
 import os
-import re
-import select
-import shutil
 import signal
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
-SIGNALS = (signal.SIGTERM, signal.SIGHUP)
-GRACE = 3.0  # seconds
-WORDS = "terminated"
+from treeglot import _core
 
-# Names of what `treeglot.base.files`, the core and the steps of experiments (whose keys have twelve) write aside.
-ASIDE = re.compile(r"\..+\.(\w{6}|\w{8}|\w{12})\.part")
+SIGNALS = (signal.SIGTERM, signal.SIGHUP)
+GRACE = 0.7  # seconds
+WORDS = "terminated"
+INTERRUPTED = "interrupted"
 
 
 class Told(BaseException):
@@ -59,10 +55,9 @@ def told_to_end() -> Iterator[None]:
     before: dict[signal.Signals, Any] = dict.fromkeys(heard, signal.SIG_DFL)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         before[signal.SIGINT] = signal.default_int_handler
-    ear, mouth = os.pipe()
-    os.set_blocking(mouth, False)
-    fd_before = signal.set_wakeup_fd(mouth, warn_on_full_buffer=False)  # a byte for each signal, at once
-    threading.Thread(target=_watch, args=(ear, heard), daemon=True).start()
+    words = {int(number): INTERRUPTED if number == signal.SIGINT else WORDS for number in before}
+    watch = _core.Ending(words, GRACE)
+    fd_before = signal.set_wakeup_fd(watch.descriptor, warn_on_full_buffer=False)  # a byte for each signal, at once
     for number in before:
         signal.signal(number, tell if number in heard else interrupt)
     try:
@@ -75,36 +70,11 @@ def told_to_end() -> Iterator[None]:
         for number, handler in before.items():
             signal.signal(number, handler)
         signal.set_wakeup_fd(fd_before)
-        os.close(mouth)
+        del watch
 
 
 def _ignore(number: int, frame: FrameType | None) -> None:
     pass
-
-
-def _watch(ear: int, heard: list[signal.Signals]) -> None:
-    try:
-        while said := os.read(ear, 1):
-            if said[0] in heard:
-                again, _, _ = select.select([ear], [], [], GRACE)
-                if not again or os.read(ear, 1):
-                    _end(128 + said[0])
-    finally:
-        os.close(ear)
-
-
-def _end(code: int) -> None:
-    """End now; what this process was writing, which it holds open, goes with it."""
-    for link in Path("/proc/self/fd").glob("*"):  # where there is none, the next run removes it
-        with suppress(OSError):
-            path = link.readlink()
-            if ASIDE.fullmatch(path.name):
-                if path.is_dir():
-                    shutil.rmtree(path, ignore_errors=True)
-                else:
-                    path.unlink()
-    say_ended()
-    os._exit(code)
 
 
 def say_ended() -> None:

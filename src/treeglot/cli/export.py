@@ -8,12 +8,13 @@ from typing import Annotated, Literal
 import typer
 
 from treeglot.cli.output import say
+from treeglot.cli.parameters import FOLDER
 
 
 def export(
     model: Annotated[Path, typer.Argument(help="The model's folder.")],
     format: Annotated[Literal["moses", "cdec", "joshua", "travatar"], typer.Option(help="Whose files to write.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write."), FOLDER],
     filter: Annotated[
         Path | None, typer.Option(help="A test set: only rules that its sentences can meet are written.")
     ] = None,

@@ -8,11 +8,12 @@ from typing import Annotated, Literal
 import typer
 
 from treeglot.cli.output import say, warn
+from treeglot.cli.parameters import FILE
 
 
 def lm_compile(
     arpa: Annotated[Path, typer.Argument(help="An ARPA file, also .gz, .xz or .zst; - is standard input.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The compiled file to write.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The compiled file to write."), FILE],
     layout: Annotated[
         Literal["fast", "small"],
         typer.Option(help="fast: exact. small: a third of the memory, values rounded, few false positives."),

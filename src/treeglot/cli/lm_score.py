@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -58,14 +59,11 @@ def lm_score(
 
 
 def _score(model: NgramModel, path: str, words: bool, total: bool, unit: float, bos: bool, eos: bool) -> None:
-    from itertools import islice
-
-    from treeglot.base.files import iterate_lines
+    from treeglot.base.files import batches, iterate_lines
     from treeglot.lm.ngram import Perplexity
 
-    lines = iterate_lines(path)
     sums = Perplexity(0, 0, 0, 0.0, 0.0)
-    while some := list(islice(lines, LINES_AT_A_TIME)):
+    for some in batches(iterate_lines(path), LINES_AT_A_TIME):
         ids, offsets = model.encode(some)
         if total:
             sums += model.perplexity_of(ids, offsets, bos=bos, eos=eos)
@@ -76,6 +74,7 @@ def _score(model: NgramModel, path: str, words: bool, total: bool, unit: float, 
             for score, begin, end in zip(scores.tolist(), offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
                 unknown = int((ids[begin:end] == 0).sum())
                 print(f"{unit * score:.6f}\t{end - begin + eos}\t{unknown}")
+        sys.stdout.flush()
     if total:
         _print_total(sums, unit)
 

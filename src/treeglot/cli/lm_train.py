@@ -13,6 +13,7 @@ from treeglot.base.errors import UsageError
 from treeglot.cli.dependency_model import TagColumn, TreeFile, TreeFormat
 from treeglot.cli.dependency_model import train as train_trees
 from treeglot.cli.output import Progress, say, warn
+from treeglot.cli.parameters import FILE
 
 STAGES = {"counting": "words", "sorting": "words", "merging": "sorted runs", "writing": "n-grams"}
 
@@ -24,6 +25,7 @@ def lm_train(
     out: Annotated[
         Path,
         typer.Option("--out", "-o", help="The ARPA file to write, compiled with --dependency; - is standard output."),
+        FILE,
     ] = Path("-"),
     order: Annotated[int, typer.Option(help="Words in the longest n-grams, 1 to 9.")] = 5,
     prune: Annotated[

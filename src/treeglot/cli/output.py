@@ -63,8 +63,9 @@ def printable(text: str) -> str:
 
 
 def warn(message: str) -> None:
-    """A warning on standard error: something was left out or done otherwise. Not dropped by `--quiet`."""
-    _line("warning:", typer.colors.YELLOW, message)
+    """A warning on standard error: something was left out or done otherwise; `--quiet` drops it."""
+    if not settings().quiet:
+        _line("warning:", typer.colors.YELLOW, message)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 import types
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -13,6 +14,7 @@ import typer
 from typer.models import ArgumentInfo, OptionInfo
 
 from treeglot.base.errors import UsageError
+from treeglot.base.files import check_output
 from treeglot.base.options import REQUIRED, options_of, with_values
 from treeglot.base.toml import parse_value
 from treeglot.cli.output import set_common
@@ -20,9 +22,19 @@ from treeglot.cli.output import set_common
 Function = Callable[..., Any]
 MOST_THREADS = 1024
 
+
+@dataclass(frozen=True)
+class Writes:
+    """Marks a parameter that names what a command writes; it is checked before the work."""
+
+    folder: bool = False
+
+
+FILE, FOLDER = Writes(), Writes(folder=True)
+
 QUIET = Annotated[
     bool,
-    typer.Option("--quiet", "-q", help="No progress, no remarks; errors only."),
+    typer.Option("--quiet", "-q", help="No progress, no remarks, no warnings; errors only."),
 ]
 DEBUG = Annotated[
     bool,
@@ -35,6 +47,7 @@ def expand(function: Function) -> Function:
     hints = get_type_hints(function, include_extras=True)
     parameters: list[inspect.Parameter] = []
     groups: dict[str, type[Any]] = {}
+    written: dict[str, Writes] = {}
     for parameter in inspect.signature(function).parameters.values():
         kind = hints[parameter.name]
         for extra in get_args(kind)[1:]:
@@ -42,6 +55,8 @@ def expand(function: Function) -> Function:
                 extra.metavar = extra.metavar or parameter.name.upper()
             elif isinstance(extra, OptionInfo):
                 extra.metavar = extra.metavar or _metavar(get_args(kind)[0])
+            elif isinstance(extra, Writes):
+                written[parameter.name] = extra
         if dataclasses.is_dataclass(kind) and isinstance(kind, type):
             groups[parameter.name] = kind
             parameters += _fields(kind)
@@ -58,6 +73,9 @@ def expand(function: Function) -> Function:
         set_common(quiet, debug)
         if not fewest <= values.get("threads", fewest) <= MOST_THREADS:
             raise UsageError(f"threads is {values['threads']}; expected {fewest} to {MOST_THREADS}")
+        for name, mark in written.items():
+            if values[name] is not None:
+                check_output(values[name], mark.folder)
         for name, kind in groups.items():
             given = {name: values.pop(name) for name in (field.name for field in dataclasses.fields(kind))}
             given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}

@@ -12,13 +12,14 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import say, track, warn
+from treeglot.cli.parameters import FILE
 from treeglot.parse.parser import Parsed, ParsingOptions
 
 
 def parse(
     model: Annotated[Path, typer.Argument(help="The folder of a grammar: trained here, or Berkeley's or Egret's.")],
     text: Annotated[Path, typer.Argument(help="Tokenised sentences, one a line; - is standard input.")] = Path("-"),
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output.")] = Path("-"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output."), FILE] = Path("-"),
     to: Annotated[
         str | None, typer.Option(help="jsonl or egret for forests, brackets for trees, if the suffix does not say.")
     ] = None,
@@ -27,6 +28,7 @@ def parse(
     report: Annotated[
         Path | None,
         typer.Option(help="Write a table here: line, words, status, log_probability and cut nodes of each sentence."),
+        FILE,
     ] = None,
     level: Annotated[int | None, typer.Option(help="The finest level used; all by default.")] = None,
     options: ParsingOptions = ParsingOptions(),  # noqa: B008
@@ -74,12 +76,14 @@ def _format(out: Path, to: str | None, trees: bool) -> str:
 
 def _write_lists(out: Path, lists: Iterator[list[tuple[float, Any]]]) -> None:
     from treeglot._core import write_brackets
-    from treeglot.base.files import write_binary
+    from treeglot.base.files import Pause, write_binary
 
     with write_binary(out) as stream:
         for found in lists:
             lines = [f"{score:.6f}\t{write_brackets(tree)}\n" for score, tree in found]
             stream.write("".join([*(lines or ["(())\n"]), "\n"]).encode())
+            if Pause.now:
+                stream.flush()
 
 
 @contextmanager

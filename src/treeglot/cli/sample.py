@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from treeglot.cli.output import say
+from treeglot.cli.parameters import FOLDER
 
 
 def sample(
-    out: Annotated[Path, typer.Option(help="Folder for the files; made if need be.")],
+    out: Annotated[Path, typer.Option(help="Folder for the files; made if need be."), FOLDER],
     pairs: Annotated[int, typer.Option(help="How many sentence pairs.")] = 3000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
 ) -> None:

@@ -11,6 +11,7 @@ import typer
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import read_lines
 from treeglot.cli.output import warn
+from treeglot.cli.parameters import FILE
 
 if TYPE_CHECKING:
     from treeglot.evaluate.report import Difference, ReportOptions, SystemReport
@@ -30,7 +31,9 @@ def score(
     ] = None,
     by_length: Annotated[bool, typer.Option("--by-length", help="BLEU by the length of the reference, too.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    html: Annotated[Path | None, typer.Option(help="Write a page with the scores and plots of them by length.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write a page with the scores and plots of them by length."), FILE
+    ] = None,
     lowercase: Annotated[
         bool, typer.Option("--lowercase", help="Compare without regard to case (TER always does).")
     ] = False,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from treeglot.base.errors import TreeglotError, UsageError
+from treeglot.cli.parameters import FILE
 from treeglot.cli.screen import Colour, Width, screen
 from treeglot.syntax import FORMATS
 
@@ -32,8 +33,8 @@ def show(
     format: Annotated[str | None, typer.Option(help=f"Its format, if its suffix does not say: {NAMES}.")] = None,
     source: Annotated[str | None, typer.Option(help="Source sentences of alignments: text or parses.")] = None,
     target: Annotated[str | None, typer.Option(help="Target sentences of alignments.")] = None,
-    svg: Annotated[str | None, typer.Option(help="Draw into this SVG file.", metavar="OUT")] = None,
-    html: Annotated[str | None, typer.Option(help="Draw into this HTML page.", metavar="OUT")] = None,
+    svg: Annotated[str | None, typer.Option(help="Draw into this SVG file.", metavar="OUT"), FILE] = None,
+    html: Annotated[str | None, typer.Option(help="Draw into this HTML page.", metavar="OUT"), FILE] = None,
     layout: Annotated[
         Literal["auto", "across", "down"], typer.Option(help="Across the screen, down it, or across if it fits.")
     ] = "auto",

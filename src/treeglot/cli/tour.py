@@ -137,7 +137,7 @@ def hiero(train: Sequence[SamplePair]) -> Model:
         write(source, [pair.source for pair in train])
         write(target, [pair.target for pair in train])
         write(links, [pair.alignment for pair in train])
-        return train_model("hiero", Corpus(source, target, links), Path(folder) / "model")
+        return train_model("hiero", Corpus(source=source, target=target, alignments=links), Path(folder) / "model")
 
 
 def choose(known: Sequence[tuple[SamplePair, ParseForest]]) -> tuple[SamplePair, ParseForest]:

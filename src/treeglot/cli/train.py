@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from treeglot.cli.output import say, warn
-from treeglot.cli.parameters import set_values
+from treeglot.cli.parameters import FOLDER, set_values
 from treeglot.corpus import Corpus
 
 
 def train(
     kind: Annotated[str, typer.Argument(help="The kind of model, such as hiero.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The model's folder.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The model's folder."), FOLDER],
     corpus: Corpus,
     lm: Annotated[Path | None, typer.Option(help="A language model, ARPA or compiled, in place of a new one.")] = None,
     lm_text: Annotated[Path | None, typer.Option(help="Text to train it on; default: the target sentences.")] = None,
@@ -27,6 +27,9 @@ def train(
         typer.Option("--set", metavar="NAME=VALUE", help="One such option: search.pop_limit=100; may be given again."),
     ] = None,
     threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a model there even if its weights are tuned.")
+    ] = False,
     memory: Annotated[str, typer.Option(help="Memory to use, about; what does not fit goes through the disk.")] = "2G",
 ) -> None:
     """Train a model from aligned, parsed text."""
@@ -42,7 +45,7 @@ def train(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = train_model(
-            kind, corpus, out, chosen, lm=lm, lm_text=lm_text, threads=threads, memory=memory, report=say
+            kind, corpus, out, chosen, lm=lm, lm_text=lm_text, threads=threads, memory=memory, force=force, report=say
         )
     for message in dict.fromkeys(str(warning.message) for warning in caught):
         warn(message)

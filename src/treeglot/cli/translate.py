@@ -20,6 +20,7 @@ from treeglot.cli.decoding import (
     Markup,
     Out,
     Output,
+    SkipBad,
     Svg,
     Threads,
     Time,
@@ -28,7 +29,7 @@ from treeglot.cli.decoding import (
     run,
     searched,
 )
-from treeglot.cli.parameters import set_values
+from treeglot.cli.parameters import FILE, set_values
 from treeglot.cli.show import index_range
 
 if TYPE_CHECKING:
@@ -77,7 +78,9 @@ def translate(
     dependencies: Annotated[
         Path | None,
         typer.Option(help="Write the outputs' dependency trees, if the model makes them: CoNLL-U or CoNLL-X."),
+        FILE,
     ] = None,
+    skip_bad: SkipBad = False,
 ) -> None:
     """Translate tokenised sentences with a trained model."""
     from treeglot.base.options import changed, options_of, unknown
@@ -94,7 +97,9 @@ def translate(
     options = searched(options, markup=markup, pop_limit=pop_limit, span_limit=span_limit)
     if options != loaded.translator.options:
         loaded = loaded.with_search(options)
-    output = Output(out, kbest, distinct, as_json, trace, time, threads, forest, margin, html, svg, dependencies)
+    output = Output(
+        out, kbest, distinct, as_json, trace, time, threads, forest, margin, html, svg, dependencies, skip_bad
+    )
     if dependencies is not None and not loaded.translator.makes_trees:
         raise UsageError("the model makes no dependency trees: --dependencies is for those that do, such as c2d")
     first, last = index_range(index)

@@ -10,7 +10,7 @@ import typer
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.decoding import warn_left_out
 from treeglot.cli.output import say, warn
-from treeglot.cli.parameters import set_values
+from treeglot.cli.parameters import FOLDER, set_values
 
 if TYPE_CHECKING:
     from treeglot.decode.weights import Weights
@@ -23,7 +23,7 @@ def tune(
     refs: Annotated[list[Path], typer.Option(help="Their reference translations; may be given again.")],
     method: Annotated[Literal["mert", "mira", "pro"], typer.Option(help="How weights are found.")] = "mert",
     run: Annotated[
-        Path | None, typer.Option(help="The folder of the run; default: tune-METHOD-SEED in the model's.")
+        Path | None, typer.Option(help="The folder of the run; default: tune-METHOD-SEED in the model's."), FOLDER
     ] = None,
     start: Annotated[
         Path | None, typer.Option(help="Weights to start from; default: the model's when the run began.")
@@ -108,7 +108,10 @@ def tune(
     )
     with write_binary(folder / "plot.svg") as stream:
         stream.write(plot(found.log).encode())
-    say(f"{found.stop}; best: iteration {found.iteration}, BLEU {found.score:.2f}; {folder / 'best.weights'}")
+    held_out = " on what is held out" if "held_out" in found.log[found.iteration] else ""
+    came = f"from iteration {found.iteration}" if found.iteration else "from the start"
+    best = f"best: iteration {found.iteration + 1}, BLEU {found.score:.2f}{held_out}, with the weights {came}"
+    say(f"{found.stop}; {best}; {folder / 'best.weights'}")
     if not keep:
         comment = f"tuned by {method}, seed {seed}, iteration {found.iteration}"
         write_weights(model / loaded.file.weights, found.weights, comment)

@@ -10,6 +10,7 @@ from typing import Any
 
 from treeglot.evaluate.dependencies import Agreement, DependencyComparison
 from treeglot.evaluate.page import STYLE
+from treeglot.syntax.draw.page import DARK as DARK_PAGE
 
 __all__ = ["as_json", "as_page", "as_text"]
 
@@ -95,7 +96,7 @@ def as_page(found: DependencyComparison, more: Columns | None = None, title: str
     parts = [
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/><title>{escape(title)}</title>',
         '<meta name="viewport" content="width=device-width, initial-scale=1"/>',
-        f"<style>{STYLE}</style></head><body><h1>{escape(title)}</h1>",
+        f"<style>{STYLE}{DARK_PAGE}</style></head><body><h1>{escape(title)}</h1>",
         "<h2>Sentences with the same root, per cent</h2>",
         f'<div class="wide">{heat_map(found, "roots")}</div>',
         "<h2>Words with the same head, per cent</h2>",

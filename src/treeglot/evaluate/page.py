@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 
 from treeglot.evaluate.report import LengthBin, Score, SystemReport
+from treeglot.syntax.draw.page import DARK
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5a5a5a")  # told apart by all eyes
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 760, 280, 48, 12, 48
@@ -44,7 +45,7 @@ def page(reports: Sequence[SystemReport], references: Sequence[str], bootstrap: 
     parts = [
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/><title>Scores of {escape(names)}</title>',
         '<meta name="viewport" content="width=device-width, initial-scale=1"/>',
-        f"<style>{STYLE}</style></head><body><h1>Scores of {escape(names)}</h1>",
+        f"<style>{STYLE}{DARK}</style></head><body><h1>Scores of {escape(names)}</h1>",
         f"<p>Against {escape(', '.join(references))}</p>",
         f'<div class="wide">{_scores(reports)}</div>',
         "<h2>BLEU by length of the reference</h2>",

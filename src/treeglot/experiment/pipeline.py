@@ -24,6 +24,7 @@ from treeglot.experiment.step import DIGEST, FINISHED, Identity, Input, Output, 
 PART = ".part"  # what the name of an unfinished step's folder ends in
 LOCK = ".lock"
 DIGESTS = "digests.json"  # of the files read, by place, size and time: large files are read once
+NEW = "it has not run yet"
 TIMINGS = "timings.json"  # what each step took; apart, so that all else is the same in every run
 
 
@@ -66,6 +67,7 @@ class Pipeline:
         """Refuses steps with the same name, and one that uses a step that does not come before it."""
         self.steps = steps
         self.folder = Path(folder)
+        self._is_locked = False  # by this
         names: set[str] = set()
         for step in steps:
             for name, given in step.inputs.items():
@@ -92,12 +94,12 @@ class Pipeline:
 
     def _reason(self, step: Step, identity: Identity) -> str:
         if (self.folder / f".{_slug(step.name)}.{identity.key[:12]}{PART}").exists():
-            return "an earlier run did not end it"
+            return "it is running" if self._at_work() else "an earlier run did not end it"
         there = [
             found for path in self.folder.glob(f"{_slug(step.name)}.*/{FINISHED}") if (found := Identity.read(path))
         ]
         if not there:
-            return "it has not run yet"
+            return NEW
         return min((identity.differs_from(other) for other in there), key=len)[0]
 
     def run(self, *, threads: int = 1, memory: int = 2 << 30, watcher: Watcher | None = None) -> list[Planned]:
@@ -199,6 +201,19 @@ class Pipeline:
             elif path not in kept:
                 _remove(path)
 
+    def _at_work(self) -> bool:
+        """Whether another run has locked the folder."""
+        if self._is_locked:
+            return False
+        try:
+            with (self.folder / LOCK).open() as lock:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        except OSError:  # there is no lock
+            pass
+        return False
+
     @contextmanager
     def locked(self) -> Iterator[None]:
         """The folder, made if need be, for this process alone; refuses if another run is at work in it."""
@@ -222,7 +237,11 @@ class Pipeline:
             lock.truncate(0)
             lock.write(str(os.getpid()))
             lock.flush()
-            yield
+            self._is_locked = True
+            try:
+                yield
+            finally:
+                self._is_locked = False
 
 
 class _Digests:

@@ -158,19 +158,15 @@ function steps() {
     : make('p', {}, 'timings.js is not beside this page.');
 }
 
-// The words of `text`, those that are not in the longest common subsequence with `other` marked.
-function compared(text, other) {
-  const a = text.split(' ').filter(Boolean), b = other.split(' ').filter(Boolean);
-  const best = Array.from({length: a.length + 1}, () => new Uint16Array(b.length + 1));
-  for (let i = a.length; i-- > 0;) for (let j = b.length; j-- > 0;)
-    best[i][j] = a[i] === b[j] ? best[i + 1][j + 1] + 1 : Math.max(best[i + 1][j], best[i][j + 1]);
-  const out = [];
-  for (let i = 0, j = 0; i < a.length; i++) {
-    while (j < b.length && a[i] !== b[j] && best[i][j + 1] >= best[i + 1][j]) j++;
-    if (j < b.length && a[i] === b[j]) { out.push(a[i]); j++; } else out.push(make('mark', {}, a[i]));
-    out.push(' ');
-  }
-  return out;
+// The words of `text`; those that none of `others` has, or not so often, are marked.
+function compared(text, others) {
+  const split = one => one.split(' ').filter(Boolean);
+  const times = (words, word) => words.filter(one => one === word).length;
+  const known = others.map(split), seen = [];
+  return split(text).flatMap(word => {
+    seen.push(word);
+    return [known.some(words => times(words, word) >= times(seen, word)) ? word : make('mark', {}, word), ' '];
+  });
 }
 
 // How an output was made, drawn beforehand: drawings are held in compressed blocks until somebody wants to see one.
@@ -190,7 +186,7 @@ function sentence(test, number, other) {
   const data = DATA.tests[test];
   const rows = [['source', data.sources[number]], ...data.references.map(lines => ['reference', lines[number] || ''])];
   const body = make('tbody', {}, ...rows.map(([what, text]) => make('tr', {}, make('td', {}, what), make('td', {}, text), make('td'))));
-  const against = other ? data.outputs[other][number] || '' : data.references[0][number] || '';
+  const against = (other ? [data.outputs[other]] : data.references).map(lines => lines[number] || '');
   for (const name of names) {
     const drawn = make('section'), more = make('tr', {hidden: ''}, make('td'), make('td', {colspan: 2}, drawn));
     const toggle = async () => {
@@ -260,12 +256,12 @@ main.append(rules());
 section('Tuning: BLEU on the development set by iteration');
 main.append(legend(), lines(DATA.systems.map(system => ({name: system.name,
   points: system.tuning.map(entry => [entry.iteration, entry.score])})), 'iteration'));
-section('Time');
-main.append(steps());
 for (const test of Object.keys(DATA.tests)) {
-  section(`Outputs on ${test}: what differs is marked; a click on an output shows how it was made; sentence BLEU on the right`);
+  section(`Outputs on ${test}: words that others lack are marked; a click on an output shows how it was made; sentence BLEU on the right`);
   main.append(sentences(test));
 }
+section('Time');
+main.append(steps());
 const signatures = new Set(Object.values(DATA.tests).flatMap(test => test.scores.flatMap(one =>
   Object.entries(one.scores).map(([name, score]) => `${name} ${score.signature}`))));
 main.append(make('footer', {}, ...[DATA.signature, ...signatures,

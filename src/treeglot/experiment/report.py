@@ -23,7 +23,7 @@ from treeglot.experiment.recipe import Recipe, System
 from treeglot.experiment.results import REPORT, Report, load_report
 from treeglot.experiment.step import Input, Output, Step, Task
 from treeglot.models.kinds import find_kind
-from treeglot.syntax.draw.page import DRAWN, SCRIPT
+from treeglot.syntax.draw.page import DARK, DRAWN, SCRIPT
 
 KEY = 12  # characters of a step's key that are shown
 BLOCK = 10  # sentences whose drawings are compressed together
@@ -91,7 +91,7 @@ def page(data: dict[str, Any]) -> str:
         [
             '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>',
             '<meta name="viewport" content="width=device-width, initial-scale=1"/>',
-            f"<title>{escape(data['title'])}</title><style>{DRAWN}{style}</style></head><body>",
+            f"<title>{escape(data['title'])}</title><style>{DRAWN}{style}{DARK}</style></head><body>",
             f"<h1>{escape(data['title'])}</h1><main></main>",
             f'<script>const BLOCK = {BLOCK}, DATA = {held};</script>\n<script src="timings.js"></script>\n'
             f"<script>{SCRIPT}{program}</script>",

@@ -37,7 +37,17 @@ class Report:
 
     def table(self, test: str) -> list[list[str]]:
         """Scores on a test set, tests against the baseline, rules and speed; the first row is the heading."""
-        rows = [["system", "rules", "BLEU", "interval", f"against {self.figures['baseline']}", "p", "ms a sentence"]]
+        rows = [
+            [
+                "system",
+                "rules",
+                "BLEU",
+                "interval",
+                f"against {self.figures['baseline']}",
+                "sign test p",
+                "ms a sentence",
+            ]
+        ]
         rules = {system["name"]: system["rules"] for system in self.figures["systems"]}
         for one in self.figures["tests"][test]["scores"]:
             name, bleu = one["system"], one["scores"]["BLEU"]

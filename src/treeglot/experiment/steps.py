@@ -235,7 +235,9 @@ def _parse(settings: ParserSettings, task: Task) -> None:
     from treeglot.syntax import write
     from treeglot.syntax.formats import read_text
 
-    parser = load_parser(task.inputs["parser"], ParsingOptions(prune=settings.prune, threads=task.threads))
+    parser = load_parser(
+        task.inputs["parser"], ParsingOptions(prune=settings.prune, time_limit=0.0, threads=task.threads)
+    )
     forests = [found.value for found in parser.forests(read_text(task.inputs["sentences"]))]
     write(task.out / "forests.jsonl", forests)
     write(task.out / "best.tree", [forest.viterbi() for forest in forests])

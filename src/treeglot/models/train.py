@@ -10,13 +10,16 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treeglot.base.files import PathLike, scratch_folder, write_binary
+from treeglot.base.errors import TreeglotError, UsageError
+from treeglot.base.files import PathLike, nearest_folder, scratch_folder, write_binary
+from treeglot.base.options import load_options
 from treeglot.base.sizes import parse_size
 from treeglot.corpus import Corpus
 from treeglot.corpus.pairs import Pair, Pairs
+from treeglot.decode.weights import read_weights
 from treeglot.models.artefacts import DEPENDENCY_MODELS, DependencyModels, write_heads
 from treeglot.models.kinds import find_kind
-from treeglot.models.model import Model, load, write_model
+from treeglot.models.model import Model, ModelFile, load, write_model
 from treeglot.syntax.formats.core import PLAIN
 
 if TYPE_CHECKING:
@@ -35,9 +38,13 @@ def train(
     lm_text: PathLike | None = None,
     threads: int = 1,
     memory: str | int = "2G",
+    force: bool = False,
     report: Callable[[str], None] = lambda line: None,
 ) -> Model:
     """Train a model into the folder `out`. Each file of the corpus is read once.
+
+    A model that is there already stays until the new one is complete. One with tuned weights is only replaced with
+    `force`.
 
     `options` are those of the kind, such as `HieroModelOptions`. The language model is `lm` (ARPA or compiled) if
     given; otherwise one is trained on `lm_text` or, without it, on the target side. `report` is told what is done, line
@@ -51,9 +58,12 @@ def train(
     corpus.check_formats()
     options = options or declared.options()
     declared.validate(options)
-    folder, size = Path(out), parse_size(memory)
-    folder.mkdir(parents=True, exist_ok=True)
-    with scratch_folder(folder, "train") as scratch:
+    place, size = Path(out), parse_size(memory)
+    if not force:
+        _refuse_tuned(place)
+    with scratch_folder(nearest_folder(place), "train") as scratch:
+        folder = scratch / "model"
+        folder.mkdir()
         pairs = corpus.pairs(declared.pair_needs(options))
         trees = DependencyModels(declared.dependency_models)
         extraction = extract(
@@ -70,8 +80,6 @@ def train(
         if declared.survey:
             facts["different"] = dataclasses.asdict(declared.survey(extraction, engine))
         _report_extraction(facts, pairs, declared.says, report)
-        # Invalidate any existing model first: its files must not be mixed with new ones.
-        (folder / "model.toml").unlink(missing_ok=True)
         with write_binary(folder / "extraction.json") as stream:  # what was seen, and which options it was taken with
             stream.write(json.dumps(facts, indent=1).encode() + b"\n")
         rules = score_rules(extraction, folder / "rules.parquet", options.score, engine=engine)
@@ -86,8 +94,30 @@ def train(
             for unit in declared.dependency_models:
                 (scratch / DEPENDENCY_MODELS[unit]).rename(folder / DEPENDENCY_MODELS[unit])
             report(f"dependency models of {trees.trees:,} trees compiled")
-    write_model(folder, declared.name, declared.weights, options.search)
-    return load(folder)
+        write_model(folder, declared.name, declared.weights, options.search)
+        _move_model(folder, place)
+    return load(place)
+
+
+def _refuse_tuned(folder: Path) -> None:
+    """Refuse to replace weights that are not those that training gives."""
+    if not (folder / "model.toml").is_file():
+        return
+    try:
+        file = load_options(ModelFile, folder / "model.toml")
+        tuned = read_weights(folder / file.weights) != find_kind(file.kind).weights
+    except (OSError, TreeglotError):  # a damaged model has nothing to lose
+        return
+    if tuned:
+        raise UsageError(f"{folder} has a model with tuned weights; expected --force, or another folder")
+
+
+def _move_model(source: Path, target: Path) -> None:
+    """Move the files of a complete model; `model.toml` goes first and comes last, so that no two models mix."""
+    target.mkdir(parents=True, exist_ok=True)
+    (target / "model.toml").unlink(missing_ok=True)
+    for path in sorted(source.iterdir(), key=lambda path: path.name == "model.toml"):
+        path.replace(target / path.name)
 
 
 def _tee(pairs: Pairs, corpus: Corpus, trees: DependencyModels, scratch: Path, words: bool) -> Iterator[Pair]:

@@ -49,7 +49,8 @@ def load_grammar(directory: PathLike, levels: int | None = None) -> SplitGrammar
     found: list[tuple[tuple[str, bytes], tuple[str, bytes], tuple[str, bytes]]] = []
     while wanted is None or len(found) < wanted:
         paths = [_find(folder, f"level{len(found)}.{name}") for name in FILES]
-        if any(path is None for path in paths) and wanted is None and found:
+        # A later level says that this one is missing: without it, a coarser grammar would be used unasked.
+        if wanted is None and found and not _more_levels(folder, len(found)):
             break
         for name, path in zip(FILES, paths, strict=True):
             if path is None:
@@ -92,6 +93,12 @@ def write_settings(folder: Path, settings: ParserFile) -> None:
             f"steps = {str(settings.steps).lower()}\nlevels = {settings.levels}\n"
             f"sizes = {list(settings.sizes)}\n".encode()
         )
+
+
+def _more_levels(folder: Path, first: int) -> bool:
+    """Whether there are files of that level, or of a finer one."""
+    names = (path.name.partition(".")[0].removeprefix("level") for path in folder.glob("level*.*"))
+    return any(name.isdecimal() and int(name) >= first for name in names)
 
 
 def _find(folder: Path, name: str) -> Path | None:

@@ -6,13 +6,12 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import ClassVar, Generic, Literal, TypeVar
 
 from treeglot import _core
 from treeglot._core import ParseForest, SplitGrammar, Tree
 from treeglot.base.errors import UsageError
-from treeglot.base.files import PathLike
+from treeglot.base.files import PathLike, batches
 from treeglot.base.options import Options, option
 from treeglot.parse.grammar import load_grammar
 
@@ -26,6 +25,8 @@ STATUS = {
     "coarser": "parsed with a coarser level of the grammar, as the finest has no parse",
     "flat": "without a parse: flat trees",
     "late": "given up when time was up: flat trees",
+    "too_long": "longer than --longest: flat trees",
+    "too_large": "given up for lack of memory (--memory-limit): flat trees",
     "no_words": "empty",
 }
 
@@ -48,7 +49,9 @@ class ParsingOptions(Options):
     scores: Literal["posterior", "probability"] = option(
         "posterior", "forests' scores: posteriors of rules, or probabilities of edges given their heads"
     )
-    time_limit: float = option(0.0, "seconds for one sentence, after which its tree is flat; 0: none", least=0)
+    longest: int = option(500, "words of a sentence; the tree of a longer one is flat; 0: any number", least=0)
+    time_limit: float = option(60.0, "seconds for one sentence, after which its tree is flat; 0: none", least=0)
+    memory_limit: float = option(2.0, "GiB of a sentence's chart; one that needs more has a flat tree; 0: any", least=0)
     threads: int = option(1, "threads; they do not change the result", least=1)
 
 
@@ -160,6 +163,4 @@ def _below_root(tree: Tree) -> Tree:
 
 
 def _batches(sentences: Iterable[Sequence[str]], threads: int) -> Iterator[list[list[str]]]:
-    rest = iter(sentences)
-    while some := [list(words) for words in islice(rest, SENTENCES_AT_A_TIME * threads)]:
-        yield some
+    return batches((list(words) for words in sentences), SENTENCES_AT_A_TIME * threads)

@@ -13,6 +13,13 @@ body { margin: 1.5rem auto; max-width: 120rem; padding: 0 1.5rem; color: #1b1f24
 h1 { font-size: 1.4rem; } h2 { font-size: 1rem; color: #57606a; margin: 2rem 0 .5rem; font-weight: 600; }
 """
 
+# A dark page where the reader prefers one. Drawings carry their colours, so all is inverted, and hues are turned back.
+DARK = """
+@media (prefers-color-scheme: dark) {
+  html { background: #121212; } body { background: #fff; filter: invert(.93) hue-rotate(180deg); }
+}
+"""
+
 # What drawings and the tables beside them look like, on any page.
 DRAWN = """
 .drawing { overflow-x: auto; border: 1px solid #d8dee4; border-radius: 6px; } .drawing svg { display: block; }
@@ -76,7 +83,7 @@ def page(title: str, sections: Iterable[tuple[str, str]]) -> str:
     parts = [
         f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{heading}</title>',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<style>{STYLE}{DRAWN}</style></head><body><h1>{heading}</h1>",
+        f"<style>{STYLE}{DRAWN}{DARK}</style></head><body><h1>{heading}</h1>",
     ]
     parts += [f"<section><h2>{escape(printable(name))}</h2>\n{body}</section>" for name, body in sections]
     script = [f"<script>{SCRIPT}</script>"] if any("data-part" in part or "data-node" in part for part in parts) else []

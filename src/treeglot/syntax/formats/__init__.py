@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from treeglot._core import Alignment, Dependency, ParseForest, Tree
 from treeglot.base.errors import FormatError, TreeglotError, UsageError
-from treeglot.base.files import PathLike, iterate_lines, logical_suffix, read_chunks, write_binary
+from treeglot.base.files import PathLike, Pause, iterate_lines, logical_suffix, paused, read_chunks, write_binary
 from treeglot.base.options import unknown
 from treeglot.syntax.formats.candc import CANDC
 from treeglot.syntax.formats.core import BRACKETS, CONLLU, CONLLX, EGRET, FOREST_JSON, PHARAOH, PLAIN
@@ -81,7 +81,8 @@ class Records(Iterator[T], Generic[T]):
     def _read(self, path: PathLike, holes: bool) -> Iterator[T]:
         for values in self._batches(path):
             # Where holes are asked for, the caller has None in T.
-            yield from values if holes else (value for value in values if value is not None)  # type: ignore[misc]
+            given = values if holes else [value for value in values if value is not None]
+            yield from paused(given, path)  # type: ignore[misc, arg-type]
 
     def _batches(self, path: PathLike) -> Iterator[list[T | None]]:
         for chunk in read_chunks(path):
@@ -217,6 +218,8 @@ def write(path: PathLike, values: Iterable[Any], format: str | None = None, **op
                 stream.write(to_text(value).encode())
             except ValueError as error:
                 raise TreeglotError(f"{name}: record {number}: {error}") from error
+            if Pause.now:
+                stream.flush()
     return number
 
 
