@@ -15,7 +15,7 @@ constexpr const char* kNamesX[kColumns] = {"ID",    "FORM", "LEMMA",  "CPOSTAG",
                                            "FEATS", "HEAD", "DEPREL", "PHEAD",   "PDEPREL"};
 constexpr const char* kNamesU[kColumns] = {"ID",    "FORM", "LEMMA",  "UPOS", "XPOS",
                                            "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"};
-constexpr std::size_t kForm = 1, kHead = 6, kRelation = 7;
+constexpr std::size_t kForm = 1, kTags = 3 + 4, kHead = 6, kRelation = 7;  // kTags is the sum of both columns
 
 const char* column_name(Conll version, std::size_t column) {
   return version == Conll::x ? kNamesX[column] : kNamesU[column];
@@ -24,8 +24,8 @@ const char* column_name(Conll version, std::size_t column) {
 }  // namespace
 
 void ConllReader::forget() {
-  words_ = tags_ = relations_ = Strings();
-  any_tag_ = any_relation_ = inside_ = false;
+  words_ = tags_ = other_tags_ = relations_ = Strings();
+  any_tag_ = any_other_tag_ = any_relation_ = inside_ = false;
   heads_.clear();
   lines_.clear();
   range_end_ = range_line_ = 0;
@@ -74,10 +74,13 @@ void ConllReader::word(std::string_view id, const std::string_view (&columns)[10
     if (*number == expected) fail("word " + std::string(id) + " is its own head");
   }
   const std::string_view tag = columns[static_cast<std::size_t>(tags_column_)];
+  const std::string_view other = columns[kTags - static_cast<std::size_t>(tags_column_)];
   words_.append(columns[kForm]);
   tags_.append(tag);
+  other_tags_.append(other);
   relations_.append(columns[kRelation]);
   any_tag_ |= tag != "_";
+  any_other_tag_ |= other != "_";
   any_relation_ |= columns[kRelation] != "_";
   heads_.push_back(head);
   lines_.push_back(line_number());
@@ -123,7 +126,7 @@ void ConllReader::sentence() {
                                    (heads_.size() == 1 ? " word" : " words"));
     }
   }
-  if (!any_tag_) tags_ = Strings();
+  if (!any_tag_) tags_ = any_other_tag_ ? std::move(other_tags_) : Strings();
   if (!any_relation_) relations_ = Strings();
   give(Dependency(std::move(words_), std::move(heads_), std::move(tags_), std::move(relations_)));
   forget();

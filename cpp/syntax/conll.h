@@ -38,7 +38,8 @@ class ConllReader : public Reader<Dependency> {
   Conll version_;
   TagColumn tags_column_;
   Strings words_, tags_, relations_;
-  bool any_tag_ = false, any_relation_ = false;  // something but _
+  Strings other_tags_;  // of the other column, for a sentence without tags in the one that was asked for
+  bool any_tag_ = false, any_other_tag_ = false, any_relation_ = false;  // something but _
   std::vector<std::int32_t> heads_;
   std::vector<std::size_t> lines_;  // of the words
   std::size_t range_end_ = 0, range_line_ = 0;

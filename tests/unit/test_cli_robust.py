@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,9 +14,18 @@ import pytest
 
 from treeglot import sample
 from treeglot.base.files import batches, iterate_lines
-from treeglot.cli import main
+from treeglot.cli import board, decoding, main
+from treeglot.cli.app import describe
+from treeglot.decode import Translator
 from treeglot.decode.weights import write_weights
+from treeglot.evaluate import page as evaluate_page
+from treeglot.evaluate.report import score_systems
+from treeglot.experiment import Pipeline, report
+from treeglot.experiment.step import Step, Task
 from treeglot.models import load
+from treeglot.rules import compile_table
+from treeglot.syntax.draw.page import page
+from treeglot.syntax.formats import read_dependencies
 
 STATES = "ROOT\t0\t1 [0]\nS\t1\t1 [0]\nA\t2\t1 [0]\n"
 RULES = "ROOT_0 -> S_0 1.0\nS_0 -> S_0 S_0 0.5\nS_0 -> A_0 0.5\n"
@@ -255,3 +265,124 @@ def test_lines_that_wait_are_taken_together(tmp_path: Path) -> None:
     path = tmp_path / "in"
     path.write_text("a\n" * 7)
     assert [len(batch) for batch in batches(iterate_lines(path), 3)] == [3, 3, 1]
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]], ids=["text", "json"])
+def test_an_interrupted_translation_goes_on(
+    corpus: Path, model: Path, tmp_path: Path, more: list[str], monkeypatch
+) -> None:
+    source, out, whole = corpus / "train.zh", tmp_path / "out", tmp_path / "whole"
+    command = ["translate", str(model), str(source), *more]
+    assert main([*command, "-o", str(whole)]) == 0
+    monkeypatch.setattr(decoding, "BATCH", 10)
+    translate_batch = Translator.translate_batch
+    batch_sizes: list[int] = []
+
+    def interrupted(self: Translator, sources: list[str], *given: object) -> object:
+        batch_sizes.append(len(sources))
+        if len(batch_sizes) == 3:
+            raise KeyboardInterrupt
+        return translate_batch(self, sources, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Translator, "translate_batch", interrupted)
+    assert main([*command, "-o", str(out), "--resume"]) == 130
+    assert not out.exists()
+    (partial,) = tmp_path.glob(".out.*.partial")
+    with partial.open("ab") as stream:
+        stream.write(b"half a line")
+    assert main([*command, "-o", str(out), "--resume"]) == 0
+    assert out.read_bytes() == whole.read_bytes()
+    assert sum(batch_sizes) == len(source.read_text().splitlines()) + 10  # those of the batch that failed
+    assert not list(tmp_path.glob(".out.*"))
+
+
+def test_what_cannot_be_resumed_is_refused(corpus: Path, model: Path, tmp_path: Path, capsys) -> None:
+    command = ["translate", str(model), str(corpus / "test.zh"), "--resume"]
+    assert main(command) == 2
+    assert "--resume is for --out FILE alone" in capsys.readouterr().err
+    assert main([*command, "-o", str(tmp_path / "x"), "--kbest", "2"]) == 2
+    assert "--resume is for an output of a line a sentence" in capsys.readouterr().err
+
+
+def test_data_that_cannot_be_right(corpus: Path, model: Path, tmp_path: Path, capsys) -> None:
+    chinese, glued = tmp_path / "glued.zh", tmp_path / "out"
+    chinese.write_text("".join("一二三四五六七八九十" * 5 + f"{n}\n" for n in range(30)))
+    english = tmp_path / "one.en"
+    english.write_text("word\n" * 30)
+    assert main(["align", str(chinese), str(english), "-o", str(glued)]) == 0
+    said = capsys.readouterr().err
+    assert f"warning: {chinese}: 30 of 30 lines are long and have no blanks" in said
+    assert f"warning: {english}: 30 of 30 lines are a single token" in said
+    target = corpus / "train.en"
+    given = [f"--source={target}", f"--target={target}", f"--alignments={corpus / 'train.align'}"]
+    main(["align", str(target), str(target), "-o", str(tmp_path / "same.align")])
+    assert "lines are the same in both languages" in capsys.readouterr().err
+    given[2] = f"--alignments={tmp_path / 'same.align'}"
+    assert main(["train", "hiero", *given, "-o", str(tmp_path / "same")]) == 0
+    assert f"warning: {target}: 70 of 70 lines are the same in both languages" in capsys.readouterr().err
+    assert main(["translate", str(model), str(target), "-o", str(glued)]) == 0
+    assert f"warning: {target}: the model does not know" in capsys.readouterr().err
+
+
+def test_tags_in_the_other_column(tmp_path: Path, capsys) -> None:
+    files = {"t.conllu": "1\tdas\t_\t_\tDT\t_\t2\tdet\t_\t_\n2\tHaus\t_\t_\tNN\t_\t0\troot\t_\t_\n\n"}
+    files |= {"t.de": "das Haus\n", "t.en": "the house\n", "t.align": "0-0 1-1\n"}
+    names = ("source-dependencies", "source", "target", "alignments")
+    given = [f"--{option}={tmp_path / name}" for option, name in zip(names, files, strict=True)]
+    command = ["train", "dep2str", *given, "-o", str(tmp_path / "model")]
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    assert [tree.tags for tree in read_dependencies(tmp_path / "t.conllu")] == [["DT", "NN"]]
+    assert main(command) == 0
+    (tmp_path / "t.conllu").write_text(files["t.conllu"].replace("DT", "_").replace("NN", "_"))
+    assert main([*command, "--force"]) == 1
+    assert "t.conllu: tree 1: it has no tags; rules of dependency trees need them" in capsys.readouterr().err
+
+
+def test_a_damaged_parquet_file_is_no_bug(model: Path, tmp_path: Path) -> None:
+    path = model / "rules.parquet"
+    content = bytearray(path.read_bytes())
+    content[100:200] = bytes(100)
+    path.write_bytes(content)
+    for damaged in (bytes(content), content[:-100], b"PAR1"):
+        path.write_bytes(damaged)
+        with pytest.raises(Exception) as caught:
+            compile_table(path, tmp_path / "rules.table")
+        assert "bug" not in describe(caught.value)[0]
+
+
+def test_no_more_threads_is_no_bug() -> None:
+    assert describe(RuntimeError("can't start new thread")) == ("no more threads: can't start new thread", 3)
+
+
+def test_tuning_names_the_iteration_of_the_score(corpus: Path, model: Path, capsys) -> None:
+    dev = [f"--dev={corpus / 'dev.zh'}", f"--refs={corpus / 'dev.en'}", "--iterations=2", "--kbest=5"]
+    assert main(["tune", str(model), *dev]) == 0
+    said = capsys.readouterr().err
+    scores = dict(re.findall(r"iteration (\d+): BLEU ([\d.]+)", said))
+    best = re.search(r"best: iteration (\d+), BLEU ([\d.]+), with the weights from", said)
+    assert best is not None
+    assert scores[best[1]] == best[2]
+
+
+def test_a_log_of_a_run(tmp_path: Path, capsys, monkeypatch) -> None:
+    """A new step begins without a reason, and what it says is passed on; a plan beside it says that it runs."""
+    monkeypatch.setattr(board, "LOG_INTERVAL", 0.0)
+    plans: list[str] = []
+
+    def talk(task: Task) -> None:
+        task.report("iteration 1: BLEU 3.00")
+        plans.extend(planned.reason for planned in Pipeline([Step("talk", talk, {})], tmp_path).plan())
+
+    Pipeline([Step("talk", talk, {})], tmp_path).run(watcher=board.Lines())
+    said = capsys.readouterr().err.splitlines()
+    assert said[:3] == ["1 steps, 0 of them done before", "talk: begins", "talk: iteration 1: BLEU 3.00"]
+    assert plans == ["it is running"]
+
+
+def test_pages_have_a_dark_mode() -> None:
+    reports = score_systems({"a": ["a b"]}, [["a b"]], metrics=["bleu"])
+    experiment = report.page({"title": "x", "baseline": "a", "systems": [], "tests": {}})
+    for html in (page("x", []), evaluate_page.page(reports, ["reference"]), experiment):
+        assert "@media (prefers-color-scheme: dark)" in html
+    assert experiment.index("main.append(sentences(test))") < experiment.index("section('Time')")

@@ -254,7 +254,7 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write(bank, TREES)
     with bank.open("a") as stream:
         stream.write("(S (NP (A a))\n")
-    command = ["parser", "train", str(bank), "--out", str(model), "--cycles", "1", "--signature", "chinese", "-q"]
+    command = ["parser", "train", str(bank), "--out", str(model), "--cycles", "1", "--signature", "chinese"]
     assert main(command) == 1
     assert "bank.tree:105: " in capsys.readouterr().err
     assert main([*command, "--skip-bad"]) == 0
@@ -264,7 +264,7 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     forests, trees = tmp_path / "out.jsonl", tmp_path / "out.tree"
     assert main(["parse", str(model), str(text), "--out", str(forests)]) == 0
     assert capsys.readouterr().err.endswith(f"{len(gold) + 1} sentences: 1 empty (line {len(gold) + 1})\n")
-    assert main(["parse", str(model), str(text), "--out", str(trees), "--time-limit", "1e-9", "-q"]) == 0
+    assert main(["parse", str(model), str(text), "--out", str(trees), "--time-limit", "1e-9"]) == 0
     assert f"{len(gold)} given up when time was up: flat trees" in capsys.readouterr().err
     assert [tree.words for tree in read_trees(trees)] == [*(tree.words for tree in gold), []]
     assert [forest.words for forest in read_forests(forests)][:-1] == [tree.words for tree in gold]

@@ -41,6 +41,7 @@ def align(
     from treeglot.align.symmetrize import SYMMETRIZATIONS
     from treeglot.base.errors import FormatError, UsageError
     from treeglot.base.options import unknown
+    from treeglot.corpus.doubts import Doubts
     from treeglot.syntax import write
     from treeglot.syntax.formats import read_alignments, read_text
 
@@ -62,6 +63,12 @@ def align(
         )
     for warning in caught:
         warn(str(warning.message))
+    doubts = Doubts(str(source)), Doubts(str(target))
+    for sentence, translation in zip(*sides, strict=True):
+        doubts[0].add(sentence, translation)
+        doubts[1].add(translation)
+    for problem in doubts[0].found() + doubts[1].found():
+        warn(problem)
     write(out, links, "pharaoh")
     if gold is not None:
         wanted = list(read_alignments(gold))

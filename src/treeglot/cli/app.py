@@ -36,6 +36,8 @@ GROUPS = {
     "lm": "Train and compile language models, score text with them, look into them.",
 }
 
+NO_THREADS = ("can't start new thread", "Resource temporarily unavailable")  # what Python and the core say
+
 
 class CommandGroup(TyperGroup):
     """The commands whose names begin with `prefix`, each imported only when it is needed."""
@@ -173,6 +175,11 @@ def describe(error: Exception) -> tuple[str, int]:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror, 1
     if isinstance(error, MemoryError):
         return f"not enough memory{f': {error}' if str(error) else ''}", 3
+    library = type(error).__module__.partition(".")[0].lstrip("_")
+    if isinstance(error, OSError) or library in ("pyarrow", "duckdb"):  # a damaged file, or a limit of the machine
+        return f"{library}: {error}".removeprefix("builtins: ").splitlines()[0], 1
+    if isinstance(error, RuntimeError) and str(error) in NO_THREADS:
+        return f"no more threads: {error}", 3
     return f"{type(error).__name__}: {error}; this is a bug in treeglot: --debug shows where it happened", 1
 
 

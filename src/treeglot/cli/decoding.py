@@ -6,13 +6,16 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol
+from typing import IO, TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
 from treeglot.base.errors import TreeglotError, UsageError
+from treeglot.base.files import COMPRESSED
 from treeglot.base.options import Range
 from treeglot.cli.output import Progress, say, warn
 from treeglot.cli.parameters import FILE
@@ -20,6 +23,7 @@ from treeglot.cli.parameters import FILE
 if TYPE_CHECKING:
     from treeglot.decode import SearchOptions, Translation
     from treeglot.decode.translator import Source
+    from treeglot.models import Model
     from treeglot.syntax import Dependency
 
 BATCH = 500  # sentences translated between two writes: memory does not grow with the input
@@ -41,6 +45,7 @@ Html = Annotated[Path | None, typer.Option(help="Write a page that draws each tr
 Svg = Annotated[Path | None, typer.Option(help="Write a picture of the first translation and its rules."), FILE]
 Time = Annotated[bool, typer.Option(help="Say at the end how long it took.")]
 Threads = Annotated[int, typer.Option(help="Threads; they do not change the result.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on where the same command was interrupted.")]
 SkipBad = Annotated[
     bool, typer.Option("--skip-bad", help="Accept input that cannot be translated: its output is empty.")
 ]
@@ -78,6 +83,7 @@ class Output:
     html: Path | None = None
     svg: Path | None = None
     dependencies: Path | None = None
+    key: str = ""  # of a run that can be resumed: of all that its output depends on
     skip_bad: bool = False  # an input that cannot be translated is no error
     listed: Callable[[Mapping[str, float]], str] | None = None  # features as another decoder's lists have them
 
@@ -85,6 +91,10 @@ class Output:
         """Refuses numbers that make no sense."""
         Range(least=0).check("kbest", self.kbest)
         Range(least=0, infinite=True).check("margin", self.margin)
+        if self.key and (self.kbest or (self.trace and not self.as_json) or self.out.suffix in COMPRESSED):
+            raise UsageError("--resume is for an output of a line a sentence, not compressed")
+        if self.key and (str(self.out) == "-" or self.forest or self.html or self.svg or self.dependencies):
+            raise UsageError("--resume is for --out FILE alone")
         if self.margin is not None and self.forest is None:
             raise UsageError("--margin is for forests; expected --forest, too")
 
@@ -117,6 +127,7 @@ def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, outp
     from contextlib import nullcontext
 
     from treeglot.base.files import batches, write_binary
+    from treeglot.corpus.doubts import Doubts
     from treeglot.decode.draw import to_html, to_svg
     from treeglot.syntax.draw import page
 
@@ -130,11 +141,14 @@ def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, outp
     trees: list[Dependency | None] = []
     forests = write_binary(output.forest) if output.forest is not None else nullcontext()
     margin = math.inf if output.margin is None else output.margin
+    doubts = Doubts(str(source))
     with (
-        write_binary(output.out) as stream,
+        _resumed(output) if output.key else write_binary(output.out) as stream,
         forests as forest_stream,
         Progress("translating", unit="sentences") as progress,
     ):
+        if output.key:
+            number = len(list(islice(sources, sum(1 for _ in stream))))  # what an earlier run did
         for batch in batches(sources, BATCH):
             found = translator.translate_batch(batch, max(output.kbest, 1), output.distinct, output.threads)
             for given, translation in zip(batch, found, strict=True):
@@ -152,6 +166,7 @@ def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, outp
                     drawn.append((f"sentence {number - 1 + first}", to_html(translation, given)))
                 if output.dependencies is not None:
                     trees.append(translation.dependency)
+                doubts.add(translation.source.split(), unknown=round(translation.features.get("unknown", 0.0)))
                 seconds += translation.seconds
                 words += len(translation.words)
                 notes.update(set(translation.notes))
@@ -165,6 +180,8 @@ def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, outp
             stream.write(picture.encode())
     if output.dependencies is not None:
         _write_dependencies(output.dependencies, trees)
+    for problem in doubts.found():
+        warn(problem)
     for note, times in notes.items():
         say(f"{note}: {times:,} of {number:,} sentences")
     if output.time and number:
@@ -173,6 +190,37 @@ def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, outp
         raise TreeglotError(f"there is no derivation to draw: {output.svg} is not written")
     if bad and not output.skip_bad:
         raise TreeglotError(f"{bad:,} of {number:,} inputs could not be translated; --skip-bad accepts that")
+
+
+@contextmanager
+def _resumed(output: Output) -> Iterator[IO[bytes]]:
+    """The output, in a file beside it that an interrupted run leaves for the next; only its complete lines count."""
+    path = output.out.with_name(f".{output.out.name}.{output.key}.partial")
+    with path.open("a+b") as stream:
+        stream.seek(0)
+        stream.truncate(sum(len(line) for line in stream if line.endswith(b"\n")))
+        stream.seek(0)
+        yield stream
+    path.replace(output.out)
+
+
+def signature(model: Model) -> str:
+    """The kind, and what the files' headers say: these hold the checksums of all that is in them.
+
+    Head tables, which are text, and dependency models belong to it too: translations depend on them.
+    """
+    from hashlib import blake2b
+
+    parts = [model.kind]
+    if model.translator.options != model.file.search:
+        parts.append(repr(model.translator.options))
+    more = [path.name for pattern in ("*.heads", "dlm.*.bin") for path in sorted(model.directory.glob(pattern))]
+    for name in (model.file.rules, model.file.lm, *more):
+        if name:
+            with (model.directory / name).open("rb") as stream:
+                content = stream.read(-1 if name.endswith(".heads") else 4096)
+                parts.append(blake2b(content, digest_size=8).hexdigest())
+    return " ".join(parts)
 
 
 def warn_left_out(rules: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,6 +21,7 @@ from treeglot.cli.decoding import (
     Markup,
     Out,
     Output,
+    Resume,
     SkipBad,
     Svg,
     Threads,
@@ -28,12 +30,14 @@ from treeglot.cli.decoding import (
     given_weights,
     run,
     searched,
+    signature,
 )
 from treeglot.cli.parameters import FILE, set_values
 from treeglot.cli.show import index_range
 
 if TYPE_CHECKING:
     from treeglot.decode.translator import Source
+    from treeglot.models import Model
 
 
 def translate(
@@ -81,6 +85,7 @@ def translate(
         FILE,
     ] = None,
     skip_bad: SkipBad = False,
+    resume: Resume = False,
 ) -> None:
     """Translate tokenised sentences with a trained model."""
     from treeglot.base.options import changed, options_of, unknown
@@ -97,14 +102,26 @@ def translate(
     options = searched(options, markup=markup, pop_limit=pop_limit, span_limit=span_limit)
     if options != loaded.translator.options:
         loaded = loaded.with_search(options)
+    key = _key(loaded, source, format, index, as_json, trace) if resume else ""
     output = Output(
-        out, kbest, distinct, as_json, trace, time, threads, forest, margin, html, svg, dependencies, skip_bad
+        out, kbest, distinct, as_json, trace, time, threads, forest, margin, html, svg, dependencies, key, skip_bad
     )
     if dependencies is not None and not loaded.translator.makes_trees:
         raise UsageError("the model makes no dependency trees: --dependencies is for those that do, such as c2d")
     first, last = index_range(index)
     sources = loaded.read(source, format)
     run(loaded.translator, islice(_lines(sources) if markup else sources, first - 1, last), source, output, first)
+
+
+def _key(model: Model, source: Path, *more: object) -> str:
+    """Of all that the output depends on; a file is known by its place, size and time."""
+    import treeglot
+
+    if not source.is_file():
+        raise UsageError(f"--resume reads a part of the input again; expected a file, not {source}")
+    found = source.stat()
+    parts = [treeglot.__version__, signature(model), sorted(model.weights.items()), source.resolve(), found.st_size]
+    return blake2b(repr([*parts, found.st_mtime_ns, *more]).encode(), digest_size=6).hexdigest()
 
 
 def _lines(sources: Iterator[Source]) -> Iterator[Source]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from treeglot.base.errors import FormatError, UsageError
-from treeglot.cli.decoding import warn_left_out
+from treeglot.cli.decoding import signature, warn_left_out
 from treeglot.cli.output import say, warn
 from treeglot.cli.parameters import FOLDER, set_values
 
@@ -88,7 +88,7 @@ def tune(
     warn_left_out(loaded.translator.left_out)
     translator = DecoderTranslator(
         loaded.translator,
-        _signature(loaded),
+        signature(loaded),
         distinct=distinct,
         threads=threads,
         refused=lambda line, problem: warn(f"{dev}:{line + 1}: {problem}; its output is empty"),
@@ -132,25 +132,6 @@ def _start(folder: Path, start: Path | None, model: Model) -> Weights:
         folder.mkdir(parents=True, exist_ok=True)
         write_weights(begun, weights, "where the run began")
     return weights
-
-
-def _signature(model: Model) -> str:
-    """The kind, and what the files' headers say: these hold the checksums of all that is in them.
-
-    Head tables, which are text, and dependency models belong to it too: translations depend on them.
-    """
-    from hashlib import blake2b
-
-    parts = [model.kind]
-    if model.translator.options != model.file.search:
-        parts.append(repr(model.translator.options))
-    more = [path.name for pattern in ("*.heads", "dlm.*.bin") for path in sorted(model.directory.glob(pattern))]
-    for name in (model.file.rules, model.file.lm, *more):
-        if name:
-            with (model.directory / name).open("rb") as stream:
-                content = stream.read(-1 if name.endswith(".heads") else 4096)
-                parts.append(blake2b(content, digest_size=8).hexdigest())
-    return " ".join(parts)
 
 
 def _line(entry: dict[str, Any]) -> str:

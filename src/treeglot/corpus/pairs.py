@@ -196,6 +196,8 @@ class _SideReader:
                     elif self.as_parsed:
                         self.counts.respelt += 1
                         words = parsed
+            if self.field == "source_dependency" and len(value) and not value.tags:
+                raise self._error(number, "it has no tags; rules of dependency trees need them")
             if self.field == "target_dependency":
                 value = self._target_dependency(number, text, value)
             yield words, {} if self.wanted == "words" else {self.field: value}

@@ -15,6 +15,7 @@ from treeglot.base.files import PathLike, nearest_folder, scratch_folder, write_
 from treeglot.base.options import load_options
 from treeglot.base.sizes import parse_size
 from treeglot.corpus import Corpus
+from treeglot.corpus.doubts import Doubts
 from treeglot.corpus.pairs import Pair, Pairs
 from treeglot.decode.weights import read_weights
 from treeglot.models.artefacts import DEPENDENCY_MODELS, DependencyModels, write_heads
@@ -126,15 +127,20 @@ def _tee(pairs: Pairs, corpus: Corpus, trees: DependencyModels, scratch: Path, w
     Dependency models are estimated at the end of the pairs. Words, if they are wanted, wait in a file: n-grams are
     counted when extraction has released its memory.
     """
+    doubts = [Doubts(str(getattr(corpus, side) or corpus.parses(side))) for side in ("source", "target")]
     to_line = PLAIN.open_writer({}) if corpus.target is None else lambda words: " ".join(words) + "\n"
     with ExitStack() as stack:
         lines = stack.enter_context((scratch / TARGET).open("wb")) if words else None
         for pair in pairs:
+            doubts[0].add(pair.source, pair.target)
+            doubts[1].add(pair.target)
             if lines and (pair.target or corpus.target):  # a failed parse is no sentence
                 lines.write(to_line(pair.target).encode())
             if pair.target_dependency is not None:
                 trees.add(pair.target_dependency)
             yield pair
+    for problem in doubts[0].found() + doubts[1].found():
+        warnings.warn(problem, stacklevel=2)
     trees.write(scratch)
 
 
