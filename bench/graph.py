@@ -13,7 +13,6 @@ import numpy as np
 
 from treeglot import graph as tg
 from treeglot.graph.derivations import Yields
-from treeglot.graph.sums import expectation, useful
 
 
 def chart(words: int) -> tg.Hypergraph:
@@ -77,15 +76,13 @@ def main() -> None:
     graphs = {"chart": chart(181), "random": scattered(200_000, 5), "chain": chain(1_000_000)}
     for name, graph in graphs.items():
         scores = -3.0 - np.random.default_rng(2).exponential(2.0, graph.edges)
-        used = int(useful(graph)[1].sum())
-        print(f"{name}: {graph.nodes} nodes, {graph.edges} edges ({used} useful), {len(graph.tails)} tails")
+        print(f"{name}: {graph.nodes} nodes, {graph.edges} edges, {len(graph.tails)} tails")
         tails = np.diff(graph.first_tail.astype(np.int64))
         yields = Yields.of([*range(-1, -1 - n, -1), edge % 50] for edge, n in enumerate(tails.tolist()))
         works: dict[str, Callable[[], object]] = {
             "inside + outside, log": lambda g=graph, s=scores: tg.outside(g, s, "log"),
             "inside + outside, viterbi": lambda g=graph, s=scores: tg.outside(g, s, "viterbi"),
             "posteriors": lambda g=graph, s=scores: tg.posteriors(g, s),
-            "expectation": lambda g=graph, s=scores: expectation(g, s, s),
             "viterbi": lambda g=graph, s=scores: tg.viterbi(g, s),
             "prune, margin 5": lambda g=graph, s=scores: tg.prune(g, s, 5.0),
         }

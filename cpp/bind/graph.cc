@@ -18,7 +18,6 @@
 #include "graph/hypergraph.h"
 #include "graph/inside_outside.h"
 #include "graph/kbest.h"
-#include "graph/reachability.h"
 #include "graph/rewrite.h"
 #include "graph/topological.h"
 
@@ -167,10 +166,6 @@ void bind_rewrite(nb::module_& m) {
       "A graph from edges in any order.");
   m.def("graph_prune", released<&prune>, "graph"_a, "scores"_a, "margin"_a,
         "Drop what the best derivation beats by more than the margin.");
-  m.def("graph_restrict", released<& restrict>, "graph"_a, "keep"_a, "The derivations that use kept edges alone.");
-  m.def(
-      "graph_unite", [](const std::vector<const Hypergraph*>& graphs) { return unite(all_given(graphs)); }, "graphs"_a,
-      nb::call_guard<nb::gil_scoped_release>(), "The graphs below one new goal.");
 }
 
 void bind_sums(nb::module_& m) {
@@ -179,17 +174,6 @@ void bind_sums(nb::module_& m) {
   m.def("graph_outside", released<&outside_in>, "semiring"_a, "graph"_a, "weights"_a.none(), "inside"_a,
         "The outside value of every node.");
   m.def("graph_posteriors", released<&posteriors>, "graph"_a, "scores"_a, "The logarithm of every edge's posterior.");
-  m.def("graph_expectation", released<&expectation>, "graph"_a, "scores"_a, "values"_a,
-        "The mean sum of values over derivations.");
-  m.def("graph_derivable", released<&derivable>, "graph"_a, "1 for nodes with a derivation.");
-  m.def("graph_reachable", released<&reachable>, "graph"_a, "1 for nodes below the goal.");
-  m.def(
-      "graph_useful",
-      [](const Hypergraph& graph) {
-        Useful found = without_gil([&] { return useful(graph); });
-        return std::pair(as_array(std::move(found.nodes)), as_array(std::move(found.edges)));
-      },
-      "graph"_a, "1 for nodes, and for edges, that are in a derivation of the goal.");
 }
 
 // An enumeration with the arrays that it reads, for one thread at a time.

@@ -13,6 +13,7 @@
 #include "bind/arrays.h"
 #include "bind/core.h"
 #include "bind/guarded.h"
+#include "bind/vocabulary.h"
 #include "lm/arpa.h"
 #include "lm/ngram.h"
 #include "lm/ngram_bulk.h"
@@ -36,9 +37,10 @@ std::uint64_t hash_of_state(const T& state) {
   return hash_bytes({reinterpret_cast<const char*>(&state), sizeof state});
 }
 
-template <class T>
-std::vector<T> by_order(const NgramModel& model, const std::array<T, kMaxNgramOrder>& values) {
-  return {values.begin(), values.begin() + model.order()};
+template <auto kField>
+auto by_order(const NgramModel& model) {
+  const auto& values = model.facts().*kField;
+  return std::vector(values.begin(), values.begin() + model.order());
 }
 
 void bind_ngram_states(nb::module_& m) {
@@ -91,33 +93,20 @@ void bind_ngram_model(nb::module_& m) {
       .def_prop_ro(
           "layout", [](const NgramModel& self) { return self.facts().layout; }, "How it lies in memory.")
       .def_prop_ro("bytes", &NgramModel::bytes, "The size of its compiled file.")
-      .def_prop_ro(
-          "counts", [](const NgramModel& self) { return by_order(self, self.facts().counts); },
-          "The n-grams given, by order.")
-      .def_prop_ro(
-          "blanks", [](const NgramModel& self) { return by_order(self, self.facts().blanks); },
-          "The n-grams put in because longer ones end in them, by order.")
+      .def_prop_ro("counts", &by_order<&NgramFacts::counts>, "The n-grams given, by order.")
+      .def_prop_ro("blanks", &by_order<&NgramFacts::blanks>,
+                   "The n-grams put in because longer ones end in them, by order.")
       .def_prop_ro(
           "unknown_added", [](const NgramModel& self) { return self.facts().unknown_added != 0; },
           "Whether <unk> was not given.")
-      .def_prop_ro(
-          "prob_error", [](const NgramModel& self) { return by_order(self, self.facts().prob_error); },
-          "How far a stored probability is from the given one at most, by order.")
-      .def_prop_ro(
-          "backoff_error", [](const NgramModel& self) { return by_order(self, self.facts().backoff_error); },
-          "How far a stored backoff is from the given one at most, by order.")
-      .def_prop_ro(
-          "shadowed", [](const NgramModel& self) { return by_order(self, self.facts().shadowed); },
-          "The n-grams that another one with the same fingerprint hides, by order.")
-      .def_prop_ro(
-          "words", [](const NgramModel& self) { return self.vocabulary().size(); }, "How many words it has.")
-      .def(
-          "word",
-          [](const NgramModel& self, WordId id) {
-            if (id >= self.vocabulary().size()) throw nb::index_error("no word has this number");
-            return self.vocabulary().word(id);
-          },
-          "id"_a, "The word of a number.")
+      .def_prop_ro("prob_error", &by_order<&NgramFacts::prob_error>,
+                   "How far a stored probability is from the given one at most, by order.")
+      .def_prop_ro("backoff_error", &by_order<&NgramFacts::backoff_error>,
+                   "How far a stored backoff is from the given one at most, by order.")
+      .def_prop_ro("shadowed", &by_order<&NgramFacts::shadowed>,
+                   "The n-grams that another one with the same fingerprint hides, by order.")
+      .def_prop_ro("words", &word_count<NgramModel>, "How many words it has.")
+      .def("word", &word_of<NgramModel>, "id"_a, "The word of a number.")
       .def(
           "id", [](const NgramModel& self, std::string_view word) { return self.vocabulary().find(word); }, "word"_a,
           "The number of a word; 0, that of <unk>, when it is not known.")

@@ -10,6 +10,7 @@
 
 #include "bind/arrays.h"
 #include "bind/core.h"
+#include "bind/vocabulary.h"
 #include "lm/dependency_bulk.h"
 #include "lm/dependency_lm.h"
 #include "lm/dependency_piece.h"
@@ -92,15 +93,8 @@ void bind_model(nb::module_& m) {
             return out;
           },
           "The n-grams of the left, right and root model, by order.")
-      .def_prop_ro(
-          "words", [](const DependencyModel& self) { return self.vocabulary().size(); }, "How many words it has.")
-      .def(
-          "word",
-          [](const DependencyModel& self, WordId id) {
-            if (id >= self.vocabulary().size()) throw nb::index_error("no word has this number");
-            return self.vocabulary().word(id);
-          },
-          "id"_a, "The word of a number.")
+      .def_prop_ro("words", &word_count<DependencyModel>, "How many words it has.")
+      .def("word", &word_of<DependencyModel>, "id"_a, "The word of a number.")
       .def("id", &DependencyModel::find, "word"_a, "The number of a word; 0, that of <unk>, when it is not known.")
       .def(
           "score_child",

@@ -65,6 +65,17 @@ std::vector<std::tuple<unsigned, std::string>> fallbacks(const std::vector<Disco
   return out;
 }
 
+template <class Estimated>
+void def_discounts(nb::class_<Estimated>& estimated) {
+  estimated
+      .def_prop_ro(
+          "discounts", [](const Estimated& self) { return amounts(self.discounts); },
+          "The discounts of each order for the counts 1, 2, and 3 or more.")
+      .def_prop_ro(
+          "fallbacks", [](const Estimated& self) { return fallbacks(self.discounts); },
+          "The orders whose discounts could not be estimated, each with the reason.");
+}
+
 const NgramBatch& order_of(const EstimatedNgrams& model, std::size_t order) {
   if (order < 1 || order > model.orders.size()) {
     throw std::invalid_argument("there is no order " + std::to_string(order) + "; expected 1 to " +
@@ -84,19 +95,14 @@ void bind_lm_train(nb::module_& m) {
     }
   });
 
-  nb::class_<NgramTrainReport>(m, "NgramTrainReport", "What training saw and made.")
-      .def_ro("sentences", &NgramTrainReport::sentences, "Lines of the text.")
-      .def_ro("tokens", &NgramTrainReport::tokens, "Words of the text.")
-      .def_ro("types", &NgramTrainReport::types, "Different words of the text.")
-      .def_ro("counted", &NgramTrainReport::counted, "N-grams of each order before pruning.")
-      .def_ro("kept", &NgramTrainReport::kept, "N-grams of each order in the model.")
-      .def_ro("runs", &NgramTrainReport::runs, "Sorted runs that went through the disk; 0: all fitted into memory.")
-      .def_prop_ro(
-          "discounts", [](const NgramTrainReport& report) { return amounts(report.discounts); },
-          "The discounts of each order for the counts 1, 2, and 3 or more.")
-      .def_prop_ro(
-          "fallbacks", [](const NgramTrainReport& report) { return fallbacks(report.discounts); },
-          "The orders whose discounts could not be estimated, each with the reason.");
+  def_discounts(nb::class_<NgramTrainReport>(m, "NgramTrainReport", "What training saw and made.")
+                    .def_ro("sentences", &NgramTrainReport::sentences, "Lines of the text.")
+                    .def_ro("tokens", &NgramTrainReport::tokens, "Words of the text.")
+                    .def_ro("types", &NgramTrainReport::types, "Different words of the text.")
+                    .def_ro("counted", &NgramTrainReport::counted, "N-grams of each order before pruning.")
+                    .def_ro("kept", &NgramTrainReport::kept, "N-grams of each order in the model.")
+                    .def_ro("runs", &NgramTrainReport::runs,
+                            "Sorted runs that went through the disk; 0: all fitted into memory."));
 
   nb::class_<EstimatedNgrams>(m, "EstimatedNgrams", "An estimated model in memory, as plain tables.")
       .def_prop_ro(
@@ -178,14 +184,9 @@ void bind_lm_train(nb::module_& m) {
       .value("words", DependencyUnit::words)
       .value("tags", DependencyUnit::tags);
 
-  nb::class_<WindowModel>(m, "WindowModel", "A model over windows: its n-grams and how they were discounted.")
-      .def_ro("ngrams", &WindowModel::ngrams, "The model.")
-      .def_prop_ro(
-          "discounts", [](const WindowModel& model) { return amounts(model.discounts); },
-          "The discounts of each order for the counts 1, 2, and 3 or more.")
-      .def_prop_ro(
-          "fallbacks", [](const WindowModel& model) { return fallbacks(model.discounts); },
-          "The orders whose discounts could not be estimated, each with the reason.");
+  def_discounts(
+      nb::class_<WindowModel>(m, "WindowModel", "A model over windows: its n-grams and how they were discounted.")
+          .def_ro("ngrams", &WindowModel::ngrams, "The model."));
 
   nb::class_<DependencyEstimate>(m, "DependencyEstimate", "A dependency language model: three models over windows.")
       .def_ro("left", &DependencyEstimate::left, "Over (sibling, head, left child).")

@@ -94,6 +94,13 @@ std::vector<ForestResult> forests(const SplitParser& parser, const Sentences& se
       });
 }
 
+template <class Value, auto kCount>
+BracketCounts sum_counts(const std::vector<std::pair<TreePtr, Value>>& pairs, const BracketOptions& options) {
+  BracketCounts out;
+  for (const auto& [gold, value] : pairs) out += kCount(*gold, *value, options);
+  return out;
+}
+
 void bind_scores(nb::module_& m) {
   nb::class_<BracketCounts>(m, "BracketCounts", "Labelled brackets in common: statistics that add up.")
       .def(nb::init<>())
@@ -118,24 +125,11 @@ void bind_scores(nb::module_& m) {
             new (self) BracketOptions{std::move(left_out), std::move(equal)};
           },
           "left_out"_a, "equal"_a);
-  m.def(
-      "count_brackets",
-      [](const std::vector<std::pair<TreePtr, TreePtr>>& pairs, const BracketOptions& options) {
-        BracketCounts out;
-        for (const auto& [gold, test] : pairs) out += count_brackets(*gold, *test, options);
-        return out;
-      },
-      "pairs"_a, "options"_a, nb::call_guard<nb::gil_scoped_release>(),
-      "The brackets in common of gold trees and others, as EVALB counts them.");
-  m.def(
-      "count_oracle",
-      [](const std::vector<std::pair<TreePtr, ForestPtr>>& pairs, const BracketOptions& options) {
-        BracketCounts out;
-        for (const auto& [gold, forest] : pairs) out += count_oracle(*gold, *forest, options);
-        return out;
-      },
-      "pairs"_a, "options"_a, nb::call_guard<nb::gil_scoped_release>(),
-      "The same for the tree of each forest that has the best F1.");
+  m.def("count_brackets", &sum_counts<TreePtr, count_brackets>, "pairs"_a, "options"_a,
+        nb::call_guard<nb::gil_scoped_release>(),
+        "The brackets in common of gold trees and others, as EVALB counts them.");
+  m.def("count_oracle", &sum_counts<ForestPtr, count_oracle>, "pairs"_a, "options"_a,
+        nb::call_guard<nb::gil_scoped_release>(), "The same for the tree of each forest that has the best F1.");
 }
 
 }  // namespace

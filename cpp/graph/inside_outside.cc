@@ -1,7 +1,6 @@
 #include "graph/inside_outside.h"
 
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -96,17 +95,6 @@ std::vector<double> posteriors(const Hypergraph& graph, std::span<const double> 
     if (through > kMinusInfinity) posterior[edge] = through - total;
   }
   return posterior;
-}
-
-double expectation(const Hypergraph& graph, std::span<const double> scores, std::span<const double> values) {
-  check_scores(graph, scores);
-  check_finite(graph, values, "value", "values");
-  if (graph.goal() == kNoNode) return std::numeric_limits<double>::quiet_NaN();
-  const auto inner =
-      inside<Expectation>(graph, [&](EdgeId edge) { return Expectation::Value{scores[edge], values[edge]}; });
-  const Expectation::Value at_goal = inner[graph.goal()];
-  check_total(at_goal.log);
-  return Expectation::is_zero(at_goal) ? std::numeric_limits<double>::quiet_NaN() : at_goal.mean;
 }
 
 }  // namespace treeglot

@@ -109,8 +109,4 @@ void check_total(double log_total);
 // for edges into nodes that an edge has twice. All −∞ when the goal has no derivation.
 std::vector<double> posteriors(const Hypergraph& graph, std::span<const double> scores);
 
-// The mean, over the derivations of the goal in proportion to e^score, of the sum of `values` over their edges.
-// NaN when the goal has no derivation.
-double expectation(const Hypergraph& graph, std::span<const double> scores, std::span<const double> values);
-
 }  // namespace treeglot

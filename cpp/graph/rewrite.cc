@@ -8,7 +8,6 @@
 
 #include "graph/derivation.h"
 #include "graph/inside_outside.h"
-#include "graph/reachability.h"
 
 namespace treeglot {
 namespace {
@@ -18,10 +17,30 @@ struct Arrays {
   std::vector<NodeId> tails;
 };
 
-Mapped mapped(std::shared_ptr<Arrays> arrays, NodeId goal, std::vector<EdgeId> edge_map, std::vector<NodeId> node_map) {
-  const Arrays& a = *arrays;
-  return {Hypergraph(a.first_edge, a.first_tail, a.tails, goal, std::move(arrays)), std::move(edge_map),
-          std::move(node_map)};
+using Mask = std::vector<std::uint8_t>;  // 1 or 0 for each node or edge
+
+struct Useful {
+  Mask nodes, edges;
+};
+
+// Nodes and edges that are part of some derivation of the goal through edges e with keep[e] alone.
+Useful useful(const Hypergraph& graph, const Mask& keep) {
+  Useful found{Mask(graph.nodes(), 0), Mask(graph.edges(), 0)};
+  if (graph.goal() == kNoNode) return found;
+  Mask derived(graph.nodes(), 0);
+  for (EdgeId edge = 0; edge < graph.edges_end(graph.goal()); ++edge) {
+    if (keep[edge] == 0) continue;
+    if (!std::ranges::all_of(graph.tails(edge), [&](NodeId tail) { return derived[tail] != 0; })) continue;
+    found.edges[edge] = 1;
+    derived[graph.head(edge)] = 1;
+  }
+  found.nodes[graph.goal()] = derived[graph.goal()];
+  for (EdgeId edge = graph.edges_end(graph.goal()); edge-- > 0;) {
+    found.edges[edge] &= found.nodes[graph.head(edge)];
+    if (found.edges[edge] == 0) continue;
+    for (const NodeId tail : graph.tails(edge)) found.nodes[tail] = 1;
+  }
+  return found;
 }
 
 Mapped keep_useful(const Hypergraph& graph, const Useful& keep) {
@@ -48,18 +67,12 @@ Mapped keep_useful(const Hypergraph& graph, const Useful& keep) {
     arrays->first_edge.push_back(static_cast<std::uint32_t>(edge_map.size()));
   }
   const NodeId goal = graph.goal() == kNoNode ? kNoNode : renumbered[graph.goal()];
-  return mapped(std::move(arrays), goal, std::move(edge_map), std::move(node_map));
+  const Arrays& a = *arrays;
+  return {Hypergraph(a.first_edge, a.first_tail, a.tails, goal, std::move(arrays)), std::move(edge_map),
+          std::move(node_map)};
 }
 
 }  // namespace
-
-Mapped restrict(const Hypergraph& graph, std::span<const std::uint8_t> keep) {
-  if (keep.size() != graph.edges()) {
-    throw std::invalid_argument("a mask of " + std::to_string(keep.size()) + " for " + std::to_string(graph.edges()) +
-                                " edges");
-  }
-  return keep_useful(graph, useful(graph, keep));
-}
 
 Mapped prune(const Hypergraph& graph, std::span<const double> scores, double margin) {
   check_scores(graph, scores);
@@ -86,50 +99,6 @@ Mapped prune(const Hypergraph& graph, std::span<const double> scores, double mar
     }
   }
   return keep_useful(graph, useful(graph, keep));
-}
-
-Mapped unite(std::span<const Hypergraph* const> graphs) {
-  auto arrays = std::make_shared<Arrays>();
-  std::vector<EdgeId> edge_map;
-  std::vector<NodeId> node_map;
-  std::vector<NodeId> goals;
-  std::size_t nodes = 1, edges = graphs.size(), tails = graphs.size();
-  for (const Hypergraph* graph : graphs) {
-    nodes += graph->nodes();
-    edges += graph->edges();
-    tails += graph->all_tails().size();
-  }
-  if (std::max({nodes, edges, tails}) >= kNoNode) {
-    throw std::length_error("a hypergraph holds fewer than 2^32 nodes, edges and tails");
-  }
-  arrays->first_edge.reserve(nodes + 1);
-  arrays->first_tail.reserve(edges + 1);
-  arrays->tails.reserve(tails);
-  for (const Hypergraph* graph : graphs) {
-    const auto first_node = static_cast<NodeId>(node_map.size());
-    const std::uint32_t first_edge = arrays->first_edge.back();
-    const std::uint32_t first_tail = arrays->first_tail.back();
-    for (NodeId node = 0; node < graph->nodes(); ++node) {
-      node_map.push_back(first_node + node);
-      arrays->first_edge.push_back(first_edge + graph->edges_end(node));
-    }
-    for (EdgeId edge = 0; edge < graph->edges(); ++edge) {
-      edge_map.push_back(first_edge + edge);
-      arrays->first_tail.push_back(first_tail + graph->first_tail()[edge + 1]);
-    }
-    for (const NodeId tail : graph->all_tails()) arrays->tails.push_back(first_node + tail);
-    if (graph->goal() != kNoNode) goals.push_back(first_node + graph->goal());
-  }
-  if (goals.empty()) return mapped(std::move(arrays), kNoNode, std::move(edge_map), std::move(node_map));
-  const auto goal = static_cast<NodeId>(node_map.size());
-  node_map.push_back(kNoNode);
-  for (const NodeId tail : goals) {
-    arrays->tails.push_back(tail);
-    arrays->first_tail.push_back(static_cast<std::uint32_t>(arrays->tails.size()));
-    edge_map.push_back(kNoEdge);
-  }
-  arrays->first_edge.push_back(static_cast<std::uint32_t>(edge_map.size()));
-  return mapped(std::move(arrays), goal, std::move(edge_map), std::move(node_map));
 }
 
 }  // namespace treeglot

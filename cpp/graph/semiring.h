@@ -78,42 +78,4 @@ struct Viterbi : Logarithms {
   };
 };
 
-// The expectation semiring (Eisner 2002) with the mean in place of the weighted sum, so that nothing underflows:
-// ⟨log p, r̄⟩ stands for ⟨p, p·r̄⟩. Products add both parts; sums add probabilities and average means.
-struct Expectation {
-  struct Value {
-    double log = kMinusInfinity;
-    double mean = 0.0;
-  };
-  static constexpr Value zero() { return {}; }
-  static constexpr Value one() { return {0.0, 0.0}; }
-  static constexpr bool is_zero(Value a) { return a.log == kMinusInfinity; }
-  static constexpr Value times(Value a, Value b) { return {a.log + b.log, a.mean + b.mean}; }
-
-  class Sum {
-   public:
-    void add(Value a) {
-      double share = 1.0;  // of a's probability, relative to the largest so far
-      if (a.log > largest_) {
-        sum_ = sum_ == 0.0 ? 1.0 : 1.0 + sum_ * std::exp(largest_ - a.log);
-        largest_ = a.log;
-      } else if (a.log > kMinusInfinity) {
-        share = std::exp(a.log - largest_);
-        sum_ += share;
-      } else {
-        return;
-      }
-      mean_ += (a.mean - mean_) * (share / sum_);
-    }
-    Value value() const {
-      return sum_ == 0.0 || largest_ == kInfinity ? Value{largest_, mean_} : Value{largest_ + std::log(sum_), mean_};
-    }
-
-   private:
-    double largest_ = kMinusInfinity;
-    double sum_ = 0.0;
-    double mean_ = 0.0;
-  };
-};
-
 }  // namespace treeglot

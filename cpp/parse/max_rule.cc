@@ -88,6 +88,30 @@ void MaxRule::settle_layers(std::uint32_t begin, std::uint32_t end) {
   }
 }
 
+namespace {
+
+using Open = std::vector<std::pair<double, std::uint32_t>>;  // scores and nodes
+
+// Visits the open nodes, the best first; `visit(score, node, raise)` raises the scores of others.
+template <class Visit>
+void settle(Open& open, std::vector<double>& best, Visit visit) {
+  const auto raise = [&](std::uint32_t node, double score) {
+    if (!(score > best[node])) return;
+    best[node] = score;
+    open.push_back({score, node});
+    std::push_heap(open.begin(), open.end());
+  };
+  std::make_heap(open.begin(), open.end());
+  while (!open.empty()) {
+    std::pop_heap(open.begin(), open.end());
+    const auto [score, node] = open.back();
+    open.pop_back();
+    if (!(score < best[node])) visit(score, node, raise);
+  }
+}
+
+}  // namespace
+
 // Knuth's algorithm: of the nodes over one span that with the best tree is final, as unary steps only lower scores.
 void MaxRule::settle_steps(std::uint32_t begin, std::uint32_t end) {
   struct Step {
@@ -106,31 +130,22 @@ void MaxRule::settle_steps(std::uint32_t begin, std::uint32_t end) {
   }
   if (steps.empty()) return;
   std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.child < b.child; });
-  std::vector<std::pair<double, std::uint32_t>> open;
+  Open open;
   for (std::uint32_t node = begin; node < end; ++node) {
     if (best_[node] > kNever) open.push_back({best_[node], node});
   }
-  std::make_heap(open.begin(), open.end());
-  while (!open.empty()) {
-    std::pop_heap(open.begin(), open.end());
-    const auto [score, child] = open.back();
-    open.pop_back();
-    if (score < best_[child]) continue;
+  settle(open, best_, [&](double score, std::uint32_t child, const auto& raise) {
     for (auto step = std::partition_point(steps.begin(), steps.end(), [&](const Step& s) { return s.child < child; });
-         step != steps.end() && step->child == child; ++step) {
-      if (!(score + step->score > best_[step->head])) continue;
-      best_[step->head] = score + step->score;
-      open.push_back({best_[step->head], step->head});
-      std::push_heap(open.begin(), open.end());
-    }
-  }
+         step != steps.end() && step->child == child; ++step)
+      raise(step->head, score + step->score);
+  });
 }
 
 std::vector<double> MaxRule::outside(double least) const {
   std::vector<double> out(best_.size(), kNever);
   out[top_] = 0.0;
-  const auto raise = [&](std::uint32_t node, double score) { out[node] = std::max(out[node], score); };
-  std::vector<std::pair<double, std::uint32_t>> open;
+  const auto at_least = [&](std::uint32_t node, double score) { out[node] = std::max(out[node], score); };
+  Open open;
   for (std::size_t cell = cells_.size() - 1; cell-- > 0;) {
     open.clear();
     for (std::uint32_t layer = 0; layer < best_.size(); layer += chart_nodes_) {
@@ -138,26 +153,18 @@ std::vector<double> MaxRule::outside(double least) const {
         if (out[node] + best_[node] >= least) open.push_back({out[node], node});
       }
     }
-    // As settle_steps, from above.
-    std::make_heap(open.begin(), open.end());
-    while (!open.empty()) {
-      std::pop_heap(open.begin(), open.end());
-      const auto [above, node] = open.back();
-      open.pop_back();
-      if (above < out[node]) continue;
+    settle(open, out, [&](double above, std::uint32_t node, const auto& raise) {  // as settle_steps, from above
       for (std::uint32_t e = first_edge_[node]; e < first_edge_[node + 1]; ++e) {
         const Edge& edge = edges_[e];
         if (edge.left == kNone || !(above + best(edge) >= least)) continue;
         if (edge.right != kNone) {
-          raise(edge.left, above + edge.score + best_[edge.right]);
-          raise(edge.right, above + edge.score + best_[edge.left]);
-        } else if (above + edge.score > out[edge.left]) {
-          out[edge.left] = above + edge.score;
-          open.push_back({out[edge.left], edge.left});
-          std::push_heap(open.begin(), open.end());
+          at_least(edge.left, above + edge.score + best_[edge.right]);
+          at_least(edge.right, above + edge.score + best_[edge.left]);
+        } else {
+          raise(edge.left, above + edge.score);
         }
       }
-    }
+    });
   }
   return out;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/slots.h"
 #include "rules/rule_text.h"
 #include "syntax/dependency_checks.h"
 
@@ -70,15 +71,9 @@ void RuleTableBuilder::Lists<T>::append(std::span<const T> list) {
 }
 
 void RuleTableBuilder::Trie::grow() {
-  std::vector<Slot> old(slots.empty() ? 1024 : slots.size() * 2);
-  old.swap(slots);
-  const std::size_t mask = slots.size() - 1;
-  for (const Slot& slot : old) {
-    if (slot.parent == kNone) continue;
-    std::size_t i = slot_of(slot.parent, slot.symbol) & mask;
-    while (slots[i].parent != kNone) i = (i + 1) & mask;
-    slots[i] = slot;
-  }
+  double_slots(
+      slots, [](const Slot& slot) { return slot.parent != kNone; },
+      [](const Slot& slot) { return slot_of(slot.parent, slot.symbol); });
 }
 
 RuleTableBuilder::Node RuleTableBuilder::Trie::child(Node node, Symbol s) {

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "base/slots.h"
 #include "base/symbols.h"
 #include "rules/code.h"
 
@@ -122,15 +123,8 @@ void Occurrences::add(const CodedRule& rule, std::uint32_t units) {
 std::size_t Tally::Partition::bytes() const { return slots_.size() * sizeof(Slot) + entries_.size() + others_.size(); }
 
 void Tally::Partition::grow() {
-  std::vector<Slot> old(slots_.empty() ? 1024 : slots_.size() * 2);
-  old.swap(slots_);
-  const std::size_t mask = slots_.size() - 1;
-  for (const Slot& slot : old) {
-    if (slot.entry == kNone) continue;
-    std::size_t i = slot.hash & mask;
-    while (slots_[i].entry != kNone) i = (i + 1) & mask;
-    slots_[i] = slot;
-  }
+  double_slots(
+      slots_, [](const Slot& slot) { return slot.entry != kNone; }, [](const Slot& slot) { return slot.hash; });
 }
 
 void Tally::Partition::add(std::string_view records) {

@@ -178,11 +178,7 @@ ParseForest parse_forest_json(std::string_view text) {
 }
 
 void ForestJsonReader::read_line(std::string_view line) {
-  try {
-    give(parse_forest_json(line));
-  } catch (const std::invalid_argument& problem) {
-    fail(problem.what());
-  }
+  give_parsed([&] { return parse_forest_json(line); });
 }
 
 std::string write_forest_json(const ParseForest& forest) {

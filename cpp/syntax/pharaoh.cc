@@ -37,17 +37,15 @@ void PharaohReader::expect(const std::vector<Lengths>& lengths) {
 }
 
 void PharaohReader::read_line(std::string_view line) {
-  try {
+  give_parsed([&] {
     Alignment alignment = parse_pharaoh(line);
     if (checked_) {
       for (; dropped_ + 1 < line_number() && !lengths_.empty(); ++dropped_) lengths_.pop_front();
       if (lengths_.empty()) fail("more lines than there are sentence pairs");
       alignment.check(lengths_.front().first, lengths_.front().second);
     }
-    give(std::move(alignment));
-  } catch (const std::invalid_argument& problem) {
-    fail(problem.what());
-  }
+    return alignment;
+  });
 }
 
 void PharaohReader::end_of_file() {

@@ -18,11 +18,7 @@ Sentence split_tokens(std::string_view line) {
 }
 
 void PlainReader::read_line(std::string_view line) {
-  try {
-    give(split_tokens(line));
-  } catch (const std::invalid_argument& problem) {
-    fail(problem.what());
-  }
+  give_parsed([&] { return split_tokens(line); });
 }
 
 std::string write_plain(const Sentence& sentence) {

@@ -116,6 +116,15 @@ class Reader : public LineReader {
     ready_.emplace_back(std::move(value));
     end_record();
   }
+  // Gives what `parse` returns; what it refuses is a bad record.
+  template <class Parse>
+  void give_parsed(Parse parse) {
+    try {
+      give(parse());
+    } catch (const std::invalid_argument& problem) {
+      fail(problem.what());
+    }
+  }
   void give_hole() final {
     ready_.emplace_back();
     end_record();

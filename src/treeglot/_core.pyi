@@ -201,18 +201,6 @@ def graph_outside(semiring: str, graph: Hypergraph, weights: Annotated[NDArray[n
 def graph_posteriors(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """The logarithm of every edge's posterior."""
 
-def graph_expectation(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
-    """The mean sum of values over derivations."""
-
-def graph_derivable(graph: Hypergraph) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
-    """1 for nodes with a derivation."""
-
-def graph_reachable(graph: Hypergraph) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
-    """1 for nodes below the goal."""
-
-def graph_useful(graph: Hypergraph) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]:
-    """1 for nodes, and for edges, that are in a derivation of the goal."""
-
 def graph_topological_order(nodes: int, heads: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], first_tail: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], tails: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], int]:
     """The nodes, tails first, and NO_NODE; or nothing and a node on a cycle."""
 
@@ -221,12 +209,6 @@ def graph_assemble(nodes: int, heads: Annotated[NDArray[numpy.uint32], dict(shap
 
 def graph_prune(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], margin: float) -> Mapped:
     """Drop what the best derivation beats by more than the margin."""
-
-def graph_restrict(graph: Hypergraph, keep: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Mapped:
-    """The derivations that use kept edges alone."""
-
-def graph_unite(graphs: Sequence[Hypergraph]) -> Mapped:
-    """The graphs below one new goal."""
 
 class Tree:
     """

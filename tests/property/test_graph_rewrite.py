@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import INF, hypergraphs, scored_hypergraphs
 
-from treeglot._core import NO_EDGE, NO_NODE, Mapped
+from treeglot._core import Mapped
 from treeglot.graph import Hypergraph, prune
-from treeglot.graph.rewrite import assemble, restrict, topological_order, unite
+from treeglot.graph.rewrite import assemble, topological_order
 
 
 def check_maps(old: Hypergraph, mapped: Mapped) -> None:
@@ -27,10 +27,10 @@ def through(mapped: Mapped) -> set[tuple[int, ...]]:
 
 
 @given(hypergraphs(), st.data())
-def test_restrict_keeps_exactly_the_derivations_of_kept_edges(graph: Hypergraph, data: st.DataObject) -> None:
+def test_prune_keeps_exactly_the_derivations_of_possible_edges(graph: Hypergraph, data: st.DataObject) -> None:
     keep = data.draw(st.lists(st.sampled_from([True, True, True, False]), min_size=graph.edges, max_size=graph.edges))
     wanted = {d for d in derivations(graph, graph.goal) if all(keep[e] for e in d)}
-    mapped = restrict(graph, keep)
+    mapped = prune(graph, np.where(keep, 0.0, -INF), INF)
     check_maps(graph, mapped)
     assert through(mapped) == wanted
     assert set(mapped.edge_map.tolist()) == {edge for d in wanted for edge in d}  # nothing useless is left
@@ -62,25 +62,6 @@ def test_prune_keeps_edges_whose_best_derivation_is_near_the_best(graph_scores, 
             assert edge not in kept
     assert any(s == best and kept.issuperset(d) for d, s in scored.items())
     assert {e for d in through(mapped) for e in d} == kept
-
-
-@given(st.lists(hypergraphs(max_nodes=5, max_derivations=20), max_size=4))
-def test_unite_has_the_derivations_of_all(graphs: list[Hypergraph]) -> None:
-    mapped = unite(graphs)
-    offsets = np.cumsum([0] + [graph.edges for graph in graphs])
-    wanted = [
-        tuple(int(offset) + e for e in d)
-        for graph, offset in zip(graphs, offsets, strict=False)
-        for d in derivations(graph, graph.goal)
-    ]
-    found = derivations(mapped.graph, mapped.graph.goal)
-    assert [tuple(mapped.edge_map[list(d[1:])].tolist()) for d in found] == wanted
-    assert all(mapped.edge_map[d[0]] == NO_EDGE for d in found)
-    if all(graph.goal is None for graph in graphs):
-        assert mapped.graph.goal is None
-    else:
-        assert mapped.node_map[mapped.graph.goal] == NO_NODE
-        assert mapped.graph.goal == mapped.graph.nodes - 1
 
 
 @given(hypergraphs(), st.randoms(use_true_random=False))

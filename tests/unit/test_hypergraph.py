@@ -3,9 +3,8 @@ import pickle
 import numpy as np
 import pytest
 
-from treeglot._core import NO_EDGE
 from treeglot.graph import Builder, Hypergraph, prune
-from treeglot.graph.rewrite import assemble, restrict, topological_order, unite
+from treeglot.graph.rewrite import assemble, topological_order
 
 
 def ids(*numbers: int) -> np.ndarray:
@@ -156,20 +155,8 @@ def test_prune_refuses(scores: list[float], margin: float, message: str) -> None
     assert str(error.value) == message
 
 
-def test_restrict_refuses_a_mask_of_another_size() -> None:
-    with pytest.raises(ValueError, match=r"^a mask of 2 for 3 edges$"):
-        restrict(twice(), [True, False])
-
-
 def test_prune_with_a_repeated_tail_counts_it_twice() -> None:
     # leaf -1 or -3; goal = leaf leaf: the worse leaf costs 2 below the best derivation, not 4.
     graph = Hypergraph.from_arrays([0, 2, 3], [0, 0, 0, 2], [0, 0], 1)
     assert prune(graph, [-1.0, -3.0, 0.0], 1.9).edge_map.tolist() == [0, 2]
     assert prune(graph, [-1.0, -3.0, 0.0], 2.0).edge_map.tolist() == [0, 1, 2]
-
-
-def test_unite_of_nothing_has_no_goal() -> None:
-    assert unite([]).graph == Hypergraph.from_arrays([0], [0], [], None)
-    mapped = unite([twice(), Hypergraph.from_arrays([0, 0], [0], [], None)])
-    assert mapped.graph.goal == 3
-    assert mapped.edge_map.tolist() == [0, 1, 2, NO_EDGE]

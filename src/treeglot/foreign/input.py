@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from treeglot.corpus.parses import as_forest
@@ -128,9 +128,7 @@ def unmasked(text: str) -> str:
     >>> unmasked("a -lsb- b -rsb-")
     'a [ b ]'
     """
-    for character, masked in _MASKS.items():
-        text = text.replace(masked, character)
-    return text
+    return _replaced(text, {masked: character for character, masked in _MASKS.items()})
 
 
 def mask(text: str) -> str:
@@ -139,8 +137,12 @@ def mask(text: str) -> str:
     >>> mask("a [ b ]")
     'a -lsb- b -rsb-'
     """
-    for character, masked in _MASKS.items():
-        text = text.replace(character, masked)
+    return _replaced(text, _MASKS)
+
+
+def _replaced(text: str, by: Mapping[str, str]) -> str:
+    for old, new in by.items():
+        text = text.replace(old, new)
     return text
 
 

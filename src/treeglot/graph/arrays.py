@@ -10,7 +10,6 @@ import numpy.typing as npt
 Floats: TypeAlias = npt.NDArray[np.float64]
 Ids: TypeAlias = npt.NDArray[np.uint32]
 Symbols: TypeAlias = npt.NDArray[np.int32]
-Mask: TypeAlias = npt.NDArray[np.bool_]
 
 
 def floats(values: npt.ArrayLike) -> Floats:

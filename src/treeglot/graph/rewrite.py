@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
 import numpy.typing as npt
 
 from treeglot import _core
@@ -57,28 +54,3 @@ def prune(graph: Hypergraph, scores: npt.ArrayLike, margin: float) -> Mapped:
     array([0, 1], dtype=uint32)
     """
     return _core.graph_prune(graph, floats(scores), margin)
-
-
-def restrict(graph: Hypergraph, keep: npt.ArrayLike) -> Mapped:
-    """The derivations of the goal that use edges with `keep[edge]` alone; what is in none of them goes.
-
-    >>> graph = Hypergraph.from_arrays([0, 1, 3], [0, 0, 1, 3], [0, 0, 0], goal=1)
-    >>> restrict(graph, [True, False, True]).edge_map
-    array([0, 2], dtype=uint32)
-    >>> restrict(graph, [False, True, True]).graph  # the leaf is lost, and all with it
-    Hypergraph(nodes=0, edges=0, goal=None)
-    """
-    return _core.graph_restrict(graph, np.ascontiguousarray(keep, dtype=np.bool_).view(np.uint8))
-
-
-def unite(graphs: Sequence[Hypergraph]) -> Mapped:
-    """The graphs side by side and a new goal, the last node, with a unary edge from each of their goals.
-
-    The maps count old nodes and edges through: edge `e` of the second graph is `e + graphs[0].edges`.
-
-    >>> graph = Hypergraph.from_arrays([0, 1], [0, 0], [], goal=0)
-    >>> both = unite([graph, graph])
-    >>> both.graph, both.graph.tails.tolist(), both.edge_map[:2].tolist()
-    (Hypergraph(nodes=3, edges=4, goal=2), [0, 1], [0, 1])
-    """
-    return _core.graph_unite(graphs)

@@ -1,15 +1,14 @@
-"""Sums over derivations, none of which is ever listed: inside, outside, posteriors, expectations, counts."""
+"""Sums over derivations, none of which is ever listed: inside, outside, posteriors, counts."""
 
 from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-import numpy as np
 import numpy.typing as npt
 
 from treeglot import _core
 from treeglot._core import Hypergraph
-from treeglot.graph.arrays import Floats, Mask, floats
+from treeglot.graph.arrays import Floats, floats
 
 Semiring: TypeAlias = Literal["log", "viterbi", "real", "count"]
 
@@ -53,23 +52,12 @@ def posteriors(graph: Hypergraph, scores: npt.ArrayLike) -> Floats:
 
     Above 0 for an edge that derivations have more than once. All -inf when the goal has no derivation.
 
+    >>> import numpy as np
     >>> graph = Hypergraph.from_arrays([0, 1, 3], [0, 0, 1, 2], [0, 0], goal=1)
     >>> np.exp(posteriors(graph, np.log([0.5, 0.3, 0.1])))
     array([1.  , 0.75, 0.25])
     """
     return _core.graph_posteriors(graph, floats(scores))
-
-
-def expectation(graph: Hypergraph, scores: npt.ArrayLike, values: npt.ArrayLike) -> float:
-    """The mean of the sum of `values` over a derivation's edges, derivations in proportion to e^score.
-
-    NaN when the goal has no derivation. For many kinds of values at once, `exp(posteriors(...)) @ values` is the same.
-
-    >>> graph = Hypergraph.from_arrays([0, 1, 3], [0, 0, 1, 2], [0, 0], goal=1)
-    >>> round(expectation(graph, np.log([0.5, 0.3, 0.1]), [0, 10, 20]), 9)
-    12.5
-    """
-    return _core.graph_expectation(graph, floats(scores), floats(values))
 
 
 def count(graph: Hypergraph) -> float:
@@ -79,35 +67,3 @@ def count(graph: Hypergraph) -> float:
     4.0
     """
     return 0.0 if graph.goal is None else float(inside(graph, semiring="count")[graph.goal])
-
-
-def derivable(graph: Hypergraph) -> Mask:
-    """Which nodes have a derivation (bottom-up).
-
-    >>> derivable(Hypergraph.from_arrays([0, 1, 1, 2], [0, 0, 2], [0, 1], goal=2))
-    array([ True, False, False])
-    """
-    return _core.graph_derivable(graph).view(np.bool_)
-
-
-def reachable(graph: Hypergraph) -> Mask:
-    """Which nodes a path of edges joins to the goal (top-down).
-
-    >>> reachable(Hypergraph.from_arrays([0, 1, 2, 3], [0, 0, 0, 1], [0], goal=2))
-    array([ True, False,  True])
-    """
-    return _core.graph_reachable(graph).view(np.bool_)
-
-
-def useful(graph: Hypergraph) -> tuple[Mask, Mask]:
-    """Which nodes, and which edges, are in some derivation of the goal.
-
-    Stronger than `derivable(graph) & reachable(graph)`: an edge with one tail that cannot be derived makes its other
-    tails reachable, yet is in no derivation.
-
-    >>> nodes, edges = useful(Hypergraph.from_arrays([0, 1, 1, 2], [0, 0, 2], [0, 1], goal=2))
-    >>> nodes, edges
-    (array([False, False, False]), array([False, False]))
-    """
-    nodes, edges = _core.graph_useful(graph)
-    return nodes.view(np.bool_), edges.view(np.bool_)

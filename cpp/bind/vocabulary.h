@@ -1,0 +1,24 @@
+// The words of language models of any kind.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <string_view>
+
+#include "lm/ngram_table.h"
+
+namespace treeglot {
+
+template <class Model>
+std::size_t word_count(const Model& model) {
+  return model.vocabulary().size();
+}
+
+template <class Model>
+std::string_view word_of(const Model& model, WordId id) {
+  if (id >= model.vocabulary().size()) throw nanobind::index_error("no word has this number");
+  return model.vocabulary().word(id);
+}
+
+}  // namespace treeglot
