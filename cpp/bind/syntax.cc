@@ -109,7 +109,7 @@ void bind_alignment(nb::module_& m) {
   nb::class_<Alignment>(m, "Alignment", "A set of (source, target) links, sorted.")
       .def(
           "__init__",
-          [](Alignment* self, nb::iterable links) {
+          [](Alignment* self, const nb::iterable& links) {
             std::vector<Link> out;
             for (nb::handle item : links) {
               std::pair<std::uint32_t, std::uint32_t> link;

@@ -169,10 +169,10 @@ void bind_syntax_tree(nb::module_& m) {
              new (&self) Tree(from_pickle(std::get<0>(state)), from_bytes<std::uint32_t>(std::get<1>(state)));
            })
       .def(
-          "__getitem__", [](TreePtr t, std::int64_t i) { return TreeNode{t, checked(*t, i)}; }, "node"_a,
+          "__getitem__", [](const TreePtr& t, std::int64_t i) { return TreeNode{t, checked(*t, i)}; }, "node"_a,
           "A handle on a node.")
       .def_prop_ro(
-          "root", [](TreePtr t) { return TreeNode{t, checked(*t, 0)}; }, "A handle on the root.")
+          "root", [](const TreePtr& t) { return TreeNode{t, checked(*t, 0)}; }, "A handle on the root.")
       .def_prop_ro("size", &Tree::size, "The number of nodes, words included.")
       .def(
           "label", [](const Tree& t, std::int64_t i) { return t.label(checked(t, i)); }, "node"_a,

@@ -51,9 +51,9 @@ template <class Make, class Take>
 void map_chunks(std::size_t begin, std::size_t end, unsigned threads, const Make& make, const Take& take) {
   const auto first = [&](std::size_t chunk) { return begin + chunk * kChunk; };
   const auto last = [&](std::size_t chunk) { return std::min(end, first(chunk) + kChunk); };
-  ordered_map((end - begin + kChunk - 1) / kChunk, threads,
-              [&](std::size_t chunk) { return make(first(chunk), last(chunk)); },
-              [&](std::size_t chunk, auto&& made) { take(first(chunk), last(chunk), std::move(made)); });
+  ordered_map(
+      (end - begin + kChunk - 1) / kChunk, threads, [&](std::size_t chunk) { return make(first(chunk), last(chunk)); },
+      [&](std::size_t chunk, auto&& made) { take(first(chunk), last(chunk), std::forward<decltype(made)>(made)); });
 }
 
 // A struct of counts: numbers alone, and kNames has their names in the same order.
