@@ -86,14 +86,15 @@ def peak(code: str, **environment: str) -> tuple[str, int]:
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst"])
-@pytest.mark.parametrize("reader", ["files.iterate_lines", "syntax.read_text"])
+@pytest.mark.parametrize("reader", ["files.iterate_lines", "formats.read_text"])
 def test_a_bomb_is_an_error_in_bounded_memory(tmp_path: Path, suffix: str, reader: str) -> None:
     path = tmp_path / f"bomb.txt{suffix}"
     with write_binary(path) as stream:
         for _ in range(80):
             stream.write(b"a" * (1 << 20))
     code = f"""
-from treeglot import FormatError, syntax
+from treeglot import FormatError
+from treeglot.syntax import formats
 from treeglot.base import files
 try:
     print(len(list({reader}({str(path)!r}))))
@@ -111,9 +112,10 @@ def test_a_record_of_many_lines_has_a_limit(tmp_path: Path) -> None:
     path = tmp_path / "x.tree"
     path.write_text("(S" + "\n (NP a)" * 1000)
     code = f"""
-from treeglot import FormatError, syntax
+from treeglot import FormatError
+from treeglot.syntax import formats
 try:
-    list(syntax.read_trees({str(path)!r}))
+    list(formats.read_trees({str(path)!r}))
 except FormatError as error:
     print(error)"""
     said, _ = peak(code, TREEGLOT_LONGEST_LINE="1000")

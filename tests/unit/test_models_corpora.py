@@ -249,7 +249,7 @@ def test_training_opens_each_file_of_the_corpus_once(kind: str, folder: Path, tm
         "kind, out, *given = sys.argv[1:]\n"
         "opened = collections.Counter()\n"
         "sys.addaudithook(lambda event, given: opened.update([str(given[0])] if event == 'open' else []))\n"
-        "from treeglot.models import Corpus, train\n"
+        "from treeglot.corpus import Corpus; from treeglot.models import train\n"
         "files = dict(zip(given[::2], map(pathlib.Path, given[1::2])))\n"
         "train(kind, Corpus(**files), out)\n"
         "print([opened[str(path)] for path in files.values()])\n"

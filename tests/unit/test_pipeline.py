@@ -113,7 +113,8 @@ def test_a_killed_run_loses_nothing_and_gives_the_same_bytes(tmp_path: Path, fil
     program.write_text(
         "import sys, time\n"
         "from pathlib import Path\n"
-        "from treeglot.experiment import Output, Pipeline, Step\n"
+        "from treeglot.experiment import Pipeline\n"
+        "from treeglot.experiment.step import Output, Step\n"
         "def slow(task):\n"
         "    with (task.out / 'out').open('w') as stream:\n"
         "        for n in range(20):\n"
