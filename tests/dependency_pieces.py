@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from hypothesis import strategies as st
 
+from treeglot._core import Hypothesis
 from treeglot.lm import DependencyModel, compile_dependency, train_dependency
 from treeglot.syntax import Dependency
 
@@ -21,6 +22,15 @@ class Piece(NamedTuple):
     @property
     def roots(self) -> list[int]:
         return [i for i, head in enumerate(self.heads) if head < 0]
+
+
+def tree_of(hypothesis: Hypothesis) -> tuple[tuple[str, ...], tuple[str, ...], tuple[int, ...]]:
+    """Words, tags and heads of a hypothesis, as a piece has them."""
+    tree, words = hypothesis.dependency, tuple(hypothesis.text.split())
+    if tree is None:
+        return words, (), ()
+    assert tuple(tree.words) == words
+    return words, tuple("" if tag == "_" else tag for tag in tree.tags or ()), tuple(tree.heads.tolist())
 
 
 def join(heads: Sequence[int], items: Sequence[Piece], ill: int = 0) -> Piece:

@@ -17,7 +17,7 @@ def test_tables_are_what_the_code_says(path: Path) -> None:
 
 
 def test_a_table_is_replaced() -> None:
-    page = "a\n<!-- options: treeglot.tune:Mert -->\nold\n<!-- end of options -->\nb\n"
+    page = "a\n<!-- options: treeglot.tune.mert:Mert -->\nold\n<!-- end of options -->\nb\n"
     made = MADE["made"](page)
     assert "old" not in made and "| `restarts` | an integer, at least 0 | 20 |" in made
     assert MADE["made"](made) == made

@@ -133,15 +133,17 @@ void RuleTable::check() const {
   expect(rises(first_child_, 1) && rises(first_rule_, 0) && first_rule_[1] == 0, "its trie is not in order");
   for (const auto& ends : {target_.ends, sparse_.ends, links_.ends, rule_labels_.ends, structure_.ends})
     expect(rises(ends, 0), "the lists of its rules are not in order");
-  std::vector<std::uint8_t> symbols(nodes), variables(nodes);
+  // Up to one more than a rule may have. The trie of a rule that was left out as too long may be deeper.
+  std::vector<std::uint16_t> symbols(nodes), variables(nodes);
+  constexpr int kMost = kLongestSide + 1;
   bool sorted = true;
   for (Node node = 1; node < nodes; ++node) {
     const Node parent = parent_[node];
     const Symbol symbol = symbol_[node], label = label_of(symbol);
     expect(parent < node, "its trie is not in order");
-    symbols[node] = static_cast<std::uint8_t>(symbols[parent] + 1);
-    variables[node] = static_cast<std::uint8_t>(variables[parent] + (is_nonterminal(symbol) ? 1 : 0));
-    sorted &= (first_child_[parent] <= node) & (node < first_child_[parent + 1]) & (symbols[node] != 0) &
+    symbols[node] = static_cast<std::uint16_t>(std::min(symbols[parent] + 1, kMost));
+    variables[node] = static_cast<std::uint16_t>(std::min(variables[parent] + (is_nonterminal(symbol) ? 1 : 0), kMost));
+    sorted &= (first_child_[parent] <= node) & (node < first_child_[parent + 1]) &
               ((parent_[node - 1] != parent) | (symbol_[node - 1] < symbol) | (node == 1)) &
               (label < (is_nonterminal(symbol) ? labels_.size() : source_words_.size()));
   }
@@ -156,8 +158,8 @@ void RuleTable::check() const {
       [&](std::size_t, bool sound) { expect(sound, "a rule has parts that are not the table's"); });
 }
 
-bool RuleTable::sound(Node first, Node last, std::span<const std::uint8_t> symbols,
-                      std::span<const std::uint8_t> variables) const {
+bool RuleTable::sound(Node first, Node last, std::span<const std::uint16_t> symbols,
+                      std::span<const std::uint16_t> variables) const {
   const RuleId begin = first_rule_[first], end = first_rule_[last];
   const auto all = [&]<class T>(const Lists<T>& lists) {
     return lists.ends.empty() ? lists.values
@@ -177,7 +179,8 @@ bool RuleTable::sound(Node first, Node last, std::span<const std::uint8_t> symbo
   for (Node node = first; node < last; ++node) {
     for (RuleId rule = first_rule_[node]; rule < first_rule_[node + 1]; ++rule) {
       const auto target = this->target(rule);
-      if (target.size() > kLongestSide || !has_all(target, variables[node])) return false;
+      if (symbols[node] > kLongestSide || target.size() > kLongestSide || !has_all(target, variables[node]))
+        return false;
       const auto size = static_cast<std::uint32_t>(target.size());
       std::uint32_t outside = 0;
       const auto links = alignment(rule);

@@ -138,8 +138,8 @@ class RuleTable {
   Lists<T> lists(const std::string& name) const;
   void check() const;
   // Whether the rules of the nodes [first, last), whose source sides have so many symbols and variables, are sound.
-  bool sound(Node first, Node last, std::span<const std::uint8_t> symbols,
-             std::span<const std::uint8_t> variables) const;
+  bool sound(Node first, Node last, std::span<const std::uint16_t> symbols,
+             std::span<const std::uint16_t> variables) const;
 
   std::shared_ptr<const Sections> sections_;
   MappedSymbols source_words_, target_words_, labels_, feature_names_;

@@ -134,9 +134,8 @@ def decoder(grammar: list[Rule], pop_limit: int = 0) -> Decoder:
     return Decoder(features, ChartMatcher(features, search), list(WEIGHTS.items()), search)
 
 
-def total(decoder: Decoder, features: list[tuple[int, float]]) -> float:
-    names = decoder.features
-    return sum(WEIGHTS[names[number]] * value for number, value in features)
+def total(features: dict[str, float]) -> float:
+    return sum(WEIGHTS[name] * value for name, value in features.items())
 
 
 @settings(max_examples=300)
@@ -146,15 +145,15 @@ def test_exact_search_finds_every_derivation_in_order(grammar: list[Rule], sente
     if len(expected) > 3000:
         return
     exact = decoder(grammar)
-    [found] = exact.translate([" ".join(sentence)], len(expected) + 1, False, 1)
-    assert len(found.kbest) == len(expected)
-    scores = [hypothesis.score for hypothesis in found.kbest]
+    [found] = exact.translate_batch([" ".join(sentence)], len(expected) + 1, False, 1)
+    assert len(found.hypotheses) == len(expected)
+    scores = [hypothesis.score for hypothesis in found.hypotheses]
     assert scores == sorted(scores, reverse=True)
     assert scores == pytest.approx(sorted((made.score for made in expected), reverse=True), abs=1e-5)
     texts = {(" ".join(made.words), round(made.score, 4)) for made in expected}
-    assert {(hypothesis.text, round(hypothesis.score, 4)) for hypothesis in found.kbest} <= texts
-    for hypothesis in found.kbest:
-        assert total(exact, hypothesis.features) == pytest.approx(hypothesis.score, abs=1e-4)
+    assert {(hypothesis.text, round(hypothesis.score, 4)) for hypothesis in found.hypotheses} <= texts
+    for hypothesis in found.hypotheses:
+        assert total(hypothesis.features) == pytest.approx(hypothesis.score, abs=1e-4)
 
 
 @settings(max_examples=100)
@@ -167,20 +166,20 @@ def test_distinct_texts_are_the_best_of_each(grammar: list[Rule], sentence: list
     for made in expected:
         text = " ".join(made.words)
         best[text] = max(best.get(text, -math.inf), made.score)
-    [found] = decoder(grammar).translate([" ".join(sentence)], len(expected) + 1, True, 1)
-    assert {h.text: pytest.approx(h.score, abs=1e-5) for h in found.kbest} == best
-    assert len(found.kbest) == len(best)
+    [found] = decoder(grammar).translate_batch([" ".join(sentence)], len(expected) + 1, True, 1)
+    assert {h.text: pytest.approx(h.score, abs=1e-5) for h in found.hypotheses} == best
+    assert len(found.hypotheses) == len(best)
 
 
 @settings(max_examples=100)
 @given(grammars, sentences, st.integers(1, 6))
 def test_pruned_search_is_never_above_the_exact_one(grammar: list[Rule], sentence: list[str], pops: int) -> None:
     line = [" ".join(sentence)]
-    [exact] = decoder(grammar).translate(line, 1, False, 1)
-    [pruned] = decoder(grammar, pops).translate(line, 1, False, 1)
-    [wide] = decoder(grammar, 10**6).translate(line, 1, False, 1)
-    assert pruned.kbest[0].score <= exact.kbest[0].score + 1e-6
-    assert wide.kbest[0].score == exact.kbest[0].score
+    [exact] = decoder(grammar).translate_batch(line, 1, False, 1)
+    [pruned] = decoder(grammar, pops).translate_batch(line, 1, False, 1)
+    [wide] = decoder(grammar, 10**6).translate_batch(line, 1, False, 1)
+    assert pruned.hypotheses[0].score <= exact.hypotheses[0].score + 1e-6
+    assert wide.hypotheses[0].score == exact.hypotheses[0].score
 
 
 @settings(max_examples=30)
@@ -188,7 +187,10 @@ def test_pruned_search_is_never_above_the_exact_one(grammar: list[Rule], sentenc
 def test_threads_do_not_matter(grammar: list[Rule], corpus: list[list[str]]) -> None:
     lines = [" ".join(sentence) for sentence in corpus]
     one, three = (
-        [[(h.text, h.score, h.features) for h in t.kbest] for t in decoder(grammar, 5).translate(lines, 5, False, n)]
+        [
+            [(h.text, h.score, h.features) for h in t.hypotheses]
+            for t in decoder(grammar, 5).translate_batch(lines, 5, False, n)
+        ]
         for n in (1, 3)
     )
     assert one == three

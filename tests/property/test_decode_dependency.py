@@ -5,7 +5,7 @@ from itertools import product
 from typing import NamedTuple
 
 import pytest
-from dependency_pieces import TAGS_MODEL, WORDS_MODEL, Piece, join, projective
+from dependency_pieces import TAGS_MODEL, WORDS_MODEL, Piece, join, projective, tree_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -135,15 +135,14 @@ def test_exact_search_finds_every_derivation_and_its_tree(grammar: list[Rule], s
     if len(expected) > 2000:
         return
     exact = decoder(grammar)
-    [found] = exact.translate([" ".join(sentence)], len(expected) + 1, False, 1)
-    scores = [hypothesis.score for hypothesis in found.kbest]
+    [found] = exact.translate_batch([" ".join(sentence)], len(expected) + 1, False, 1)
+    scores = [hypothesis.score for hypothesis in found.hypotheses]
     assert scores == sorted(scores, reverse=True)
     assert scores == pytest.approx(sorted((made.score for made in expected), reverse=True), abs=1e-4)
     trees = {(made.piece.words, made.piece.tags, made.piece.heads, round(made.score, 3)) for made in expected}
     near = {round(made.score, 3) for made in expected}
-    for hypothesis in found.kbest:
-        words = tuple(hypothesis.text.split())
-        tree = (words, tuple(hypothesis.tags), tuple(hypothesis.heads))
+    for hypothesis in found.hypotheses:
+        tree = tree_of(hypothesis)
         assert any((*tree, round(score, 3)) in trees for score in near if abs(score - hypothesis.score) < 2e-3)
 
 
@@ -151,13 +150,13 @@ def test_exact_search_finds_every_derivation_and_its_tree(grammar: list[Rule], s
 @given(grammars, sentences)
 def test_the_features_are_those_of_the_tree_from_scratch(grammar: list[Rule], sentence: list[str]) -> None:
     pruned = decoder(grammar, 5)
-    names = pruned.features
-    [found] = pruned.translate([" ".join(sentence)], 3, False, 1)
-    for hypothesis in found.kbest:
-        values = {names[number]: value for number, value in hypothesis.features}
+    [found] = pruned.translate_batch([" ".join(sentence)], 3, False, 1)
+    for hypothesis in found.hypotheses:
+        values = hypothesis.features
         if not hypothesis.text:
             continue
-        tree = Dependency(hypothesis.text.split(), hypothesis.heads, hypothesis.tags)
+        tree = hypothesis.dependency
+        assert tree is not None and tree.words == hypothesis.text.split()
         for name, model in (("dlm_words", WORDS_MODEL), ("dlm_tags", TAGS_MODEL)):
             assert values[name] == pytest.approx(model.score(tree) * math.log(10), abs=1e-4)
         assert sum(WEIGHTS[name] * value for name, value in values.items()) == pytest.approx(hypothesis.score, abs=1e-4)
@@ -167,8 +166,8 @@ def test_the_features_are_those_of_the_tree_from_scratch(grammar: list[Rule], se
 @given(grammars, sentences, st.integers(1, 6))
 def test_pruned_search_is_never_above_the_exact_one(grammar: list[Rule], sentence: list[str], pops: int) -> None:
     line = [" ".join(sentence)]
-    [exact] = decoder(grammar).translate(line, 1, False, 1)
-    [pruned] = decoder(grammar, pops).translate(line, 1, False, 1)
-    [wide] = decoder(grammar, 10**6).translate(line, 1, False, 1)
-    assert pruned.kbest[0].score <= exact.kbest[0].score + 1e-6
-    assert wide.kbest[0].score == exact.kbest[0].score
+    [exact] = decoder(grammar).translate_batch(line, 1, False, 1)
+    [pruned] = decoder(grammar, pops).translate_batch(line, 1, False, 1)
+    [wide] = decoder(grammar, 10**6).translate_batch(line, 1, False, 1)
+    assert pruned.hypotheses[0].score <= exact.hypotheses[0].score + 1e-6
+    assert wide.hypotheses[0].score == exact.hypotheses[0].score

@@ -9,7 +9,7 @@ from itertools import product
 from typing import NamedTuple
 
 import pytest
-from dependency_pieces import TAGS_MODEL, WORDS_MODEL, Piece, join, projective
+from dependency_pieces import TAGS_MODEL, WORDS_MODEL, Piece, join, projective, tree_of
 from forest_rules import ForestRule, Fragment, forest_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -214,17 +214,16 @@ def test_exact_search_finds_every_derivation_in_order(case: tuple[ParseForest, l
     if len(expected) > 2000:
         return
     exact = decoder(rules)
-    [found] = exact.translate([forest], len(expected) + 1, False, 1)
+    [found] = exact.translate_batch([forest], len(expected) + 1, False, 1)
     assert not found.problem and not found.notes
-    scores = [hypothesis.score for hypothesis in found.kbest]
+    scores = [hypothesis.score for hypothesis in found.hypotheses]
     assert scores == pytest.approx(sorted((made.score for made in expected), reverse=True), abs=1e-4)
-    used = [frozenset(edge for step in h.steps for edge in step.parse_edges) for h in found.kbest]
-    assert Counter(
-        (tuple(h.text.split()), tuple(h.tags), tuple(h.heads), edges)
-        for h, edges in zip(found.kbest, used, strict=True)
-    ) == Counter((*made.piece[:3], made.edges) for made in expected)
-    for hypothesis in found.kbest:
-        total = sum(WEIGHTS[exact.features[number]] * value for number, value in hypothesis.features)
+    used = [frozenset(h.derivation.parse_edges()) for h in found.hypotheses]
+    assert Counter((*tree_of(h), edges) for h, edges in zip(found.hypotheses, used, strict=True)) == Counter(
+        (*made.piece[:3], made.edges) for made in expected
+    )
+    for hypothesis in found.hypotheses:
+        total = sum(WEIGHTS[name] * value for name, value in hypothesis.features.items())
         assert total == pytest.approx(hypothesis.score, abs=1e-4)
 
 
@@ -236,15 +235,14 @@ def test_the_parse_feature_is_the_probability_of_the_tree_that_was_used(
     forest, rules = case
     logs = forest.conditional()
     one = decoder(rules)
-    [found] = one.translate([forest], 20, False, 1)
-    number = one.features.index("parse")
+    [found] = one.translate_batch([forest], 20, False, 1)
     possible: dict[str, list[float]] = {}
     for score, tree in logs.kbest(1000):
         possible.setdefault(str(tree), []).append(score)
-    for hypothesis in found.kbest:
-        tree = forest.tree_with([edge for step in hypothesis.steps for edge in step.parse_edges])
+    for hypothesis in found.hypotheses:
+        tree = forest.tree_with(hypothesis.derivation.parse_edges())
         assert tree.words == forest.words
-        parse = dict(hypothesis.features).get(number, 0.0)
+        parse = hypothesis.features.get("parse", 0.0)
         assert any(parse == pytest.approx(score, abs=1e-3) for score in possible[str(tree)])
 
 
@@ -253,27 +251,27 @@ def test_the_parse_feature_is_the_probability_of_the_tree_that_was_used(
 def test_pruning_is_that_of_the_forest(case: tuple[ParseForest, list[ForestRule]], margin: float) -> None:
     forest, rules = case
     kept = ParseForest(forest.graph, forest.labels, forest.spans.tolist(), forest.scores, ScoreKind.conditional)
-    [whole] = decoder(rules, margin).translate([kept], 30, False, 1)
-    [pruned] = decoder(rules).translate([kept.prune(margin)], 30, False, 1)
-    assert [(h.text, h.score) for h in whole.kbest] == [(h.text, h.score) for h in pruned.kbest]
+    [whole] = decoder(rules, margin).translate_batch([kept], 30, False, 1)
+    [pruned] = decoder(rules).translate_batch([kept.prune(margin)], 30, False, 1)
+    assert [(h.text, h.score) for h in whole.hypotheses] == [(h.text, h.score) for h in pruned.hypotheses]
 
 
 @settings(max_examples=100)
 @given(cases(), st.integers(1, 5), st.integers(1, 12))
 def test_limits_cost_score_and_are_counted(case: tuple[ParseForest, list[ForestRule]], pops: int, steps: int) -> None:
     forest, rules = case
-    [exact] = decoder(rules).translate([forest], 1, False, 1)
-    [pruned] = decoder(rules, pop_limit=pops).translate([forest], 1, False, 1)
-    [limited] = decoder(rules, steps=steps).translate([forest], 1, False, 1)
-    assert pruned.kbest[0].score <= exact.kbest[0].score + 1e-6
-    hit = ["the step limit of matching was hit"]
-    assert exact.notes == []
-    assert limited.notes == hit or limited.kbest[0].score == exact.kbest[0].score
-    [enough] = decoder(rules, steps=10**6).translate([forest], 1, False, 1)
-    assert (enough.notes, enough.kbest[0].score) == ([], exact.kbest[0].score)
+    [exact] = decoder(rules).translate_batch([forest], 1, False, 1)
+    [pruned] = decoder(rules, pop_limit=pops).translate_batch([forest], 1, False, 1)
+    [limited] = decoder(rules, steps=steps).translate_batch([forest], 1, False, 1)
+    assert pruned.hypotheses[0].score <= exact.hypotheses[0].score + 1e-6
+    hit = ("the step limit of matching was hit",)
+    assert exact.notes == ()
+    assert limited.notes == hit or limited.hypotheses[0].score == exact.hypotheses[0].score
+    [enough] = decoder(rules, steps=10**6).translate_batch([forest], 1, False, 1)
+    assert (enough.notes, enough.hypotheses[0].score) == ((), exact.hypotheses[0].score)
     # A fragment is more than one step.
-    if any(step.parse_edges and not step.local for step in exact.kbest[0].steps):
-        [least] = decoder(rules, steps=1).translate([forest], 1, False, 1)
+    if any(step.parse_edges and not step.local for step in exact.hypotheses[0].derivation.steps):
+        [least] = decoder(rules, steps=1).translate_batch([forest], 1, False, 1)
         assert least.notes == hit
 
 
@@ -283,7 +281,7 @@ def test_threads_do_not_matter(corpus: list[tuple[ParseForest, list[ForestRule]]
     inputs = [forest for forest, _ in corpus]
     shared = decoder([rule for _, rules in corpus for rule in rules], pop_limit=5)
     one, three = (
-        [[(h.text, h.score, h.features) for h in t.kbest] for t in shared.translate(inputs, 5, False, n)]
+        [[(h.text, h.score, h.features) for h in t.hypotheses] for t in shared.translate_batch(inputs, 5, False, n)]
         for n in (1, 3)
     )
     assert one == three

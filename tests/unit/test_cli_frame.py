@@ -16,7 +16,7 @@ import typer
 
 from treeglot import __version__
 from treeglot.base.errors import FormatError, TreeglotError, UsageError
-from treeglot.base.options import option
+from treeglot.base.options import Options, option
 from treeglot.cli import app, main, output
 from treeglot.cli.output import Progress, say, track, warn
 
@@ -105,16 +105,12 @@ def test_bad_usage(command, arguments: list[str], start: str) -> None:
 
 
 @dataclass(frozen=True)
-class Shape:
+class Shape(Options):
     """The shape of things."""
 
-    width: int = option(3, "how wide")
+    width: int = option(3, "how wide", least=0)
     name: str = option("box", "what to call it")
     holes: tuple[int, ...] = option((), "where they are")
-
-    def __post_init__(self) -> None:
-        if self.width < 0:
-            raise ValueError(f"width is {self.width}; expected 0 or more")
 
 
 def draws(title: Annotated[str, typer.Argument(help="Above it.")], shape: Shape) -> None:
@@ -128,7 +124,7 @@ def test_an_options_dataclass_becomes_options(command) -> None:
         "T Shape(width=5, name='box', holes=(1, 2))\n",
         "",
     )
-    assert command(draws, "T", "--width", "-1") == (2, "", "error: width is -1; expected 0 or more\n")
+    assert command(draws, "T", "--width", "-1") == (2, "", "error: width is -1; expected at least 0\n")
 
 
 def test_help_of_an_options_dataclass(command) -> None:

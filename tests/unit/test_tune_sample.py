@@ -29,8 +29,8 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def model(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Model:
-    files = (corpus / name for name in ("train.zh", "train.en", "train.align"))
-    return train("hiero", Corpus(*files), tmp_path_factory.mktemp("model"))
+    files = Corpus(source=corpus / "train.zh", target=corpus / "train.en", alignments=corpus / "train.align")
+    return train("hiero", files, tmp_path_factory.mktemp("model"))
 
 
 def lines(path: Path) -> list[str]:

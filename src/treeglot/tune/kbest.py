@@ -119,8 +119,20 @@ class KBest:
         """Whose translation each hypothesis is."""
         return np.repeat(np.arange(len(self), dtype=np.uint32), sizes_of(self.first))
 
+    def check(self) -> None:
+        """Refuse values that are not finite: no weights can rank them."""
+        bad = np.flatnonzero(~np.isfinite(self.values))
+        if len(bad):
+            entry = int(bad[0])
+            hypothesis = int(np.searchsorted(self.first_feature, entry, side="right")) - 1
+            sentence = int(self.sentences()[hypothesis])
+            place = f"hypothesis {hypothesis - int(self.first[sentence])} of sentence {sentence}"
+            name = self.names[int(self.features[entry])]
+            raise ValueError(f"{place} has feature {name} = {self.values[entry]}; expected a finite number")
+
     def save(self, path: PathLike) -> None:
         """Write a binary file, for programs: aside, then renamed."""
+        self.check()
         for what, lines in (("translation", self.texts), ("name", self.names)):
             for line in lines:
                 if "\n" in line:

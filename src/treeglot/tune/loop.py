@@ -242,6 +242,8 @@ class _Run:
 
 def _read_entry(path: Path) -> Entry:
     first = next(iter(read_lines(path)), "")
+    if not first.startswith("# "):
+        raise FormatError(str(path), 1, "does not begin with what the log says of the iteration")
     return parse_json(first.removeprefix("# "), str(path), 1)
 
 

@@ -151,9 +151,7 @@ class _Batch:
     """A k-best list with the pool's numbers for features, every row in their order and without zeros."""
 
     def __init__(self, kbest: KBest, names: Sequence[str]) -> None:
-        bad = np.flatnonzero(~np.isfinite(kbest.values))
-        if len(bad):
-            _refuse(kbest, int(bad[0]))
+        kbest.check()
         sizes = sizes_of(kbest.first_feature)
         kept = kbest.values != 0
         owner = np.repeat(np.arange(len(sizes)), sizes)[kept]
@@ -195,11 +193,3 @@ class _Batch:
             key.update(self.rows.values[row].tobytes())
             keys.append(key.digest())
         return keys
-
-
-def _refuse(kbest: KBest, entry: int) -> None:
-    hypothesis = int(np.searchsorted(kbest.first_feature, entry, side="right")) - 1
-    sentence = int(kbest.sentences()[hypothesis])
-    place = f"hypothesis {hypothesis - int(kbest.first[sentence])} of sentence {sentence}"
-    name = kbest.names[int(kbest.features[entry])]
-    raise ValueError(f"{place} has feature {name} = {kbest.values[entry]}; expected a finite number")
