@@ -230,7 +230,8 @@ class SmallTable : public BucketTable<Bucket> {
     const Bucket& bucket = this->buckets_[at];
     const auto low = low_fingerprint(key);
     const auto high = high_fingerprint<Bucket>(key);
-    unsigned candidates = equal_lanes(bucket.low, low) & ((1u << bucket.used) - 1);
+    // Masked: in a file that was not verified the number may be any.
+    unsigned candidates = equal_lanes(bucket.low, low) & ((1u << (bucket.used & 31)) - 1);
     // One that differs in the high part alone is one in 2^16: the loop hardly ever turns.
     for (;;) {
       const unsigned place = static_cast<unsigned>(std::countr_zero(candidates | 1u << (Bucket::kPlaces - 1)));

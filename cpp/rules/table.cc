@@ -108,7 +108,7 @@ bool has_all(std::span<const std::int32_t> target, std::uint32_t variables) {
     std::uint64_t uses = 0;  // a byte for each variable: a side is too short to carry over
     std::int32_t last = 0;
     for (const std::int32_t symbol : target) {
-      uses += std::uint64_t{symbol < 0} << (~symbol * 8 & 63);
+      uses += std::uint64_t{symbol < 0} << (static_cast<std::uint32_t>(~symbol) * 8 & 63);
       last = std::min(last, symbol);
     }
     return last >= -static_cast<std::int32_t>(variables) &&
