@@ -17,7 +17,7 @@ from dataclasses import replace
 from treeglot._core import clean_tree
 from treeglot.parse import GrammarParser, ParserTraining, ParsingOptions, load_parser, train_parser, treebank
 from treeglot.parse.brackets import BracketOptions, compare
-from treeglot.sample import generate
+from treeglot.sample import read_pairs
 from treeglot.syntax import ParseForest, Tree
 from treeglot.syntax.formats import read_text, read_trees
 
@@ -111,8 +111,8 @@ def main() -> None:
         gold = [clean_tree(tree) for tree in read_trees(arguments.test)]
         judge(list(read_trees(arguments.train)), gold, options)
     else:
-        trees = [pair.source_tree for pair in generate(3200, 1)]
-        judge(trees[:3000], trees[3000:], replace(options, signature="chinese"))
+        trees = [pair.source_tree for pair in read_pairs()]
+        judge(trees[:2800], trees[2800:], replace(options, signature="chinese"))
 
 
 if __name__ == "__main__":

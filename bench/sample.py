@@ -7,9 +7,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from treeglot.sample import forests, generate, split, write_corpus
-from treeglot.sample.corpus import SamplePair, grammar
-from treeglot.sample.derive import DeadEndError, Deriver
+from treeglot.sample import forests, read_pairs, split, write_corpus
+from treeglot.sample.corpus import SamplePair
 
 
 @contextmanager
@@ -34,21 +33,16 @@ def describe(name: str, sentences: list[list[str]], linked: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pairs", type=int, default=3000)
-    parser.add_argument("--seed", type=int, default=1)
-    args = parser.parse_args()
+    parser.parse_args()
 
-    with timed("load the grammar"):
-        rules = grammar().rules
-    with timed("generate"):
-        pairs = generate(args.pairs, args.seed)
+    with timed("read"):
+        pairs = read_pairs()
     with timed("forests"):
         parts = split(pairs)
         parsed = forests(parts)
     with tempfile.TemporaryDirectory() as folder, timed("all that, and write"):
-        write_corpus(folder, args.pairs, args.seed)
+        write_corpus(folder)
 
-    print(f"{sum(map(len, rules.values()))} rules, {sum(map(len, grammar().lexicon.entries.values()))} lexicon entries")
     for side, name in enumerate(("zh", "en")):
         linked = {(n, link[side]) for n, pair in enumerate(pairs) for link in pair.alignment}
         describe(name, [text(pair)[side] for pair in pairs], len(linked))
@@ -65,13 +59,6 @@ def main() -> None:
         known = {word for pair in parts["train"] for word in text(pair)[side]}
         test = [word for pair in parts["test"] for word in text(pair)[side]]
         print(f"{name}: {sum(word not in known for word in test)} of {len(test)} test tokens unseen")
-    deriver, dead_ends = Deriver(grammar(), args.seed), 0
-    for _ in range(args.pairs):
-        try:
-            deriver.derive()
-        except DeadEndError:
-            dead_ends += 1
-    print(f"{dead_ends / args.pairs:.1%} of the derivations given up")
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def commands(heading: str) -> list[list[str]]:
 
 
 def test_your_own_corpus(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sample.write_corpus(tmp_path, 120, 4)
+    sample.write_corpus(tmp_path, 120)
     for part in ("train", "dev", "test"):
         (tmp_path / f"{part}.zh").rename(tmp_path / f"{part}.src")
         (tmp_path / f"{part}.en").rename(tmp_path / f"{part}.tgt")

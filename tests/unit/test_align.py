@@ -13,7 +13,7 @@ from treeglot.cli import main
 from treeglot.syntax import Alignment
 from treeglot.syntax.formats import read_alignments
 
-PAIRS = sample.generate(pairs=300, seed=5)
+PAIRS = sample.read_pairs(300)
 SOURCE = [pair.source_tree.words for pair in PAIRS]
 TARGET = [pair.target_tree.words for pair in PAIRS]
 GOLD = [pair.alignment for pair in PAIRS]

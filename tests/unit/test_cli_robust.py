@@ -35,7 +35,7 @@ LEXICON = "A a [0.5]\nA UNK [0.1]\n"
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
-    sample.write_corpus(folder, 80, 2)
+    sample.write_corpus(folder, 80)
     return folder
 
 

@@ -229,7 +229,7 @@ def test_a_step_that_fails_leaves_nothing_unless_it_resumes(tmp_path: Path) -> N
 
 def test_a_run_that_is_told_to_end_goes_on(tmp_path: Path) -> None:
     """A whole experiment, told to end when its first model is being trained."""
-    sample.write_corpus(tmp_path, 60, 2)
+    sample.write_corpus(tmp_path, 60)
     recipe = tmp_path / "recipe.toml"
     recipe.write_text(
         '[corpus]\nsource = "train.zh"\ntarget = "train.en"\nalignments = "train.align"\n'

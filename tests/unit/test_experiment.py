@@ -64,7 +64,7 @@ tune = { method = "none" }
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
-    sample.write_corpus(folder, 150, 2)
+    sample.write_corpus(folder, 150)
     (folder / "recipe.toml").write_text(RECIPE)
     return folder
 

@@ -39,7 +39,7 @@ tune = { iterations = 1, kbest = 5, options = { restarts = 0 } }
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
-    sample.write_corpus(folder, 60, 2)
+    sample.write_corpus(folder, 60)
     shutil.copy(folder / "dev.en", folder / "more.en")
     return folder
 

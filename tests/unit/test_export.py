@@ -103,7 +103,7 @@ def test_a_compiled_model_becomes_an_arpa_file_again(tmp_path: Path, layout: str
 @pytest.mark.filterwarnings("ignore::treeglot.lm.train.DiscountWarning")
 @pytest.mark.parametrize("format", CONFIGURATIONS)
 def test_hiero_on_the_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str], format: str) -> None:
-    pairs = sample.split(sample.generate(pairs=150, seed=5))["train"]
+    pairs = sample.split(sample.read_pairs(150))["train"]
     write(tmp_path / "zh.txt", [pair.source for pair in pairs])
     write(tmp_path / "en.txt", [pair.target for pair in pairs])
     write(tmp_path / "links.align", [pair.alignment for pair in pairs])
@@ -121,7 +121,7 @@ def test_hiero_on_the_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str],
 
 
 def test_forests_on_the_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    parts = sample.split(sample.generate(pairs=120, seed=3))
+    parts = sample.split(sample.read_pairs(120))
     forests = sample.forests(parts, cycles=1)
     write(tmp_path / "zh.forest.jsonl", forests["train"])
     write(tmp_path / "en.txt", [pair.target for pair in parts["train"]])

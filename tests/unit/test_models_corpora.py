@@ -23,13 +23,13 @@ from treeglot.syntax.constituents import to_dependencies
 from treeglot.syntax.formats import read_dependencies, read_forests, read_trees
 
 SHARED = Path(__file__).parents[2].parent / "shared/data"
-PAIRS = 40
+PAIRS = 120
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
-    parts = sample.split(sample.generate(pairs=PAIRS, seed=3))
+    parts = sample.split(sample.read_pairs(PAIRS))
     pairs = parts["train"]
     write(folder / "zh.jsonl", sample.forests(parts, cycles=1)["train"])
     write(folder / "zh.conllu", to_dependencies([pair.source_tree for pair in pairs], heads.load("chinese")))

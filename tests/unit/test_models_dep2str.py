@@ -32,7 +32,7 @@ OTHERS = {"pseudo", "glue", "unknown", "lm_unknown"}  # what it takes to transla
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
-    parts = sample.split(sample.generate(pairs=120, seed=3))
+    parts = sample.split(sample.read_pairs(120))
     pairs = parts["train"]
     write(folder / "zh.forest.jsonl", sample.forests(parts, cycles=1)["train"])
     write(folder / "zh.tree", [pair.source_tree for pair in pairs])

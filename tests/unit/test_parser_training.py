@@ -12,11 +12,11 @@ from treeglot.parse import GrammarParser, ParserTraining, load_parser, train_par
 from treeglot.parse.brackets import compare
 from treeglot.parse.kbest import read_tree_lists
 from treeglot.parse.train import train_in
-from treeglot.sample import generate, split
+from treeglot.sample import read_pairs, split
 from treeglot.syntax import Tree, write
 from treeglot.syntax.formats import read_forests, read_trees
 
-SAMPLE = split(generate(pairs=120, seed=3))
+SAMPLE = split(read_pairs(120))
 TREES = [pair.source_tree for pair in SAMPLE["train"]]
 QUICK = ParserTraining(cycles=2, split_iterations=4, merge_iterations=2, smooth_iterations=1, signature="chinese")
 
@@ -236,7 +236,7 @@ def test_settings_cut_anywhere_are_refused(tmp_path: Path) -> None:
 
 
 def test_trained_on_the_sample_treebank(tmp_path: Path) -> None:
-    parts = split(generate(pairs=900, seed=1))
+    parts = split(read_pairs(900))
     options = ParserTraining(cycles=2, signature="chinese")
     bank, _ = treebank((pair.source_tree for pair in parts["train"]), options)
     train_in(tmp_path, bank, options)

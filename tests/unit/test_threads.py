@@ -18,7 +18,7 @@ from treeglot.base.errors import FormatError
 from treeglot.decode import SearchOptions, Translator
 from treeglot.graph import Builder
 from treeglot.parse import treebank
-from treeglot.sample import generate, split
+from treeglot.sample import read_pairs, split
 from treeglot.syntax import Dependency, Tree
 
 pytestmark = pytest.mark.threads
@@ -125,7 +125,7 @@ def test_a_rule_table_builder_and_its_reader() -> None:
 
 
 def test_a_treebank_stays_as_it_is_while_it_is_trained_on() -> None:
-    trees = [pair.source_tree for pair in split(generate(pairs=40, seed=3))["train"]]
+    trees = [pair.source_tree for pair in split(read_pairs(40))["train"]]
     bank, _ = treebank(trees)
     trainer = _core.Trainer(bank, _core.SignatureKind.chinese)
     with pytest.raises(RuntimeError, match=f"^Treebank {REFUSED}$"):

@@ -16,7 +16,7 @@ from treeglot.syntax import write
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
-    pairs = sample.generate(pairs=120, seed=3)
+    pairs = sample.read_pairs(120)
     write(folder / "zh.txt", [pair.source_tree.words for pair in pairs])
     write(folder / "en.txt", [pair.target_tree.words for pair in pairs])
     write(folder / "links.align", [pair.alignment for pair in pairs])

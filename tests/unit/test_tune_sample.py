@@ -23,7 +23,7 @@ METHODS = {"mert": Mert(restarts=2, directions=3), "mira": Mira(), "pro": Pro(sa
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("corpus")
-    sample.write_corpus(folder, 1500, 1)
+    sample.write_corpus(folder, 1500)
     return folder
 
 

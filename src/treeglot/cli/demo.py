@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from treeglot.experiment.recipe import Recipe
     from treeglot.experiment.results import Report
 
-SEED = 1
 FULL, QUICK = 3000, 1000  # sentence pairs
 # Kinds of models by name; those of the t2t paper are tuned as it has it.
 SYSTEMS = {
@@ -88,10 +87,10 @@ def _write(folder: Path, pairs: int) -> None:
     from treeglot.sample import write_corpus
 
     if not (folder / "complete").is_file():
-        with Progress("making sentence pairs", unit="pairs", total=pairs) as progress:
+        with Progress("parsing sentence pairs", unit="pairs", total=pairs) as progress:
             shutil.rmtree(folder, ignore_errors=True)  # what a run left that was killed
             folder.mkdir()
-            write_corpus(folder, pairs, SEED)
+            write_corpus(folder, pairs)
             (folder / "complete").touch()
             progress.update(pairs)
 

@@ -13,15 +13,14 @@ from treeglot.cli.parameters import FOLDER
 
 def sample(
     out: Annotated[Path, typer.Option(help="Folder for the files; made if need be."), FOLDER],
-    pairs: Annotated[int, typer.Option(help="How many sentence pairs.")] = 3000,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 1,
+    pairs: Annotated[int, typer.Option(help="How many sentence pairs, from the first one on.")] = 3000,
 ) -> None:
     """Write a small Chinese-English treebank: text, trees, forests, dependencies, alignments.
 
-    The sentences come from a synchronous grammar of Treeglot's own. Of 3,000 pairs 2,600 are for training, 200 for
+    The sentences were generated from a synchronous grammar. Of all 3,000 pairs 2,600 are for training, 200 for
     tuning and 200 for testing; docs/sample.md describes the files.
     """
     from treeglot.sample import write_corpus
 
-    sizes = write_corpus(out, pairs, seed)
+    sizes = write_corpus(out, pairs)
     say(f"{out}: " + ", ".join(f"{size} pairs in {name}" for name, size in sizes.items()))

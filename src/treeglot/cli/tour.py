@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from treeglot.syntax import ParseForest
     from treeglot.syntax.draw import Screen
 
-PAIRS, SEED = 600, 1
+PAIRS = 600
 AND_OR_WITH = "与"
 
 NEXT = """\
@@ -38,12 +38,12 @@ treeglot --help                             # all commands, in the order of use
 def tour(width: Width = None, colour: Colour = None) -> None:
     """Look at one sentence pair of the sample treebank from all sides."""
     import treeglot
-    from treeglot.sample import forests, generate, split
+    from treeglot.sample import forests, read_pairs, split
 
     show = Page(screen(width, colour))
     show.title(f"Treeglot {treeglot.__version__}: a look at its sample treebank")
-    with Progress("making sentence pairs", unit="pairs", total=PAIRS) as progress:
-        pairs = generate(PAIRS, SEED)
+    with Progress("parsing sentence pairs", unit="pairs", total=PAIRS) as progress:
+        pairs = read_pairs(PAIRS)
         parts = split(pairs)
         parsed = forests(parts, cycles=0)
         progress.update(PAIRS)

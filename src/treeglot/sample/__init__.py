@@ -1,5 +1,5 @@
 """A small Chinese-English treebank, generated from a synchronous grammar."""
 
-from treeglot.sample.corpus import forests, generate, split, write_corpus
+from treeglot.sample.corpus import forests, read_pairs, split, write_corpus
 
-__all__ = ["forests", "generate", "split", "write_corpus"]
+__all__ = ["forests", "read_pairs", "split", "write_corpus"]
