@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
 
 #include <bit>
 #include <cstring>
@@ -127,27 +128,13 @@ bool equal(const T& a, nanobind::handle b) {
   return nanobind::isinstance<T>(b) && a == nanobind::cast<const T&>(b);
 }
 
-// The values of a list, to be read while other threads run: nobody else may change the list.
-template <class T>
-std::vector<const T*> pointers(const nanobind::typed<nanobind::list, T>& list) {
-  std::vector<const T*> out;
-  for (const nanobind::handle item : list) {
-    if (!nanobind::isinstance<T>(item)) {
-      const std::string name = nanobind::cast<std::string>(nanobind::type<T>().attr("__name__"));
-      throw nanobind::type_error(("expected a list of " + name + " values").c_str());
-    }
-    out.push_back(&nanobind::cast<const T&>(item));
-  }
-  return out;
-}
-
-// Refuses a None among values: a list of pointers lets it through. The GIL need not be held.
-template <class T>
-const std::vector<const T*>& all_given(const std::vector<const T*>& values) {
-  for (const T* const value : values)
-    if (value == nullptr) throw std::invalid_argument("found None in a list; expected values alone");
-  return values;
-}
+// The values of a sequence, without None unless kNone. It owns them: they live as long as the call, whatever other
+// threads do to the sequence while the GIL is released.
+template <class T, bool kNone = false>
+struct Given {
+  std::vector<const T*> values;
+  std::vector<nanobind::object> owners;
+};
 
 template <class T>
 std::uint64_t hash_of(std::span<const T> values, std::uint64_t seed) {
@@ -169,6 +156,25 @@ inline Strings to_strings(const std::vector<std::string_view>& list) {
 }
 
 }  // namespace treeglot
+
+template <class T, bool kNone>
+struct nanobind::detail::type_caster<treeglot::Given<T, kNone>> {
+  using Given = treeglot::Given<T, kNone>;
+  NB_TYPE_CASTER(Given, const_name("collections.abc.Sequence[") + make_caster<T>::Name +
+                            const_name<kNone>(" | None", "") + const_name("]"))
+
+  bool from_python(handle source, std::uint32_t flags, cleanup_list* cleanup) noexcept {
+    make_caster<std::vector<object>> items;
+    if (!items.from_python(source, flags, cleanup)) return false;
+    value.owners = std::move(items.value);
+    for (const object& item : value.owners) {
+      make_caster<T> one;
+      if ((item.is_none() && !kNone) || !one.from_python(item, flags, cleanup)) return false;
+      value.values.push_back(one.operator T*());
+    }
+    return true;
+  }
+};
 
 // A span is read from an array, which lives as long as the call.
 template <class T>

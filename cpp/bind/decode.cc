@@ -258,6 +258,8 @@ void bind_derivation(nb::module_& m) {
           [](Translation* self, nb::handle given, std::vector<std::string> words,
              std::vector<std::shared_ptr<Hypothesis>> hypotheses, std::string problem, std::vector<std::string> notes,
              std::optional<Dependency> tree, double seconds) {
+            if (std::ranges::find(hypotheses, nullptr) != hypotheses.end())
+              throw nb::type_error("found None among the hypotheses; expected Hypothesis values");
             new (self) Translation{to_source(given),
                                    std::move(words),
                                    std::move(hypotheses),

@@ -50,15 +50,16 @@ auto guarded(Result (Class::*f)(Parameters...) const) {
                     static_cast<Result (*)(Object&, Parameters...)>(nullptr));
 }
 
-// An object that stays as it is for as long as the result lives.
-template <class T>
-std::shared_ptr<const T> frozen(std::shared_ptr<T> object) {
+// An object that nobody changes (as const T) or that nobody else uses (as T) for as long as the result lives.
+template <class As, class T>
+std::shared_ptr<As> held(std::shared_ptr<T> object) {
+  if (!object) return nullptr;
   struct Held {
     std::shared_ptr<T> object;
-    Use<const T> use;
+    Use<As> use;
   };
-  const T* const raw = object.get();
-  return {std::shared_ptr<Held>(new Held{std::move(object), Use<const T>(*raw)}), raw};
+  As* const raw = object.get();
+  return {std::shared_ptr<Held>(new Held{std::move(object), Use<As>(*raw)}), raw};
 }
 
 }  // namespace treeglot

@@ -23,7 +23,7 @@ namespace treeglot {
 namespace {
 
 using State = DependencyState;
-using Sentences = nb::typed<nb::list, Dependency>;
+using Sentences = Given<Dependency>;
 
 void bind_states(nb::module_& m) {
   nb::class_<State>(m, "DependencyState", "A part of a dependency tree, as far as it matters to what it is put into.")
@@ -115,15 +115,13 @@ void bind_model(nb::module_& m) {
       .def(
           "score_sentences",
           [](const DependencyModel& self, const Sentences& sentences) {
-            const std::vector<const Dependency*> values = pointers(sentences);
-            return as_array(without_gil([&] { return score_sentences(self, values); }));
+            return as_array(without_gil([&] { return score_sentences(self, sentences.values); }));
           },
           "sentences"_a, "The score of each sentence.")
       .def(
           "score_words",
           [](const DependencyModel& self, const Sentences& sentences) {
-            const std::vector<const Dependency*> values = pointers(sentences);
-            auto out = without_gil([&] { return score_words(self, values); });
+            auto out = without_gil([&] { return score_words(self, sentences.values); });
             return std::tuple(as_array(std::move(out.log10)), as_array(std::move(out.length)),
                               as_array(std::move(out.unknown)));
           },

@@ -200,12 +200,11 @@ void bind_lm_train(nb::module_& m) {
                      return std::make_tuple(trainer.events(0), trainer.events(1), trainer.events(2));
                    }),
                    "Left children, right children and roots so far.")
-      .def("add", guarded([](DependencyTrainer& trainer, const nb::typed<nb::list, Dependency>& sentences) {
-             const std::vector<const Dependency*> values = pointers(sentences);
+      .def("add", guarded([](DependencyTrainer& trainer, const Given<Dependency>& sentences) {
              const nb::gil_scoped_release release;
-             for (const Dependency* sentence : values) trainer.add(*sentence);
+             for (const Dependency* sentence : sentences.values) trainer.add(*sentence);
            }),
-           nb::arg("sentences"), "More sentences; nobody else may change the list.")
+           nb::arg("sentences"), "More sentences.")
       .def("finish", guarded(&DependencyTrainer::finish), nb::call_guard<nb::gil_scoped_release>(),
            "Estimate the model; to be called once.");
 }

@@ -97,7 +97,10 @@ std::vector<ForestResult> forests(const SplitParser& parser, const Sentences& se
 template <class Value, auto kCount>
 BracketCounts sum_counts(const std::vector<std::pair<TreePtr, Value>>& pairs, const BracketOptions& options) {
   BracketCounts out;
-  for (const auto& [gold, value] : pairs) out += kCount(*gold, *value, options);
+  for (const auto& [gold, value] : pairs) {
+    if (!gold || !value) throw std::invalid_argument("found None in a pair; expected trees or forests alone");
+    out += kCount(*gold, *value, options);
+  }
   return out;
 }
 

@@ -79,7 +79,7 @@ void bind_parse_train(nb::module_& m) {
       .def(
           "__init__",
           [](Trainer* self, std::shared_ptr<Treebank> bank, SignatureKind signature) {
-            new (self) Trainer(frozen(std::move(bank)), signature);
+            new (self) Trainer(held<const Treebank>(std::move(bank)), signature);
           },
           "bank"_a, "signature"_a)
       .def("log_likelihood", guarded(&Trainer::log_likelihood), "threads"_a = 1, Release(), "Of the trees.")

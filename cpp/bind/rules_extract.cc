@@ -10,6 +10,7 @@
 
 #include "bind/arrays.h"
 #include "bind/core.h"
+#include "bind/guarded.h"
 #include "bind/options.h"
 #include "rules/fuzzy.h"
 #include "rules/ghkm.h"
@@ -112,16 +113,14 @@ void bind_bitext(nb::module_& m) {
 
   nb::class_<BitextBuilder>(m, "BitextBuilder", "Collects aligned sentence pairs.")
       .def(nb::init<>())
-      .def("__len__", &BitextBuilder::size)
-      .def(
-          "append",
-          [](BitextBuilder& b, const Sentence& source, const Sentence& target, const Alignment& alignment) {
-            b.append(source, target, alignment);
-          },
-          "source"_a, "target"_a, "alignment"_a, "Adds a pair; refuses a link outside it.")
-      .def(
-          "finish", [](BitextBuilder& b) { return std::make_shared<Bitext>(b.finish()); },
-          nb::call_guard<nb::gil_scoped_release>(), "The bitext; the builder is empty afterwards.");
+      .def("__len__", guarded(&BitextBuilder::size))
+      .def("append",
+           guarded([](BitextBuilder& b, const Sentence& source, const Sentence& target, const Alignment& alignment) {
+             b.append(source, target, alignment);
+           }),
+           "source"_a, "target"_a, "alignment"_a, "Adds a pair; refuses a link outside it.")
+      .def("finish", guarded([](BitextBuilder& b) { return std::make_shared<Bitext>(b.finish()); }),
+           nb::call_guard<nb::gil_scoped_release>(), "The bitext; the builder is empty afterwards.");
 
   nb::class_<LexicalTable>(m, "LexicalTable", "Word translation probabilities from the links of a bitext.")
       .def(nb::init<const Bitext&>(), "bitext"_a, nb::call_guard<nb::gil_scoped_release>())
@@ -145,24 +144,24 @@ void bind_bitext(nb::module_& m) {
 void bind_tally(nb::module_& m) {
   nb::class_<Tally>(m, "Tally", "Rules taken from sentence pairs, added up.")
       .def(nb::init<>())
-      .def("__len__", &Tally::rules)
-      .def_prop_ro("bytes", &Tally::bytes, "Memory in use.")
+      .def("__len__", guarded(&Tally::rules))
+      .def_prop_ro("bytes", guarded(&Tally::bytes), "Memory in use.")
       .def_ro_static("partitions", &Tally::kPartitions, "Rules are kept in so many parts, by their source sides.")
-      .def("clear", &Tally::clear, "Forgets everything.")
-      .def(
-          "columns",
-          [](const Tally& tally, std::size_t first, std::size_t last, const LexicalTable& lexical, bool merged) {
-            RuleColumns c = without_gil([&] { return tally.columns(first, last, lexical, merged); });
-            return std::tuple(
-                to_column(std::move(c.source)), to_column(std::move(c.target)), to_column(std::move(c.alignment)),
-                to_column(std::move(c.labels)), as_array(std::move(c.count)), as_array(std::move(c.occurrences)),
-                as_array(std::move(c.lhs)), as_array(std::move(c.variables)),
-                as_array(std::move(c.lex_target_given_source)), as_array(std::move(c.lex_source_given_target)));
-          },
-          "first"_a, "last"_a, "lexical"_a, "merged"_a,
-          "The rules of some partitions: source, target, alignment and labels (offsets, bytes), count, occurrences, "
-          "left-hand side, variables, p_lex(target|source), p_lex(source|target). A row for each rule if `merged`, "
-          "else for each of its alignments.");
+      .def("clear", guarded(&Tally::clear), "Forgets everything.")
+      .def("columns",
+           guarded(
+               [](const Tally& tally, std::size_t first, std::size_t last, const LexicalTable& lexical, bool merged) {
+                 RuleColumns c = without_gil([&] { return tally.columns(first, last, lexical, merged); });
+                 return std::tuple(
+                     to_column(std::move(c.source)), to_column(std::move(c.target)), to_column(std::move(c.alignment)),
+                     to_column(std::move(c.labels)), as_array(std::move(c.count)), as_array(std::move(c.occurrences)),
+                     as_array(std::move(c.lhs)), as_array(std::move(c.variables)),
+                     as_array(std::move(c.lex_target_given_source)), as_array(std::move(c.lex_source_given_target)));
+               }),
+           "first"_a, "last"_a, "lexical"_a, "merged"_a,
+           "The rules of some partitions: source, target, alignment and labels (offsets, bytes), count, occurrences, "
+           "left-hand side, variables, p_lex(target|source), p_lex(source|target). A row for each rule if `merged`, "
+           "else for each of its alignments.");
 
   nb::class_<Renderer>(m, "Renderer", "Turns rules' codes into text.")
       .def(
@@ -202,32 +201,38 @@ void bind_tally(nb::module_& m) {
           "offsets"_a, "bytes"_a, "Alignments, as 0-0 1-2.");
 }
 
-// The trees of both sides, read through Python.
+// What extractors read and Python made. Extractors hold it: it does not change while they live.
 using Trees = std::shared_ptr<TreeBatch>;
+using Dependencies = std::shared_ptr<DependencyBank>;
+std::shared_ptr<const TreeBatch> kept(Trees trees) { return held<const TreeBatch>(std::move(trees)); }
+std::shared_ptr<const DependencyBank> kept(Dependencies trees) { return held<const DependencyBank>(std::move(trees)); }
 
 void bind_extractors(nb::module_& m) {
   nb::class_<Extractor>(m, "Extractor", "Takes rules from the pairs of a bitext, and counts what it sees.")
       .def_prop_ro("bitext", &Extractor::bitext, nb::rv_policy::reference_internal)
-      .def("extract", &Extractor::extract, "begin"_a, "tally"_a, "memory"_a, "threads"_a,
+      .def("extract", guarded(&Extractor::extract), "begin"_a, "tally"_a, "memory"_a, "threads"_a,
            nb::call_guard<nb::gil_scoped_release>(),
            "Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the "
            "first pair that was not read.")
-      .def_prop_ro(
-          "counts",
-          [](const Extractor& extractor) {
-            nb::dict out;
-            for (const auto& [name, count] : extractor.counts()) out[nb::str(name.data(), name.size())] = count;
-            return out;
-          },
-          nb::sig("def counts(self) -> dict[str, int]"), "What was seen in all pairs so far.")
-      .def_prop_ro(
-          "labels", [](const Extractor& extractor) { return to_list(extractor.labels()); },
-          nb::sig("def labels(self) -> list[str]"), "The labels given so far, by number; X first.");
+      .def_prop_ro("counts", guarded([](const Extractor& extractor) {
+                     nb::dict out;
+                     for (const auto& [name, count] : extractor.counts())
+                       out[nb::str(name.data(), name.size())] = count;
+                     return out;
+                   }),
+                   nb::sig("def counts(self) -> dict[str, int]"), "What was seen in all pairs so far.")
+      .def_prop_ro("labels", guarded([](const Extractor& extractor) { return to_list(extractor.labels()); }),
+                   nb::sig("def labels(self) -> list[str]"), "The labels given so far, by number; X first.");
 
   nb::class_<PhraseLabels>(m, "PhraseLabels", "Which phrases may be used, and under which labels.");
   nb::class_<TargetStructures, PhraseLabels>(m, "TargetStructures",
                                              "Dependency structures of the target sides of phrases.")
-      .def(nb::init<const Bitext&, std::shared_ptr<DependencyBank>, bool>(), "bitext"_a, "trees"_a, "strict"_a);
+      .def(
+          "__init__",
+          [](TargetStructures* self, const Bitext& bitext, Dependencies trees, bool strict) {
+            new (self) TargetStructures(bitext, kept(std::move(trees)), strict);
+          },
+          "bitext"_a, "trees"_a, "strict"_a);
   nb::class_<FuzzyLabels, PhraseLabels>(m, "FuzzyLabels", "Labels of phrases from trees on both sides.")
       .def(
           "__init__",
@@ -235,7 +240,7 @@ void bind_extractors(nb::module_& m) {
              const ArrayIn<std::uint8_t>& source_punctuation, const ArrayIn<std::uint8_t>& target_punctuation,
              bool nesting, bool hard) {
             const auto f = as_span(source_punctuation), e = as_span(target_punctuation);
-            new (self) FuzzyLabels(bitext, std::move(source), std::move(target),
+            new (self) FuzzyLabels(bitext, kept(std::move(source)), kept(std::move(target)),
                                    {{f.begin(), f.end()}, {e.begin(), e.end()}}, {nesting, hard});
           },
           "bitext"_a, "source_trees"_a, "target_trees"_a, "source_punctuation"_a, "target_punctuation"_a, "nesting"_a,
@@ -246,14 +251,15 @@ void bind_extractors(nb::module_& m) {
           "__init__",
           [](HieroExtractor* self, std::shared_ptr<Bitext> bitext, nb::handle options,
              std::shared_ptr<PhraseLabels> labels) {
-            new (self) HieroExtractor(std::move(bitext), read_options<HieroOptions>(options), std::move(labels));
+            new (self) HieroExtractor(std::move(bitext), read_options<HieroOptions>(options),
+                                      held<PhraseLabels>(std::move(labels)));
           },
           "bitext"_a, "options"_a, "labels"_a.none() = nb::none());
   nb::class_<TreePairExtractor, Extractor>(m, "TreePairExtractor", "Takes rules from pairs of trees.")
       .def(
           "__init__",
           [](TreePairExtractor* self, std::shared_ptr<Bitext> bitext, Trees source, Trees target, nb::handle options) {
-            new (self) TreePairExtractor(std::move(bitext), std::move(source), std::move(target),
+            new (self) TreePairExtractor(std::move(bitext), kept(std::move(source)), kept(std::move(target)),
                                          read_options<TreePairOptions>(options));
           },
           "bitext"_a, "source_trees"_a, "target_trees"_a, "options"_a);
@@ -261,45 +267,46 @@ void bind_extractors(nb::module_& m) {
                                                  "Takes rules from head-dependents relations, and phrases.")
       .def(
           "__init__",
-          [](HeadDependentsExtractor* self, std::shared_ptr<Bitext> bitext, const std::vector<const Dependency*>& trees,
+          [](HeadDependentsExtractor* self, std::shared_ptr<Bitext> bitext, const Given<Dependency>& trees,
              nb::handle options) {
             const auto read = read_options<HeadDependentsOptions>(options);
             const nb::gil_scoped_release released;
-            new (self) HeadDependentsExtractor(std::move(bitext), all_given(trees), read);
+            new (self) HeadDependentsExtractor(std::move(bitext), trees.values, read);
           },
           "bitext"_a, "trees"_a, "options"_a, "Refuses a tree that does not fit its source sentence or has no tags.");
   nb::class_<GhkmExtractor, Extractor>(m, "GhkmExtractor", "Takes rules from forests and their translations.")
       .def(
           "__init__",
           [](GhkmExtractor* self, std::shared_ptr<Bitext> bitext, std::shared_ptr<ForestBank> forests,
-             std::shared_ptr<DependencyBank> dependencies, nb::handle options) {
-            new (self) GhkmExtractor(std::move(bitext), std::move(forests), std::move(dependencies),
-                                     read_options<GhkmOptions>(options));
+             Dependencies dependencies, nb::handle options) {
+            new (self) GhkmExtractor(std::move(bitext), held<const ForestBank>(std::move(forests)),
+                                     kept(std::move(dependencies)), read_options<GhkmOptions>(options));
           },
           "bitext"_a, "forests"_a, "dependencies"_a.none(), "options"_a);
   nb::class_<PhraseKindCounter, Extractor>(m, "PhraseKindCounter",
                                            "Counts phrase pairs that are constituents, and takes no rules.")
-      .def(nb::init<std::shared_ptr<Bitext>, Trees, Trees, Limit>(), "bitext"_a, "source_trees"_a, "target_trees"_a,
-           "max_phrase"_a);
+      .def(
+          "__init__",
+          [](PhraseKindCounter* self, std::shared_ptr<Bitext> bitext, Trees source, Trees target, Limit max_phrase) {
+            new (self)
+                PhraseKindCounter(std::move(bitext), kept(std::move(source)), kept(std::move(target)), max_phrase);
+          },
+          "bitext"_a, "source_trees"_a, "target_trees"_a, "max_phrase"_a);
 }
 
 void bind_banks(nb::module_& m) {
   nb::class_<DependencyBank>(m, "DependencyBank", "The dependency trees of one side of a bitext.")
       .def(nb::init<>())
-      .def("__len__", &DependencyBank::size)
-      .def("append", &DependencyBank::append, "dependency"_a,
+      .def("__len__", guarded(&DependencyBank::size))
+      .def("append", guarded(&DependencyBank::append), "dependency"_a,
            "Adds the next sentence's tree; one without words is none.");
   nb::class_<ForestBank>(m, "ForestBank", "The forests of one side of a bitext, pruned.")
       .def(nb::init<double>(), "margin"_a)
-      .def("__len__", &ForestBank::size)
-      .def(
-          "append",
-          [](ForestBank& bank, const std::vector<std::optional<const ParseForest*>>& forests, unsigned threads) {
-            std::vector<const ParseForest*> given;
-            for (const auto& forest : forests) given.push_back(forest.value_or(nullptr));
-            without_gil([&] { bank.append(given, threads); });
-          },
-          "forests"_a, "threads"_a, "Adds the forests of the next sentences; None is a failed parse.");
+      .def("__len__", guarded(&ForestBank::size))
+      .def("append", guarded([](ForestBank& bank, const Given<ParseForest, true>& forests, unsigned threads) {
+             without_gil([&] { bank.append(forests.values, threads); });
+           }),
+           "forests"_a, "threads"_a, "Adds the forests of the next sentences; None is a failed parse.");
 
   using Positions = std::tuple<std::uint32_t, std::uint32_t>;
   m.def(

@@ -91,11 +91,11 @@ void bind_heads(nb::module_& m) {
 
   m.def(
       "to_dependencies",
-      [](const std::vector<const Tree*>& trees, const HeadTable& heads, const HeadStyle& style) {
-        return to_dependency(all_given(trees), heads, style);
+      [](const Given<Tree>& trees, const HeadTable& heads, const HeadStyle& style) {
+        return to_dependency(trees.values, heads, style);
       },
       "trees"_a, "heads"_a, "style"_a, nb::call_guard<nb::gil_scoped_release>(),
-      "The dependency trees of constituency trees; the list must not be changed meanwhile.");
+      "The dependency trees of constituency trees.");
   m.def(
       "to_dependency",
       [](const Tree& tree, const HeadTable& heads, const HeadStyle& style) {

@@ -75,21 +75,23 @@ Tree subtree(const Tree& tree, std::uint32_t node) {
 // (label, child, …) where a child is a str (a word) or nested likewise. An explicit stack: depth is data.
 Tree from_nested(nb::handle nested) {
   const auto is_sequence = [](nb::handle h) { return nb::isinstance<nb::tuple>(h) || nb::isinstance<nb::list>(h); };
+  constexpr std::size_t kDeepest = 1 << 20;  // a list that holds itself is deeper
   struct Frame {
-    nb::handle sequence;
+    nb::object sequence;
     std::size_t next;
   };
   TreeBuilder builder;
   std::vector<Frame> stack;
-  const auto enter = [&](nb::handle h) {
+  const auto enter = [&](nb::object h) {
+    if (stack.size() == kDeepest) throw nb::value_error("a tree is nested deeper than 1048576 levels");
     if (nb::len(h) < 2 || !nb::isinstance<nb::str>(h[0]))
       throw nb::value_error("a node must be a sequence of a label (str) and at least one child");
     builder.open(nb::cast<std::string_view>(h[0]));
-    stack.push_back({h, 1});
+    stack.push_back({std::move(h), 1});
   };
   if (!is_sequence(nested)) throw nb::value_error("a tree must be a tuple or a list of a label and children");
   if (nb::len(nested) == 0) return {};
-  enter(nested);
+  enter(nb::borrow(nested));
   while (!stack.empty()) {
     Frame& frame = stack.back();
     if (frame.next >= nb::len(frame.sequence)) {
@@ -101,7 +103,7 @@ Tree from_nested(nb::handle nested) {
     if (nb::isinstance<nb::str>(child)) {
       builder.word(nb::cast<std::string_view>(child));
     } else if (is_sequence(child)) {
-      enter(child);  // the frame below holds a reference to it
+      enter(child);
     } else {
       throw nb::value_error("a child must be a str (a word) or a nested tuple or list");
     }

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/exclusive.h"
 #include "base/strings.h"
 #include "base/thread_pool.h"
 #include "rules/bitext.h"
@@ -21,7 +22,7 @@ namespace treeglot {
 
 using NamedCounts = std::vector<std::pair<std::string_view, std::uint64_t>>;
 
-class Extractor {
+class Extractor : public Exclusive {
  public:
   explicit Extractor(std::shared_ptr<const Bitext> bitext) : bitext_(std::move(bitext)) {}
   virtual ~Extractor() = default;

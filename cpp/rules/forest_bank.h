@@ -8,12 +8,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/exclusive.h"
 #include "base/symbols.h"
 #include "syntax/forest.h"
 
 namespace treeglot {
 
-class ForestBank {
+class ForestBank : public Exclusive {
  public:
   explicit ForestBank(double margin) : margin_(margin) {}  // of pruning
 

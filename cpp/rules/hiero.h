@@ -42,7 +42,7 @@ struct LabelledPhrases {
 };
 
 // Which phrases of a pair may be used, and under which labels. In this class: all, as X.
-class PhraseLabels {
+class PhraseLabels : public Exclusive {
  public:
   struct View {
     std::span<const PhrasePair> phrases;

@@ -334,6 +334,10 @@ std::size_t Tally::bytes() const {
 void Tally::clear() { partitions_ = {}; }
 
 RuleColumns Tally::columns(std::size_t first, std::size_t last, const LexicalTable& lexical, bool merged) const {
+  if (first > last || last > kPartitions) {
+    throw std::invalid_argument("a tally has no partitions from " + std::to_string(first) + " to " +
+                                std::to_string(last) + "; expected a range in 0 to " + std::to_string(kPartitions));
+  }
   RuleColumns out;
   LexicalScorer scorer(lexical);
   for (std::size_t p = first; p < last; ++p) partitions_[p].append_to(out, scorer, merged);

@@ -637,9 +637,7 @@ class HeadStyle:
     def __init__(self, coordination: Coordination = Coordination.table, preposition_object: bool = False, main_verb: bool = False, infinitive_verb: bool = False, subordinate_clause: bool = False, question_clause: bool = False, possessive_noun: bool = False) -> None: ...
 
 def to_dependencies(trees: Sequence[Tree], heads: HeadTable, style: HeadStyle) -> list[Dependency]:
-    """
-    The dependency trees of constituency trees; the list must not be changed meanwhile.
-    """
+    """The dependency trees of constituency trees."""
 
 def to_dependency(tree: Tree, heads: HeadTable, style: HeadStyle) -> Dependency:
     """The dependency tree of a constituency tree."""
@@ -1363,8 +1361,8 @@ class DependencyTrainer:
     def events(self) -> tuple[int, int, int]:
         """Left children, right children and roots so far."""
 
-    def add(self, sentences: list[Dependency]) -> None:
-        """More sentences; nobody else may change the list."""
+    def add(self, sentences: Sequence[Dependency]) -> None:
+        """More sentences."""
 
     def finish(self) -> DependencyEstimate:
         """Estimate the model; to be called once."""
@@ -1495,10 +1493,10 @@ class DependencyModel:
     def score_root(self, root: int) -> float:
         """The score of a root of the sentence."""
 
-    def score_sentences(self, sentences: list[Dependency]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    def score_sentences(self, sentences: Sequence[Dependency]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """The score of each sentence."""
 
-    def score_words(self, sentences: list[Dependency]) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]:
+    def score_words(self, sentences: Sequence[Dependency]) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.uint8], dict(shape=(None,))]]:
         """
         Of the words of all sentences: scores, how much was found, and whether they are unknown.
         """

@@ -18,8 +18,9 @@ from treeglot.base.errors import FormatError
 from treeglot.decode import SearchOptions, Translator
 from treeglot.graph import Builder
 from treeglot.parse import treebank
+from treeglot.rules.hiero import HieroOptions
 from treeglot.sample import read_pairs, split
-from treeglot.syntax import Dependency, Tree
+from treeglot.syntax import Alignment, Dependency, ParseForest, Tree
 
 pytestmark = pytest.mark.threads
 
@@ -122,6 +123,73 @@ def test_a_rule_table_builder_and_its_reader() -> None:
     found, _ = together(feed)
     assert len(set(found)) == len(found)
     assert len(builder.finish()) >= len(found)
+
+
+def test_a_bitext_builder() -> None:
+    builder, links = _core.BitextBuilder(), Alignment([(i, i) for i in range(3)])
+
+    def append(i: int) -> int:
+        if i % 10 == 9:
+            return len(builder.finish())
+        builder.append(WORDS, [f"w{i}", "x", "y"], links)
+        return -1
+
+    found, _ = together(append)
+    assert sum(found) + len(builder) == 0
+
+
+def hiero_bitext(pairs: int) -> _core.Bitext:
+    builder, links = _core.BitextBuilder(), Alignment([(i, i) for i in range(3)])
+    for i in range(pairs):
+        builder.append(WORDS, [f"w{i % 7}", "x", "y"], links)
+    return builder.finish()
+
+
+def test_an_extractor_and_its_tally() -> None:
+    bitext = hiero_bitext(200)
+    lexical = _core.LexicalTable(bitext)
+    extractor, tally = _core.HieroExtractor(bitext, HieroOptions()), _core.Tally()
+
+    def extract(i: int) -> int:
+        if i % 3 == 0:
+            return extractor.extract(0, tally, 1 << 30, 2)
+        if i % 3 == 1:
+            tally.columns(0, tally.partitions, lexical, True)
+        return 0 * sum(extractor.counts.values())
+
+    found, _ = together(extract, times=9)
+    assert extractor.counts["pairs"] == sum(found)
+    rows = tally.columns(0, tally.partitions, lexical, True)
+    alone, again = _core.HieroExtractor(bitext, HieroOptions()), _core.Tally()
+    for _ in range(sum(found) // 200):
+        alone.extract(0, again, 1 << 30, 1)
+    expected = again.columns(0, tally.partitions, lexical, True)
+    assert all(np.array_equal(x, y) for x, y in zip(rows[4:], expected[4:], strict=True))
+
+
+def test_banks_of_parses() -> None:
+    forests, dependencies = _core.ForestBank(1.0), _core.DependencyBank()
+    forest, dependency = ParseForest.from_tree(Tree.parse(TREE)), Dependency(WORDS, [1, -1, 1])
+    found, _ = together(lambda _: forests.append([forest] * 5, 2) or 5)
+    assert len(forests) == sum(found)
+    found, _ = together(lambda _: dependencies.append(dependency) or 1)
+    assert len(dependencies) == sum(found)
+
+
+def test_what_an_extractor_reads_stays_as_it_is() -> None:
+    bank, dependency, bitext = _core.DependencyBank(), Dependency(WORDS, [1, -1, 1]), hiero_bitext(1)
+    bank.append(dependency)
+    labels = _core.TargetStructures(bitext, bank, True)
+    with pytest.raises(RuntimeError, match=f"^DependencyBank {REFUSED}$"):
+        bank.append(dependency)
+    extractor = _core.HieroExtractor(bitext, HieroOptions(), labels)
+    with pytest.raises(RuntimeError, match=f"^PhraseLabels {REFUSED}$"):
+        _core.HieroExtractor(bitext, HieroOptions(), labels)
+    assert extractor.extract(0, _core.Tally(), 1 << 30, 1) == 1
+    del extractor, labels
+    gc.collect()
+    bank.append(dependency)
+    assert len(bank) == 2
 
 
 def test_a_treebank_stays_as_it_is_while_it_is_trained_on() -> None:
