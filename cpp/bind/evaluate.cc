@@ -7,10 +7,7 @@
 #include "bind/core.h"
 #include "bind/options.h"
 #include "evaluate/bleu.h"
-#include "evaluate/chrf.h"
-#include "evaluate/metric.h"
 #include "evaluate/significance.h"
-#include "evaluate/ter.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -34,26 +31,20 @@ inline constexpr auto kFields<ChrfOptions> =
                OptionField{"word_order", &ChrfOptions::word_order}, OptionField{"beta", &ChrfOptions::beta}};
 
 void bind_evaluate(nb::module_& m) {
-  nb::class_<References>(m, "References", "The references of a corpus, made ready for one metric.")
+  nb::class_<References>(m, "References", "The references of a corpus, made ready for BLEU.")
       .def_prop_ro("sentences", &References::sentences, "How many sentences there are.")
       .def_prop_ro("width", &References::width, "How many statistics a sentence has.")
       .def(
           "statistics",
           [](const References& self, const std::vector<std::string>& translations,
              std::span<const std::uint32_t> sentences) {
-            return as_array(without_gil([&] { return statistics(self, translations, sentences); }));
+            return as_array(without_gil([&] { return self.statistics(translations, sentences); }));
           },
           "translations"_a, "sentences"_a, "The statistics of translations of these sentences, row by row.");
 
   nb::class_<Metric>(m, "Metric", "Statistics of a sentence that add up, and the score of their sum.")
       .def_prop_ro("width", &Metric::width, "How many statistics a sentence has.")
       .def_prop_ro("higher_is_better", &Metric::higher_is_better, "Whether a better translation has a higher score.")
-      .def(
-          "prepare",
-          [](const Metric& self, const std::vector<std::vector<std::string>>& references) {
-            return std::const_pointer_cast<References>(self.prepare(references));
-          },
-          "references"_a, nb::call_guard<nb::gil_scoped_release>(), "One list of lines for each reference translation.")
       .def("scores", released<&scores>, "rows"_a, "The score of every row of statistics.")
       .def("score_of_part", &score_of_part, "part"_a, "whole"_a,
            "The score of a part of a corpus, of lengths taken from the whole.");
@@ -61,7 +52,14 @@ void bind_evaluate(nb::module_& m) {
   nb::class_<Bleu, Metric>(m, "BleuMetric", "BLEU.")
       .def(
           "__init__", [](Bleu* self, nb::handle options) { new (self) Bleu(read_options<BleuOptions>(options)); },
-          "options"_a);
+          "options"_a)
+      .def(
+          "prepare",
+          [](const Bleu& self, const std::vector<std::vector<std::string>>& references) {
+            return References(self, references);
+          },
+          "references"_a, nb::call_guard<nb::gil_scoped_release>(),
+          "One list of lines for each reference translation.");
   nb::class_<Chrf, Metric>(m, "ChrfMetric", "chrF and chrF++.")
       .def(
           "__init__", [](Chrf* self, nb::handle options) { new (self) Chrf(read_options<ChrfOptions>(options)); },
@@ -75,7 +73,6 @@ void bind_evaluate(nb::module_& m) {
       .def_ro("p", &SignTest::p, "How likely so uneven a result is by chance, two-sided.");
   m.def("sign_test", released<&sign_test>, "metric"_a, "baseline"_a, "system"_a,
         "The sign test of Collins et al. (2005) on rows of statistics.");
-  m.def("sign_test_p", &sign_test_p, "better"_a, "worse"_a, "How likely a fair coin is to fall at least as unevenly.");
   m.def(
       "paired_bootstrap",
       [](const Metric& metric, std::span<const double> baseline, std::span<const double> system, std::size_t samples,

@@ -3,60 +3,48 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
-
-#include "evaluate/ngrams.h"
-#include "evaluate/text.h"
+#include <utility>
 
 namespace treeglot {
 namespace {
 
-class BleuReferences final : public References {
- public:
-  BleuReferences(ReferenceLines lines, const BleuOptions& options)
-      : order_(options.order), length_(options.length), references_(lines.size()) {
-    check_references(lines);
-    for (std::size_t sentence = 0; sentence < lines[0].size(); ++sentence) {
-      const Ngrams::Node root = ngrams_.add_root();
-      for (const std::vector<std::string>& reference : lines) {
-        const std::vector<Symbol> words = intern_words(symbols_, reference[sentence]);
-        ngrams_.add(root, words, order_);
-        lengths_.push_back(words.size());
-      }
-      roots_.push_back(root);
-    }
+// How many bytes of blank a text begins with, as Python's str.split() has it: sacreBLEU counts the same words.
+std::size_t blank_at(std::string_view text) {
+  const auto byte = static_cast<unsigned char>(text.front());
+  if (byte < 0x80) return byte == ' ' || (byte >= 0x09 && byte <= 0x0d) || (byte >= 0x1c && byte <= 0x1f) ? 1 : 0;
+  if (byte != 0xc2 && (byte < 0xe1 || byte > 0xe3)) return 0;
+  for (const std::string_view blank :
+       {"\u0085", "\u00a0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004", "\u2005", "\u2006", "\u2007",
+        "\u2008", "\u2009", "\u200a", "\u2028", "\u2029", "\u202f", "\u205f", "\u3000"})
+    if (text.starts_with(blank)) return blank.size();
+  return 0;
+}
+
+// The words of a line, each as `number` has it.
+template <class Number>
+std::vector<Symbol> words_of(std::string_view line, Number&& number) {
+  std::vector<Symbol> words;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < line.size();) {
+    const std::size_t blank = blank_at(line.substr(at));
+    if (blank > 0 && begin < at) words.push_back(number(line.substr(begin, at - begin)));
+    at += std::max<std::size_t>(blank, 1);
+    if (blank > 0) begin = at;
   }
+  if (begin < line.size()) words.push_back(number(line.substr(begin)));
+  return words;
+}
 
-  std::size_t sentences() const override { return roots_.size(); }
-  std::size_t width() const override { return 2 + 2 * order_; }
-
-  void statistics(std::string_view translation, std::size_t sentence, std::span<double> out) const override {
-    const std::vector<Symbol> words = find_words(symbols_, translation);
-    out[0] = static_cast<double>(words.size());
-    out[1] = static_cast<double>(reference_length(words.size(), sentence));
-    ngrams_.match(roots_[sentence], words, out.subspan(2, order_));
-    for (std::size_t n = 1; n <= order_; ++n) {
-      out[1 + order_ + n] = words.size() < n ? 0.0 : static_cast<double>(words.size() - n + 1);
-    }
+// take(node, how often it is there), for every node of a list. Sorts the list.
+template <class Take>
+void for_each_run(std::vector<std::uint32_t>& nodes, Take&& take) {
+  std::ranges::sort(nodes);
+  for (auto begin = nodes.begin(); begin != nodes.end();) {
+    const auto end = std::upper_bound(begin, nodes.end(), *begin);
+    take(*begin, static_cast<std::uint32_t>(end - begin));
+    begin = end;
   }
-
- private:
-  std::size_t reference_length(std::size_t words, std::size_t sentence) const {
-    const auto lengths = std::span(lengths_).subspan(sentence * references_, references_);
-    const auto distance = [words](std::size_t length) { return length < words ? words - length : length - words; };
-    return *std::min_element(lengths.begin(), lengths.end(), [&](std::size_t a, std::size_t b) {
-      if (length_ == LengthChoice::shortest || distance(a) == distance(b)) return a < b;
-      return distance(a) < distance(b);
-    });
-  }
-
-  std::size_t order_;
-  LengthChoice length_;
-  std::size_t references_;
-  Symbols symbols_;
-  Ngrams ngrams_;
-  std::vector<Ngrams::Node> roots_;   // by sentence
-  std::vector<std::size_t> lengths_;  // by sentence, then reference
-};
+}
 
 }  // namespace
 
@@ -73,26 +61,22 @@ double Bleu::score(std::span<const double> sum) const {
 
   const bool plus_one = options_.smoothing == Smoothing::add_one || options_.smoothing == Smoothing::add_one_length;
   double logarithm = 0.0, missing = 1.0;
-  std::size_t orders = 0;
   for (std::size_t n = 0; n < order; ++n) {
     const double plus = plus_one && n > 0 ? 1.0 : 0.0;
     double match = matches[n] + plus;
     const double total = totals[n] + plus;
-    if (total == 0.0) break;
+    if (total == 0.0) return 0.0;
     if (match == 0.0) {
       if (options_.smoothing != Smoothing::exponential) return 0.0;
       missing *= 2.0;
       match = 1.0 / missing;
     }
     logarithm += std::log(match / total);
-    ++orders;
   }
-  if (orders < order) return 0.0;
-
   const double words = sum[0];
   const double wanted = sum[1] + (options_.smoothing == Smoothing::add_one_length ? 1.0 : 0.0);
   const double brevity = words < wanted ? 1.0 - wanted / words : 0.0;
-  return 100.0 * std::exp(brevity + logarithm / static_cast<double>(orders));
+  return 100.0 * std::exp(brevity + logarithm / static_cast<double>(order));
 }
 
 double Bleu::score_of_part(std::span<const double> part, std::span<const double> whole) const {
@@ -101,8 +85,118 @@ double Bleu::score_of_part(std::span<const double> part, std::span<const double>
   return score(sum);
 }
 
-std::shared_ptr<const References> Bleu::prepare(ReferenceLines lines) const {
-  return std::make_shared<BleuReferences>(lines, options_);
+References::References(const Bleu& metric, ReferenceLines lines) : metric_(metric), references_(lines.size()) {
+  if (lines.empty()) throw std::invalid_argument("there are no references; expected at least one");
+  for (std::size_t r = 1; r < lines.size(); ++r) {
+    if (lines[r].size() != lines[0].size()) {
+      throw std::invalid_argument("reference " + std::to_string(r + 1) + " has " + std::to_string(lines[r].size()) +
+                                  " sentences, reference 1 has " + std::to_string(lines[0].size()));
+    }
+  }
+  for (std::size_t sentence = 0; sentence < lines[0].size(); ++sentence) {
+    roots_.push_back(add_node());
+    for (const std::vector<std::string>& reference : lines) {
+      const auto words = words_of(reference[sentence], [&](std::string_view word) { return symbols_.intern(word); });
+      add_ngrams(roots_.back(), words);
+      lengths_.push_back(words.size());
+    }
+  }
+}
+
+std::vector<double> References::statistics(std::span<const std::string> translations,
+                                           std::span<const std::uint32_t> sentences) const {
+  if (translations.size() != sentences.size()) {
+    throw std::invalid_argument("there are " + std::to_string(translations.size()) + " translations of " +
+                                std::to_string(sentences.size()) + " sentences");
+  }
+  std::vector<double> rows(translations.size() * width());
+  for (std::size_t i = 0; i < translations.size(); ++i) {
+    if (sentences[i] >= roots_.size()) {
+      throw std::invalid_argument("translation " + std::to_string(i) + " is of sentence " +
+                                  std::to_string(sentences[i]) + "; there are references for " +
+                                  std::to_string(roots_.size()));
+    }
+    count(translations[i], sentences[i], std::span(rows).subspan(i * width(), width()));
+  }
+  return rows;
+}
+
+void References::count(std::string_view translation, std::size_t sentence, std::span<double> out) const {
+  const std::size_t order = metric_.options().order;
+  const auto words = words_of(translation, [&](std::string_view word) { return symbols_.find(word); });
+  out[0] = static_cast<double>(words.size());
+  out[1] = static_cast<double>(reference_length(words.size(), sentence));
+  count_matches(roots_[sentence], words, out.subspan(2, order));
+  for (std::size_t n = 1; n <= order; ++n) {
+    out[1 + order + n] = words.size() < n ? 0.0 : static_cast<double>(words.size() - n + 1);
+  }
+}
+
+std::size_t References::reference_length(std::size_t words, std::size_t sentence) const {
+  const auto lengths = std::span(lengths_).subspan(sentence * references_, references_);
+  const auto distance = [words](std::size_t length) { return length < words ? words - length : length - words; };
+  return *std::min_element(lengths.begin(), lengths.end(), [&](std::size_t a, std::size_t b) {
+    if (metric_.options().length == LengthChoice::shortest || distance(a) == distance(b)) return a < b;
+    return distance(a) < distance(b);
+  });
+}
+
+References::Node References::add_node() {
+  if (count_.size() >= kNone) throw std::length_error("references hold fewer than 2^32 n-grams");
+  count_.push_back(0);
+  return static_cast<Node>(count_.size() - 1);
+}
+
+void References::add_ngrams(Node root, std::span<const Symbol> words) {
+  std::vector<Node> at(words.size(), root), nodes;  // the n-gram that begins here
+  for (std::size_t n = 1; n <= metric_.options().order && n <= words.size(); ++n) {
+    nodes.clear();
+    for (std::size_t begin = 0; begin + n <= words.size(); ++begin) {
+      at[begin] = intern(at[begin], words[begin + n - 1]);
+      nodes.push_back(at[begin]);
+    }
+    for_each_run(nodes, [&](Node node, std::uint32_t times) { count_[node] = std::max(count_[node], times); });
+  }
+}
+
+// Each n-gram counts at most as often as it is in the references.
+void References::count_matches(Node root, std::span<const Symbol> words, std::span<double> matches) const {
+  std::vector<Node> at(words.size(), root), nodes;
+  for (std::size_t n = 1; n <= matches.size(); ++n) {
+    nodes.clear();
+    for (std::size_t begin = 0; begin + n <= words.size(); ++begin) {
+      if (at[begin] == kNone) continue;
+      at[begin] = slots_[slot(at[begin], words[begin + n - 1])].node;
+      if (at[begin] != kNone) nodes.push_back(at[begin]);
+    }
+    std::uint64_t found = 0;
+    for_each_run(nodes, [&](Node node, std::uint32_t times) { found += std::min(count_[node], times); });
+    matches[n - 1] = static_cast<double>(found);
+  }
+}
+
+// The slot of an edge, or the empty one where it would be.
+std::size_t References::slot(Node parent, Symbol word) const {
+  std::uint64_t hash = (std::uint64_t{parent} << 32 | word) * 0x9e3779b97f4a7c15u;
+  hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93u;
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t at = static_cast<std::size_t>(hash >> 32) & mask;
+  while (slots_[at].node != kNone && (slots_[at].parent != parent || slots_[at].word != word)) at = (at + 1) & mask;
+  return at;
+}
+
+References::Node References::intern(Node parent, Symbol word) {
+  if ((edges_ + 1) * 2 > slots_.size()) {
+    const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots_.size() * 2));
+    for (const Slot& edge : old)
+      if (edge.node != kNone) slots_[slot(edge.parent, edge.word)] = edge;
+  }
+  Slot& found = slots_[slot(parent, word)];
+  if (found.node == kNone) {
+    found = {parent, word, add_node()};
+    ++edges_;
+  }
+  return found.node;
 }
 
 }  // namespace treeglot

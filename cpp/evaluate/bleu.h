@@ -2,7 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "base/symbols.h"
 #include "evaluate/metric.h"
 
 namespace treeglot {
@@ -33,14 +38,58 @@ class Bleu final : public Metric {
  public:
   explicit Bleu(const BleuOptions& options);
 
+  const BleuOptions& options() const { return options_; }
   std::size_t width() const override { return 2 + 2 * std::size_t{options_.order}; }
-  bool higher_is_better() const override { return true; }
   double score(std::span<const double> sum) const override;
   double score_of_part(std::span<const double> part, std::span<const double> whole) const override;
-  std::shared_ptr<const References> prepare(ReferenceLines lines) const override;
 
  private:
   BleuOptions options_;
+};
+
+// One list of lines for each reference translation of the whole corpus, all of the same length.
+using ReferenceLines = std::span<const std::vector<std::string>>;
+
+// The references of a corpus, made ready for BLEU. Immutable: threads may share it.
+class References {
+ public:
+  // Refuses no references, and references of different lengths.
+  References(const Bleu& metric, ReferenceLines lines);
+
+  std::size_t sentences() const { return roots_.size(); }
+  std::size_t width() const { return metric_.width(); }
+  // Rows of statistics, one after another: translation i is one of sentence sentences[i]. Refuses sentences that the
+  // references lack.
+  std::vector<double> statistics(std::span<const std::string> translations,
+                                 std::span<const std::uint32_t> sentences) const;
+
+ private:
+  // The n-grams of references and how often each is there, as paths from the root of a sentence: an n-gram's key is its
+  // prefix's node and its last word, so keys are exact for any order.
+  using Node = std::uint32_t;
+  static constexpr Node kNone = 0xffffffffu;
+  struct Slot {
+    Node parent = kNone;
+    Symbol word = 0;
+    Node node = kNone;
+  };
+
+  Node add_node();
+  void add_ngrams(Node root, std::span<const Symbol> words);
+  void count_matches(Node root, std::span<const Symbol> words, std::span<double> matches) const;
+  std::size_t slot(Node parent, Symbol word) const;
+  Node intern(Node parent, Symbol word);
+  void count(std::string_view translation, std::size_t sentence, std::span<double> out) const;
+  std::size_t reference_length(std::size_t words, std::size_t sentence) const;
+
+  Bleu metric_;
+  std::size_t references_;
+  Symbols symbols_;
+  std::vector<std::uint32_t> count_;                 // by node: in that reference which has it most
+  std::vector<Slot> slots_ = std::vector<Slot>(64);  // open addressing, a power of two
+  std::size_t edges_ = 0;
+  std::vector<Node> roots_;           // by sentence
+  std::vector<std::size_t> lengths_;  // by sentence, then reference
 };
 
 }  // namespace treeglot

@@ -1,28 +1,36 @@
 #include "evaluate/metric.h"
 
 #include <stdexcept>
+#include <string>
 
 namespace treeglot {
 
-double Metric::score_of_part(std::span<const double> part, std::span<const double>) const { return score(part); }
+Chrf::Chrf(const ChrfOptions& options) : options_(options) {
+  if (options.character_order < 1 || options.character_order > 32 || options.word_order > 32) {
+    throw std::invalid_argument("orders of " + std::to_string(options.character_order) + " characters and " +
+                                std::to_string(options.word_order) + " words; expected 1 to 32 and 0 to 32");
+  }
+  if (!(options.beta > 0.0)) throw std::invalid_argument("beta must be above 0");
+}
 
-std::vector<double> statistics(const References& references, std::span<const std::string> translations,
-                               std::span<const std::uint32_t> sentences) {
-  if (translations.size() != sentences.size()) {
-    throw std::invalid_argument("there are " + std::to_string(translations.size()) + " translations of " +
-                                std::to_string(sentences.size()) + " sentences");
+double Chrf::score(std::span<const double> sum) const {
+  double precision = 0.0, recall = 0.0, orders = 0.0;
+  for (std::size_t i = 0; i < sum.size(); i += 3) {
+    if (sum[i] <= 0.0 || sum[i + 1] <= 0.0) continue;
+    precision += sum[i + 2] / sum[i];
+    recall += sum[i + 2] / sum[i + 1];
+    orders += 1.0;
   }
-  const std::size_t width = references.width();
-  std::vector<double> rows(translations.size() * width);
-  for (std::size_t i = 0; i < translations.size(); ++i) {
-    if (sentences[i] >= references.sentences()) {
-      throw std::invalid_argument("translation " + std::to_string(i) + " is of sentence " +
-                                  std::to_string(sentences[i]) + "; there are references for " +
-                                  std::to_string(references.sentences()));
-    }
-    references.statistics(translations[i], sentences[i], std::span(rows).subspan(i * width, width));
-  }
-  return rows;
+  if (precision + recall == 0.0) return 0.0;
+  precision /= orders;
+  recall /= orders;
+  const double factor = options_.beta * options_.beta;
+  return 100.0 * (1.0 + factor) * precision * recall / (factor * precision + recall);
+}
+
+double Ter::score(std::span<const double> sum) const {
+  if (sum[1] > 0.0) return 100.0 * (sum[0] / sum[1]);
+  return sum[0] > 0.0 ? 100.0 : 0.0;
 }
 
 std::vector<double> scores(const Metric& metric, std::span<const double> rows) {
@@ -44,16 +52,6 @@ std::size_t check_rows(const Metric& metric, std::span<const double> rows) {
                                 std::to_string(metric.width()) + " statistics");
   }
   return rows.size() / metric.width();
-}
-
-void check_references(ReferenceLines lines) {
-  if (lines.empty()) throw std::invalid_argument("there are no references; expected at least one");
-  for (std::size_t r = 1; r < lines.size(); ++r) {
-    if (lines[r].size() != lines[0].size()) {
-      throw std::invalid_argument("reference " + std::to_string(r + 1) + " has " + std::to_string(lines[r].size()) +
-                                  " sentences, reference 1 has " + std::to_string(lines[0].size()));
-    }
-  }
 }
 
 }  // namespace treeglot

@@ -24,6 +24,18 @@ void add(std::span<double> sum, std::span<const double> rows, std::size_t row) {
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += rows[row * sum.size() + i];
 }
 
+// How likely a fair coin is to fall at least as unevenly.
+double sign_test_p(std::size_t better, std::size_t worse) {
+  const auto n = static_cast<double>(better + worse);
+  const double all = std::lgamma(n + 1) - n * std::log(2.0);
+  double tail = 0.0;
+  for (std::size_t k = 0; k <= std::min(better, worse); ++k) {
+    const auto heads = static_cast<double>(k);
+    tail += std::exp(all - std::lgamma(heads + 1) - std::lgamma(n - heads + 1));
+  }
+  return std::min(1.0, 2.0 * tail);
+}
+
 }  // namespace
 
 SignTest sign_test(const Metric& metric, std::span<const double> baseline, std::span<const double> system) {
@@ -40,17 +52,6 @@ SignTest sign_test(const Metric& metric, std::span<const double> baseline, std::
   }
   out.p = sign_test_p(out.better, out.worse);
   return out;
-}
-
-double sign_test_p(std::size_t better, std::size_t worse) {
-  const auto n = static_cast<double>(better + worse);
-  const double all = std::lgamma(n + 1) - n * std::log(2.0);
-  double tail = 0.0;
-  for (std::size_t k = 0; k <= std::min(better, worse); ++k) {
-    const auto heads = static_cast<double>(k);
-    tail += std::exp(all - std::lgamma(heads + 1) - std::lgamma(n - heads + 1));
-  }
-  return std::min(1.0, 2.0 * tail);
 }
 
 Resampled paired_bootstrap(const Metric& metric, std::span<const double> baseline, std::span<const double> system,

@@ -17,9 +17,6 @@ struct SignTest {
 };
 SignTest sign_test(const Metric& metric, std::span<const double> baseline, std::span<const double> system);
 
-// How likely a fair coin is to fall at least as unevenly.
-double sign_test_p(std::size_t better, std::size_t worse);
-
 // Corpora of the same size drawn with replacement (Koehn 2004), and both systems' scores on each.
 struct Resampled {
   std::vector<double> baseline, system;

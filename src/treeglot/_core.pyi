@@ -1516,7 +1516,7 @@ def compile_dependency(unit: DependencyUnit, left: EstimatedNgrams, right: Estim
     """The compiled model of what training estimated."""
 
 class References:
-    """The references of a corpus, made ready for one metric."""
+    """The references of a corpus, made ready for BLEU."""
 
     @property
     def sentences(self) -> int:
@@ -1540,9 +1540,6 @@ class Metric:
     def higher_is_better(self) -> bool:
         """Whether a better translation has a higher score."""
 
-    def prepare(self, references: Sequence[Sequence[str]]) -> References:
-        """One list of lines for each reference translation."""
-
     def scores(self, rows: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """The score of every row of statistics."""
 
@@ -1553,6 +1550,9 @@ class BleuMetric(Metric):
     """BLEU."""
 
     def __init__(self, options: object) -> None: ...
+
+    def prepare(self, references: Sequence[Sequence[str]]) -> References:
+        """One list of lines for each reference translation."""
 
 class ChrfMetric(Metric):
     """chrF and chrF++."""
@@ -1585,9 +1585,6 @@ class SignTest:
 
 def sign_test(metric: Metric, baseline: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], system: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> SignTest:
     """The sign test of Collins et al. (2005) on rows of statistics."""
-
-def sign_test_p(better: int, worse: int) -> float:
-    """How likely a fair coin is to fall at least as unevenly."""
 
 def paired_bootstrap(metric: Metric, baseline: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], system: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], samples: int, seed: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """Both systems' scores on corpora drawn anew."""

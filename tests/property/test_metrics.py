@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF, TER
 
@@ -132,24 +132,6 @@ def test_ter_is_that_of_sacrebleu(corpus, lowercase: bool) -> None:
     rows = ours.statistics(hypotheses, references)
     assert rows.tolist() == theirs._extract_corpus_statistics(hypotheses, references)
     assert ours.score(rows) == pytest.approx(theirs.corpus_score(hypotheses, references).score, abs=1e-9)
-
-
-@settings(max_examples=25)
-@given(
-    st.lists(st.integers(0, 30), min_size=20, max_size=120),
-    st.lists(st.tuples(st.integers(0, 119), st.integers(0, 119), st.integers(1, 12)), max_size=8),
-    st.integers(0, 60),
-)
-def test_ter_of_long_sentences_with_moved_blocks(words: list[int], moves: list[tuple[int, int, int]], cut: int) -> None:
-    """Beyond the beam, the farthest move, the longest block and the most moves tried."""
-    moved = list(words)
-    for begin, place, length in moves:
-        block = moved[begin : begin + length]
-        del moved[begin : begin + length]
-        moved[place:place] = block
-    hypothesis, reference = " ".join(map(str, moved[cut:])), " ".join(map(str, words))
-    expected = TER()._extract_corpus_statistics([hypothesis, reference], [[reference, hypothesis]])
-    assert Ter().statistics([hypothesis, reference], [[reference, hypothesis]]).tolist() == expected
 
 
 @given(st.lists(st.integers(0, 12), max_size=4), st.integers(0, 12))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import comb
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -49,9 +50,11 @@ def two_sided(better: int, worse: int) -> Fraction:
 @given(st.integers(0, 3000), st.integers(0, 3000))
 @settings(max_examples=30)
 def test_probabilities_of_the_sign_test(better: int, worse: int) -> None:
-    from treeglot import _core
-
-    assert _core.sign_test_p(better, worse) == pytest.approx(float(two_sided(better, worse)), rel=1e-8, abs=1e-300)
+    edits = np.repeat([0.0, 2.0], [better, worse])  # of one word each; the baseline has one edit
+    system = np.stack([np.append(edits, 1.0), np.ones(len(edits) + 1)], axis=1)
+    found = sign_test(Ter(), np.ones_like(system), system)
+    assert (found.better, found.worse, found.equal) == (better, worse, 1)
+    assert found.p == pytest.approx(float(two_sided(better, worse)), rel=1e-8, abs=1e-300)
 
 
 @given(comparisons(), st.sampled_from(METRICS), st.integers(0, 2**64 - 1))

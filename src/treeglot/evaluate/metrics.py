@@ -1,7 +1,7 @@
 """BLEU, chrF and TER: statistics of sentences that add up, and the score of a sum.
 
-Scores that a user sees go through sacreBLEU (`treeglot.evaluate.report`); these are its numbers from the core, for
-whatever needs many of them: tuning, significance tests.
+Scores that a user sees go through sacreBLEU (`treeglot.evaluate.report`). For tuning, which needs many of them, the
+core counts BLEU's statistics; those of chrF and TER are counted by sacreBLEU.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from treeglot import _core
 from treeglot.base.options import Options, option
+
+if TYPE_CHECKING:
+    from sacrebleu.metrics.base import Metric as SacreMetric
 
 Statistics: TypeAlias = npt.NDArray[np.float64]  # a row per sentence
 Length: TypeAlias = Literal["closest", "shortest"]
@@ -40,9 +43,9 @@ class Metric(Options, ABC):
         """Whether a better translation has a higher score."""
         return self.core.higher_is_better
 
+    @abstractmethod
     def prepare(self, references: Sequence[Sequence[str]]) -> References:
         """References to be used more than once; one list of sentences for each translation of the whole text."""
-        return References(self, references)
 
     def statistics(self, translations: Sequence[str], references: Sequence[Sequence[str]]) -> Statistics:
         """A row of counts for each sentence.
@@ -108,9 +111,13 @@ class Bleu(Metric):
     order: int = option(4, "the longest n-grams", least=1, most=32)
 
     @cached_property
-    def core(self) -> _core.Metric:
+    def core(self) -> _core.BleuMetric:
         """The same, in the core."""
         return _core.BleuMetric(self)
+
+    def prepare(self, references: Sequence[Sequence[str]]) -> References:
+        """References to be used more than once; one list of sentences for each translation of the whole text."""
+        return BleuReferences(self, references)
 
 
 @dataclass(frozen=True)
@@ -133,6 +140,13 @@ class Chrf(Metric):
         """The same, in the core."""
         return _core.ChrfMetric(self)
 
+    def prepare(self, references: Sequence[Sequence[str]]) -> References:
+        """References to be used more than once; one list of sentences for each translation of the whole text."""
+        from sacrebleu.metrics.chrf import CHRF
+
+        orders = {"char_order": self.character_order, "word_order": self.word_order}
+        return SacreReferences(self, CHRF(beta=self.beta, lowercase=self.lowercase, **orders), references)  # type: ignore[arg-type]
+
 
 @dataclass(frozen=True)
 class Ter(Metric):
@@ -149,8 +163,14 @@ class Ter(Metric):
         """The same, in the core."""
         return _core.TerMetric()
 
+    def prepare(self, references: Sequence[Sequence[str]]) -> References:
+        """References to be used more than once; one list of sentences for each translation of the whole text."""
+        from sacrebleu.metrics.ter import TER
 
-class References:
+        return SacreReferences(self, TER(case_sensitive=not self.lowercase), references)
+
+
+class References(ABC):
     """The references of a text, made ready for a metric once.
 
     >>> references = Bleu().prepare([["a b", "c d"]])
@@ -160,7 +180,21 @@ class References:
            [1., 2., 1., 0.]])
     """
 
-    def __init__(self, metric: Metric, references: Sequence[Sequence[str]]) -> None:
+    metric: Metric
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many sentences there are."""
+
+    @abstractmethod
+    def statistics(self, translations: Sequence[str], sentences: npt.ArrayLike | None = None) -> Statistics:
+        """A row of counts for each translation, one of the sentence of that number; without numbers, one of each."""
+
+
+class BleuReferences(References):
+    """Those of BLEU, in the core."""
+
+    def __init__(self, metric: Bleu, references: Sequence[Sequence[str]]) -> None:
         """One list of sentences for each translation of the whole text."""
         self.metric = metric
         self._core = metric.core.prepare([self._lines(lines) for lines in references])
@@ -170,12 +204,40 @@ class References:
 
     def statistics(self, translations: Sequence[str], sentences: npt.ArrayLike | None = None) -> Statistics:
         """A row of counts for each translation, one of the sentence of that number; without numbers, one of each."""
-        if sentences is None:
-            sentences = np.arange(len(self))
-        numbers = np.ascontiguousarray(sentences, dtype=np.uint32)
-        return self._core.statistics(self._lines(translations), numbers).reshape(-1, self._core.width)
+        numbers = np.arange(len(self)) if sentences is None else sentences
+        rows = self._core.statistics(self._lines(translations), np.ascontiguousarray(numbers, dtype=np.uint32))
+        return rows.reshape(-1, self._core.width)
 
     def _lines(self, lines: Sequence[str]) -> Sequence[str]:
-        if isinstance(lines, str):
-            raise TypeError(f"{lines[:20]!r} is one text; expected a list of sentences")
+        _check_lines(lines)
         return [line.lower() for line in lines] if self.metric.lowercase else lines
+
+
+class SacreReferences(References):
+    """Those of a metric whose statistics sacreBLEU counts."""
+
+    def __init__(self, metric: Metric, sacre: SacreMetric, references: Sequence[Sequence[str]]) -> None:
+        """One list of sentences for each translation of the whole text."""
+        for lines in references:
+            _check_lines(lines)
+        self.metric = metric
+        self._sacre = sacre
+        self._references = list(zip(*references, strict=True))
+
+    def __len__(self) -> int:
+        return len(self._references)
+
+    def statistics(self, translations: Sequence[str], sentences: npt.ArrayLike | None = None) -> Statistics:
+        """A row of counts for each translation, one of the sentence of that number; without numbers, one of each."""
+        numbers = np.arange(len(self)) if sentences is None else np.asarray(sentences)
+        chosen = [self._references[number] for number in numbers]
+        _check_lines(translations)
+        if len(chosen) != len(translations):
+            raise ValueError(f"there are {len(translations)} translations of {len(chosen)} sentences")
+        rows = self._sacre._extract_corpus_statistics(translations, list(zip(*chosen, strict=True))) if chosen else []
+        return np.array(rows, dtype=np.float64).reshape(-1, self.metric.core.width)
+
+
+def _check_lines(lines: Sequence[str]) -> None:
+    if isinstance(lines, str):
+        raise TypeError(f"{lines[:20]!r} is one text; expected a list of sentences")

@@ -149,23 +149,17 @@ def score_systems(
     """
     chosen = options or ReportOptions()
     _check(systems, references, bins)
-    judges = [_judge(name, chosen) for name in metrics]
-    bleu = next((judge for judge in judges if judge.name == "bleu"), None) or _judge("bleu", chosen)
-    prepared = {judge.name: judge.core.prepare(judge.tokenized(references)) for judge in [*judges, bleu]}
-
-    def statistics(judge: _Judge, lines: Sequence[str]) -> Statistics:
-        return prepared[judge.name].statistics(judge.tokenized([lines])[0])
-
-    base = {j.name: statistics(j, systems[baseline]) for j in judges} if baseline is not None else {}
-    lengths = np.array([len(line.split()) for line in bleu.tokenized(references)[0]])
+    judges = [_judge(name, chosen, references) for name in metrics]
+    bleu = next((judge for judge in judges if judge.name == "bleu"), None) or _judge("bleu", chosen, references)
+    base = {j.name: j.statistics(systems[baseline]) for j in judges} if baseline is not None else {}
+    lengths = np.array([len(bleu.sacre._preprocess_segment(line).split()) for line in references[0]])
     reports = Compared()
     for system, lines in systems.items():
         scores = []
         for judge in judges:
-            rows = statistics(judge, lines)
             against = base.get(judge.name) if system != baseline else None
-            scores.append(_score(judge, lines, references, rows, against, chosen))
-        rows = statistics(bleu, lines)
+            scores.append(_score(judge, judge.statistics(lines), against, chosen))
+        rows = bleu.statistics(lines)
         words, wanted = rows[:, :2].sum(axis=0)
         empty = int(np.sum(rows[:, 0] == 0))
         by_length = _by_length(bleu.core, rows, lengths, bins)
@@ -181,26 +175,26 @@ class _Judge:
     sacre: SacreMetric
     core: Metric
 
-    def tokenized(self, texts: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-        if self.name != "bleu":
-            return list(texts)
-        return [[self.sacre._preprocess_segment(line) for line in lines] for lines in texts]
+    def statistics(self, lines: Sequence[str]) -> Statistics:
+        """A row for each line, against the references that sacreBLEU has made ready."""
+        return np.array(self.sacre._extract_corpus_statistics(lines, None), dtype=np.float64)
 
 
-def _judge(name: str, options: ReportOptions) -> _Judge:
+def _judge(name: str, options: ReportOptions, references: Sequence[Sequence[str]]) -> _Judge:
     from sacrebleu.metrics.chrf import CHRF
     from sacrebleu.metrics.ter import TER
 
     match name:
         case "bleu":
-            # sacreBLEU's tokenizer lowercases before it tokenizes: nothing is left to do for ours.
-            return _Judge(name, _sacre_bleu(options), Bleu(length=options.length))
+            judge = _Judge(name, _sacre_bleu(options), Bleu(length=options.length))
         case "chrf":
-            return _Judge(name, CHRF(lowercase=options.lowercase), Chrf(lowercase=options.lowercase))
+            judge = _Judge(name, CHRF(lowercase=options.lowercase), Chrf(lowercase=options.lowercase))
         case "ter":
-            return _Judge(name, TER(), Ter())
+            judge = _Judge(name, TER(), Ter())
         case _:
             raise UsageError(unknown("metric", name, ("bleu", "chrf", "ter")))
+    judge.sacre._ref_cache = judge.sacre._cache_references(references)
+    return judge
 
 
 def _sacre_bleu(options: ReportOptions) -> SacreMetric:
@@ -225,15 +219,8 @@ def _sacre_bleu(options: ReportOptions) -> SacreMetric:
     return kind(lowercase=options.lowercase, tokenize=options.tokenize, force=True)
 
 
-def _score(
-    judge: _Judge,
-    lines: Sequence[str],
-    references: Sequence[Sequence[str]],
-    rows: Statistics,
-    baseline: Statistics | None,
-    options: ReportOptions,
-) -> Score:
-    result = judge.sacre.corpus_score(lines, references)
+def _score(judge: _Judge, rows: Statistics, baseline: Statistics | None, options: ReportOptions) -> Score:
+    result = judge.sacre._aggregate_and_compute(rows.tolist())
     drawn = {"samples": options.samples, "seed": options.seed}
     other = rows if baseline is None else baseline
     bootstrap = paired_bootstrap(judge.core, other, rows, **drawn)
