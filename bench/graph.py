@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from treeglot import graph as tg
-from treeglot.graph.derivations import Yields
+from treeglot._core import GraphKBest
 
 
 def chart(words: int) -> tg.Hypergraph:
@@ -78,7 +78,8 @@ def main() -> None:
         scores = -3.0 - np.random.default_rng(2).exponential(2.0, graph.edges)
         print(f"{name}: {graph.nodes} nodes, {graph.edges} edges, {len(graph.tails)} tails")
         tails = np.diff(graph.first_tail.astype(np.int64))
-        yields = Yields.of([*range(-1, -1 - n, -1), edge % 50] for edge, n in enumerate(tails.tolist()))
+        symbols = [s for edge, n in enumerate(tails.tolist()) for s in (*range(-1, -1 - n, -1), edge % 50)]
+        yields = np.cumsum([0, *(tails + 1)]).astype(np.uint32), np.array(symbols, np.int32)
         works: dict[str, Callable[[], object]] = {
             "inside + outside, log": lambda g=graph, s=scores: tg.outside(g, s, "log"),
             "inside + outside, viterbi": lambda g=graph, s=scores: tg.outside(g, s, "viterbi"),
@@ -89,7 +90,7 @@ def main() -> None:
         # Derivations of the chain have a million edges each.
         for k in (5,) if name == "chain" else (1_000, 100_000):
             works[f"{k}-best"] = lambda g=graph, s=scores, k=k: tg.kbest(g, s, k)
-            works[f"{k}-best, distinct"] = lambda g=graph, s=scores, y=yields, k=k: tg.kbest(g, s, k, y)
+            works[f"{k}-best, distinct"] = lambda g=graph, s=scores, y=yields, k=k: GraphKBest(g, s, *y).take(k)
         k = 5 if name == "chain" else 1_000
         works[f"{k} samples"] = lambda g=graph, s=scores, k=k: tg.sample_derivations(g, s, k, 1)
         for label, work in works.items():

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from timing import fastest
 
+from treeglot._core import structures
 from treeglot.base.files import read_chunks
 from treeglot.syntax import Tree, heads
 from treeglot.syntax.constituents import to_dependencies
-from treeglot.syntax.structure import structures
 
 
 def main() -> None:

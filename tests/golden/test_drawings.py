@@ -5,9 +5,9 @@ from __future__ import annotations
 import xml.etree.ElementTree as ElementTree
 
 import pytest
+from graph_pieces import assemble
 
 from treeglot._core import ScoreKind
-from treeglot.graph.rewrite import assemble
 from treeglot.syntax import Alignment, Dependency, ParseForest, Tree
 from treeglot.syntax.draw import Screen, page, to_html, to_svg, to_text
 

@@ -3,13 +3,13 @@
 from functools import cache
 from itertools import pairwise
 
+from categories import categories, category
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from taiwan import SOURCE_TREE, TARGET_TREE
 
 from treeglot import _core
 from treeglot.syntax import Tree
-from treeglot.syntax.category import categories, category
 
 LABELS = ["A", "B", "C"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from structures import Structure, structure, structures
 
 from treeglot._core import HeadTable
 from treeglot.syntax import Dependency, Tree, to_dependency
-from treeglot.syntax.structure import Structure, structure, structures
 
 
 @st.composite

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from kneser_ney import Model, conditional
+from structures import structures
 
 from treeglot._core import DependencyPiece, DependencyState, DependencyTally, EstimatedNgrams, join_pieces
 from treeglot.lm import DependencyModel, compile_dependency, train_dependency
 from treeglot.lm.train import DiscountWarning
 from treeglot.lm.train_dependency import DependencyTraining
 from treeglot.syntax import Dependency
-from treeglot.syntax.structure import structures
 
 Unit = Literal["words", "tags"]
 WORDS = "abcde"

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 
 import extraction
 import pytest
+from categories import category
 from extraction import pairs_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +14,6 @@ from taiwan import ALIGNMENT, SOURCE, SOURCE_TREE, TARGET, TARGET_TREE
 
 from treeglot.rules.hiero import FuzzyOptions, HieroOptions
 from treeglot.syntax import Alignment, Tree
-from treeglot.syntax.category import category
 
 WIDE = HieroOptions(max_phrase=-1, max_symbols=-1)
 

@@ -4,12 +4,12 @@ from itertools import product
 
 import numpy as np
 from enumeration import Derivation, derivations, edges_into, score, tails_of
+from graph_pieces import KBestDerivations, Yields, derivation_score, derivation_yield
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import INF, hypergraphs, scored_hypergraphs
 
 from treeglot.graph import Hypergraph, inside, kbest, sample_derivations, viterbi
-from treeglot.graph.derivations import KBestDerivations, Yields, derivation_score, derivation_yield
 
 
 def in_order(graph: Hypergraph, scores: np.ndarray) -> list[tuple[float, Derivation]]:

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 from enumeration import derivations, edges_into, score, tails_of
+from graph_pieces import assemble, topological_order
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import INF, hypergraphs, scored_hypergraphs
 
 from treeglot._core import Mapped
 from treeglot.graph import Hypergraph, prune
-from treeglot.graph.rewrite import assemble, topological_order
 
 
 def check_maps(old: Hypergraph, mapped: Mapped) -> None:

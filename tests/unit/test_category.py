@@ -1,10 +1,10 @@
 """Categories of odd trees: bad labels, great depth, spans that are none."""
 
 import pytest
+from categories import category
 
 from treeglot import _core
 from treeglot.syntax import Tree
-from treeglot.syntax.category import category
 
 
 def test_labels_never_look_like_parts_of_a_category():

@@ -10,7 +10,6 @@ import pytest
 from treeglot import Alignment, Dependency, FormatError, ParseForest, Tree, UsageError
 from treeglot.corpus import Corpus, Needs
 from treeglot.corpus.files import SourceFiles, check_format, is_parsed
-from treeglot.corpus.spill import Spill
 from treeglot.syntax import write
 
 SOURCE = ["我 来 了", "( dna )", "好"]
@@ -119,14 +118,3 @@ def test_the_declaration_says_what_files_hold() -> None:
     with pytest.raises(UsageError, match=r"trees dev\.align: the format pharaoh holds alignments, not trees"):
         check_format("source_trees", Path("dev.align"), "trees")
     check_format("source_forests", Path("dev.tree"), "forests")
-
-
-def test_a_spill_gives_back_what_it_took(tmp_path: Path) -> None:
-    trees = [Tree.parse("(S (NP I) (VP run))"), Tree()] * 400
-    with Spill[Tree](tmp_path) as spill:
-        for tree in trees:
-            spill.append(tree)
-        assert len(spill) == len(trees)
-        assert list(spill) == trees
-        assert list(spill) == trees
-        assert not list(tmp_path.iterdir())

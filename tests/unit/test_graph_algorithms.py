@@ -7,11 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from graph_pieces import KBestDerivations, Yields, assemble, derivation_score, derivation_yield
 
 from treeglot import graph as tg
 from treeglot.graph import Hypergraph
-from treeglot.graph.derivations import KBestDerivations, Yields, derivation_score, derivation_yield
-from treeglot.graph.rewrite import assemble
 
 INF = float("inf")
 NAN = float("nan")
@@ -76,15 +75,15 @@ def test_scores_are_refused(function, scores: list[float], message: str) -> None
             "the logarithm of the sum over all derivations overflows: the scores are too large",
         ),
         (
-            lambda g: tg.kbest(g, [0, 0, 0], 1, Yields.of([[0], [0]])),
+            lambda g: KBestDerivations(g, [0, 0, 0], Yields.of([[0], [0]])),
             "3 offsets of yields for 3 edges; expected one more than edges",
         ),
         (
-            lambda g: tg.kbest(g, [0, 0, 0], 1, Yields.of([[0], [-1], [-1, -2]])),
+            lambda g: KBestDerivations(g, [0, 0, 0], Yields.of([[0], [-1], [-1, -2]])),
             "the yield of edge 1 has -1, which stands for tail 0 of 0",
         ),
         (
-            lambda g: tg.kbest(g, [0, 0, 0], 1, Yields.of([[0], [], [-3]])),
+            lambda g: KBestDerivations(g, [0, 0, 0], Yields.of([[0], [], [-3]])),
             "the yield of edge 2 has -3, which stands for tail 2 of 2",
         ),
         (lambda g: Yields.of([[2**31]]), "yields has 2147483648; expected numbers from -2147483648 to 2147483647"),
@@ -201,7 +200,7 @@ def test_many_distinct_yields() -> None:
     graph = Hypergraph.from_arrays([0, width, width + 1], [0] * (width + 1) + [2], [0, 0], 1)
     scores = -(np.arange(width + 1.0) ** 1.5)
     yields = Yields.of([*([i % 40] for i in range(width)), [-1, -2]])
-    found = tg.kbest(graph, scores, 5000, yields)
+    found = KBestDerivations(graph, scores, yields).take(5000)
     assert len({tuple(derivation_yield(graph, yields, d.edges).tolist()) for d in found}) == len(found) == 40 * 40
     assert sorted(tuple(d.edges.tolist()) for d in found) == [(width, i, j) for i in range(40) for j in range(40)]
     assert all(a.score >= b.score for a, b in pairwise(found))
@@ -245,7 +244,7 @@ def test_a_million_levels() -> None:
     assert [d.score for d in tg.kbest(graph, scores, 3)] == [best, best - 0.5, best - 0.5]
     yields = Yields(np.arange(graph.edges + 1, dtype=np.uint32), np.full(graph.edges, -1, np.int32))
     yields.symbols[0] = 8
-    assert [d.score for d in tg.kbest(graph, scores, 2, yields)] == [best]  # one distinct yield
+    assert [d.score for d in KBestDerivations(graph, scores, yields).take(2)] == [best]  # one distinct yield
     assert derivation_yield(graph, yields, derivation.edges).tolist() == [8]
     drawn = tg.sample_derivations(graph, scores, 1, 1)[0]
     assert derivation_score(graph, scores, drawn.edges) == drawn.score

@@ -2,9 +2,9 @@ import pickle
 
 import numpy as np
 import pytest
+from graph_pieces import assemble, topological_order
 
 from treeglot.graph import Builder, Hypergraph, prune
-from treeglot.graph.rewrite import assemble, topological_order
 
 
 def ids(*numbers: int) -> np.ndarray:

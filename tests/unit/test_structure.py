@@ -1,9 +1,9 @@
 """Fixed, floating and ill-formed structures: the examples of the papers, and head arrays that are no trees."""
 
 import pytest
+from structures import Structure, structure, structures
 
 from treeglot.syntax import Dependency
-from treeglot.syntax.structure import Structure, structure, structures
 
 #                                       0      1     2   3      4     5
 SENTENCE = Dependency.from_brackets("(Bush) held ((a) talk) (with (Sharon))")

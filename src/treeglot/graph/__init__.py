@@ -1,8 +1,7 @@
 """The hypergraph and the algorithms over it."""
 
 from treeglot._core import Builder, Hypergraph
-from treeglot.graph.derivations import kbest, sample_derivations, viterbi
-from treeglot.graph.rewrite import prune
+from treeglot.graph.derivations import kbest, prune, sample_derivations, viterbi
 from treeglot.graph.sums import count, inside, outside, posteriors
 
 __all__ = [

@@ -9,22 +9,10 @@ from typing import Any
 from treeglot.base.options import Options, option, options_of
 from treeglot.decode import SearchOptions
 from treeglot.lm.train import HIGHEST_ORDER
-from treeglot.rules.ghkm import GhkmOptions
-from treeglot.rules.head_dependents import HeadDependentsOptions
-from treeglot.rules.hiero import FuzzyOptions, HieroOptions, StructureOptions
+from treeglot.rules import EXTRACTORS
 from treeglot.rules.sql import ScoreOptions
 from treeglot.rules.table import CompileOptions
-from treeglot.rules.tree_pair import TreePairOptions
 from treeglot.syntax import heads
-
-EXTRACTORS: dict[str, type[Any]] = {
-    "hiero": HieroOptions,
-    "string-dependency": StructureOptions,
-    "fuzzy": FuzzyOptions,
-    "tree-pairs": TreePairOptions,
-    "head-dependents": HeadDependentsOptions,
-    "ghkm": GhkmOptions,
-}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,7 +40,7 @@ def model_options(
     >>> made().lm_order, hasattr(made(), "extract"), hasattr(made(), "target_style")
     (3, True, False)
     """
-    rules = EXTRACTORS[extractor]
+    rules, _ = EXTRACTORS[extractor]
     fields: list[Any] = [("extract", rules, option(rules(), "which rules are taken from a sentence pair"))]
     declared = {f.name: f.metadata for f in dataclasses.fields(ModelOptions)}
     for o in options_of(ModelOptions):

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from treeglot import _core
-from treeglot._core import Dependency
-
-__all__ = ["Structure", "structure", "structures"]
+from treeglot.syntax import Dependency
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from treeglot import _core
-from treeglot._core import Tree
-
-__all__ = ["categories", "category"]
+from treeglot.syntax import Tree
 
 
 def category(tree: Tree, begin: int, end: int) -> str:
