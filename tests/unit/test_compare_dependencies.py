@@ -62,14 +62,14 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     page = tmp_path / "page.html"
     assert main(["compare-dependencies", *files, "--gold", files[0], "--text", str(tmp_path / "text.txt")]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[1:3] == ["roots \\ heads  one   other  odd", "one            –     50.0   0.0"]
-    assert lines[3] == "other          37.5  –      0.0"
+    assert lines[1:3] == ["roots \\ heads   one  other  odd", "one               –   50.0  0.0"]
+    assert lines[3] == "other          37.5      –  0.0"
     assert lines[-1].split() == ["odd", "2", "1", "1", "1", "1", "0", "25.0", "12.5"]
     assert main(["compare-dependencies", *files, "--json", "--html", str(page), "-q"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["agreement"][0] == {"pair": ["one", "other"], "roots": 0.5, "heads": 0.375, "sentences": 2, "words": 8}
     html = page.read_text()
-    assert html.count("<svg") == 2 and html.count("<rect") == 18 and "37.5" in html
+    assert html.count("<table") == 3 and html.count('<td style="background: #') == 12 and ">37.5</td>" in html
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def test_scores() -> None:
     shown = found._repr_html_()
     assert "&lt;old&gt;" in shown
     assert "<old>" not in shown
-    assert "<td>+33.13</td>" in shown
+    assert ">+33.13</td>" in shown
     assert "nrefs:1" in shown
     assert "new" in found[1]._repr_html_()
     assert "&lt;old&gt;" not in found[1]._repr_html_()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from treeglot.syntax.draw.bars import bars, columns
+from treeglot.syntax.draw.page import document
 
 Side = Literal["source", "target"]
 SIDES: Mapping[Side, str] = {"source": "f", "target": "e"}
@@ -125,5 +126,4 @@ def rewrites_plot(systems: Sequence[Rewrites], least: float = 1.0) -> str:
         values = [[s.frequency(side, rewrite) for s in systems] for rewrite in common]
         title = f"Rewrites of the {side} side, without glue"
         drawings.append(bars(title, [r.replace("→", " → ") for r in common], names, values, " %"))
-    head = '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/><title>Substitutions</title></head>'
-    return "\n".join([head, '<body style="max-width: 760px; margin: 1.5rem auto">', *drawings, "</body></html>", ""])
+    return document("Substitutions", drawings, "body { max-width: 760px; }")

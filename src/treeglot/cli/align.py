@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from treeglot.align.aligners import DEFAULT
-from treeglot.cli.output import Progress, say, warn
+from treeglot.cli.output import Progress, say, shown_warnings, warn
 from treeglot.cli.parameters import FILE, set_values
 
 
@@ -50,8 +49,7 @@ def align(
     sides = [list(read_text(path)) for path in (source, target)]
     if len(sides[0]) != len(sides[1]):
         raise FormatError(str(target), 0, f"has {len(sides[1])} lines; expected {len(sides[0])}, as {source} has")
-    with warnings.catch_warnings(record=True) as caught, Progress("aligning", unit="%", total=100) as progress:
-        warnings.simplefilter("always")
+    with shown_warnings(), Progress("aligning", unit="%", total=100) as progress:
         links = align_corpus(
             sides[0],
             sides[1],
@@ -61,8 +59,6 @@ def align(
             threads=threads,
             report=progress.update,
         )
-    for warning in caught:
-        warn(str(warning.message))
     doubts = Doubts(str(source)), Doubts(str(target))
     for sentence, translation in zip(*sides, strict=True):
         doubts[0].add(sentence, translation)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import zip_longest
@@ -12,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from treeglot.base.errors import FormatError, UsageError
-from treeglot.cli.output import say, track, warn
+from treeglot.cli.output import say, shown_warnings, track, warn
 from treeglot.cli.parameters import FILE
 from treeglot.syntax import FORMATS, Dependency, Tree
 from treeglot.syntax.convert import ConvertOptions
@@ -78,11 +77,8 @@ def convert(
     parsed = WithWords(values)
     if skip_bad and target.holds is Dependency:  # CoNLL has no way to write a sentence without words: a failed parse
         values = iter(parsed)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with shown_warnings():
         write(output, track(values, "converting", unit=NOUNS[target.holds]), target.name, **_given(tags=write_tags))
-    for warning in caught:
-        warn(str(warning.message))
     if records.skipped:
         first = records.problems[0]
         warn(f"{records.skipped:,} bad records were left out, the first: {first}")

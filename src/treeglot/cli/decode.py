@@ -10,29 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from treeglot.base.errors import UsageError
-from treeglot.cli.decoding import (
-    AnyTranslator,
-    AsJson,
-    Distinct,
-    Forest,
-    Html,
-    Margin,
-    Markup,
-    Out,
-    Output,
-    Svg,
-    Threads,
-    Time,
-    Trace,
-    given_weights,
-    run,
-    searched,
-)
+from treeglot.cli.decoding import Output, given_weights, run, searched
 from treeglot.cli.output import say, warn
 
 if TYPE_CHECKING:
     from treeglot.base.errors import FormatError
-    from treeglot.decode.translator import Source
+    from treeglot.decode.translator import Source, Translator
     from treeglot.foreign.weights import Decoder
 
 
@@ -80,22 +63,7 @@ def decode(
             metavar="FORMAT",
         ),
     ] = None,
-    out: Out = Path("-"),
-    kbest: Annotated[
-        int | None,
-        typer.Option(
-            help="Print the best so many of each sentence: NUMBER ||| TEXT ||| …; default: as --config says, or 0."
-        ),
-    ] = None,
-    distinct: Distinct = True,
-    as_json: AsJson = False,
-    trace: Trace = False,
-    forest: Forest = None,
-    margin: Margin = None,
-    html: Html = None,
-    svg: Svg = None,
-    time: Time = False,
-    threads: Threads = 1,
+    output: Output = Output(),  # noqa: B008
     pop_limit: Annotated[
         int | None, typer.Option(help="Hypotheses scored per node; 0: all. Default: as --config says, or 200.")
     ] = None,
@@ -108,15 +76,11 @@ def decode(
         typer.Option(help="Words that may translate to themselves; default: as the other decoder has it."),
     ] = None,
     glue: Annotated[bool, typer.Option(help="Built-in glue rules, S → X and S → S X.")] = True,
-    markup: Markup = False,
+    markup: Annotated[bool, typer.Option(help='The input gives translations: <x translation="…">…</x>.')] = False,
     sentence_grammars: Annotated[
         Path | None,
         typer.Option(help='The folder in which <seg grammar="FILE"> may name grammars.', metavar="DIR"),
     ] = None,
-    skip_bad: Annotated[
-        bool,
-        typer.Option("--skip-bad", help="Accept bad rules, which are left out, and input that cannot be translated."),
-    ] = False,
 ) -> None:
     """Translate with a grammar, a language model and weights: those of other decoders, or a compiled table.
 
@@ -127,9 +91,6 @@ def decode(
     from treeglot.foreign.translator import MARKS
 
     given = {"pop_limit": pop_limit, "markup": markup, "span_limit": span_limit, "per_source": per_source}
-    output = Output(
-        out, kbest or 0, distinct, as_json, trace, time, threads, forest, margin, html, svg, skip_bad=skip_bad
-    )
     decoder = format or ("cdec" if config is None else decoder_of(config))
     if decoder == "table":
         if pass_through is not None or prefix or not glue or config is not None:
@@ -143,7 +104,7 @@ def decode(
         weights or said.weights,
         lm or said.lm,
         tuple(prefix or ()),
-        skip_bad,
+        output.skip_bad,
         sentence_grammars,
     )
     foreign = read_weights_of(files, None if config is None else said.settings)
@@ -167,7 +128,7 @@ def decode(
         own_rules=own_rules,
         report=_left_out,
     )
-    if kbest is None:
+    if output.kbest is None:
         output = replace(output, kbest=said.settings.kbest)
     run(translator, sources, source, replace(output, listed=foreign.listed))
 
@@ -211,7 +172,7 @@ def _trees(source: Path, format: str | None, decoder: Decoder) -> Iterator[Sourc
 
 def _own(
     grammar: list[Path], weights: Path | None, lm: Path | None, given: Mapping[str, int | bool | None]
-) -> AnyTranslator:
+) -> Translator:
     from treeglot.decode import SearchOptions, Translator
     from treeglot.lm import load_ngram
     from treeglot.rules import open_table

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Protocol
+from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,35 +21,14 @@ from treeglot.cli.output import Progress, say, warn
 from treeglot.cli.parameters import FILE
 
 if TYPE_CHECKING:
-    from treeglot.decode import SearchOptions, Translation
+    from treeglot.decode import SearchOptions, Translation, Translator
     from treeglot.decode.translator import Source
+    from treeglot.foreign import ForeignTranslator
     from treeglot.models import Model
     from treeglot.syntax import Dependency
 
 BATCH = 500  # sentences translated between two writes: memory does not grow with the input
 EMPTY = '{"goal":null,"nodes":[]}'  # the forest of a line that was refused
-
-# Options that both commands have.
-Out = Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output."), FILE]
-Kbest = Annotated[int, typer.Option(help="Print the best so many of each sentence: NUMBER ||| TEXT ||| …")]
-Distinct = Annotated[bool, typer.Option(help="In a k-best list, every text once, with its best derivation.")]
-AsJson = Annotated[bool, typer.Option("--json", help="A JSON object a line, with features.")]
-Trace = Annotated[bool, typer.Option(help="The derivation of each output, after it or in the JSON.")]
-Forest = Annotated[
-    Path | None, typer.Option(help="Write what the search kept of each sentence: a hypergraph in JSON a line."), FILE
-]
-Margin = Annotated[
-    float | None, typer.Option(help="In the forests, only derivations that score within this of the best.")
-]
-Html = Annotated[Path | None, typer.Option(help="Write a page that draws each translation and its rules."), FILE]
-Svg = Annotated[Path | None, typer.Option(help="Write a picture of the first translation and its rules."), FILE]
-Time = Annotated[bool, typer.Option(help="Say at the end how long it took.")]
-Threads = Annotated[int, typer.Option(help="Threads; they do not change the result.")]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on where the same command was interrupted.")]
-SkipBad = Annotated[
-    bool, typer.Option("--skip-bad", help="Accept input that cannot be translated: its output is empty.")
-]
-Markup = Annotated[bool, typer.Option(help='The input gives translations: <x translation="…">…</x>.')]
 
 
 def given_weights(path: Path) -> dict[str, float]:
@@ -69,22 +48,36 @@ def searched(options: SearchOptions, **given: int | bool | None) -> SearchOption
 
 @dataclass(frozen=True)
 class Output:
-    """What is written of each sentence, and where."""
+    """What is written of each sentence, and where: options of `translate` and `decode`."""
 
-    out: Path
-    kbest: int
-    distinct: bool
-    as_json: bool
-    trace: bool
-    time: bool
-    threads: int
-    forest: Path | None = None
-    margin: float | None = None
-    html: Path | None = None
-    svg: Path | None = None
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output."), FILE] = Path("-")
+    kbest: Annotated[
+        int | None,
+        typer.Option(help="Print the best so many of each sentence: NUMBER ||| TEXT ||| …; default: none."),
+    ] = None
+    distinct: Annotated[bool, typer.Option(help="In a k-best list, every text once, with its best derivation.")] = True
+    as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line, with features.")] = False
+    trace: Annotated[bool, typer.Option(help="The derivation of each output, after it or in the JSON.")] = False
+    forest: Annotated[
+        Path | None, typer.Option(help="Write what the search kept of each sentence: a hypergraph in JSON."), FILE
+    ] = None
+    margin: Annotated[
+        float | None, typer.Option(help="In the forests, only derivations that score within this of the best.")
+    ] = None
+    html: Annotated[Path | None, typer.Option(help="Write a page that draws each translation and its rules."), FILE] = (
+        None
+    )
+    svg: Annotated[Path | None, typer.Option(help="Write a picture of the first translation and its rules."), FILE] = (
+        None
+    )
+    time: Annotated[bool, typer.Option(help="Say at the end how long it took.")] = False
+    threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1
+    skip_bad: Annotated[
+        bool,
+        typer.Option("--skip-bad", help="Accept bad rules, which are left out, and input that cannot be translated."),
+    ] = False
     dependencies: Path | None = None
     key: str = ""  # of a run that can be resumed: of all that its output depends on
-    skip_bad: bool = False  # an input that cannot be translated is no error
     listed: Callable[[Mapping[str, float]], str] | None = None  # features as another decoder's lists have them
 
     def __post_init__(self) -> None:
@@ -99,27 +92,9 @@ class Output:
             raise UsageError("--margin is for forests; expected --forest, too")
 
 
-class AnyTranslator(Protocol):
-    """What translates, with any model or grammar."""
-
-    @property
-    def unknown_weights(self) -> list[str]:
-        """Weights that no feature has."""
-        ...
-
-    @property
-    def left_out(self) -> int:
-        """Rules that are never used."""
-        ...
-
-    def translate_batch(
-        self, sources: Iterable[Source], kbest: int = 1, distinct: bool = False, threads: int = 1
-    ) -> list[Translation]:
-        """Translations, in order."""
-        ...
-
-
-def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, output: Output, first: int = 1) -> None:
+def run(
+    translator: Translator | ForeignTranslator, sources: Iterator[Source], source: Path, output: Output, first: int = 1
+) -> None:
     """Translate `sources`, read from `source`, with any translator; used by every command that decodes.
 
     `first` is the place of the first of them in `source`, for messages.
@@ -150,7 +125,7 @@ def run(translator: AnyTranslator, sources: Iterator[Source], source: Path, outp
         if output.key:
             number = len(list(islice(sources, sum(1 for _ in stream))))  # what an earlier run did
         for batch in batches(sources, BATCH):
-            found = translator.translate_batch(batch, max(output.kbest, 1), output.distinct, output.threads)
+            found = translator.translate_batch(batch, max(output.kbest or 0, 1), output.distinct, output.threads)
             for given, translation in zip(batch, found, strict=True):
                 if translation.problem:
                     warn(f"{source}:{number + first}: {translation.problem}; its output is empty")
@@ -244,7 +219,7 @@ def render(translation: Translation, number: int, output: Output) -> str:
     from treeglot.decode.translation import as_object
 
     if output.as_json:
-        entry = as_object(translation, number, kbest=output.kbest > 0, trace=output.trace)
+        entry = as_object(translation, number, kbest=bool(output.kbest), trace=output.trace)
         return json.dumps(entry, ensure_ascii=False) + "\n"
     if output.kbest:
         entries = (Entry(number, h.text, h.features, h.score) for h in translation.hypotheses)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,7 +11,7 @@ import typer
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import Pause
-from treeglot.cli.output import say, warn
+from treeglot.cli.output import say, shown_warnings
 
 if TYPE_CHECKING:
     from treeglot.lm import DependencyModel
@@ -57,16 +56,13 @@ def train(trees: TreeFile, unit: Unit, out: str, progress: Callable[[str, int, i
 
     if out == "-":
         raise UsageError("a dependency model cannot be written to standard output: give --out FILE")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with shown_warnings():
         try:
             training = train_dependency(trees.read(unit), unit, progress=progress)
         except FormatError:
             raise
         except ValueError as problem:
             raise FormatError(trees.path, 0, str(problem)) from None
-    for warning in caught:
-        warn(str(warning.message))
     model = compile_dependency(training, out)
     left, right, roots = training.events
     say(f"{training.sentences:,} trees: {left:,} left children, {right:,} right children, {roots:,} roots")

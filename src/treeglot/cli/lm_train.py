@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
-from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.dependency_model import TagColumn, TreeFile, TreeFormat
 from treeglot.cli.dependency_model import train as train_trees
-from treeglot.cli.output import Progress, say, warn
+from treeglot.cli.output import Stages, say, shown_warnings
 from treeglot.cli.parameters import FILE
 
 STAGES = {"counting": "words", "sorting": "words", "merging": "sorted runs", "writing": "n-grams"}
@@ -56,10 +54,8 @@ def lm_train(
     if dependency is not None:
         if (order, prune, memory, scratch, fallback, threads) != (5, "0", "2G", None, True, 1):
             raise UsageError("--order, --prune, --memory, --scratch, --no-fallback and --threads are for n-gram models")
-
-        with ExitStack() as stack:
-            trees = TreeFile(str(text), from_, read_tags)
-            train_trees(trees, dependency, str(out), Stages(stack, {"counting": "trees"}).update)
+        with Stages({"counting": "trees"}) as stages:
+            train_trees(TreeFile(str(text), from_, read_tags), dependency, str(out), stages.update)
         return
     if from_ or read_tags:
         raise UsageError("--from and --read-tags are for dependency models: give --dependency words or tags")
@@ -69,9 +65,7 @@ def lm_train(
         thresholds = [int(count) for count in prune.replace(",", " ").split()]
     except ValueError:
         raise UsageError(f"--prune is {prune!r}; expected counts such as '0 0 1'") from None
-    with ExitStack() as stack, warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        stages = Stages(stack)
+    with shown_warnings(), Stages(STAGES) as stages:
         training = train_ngram(
             text,
             order,
@@ -83,29 +77,8 @@ def lm_train(
             out=out,
             progress=stages.update,
         )
-    for warning in caught:
-        warn(str(warning.message))
     report = training.report
     say(f"{report.tokens:,} words, {report.types:,} different ones, in {report.sentences:,} lines")
     for n, (kept, counted, discounts) in enumerate(zip(report.kept, report.counted, report.discounts, strict=True), 1):
         of = f" of {counted:,}" if counted != kept else ""
         say(f"{n}-grams: {kept:,}{of}, discounts {' '.join(f'{d:.4f}' for d in discounts)}")
-
-
-class Stages:
-    """The progress of one stage after the other."""
-
-    def __init__(self, stack: ExitStack, units: dict[str, str] = STAGES) -> None:
-        """The last stage ends with `stack`; `units` says what each stage counts."""
-        self._stack = stack
-        self._units = units
-        self._stage = ""
-        self._progress: Any = None
-
-    def update(self, stage: str, done: int, total: int) -> None:
-        """So much of `stage` is done."""
-        if stage != self._stage:
-            self._stack.close()
-            self._stage = stage
-            self._progress = self._stack.enter_context(Progress(stage, unit=self._units[stage], total=total or None))
-        self._progress.update(done)

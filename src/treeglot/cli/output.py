@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sized
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sized
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -153,6 +153,26 @@ class Progress:
             share = 100 * self.done / self.total
             return f"{self.what}: {self.done:,.0f} of {self._amount(self.total)} ({share:.0f} %), {left:.0f} s left"
         return f"{self.what}: {self._amount(self.done)}, {rate:,.0f} per second"
+
+
+class Stages(ExitStack):
+    """The progress of one stage after the other; the last one ends with the block."""
+
+    def __init__(self, units: Mapping[str, str] | None = None) -> None:
+        """`units` says what each stage counts, if not iterations."""
+        super().__init__()
+        self._units = units or {}
+        self._stage = ""
+        self._progress: Any = None
+
+    def update(self, stage: str, done: float, total: float, *more: float) -> None:
+        """So much of `stage` is done."""
+        if stage != self._stage:
+            self.close()
+            self._stage = stage
+            unit = self._units.get(stage, "iterations")
+            self._progress = self.enter_context(Progress(stage, unit=unit, total=total or None))
+        self._progress.update(done)
 
 
 def track(items: Iterable[T], what: str, *, unit: str = "", total: int | None = None) -> Iterator[T]:

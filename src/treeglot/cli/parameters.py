@@ -7,6 +7,7 @@ import inspect
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -15,7 +16,7 @@ from typer.models import ArgumentInfo, OptionInfo
 
 from treeglot.base.errors import UsageError
 from treeglot.base.files import check_output
-from treeglot.base.options import REQUIRED, options_of, with_values
+from treeglot.base.options import REQUIRED, Options, options_of, with_values
 from treeglot.base.toml import parse_value
 from treeglot.cli.output import set_common
 
@@ -32,6 +33,15 @@ class Writes:
 
 FILE, FOLDER = Writes(), Writes(folder=True)
 
+
+@dataclass(frozen=True)
+class Fields:
+    """Stands for an options dataclass that takes long to import: `Annotated[Any, Fields("MODULE", "CLASS")]`."""
+
+    module: str
+    name: str
+
+
 QUIET = Annotated[
     bool,
     typer.Option("--quiet", "-q", help="No progress, no remarks, no warnings; errors only."),
@@ -47,21 +57,14 @@ def expand(function: Function) -> Function:
     hints = get_type_hints(function, include_extras=True)
     parameters: list[inspect.Parameter] = []
     groups: dict[str, type[Any]] = {}
-    written: dict[str, Writes] = {}
     for parameter in inspect.signature(function).parameters.values():
-        kind = hints[parameter.name]
-        for extra in get_args(kind)[1:]:
-            if isinstance(extra, ArgumentInfo):
-                extra.metavar = extra.metavar or parameter.name.upper()
-            elif isinstance(extra, OptionInfo):
-                extra.metavar = extra.metavar or _metavar(get_args(kind)[0])
-            elif isinstance(extra, Writes):
-                written[parameter.name] = extra
+        kind = _imported(hints[parameter.name])
         if dataclasses.is_dataclass(kind) and isinstance(kind, type):
             groups[parameter.name] = kind
-            parameters += _fields(kind)
+            parameters += _fields(kind) if issubclass(kind, Options) else _annotated(kind)
         else:
             parameters.append(parameter.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY))
+    written = {p.name: mark for p in parameters for mark in _described(p) if isinstance(mark, Writes)}
     parameters += [
         inspect.Parameter("quiet", inspect.Parameter.KEYWORD_ONLY, annotation=QUIET, default=False),
         inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, annotation=DEBUG, default=False),
@@ -77,7 +80,7 @@ def expand(function: Function) -> Function:
             if values[name] is not None:
                 check_output(values[name], mark.folder)
         for name, kind in groups.items():
-            given = {name: values.pop(name) for name in (field.name for field in dataclasses.fields(kind))}
+            given = {field.name: values.pop(field.name) for field in dataclasses.fields(kind) if field.name in values}
             given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
             values[name] = kind(**given)
         return function(**values)
@@ -89,18 +92,43 @@ def expand(function: Function) -> Function:
     return command
 
 
+def _imported(kind: Any) -> Any:
+    """The options dataclass that a type stands for, or the type."""
+    stands = next((extra for extra in get_args(kind)[1:] if isinstance(extra, Fields)), None)
+    return kind if stands is None else getattr(import_module(stands.module), stands.name)
+
+
+def _described(parameter: inspect.Parameter) -> tuple[Any, ...]:
+    """What a parameter's type is annotated with; what stands for its value in the help is added."""
+    kind, *extras = get_args(parameter.annotation) or (parameter.annotation,)
+    for extra in extras:
+        if isinstance(extra, ArgumentInfo):
+            extra.metavar = extra.metavar or parameter.name.upper()
+        elif isinstance(extra, OptionInfo):
+            extra.metavar = extra.metavar or _metavar(kind)
+    return tuple(extras)
+
+
 def _fields(kind: type[Any]) -> list[inspect.Parameter]:
     panel = (inspect.getdoc(kind) or kind.__name__).splitlines()[0].rstrip(".")
     return [
         inspect.Parameter(
             o.name,
             inspect.Parameter.KEYWORD_ONLY,
-            annotation=Annotated[
-                _repeatable(o.type), typer.Option(help=o.described(), rich_help_panel=panel, metavar=_metavar(o.type))
-            ],
+            annotation=Annotated[_repeatable(o.type), typer.Option(help=o.described(), rich_help_panel=panel)],
             default=inspect.Parameter.empty if o.default is REQUIRED else o.default,
         )
         for o in options_of(kind)
+    ]
+
+
+def _annotated(kind: type[Any]) -> list[inspect.Parameter]:
+    """The fields of a command's dataclass that are options: those whose types say which."""
+    defaults = {field.name: field.default for field in dataclasses.fields(kind)}
+    return [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=hint, default=defaults[name])
+        for name, hint in get_type_hints(kind, include_extras=True).items()
+        if any(isinstance(extra, OptionInfo) for extra in get_args(hint)[1:])
     ]
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from treeglot.cli.output import Progress, say, warn
+from treeglot.cli.output import Stages, say, warn
 from treeglot.cli.parameters import FOLDER
 from treeglot.parse.train import ParserTraining
 
@@ -40,25 +39,7 @@ def parser_train(
         )
     if not report.trees:
         raise FormatError(str(trees), 0, "has no trees to train on")
-    with ExitStack() as stack:
-        grammar = train_in(out, bank, options, Steps(stack).update)
+    with Stages() as stages:
+        grammar = train_in(out, bank, options, stages.update)
     say(f"{report.trees:,} trees, {grammar.words:,} words and classes of unknown ones, {len(grammar.labels):,} labels")
     say("states by level: " + " ".join(f"{sum(states):,}" for states in grammar.states))
-
-
-class Steps:
-    """The progress of one step after the other."""
-
-    def __init__(self, stack: ExitStack) -> None:
-        """The last step ends with `stack`."""
-        self._stack = stack
-        self._step = ""
-        self._progress: Any = None
-
-    def update(self, step: str, done: int, total: int, log_likelihood: float) -> None:
-        """So much of `step` is done."""
-        if step != self._step:
-            self._stack.close()
-            self._step = step
-            self._progress = self._stack.enter_context(Progress(step, unit="iterations", total=total))
-        self._progress.update(done)

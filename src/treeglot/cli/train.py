@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from treeglot.cli.output import say, warn
+from treeglot.cli.output import say, shown_warnings
 from treeglot.cli.parameters import FOLDER, set_values
 from treeglot.corpus import Corpus
 
@@ -33,8 +33,6 @@ def train(
     memory: Annotated[str, typer.Option(help="Memory to use, about; what does not fit goes through the disk.")] = "2G",
 ) -> None:
     """Train a model from aligned, parsed text."""
-    import warnings
-
     from treeglot.base.options import changed, load_options
     from treeglot.models import train as train_model
     from treeglot.models.kinds import find_kind
@@ -42,11 +40,8 @@ def train(
     declared = find_kind(kind)
     chosen = load_options(declared.options, options) if options else declared.options()
     chosen = changed(chosen, set_values(settings))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with shown_warnings():
         model = train_model(
             kind, corpus, out, chosen, lm=lm, lm_text=lm_text, threads=threads, memory=memory, force=force, report=say
         )
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
-        warn(message)
     say(f"{model!r}")

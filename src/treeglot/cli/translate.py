@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -11,27 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treeglot.base.errors import UsageError
-from treeglot.cli.decoding import (
-    AsJson,
-    Distinct,
-    Forest,
-    Html,
-    Kbest,
-    Margin,
-    Markup,
-    Out,
-    Output,
-    Resume,
-    SkipBad,
-    Svg,
-    Threads,
-    Time,
-    Trace,
-    given_weights,
-    run,
-    searched,
-    signature,
-)
+from treeglot.cli.decoding import Output, given_weights, run, searched, signature
 from treeglot.cli.parameters import FILE, set_values
 from treeglot.cli.show import index_range
 
@@ -45,13 +26,7 @@ def translate(
     source: Annotated[
         Path, typer.Argument(help="Sentences, forests or trees, by their suffix; - is standard input, of sentences.")
     ] = Path("-"),
-    out: Out = Path("-"),
-    kbest: Kbest = 0,
-    distinct: Distinct = True,
-    as_json: AsJson = False,
-    trace: Trace = False,
-    time: Time = False,
-    threads: Threads = 1,
+    output: Output = Output(),  # noqa: B008
     pop_limit: Annotated[int | None, typer.Option(help="Hypotheses scored per node; 0: all.")] = None,
     span_limit: Annotated[int | None, typer.Option(help="Widest span of a rule.")] = None,
     settings: Annotated[
@@ -62,7 +37,7 @@ def translate(
             help="An option of the search, as model.toml has them: search.beam=50; may be given again.",
         ),
     ] = None,
-    markup: Markup = False,
+    markup: Annotated[bool, typer.Option(help='The input gives translations: <x translation="…">…</x>.')] = False,
     weights: Annotated[Path | None, typer.Option(help="Other weights than the model's.")] = None,
     format: Annotated[
         str | None,
@@ -72,20 +47,15 @@ def translate(
             metavar="FORMAT",
         ),
     ] = None,
-    forest: Forest = None,
-    margin: Margin = None,
     index: Annotated[
         str, typer.Option(help="Translate these alone, counted from 1: 7, 7-9 or 7-.", metavar="N")
     ] = "1-",
-    html: Html = None,
-    svg: Svg = None,
     dependencies: Annotated[
         Path | None,
         typer.Option(help="Write the outputs' dependency trees, if the model makes them: CoNLL-U or CoNLL-X."),
         FILE,
     ] = None,
-    skip_bad: SkipBad = False,
-    resume: Resume = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on where the same command was interrupted.")] = False,
 ) -> None:
     """Translate tokenised sentences with a trained model."""
     from treeglot.base.options import changed, options_of, unknown
@@ -102,10 +72,8 @@ def translate(
     options = searched(options, markup=markup, pop_limit=pop_limit, span_limit=span_limit)
     if options != loaded.translator.options:
         loaded = loaded.with_search(options)
-    key = _key(loaded, source, format, index, as_json, trace) if resume else ""
-    output = Output(
-        out, kbest, distinct, as_json, trace, time, threads, forest, margin, html, svg, dependencies, key, skip_bad
-    )
+    key = _key(loaded, source, format, index, output.as_json, output.trace) if resume else ""
+    output = replace(output, dependencies=dependencies, key=key)
     if dependencies is not None and not loaded.translator.makes_trees:
         raise UsageError("the model makes no dependency trees: --dependencies is for those that do, such as c2d")
     first, last = index_range(index)

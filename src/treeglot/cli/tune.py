@@ -10,7 +10,7 @@ import typer
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.decoding import signature, warn_left_out
 from treeglot.cli.output import say, warn
-from treeglot.cli.parameters import FOLDER, set_values
+from treeglot.cli.parameters import FOLDER, Fields, set_values
 
 if TYPE_CHECKING:
     from treeglot.decode.weights import Weights
@@ -36,10 +36,7 @@ def tune(
             help="An option of the method, or of the search: search.pop_limit=100; may be given again.",
         ),
     ] = None,
-    iterations: Annotated[int, typer.Option(help="Updates of the weights, at most.")] = 10,
-    kbest: Annotated[int, typer.Option(help="Hypotheses of a sentence that an iteration adds to the pool.")] = 100,
-    patience: Annotated[int, typer.Option(help="Iterations without a better score before it ends; 0: all.")] = 3,
-    seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 1,
+    loop: Annotated[Any, Fields("treeglot.tune", "LoopOptions")] = None,
     lowercase: Annotated[bool, typer.Option("--lowercase", help="BLEU without regard to case.")] = False,
     length: Annotated[
         Literal["closest", "shortest"], typer.Option(help="Whose length BLEU's brevity penalty takes.")
@@ -57,7 +54,7 @@ def tune(
     from treeglot.decode.weights import write_weights
     from treeglot.evaluate import Bleu
     from treeglot.models import load
-    from treeglot.tune import METHODS, LoopOptions, tune_weights
+    from treeglot.tune import METHODS, tune_weights
     from treeglot.tune.decoder import DecoderTranslator
     from treeglot.tune.plot import plot
 
@@ -67,7 +64,6 @@ def tune(
         raise UsageError(unknown(f"option of [{method}]", name, [*known, "search"]))
     search = {"search": given.pop("search")} if "search" in given else {}
     tuner = METHODS.make(method, given)
-    loop = LoopOptions(iterations, kbest, patience, seed)
     loaded = load(model)
     loaded = loaded.with_search(changed(loaded.file, search).search)
     lines = list(loaded.read(dev))
@@ -81,7 +77,7 @@ def tune(
     if empty:
         warn(f"{dev}: {empty} of {len(lines)} lines are empty; their output is, too")
 
-    folder = run or model / f"tune-{method}-{seed}"
+    folder = run or model / f"tune-{method}-{loop.seed}"
     begin = _start(folder, start, loaded)
     for name in sorted(begin.keys() - set(loaded.translator.features)):
         warn(f"the weights name {name!r}, which is no feature of this model")
@@ -113,7 +109,7 @@ def tune(
     best = f"best: iteration {found.iteration + 1}, BLEU {found.score:.2f}{held_out}, with the weights {came}"
     say(f"{found.stop}; {best}; {folder / 'best.weights'}")
     if not keep:
-        comment = f"tuned by {method}, seed {seed}, iteration {found.iteration}"
+        comment = f"tuned by {method}, seed {loop.seed}, iteration {found.iteration}"
         write_weights(model / loaded.file.weights, found.weights, comment)
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
-from treeglot.evaluate.dependencies import Agreement, DependencyComparison
+from treeglot.evaluate.dependencies import DependencyComparison
 from treeglot.evaluate.page import STYLE
-from treeglot.syntax.draw.page import DARK as DARK_PAGE
+from treeglot.syntax.draw.bars import columns, html_table
+from treeglot.syntax.draw.page import document
 
 __all__ = ["as_json", "as_page", "as_text"]
 
-WIDE, TALL, LEFT, TOP = 108, 36, 150, 40  # cells, and room for names
 LIGHT, DARK = (0xF7, 0xFB, 0xFF), (0x08, 0x45, 0x94)
 
 Columns = Mapping[str, Mapping[str, str]]
@@ -62,15 +62,8 @@ def as_text(found: DependencyComparison, more: Columns | None = None) -> str:
     >>> print(as_text(compare_dependencies({"a": trees[0], "b": trees[1]})).splitlines()[1])
     roots \\ heads  a    b
     """
-    parts = ["The same roots (above the diagonal) and heads (below), per cent", _aligned(agreement_rows(found)), ""]
-    return "\n".join([*parts, "Trees", _aligned(source_rows(found, more or {}))])
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
+    parts = ["The same roots (above the diagonal) and heads (below), per cent", columns(agreement_rows(found)), ""]
+    return "\n".join([*parts, "Trees", columns(source_rows(found, more or {}))])
 
 
 def as_json(found: DependencyComparison, more: Columns | None = None) -> str:
@@ -92,67 +85,30 @@ def as_json(found: DependencyComparison, more: Columns | None = None) -> str:
 
 def as_page(found: DependencyComparison, more: Columns | None = None, title: str = "Dependencies compared") -> str:
     """A page with heat maps of table 2, and table 3."""
-    tables = [_table(source_rows(found, more or {}))]
-    parts = [
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/><title>{escape(title)}</title>',
-        '<meta name="viewport" content="width=device-width, initial-scale=1"/>',
-        f"<style>{STYLE}{DARK_PAGE}</style></head><body><h1>{escape(title)}</h1>",
-        "<h2>Sentences with the same root, per cent</h2>",
-        f'<div class="wide">{heat_map(found, "roots")}</div>',
-        "<h2>Words with the same head, per cent</h2>",
-        f'<div class="wide">{heat_map(found, "heads")}</div>',
-        f'<h2>Trees</h2><div class="wide">{tables[0]}</div>',
-    ]
-    return "\n".join([*parts, "</body></html>", ""])
+    parts = []
+    for heading, what in (("Sentences with the same root", "roots"), ("Words with the same head", "heads")):
+        parts.append(f'<h2>{heading}, per cent</h2><div class="wide">{heat_map(found, what)}</div>')
+    parts.append(f'<h2>Trees</h2><div class="wide">{html_table(source_rows(found, more or {}))}</div>')
+    return document(title, parts, STYLE)
 
 
 def heat_map(found: DependencyComparison, what: str) -> str:
-    """One share for every pair as an SVG; the darkest cell is the greatest, the lightest the least."""
-    names = found.names
-    shares = [_share(both, what) for both in found.agreement.values()] or [1.0]
-    low, high = min(shares), max(shares)
-    width, height = LEFT + WIDE * len(names) + 8, TOP + TALL * len(names) + 8
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" style="max-width:{width}px"'
-        f' font-family="sans-serif" font-size="12" role="img" aria-label="Shares of the same {what}">'
-    ]
-    for j, other in enumerate(names):
-        x = LEFT + WIDE * j + WIDE / 2
-        parts.append(f'<text x="{x:g}" y="{TOP - 10}" text-anchor="middle">{escape(_short(other, 17))}</text>')
-    for i, one in enumerate(names):
-        y = TOP + TALL * i
-        parts.append(
-            f'<text x="{LEFT - 10}" y="{y + TALL / 2 + 4:g}" text-anchor="end">{escape(_short(one, 20))}</text>'
-        )
-        for j, other in enumerate(names):
-            x = LEFT + WIDE * j
-            box = f'x="{x}" y="{y}" width="{WIDE - 2}" height="{TALL - 2}"'
-            if i == j:
-                parts.append(f'<rect {box} fill="#eaeef2"/>')
-                continue
-            share = _share(found.between(one, other), what)
-            depth = (share - low) / (high - low) if high > low else 0.5
-            label = f"{escape(one)} and {escape(other)}: {100 * share:.1f} %"
-            parts.append(f'<rect {box} fill="{_colour(depth)}"><title>{label}</title></rect>')
-            ink = "#ffffff" if depth > 0.5 else "#1b1f24"
-            place = f'x="{x + WIDE / 2 - 1:g}" y="{y + TALL / 2 + 4:g}"'
-            parts.append(f'<text {place} text-anchor="middle" fill="{ink}">{100 * share:.1f}</text>')
-    return "\n".join([*parts, "</svg>"])
+    """One share for every pair as a table; the darkest cell is the greatest, the lightest the least."""
+    shares = {pair: float(getattr(both, what)) for pair, both in found.agreement.items()}
+    low, high = min(shares.values(), default=1.0), max(shares.values(), default=1.0)
 
+    def cell(one: str, other: str) -> str:
+        if one == other:
+            return "<td></td>"
+        share = shares[(one, other) if (one, other) in shares else (other, one)]
+        depth = (share - low) / (high - low) if high > low else 0.5
+        colours = zip(LIGHT, DARK, strict=True)
+        fill = "#" + "".join(f"{round(light + (dark - light) * depth):02x}" for light, dark in colours)
+        ink = "#ffffff" if depth > 0.5 else "#1b1f24"
+        return f'<td style="background: {fill}; color: {ink}">{100 * share:.1f}</td>'
 
-def _share(both: Agreement, what: str) -> float:
-    return both.roots if what == "roots" else both.heads
-
-
-def _short(name: str, room: int) -> str:
-    return name if len(name) <= room else name[: room - 1] + "…"
-
-
-def _colour(depth: float) -> str:
-    return "#" + "".join(f"{round(a + (b - a) * depth):02x}" for a, b in zip(LIGHT, DARK, strict=True))
-
-
-def _table(rows: Sequence[Sequence[str]]) -> str:
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in rows[0])
-    body = "\n".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows[1:])
-    return f"<table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>"
+    head = "".join(f"<th>{escape(name)}</th>" for name in found.names)
+    rows = (
+        f"<tr><th>{escape(one)}</th>{''.join(cell(one, other) for other in found.names)}</tr>" for one in found.names
+    )
+    return f"<table><tr><th></th>{head}</tr>{''.join(rows)}</table>"

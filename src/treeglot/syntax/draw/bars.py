@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")  # told apart by all eyes
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5a5a5a")  # told apart by all eyes
 FONT = 'font-family="sans-serif" font-size="12"'
 WIDTH, NAMES, ROW, GAP, TOP = 760, 220, 14, 8, 44
 
@@ -41,8 +41,15 @@ def html_table(rows: Sequence[Sequence[str]]) -> str:
     return f"<table>{''.join(lines)}</table>"
 
 
-def bars(title: str, names: Sequence[str], systems: Sequence[str], values: Sequence[Sequence[float]], unit: str) -> str:
-    """An SVG drawing: for each name one bar a system, `values[name][system]` long.
+def bars(
+    title: str,
+    names: Sequence[str],
+    systems: Sequence[str],
+    values: Sequence[Sequence[float]],
+    unit: str,
+    digits: int = 1,
+) -> str:
+    """An SVG drawing: for each name one bar a system, `values[name][system]` long; numbers have so many digits.
 
     >>> bars("Shares", ["glue", "match"], ["a", "b"], [[25, 18], [17, 30]], "%").count("<rect")
     7
@@ -67,7 +74,7 @@ def bars(title: str, names: Sequence[str], systems: Sequence[str], values: Seque
             length = room * value / longest
             colour = COLOURS[number % len(COLOURS)]
             parts.append(f'<rect x="{NAMES}" y="{y}" width="{length:.1f}" height="{ROW - 2}" fill="{colour}"/>')
-            shown = f"{value:,.1f}" if isinstance(value, float) else f"{value:,}"
+            shown = f"{value:,.{digits}f}" if isinstance(value, float) else f"{value:,}"
             parts.append(f'<text x="{NAMES + length + 6:.1f}" y="{y + ROW - 4}">{shown}{escape(unit)}</text>')
             y += ROW
         y += GAP

@@ -79,12 +79,21 @@ def page(title: str, sections: Iterable[tuple[str, str]]) -> str:
     >>> page("a < b", [("tree 1", "<p>…</p>")]).count("a &lt; b")
     2
     """
-    heading = escape(printable(title))
-    parts = [
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>{heading}</title>',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<style>{STYLE}{DRAWN}{DARK}</style></head><body><h1>{heading}</h1>",
-    ]
-    parts += [f"<section><h2>{escape(printable(name))}</h2>\n{body}</section>" for name, body in sections]
+    parts = [f"<section><h2>{escape(printable(name))}</h2>\n{body}</section>" for name, body in sections]
     script = [f"<script>{SCRIPT}</script>"] if any("data-part" in part or "data-node" in part for part in parts) else []
-    return "\n".join([*parts, *script, "</body></html>", ""])
+    return document(title, [*parts, *script], DRAWN)
+
+
+def document(title: str, parts: Iterable[str], style: str = "") -> str:
+    """A page with a heading, and below it pieces of HTML.
+
+    >>> print(document("a < b", ["<p>…</p>"]).splitlines()[-2:])
+    ['<p>…</p>', '</body></html>']
+    """
+    heading = escape(printable(title))
+    head = [
+        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/><title>{heading}</title>',
+        '<meta name="viewport" content="width=device-width, initial-scale=1"/>',
+        f"<style>{STYLE}{style}{DARK}</style></head><body><h1>{heading}</h1>",
+    ]
+    return "\n".join([*head, *parts, "</body></html>", ""])
