@@ -42,8 +42,10 @@ def test_any_width(width: int) -> None:
 
 def test_the_pair_is_ambiguous() -> None:
     text = tour(80).replace("\n", " ")
-    assert "The word 与 can be 'and' (CC, as in the best tree) or 'with' (P)" in text
-    assert "The second best tree:" in text
+    assert "The word 与 can be 'with' (P, as in the best tree) or 'and' (CC)" in text
+    forest = tour(80).partition("Its forest")[2]
+    assert re.search(r"^P\[2,3\) .* ■ ", forest, re.MULTILINE)
+    assert re.search(r"^CC\[2,3\) ", forest, re.MULTILINE)
 
 
 def test_eighty_columns_are_enough() -> None:

@@ -13,8 +13,7 @@ import typer
 from treeglot.base.files import read_lines
 from treeglot.cli.output import Progress, say
 from treeglot.cli.parameters import FOLDER
-from treeglot.cli.screen import Colour, Width, screen
-from treeglot.cli.tour import Page
+from treeglot.cli.screen import Colour, Page, Width, screen
 
 if TYPE_CHECKING:
     from treeglot.experiment import Pipeline

@@ -1,10 +1,12 @@
-"""What the terminal of this run can show."""
+"""What the terminal of this run can show, and pages of text on it."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
+import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,3 +28,39 @@ def screen(width: int | None = None, colour: bool | None = None) -> Screen:
         colour = is_terminal(sys.stdout) and "NO_COLOR" not in os.environ
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     return Screen(width or shutil.get_terminal_size().columns, colour, encoding)
+
+
+class Page:
+    """Headings, paragraphs and lines on standard output."""
+
+    def __init__(self, screen: Screen) -> None:
+        """Drawn for `screen`."""
+        self.screen = screen
+
+    def title(self, text: str) -> None:
+        """The line above everything."""
+        from treeglot.syntax.draw.terminal import Piece
+
+        print(self.screen.line([Piece(text, "word")]))
+
+    def heading(self, text: str) -> None:
+        """A heading, with a line across the page."""
+        from treeglot.syntax.draw.terminal import Piece
+
+        line = "─" * max(0, min(self.screen.width, 80) - len(text) - 4)
+        print()
+        print(self.screen.line([Piece("── ", "faint"), Piece(text, "word"), Piece(f" {line}", "faint")]))
+
+    def text(self, text: str) -> None:
+        """A paragraph."""
+        print()
+        for line in textwrap.wrap(self.screen.readable(text), max(1, min(self.screen.width, 80) - 2)):
+            print(line)
+
+    def lines(self, lines: Sequence[str]) -> None:
+        """Lines as they are, a little further in."""
+        from treeglot.syntax.draw.terminal import Piece
+
+        print()
+        for line in lines:
+            print("  " + self.screen.line([Piece(self.screen.readable(line), "word")]))
