@@ -13,7 +13,7 @@ from small_lm import LM, log_probability, unknown_words
 
 from treeglot._core import ChartMatcher, Decoder, FeatureSet, RuleTable, RuleTableBuilder
 from treeglot.decode import SearchOptions, Translator
-from treeglot.decode.translator import match_labels
+from treeglot.decode.matchers import match_labels
 
 SOURCE = ["a", "b", "c"]
 TARGET = ["u", "v"]
@@ -203,7 +203,7 @@ def test_threads_do_not_matter(grammar: list[Rule], corpus: list[list[str]]) -> 
 def test_weights_of_features_that_never_fire():
     grammar = [Rule(("a",), ("u",), -1.0, (("A", "B"),))]
     weights = {"root[A,B]": 2.0, "subst_f[NP→VP]": 1.0, "subst_g[NP→VP]": 1.0, "match": 1.0}
-    translator = Translator(compiled(grammar), weights, setup=match_labels)
+    translator = Translator(compiled(grammar), weights, setup=match_labels())
     assert translator.unknown_weights == ["subst_g[NP→VP]", "match"]
     found = translator.translate("a")
     assert found.score == 2.0
@@ -216,7 +216,7 @@ def test_the_derivation_of_figure_1():
         Rule(("两", "岸", "贸易"), ("trade", "between", "the", "two", "shores"), 0.0, (("NP", "NP"),)),
     ]
     weights = {"rule_penalty": 1.0}
-    made = Translator(compiled(grammar), weights, setup=match_labels).translate("在 两 岸 贸易 中")
+    made = Translator(compiled(grammar), weights, setup=match_labels()).translate("在 两 岸 贸易 中")
     assert made.text == "in trade between the two shores"
     syntax = {name: value for name, value in made.features.items() if name.startswith(("match", "no", "subst", "root"))}
     assert syntax == {

@@ -15,7 +15,7 @@ from treeglot.cli import main
 from treeglot.decode import Translator
 from treeglot.decode.draw import to_html, used_tree, word_steps
 from treeglot.decode.draw_derivation import boxes, bracketed
-from treeglot.decode.forests import match_forests
+from treeglot.decode.matchers import match_forests
 from treeglot.decode.search import SearchOptions
 from treeglot.models.model import write_model
 from treeglot.syntax import heads, write

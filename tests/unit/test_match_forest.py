@@ -14,7 +14,7 @@ from forest_rules import ForestRule, forest_table
 from treeglot import ParseForest, Tree
 from treeglot._core import ScoreKind
 from treeglot.decode import SearchOptions, Translator
-from treeglot.decode.forests import match_forests
+from treeglot.decode.matchers import match_forests
 from treeglot.graph import Builder
 from treeglot.lm import compile_dependency, train_dependency
 from treeglot.rules import compile_table, extract, open_table, score_rules

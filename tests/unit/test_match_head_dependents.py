@@ -6,8 +6,8 @@ import pytest
 from extraction import pairs_of
 
 from treeglot.decode import SearchOptions, Translator
-from treeglot.decode.dependents import match_dependents
 from treeglot.decode.draw import to_html
+from treeglot.decode.matchers import match_augmented, match_dependents
 from treeglot.rules import (
     compile_table,
     extract,
@@ -58,7 +58,7 @@ def rules_at_the_top(translator, tree=TREE):
 def test_figure_4_three_rules_on_the_fly(tmp_path):
     table = table_of(tmp_path, FIGURE_4)
     plain = Translator(table, WEIGHTS, options=EXACT, setup=match_dependents())
-    augmented = Translator(table, WEIGHTS, options=EXACT, setup=match_dependents(augmented=True))
+    augmented = Translator(table, WEIGHTS, options=EXACT, setup=match_augmented())
     # The subtree of 给 is translated in source order: no rule has it.
     rule = ("[PN,1] [NT,2] [X,3] [VV,4] [NN,5]", "[PN,1] [VV,4] [NN,5] [X,3] [NT,2]")
     assert rules_at_the_top(plain) == {rule}
@@ -84,7 +84,7 @@ def test_extracted_structures_are_used_end_to_end(tmp_path):
     extraction = extract("head-dependents", pairs_of([triple], source_dependency=[TREE]), tmp_path / "counts")
     score_rules(extraction, tmp_path / "rules.parquet")
     compile_table(tmp_path / "rules.parquet", tmp_path / "rules.table")
-    translator = Translator(open_table(tmp_path / "rules.table"), WEIGHTS, options=EXACT, setup=match_dependents(True))
+    translator = Translator(open_table(tmp_path / "rules.table"), WEIGHTS, options=EXACT, setup=match_augmented())
     kbest = translator.translate(TREE).kbest(3000)
     assert {h.text for h in kbest} == {"he cooks dinner for you tonight"}
     # Structures 2-3, 4-5, 3-5, 2-5 of the rule with variables alone, and 2-3 with 4-5.
@@ -103,7 +103,7 @@ def test_structures_whose_variables_are_apart_are_left_alone(tmp_path):
     words = [("X", word, word.upper(), "") for word in "abc"]
     table = table_of(tmp_path, [rule, *words, ("X", "a b", "AB", "")])
     tree = Dependency(list("abc"), [-1, 0, 0], list("ABC"))
-    augmented = Translator(table, WEIGHTS, options=EXACT, setup=match_dependents(augmented=True))
+    augmented = Translator(table, WEIGHTS, options=EXACT, setup=match_augmented())
     assert rules_at_the_top(augmented, tree) == {("[A,1] [B,2] [C,3]", "[A,1] [C,3] [B,2]")}
 
 
@@ -121,7 +121,7 @@ def test_a_leaf_may_be_a_word_where_others_are_tags(tmp_path):
 
 def translator(tmp_path, **options):
     search = SearchOptions(**{"pop_limit": 50, "per_source": 100, **options})
-    return Translator(table_of(tmp_path, FIGURE_4), WEIGHTS, options=search, setup=match_dependents(True, None))
+    return Translator(table_of(tmp_path, FIGURE_4), WEIGHTS, options=search, setup=match_augmented())
 
 
 def test_several_roots_stand_side_by_side(tmp_path):
@@ -174,7 +174,9 @@ def test_sixty_dependents_keep_within_the_limit_which_is_noted(tmp_path):
     more = ("more combinations of structures than max_combinations",)
     for augmented, limit, notes in ((True, 64, more), (True, 0, more), (False, 0, ())):
         search = SearchOptions(pop_limit=50, per_source=100, max_combinations=limit)
-        found = Translator(table, WEIGHTS, options=search, setup=match_dependents(augmented)).translate(tree)
+        found = Translator(
+            table, WEIGHTS, options=search, setup=match_augmented() if augmented else match_dependents()
+        ).translate(tree)
         assert found.text.replace(" ", "") == "b" * (width + 1)
         assert found.notes == notes
         if limit == 0:  # the rule alone
@@ -185,7 +187,7 @@ def test_forests_become_dependency_trees_by_a_head_table(tmp_path):
     tree = Tree.parse("(IP (NP (PN 他)) (VP (VV 做) (NP (NN 饭))))")
     table = table_of(tmp_path, [*FIGURE_4, ("H2", "[PN,1] [VV,2] [NN,3]", "[NN,3] [VV,2] [PN,1]", "")])
     forest = ParseForest.from_tree(tree)
-    with_heads = Translator(table, WEIGHTS, options=EXACT, setup=match_dependents(False, heads.load("chinese")))
+    with_heads = Translator(table, WEIGHTS, options=EXACT, setup=match_dependents(heads.load("chinese")))
     assert with_heads.translate(forest).text == "rice cooks he"
     without = Translator(table, WEIGHTS, options=EXACT, setup=match_dependents())
     assert without.translate(forest).problem == "a forest needs a head table to become a dependency tree"
@@ -195,7 +197,7 @@ def test_pictures_of_forests_show_the_dependency_tree_made_of_them(tmp_path):
     table = table_of(tmp_path, FIGURE_4)
     tree = Tree.parse("(IP (NP (PN 他)) (VP (VV 做) (NP (NN 饭))))")
     forest, made = ParseForest.from_tree(tree), to_dependencies([tree], heads.load("chinese"))[0]
-    one = Translator(table, WEIGHTS, options=EXACT, setup=match_dependents(True, heads.load("chinese")))
+    one = Translator(table, WEIGHTS, options=EXACT, setup=match_augmented(heads.load("chinese")))
     assert one.translate(forest).tree == made
     assert to_html(one.translate(forest), forest) == to_html(one.translate(made), made)
     assert ">root<" in to_html(one.translate(forest), forest)

@@ -56,12 +56,13 @@ def expand(function: Function) -> Function:
     """`function` with `--quiet` and `--debug` added and its options dataclasses spread into their fields."""
     hints = get_type_hints(function, include_extras=True)
     parameters: list[inspect.Parameter] = []
-    groups: dict[str, type[Any]] = {}
+    groups: dict[str, tuple[type[Any], list[str]]] = {}
     for parameter in inspect.signature(function).parameters.values():
         kind = _imported(hints[parameter.name])
         if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-            groups[parameter.name] = kind
-            parameters += _fields(kind) if issubclass(kind, Options) else _annotated(kind)
+            spread = _fields(kind) if issubclass(kind, Options) else _annotated(kind)
+            groups[parameter.name] = kind, [p.name for p in spread]
+            parameters += spread
         else:
             parameters.append(parameter.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY))
     written = {p.name: mark for p in parameters for mark in _described(p) if isinstance(mark, Writes)}
@@ -79,8 +80,8 @@ def expand(function: Function) -> Function:
         for name, mark in written.items():
             if values[name] is not None:
                 check_output(values[name], mark.folder)
-        for name, kind in groups.items():
-            given = {field.name: values.pop(field.name) for field in dataclasses.fields(kind) if field.name in values}
+        for name, (kind, names) in groups.items():
+            given = {name: values.pop(name) for name in names}
             given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
             values[name] = kind(**given)
         return function(**values)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from treeglot import _core
 from treeglot._core import Hypothesis
+from treeglot.decode.matchers import Setup, match_strings
 from treeglot.decode.search import SearchOptions
 from treeglot.decode.translation import SearchForest, Translation
 from treeglot.syntax import Dependency, ParseForest
@@ -16,18 +17,6 @@ if TYPE_CHECKING:
 
 
 Source: TypeAlias = str | Sequence[str] | ParseForest | Dependency
-Setup: TypeAlias = Callable[[_core.FeatureSet, SearchOptions], _core.Matcher]
-
-
-def match_strings(features: _core.FeatureSet, options: SearchOptions) -> _core.Matcher:
-    """The set-up of models that translate strings: no features of their own, rules on spans."""
-    return _core.ChartMatcher(features, options)
-
-
-def match_labels(features: _core.FeatureSet, options: SearchOptions) -> _core.Matcher:
-    """The set-up of models whose rules carry soft labels: substitutions are scored, rules meet spans."""
-    features.add_labels()
-    return match_strings(features, options)
 
 
 class Translator:
@@ -45,7 +34,7 @@ class Translator:
         weights: Mapping[str, float],
         lm: NgramModel | None = None,
         options: SearchOptions = SearchOptions(),  # noqa: B008 - it is frozen
-        setup: Setup = match_strings,
+        setup: Setup = match_strings(),  # noqa: B008
         *,
         prefix: str = "",
     ) -> None:

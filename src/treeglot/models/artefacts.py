@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,20 +20,14 @@ SOURCE_HEADS = "source.heads"
 DEPENDENCY_MODELS: dict[Unit, str] = {"words": "dlm.words.bin", "tags": "dlm.tags.bin"}
 
 
-@dataclass(frozen=True)
-class Artefacts:
-    """The head table of the source language, and the dependency models of the target side."""
+def load_artefacts(
+    folder: Path, source_heads: bool, units: Iterable[Unit]
+) -> tuple[HeadTable | None, tuple[DependencyModel, ...]]:
+    """The head table of the source language and the dependency models of the target side, from a model's folder."""
+    from treeglot.lm import load_dependency
 
-    source_heads: HeadTable | None = None
-    dependency_models: tuple[DependencyModel, ...] = ()
-
-    @staticmethod
-    def load(folder: Path, source_heads: bool, units: Iterable[Unit]) -> Artefacts:
-        """Those of a model's folder."""
-        from treeglot.lm import load_dependency
-
-        table = heads.load(folder / SOURCE_HEADS) if source_heads else None
-        return Artefacts(table, tuple(load_dependency(folder / DEPENDENCY_MODELS[unit]) for unit in units))
+    table = heads.load(folder / SOURCE_HEADS) if source_heads else None
+    return table, tuple(load_dependency(folder / DEPENDENCY_MODELS[unit]) for unit in units)
 
 
 def write_heads(name: str, folder: Path) -> None:

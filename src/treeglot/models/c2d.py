@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from treeglot.corpus import Needs
+from treeglot.decode.matchers import match_forests
 from treeglot.models.kind import Kind
-from treeglot.models.matchers import forests
 from treeglot.rules.ghkm import RULE_SETS, rule_kinds
 from treeglot.rules.table import CompileOptions
 
@@ -32,7 +32,7 @@ C2S = Kind(
     translates=("source_forests", "source_trees"),
     needs=Needs(source="forest"),
     fixed=FIXED["c2s"],
-    matcher=forests,
+    matcher=match_forests,
     source_heads=True,
     defaults={"lm_order": 4, "compile": CompileOptions(features=tuple(RULES))},
     papers={"lm_order": "c2d"},

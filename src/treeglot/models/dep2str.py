@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from treeglot.corpus import Needs
 from treeglot.decode import SearchOptions
+from treeglot.decode.matchers import match_augmented, match_dependents
 from treeglot.models.kind import Kind
-from treeglot.models.matchers import augmented_dependents, dependents
 from treeglot.rules.sql import ScoreOptions
 
 # The seven features of the dep2str page, and what it takes to translate any input. The values are where tuning starts:
@@ -36,11 +36,11 @@ DEP2STR = Kind(
     files=("source_dependencies|source_trees|source_forests", "target", "alignments"),
     translates=("source_dependencies", "source_trees", "source_forests"),
     needs=Needs(source="dependency"),
-    matcher=dependents,
+    matcher=match_dependents,
     source_heads=True,
     defaults=DEFAULTS,
     papers=dict.fromkeys(("score", "search", "lm_order"), "dep2str"),
 )
 AUGMENTED = "dependency trees to strings, with phrases on parts of relations"
-WITH_PHRASES = replace(DEP2STR, weights=WEIGHTS | PHRASE_WEIGHTS, matcher=augmented_dependents)
+WITH_PHRASES = replace(DEP2STR, weights=WEIGHTS | PHRASE_WEIGHTS, matcher=match_augmented)
 DEP2STR_KINDS = (DEP2STR, replace(WITH_PHRASES, name="dep2str-aug", summary=AUGMENTED))

@@ -14,9 +14,8 @@ from treeglot.corpus import Corpus, Needs
 from treeglot.corpus.files import is_parsed, option_name
 from treeglot.corpus.parses import as_forest
 from treeglot.corpus.sources import read_sources
-from treeglot.decode.translator import Setup, Source
-from treeglot.models.artefacts import Artefacts
-from treeglot.models.matchers import strings
+from treeglot.decode.matchers import Setup, match_strings
+from treeglot.decode.translator import Source
 from treeglot.models.options import model_options
 from treeglot.rules.engines import Engine
 from treeglot.rules.extract import Extraction
@@ -42,7 +41,7 @@ class Kind:
     translates: tuple[str, ...] = ("source",)  # what it reads to translate: the first is the best
     needs: Needs = field(default_factory=Needs)  # of each sentence pair; the options say how
     fixed: Mapping[str, Any] = field(default_factory=dict)  # options of the extractor that make the kind
-    matcher: Callable[[Artefacts], Setup] = strings
+    matcher: Callable[..., Setup] = match_strings
     source_heads: bool = False  # whether the model keeps the head table of the source language
     dependency_models: tuple[Unit, ...] = ()  # of the target side
     defaults: Mapping[str, Any] = field(default_factory=dict)  # of options, where they are not the common ones

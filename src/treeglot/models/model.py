@@ -24,7 +24,7 @@ from treeglot.base.toml import format_value
 from treeglot.decode import SearchOptions, Translation, Translator
 from treeglot.decode.translator import Source
 from treeglot.decode.weights import read_weights, write_weights
-from treeglot.models.artefacts import Artefacts
+from treeglot.models.artefacts import load_artefacts
 from treeglot.models.kinds import find_kind
 
 
@@ -106,7 +106,7 @@ def load(directory: PathLike) -> Model:
         raise FormatError(os.fspath(path), 0, str(error)) from error
     lm = load_ngram(folder / file.lm) if file.lm else None
     table = _core.RuleTable.open(os.fspath(folder / file.rules))
-    setup = kind.matcher(Artefacts.load(folder, kind.source_heads, kind.dependency_models))
+    setup = kind.matcher(*load_artefacts(folder, kind.source_heads, kind.dependency_models))
     return Model(folder, file, Translator(table, read_weights(folder / file.weights), lm, file.search, setup))
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from treeglot.corpus import Needs
 from treeglot.decode import SearchOptions
+from treeglot.decode.matchers import match_labels, match_strings
 from treeglot.models.hiero import SMOOTHED, WEIGHTS
 from treeglot.models.kind import Kind
-from treeglot.models.matchers import labels, strings
 from treeglot.rules.table import CompileOptions
 
 # A match is worth something, a mismatch costs; all other syntax features begin at 0.
@@ -30,7 +30,7 @@ FUZZY = Kind(
     files=FILES,
     needs=Needs(source="tree", target="tree"),
     fixed={"nesting": False, "hard": False},
-    matcher=labels,
+    matcher=match_labels,
     defaults=DEFAULTS,
     papers={"search": "t2t", "compile": "t2t"},
 )
@@ -52,7 +52,7 @@ SAMT = replace(
     files=FILES[:-1],
     optional=FILES[-1:],  # hard labels are target categories alone
     fixed={"nesting": False, "hard": True},
-    matcher=strings,
+    matcher=match_strings,
     defaults=DEFAULTS | {"search": FEW_LABELS},
 )
 T2T_KINDS = (EXACT, FUZZY, replace(NESTED, fixed={"nesting": True, "hard": False}), SAMT)

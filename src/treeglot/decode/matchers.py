@@ -1,0 +1,71 @@
+"""What models are set up with: features of their own, and the matcher that meets their input.
+
+Each function takes the head table of the source language and the dependency models of the target side, if a model has
+them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+from treeglot._core import ChartMatcher, FeatureSet, ForestMatcher, HeadDependentsMatcher, Matcher
+from treeglot.decode.search import SearchOptions
+
+if TYPE_CHECKING:
+    from treeglot._core import HeadTable
+    from treeglot.lm import DependencyModel
+
+Setup: TypeAlias = Callable[[FeatureSet, SearchOptions], Matcher]
+Models: TypeAlias = "tuple[DependencyModel, ...]"
+
+
+def match_strings(heads: HeadTable | None = None, dependency_models: Models = ()) -> Setup:
+    """Rules on spans; the output has a tree if there are dependency models."""
+
+    def setup(features: FeatureSet, options: SearchOptions) -> Matcher:
+        for model in dependency_models:
+            features.add_dependency(model.core)
+        return ChartMatcher(features, options)
+
+    return setup
+
+
+def match_labels(heads: HeadTable | None = None, dependency_models: Models = ()) -> Setup:
+    """Rules on spans that carry soft labels: substitutions are scored."""
+
+    def setup(features: FeatureSet, options: SearchOptions) -> Matcher:
+        features.add_labels()
+        return ChartMatcher(features, options)
+
+    return setup
+
+
+def match_forests(heads: HeadTable | None = None, dependency_models: Models = ()) -> Setup:
+    """Fragments at the nodes of forests; a line, and a forest without a parse, falls back to phrases and glue.
+
+    Adds the features `parse`, the log probability of the tree that was used, and `pseudo`, the hyperedges that were
+    translated in source order for want of a rule; with dependency models `dlm_words`, `dlm_tags` and `ill_formed`.
+    `heads` says how pseudo rules build the output's tree.
+    """
+
+    def setup(features: FeatureSet, options: SearchOptions) -> Matcher:
+        for model in dependency_models:
+            features.add_dependency(model.core)
+        return ForestMatcher(features, heads, options)
+
+    return setup
+
+
+def match_dependents(heads: HeadTable | None = None, dependency_models: Models = ()) -> Setup:
+    """Rules at the words of a dependency tree with their dependents, phrases on subtrees; a line falls back to phrases.
+
+    Adds the feature `pseudo`, the words whose dependents were translated in source order for want of a rule. `heads`
+    makes dependency trees of forests, from their best trees.
+    """
+    return lambda features, options: HeadDependentsMatcher(features, heads, options, False)
+
+
+def match_augmented(heads: HeadTable | None = None, dependency_models: Models = ()) -> Setup:
+    """The same with phrases on parts of a relation, whose features are `phrase_` and the name of one of the table's."""
+    return lambda features, options: HeadDependentsMatcher(features, heads, options, True)
