@@ -3,7 +3,9 @@
 #include <time.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <exception>
 #include <new>
 #include <stdexcept>
 #include <thread>
@@ -20,6 +22,12 @@ double thread_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// A number that no other search has, whatever its decoder.
+std::uint64_t new_search() {
+  static std::atomic<std::uint64_t> searches = 0;
+  return ++searches;
 }
 
 // The target sides of a search forest's edges, as the k-best enumeration compares them.
@@ -101,7 +109,8 @@ struct Decoder::Worker {
 };
 
 // A worker for one sentence: that of the search asked for, the one that waited least, or a new one. It waits for the
-// next sentence afterwards, unless there are as many as the machine has cores already.
+// next sentence afterwards, unless there are as many as the machine has cores already. One that an exception stopped in
+// its work, as lack of memory does, is given up.
 class Decoder::Lease {
  public:
   explicit Lease(const Decoder& decoder, std::uint64_t search = 0) : decoder_(decoder) {
@@ -119,11 +128,11 @@ class Decoder::Lease {
   }
   Lease(Lease&&) = default;
   ~Lease() {
-    if (worker_ == nullptr) return;
+    if (worker_ == nullptr || std::uncaught_exceptions() > exceptions_) return;
     if (worker_->search == 0) worker_->last.reset();
     const std::lock_guard lock(decoder_.mutex_);
-    if (decoder_.idle_.size() < std::max(1u, std::thread::hardware_concurrency()))
-      decoder_.idle_.push_back(std::move(worker_));
+    // Within what was reserved: taking more memory could fail here, where nobody can be told.
+    if (decoder_.idle_.size() < decoder_.idle_.capacity()) decoder_.idle_.push_back(std::move(worker_));
   }
   Worker& operator*() const { return *worker_; }
   Worker* operator->() const { return worker_.get(); }
@@ -131,6 +140,7 @@ class Decoder::Lease {
  private:
   const Decoder& decoder_;
   std::unique_ptr<Worker> worker_;
+  int exceptions_ = std::uncaught_exceptions();
 };
 
 Decoder::Decoder(std::shared_ptr<const FeatureSet> features, std::shared_ptr<const Matcher> matcher,
@@ -140,6 +150,7 @@ Decoder::Decoder(std::shared_ptr<const FeatureSet> features, std::shared_ptr<con
       weights_(features_->space().names().size(), 0.0f),
       options_(options) {
   features_->freeze();
+  idle_.reserve(std::max(1u, std::thread::hardware_concurrency()));
   for (const auto& [name, value] : weights) {
     const auto weight = static_cast<float>(value);
     if (!std::isfinite(weight))
@@ -174,7 +185,7 @@ Translation Decoder::translate(const Source& source, const TranslateOptions& opt
   const double start = thread_seconds();
   Translation out;
   out.given = source;
-  out.search = ++searches_;
+  out.search = new_search();
   try {
     search(source, !keep && options.kbest <= 1, *worker);
     if (keep) worker->search = out.search;
@@ -253,11 +264,13 @@ std::vector<std::shared_ptr<Hypothesis>> Decoder::read(const Worker& worker, con
   return out;
 }
 
-// A worker that has all that was found for a translation.
+// A worker that has all that was found for a translation. One that was not made here, or comes from a pickle, is
+// searched anew.
 Decoder::Lease Decoder::searched(const Translation& of) const {
   Lease worker(*this, of.search);
-  if (worker->search == of.search) return worker;
+  if (of.search != 0 && worker->search == of.search) return worker;
   search(of.given, false, *worker);
+  if (!worker->last) throw std::invalid_argument("a translation of nothing has hypotheses; expected none");
   worker->search = of.search;
   return worker;
 }

@@ -1,7 +1,6 @@
 // A sentence in, its translations out: matcher, search, k-best and reading put together, for a batch and many threads.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -45,7 +44,7 @@ struct Translation {
   std::vector<std::string> notes;                       // what the matcher wants to be counted
   std::optional<Dependency> tree;  // what was translated, if that is a dependency tree: repaired, or made of a forest
   double seconds = 0;              // CPU time
-  std::uint64_t search = 0;        // its number among the decoder's searches
+  std::uint64_t search = 0;        // its number among all searches; 0 if it was not searched here
 };
 
 // Threads may share a decoder. Its workers, each with scored rules, wait between calls for the next sentence.
@@ -90,7 +89,6 @@ class Decoder {
   DynamicWeights dynamic_weights_;
   std::vector<std::string> unknown_weights_;
   DecoderOptions options_;
-  mutable std::atomic<std::uint64_t> searches_ = 0;
   mutable std::mutex mutex_;  // of the workers that wait
   mutable std::vector<std::unique_ptr<Worker>> idle_;
 };

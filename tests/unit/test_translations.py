@@ -127,6 +127,21 @@ def test_more_of_old_translations_is_found_again() -> None:
             assert same(found.kbest(3, distinct=True), wanted.kbest(3, distinct=True))
 
 
+def test_more_of_what_another_decoder_translated() -> None:
+    """What this one translated last, however it is counted, is not taken for it."""
+    model, other = translator(), translator()
+    wanted = other.translate("das ist haus").kbest(3)
+    for given in (other.translate("das ist haus"), pickle.loads(pickle.dumps(other.translate("das ist haus")))):
+        model.translate("haus")
+        assert same(model.kbest(given, 3), wanted)
+        model.translate_batch(["haus"])
+        assert same(model.kbest(given, 3), wanted)
+        assert model.forest(given, math.inf).to_json() == other.translate("das ist haus").forest().to_json()
+    empty = _core.Translation("", [], [Hypothesis("a", 0.0, {}, Derivation())])
+    with pytest.raises(ValueError, match="a translation of nothing has hypotheses"):
+        model.core.kbest(empty, 2, False)
+
+
 def test_threads_share_a_decoder(lm: NgramModel) -> None:
     model = Translator(table(), WEIGHTS | {"lm": 0.5}, lm)
     wanted = {line: [as_object(model.translate(line)), model.translate(line).forest().to_json()] for line in LINES}
