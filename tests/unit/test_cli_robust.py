@@ -296,9 +296,66 @@ def test_an_interrupted_translation_goes_on(
     assert not list(tmp_path.glob(".out.*"))
 
 
+def test_a_translation_that_goes_on_remembers_bad_lines(model: Path, tmp_path: Path, capsys, monkeypatch) -> None:
+    source, out = tmp_path / "in", tmp_path / "out"
+    source.write_text("a\na\x07b\n\nb\n")
+    command = ["translate", str(model), str(source), "-o", str(out), "--resume"]
+    monkeypatch.setattr(decoding, "BATCH", 3)
+    translate_batch = Translator.translate_batch
+
+    def interrupted(self: Translator, sources: list[str], *given: object) -> object:
+        if "b" in sources:
+            raise KeyboardInterrupt
+        return translate_batch(self, sources, *given)  # type: ignore[arg-type]
+
+    for more in ([], ["--json"]):
+        with monkeypatch.context() as context:
+            context.setattr(Translator, "translate_batch", interrupted)
+            assert main([*command, *more]) == 130
+        capsys.readouterr()
+        assert main([*command, *more]) == 1
+        said = capsys.readouterr().err
+        assert f"warning: {source}:2: " in said
+        assert "error: 1 of 4 inputs could not be translated" in said
+
+
+def test_a_translation_goes_on_with_the_same_search_alone(model: Path, tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "in").write_text("a\n")
+    command = ["translate", str(model), str(tmp_path / "in"), "-o", str(tmp_path / "out"), "--resume"]
+    with monkeypatch.context() as context:
+        context.setattr(Translator, "translate_batch", lambda *_: 1 / 0)
+        assert main(command) == 1
+        toml = model / "model.toml"
+        toml.write_text(re.sub(r"pop_limit = \d+", "pop_limit = 7", toml.read_text()))
+        assert main(command) == 1
+    assert len(list(tmp_path.glob(".out.*.partial"))) == 2
+
+
+def test_two_runs_do_not_go_on_at_once(model: Path, tmp_path: Path, capsys, monkeypatch) -> None:
+    (tmp_path / "in").write_text("a\n")
+    (tmp_path / "link").symlink_to("out")
+    command = ["translate", str(model), str(tmp_path / "in"), "-o", str(tmp_path / "link"), "--resume"]
+    translate_batch = Translator.translate_batch
+    codes: list[int] = []
+
+    def twice(self: Translator, *given: object) -> object:
+        codes.append(main(command))
+        return translate_batch(self, *given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Translator, "translate_batch", twice)
+    assert main(command) == 0
+    assert codes == [2]
+    assert "another run of the same command writes" in capsys.readouterr().err
+    assert (tmp_path / "out").read_text() == "a\n"
+    assert (tmp_path / "link").is_symlink()
+
+
 def test_what_cannot_be_resumed_is_refused(corpus: Path, model: Path, tmp_path: Path, capsys) -> None:
     command = ["translate", str(model), str(corpus / "test.zh"), "--resume"]
     assert main(command) == 2
+    assert "--resume is for --out FILE alone" in capsys.readouterr().err
+    os.mkfifo(tmp_path / "pipe")
+    assert main([*command, "-o", str(tmp_path / "pipe")]) == 2
     assert "--resume is for --out FILE alone" in capsys.readouterr().err
     assert main([*command, "-o", str(tmp_path / "x"), "--kbest", "2"]) == 2
     assert "--resume is for an output of a line a sentence" in capsys.readouterr().err

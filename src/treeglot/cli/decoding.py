@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import math
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated
 
@@ -86,7 +87,8 @@ class Output:
         Range(least=0, infinite=True).check("margin", self.margin)
         if self.key and (self.kbest or (self.trace and not self.as_json) or self.out.suffix in COMPRESSED):
             raise UsageError("--resume is for an output of a line a sentence, not compressed")
-        if self.key and (str(self.out) == "-" or self.forest or self.html or self.svg or self.dependencies):
+        elsewhere = str(self.out) == "-" or (self.out.exists() and not self.out.is_file())
+        if self.key and (elsewhere or self.forest or self.html or self.svg or self.dependencies):
             raise UsageError("--resume is for --out FILE alone")
         if self.margin is not None and self.forest is None:
             raise UsageError("--margin is for forests; expected --forest, too")
@@ -117,19 +119,25 @@ def run(
     forests = write_binary(output.forest) if output.forest is not None else nullcontext()
     margin = math.inf if output.margin is None else output.margin
     doubts = Doubts(str(source))
+
+    def refused(translation: Translation) -> bool:
+        if translation.problem:
+            warn(f"{source}:{number + first}: {translation.problem}; its output is empty")
+        return bool(translation.problem)
+
     with (
         _resumed(output) if output.key else write_binary(output.out) as stream,
         forests as forest_stream,
         Progress("translating", unit="sentences") as progress,
     ):
-        if output.key:
-            number = len(list(islice(sources, sum(1 for _ in stream))))  # what an earlier run did
+        for line, given in zip(stream, sources, strict=False) if output.key else ():  # what an earlier run did
+            if line == b"\n" or b'"problem": ' in line:
+                bad += refused(translator.translate_batch([given])[0])
+            number += 1
         for batch in batches(sources, BATCH):
             found = translator.translate_batch(batch, max(output.kbest or 0, 1), output.distinct, output.threads)
             for given, translation in zip(batch, found, strict=True):
-                if translation.problem:
-                    warn(f"{source}:{number + first}: {translation.problem}; its output is empty")
-                    bad += 1
+                bad += refused(translation)
                 stream.write(render(translation, number, output).encode())
                 if forest_stream is not None:
                     line = EMPTY if translation.problem else translation.forest(margin).to_json()
@@ -170,25 +178,33 @@ def run(
 @contextmanager
 def _resumed(output: Output) -> Iterator[IO[bytes]]:
     """The output, in a file beside it that an interrupted run leaves for the next; only its complete lines count."""
-    path = output.out.with_name(f".{output.out.name}.{output.key}.partial")
+    target = output.out.resolve()
+    path = target.with_name(f".{target.name}.{output.key}.partial")
     with path.open("a+b") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            taken = not path.exists() or not os.path.samestat(path.stat(), os.fstat(stream.fileno()))
+        except BlockingIOError:
+            taken = True
+        if taken:
+            raise UsageError(f"another run of the same command writes {output.out}; expected one at a time")
         stream.seek(0)
         stream.truncate(sum(len(line) for line in stream if line.endswith(b"\n")))
         stream.seek(0)
         yield stream
-    path.replace(output.out)
+        stream.flush()
+        os.fsync(stream.fileno())
+        path.replace(target)
 
 
 def signature(model: Model) -> str:
-    """The kind, and what the files' headers say: these hold the checksums of all that is in them.
+    """The kind, the search, and what the files' headers say: these hold the checksums of all that is in them.
 
     Head tables, which are text, and dependency models belong to it too: translations depend on them.
     """
     from hashlib import blake2b
 
-    parts = [model.kind]
-    if model.translator.options != model.file.search:
-        parts.append(repr(model.translator.options))
+    parts = [model.kind, repr(model.translator.options)]
     more = [path.name for pattern in ("*.heads", "dlm.*.bin") for path in sorted(model.directory.glob(pattern))]
     for name in (model.file.rules, model.file.lm, *more):
         if name:
