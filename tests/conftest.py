@@ -7,10 +7,9 @@ import hypothesis.core
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Machines differ in speed: no deadlines.
-settings.register_profile(
-    "treeglot", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True, database=None
-)
+# Machines differ in speed, and examples from run to run: neither is a failure.
+BY_CHANCE = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
+settings.register_profile("treeglot", deadline=None, suppress_health_check=BY_CHANCE, print_blob=True, database=None)
 settings.load_profile("treeglot")
 
 

@@ -122,7 +122,7 @@ class Walk:
         self.last = f"{name}{arguments!r}"
         if self.log is not None:
             self.log.write_text(self.last, encoding="utf-8", errors="backslashreplace")
-        signal.alarm(10)
+        signal.setitimer(signal.ITIMER_PROF, 10)  # of CPU: the machine may be busy
         try:
             found = function(*arguments)
         except ALLOWED:
@@ -132,7 +132,7 @@ class Walk:
                 return
             raise SystemExit(f"{name}{arguments!r}: {type(error).__name__}: {error}") from error
         finally:
-            signal.alarm(0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
         for value in found if isinstance(found, list | tuple) else [found]:
             kept = self.values.setdefault(type(value).__name__, [])
             if type(value).__module__ == _core.__name__ and not hasattr(type(value), "__members__"):
@@ -164,9 +164,9 @@ def main() -> None:
         walk = Walk(int(sys.argv[1]), Path(folder))
 
         def late(*_: Any) -> None:
-            raise SystemExit(f"takes more than 10 s: {walk.last}")
+            raise SystemExit(f"takes more than 10 s of CPU: {walk.last}")
 
-        signal.signal(signal.SIGALRM, late)
+        signal.signal(signal.SIGPROF, late)
         for _ in range(int(sys.argv[2])):
             walk.step()
         print(f"{len(walk.calls)} functions, {sum(map(len, walk.values.values()))} values")

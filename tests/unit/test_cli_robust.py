@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -410,6 +411,11 @@ def test_a_damaged_parquet_file_is_no_bug(model: Path, tmp_path: Path) -> None:
 
 def test_no_more_threads_is_no_bug() -> None:
     assert describe(RuntimeError("can't start new thread")) == ("no more threads: can't start new thread", 3)
+
+
+def test_a_file_that_memory_has_no_room_for_is_lack_of_memory() -> None:
+    error = OSError(errno.ENOMEM, os.strerror(errno.ENOMEM), "lm.bin")
+    assert describe(error) == ("lm.bin: Cannot allocate memory", 3)
 
 
 def test_tuning_names_the_iteration_of_the_score(corpus: Path, model: Path, capsys) -> None:

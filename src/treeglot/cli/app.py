@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -172,7 +173,8 @@ def describe(error: Exception) -> tuple[str, int]:
     if isinstance(error, TreeglotError):
         return str(error), 1
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror, 1
+        code = 3 if error.errno == errno.ENOMEM else 1
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror, code
     if isinstance(error, MemoryError):
         return f"not enough memory{f': {error}' if str(error) else ''}", 3
     library = type(error).__module__.partition(".")[0].lstrip("_")
