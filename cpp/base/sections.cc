@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/thread_pool.h"
 
 namespace treeglot {
 namespace {
@@ -57,6 +56,12 @@ void set_text(char (&padded)[N], std::string_view text) {
   std::memcpy(padded, text.data(), text.size());
 }
 
+std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t seed = 0) {
+  Checksum sum(seed);
+  sum.add(bytes);
+  return sum.sum();
+}
+
 std::uint64_t header_checksum(Header header, std::span<const std::byte> table) {
   header.checksum = 0;
   return checksum(table, checksum(std::as_bytes(std::span(&header, 1))));
@@ -65,22 +70,25 @@ std::uint64_t header_checksum(Header header, std::span<const std::byte> table) {
 // What lies in memory, mapped or fresh, is padded with zeros there too.
 std::span<const std::byte> padded(std::span<const std::byte> bytes) { return {bytes.data(), aligned(bytes.size())}; }
 
-// Section bytes end at `size`; the zeros up to the next section are checked with them.
-std::uint64_t section_checksum(std::span<const std::byte> bytes) { return checksum(bytes, bytes.size()); }
+}  // namespace
+
+namespace {
+
+// A bijection of the lane for every word and of the word for every lane. The shift brings the high bits, which a
+// product never moves down, back into play.
+std::uint64_t step(std::uint64_t lane, std::uint64_t word) {
+  lane = (lane ^ word) * 0x9e3779b97f4a7c15u;
+  return lane ^ (lane >> 32);
+}
 
 }  // namespace
 
-std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t seed) {
-  // Eight lanes, so that the multiplier is never waited for. A step is a bijection of the lane for every word and of
-  // the word for every lane; the shift brings the high bits, which a product never moves down, back into play.
-  constexpr std::size_t kLanes = 8;
-  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15u;
-  std::array<std::uint64_t, kLanes> lanes, words;
-  for (std::size_t i = 0; i < kLanes; ++i) lanes[i] = (seed + i + 1) * 0xd6e8feb86659fd93u;
-  const auto step = [](std::uint64_t lane, std::uint64_t word) {
-    lane = (lane ^ word) * kOdd;
-    return lane ^ (lane >> 32);
-  };
+Checksum::Checksum(std::uint64_t seed) : seed_(seed) {
+  for (std::size_t i = 0; i < kLanes; ++i) lanes_[i] = (seed + i + 1) * 0xd6e8feb86659fd93u;
+}
+
+void Checksum::add(std::span<const std::byte> bytes) {
+  std::array<std::uint64_t, kLanes> lanes = lanes_, words;
   std::size_t left = bytes.size();
   const std::byte* at = bytes.data();
   for (; left >= sizeof words; at += sizeof words, left -= sizeof words) {
@@ -92,8 +100,12 @@ std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t seed) {
     std::memcpy(words.data(), at, left);
     for (std::size_t i = 0; i < kLanes; ++i) lanes[i] = step(lanes[i], words[i]);
   }
-  std::uint64_t sum = seed;
-  for (const std::uint64_t lane : lanes) sum = step(sum, lane);
+  lanes_ = lanes;
+}
+
+std::uint64_t Checksum::sum() const {
+  std::uint64_t sum = seed_;
+  for (const std::uint64_t lane : lanes_) sum = step(sum, lane);
   return step(sum, 0);
 }
 
@@ -107,16 +119,22 @@ std::string_view Sections::kind_of(std::string_view bytes) {
   return padded.substr(0, padded.find('\0'));
 }
 
+Sections Sections::map(const std::string& path, std::string_view kind, std::uint32_t version, bool trusted) {
+  Sections mapped;
+  mapped.file_ = path;
+  mapped.untrusted_ = !trusted;
+  mapped.pages_.push_back(Pages::map(path));
+  mapped.read_table(kind, version);
+  return mapped;
+}
+
 Sections Sections::open(const std::string& path, std::string_view kind, std::uint32_t version, bool verify) {
-  Sections opened;
-  opened.file_ = path;
-  opened.untrusted_ = verify;
-  opened.pages_.push_back(Pages::map(path));
-  opened.read_table(kind, version, verify);
+  Sections opened = map(path, kind, version, !verify);
+  if (verify) SectionSums(opened).finish();
   return opened;
 }
 
-void Sections::read_table(std::string_view kind, std::uint32_t version, bool verify) {
+void Sections::read_table(std::string_view kind, std::uint32_t version) {
   const std::span<const std::byte> all = pages_.front().bytes();
   const std::string_view text(reinterpret_cast<const char*>(all.data()), all.size());
   if (!begins(text)) {
@@ -143,7 +161,6 @@ void Sections::read_table(std::string_view kind, std::uint32_t version, bool ver
     fail("has version " + std::to_string(version_) + " of the format " + quoted(kind) + "; expected version " +
          std::to_string(version) + ": compile it again");
 
-  std::vector<std::uint64_t> sums;
   std::uint64_t expected = sizeof header + header.sections * sizeof(Entry);
   for (std::uint64_t i = 0; i < header.sections; ++i) {
     Entry entry;
@@ -152,19 +169,38 @@ void Sections::read_table(std::string_view kind, std::uint32_t version, bool ver
     if (entry.offset != expected || entry.size > left || aligned(entry.size) > left)
       fail("is damaged: section " + std::to_string(i) + " does not lie where it should");
     const std::string name(text_of(entry.name));
-    sums.push_back(entry.checksum);
-    sections_.push_back({name, all.subspan(expected, entry.size)});
+    sections_.push_back({name, all.subspan(expected, entry.size), entry.checksum});
     expected += aligned(entry.size);
   }
   if (expected != all.size()) fail("is damaged: bytes follow its last section");
-  if (!verify) return;
-  ordered_map(
-      sections_.size(), checking_threads(), [&](std::size_t i) { return section_checksum(padded(sections_[i].bytes)); },
-      [&](std::size_t i, std::uint64_t sum) {
-        if (sum != sums[i])
-          fail("is damaged: the checksum of its section " + quoted(sections_[i].name) + " does not fit");
-      },
-      sections_.size());
+}
+
+SectionSums::SectionSums(const Sections& sections) : sections_(sections) {
+  for (const auto& section : sections.sections_) {
+    const std::span<const std::byte> bytes = padded(section.bytes);
+    columns_.push_back({bytes, Checksum(bytes.size())});
+  }
+}
+
+void SectionSums::read(std::span<const std::byte> bytes) {
+  const auto column = std::ranges::find_if(
+      columns_, [&](const Column& one) { return one.bytes.data() == bytes.data() && !one.bytes.empty(); });
+  if (column != columns_.end()) column->read_to(aligned(bytes.size()));
+}
+
+void SectionSums::Column::read_to(std::size_t end) {
+  if (end <= done) return;
+  sum.add(bytes.subspan(done, end - done));
+  done = end;
+}
+
+void SectionSums::finish() {
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    columns_[i].read_to(columns_[i].bytes.size());
+    const auto& section = sections_.sections_[i];
+    if (columns_[i].sum.sum() != section.checksum)
+      sections_.fail("is damaged: the checksum of its section " + quoted(section.name) + " does not fit");
+  }
 }
 
 void Sections::fail(const std::string& problem) const { throw FormatError(file_, 0, problem); }
@@ -190,7 +226,7 @@ void Sections::adopt(std::string_view name, Pages pages) {
   if (find(name) != nullptr) throw std::invalid_argument("there is a section " + quoted(name) + " already");
   if (pages.bytes().size() % kAlignment != 0) throw std::invalid_argument("a section in pages is aligned");
   pages_.push_back(std::move(pages));
-  sections_.push_back({std::string(name), pages_.back().bytes()});
+  sections_.push_back({std::string(name), pages_.back().bytes(), 0});
 }
 
 std::span<const std::byte> Sections::values(std::string_view name, std::size_t value_size) const {
@@ -224,7 +260,7 @@ void Sections::write(const std::string& path) const {
     set_text(table[i].name, sections_[i].name);
     table[i].offset = offset;
     table[i].size = bytes.size();
-    table[i].checksum = section_checksum(padded(bytes));
+    table[i].checksum = checksum(padded(bytes), aligned(bytes.size()));
     offset += aligned(bytes.size());
   }
   const std::span<const std::byte> table_bytes = std::as_bytes(std::span<const Entry>(table));

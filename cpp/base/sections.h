@@ -6,13 +6,12 @@
 // is without one. `kind` says what the file is and `version` of its sections' layout.
 #pragma once
 
-#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -32,6 +31,9 @@ class Sections {
   // Maps a file. One that is cut short, damaged, of another kind or version is a FormatError; `verify` false trusts
   // the bytes of the sections, and then opening takes the same time whatever the file's size.
   static Sections open(const std::string& path, std::string_view kind, std::uint32_t version, bool verify = true);
+
+  // The same for a reader that checks values anyway: it verifies the bytes itself, with SectionSums.
+  static Sections map(const std::string& path, std::string_view kind, std::uint32_t version, bool trusted);
 
   // Whether a file's first bytes are those of a container.
   static bool begins(std::string_view bytes);
@@ -68,16 +70,18 @@ class Sections {
   void write(const std::string& path) const;
 
  private:
+  friend class SectionSums;
   struct Section {
     std::string name;
     std::span<const std::byte> bytes;
+    std::uint64_t checksum;  // as its file has it
   };
 
   Sections() = default;
   const Section* find(std::string_view name) const;
   std::span<std::byte> add_bytes(std::string_view name, std::size_t size);
   std::span<const std::byte> values(std::string_view name, std::size_t value_size) const;
-  void read_table(std::string_view kind, std::uint32_t version, bool verify);
+  void read_table(std::string_view kind, std::uint32_t version);
 
   std::string file_, kind_;
   std::uint32_t version_ = 0;
@@ -86,10 +90,43 @@ class Sections {
   std::vector<Section> sections_;
 };
 
-// How many threads look through a file that is opened: memory, not the processors, is what they wait for.
-inline unsigned checking_threads() { return std::max(1u, std::min(4u, std::thread::hardware_concurrency())); }
-
 // 64 bits over any bytes, several GB a second. Every change within 8 bytes changes it for sure.
-std::uint64_t checksum(std::span<const std::byte> bytes, std::uint64_t seed = 0);
+class Checksum {
+ public:
+  explicit Checksum(std::uint64_t seed = 0);
+  void add(std::span<const std::byte> bytes);  // the next of them; all pieces but the last are multiples of 64 bytes
+  std::uint64_t sum() const;
+
+ private:
+  static constexpr std::size_t kLanes = 8;  // so that the multiplier is never waited for
+  std::uint64_t seed_;
+  std::array<std::uint64_t, kLanes> lanes_;
+};
+
+// The checksums of a mapped file's sections, taken piece by piece: a reader that checks values reads them from memory
+// once, and finds them in a cache the second time.
+class SectionSums {
+ public:
+  explicit SectionSums(const Sections& sections);
+  // Reads the section that begins with these values, from where it was left up to their end.
+  template <class T>
+  void read(std::span<const T> values) {
+    read(std::as_bytes(values));
+  }
+  // Reads all the rest. A checksum that does not fit is a FormatError.
+  void finish();
+
+ private:
+  struct Column {
+    std::span<const std::byte> bytes;
+    Checksum sum;
+    std::size_t done = 0;
+    void read_to(std::size_t end);
+  };
+  void read(std::span<const std::byte> bytes);
+
+  const Sections& sections_;
+  std::vector<Column> columns_;
+};
 
 }  // namespace treeglot

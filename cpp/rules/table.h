@@ -119,7 +119,7 @@ class RuleTable {
 
   static constexpr std::string_view kKind = "rules";
   static constexpr std::uint32_t kVersion = 2;
-  explicit RuleTable(Sections sections);
+  explicit RuleTable(std::shared_ptr<const Sections> sections);
 
   Node node_of(RuleId rule) const;
 
@@ -136,10 +136,14 @@ class RuleTable {
   };
   template <class T>
   Lists<T> lists(const std::string& name) const;
+  // What opening an untrusted file asks for (table_check.cc).
   void check() const;
-  // Whether the rules of the nodes [first, last), whose source sides have so many symbols and variables, are sound.
-  bool sound(Node first, Node last, std::span<const std::uint16_t> symbols,
-             std::span<const std::uint16_t> variables) const;
+  struct Nodes;
+  struct Rules;
+  bool sound(const Nodes& nodes, std::span<std::uint8_t> variables, SectionSums& sums) const;
+  bool sound_values(const Rules& rules, SectionSums& sums) const;
+  bool sound_quickly(const Rules& rules) const;
+  bool sound_by_rule(const Rules& rules) const;
 
   std::shared_ptr<const Sections> sections_;
   MappedSymbols source_words_, target_words_, labels_, feature_names_;

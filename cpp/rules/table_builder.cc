@@ -472,7 +472,7 @@ RuleTable RuleTableBuilder::finish() {
   write_lists("rule.labels", rule_labels_);
   write_lists("rule.structure", structure_);
   *this = RuleTableBuilder({});
-  return RuleTable(std::move(out));
+  return RuleTable(std::make_shared<const Sections>(std::move(out)));
 }
 
 }  // namespace treeglot

@@ -102,6 +102,80 @@ def test_a_crafted_rule_table_is_refused(tmp_path: Path, damage: Callable[[Conte
         _core.RuleTable.open(str(crafted(path, "rules", 2, damage)))
 
 
+def large_table() -> _core.RuleTable:
+    """Rules with long sides, many variables and long lists among many short ones."""
+    builder = _core.RuleTableBuilder(["p"])
+    x = builder.label("X")
+    words = [builder.source_word(f"s{i}") for i in range(40)]
+    targets = [builder.target_word(f"t{i}") for i in range(40)]
+    variable = 2**31 | x
+    for first in range(30):
+        for second in range(30):
+            builder.add(x, [words[first], words[second]], [targets[second]], [-1.0], [(1, 0)], [x], [0])
+    for count in range(1, 12):  # more variables than are counted in one number
+        order = [-1 - k for k in reversed(range(count))]
+        builder.add(
+            x, [words[0]] + [variable] * count, [*order, targets[0]], [-1.0], [(0, count)], [], [0] * (count + 1)
+        )
+    for size in (15, 16, 255):
+        builder.add(x, [words[1], variable], [targets[1]] * (size - 1) + [-1], [-1.0], [(0, size - 2)], [], [1] * size)
+    builder.add(x, words[:30] * 8, [targets[0]], [-1.0], [(239, 0)] * 20, [], [1, 1])  # a mark of ill-formed ones
+    return builder.finish()
+
+
+def target_of(rule: int, index: int, symbol: int) -> Callable[[Content], None]:
+    """Overwrites a symbol of a rule's target side."""
+
+    def damage(content: Content) -> None:
+        (begin,) = struct.unpack_from("<I", content["rule.target.ends"], 4 * rule)
+        put("i", "rule.target", begin + index, symbol)(content)
+
+    return damage
+
+
+def test_a_table_with_long_rules_is_opened(tmp_path: Path) -> None:
+    large_table().write(str(tmp_path / "rules.table"))
+    opened = _core.RuleTable.open(str(tmp_path / "rules.table"))
+    assert [opened.rule(i) for i in range(len(opened))] == [large_table().rule(i) for i in range(len(large_table()))]
+
+
+def test_a_variable_of_a_long_rule_is_checked(tmp_path: Path) -> None:
+    path = tmp_path / "rules.table"
+    large_table().write(str(path))
+    table = _core.RuleTable.open(str(path))
+    rules = [table.rule(i) for i in range(len(table))]
+    odd = [i for i, rule in enumerate(rules) if len(rule[2]) > 1]
+    assert len(odd) == 14
+    for rule in odd:
+        variables = [place for place, symbol in enumerate(rules[rule][2]) if symbol < 0]
+        wrong = [0, -1 - len(variables), -17, -(2**31)]
+        if len(variables) > 1:  # one twice, another never
+            wrong.append(-1)
+        for symbol in wrong:
+            with pytest.raises(FormatError, match="bad: is damaged"):
+                _core.RuleTable.open(str(crafted(path, "rules", 2, target_of(rule, variables[0], symbol))))
+
+
+@pytest.mark.parametrize("node", [1, 30, 900, -3])
+def test_every_part_of_a_large_trie_is_checked(tmp_path: Path, node: int) -> None:
+    path = tmp_path / "rules.table"
+    large_table().write(str(path))
+    for section in ("trie.first_child", "trie.first_rule", "trie.parent", "trie.symbol"):
+        with pytest.raises(FormatError, match="bad: is damaged"):
+            _core.RuleTable.open(str(crafted(path, "rules", 2, put("I", section, node, 2**30))))
+
+
+def test_a_changed_byte_is_a_checksum_that_does_not_fit(tmp_path: Path) -> None:
+    """Whatever else is wrong with the values."""
+    path = tmp_path / "rules.table"
+    small_table().write(str(path))
+    whole = path.read_bytes()
+    for at in range(64 * (1 + len(_core.read_sections(str(path), "rules", 2))), len(whole), 64):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+        with pytest.raises(FormatError, match=r"the checksum of its section '[a-z_.]+' does not fit"):
+            _core.RuleTable.open(str(path))
+
+
 FAST = {
     "an infinite 1-gram": put("f", "unigrams", 2, float("-inf")),
     "a probability that is no number": put("f", "table.2", 8, float("nan")),
