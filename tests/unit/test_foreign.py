@@ -252,7 +252,7 @@ def test_glue_rules_with_marks_are_the_built_in_ones(tmp_path, model, decoder):
     weights = weights_of(tmp_path, WEIGHTS[decoder], decoder)
     (tmp_path / "rules").write_text(RULES[decoder])
     (tmp_path / "glue").write_text(GLUE[decoder])
-    prefixes = weights.settings.prefixes or ("tm_pt", "tm_glue")
+    prefixes = weights.settings.prefixes or ["tm_pt", "tm_glue"]
     files = [tmp_path / "rules", tmp_path / "glue"]
     alone = ForeignTranslator(read_grammar(files[:1], decoder, prefix=prefixes), weights, model)
     own = ForeignTranslator(read_grammar(files, decoder, prefix=prefixes), weights, model, glue=False)
@@ -282,14 +282,14 @@ def test_given_translations_between_marks(tmp_path, model):
 
 def test_names_in_a_configuration(tmp_path):
     weights = weights_of(tmp_path, WEIGHTS["moses"], "moses")
-    assert weights.settings.prefixes == ("PhraseDictionaryMemory0", "PhraseDictionaryMemory1")
+    assert weights.settings.prefixes == ["PhraseDictionaryMemory0", "PhraseDictionaryMemory1"]
     old = weights_of(tmp_path, "[weight-d]\n1\n" + WEIGHTS["moses"], "moses")  # a section that Moses passes over
     assert old.weights == weights.weights
     assert weights.weights["Unknown"] == 1.0  # what Moses takes when no weight is given
     assert weights.ours()["lm"] == 0.6
     assert weights.features({"lm": -2.0, "unknown": 1.0})["Unknown"] == -100
     config = "tm = thrax phrase 20 grammar\ntm = hiero -maxspan 20 -path grammar -owner other\nlm_0 1\n"
-    assert weights_of(tmp_path, config, "joshua").settings.prefixes == ("tm_phrase", "tm_other")
+    assert weights_of(tmp_path, config, "joshua").settings.prefixes == ["tm_phrase", "tm_other"]
     (tmp_path / "more").write_text("tm_phrase_0 2\nlm_0 3\n")
     assert weights_of(tmp_path, config + "weights_file = more\n", "joshua").weights == {"tm_phrase_0": 2, "lm_0": 1}
     with pytest.raises(FormatError, match="weights: has no weights"):

@@ -338,7 +338,7 @@ def test_the_same_settings_when_they_are_off(tmp_path):
 def test_old_names_of_settings(tmp_path):
     (tmp_path / "config").write_text("span_limit=50\nphrase_owner=pt\nglue_owner=mono\nlm 0 1.0\nphrasemodel pt 0 2\n")
     found = read_foreign_weights(tmp_path / "config", "joshua")
-    assert (found.settings.span_limit, found.settings.prefixes) == (50, ("tm_pt", "tm_mono"))
+    assert (found.settings.span_limit, found.settings.prefixes) == (50, ["tm_pt", "tm_mono"])
     assert found.weights == {"lm_0": 1, "tm_pt_0": 2}
 
 
@@ -382,7 +382,7 @@ def test_an_old_moses_ini(tmp_path):
         }
     )
     settings = found.settings
-    assert (settings.prefixes, settings.span_limit) == (("TranslationModel0", "TranslationModel1"), 15)
+    assert (settings.prefixes, settings.span_limit) == (["TranslationModel0", "TranslationModel1"], 15)
     assert settings.per_source == 7
     (tmp_path / "ini").write_text(OLD.replace("6 0 0", "0 0"))  # as they were before 2009
     assert read_foreign_weights(tmp_path / "ini", "moses").weights == found.weights

@@ -100,7 +100,7 @@ def decode(
     said = ForeignConfig() if config is None else read_config(config, decoder)
     files = Files(
         decoder,
-        tuple(grammar) if grammar else said.grammars,
+        tuple(grammar or said.grammars),
         weights or said.weights,
         lm or said.lm,
         tuple(prefix or ()),

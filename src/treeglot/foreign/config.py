@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from treeglot.base.errors import FormatError
@@ -31,12 +31,12 @@ _NOT_DONE = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass
 class ForeignConfig:
     """What a configuration says; files as they can be opened from here."""
 
     settings: ForeignSettings = field(default_factory=ForeignSettings)
-    grammars: tuple[Path, ...] = ()
+    grammars: list[Path] = field(default_factory=list)
     weights: Path | None = None  # a file of weights, or the configuration itself
     lm: Path | None = None
     glue: bool = True
@@ -47,7 +47,7 @@ def read_config(path: PathLike, decoder: Decoder) -> ForeignConfig:
     if decoder == "cdec":
         return read_cdec_config(path)
     settings = read_foreign_weights(path, decoder, strict=True).settings
-    grammars = tuple(beside(path, name) for name in settings.grammars)
+    grammars = [beside(path, name) for name in settings.grammars]
     return ForeignConfig(settings, grammars, Path(path), beside(path, settings.lm) if settings.lm else None)
 
 
@@ -97,19 +97,14 @@ def read_cdec_config(path: PathLike) -> ForeignConfig:
             reader.read(name, value)
         except ValueError as error:
             raise FormatError(file, number, str(error)) from error
-    return reader.done()
+    return reader.found
 
 
 class _Reader:
     def __init__(self, path: PathLike) -> None:
         self.path = path
-        self.grammars: list[Path] = []
-        self.weights: Path | None = None
-        self.lm: Path | None = None
-        self.glue = True
+        self.found = ForeignConfig(ForeignSettings(functions=[], passes=False))
         self.trees = False
-        self.names: dict[str, str] = {}
-        self.settings = ForeignSettings(functions=(), passes=False)
 
     def read(self, name: str, value: str) -> None:
         if name in _NOT_DONE:
@@ -118,32 +113,28 @@ class _Reader:
             case "formalism":
                 self._formalism(value)
             case "grammar":
-                self.grammars.append(beside(self.path, value))
+                self.found.grammars.append(beside(self.path, value))
             case "weights":
-                self.weights = beside(self.path, value)
+                self.found.weights = beside(self.path, value)
             case "feature_function":
                 self._function(value)
             case "scfg_max_span_limit":
-                self.settings = replace(self.settings, span_limit=positive(value, name))
+                self.found.settings.span_limit = positive(value, name)
             case "goal":
-                self.settings = replace(self.settings, goal=value)
+                self.found.settings.goal = value
             case "scfg_default_nt":
-                self.settings = replace(self.settings, passed=value, glued=value)
+                self.found.settings.passed = self.found.settings.glued = value
             case "add_pass_through_rules":
-                self.settings = replace(self.settings, passes=True)
+                self.found.settings.passes = True
                 self._check_trees()
             case "scfg_no_hiero_glue_grammar":
-                self.glue = False
+                self.found.glue = False
             case "k_best":
-                self.settings = replace(self.settings, kbest=positive(value, name) or 0)
+                self.found.settings.kbest = positive(value, name) or 0
             case "cubepruning_pop_limit":
-                self.settings = replace(self.settings, pop_limit=positive(value, name))
+                self.found.settings.pop_limit = positive(value, name)
             case "intersection_strategy" if value.lower() == "full":
-                self.settings = replace(self.settings, pop_limit=0)
-
-    def done(self) -> ForeignConfig:
-        settings = replace(self.settings, names=self.names)
-        return ForeignConfig(settings, tuple(self.grammars), self.weights, self.lm, self.glue)
+                self.found.settings.pop_limit = 0
 
     def _formalism(self, value: str) -> None:
         if value.lower() not in ("scfg", "t2s"):
@@ -152,7 +143,7 @@ class _Reader:
         self._check_trees()
 
     def _check_trees(self) -> None:
-        if self.trees and self.settings.passes:
+        if self.trees and self.found.settings.passes:
             raise ValueError(
                 "add_pass_through_rules is not supported for formalism=t2s: nothing passes through without a rule"
             )
@@ -162,17 +153,17 @@ class _Reader:
         if function not in FUNCTIONS:
             raise ValueError(f"feature_function={function} is not supported; known: {', '.join(FUNCTIONS)}")
         if FUNCTIONS[function] == FUNCTIONS["LanguageModel"]:
-            if self.lm is not None:
+            if self.found.lm is not None:
                 raise ValueError("another language model; expected one")
             self._model(value, given)
-        self.settings = replace(self.settings, functions=(*(self.settings.functions or ()), *FUNCTIONS[function]))
+        self.found.settings.functions = [*(self.found.settings.functions or []), *FUNCTIONS[function]]
 
     def _model(self, value: str, given: list[str]) -> None:
         match given:
             case ["-n", name, path]:
-                self.names = {"LanguageModel": name, "LanguageModel_OOV": f"{name}_OOV"}
+                self.found.settings.names = {"LanguageModel": name, "LanguageModel_OOV": f"{name}_OOV"}
             case ["-o", _, path] | [path, "-o", _] | [path]:
                 pass
             case _:
                 raise ValueError(f"{value[:60]!r} is not supported; expected a file, and -n NAME or -o ORDER alone")
-        self.lm = beside(self.path, path)
+        self.found.lm = beside(self.path, path)

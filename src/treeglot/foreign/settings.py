@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -22,23 +22,23 @@ OLD_WEIGHTS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass
 class ForeignSettings:
     """Settings of another decoder's configuration; what it does not say is empty or None."""
 
-    names: Mapping[str, str] = field(default_factory=dict)  # what features that usually have another name are called
-    prefixes: tuple[str, ...] = ()  # what names of features begin with, by grammar
+    names: dict[str, str] = field(default_factory=dict)  # what features that usually have another name are called
+    prefixes: list[str] = field(default_factory=list)  # what names of features begin with, by grammar
     span_limit: int | None = None  # of the first grammar
     per_source: int | None = None  # likewise
     goal: str = ""  # the label of sentences
     passed: str = ""  # the label of words that pass through
-    passed_labels: Mapping[str, float] = field(default_factory=dict)  # or several, with the logarithm of each
+    passed_labels: dict[str, float] = field(default_factory=dict)  # or several, with the logarithm of each
     mark: str = ""  # what stands after such words
     only_unknown: bool = False  # whether only words without a rule pass through
     passes: bool = True  # whether any do
     glued: str = ""  # the label that glue joins
-    functions: tuple[str, ...] | None = None  # features that are on, of those that do not come with rules; None: all
-    grammars: tuple[str, ...] = ()  # the files that are named
+    functions: list[str] | None = None  # features that are on, of those that do not come with rules; None: all
+    grammars: list[str] = field(default_factory=list)  # the files that are named
     lm: str = ""  # likewise
     pop_limit: int | None = None
     kbest: int = 0  # how many translations are printed of each sentence
@@ -53,49 +53,19 @@ class SettingsReader:
 
     def __init__(self, strict: bool = False) -> None:
         self.strict = strict
-        self.grammars: list[str] = []
-        self.lm = ""
-        self.pop_limit: int | None = None
-        self.kbest = 0
-        self.names: dict[str, str] = {}
-        self.prefixes: list[str] = []
-        self.span_limit: int | None = None
-        self.per_source: int | None = None
-        self.goal = self.passed = self.mark = ""
+        self.found = ForeignSettings()
         self.weights_file = self.labels_file = ""
-        self.passed_labels: dict[str, float] = {}
-        self.only_unknown = False
         self.defaults: dict[str, float] = {}  # weights of features that need not be given one
         self.old: tuple[int, str] | None = None  # a section of weights that Moses reads only where [weight] is not
         self._old_weights: dict[str, list[float]] = {}
         self._old_tables: list[int] = []  # how many scores each has
         self._seen: dict[str, int] = {}
-        self._functions: list[str] = []  # that Joshua is told to use; before version 5 it was not told
-
-    def done(self) -> ForeignSettings:
-        """All that was said."""
-        return ForeignSettings(
-            self.names,
-            tuple(self.prefixes),
-            self.span_limit,
-            self.per_source,
-            self.goal,
-            self.passed,
-            self.passed_labels,
-            self.mark,
-            self.only_unknown,
-            functions=(*self._functions, "lm_0") if self._functions else None,
-            grammars=tuple(self.grammars),
-            lm=self.lm,
-            pop_limit=self.pop_limit,
-            kbest=self.kbest,
-        )
 
     def _model(self, path: str) -> None:
         """A language model that is named."""
-        if self.lm and self.strict:
+        if self.found.lm and self.strict:
             raise ValueError(f"another language model, {path[:60]!r}; expected one")
-        self.lm = self.lm or path
+        self.found.lm = self.found.lm or path
 
     def _refuse(self, what: str, known: Iterable[str]) -> None:
         if self.strict:
@@ -106,21 +76,21 @@ class SettingsReader:
         match section:
             case "feature":
                 self._moses_feature(line)
-            case "max-chart-span" if self.span_limit is None:
-                self.span_limit = positive(line, "[max-chart-span]")
-            case "ttable-limit" if self.per_source is None:
-                self.per_source = _number(line, "[ttable-limit]")
+            case "max-chart-span" if self.found.span_limit is None:
+                self.found.span_limit = positive(line, "[max-chart-span]")
+            case "ttable-limit" if self.found.per_source is None:
+                self.found.per_source = _number(line, "[ttable-limit]")
             case "unknown-lhs":
                 self.labels_file = line
             case "ttable-file":
                 # KIND SOURCE TARGET SCORES PATH; once without the kind.
                 scores = ["", *line.split()][-2]
                 self._old_tables.append(_number(scores, "[ttable-file]") or 0)
-                self.grammars.append(line.split()[-1])
+                self.found.grammars.append(line.split()[-1])
             case "lmodel-file":  # KIND FACTOR ORDER PATH
                 self._model(line.split()[-1])
             case "cube-pruning-pop-limit":
-                self.pop_limit = _number(line, "[cube-pruning-pop-limit]")
+                self.found.pop_limit = _number(line, "[cube-pruning-pop-limit]")
             case "weight-file" if self.strict:
                 raise ValueError(f"[weight-file] {line[:60]} is not supported: weights of sparse features are not read")
             case "inputtype" if line in _NO_SENTENCES:
@@ -156,7 +126,7 @@ class SettingsReader:
             values, scores = scores[:size], scores[size:]
             name = f"TranslationModel{i}"
             found |= {name if size == 1 else f"{name}_{j}": value for j, value in enumerate(values)}
-        self.prefixes = [f"TranslationModel{i}" for i in range(len(sizes))]
+        self.found.prefixes = [f"TranslationModel{i}" for i in range(len(sizes))]
         return {"UnknownWordPenalty0": 1.0} | found
 
     def moses_label(self, line: str) -> None:
@@ -176,22 +146,22 @@ class SettingsReader:
         match key:
             case "tm":
                 self._tm(value)
-            case "spanlimit" if self.span_limit is None:  # this, and the owners, of versions before 4
-                self.span_limit = positive(value, "the span limit")
+            case "spanlimit" if self.found.span_limit is None:  # this, and the owners, of versions before 4
+                self.found.span_limit = positive(value, "the span limit")
             case "phraseowner" | "glueowner":
-                self.prefixes.append(f"tm_{value}")
+                self.found.prefixes.append(f"tm_{value}")
             case "goalsymbol":
-                self.goal = value.strip("[]")
+                self.found.goal = value.strip("[]")
             case "defaultnonterminal":
-                self.passed = value.strip("[]")
+                self.found.passed = value.strip("[]")
             case "weightsfile":
                 self.weights_file = value
             case "markoovs":
-                self.mark = "_OOV" if value.lower() == "true" else ""
+                self.found.mark = "_OOV" if value.lower() == "true" else ""
             case "trueoovsonly":
-                self.only_unknown = value.lower() == "true"
+                self.found.only_unknown = value.lower() == "true"
             case "numtranslationoptions":
-                self.per_source = _number(value, "num-translation-options")
+                self.found.per_source = _number(value, "num-translation-options")
             case "oovlist":
                 self._passed(value.split(), line)
             case "featurefunction" if not {"-class_map", "-value"}.isdisjoint(value.split()):
@@ -201,9 +171,9 @@ class SettingsReader:
             case "lm":  # KIND ORDER … PATH
                 self._model(value.split()[-1] if value else "")
             case "poplimit":
-                self.pop_limit = _number(value, "pop-limit")
+                self.found.pop_limit = _number(value, "pop-limit")
             case "topn":
-                self.kbest = _number(value, "top-n") or 0
+                self.found.kbest = _number(value, "top-n") or 0
             case "search" if value != "cky":
                 raise ValueError(f"{line.strip()[:60]!r} is not supported: {PHRASES}")
 
@@ -211,13 +181,13 @@ class SettingsReader:
         """A line of a section of travatar.ini, such as [tm_file]."""
         match section:
             case "tm_file":
-                self.grammars.append(line)
+                self.found.grammars.append(line)
             case "lm_file":
                 self._model(line.split("|")[0])
             case "pop_limit":
-                self.pop_limit = _number(line, "[pop_limit]")
+                self.found.pop_limit = _number(line, "[pop_limit]")
             case "nbest":
-                self.kbest = _number(line, "[nbest]") or 0
+                self.found.kbest = _number(line, "[nbest]") or 0
             case "binarize" if line != "none":
                 raise ValueError(f"[binarize] {line[:30]} is not supported: {BINARISED}")
             case "tm_storage" if line not in ("hash", "marisa"):
@@ -230,7 +200,9 @@ class SettingsReader:
             self._model(dict(pairwise(parts)).get("-lm_file", ""))
         elif name not in _JOSHUA_FUNCTIONS:
             self._refuse(f"feature-function = {name}", (*_JOSHUA_FUNCTIONS, *_JOSHUA_MODELS))
-        self._functions.append(name)
+        if self.found.functions is None:  # before version 5 Joshua was not told which to use
+            self.found.functions = ["lm_0"]
+        self.found.functions.append(name)
 
     def _tm(self, value: str) -> None:
         parts = value.split()
@@ -240,17 +212,17 @@ class SettingsReader:
         owner, limit = by_name.get("-owner"), by_name.get("-maxspan")
         if owner is None and len(parts) >= 4:
             owner, limit = parts[1:3]
-        self.grammars.append(by_name.get("-path", parts[-1] if parts else ""))
-        if not self.prefixes:
-            self.span_limit = positive(limit or "", "the span limit")
-        self.prefixes.append(f"tm_{owner or 'pt'}")
+        self.found.grammars.append(by_name.get("-path", parts[-1] if parts else ""))
+        if not self.found.prefixes:
+            self.found.span_limit = positive(limit or "", "the span limit")
+        self.found.prefixes.append(f"tm_{owner or 'pt'}")
 
     def _passed(self, parts: list[str], line: str) -> None:
         for label, probability in zip(parts[::2], parts[1::2], strict=False):
             value = parse_number(probability)
             if not 0 < value < math.inf:
                 raise ValueError(f"the probability of {label!r} is {probability[:30]!r}; expected a number above 0")
-            self.passed_labels[label.strip("[]")] = math.log(value)
+            self.found.passed_labels[label.strip("[]")] = math.log(value)
         if len(parts) % 2 or not parts:
             raise ValueError(f"{line.strip()[:60]!r} is no list of labels; expected LABEL PROBABILITY …")
 
@@ -260,16 +232,16 @@ class SettingsReader:
         number = self._seen[kind] = self._seen.get(kind, -1) + 1
         name = options.get("name", f"{kind}{number}")
         if kind.startswith("PhraseDictionary"):
-            if not self.prefixes:
-                self.per_source = _number(options.get("table-limit", ""), "table-limit")
-            self.names[f"TranslationModel{len(self.prefixes)}"] = name
-            self.prefixes.append(name)
-            self.grammars.append(options.get("path", ""))
+            if not self.found.prefixes:
+                self.found.per_source = _number(options.get("table-limit", ""), "table-limit")
+            self.found.names[f"TranslationModel{len(self.found.prefixes)}"] = name
+            self.found.prefixes.append(name)
+            self.found.grammars.append(options.get("path", ""))
         elif kind.upper().endswith("LM"):
-            self.names.setdefault("LM0", name)
+            self.found.names.setdefault("LM0", name)
             self._model(options.get("path", ""))
         elif kind in ("WordPenalty", "UnknownWordPenalty", "PhrasePenalty"):
-            self.names.setdefault(kind + "0", name)
+            self.found.names.setdefault(kind + "0", name)
         else:
             self._refuse(kind, _MOSES_FEATURES)
         if kind == "UnknownWordPenalty":

@@ -82,7 +82,7 @@ class ForeignWeights:
     terms: Mapping[str, Term] = field(init=False)
     glue: bool = True
     marked: bool = False
-    settings: ForeignSettings = ForeignSettings()  # noqa: RUF009 - it is frozen
+    settings: ForeignSettings = field(default_factory=ForeignSettings)
 
     def __post_init__(self) -> None:
         on = self.settings.functions
@@ -199,7 +199,7 @@ def read_foreign_weights(path: PathLike, decoder: Decoder, *, strict: bool = Fal
         raise FormatError(os.fspath(path), 0, f"has no weights; {_EXPECTED[decoder]}")
     for name, weight in settings.defaults.items():
         weights.setdefault(name, weight)
-    return ForeignWeights(decoder, weights, settings=settings.done())
+    return ForeignWeights(decoder, weights, settings=settings.found)
 
 
 def _read_labels(path: Path, settings: SettingsReader) -> None:
