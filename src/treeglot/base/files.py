@@ -22,7 +22,7 @@ from typing import IO, Any, Literal, TypeAlias, TypeVar, cast
 
 from treeglot.base.errors import FormatError
 
-PathLike: TypeAlias = "str | os.PathLike[str]"
+PathLike: TypeAlias = str | os.PathLike[str]
 T = TypeVar("T")
 
 CHUNK = 1 << 20

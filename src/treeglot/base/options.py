@@ -270,7 +270,7 @@ def in_file(path: str | Path, error: UsageError) -> FormatError:
 
 
 def options_table(schema: Callable[..., Any]) -> str:
-    """The options as a Markdown table, for the docs.
+    """The options that have help as a Markdown table, for the docs.
 
     >>> def rules(max_words: Annotated[int, "longest source side", Range(least=1)] = 7): ...
     >>> print(options_table(rules))
@@ -283,7 +283,8 @@ def options_table(schema: Callable[..., Any]) -> str:
         default = "required" if o.default is REQUIRED else _shown(o.default)
         value = ", ".join(filter(None, (wanted(o.type), o.range.words())))
         cells = (value, default, o.described().replace("|", "\\|").replace("<", "&lt;"))
-        rows.append(f"| `{o.name}` | {' | '.join(cells)} |")
+        if o.help:
+            rows.append(f"| `{o.name}` | {' | '.join(cells)} |")
     return "\n".join(rows)
 
 

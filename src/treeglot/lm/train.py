@@ -9,14 +9,16 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TypeAlias
+from pathlib import Path
+from typing import Annotated, TypeAlias
 
 from treeglot._core import EstimatedNgrams, NgramText, NgramTrainer, NgramTrainReport
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, read_chunks, write_binary
+from treeglot.base.options import Range
 from treeglot.base.sizes import parse_size
 
-Line: TypeAlias = "str | Sequence[str]"  # a line of text, or its words
+Line: TypeAlias = str | Sequence[str]  # a line of text, or its words
 Progress: TypeAlias = Callable[[str, int, int], None]  # the stage, how much is done, of how much (0: nobody knows)
 
 HIGHEST_ORDER = 9  # of the core's
@@ -39,13 +41,15 @@ class Training:
 
 def train_ngram(
     text: PathLike | Iterable[Line],
-    order: int = 5,
+    order: Annotated[int, "words in the longest n-grams", Range(least=1, most=HIGHEST_ORDER)] = 5,
     *,
-    prune: Sequence[int] = (),
-    memory: str | int = "2G",
-    fallback: tuple[float, float, float] | None = FALLBACK,
-    scratch: PathLike | None = None,
-    threads: int = 1,
+    prune: Annotated[Sequence[int], "counts up to which n-grams are left out, by order", Range(least=0)] = (),
+    memory: Annotated[str | int, "what counting and estimating may take, about; the rest goes through the disk"] = "2G",
+    fallback: Annotated[
+        tuple[float, float, float] | None, "discounts for orders whose own cannot be estimated"
+    ] = FALLBACK,
+    scratch: Annotated[str | Path | None, "the folder for what does not fit; default: the system's"] = None,
+    threads: Annotated[int, "they format the output; counting takes one", Range(least=1)] = 1,
     out: PathLike | None = None,
     name: str | None = None,
     progress: Progress | None = None,
