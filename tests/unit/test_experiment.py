@@ -1,6 +1,7 @@
 """Recipes: what they refuse, a whole run on the sample treebank, its report."""
 
 import base64
+import dataclasses
 import json
 import re
 import zlib
@@ -14,6 +15,7 @@ from treeglot.align import ALIGNERS
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.options import options_of
 from treeglot.cli import main
+from treeglot.decode import SearchOptions
 from treeglot.evaluate import Bleu
 from treeglot.evaluate.report import ReportOptions
 from treeglot.experiment import Pipeline, load_recipe, steps_of
@@ -24,6 +26,7 @@ from treeglot.models.hiero import WEIGHTS
 from treeglot.models.kinds import find_kind
 from treeglot.parse import ParsingOptions
 from treeglot.parse.train import ParserTraining
+from treeglot.rules.sql import ScoreOptions
 from treeglot.syntax import heads
 from treeglot.tune import METHODS
 from treeglot.tune.mert import Mert
@@ -73,6 +76,20 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def done(corpus: Path) -> Path:
     assert main(["run", str(corpus / "recipe.toml"), "--threads", "2"]) == 0
     return corpus / "recipe"
+
+
+def test_a_table_of_options_keeps_the_kinds_other_defaults(corpus: Path) -> None:
+    recipe = corpus / "kinds.toml"
+    recipe.write_text(
+        RECIPE.replace(
+            'kind = "hiero"\noptions = { search = { pop_limit = 20 } }',
+            'kind = "hiero"\noptions = { search = { pop_limit = 20 }, score = { min_occurrences = 2 } }',
+        )
+    )
+    steps = {step.name: step for step in steps_of(load_recipe(recipe))}
+    options = steps["train hiero"].settings["options"]
+    assert options["search"] == dataclasses.asdict(SearchOptions(pop_limit=20))
+    assert options["score"] == dataclasses.asdict(ScoreOptions(smoothing="kneser-ney", min_occurrences=2))
 
 
 def test_a_run_leaves_a_report(done: Path) -> None:

@@ -216,7 +216,7 @@ def test_changes_leave_the_rest_as_it_is() -> None:
         search: Search = option(Search(beam=3.0, exact=True), "how to search")
 
     assert changed(Kind(), {"search": {"pop_limit": 7}}).search == Search(7, 3.0, True)
-    assert from_table(Kind, {"search": {"pop_limit": 7}}).search == Search(7)
+    assert from_table(Kind, {"search": {"pop_limit": 7}}).search == Search(7, 3.0, True)
     with pytest.raises(UsageError, match=r"^unknown option of \[search\] 'pops'"):
         changed(Kind(), {"search": {"pops": 1}})
 

@@ -187,7 +187,10 @@ def _fields(schema: Any) -> tuple[Option, ...]:
 
 
 def from_table(schema: Callable[..., T], table: Mapping[str, Any], *, table_name: str = "") -> T:
-    """Call `schema` with the values of `table`, each checked against its declaration; nothing unknown passes."""
+    """Call `schema` with the values of `table`, each checked against its declaration; nothing unknown passes.
+
+    A table in the table changes the options that it names; the others are those of the option's default.
+    """
     return _make(schema, table, (table_name,) if table_name else ())
 
 
@@ -343,7 +346,8 @@ def _values(schema: Callable[..., Any], table: Mapping[str, Any], key: Key, base
     for name, value in table.items():
         if name not in known:
             raise UsageError(unknown(f"option{where}", name, known), (*key, name))
-        values[name] = _value(value, known[name].type, (*key, name), None if base is None else getattr(base, name))
+        within = known[name].default if base is None else getattr(base, name)
+        values[name] = _value(value, known[name].type, (*key, name), within)
     for o in known.values():
         if base is None and o.default is REQUIRED and o.name not in values:
             raise UsageError(f"option {o.name!r}{where} is missing; expected {wanted(o.type)}: {o.help}", key)

@@ -9,14 +9,11 @@ import typer
 
 from treeglot.cli.output import say, warn
 from treeglot.cli.parameters import FILE
+from treeglot.corpus import Corpus
 
 
 def analyse_phrases(
-    source: Annotated[Path, typer.Option(help="Tokenised source sentences, one a line.")],
-    target: Annotated[Path, typer.Option(help="Tokenised target sentences, one a line.")],
-    alignments: Annotated[Path, typer.Option(help="Word alignments in Pharaoh's format, source-target.")],
-    source_trees: Annotated[Path, typer.Option(help="Parses of the source sentences.")],
-    target_trees: Annotated[Path, typer.Option(help="Parses of the target sentences.")],
+    corpus: Corpus,
     first: Annotated[int, typer.Option(help="Take only so many sentence pairs; 0: all.", min=0)] = 0,
     max_phrase: Annotated[int, typer.Option(help="Source words of a phrase, at most; -1: any number.", min=-1)] = -1,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out trees that do not fit, count them.")] = False,
@@ -31,17 +28,11 @@ def analyse_phrases(
     from treeglot.analyse import phrase_kinds
     from treeglot.base.errors import UsageError
     from treeglot.base.files import write_binary
-    from treeglot.corpus import Corpus, Needs
+    from treeglot.corpus import Needs
 
     if max_phrase == 0:
         raise UsageError("--max-phrase is 0; expected 1 or more, or -1 for no limit")
-    corpus = Corpus(
-        source=source,
-        target=target,
-        alignments=alignments,
-        source_trees=source_trees,
-        target_trees=target_trees,
-    )
+    corpus.expect("alignments", "source_trees", "target_trees")
     pairs = corpus.pairs(Needs(source="tree", target="tree", skip_bad=skip_bad))
     found = phrase_kinds(islice(pairs, first or None), max_phrase, threads)
     say(f"{found.pairs:,} sentence pairs")
