@@ -74,3 +74,12 @@ def test_the_check_can_fail() -> None:
     assert not allowed("lm", "evaluate")
     assert not allowed("corpus", "rules")
     assert allowed("decode", "lm")
+
+
+def test_patterns_are_those_of_the_oldest_python() -> None:
+    """Python 3.10 refuses `a++`, and with it the module."""
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re."):
+                patterns = [each.value for each in node.args[:1] if isinstance(each, ast.Constant)]
+                assert not [p for p in patterns if re.search(r"[\w\])}][*+?]\+|\(\?>", p)], path

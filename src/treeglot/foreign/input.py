@@ -14,8 +14,8 @@ from treeglot.syntax import Tree
 REFERENCE = "the reference after ||| is not used"
 ANNOTATED = "annotations of words in brackets are not used"
 
-# NAME=VALUE, in quotes or not; what has matched is never given back, so that no attribute takes more than one look.
-_ATTRIBUTE = re.compile(r'(?<![\w-])([\w-]++)\s*+=\s*+(?:"([^"]*+)"|([^"\s]\S*+))')
+# NAME=VALUE, in quotes or not. Nothing that follows a part can be in it: no attribute takes more than two looks.
+_ATTRIBUTE = re.compile(r'(?<![\w-])([\w-]+)\s*=\s*(?:"([^"]*)"|([^"\s]\S*))')
 _NO_SENTENCE = {"((('": "a lattice", '{"rules":': "a forest"}  # what a line begins with; the first is cdec's own test
 # What Joshua makes of characters that mean something in its rules, in the input; its output has them back.
 _MASKS = {"[": "-lsb-", "]": "-rsb-", "|": "-pipe-"}
