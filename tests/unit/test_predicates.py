@@ -9,7 +9,8 @@ import pytest
 from treeglot import FormatError, UsageError
 from treeglot.cli import main
 from treeglot.syntax import write
-from treeglot.syntax.formats import read_dependencies
+from treeglot.syntax.formats import enju, read_dependencies
+from treeglot.syntax.formats import lines as records
 from treeglot.syntax.formats.enju import UnknownPredicateWarning
 from treeglot.syntax.predicates import Phrase, PredicateSentence, Token, predicate_arcs
 
@@ -118,6 +119,24 @@ def test_heads_that_lead_nowhere_and_cycles_are_left_out() -> None:
 
 def sentence(inside: str, id: str = "s0") -> str:
     return f'<sentence id="{id}">{inside}</sentence>\n'
+
+
+def test_a_line_of_beginnings_is_read_once(tmp_path: Path) -> None:
+    """Looked at again from each of them, it would take hours."""
+    with pytest.raises(FormatError, match=r"x\.enju:1: the file ends inside the sentence"):
+        list(read_dependencies(_written(tmp_path, "<sentence " * 400_000)))
+    with pytest.raises(FormatError, match=r"x\.enju:1: the file ends inside the sentence"):
+        list(read_dependencies(_written(tmp_path, "<sentence>\n" + "<tok>\n" * 100_000)))
+
+
+def test_lines_and_sentences_have_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "LONGEST", 1000)
+    monkeypatch.setattr(enju, "LONGEST", 1000)
+    for name in ("x.enju", "x.candc"):
+        with pytest.raises(FormatError, match=rf"{name}:1: is longer than 1000 bytes; TREEGLOT_LONGEST_LINE sets"):
+            list(read_dependencies(_written(tmp_path, "a" * 1001, name)))
+    with pytest.raises(FormatError, match=r"x\.enju:2: the sentence that begins here is longer than 1000 bytes"):
+        list(read_dependencies(_written(tmp_path, "\n<sentence>\n" + "<tok>\n" * 300)))
 
 
 GOOD = sentence('<cons id="c0" head="t0" sem_head="t0"><tok id="t0" pos="VB" pred="verb_arg1" arg1="t1">go</tok> '

@@ -13,7 +13,7 @@ from xml.sax.saxutils import unescape
 
 from treeglot._core import Dependency
 from treeglot.base.errors import FormatError, UsageError
-from treeglot.base.files import read_chunks
+from treeglot.base.files import LONGEST, read_chunks, too_long
 from treeglot.syntax.formats.format import Format
 from treeglot.syntax.formats.lines import BadRecordError, LineRecords
 from treeglot.syntax.predicates import Phrase, PredicateSentence, Token
@@ -22,7 +22,7 @@ Heads = Literal["syntactic", "semantic"]
 _ARGUMENT = re.compile(r"arg\d+|mod")
 _ATTRIBUTE = re.compile(r'\s*([\w.:-]+)="([^"<]*)"')
 _OFFSET = re.compile(r"[0-9]{1,18}")
-_END = re.compile(r"</sentence\s*>|<sentence\b[^>]*/>")
+_END = re.compile(r"</sentence\s*>|<sentence\b[^<>]*/>")  # no stretch of a line is looked at twice
 
 
 class UnknownPredicateWarning(UserWarning):
@@ -63,14 +63,15 @@ class EnjuXml(_Sentences):
     def __init__(self, file: str, skip_bad: bool, heads: str = "syntactic") -> None:
         super().__init__(file, skip_bad, heads)
         self._begun = 0  # the line in which the sentence at hand begins
-        self._text = ""
+        self._text: list[str] = []  # its lines so far
+        self._size = 0
 
     def take(self, number: int, line: str) -> Iterator[Dependency | BadRecordError]:
         """The sentences that end in the line."""
         for part in _parts(line):
             if self._text and re.match(r"\s*<sentence\b", part):
                 yield BadRecordError(self._begun, "the sentence that begins here has no </sentence>")
-                self._text = ""
+                self._text.clear()
             if not self._text:
                 part = part.strip()
                 if part.startswith("<?xml"):
@@ -83,14 +84,18 @@ class EnjuXml(_Sentences):
                 if not re.match(r"<sentence\b", part):
                     yield BadRecordError(number, f"{part[:40]!r} is outside of sentences; expected <sentence …>")
                     continue
-                self._begun = number
-            self._text += part + "\n"
-            if _END.search(part):
-                text, self._text = self._text, ""
+                self._begun, self._size = number, 0
+            self._text.append(part + "\n")
+            self._size += len(part)
+            if self._size > LONGEST:
+                yield BadRecordError(self._begun, f"the sentence that begins here {too_long(LONGEST)}")
+                self._text.clear()
+            elif _END.search(part):
                 try:
-                    yield self.finished(_XmlSentence(self._begun).parse(text))
+                    yield self.finished(_XmlSentence(self._begun).parse("".join(self._text)))
                 except BadRecordError as bad:
                     yield bad
+                self._text.clear()
 
     def end(self, number: int) -> Iterator[Dependency | BadRecordError]:
         """Refuses a sentence that does not end."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Generic, TypeVar
 
 from treeglot.base.errors import FormatError
+from treeglot.base.files import LONGEST, too_long
 
 T = TypeVar("T")
 
@@ -50,7 +51,10 @@ class LineRecords(ABC, Generic[T]):
     def feed(self, chunk: bytes) -> list[T | None]:
         """The records that are complete with these bytes; None for a bad one that was skipped."""
         *lines, self._rest = (self._rest + chunk).split(b"\n")
-        return self._take(lines)
+        out = self._take(lines)
+        if len(self._rest) > LONGEST:
+            raise FormatError(self.file, self._number + 1, too_long(LONGEST))
+        return out
 
     def finish(self) -> list[T | None]:
         """The records that the end of the file completes."""
