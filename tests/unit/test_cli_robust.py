@@ -8,7 +8,8 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,60 @@ def test_tuned_weights_are_only_replaced_by_force(corpus: Path, model: Path, cap
     assert main([*training(corpus, model), "--force"]) == 0
     assert content(model) != before
     assert main(training(corpus, model)) == 0
+
+
+def test_weights_that_cannot_be_read_are_only_replaced_by_force(corpus: Path, model: Path, capsys) -> None:
+    write_weights(model / "weights.txt", {**load(model).weights, "lm": 0.75})
+    toml = model / "model.toml"
+    toml.write_text(toml.read_text() + "beem = 5\n")
+    before = content(model)
+    assert main(training(corpus, model)) == 2
+    assert "expected --force to replace the model, or another folder" in capsys.readouterr().err
+    assert content(model) == before
+
+
+def test_a_model_is_replaced_whatever_interrupts_it(model: Path, tmp_path: Path, monkeypatch) -> None:
+    """Interrupted after any number of its files: the folder has one whole model again when it is opened."""
+    new = Path(shutil.copytree(model, tmp_path / "new"))
+    write_weights(new / "weights.txt", {**load(model).weights, "lm": 0.75})
+    replace = os.replace
+    for moved in range(len(content(new))):
+        folder = Path(shutil.copytree(model, tmp_path / str(moved)))
+        shutil.copytree(new, folder / ".next")
+        left = iter(range(moved))
+
+        def interrupted(*given: object, left: Iterator[int] = left, **more: object) -> None:
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+            replace(*given, **more)  # type: ignore[arg-type]
+
+        with monkeypatch.context() as context:
+            context.setattr(os, "replace", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                load(folder)
+        assert load(folder).weights["lm"] == 0.75
+        assert content(folder) == content(new)
+
+
+def test_a_training_that_is_interrupted_when_it_is_done(corpus: Path, model: Path, monkeypatch) -> None:
+    write_weights(model / "weights.txt", {**load(model).weights, "lm": 0.75})
+    with monkeypatch.context() as context:
+        context.setattr(
+            import_module("treeglot.models.train"), "move_in", lambda folder: (folder / ".next").is_dir() and 1 / 0
+        )
+        assert main([*training(corpus, model), "--force"]) == 1
+    assert load(model).weights["lm"] != 0.75
+    assert not (model / ".next").exists()
+
+
+@pytest.mark.parametrize("name", ["rules", "lm", "weights"])
+@pytest.mark.parametrize("path", ["/dev/zero", "../weights.txt", "a/../../b", "a\\u0000b"])
+def test_a_model_opens_files_of_its_own_alone(model: Path, name: str, path: str, capsys) -> None:
+    toml = model / "model.toml"
+    toml.write_text(f'{name} = "{path}"\n' + toml.read_text())
+    assert main(["translate", str(model), os.devnull]) == 1
+    assert f"error: {toml}:1: {name} is " in (said := capsys.readouterr().err)
+    assert "expected a file in the model's folder" in said
 
 
 def test_windows_line_ends(corpus: Path, model: Path, tmp_path: Path) -> None:

@@ -130,8 +130,8 @@ def run(
         forests as forest_stream,
         Progress("translating", unit="sentences") as progress,
     ):
-        for line, given in zip(stream, sources, strict=False) if output.key else ():  # what an earlier run did
-            if line == b"\n" or b'"problem": ' in line:
+        for done, given in zip(stream, sources, strict=False) if output.key else ():  # what an earlier run did
+            if done == b"\n" or b'"problem": ' in done:
                 bad += refused(translator.translate_batch([given])[0])
             number += 1
         for batch in batches(sources, BATCH):

@@ -5,19 +5,22 @@
     lm.bin          the compiled n-gram model
     weights.txt     a line `name value` for each feature
 
-Every file is complete when it appears under its name; `model.toml` is written last.
+Every file is complete when it appears under its name; `model.toml` is written last. A new model for the folder comes
+as the complete folder `.next` in it, whose files are then moved in. Whoever opens the model ends what was interrupted.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from html import escape
 from pathlib import Path
 
 from treeglot import _core
-from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.errors import FormatError, OptionError, UsageError
 from treeglot.base.files import PathLike, write_binary
 from treeglot.base.options import Options, load_options, option, required
 from treeglot.base.toml import format_value
@@ -26,6 +29,8 @@ from treeglot.decode.translator import Source
 from treeglot.decode.weights import read_weights, write_weights
 from treeglot.models.artefacts import load_artefacts
 from treeglot.models.kinds import find_kind
+
+NEXT = ".next"
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,14 @@ class ModelFile(Options):
     lm: str = option("lm.bin", "the compiled n-gram model; empty: none")
     weights: str = option("weights.txt", "the weights of the features")
     search: SearchOptions = option(SearchOptions(), "how to search unless told otherwise")
+
+    def __post_init__(self) -> None:
+        """Refuses files elsewhere: a model that comes from elsewhere opens nothing but its own."""
+        super().__post_init__()
+        for name in ("rules", "lm", "weights"):
+            path = Path(getattr(self, name))
+            if path.is_absolute() or ".." in path.parts or "\0" in str(path):
+                raise OptionError(f"{name} is {str(path)!r}; expected a file in the model's folder", (name,))
 
 
 class Model:
@@ -96,6 +109,7 @@ def load(directory: PathLike) -> Model:
     from treeglot.lm import load_ngram
 
     folder = Path(directory)
+    move_in(folder)
     path = folder / "model.toml"
     if not path.is_file():
         raise FormatError(os.fspath(folder), 0, "is not a model: it has no model.toml")
@@ -108,6 +122,29 @@ def load(directory: PathLike) -> Model:
     table = _core.RuleTable.open(os.fspath(folder / file.rules))
     setup = kind.matcher(*load_artefacts(folder, kind.source_heads, kind.dependency_models))
     return Model(folder, file, Translator(table, read_weights(folder / file.weights), lm, file.search, setup))
+
+
+def move_in(folder: Path) -> None:
+    """Move in the new model that waits in a folder, if there is one; what an interruption left is done by the next.
+
+    `model.toml` goes first and comes last, so that no two models mix.
+    """
+    try:
+        new = os.open(folder / NEXT, os.O_RDONLY | os.O_DIRECTORY)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    try:
+        with suppress(OSError):  # some network file systems have no locks
+            fcntl.flock(new, fcntl.LOCK_EX)
+        names = sorted(os.listdir(new), key=lambda name: name == "model.toml")  # noqa: PTH208 - another may move it in
+        if "model.toml" in names:
+            (folder / "model.toml").unlink(missing_ok=True)
+        for name in names:
+            os.replace(name, folder / name, src_dir_fd=new)
+        with suppress(OSError):  # another process has done it
+            (folder / NEXT).rmdir()
+    finally:
+        os.close(new)
 
 
 def write_model(directory: PathLike, kind: str, weights: Mapping[str, float], search: SearchOptions) -> None:

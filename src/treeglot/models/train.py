@@ -20,7 +20,7 @@ from treeglot.corpus.pairs import Pair, Pairs
 from treeglot.decode.weights import read_weights
 from treeglot.models.artefacts import DEPENDENCY_MODELS, DependencyModels, write_heads
 from treeglot.models.kinds import find_kind
-from treeglot.models.model import Model, ModelFile, load, write_model
+from treeglot.models.model import NEXT, Model, ModelFile, load, move_in, write_model
 from treeglot.syntax.formats.core import PLAIN
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ def train(
     options = options or declared.options()
     declared.validate(options)
     place, size = Path(out), parse_size(memory)
+    move_in(place)
     if not force:
         _refuse_tuned(place)
     with scratch_folder(nearest_folder(place), "train") as scratch:
@@ -96,29 +97,23 @@ def train(
                 (scratch / DEPENDENCY_MODELS[unit]).rename(folder / DEPENDENCY_MODELS[unit])
             report(f"dependency models of {trees.trees:,} trees compiled")
         write_model(folder, declared.name, declared.weights, options.search)
-        _move_model(folder, place)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        folder.rename(place / NEXT if place.is_dir() else place)
+        move_in(place)
     return load(place)
 
 
 def _refuse_tuned(folder: Path) -> None:
-    """Refuse to replace weights that are not those that training gives."""
+    """Refuse to replace weights that are not those that training gives, or cannot be told from them."""
     if not (folder / "model.toml").is_file():
         return
     try:
         file = load_options(ModelFile, folder / "model.toml")
-        tuned = read_weights(folder / file.weights) != find_kind(file.kind).weights
-    except (OSError, TreeglotError):  # a damaged model has nothing to lose
-        return
-    if tuned:
-        raise UsageError(f"{folder} has a model with tuned weights; expected --force, or another folder")
-
-
-def _move_model(source: Path, target: Path) -> None:
-    """Move the files of a complete model; `model.toml` goes first and comes last, so that no two models mix."""
-    target.mkdir(parents=True, exist_ok=True)
-    (target / "model.toml").unlink(missing_ok=True)
-    for path in sorted(source.iterdir(), key=lambda path: path.name == "model.toml"):
-        path.replace(target / path.name)
+        if read_weights(folder / file.weights) == find_kind(file.kind).weights:
+            return
+    except (OSError, TreeglotError) as error:
+        raise UsageError(f"{error}; expected --force to replace the model, or another folder") from error
+    raise UsageError(f"{folder} has a model with tuned weights; expected --force, or another folder")
 
 
 def _tee(pairs: Pairs, corpus: Corpus, trees: DependencyModels, scratch: Path, words: bool) -> Iterator[Pair]:
