@@ -15,6 +15,7 @@ from treeglot.base.registry import Registry
 FOLDERS = (
     "graph",
     "syntax",
+    "text",
     "parse",
     "lm",
     "evaluate",

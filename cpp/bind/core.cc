@@ -14,6 +14,7 @@ NB_MODULE(_core, m) {
   treeglot::bind_syntax_dependency(m);
   treeglot::bind_syntax_category(m);
   treeglot::bind_syntax_formats(m);
+  treeglot::bind_text(m);
   treeglot::bind_parse_split(m);
   treeglot::bind_parse_train(m);
   treeglot::bind_lm(m);

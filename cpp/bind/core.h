@@ -13,6 +13,7 @@ void bind_syntax_forest(nanobind::module_& m);
 void bind_syntax_dependency(nanobind::module_& m);  // after bind_syntax: adds to its Dependency
 void bind_syntax_category(nanobind::module_& m);
 void bind_syntax_formats(nanobind::module_& m);
+void bind_text(nanobind::module_& m);
 void bind_parse_split(nanobind::module_& m);
 void bind_parse_train(nanobind::module_& m);
 void bind_lm(nanobind::module_& m);

@@ -837,6 +837,100 @@ class PlainReader:
 def write_plain(sentence: Sequence[str]) -> str:
     """The tokens as a line; refuses what would be read differently."""
 
+class Tokens:
+    """
+    A sentence in words, each with the characters of the text that it stands for.
+    """
+
+    def __init__(self, text: str, words: Sequence[str], spans: Sequence[tuple[int, int]]) -> None: ...
+
+    @property
+    def text(self) -> str:
+        """The sentence as it was given."""
+
+    @property
+    def words(self) -> list[str]:
+        """The words, as text has them."""
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """The characters of the text that each word stands for, half open."""
+
+    @property
+    def line(self) -> str:
+        """The words, separated by blanks."""
+
+    def __len__(self) -> int: ...
+
+    def __eq__(self, other: object | None) -> bool: ...
+
+    def __hash__(self) -> int: ...
+
+    def __repr__(self) -> str: ...
+
+    def __reduce__(self) -> tuple[object, ...]: ...
+
+def split_words(text: str, ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], clitics: Sequence[str], elisions: Sequence[str], threads: int = 1) -> list[Tokens]:
+    """The words of each line, from ICU's boundaries, which count UTF-16."""
+
+def join_by_rules(sentences: Sequence[Sequence[str]], clitics: Sequence[str], elisions: Sequence[str], spaces: bool, threads: int = 1) -> list[Tokens]:
+    """The texts of words, by rules that suit most languages."""
+
+class Segmenter:
+    """A tokeniser learnt from text and its words."""
+
+    @staticmethod
+    def open(path: str) -> Segmenter:
+        """Map a file; one that is damaged is a FormatError."""
+
+    @staticmethod
+    def train(text: str, ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], lines: Sequence[str]) -> tuple[Segmenter, int]:
+        """
+        Learn from lines, with ICU's boundaries, and their words, separated by blanks; and how many lines have other characters than their words.
+        """
+
+    def write(self, path: str) -> None:
+        """Write the file."""
+
+    def segment(self, text: str, ends: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> list[Tokens]:
+        """The words of each line, with ICU's boundaries."""
+
+class Spacer:
+    """What stands between words, learnt from text."""
+
+    @staticmethod
+    def open(path: str) -> Spacer:
+        """Map a file; one that is damaged is a FormatError."""
+
+    @staticmethod
+    def train(sentences: Sequence[Tokens]) -> Spacer:
+        """Learn from sentences."""
+
+    def write(self, path: str) -> None:
+        """Write the file."""
+
+    def join(self, sentences: Sequence[Sequence[str]], threads: int = 1) -> list[Tokens]:
+        """The texts of words."""
+
+class Caser:
+    """The case of words, learnt from text."""
+
+    @staticmethod
+    def open(path: str) -> Caser:
+        """Map a file; one that is damaged is a FormatError."""
+
+    @staticmethod
+    def train(words: Sequence[Sequence[str]], lower: Sequence[Sequence[str]], upper: Sequence[tuple[int, int]]) -> Caser:
+        """
+        Learn from sentences, the same in lower case, and pairs of lower and upper characters.
+        """
+
+    def write(self, path: str) -> None:
+        """Write the file."""
+
+    def restore(self, sentences: Sequence[Sequence[str]], threads: int = 1) -> list[list[str]]:
+        """Words in lower case, with the case they have in text."""
+
 class SignatureKind(enum.Enum):
     """How unknown words are put into classes."""
 

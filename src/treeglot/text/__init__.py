@@ -1,0 +1,16 @@
+"""Text in, text out: languages, sentences, words, case and spacing."""
+
+from __future__ import annotations
+
+from treeglot._core import Tokens
+from treeglot.text.languages import find_languages
+from treeglot.text.pipeline import TextPipeline
+from treeglot.text.side import TextSettings, TextSide
+
+__all__ = [
+    "TextPipeline",
+    "TextSettings",
+    "TextSide",
+    "Tokens",
+    "find_languages",
+]

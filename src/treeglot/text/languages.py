@@ -1,0 +1,77 @@
+"""What is known of languages, by ISO code. A language without an entry works with the defaults."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from treeglot.base.errors import UsageError
+
+_CODE = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})*", re.IGNORECASE)
+# ISO 639-2 and 639-3 codes of languages that have one of two letters.
+_LONG = {"zho": "zh", "chi": "zh", "cmn": "zh", "eng": "en", "deu": "de", "ger": "de", "fra": "fr", "fre": "fr"}
+_LONG |= {"ita": "it", "jpn": "ja", "tha": "th", "khm": "km", "lao": "lo", "mya": "my", "bur": "my", "cat": "ca"}
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language: how its words are parted and joined, and its head table."""
+
+    code: str
+    heads: str = ""  # the name of a head table; empty: none is known
+    clitics: tuple[str, ...] = ()  # ends of words that are words of their own
+    elisions: tuple[str, ...] = ()  # beginnings before an apostrophe that are; * is any
+    spaces: bool = True  # whether blanks part words
+
+    @property
+    def primary(self) -> str:
+        """The code without script and region."""
+        return self.code.partition("-")[0]
+
+
+_PENN = ("n't", "'s", "'re", "'ve", "'ll", "'d", "'m")
+_FRENCH = ("l", "d", "j", "m", "n", "t", "s", "c", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu")
+_KNOWN = {
+    language.code: language
+    for language in (
+        Language("ca", elisions=("l", "d", "m", "n", "t", "s")),
+        Language("de", heads="german"),
+        Language("en", heads="english", clitics=_PENN),
+        Language("fr", elisions=_FRENCH),
+        Language("it", elisions=("*",)),
+        Language("zh", heads="chinese", spaces=False),
+        *(Language(code, spaces=False) for code in ("ja", "km", "lo", "my", "th")),
+    )
+}
+
+
+def find_language(code: str) -> Language:
+    """The language of a code such as `de`, `deu` or `zh-Hant`.
+
+    >>> find_language("eng").clitics[:2], find_language("sv").code
+    (("n't", "'s"), 'sv')
+    >>> find_language("German")
+    Traceback (most recent call last):
+    treeglot.base.errors.UsageError: 'German' is not a language code; expected one of ISO 639 such as de or zh-Hant
+    """
+    if not _CODE.fullmatch(code):
+        raise UsageError(f"{code!r} is not a language code; expected one of ISO 639 such as de or zh-Hant")
+    primary, dash, rest = code.partition("-")
+    primary = _LONG.get(primary.lower(), primary.lower())
+    known = _KNOWN.get(primary, Language(primary))
+    return Language(primary + dash + rest, known.heads, known.clitics, known.elisions, known.spaces)
+
+
+def find_languages(pair: str) -> tuple[Language, Language]:
+    """The languages of a pair: `de-en`, or with a colon where a code has parts, `zh-Hant:en`.
+
+    >>> [language.code for language in find_languages("zh-Hant:en")]
+    ['zh-Hant', 'en']
+    >>> find_languages("de")
+    Traceback (most recent call last):
+    treeglot.base.errors.UsageError: 'de' is not a pair of languages; expected SOURCE-TARGET such as de-en
+    """
+    source, between, target = pair.partition(":" if ":" in pair else "-")
+    if not between or (between == "-" and "-" in target):
+        raise UsageError(f"{pair!r} is not a pair of languages; expected SOURCE-TARGET such as de-en")
+    return find_language(source), find_language(target)

@@ -1,0 +1,179 @@
+"""One language of a model: from text to the model's words, and back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from treeglot import _core
+from treeglot._core import Caser, Segmenter, Spacer, Tokens
+from treeglot.base.errors import UsageError
+from treeglot.base.options import Options, option, required
+from treeglot.text.languages import Language, find_language
+from treeglot.text.words import ADAPTERS, ICU, LEARNT, broken, normalised, tokenise_icu, tokenise_with
+
+MOST_SENTENCES = 100_000  # that spacing and case are learnt from; more change little and take longer
+
+
+@dataclass(frozen=True)
+class TextSettings(Options):
+    """How text of a language becomes words, and words text."""
+
+    language: str = required("ISO code of the language, such as de or zh-Hant")
+    tokeniser: str = option(ICU, "icu, learnt (from a tokenised corpus), jieba, fugashi or sudachi")
+    case: Literal["lower", "keep"] = option(
+        "lower", "case of the model's words; with lower, output gets the case that text has"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        find_language(self.language)
+        known = [ICU, LEARNT, *ADAPTERS]
+        if self.tokeniser not in known:
+            raise UsageError(f"unknown tokeniser {self.tokeniser!r}; known: {', '.join(known)}", ("tokeniser",))
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What is learnt from text; None: rules take its place."""
+
+    segmenter: Segmenter | None = None  # words
+    spacer: Spacer | None = None  # what stands between words
+    caser: Caser | None = None  # the case of words
+    unaligned: int = 0  # sentences that the segmenter learnt nothing from: their words have other characters
+
+    def write(self, folder: Path, side: str) -> None:
+        """Write each part: `source.segmenter`, `source.spacer`, `source.caser`."""
+        for name, part in (("segmenter", self.segmenter), ("spacer", self.spacer), ("caser", self.caser)):
+            if part is not None:
+                part.write(os.fspath(folder / f"{side}.{name}"))
+
+    @staticmethod
+    def load(folder: Path, side: str) -> Learnt:
+        """Those of a folder that are there."""
+        paths = {name: folder / f"{side}.{name}" for name in ("segmenter", "spacer", "caser")}
+        there = {name: os.fspath(path) for name, path in paths.items() if path.is_file()}
+        return Learnt(
+            Segmenter.open(there["segmenter"]) if "segmenter" in there else None,
+            Spacer.open(there["spacer"]) if "spacer" in there else None,
+            Caser.open(there["caser"]) if "caser" in there else None,
+        )
+
+
+@dataclass(frozen=True)
+class TextSide:
+    """How text of one language becomes a model's words, and how words become text.
+
+    >>> side = TextSide(TextSettings("en"))
+    >>> [tokens] = side.tokenise(["It's Tom's."])
+    >>> tokens.words, tokens.spans[1]
+    (['It', "'s", 'Tom', "'s", '.'], (2, 4))
+    >>> side.fold([tokens.words])
+    [['it', "'s", 'tom', "'s", '.']]
+    >>> side.detokenise([tokens.words])[0].text
+    "It's Tom's."
+    """
+
+    settings: TextSettings
+    learnt: Learnt = field(default_factory=Learnt)
+
+    @property
+    def language(self) -> Language:
+        """The language."""
+        return find_language(self.settings.language)
+
+    def split(self, text: str) -> list[tuple[int, int]]:
+        """The sentences of a text, each from its first character that is no space to its last.
+
+        >>> TextSide(TextSettings("en")).split("Mr. Fox ran. Did he? ")
+        [(0, 12), (13, 20)]
+        """
+        from treeglot.text.sentences import split_sentences
+
+        return split_sentences(text, self.language)
+
+    def tokenise(self, texts: Sequence[str], threads: int = 1) -> list[Tokens]:
+        """The words of sentences, with their case and their places."""
+        texts = list(texts)
+        if not texts:
+            return []
+        if self.settings.tokeniser == ICU:
+            return tokenise_icu(texts, self.language, threads)
+        if self.settings.tokeniser != LEARNT:
+            return tokenise_with(self.settings.tokeniser, texts)
+        if self.learnt.segmenter is None:
+            raise UsageError("the tokeniser has not been learnt; expected text and its words to learn it from")
+        text, ends = broken(texts, self.language)
+        return normalised(self.learnt.segmenter.segment(text, ends, threads), text)
+
+    def fold(self, sentences: Iterable[Sequence[str]]) -> list[list[str]]:
+        """Words as the model has them: in lower case, unless the settings keep it."""
+        if self.settings.case == "keep":
+            return [list(words) for words in sentences]
+        return lowered(sentences)
+
+    def unfold(self, sentences: Sequence[Sequence[str]], threads: int = 1) -> list[list[str]]:
+        """The model's words with the case that text has."""
+        if self.settings.case == "keep" or self.learnt.caser is None:
+            return [list(words) for words in sentences]
+        return self.learnt.caser.restore(sentences, threads)
+
+    def detokenise(self, sentences: Sequence[Sequence[str]], threads: int = 1) -> list[Tokens]:
+        """The text of words, with the place of each in it; words have their case already."""
+        if self.learnt.spacer is not None:
+            return self.learnt.spacer.join(sentences, threads)
+        return untokenise(sentences, self.language, threads)
+
+    @staticmethod
+    def learn(
+        settings: TextSettings, texts: Iterable[str] | None = None, words: Iterable[str] | None = None, threads: int = 1
+    ) -> TextSide:
+        """Learn from raw sentences, from sentences in words (blanks part them), or from both, line by line.
+
+        The tokeniser `learnt` is learnt from `words`. Without `texts`, rules make the raw sentences of the words.
+        Spacing and case are learnt from the raw sentences, case from the words if they have any.
+        """
+        language = find_language(settings.language)
+        raw = None if texts is None else list(texts)
+        lines = None if words is None else list(words)
+        if raw is None:
+            if lines is None:
+                raise UsageError("there is nothing to learn from; expected texts or words")
+            raw = [tokens.text for tokens in untokenise([line.split(" ") for line in lines], language, threads)]
+        segmenter, unaligned = None, 0
+        if settings.tokeniser == LEARNT:
+            if lines is None:
+                raise UsageError("the tokeniser 'learnt' is learnt from words; expected a tokenised corpus")
+            text, ends = broken(raw, language)
+            segmenter, unaligned = Segmenter.train(text, ends, lines)
+        side = TextSide(settings, Learnt(segmenter))
+        sentences = side.tokenise(raw[:MOST_SENTENCES], threads)
+        cased = [tokens.words for tokens in sentences]
+        caser = train_caser(cased) if settings.case == "lower" else None
+        return TextSide(settings, Learnt(segmenter, Spacer.train(sentences), caser, unaligned))
+
+
+def lowered(sentences: Iterable[Sequence[str]]) -> list[list[str]]:
+    """Words in lower case, as many as there were."""
+    found = [list(words) for words in sentences]
+    lower = [" ".join(words).lower().split(" ") for words in found]
+    return [low if words else [] for low, words in zip(lower, found, strict=True)]
+
+
+def untokenise(sentences: Sequence[Sequence[str]], language: Language, threads: int = 1) -> list[Tokens]:
+    """The text of words by rules alone."""
+    rules = list(language.clitics), list(language.elisions)
+    return _core.join_by_rules(sentences, *rules, language.spaces, threads)
+
+
+def train_caser(sentences: list[list[str]]) -> Caser | None:
+    """Learn the case of words; None if all of them are in lower case."""
+    lower = lowered(sentences)
+    if lower == sentences:
+        return None
+    letters = sorted({letter for words in lower for word in words for letter in word})
+    pairs = [(ord(letter), ord(upper)) for letter in letters if len(upper := letter.upper()) == 1 and upper != letter]
+    return Caser.train(sentences, lower, pairs)

@@ -1,0 +1,123 @@
+"""Tokenisers: ICU with rules for languages, one that is learnt from a corpus, and those of other packages.
+
+    icu        ICU's words; marks, clitics and elisions are words of their own (the default)
+    learnt     what a corpus has: a tagger of characters, trained on raw sentences and their words
+    jieba      Chinese; pip install treeglot[jieba]
+    fugashi    Japanese, MeCab; pip install treeglot[fugashi]
+    sudachi    Japanese; pip install treeglot[sudachi]
+
+>>> [tokens.words for tokens in tokenise_icu(["Don't write to a.b@c.org!"], find_language("en"))]
+[['Do', "n't", 'write', 'to', 'a.b@c.org', '!']]
+"""
+
+from __future__ import annotations
+
+import importlib
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from treeglot import _core
+from treeglot._core import Tokens
+from treeglot.base.errors import UsageError
+from treeglot.text.languages import Language, find_language
+
+__all__ = ["ADAPTERS", "ICU", "LEARNT", "find_language", "tokenise_icu", "tokenise_with"]
+
+ICU, LEARNT = "icu", "learnt"
+
+
+def broken(texts: Sequence[str], language: Language) -> tuple[str, npt.NDArray[np.int32]]:
+    """Sentences as lines of one text, and ICU's boundaries in it.
+
+    What ends a line is a blank within one, and a lone surrogate is U+FFFD: each text remains as long as it is.
+    """
+    from icu4py.breakers import WordBreaker
+
+    text = "\n".join(texts)
+    if text.count("\n") != len(texts) - 1:
+        text = "\n".join(line.replace("\n", " ") for line in texts)
+    try:
+        breaker = WordBreaker(text, language.primary)
+    except UnicodeEncodeError:
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        breaker = WordBreaker(text, language.primary)
+    return text, np.array(list(breaker.segments()), np.int32).reshape(-1, 2)[:, 1].copy()
+
+
+def tokenise_icu(texts: Sequence[str], language: Language, threads: int = 1) -> list[Tokens]:
+    """The words of sentences, by ICU and the rules of the language."""
+    if not texts:
+        return []
+    text, ends = broken(texts, language)
+    found = _core.split_words(text, ends, list(language.clitics), list(language.elisions), threads)
+    return normalised(found, text)
+
+
+def normalised(sentences: list[Tokens], text: str) -> list[Tokens]:
+    """The same with words in Unicode's form NFC; spans are those of the text as it is."""
+    if unicodedata.is_normalized("NFC", text):
+        return sentences
+    return [Tokens(s.text, [unicodedata.normalize("NFC", word) for word in s.words], s.spans) for s in sentences]
+
+
+def tokenise_with(adapter: str, texts: Sequence[str]) -> list[Tokens]:
+    """The words of sentences, by a tokeniser of another package."""
+    words_of = _adapter(adapter)
+    return [_placed(text, words_of(text)) for text in texts]
+
+
+def _placed(text: str, words: Iterator[str]) -> Tokens:
+    """Words at their places in a text; what the tokeniser left out or changed has no word."""
+    found: list[str] = []
+    spans: list[tuple[int, int]] = []
+    at = 0
+    for word in words:
+        begin = text.find(word, at) if word.strip() else -1
+        if begin >= 0:
+            at = begin + len(word)
+            found.append(word.replace(" ", "\u00a0"))
+            spans.append((begin, at))
+    return Tokens(text, found, spans)
+
+
+@cache
+def _adapter(name: str) -> Callable[[str], Iterator[str]]:
+    if name not in ADAPTERS:
+        known = ", ".join([ICU, LEARNT, *ADAPTERS])
+        raise UsageError(f"unknown tokeniser {name!r}; known: {known}")
+    return ADAPTERS[name]()
+
+
+def _require(module: str, extra: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise UsageError(f"{module} is not installed: pip install treeglot[{extra}]") from error
+
+
+def _jieba() -> Callable[[str], Iterator[str]]:
+    jieba = _require("jieba", "jieba")
+    return lambda text: jieba.cut(text)
+
+
+def _fugashi() -> Callable[[str], Iterator[str]]:
+    tagger = _require("fugashi", "fugashi").Tagger()
+    return lambda text: (word.surface for word in tagger(text))
+
+
+def _sudachi() -> Callable[[str], Iterator[str]]:
+    tagger = _require("sudachipy", "sudachi").Dictionary().create()
+    return lambda text: (word.surface() for word in tagger.tokenize(text))
+
+
+ADAPTERS: dict[str, Callable[[], Callable[[str], Iterator[str]]]] = {
+    "fugashi": _fugashi,
+    "jieba": _jieba,
+    "sudachi": _sudachi,
+}
+"""Tokenisers of other packages, by name: from a sentence to its words."""

@@ -1,0 +1,292 @@
+"""The text layer: words with their places, what is learnt from text, and the way back."""
+
+import pickle
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from treeglot import FormatError, UsageError
+from treeglot._core import Caser, Segmenter, Spacer
+from treeglot.text import TextPipeline, TextSettings, TextSide, Tokens
+from treeglot.text.languages import find_language
+from treeglot.text.side import Learnt, lowered, train_caser, untokenise
+from treeglot.text.words import ADAPTERS, broken
+
+LANGUAGES = ["ar", "de", "en", "fr", "hi", "it", "ja", "km", "ko", "sv", "th", "zh", "zh-Hant"]
+
+
+def words(text: str, language: str = "en") -> list[str]:
+    [tokens] = TextSide(TextSettings(language)).tokenise([text])
+    return tokens.words
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [
+        ("en", "Don't, he can't.", "Do n't , he ca n't ."),
+        ("en", "It’s Tom's dog: they'd've gone.", "It ’s Tom 's dog : they 'd 've gone ."),
+        ("en", "The dog 's tail", "The dog 's tail"),
+        ("en", "He said 'd'accord'.", "He said ' d'accord ' ."),
+        ("en", "The well-known U.S. e-mail cost $3.50 (10%)!", "The well-known U.S. e-mail cost $ 3.50 ( 10 % ) !"),
+        ("en", "At 12:30 on 2020-01-02, 1,000,000 -- wait...", "At 12:30 on 2020-01-02 , 1,000,000 -- wait ..."),
+        ("en", "See https://a.org/b?c=d-e, or www.b.de.", "See https://a.org/b?c=d-e , or www.b.de ."),
+        ("en", "Mail to first.last+tag@sub.example.org.", "Mail to first.last+tag@sub.example.org ."),
+        ("en", "3 < 5 <b>and</b> 6 > 2", "3 < 5 <b> and </b> 6 > 2"),
+        ("en", '<g id="1">x</g>', '<g\u00a0id="1"> x </g>'),
+        ("en", "Hi 😀👍🏽 👨‍👩‍👧!", "Hi 😀 👍🏽 👨‍👩‍👧 !"),
+        ("fr", "L'homme qu'il a vu aujourd'hui", "L' homme qu' il a vu aujourd'hui"),
+        ("it", "Dell'amico un’altra", "Dell' amico un’ altra"),
+        ("de", "Geht's, Herr Müller-Lüdenscheidt?", "Geht's , Herr Müller-Lüdenscheidt ?"),
+        ("sv", "Vad gör du?", "Vad gör du ?"),
+        ("zh", "我喜欢Python3。", "我 喜欢 Python3 。"),
+        ("ja", "東京に行きます。", "東京 に 行き ます 。"),
+        ("th", "ฉันรักภาษาไทย", "ฉัน รัก ภาษา ไทย"),
+    ],
+)
+def test_words(language: str, text: str, expected: str) -> None:
+    assert words(text, language) == expected.split(" ")
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "\n", "\x00", "a\ud800b", "\u200b\ufeff", "x" * 10_000, "a " * 10_000, "\u0301"]
+)
+def test_odd_texts(text: str) -> None:
+    [tokens] = TextSide(TextSettings("en")).tokenise([text])
+    assert "".join(tokens.words).replace("\ufffd", "\ud800") == "".join(text.replace("\x00", " ").split()).strip(
+        "\u200b\ufeff"
+    )
+
+
+@given(st.lists(st.text(), max_size=4), st.sampled_from(LANGUAGES))
+def test_words_are_at_their_places(texts: list[str], language: str) -> None:
+    for text, tokens in zip(texts, TextSide(TextSettings(language)).tokenise(texts), strict=True):
+        assert len(tokens.text) == len(text)
+        last = 0
+        for word, (begin, end) in zip(tokens.words, tokens.spans, strict=True):
+            assert last <= begin < end
+            assert word and " " not in word
+            assert all(_is_space(character) for character in text[last:begin])
+            last = end
+        assert all(_is_space(character) for character in text[last:])
+
+
+def _is_space(character: str) -> bool:
+    return character.isspace() or ord(character) < 0xA1 or character in "\u200b\ufeff\u1680"
+
+
+def test_words_are_normalised_and_places_are_not() -> None:
+    [tokens] = TextSide(TextSettings("fr")).tokenise(["Cafe\u0301 noir"])
+    assert tokens.words == ["Café", "noir"]
+    assert tokens.spans == [(0, 5), (6, 10)]
+
+
+def test_places_count_characters() -> None:
+    [tokens] = TextSide(TextSettings("en")).tokenise(["😀😀 ok"])
+    assert tokens.spans == [(0, 1), (1, 2), (3, 5)]
+
+
+def test_tokens_pickle_and_refuse_wrong_spans() -> None:
+    [tokens] = TextSide(TextSettings("en")).tokenise(["It's so."])
+    assert pickle.loads(pickle.dumps(tokens)) == tokens
+    for spans in ([(0, 3)], [(1, 0)], []):
+        with pytest.raises(ValueError, match="span"):
+            Tokens("ab", ["ab"], spans)
+
+
+def test_sentences() -> None:
+    side = TextSide(TextSettings("en"))
+    text = " Dr. Fox left. He ran!\n\n“Why?” she asked."
+    assert [text[a:b] for a, b in side.split(text)] == ["Dr. Fox left.", "He ran!", "“Why?” she asked."]
+    assert TextSide(TextSettings("zh")).split("你好。再见！") == [(0, 3), (3, 6)]
+    assert side.split("") == side.split(" \n ") == []
+
+
+@given(st.text(), st.sampled_from(LANGUAGES))
+def test_sentences_lose_nothing(text: str, language: str) -> None:
+    last = 0
+    for begin, end in TextSide(TextSettings(language)).split(text):
+        assert not text[last:begin].strip()
+        last = end
+    assert not text[last:].strip()
+
+
+def test_codes_of_languages() -> None:
+    assert find_language("DEU").code == "de"
+    assert not find_language("zh-Hant").spaces
+    with pytest.raises(UsageError, match="not a language code"):
+        TextSettings("english")
+    with pytest.raises(UsageError, match="unknown tokeniser 'mecab'; known: icu, learnt, fugashi, jieba, sudachi"):
+        TextSettings("ja", tokeniser="mecab")
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(name: str) -> None:
+        raise ImportError(name)
+
+    monkeypatch.setattr("treeglot.text.words.importlib.import_module", missing)
+    for name in ADAPTERS:
+        with pytest.raises(UsageError, match=rf"is not installed: pip install treeglot\[{name}\]"):
+            TextSide(TextSettings("ja", tokeniser=name)).tokenise(["x"])
+
+
+def test_another_packages_words_get_their_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(ADAPTERS, "halves", lambda: lambda text: iter([text[:2], "  ", text[2:].strip()]))
+    [tokens] = TextSide(TextSettings("zh", tokeniser="halves")).tokenise(["你好 世界"])
+    assert tokens.words == ["你好", "世界"]
+    assert tokens.spans == [(0, 2), (3, 5)]
+
+
+def test_rules_join_words() -> None:
+    english = untokenise(
+        [["``", "No", ",", "I", "do", "n't", "(", "yet", ")", ".", '"', "Ok", '"', "."]], find_language("en")
+    )
+    assert english[0].text == '`` No, I don\'t (yet). "Ok".'
+    assert untokenise([["l'", "homme", "."]], find_language("fr"))[0].text == "l'homme."
+    assert untokenise([["我", "喜欢", "Tom", "Hanks", "。"]], find_language("zh"))[0].text == "我喜欢Tom Hanks。"
+
+
+def zh_corpus() -> tuple[list[str], list[str]]:
+    """Sentences of few words, some of them ambiguous, with full-width marks in the words and not in the texts."""
+    draw = random.Random(7)
+    subjects, verbs, objects = (
+        ["我们", "他", "小明"],
+        ["喜欢", "不 喜欢", "看见 了"],
+        ["北京 大学", "大 学生", "猫", "Tom"],
+    )
+    lines = [f"{draw.choice(subjects)} {draw.choice(verbs)} {draw.choice(objects)} ，" for _ in range(400)]
+    return [line.replace(" ", "").replace("，", ",") for line in lines], lines
+
+
+def test_a_tokeniser_is_learnt() -> None:
+    texts, lines = zh_corpus()
+    side = TextSide.learn(TextSettings("zh", "learnt"), texts[:300], lines[:300])
+    assert [tokens.line for tokens in side.tokenise(texts[300:])] == lines[300:]
+    assert side.learnt.unaligned == 0
+    [tokens] = side.tokenise([" 他 看见了北京大学,"])
+    assert tokens.words == ["他", "看见", "了", "北京", "大学", "，"]
+    assert tokens.spans == [(1, 2), (3, 5), (5, 6), (6, 8), (8, 10), (10, 11)]
+    [tokens] = side.tokenise(["他喜欢<b>a.b@c.org</b>"])
+    assert tokens.words[2:] == ["<b>", "a.b@c.org", "</b>"]
+
+
+def test_a_tokeniser_is_learnt_without_raw_text() -> None:
+    _, lines = zh_corpus()
+    side = TextSide.learn(TextSettings("zh", "learnt"), words=lines)
+    assert side.tokenise(["小明不喜欢大学生，"])[0].line == "小明 不 喜欢 大 学生 ，"
+
+
+def test_sentences_with_other_characters_are_counted() -> None:
+    texts, lines = zh_corpus()
+    side = TextSide.learn(TextSettings("zh", "learnt"), [*texts, "你好", "a b"], [*lines, "你 们 好", "a b c"])
+    assert side.learnt.unaligned == 2
+
+
+def test_learning_needs_words_and_as_many_of_both() -> None:
+    with pytest.raises(UsageError, match="expected a tokenised corpus"):
+        TextSide.learn(TextSettings("zh", "learnt"), ["你好"])
+    with pytest.raises(UsageError, match="nothing to learn from"):
+        TextSide.learn(TextSettings("zh"))
+    with pytest.raises(ValueError, match="2 raw sentences and 1 in words"):
+        TextSide.learn(TextSettings("zh", "learnt"), ["你好", "你"], ["你 好"])
+    with pytest.raises(UsageError, match="has not been learnt"):
+        TextSide(TextSettings("zh", "learnt")).tokenise(["你好"])
+
+
+TEXTS = [
+    "Tom said: “I like N.Y., don't you?”",
+    "The NASA man (Tom) isn't here.",
+    "A McDonald's is near.",
+    "Is 10\u00a0% of it “his”?",
+] * 20
+
+
+def test_spacing_is_learnt() -> None:
+    side = TextSide.learn(TextSettings("en"), TEXTS)
+    found = side.detokenise([tokens.words for tokens in side.tokenise(TEXTS)])
+    assert [tokens.text for tokens in found] == TEXTS
+    for tokens in found:
+        assert [tokens.text[begin:end] for begin, end in tokens.spans] == tokens.words
+
+
+def test_case_is_learnt() -> None:
+    side = TextSide.learn(TextSettings("en"), TEXTS)
+    sentences = [tokens.words for tokens in side.tokenise(TEXTS)]
+    folded = side.fold(sentences)
+    assert folded[1][:3] == ["the", "nasa", "man"]
+    assert side.unfold(folded) == sentences
+    assert side.unfold([[]]) == [[]]
+    keep = TextSide.learn(TextSettings("en", case="keep"), TEXTS)
+    assert keep.fold(sentences) == keep.unfold(sentences) == sentences
+
+
+def test_text_without_capitals_has_no_case_to_learn() -> None:
+    assert train_caser([["a", "b"]]) is None
+    assert TextSide.learn(TextSettings("zh"), ["你好"]).unfold([["你好"]]) == [["你好"]]
+
+
+def test_lower_case_keeps_the_number_of_words() -> None:
+    assert lowered([["İ", "A\u00a0B"], [], ["ß"]]) == [["i̇", "a\u00a0b"], [], ["ß"]]
+
+
+@pytest.mark.threads
+def test_threads_do_not_change_results() -> None:
+    texts, lines = zh_corpus()
+    side = TextSide.learn(TextSettings("zh", "learnt"), texts, lines)
+    assert side.tokenise(texts, threads=4) == side.tokenise(texts)
+    sentences = [line.split(" ") for line in lines]
+    assert side.detokenise(sentences, threads=4) == side.detokenise(sentences)
+    english = TextSide.learn(TextSettings("en"), TEXTS)
+    folded = english.fold([tokens.words for tokens in english.tokenise(TEXTS, threads=3)])
+    assert english.unfold(folded, threads=4) == english.unfold(folded)
+
+
+def test_a_pipeline_is_saved_and_loaded(tmp_path: Path) -> None:
+    texts, lines = zh_corpus()
+    made = TextPipeline(
+        TextSide.learn(TextSettings("zh", "learnt"), texts, lines), TextSide.learn(TextSettings("en"), TEXTS)
+    )
+    made.write(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "source.caser",
+        "source.segmenter",
+        "source.spacer",
+        "target.caser",
+        "target.spacer",
+        "text.toml",
+    ]
+    bytes_before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    loaded = TextPipeline.load(tmp_path)
+    assert loaded.source.settings == made.source.settings
+    assert loaded.source.tokenise(texts) == made.source.tokenise(texts)
+    folded = made.target.fold([tokens.words for tokens in made.target.tokenise(TEXTS)])
+    assert loaded.target.unfold(folded) == made.target.unfold(folded)
+    again = tmp_path / "again"
+    again.mkdir()
+    TextPipeline(
+        TextSide.learn(TextSettings("zh", "learnt"), texts, lines), TextSide.learn(TextSettings("en"), TEXTS)
+    ).write(again)
+    assert {path.name: path.read_bytes() for path in again.iterdir()} == bytes_before
+
+
+@pytest.mark.parametrize(("name", "kind"), [("segmenter", Segmenter), ("spacer", Spacer), ("caser", Caser)])
+def test_damaged_files_are_refused(tmp_path: Path, name: str, kind: type[Segmenter | Spacer | Caser]) -> None:
+    side = TextSide.learn(TextSettings("en", "learnt"), TEXTS, [" ".join(text.split()) for text in TEXTS])
+    side.learnt.write(tmp_path, "source")
+    path = tmp_path / f"source.{name}"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(FormatError, match="damaged"):
+        Learnt.load(tmp_path, "source")
+    path.write_bytes(content[:100])
+    with pytest.raises(FormatError, match=r"bytes long|cut short"):
+        kind.open(str(path))
+
+
+def test_boundaries_count_utf16() -> None:
+    text, ends = broken(["😀 a", "b"], find_language("en"))
+    assert text == "😀 a\nb"
+    assert ends.tolist() == [2, 3, 4, 5, 6]
