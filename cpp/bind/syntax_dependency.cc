@@ -8,6 +8,7 @@
 
 #include "bind/arrays.h"
 #include "bind/core.h"
+#include "bind/options.h"
 #include "syntax/dependency_brackets.h"
 #include "syntax/dependency_checks.h"
 #include "syntax/projectivise.h"
@@ -18,6 +19,24 @@ namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace treeglot {
+
+// What may hang from another word than the table says has its own word for that in Python.
+template <>
+inline constexpr auto kNames<HeadStyle::Word> =
+    std::array{OptionName{"table", HeadStyle::Word::as_in_table}, OptionName{"object", HeadStyle::Word::hangs},
+               OptionName{"verb", HeadStyle::Word::hangs}, OptionName{"clause", HeadStyle::Word::hangs},
+               OptionName{"noun", HeadStyle::Word::hangs}};
+template <>
+inline constexpr auto kNames<HeadStyle::Coordination> =
+    std::array{OptionName{"table", HeadStyle::Coordination::table}, OptionName{"chain", HeadStyle::Coordination::chain},
+               OptionName{"conjunction", HeadStyle::Coordination::conjunction}};
+template <>
+inline constexpr auto kFields<HeadStyle> = std::tuple{
+    OptionField{"coordination", &HeadStyle::coordination},   OptionField{"prepositions", &HeadStyle::prepositions},
+    OptionField{"auxiliaries", &HeadStyle::auxiliaries},     OptionField{"infinitives", &HeadStyle::infinitives},
+    OptionField{"subordinators", &HeadStyle::subordinators}, OptionField{"questions", &HeadStyle::questions},
+    OptionField{"possessives", &HeadStyle::possessives}};
+
 namespace {
 
 using Positions = std::vector<std::uint32_t>;
@@ -73,36 +92,20 @@ void bind_heads(nb::module_& m) {
            })
       .def("__repr__", [](const HeadTable& table) { return "<HeadTable " + table.file() + ">"; });
 
-  nb::enum_<HeadStyle::Coordination>(m, "Coordination", "How conjuncts hang together.")
-      .value("table", HeadStyle::Coordination::table, "As the head table says.")
-      .value("chain", HeadStyle::Coordination::chain, "Each from the conjunction before it.")
-      .value("conjunction", HeadStyle::Coordination::conjunction, "All from the last conjunction.");
-  nb::class_<HeadStyle>(m, "HeadStyle", "Where a head table is departed from.")
-      .def(
-          "__init__",
-          [](HeadStyle* self, HeadStyle::Coordination coordination, bool preposition_object, bool main_verb,
-             bool infinitive_verb, bool subordinate_clause, bool question_clause, bool possessive_noun) {
-            new (self) HeadStyle{coordination,       preposition_object, main_verb,      infinitive_verb,
-                                 subordinate_clause, question_clause,    possessive_noun};
-          },
-          "coordination"_a = HeadStyle::Coordination::table, "preposition_object"_a = false, "main_verb"_a = false,
-          "infinitive_verb"_a = false, "subordinate_clause"_a = false, "question_clause"_a = false,
-          "possessive_noun"_a = false);
-
   m.def(
       "to_dependencies",
-      [](const Given<Tree>& trees, const HeadTable& heads, const HeadStyle& style) {
-        return to_dependency(trees.values, heads, style);
+      [](const Given<Tree>& trees, const HeadTable& heads, nb::object style) {
+        const auto chosen = read_options<HeadStyle>(style);
+        const nb::gil_scoped_release release;
+        return to_dependency(trees.values, heads, chosen);
       },
-      "trees"_a, "heads"_a, "style"_a, nb::call_guard<nb::gil_scoped_release>(),
-      "The dependency trees of constituency trees.");
+      "trees"_a, "heads"_a, "style"_a, "The dependency trees of constituency trees.");
   m.def(
       "to_dependency",
-      [](const Tree& tree, const HeadTable& heads, const HeadStyle& style) {
-        return to_dependency(tree, heads, style);
+      [](const Tree& tree, const HeadTable& heads, nb::object style) {
+        return to_dependency(tree, heads, read_options<HeadStyle>(style));
       },
-      "tree"_a, "heads"_a, "style"_a, nb::call_guard<nb::gil_scoped_release>(),
-      "The dependency tree of a constituency tree.");
+      "tree"_a, "heads"_a, "style"_a, "The dependency tree of a constituency tree.");
 }
 
 void bind_structure(nb::module_& m) {

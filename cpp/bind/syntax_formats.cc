@@ -63,9 +63,7 @@ void bind_syntax_formats(nb::module_& m) {
         "The lines of a sentence; refuses what would be read differently.");
 
   bind_reader<PharaohReader>(m, "PharaohReader", "Reads Pharaoh links.")
-      .def(nb::init<std::string, bool>(), "file"_a, "skip_bad"_a = false)
-      .def("expect", guarded(&PharaohReader::expect), "lengths"_a,
-           "Check the next lines against the lengths (source, target) of their sentences.");
+      .def(nb::init<std::string, bool>(), "file"_a, "skip_bad"_a = false);
   m.def("write_pharaoh", &write_pharaoh, "alignment"_a, "The links as a line.");
 
   bind_reader<EgretReader>(m, "EgretReader", "Reads packed forests as Egret prints them.")

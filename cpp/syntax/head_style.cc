@@ -22,6 +22,8 @@ constexpr std::array<std::string_view, 2> kSubordinate = {"SBAR", "SBARQ"};
 constexpr std::array<std::string_view, 3> kSubordinators = {"IN", "DT", "TO"};
 constexpr std::array<std::string_view, 6> kClauses = {"S", "SINV", "SQ", "SBAR", "SBARQ", "VP"};
 
+bool hangs(HeadStyle::Word word) { return word == HeadStyle::Word::hangs; }
+
 // The first child after `at` that `wanted` holds of.
 template <class Wanted>
 std::size_t after(const Constituent& node, std::size_t at, const Wanted& wanted) {
@@ -38,16 +40,16 @@ std::size_t head_of(const Constituent& node, const HeadTable& table, const HeadS
   const bool tag = node.tags[head] != 0;
   const auto clause = [&](std::size_t child) { return one_of(node.bases[child], kClauses); };
   std::size_t other = kNone;
-  if (style.preposition_object && tag && one_of(node.base, kPrepositional) && one_of(base, kPrepositions)) {
+  if (hangs(style.prepositions) && tag && one_of(node.base, kPrepositional) && one_of(base, kPrepositions)) {
     other = after(node, head, [&](std::size_t child) { return !table.passed_over(node.children[child]); });
   } else if (tag && one_of(node.base, kVerbal) &&
-             ((style.main_verb && one_of(base, kVerbs)) || (style.infinitive_verb && base == "TO"))) {
+             ((hangs(style.auxiliaries) && one_of(base, kVerbs)) || (hangs(style.infinitives) && base == "TO"))) {
     other = after(node, head, [&](std::size_t child) { return node.bases[child] == "VP"; });
-  } else if (style.subordinate_clause && tag && one_of(node.base, kSubordinate) && one_of(base, kSubordinators)) {
+  } else if (hangs(style.subordinators) && tag && one_of(node.base, kSubordinate) && one_of(base, kSubordinators)) {
     other = after(node, head, clause);
-  } else if (style.question_clause && one_of(node.base, kSubordinate) && base.starts_with("W")) {
+  } else if (hangs(style.questions) && one_of(node.base, kSubordinate) && base.starts_with("W")) {
     other = after(node, head, clause);
-  } else if (style.possessive_noun && tag && base == "POS" && head > 0) {
+  } else if (hangs(style.possessives) && tag && base == "POS" && head > 0) {
     other = table.head_child(node.label, std::span(node.children).first(head));
   }
   return other == kNone ? head : other;

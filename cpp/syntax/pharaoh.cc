@@ -31,26 +31,8 @@ Alignment parse_pharaoh(std::string_view text) {
   return Alignment(std::move(links));
 }
 
-void PharaohReader::expect(const std::vector<Lengths>& lengths) {
-  checked_ = true;
-  lengths_.insert(lengths_.end(), lengths.begin(), lengths.end());
-}
-
 void PharaohReader::read_line(std::string_view line) {
-  give_parsed([&] {
-    Alignment alignment = parse_pharaoh(line);
-    if (checked_) {
-      for (; dropped_ + 1 < line_number() && !lengths_.empty(); ++dropped_) lengths_.pop_front();
-      if (lengths_.empty()) fail("more lines than there are sentence pairs");
-      alignment.check(lengths_.front().first, lengths_.front().second);
-    }
-    return alignment;
-  });
-}
-
-void PharaohReader::end_of_file() {
-  if (dropped_ + lengths_.size() > line_number())
-    fail("the file ends after " + std::to_string(line_number()) + " lines; expected one for each sentence pair");
+  give_parsed([&] { return parse_pharaoh(line); });
 }
 
 std::string write_pharaoh(const Alignment& alignment) {

@@ -21,13 +21,15 @@ struct HeadStyle {
     conjunction  // the last conjunction is the head of all (Prague)
   };
 
+  enum class Word : std::uint8_t { as_in_table, hangs };
+
   Coordination coordination = Coordination::table;
-  bool preposition_object = false;  // prepositions hang from their object
-  bool main_verb = false;           // auxiliaries and modals hang from the verb
-  bool infinitive_verb = false;     // so does "to"
-  bool subordinate_clause = false;  // words that introduce a clause hang from it
-  bool question_clause = false;     // so do question words and relative pronouns
-  bool possessive_noun = false;     // 's hangs from the noun
+  Word prepositions = Word::as_in_table;   // from their object
+  Word auxiliaries = Word::as_in_table;    // and modals, from the verb
+  Word infinitives = Word::as_in_table;    // "to", likewise
+  Word subordinators = Word::as_in_table;  // words that introduce a clause, from it
+  Word questions = Word::as_in_table;      // question words and relative pronouns, likewise
+  Word possessives = Word::as_in_table;    // 's, from the noun
 };
 
 // One root, projective. A word's tag is the base of its parent's label. The tree without nodes (a failed parse) gives

@@ -619,27 +619,10 @@ class HeadTable:
 
     def __repr__(self) -> str: ...
 
-class Coordination(enum.Enum):
-    """How conjuncts hang together."""
-
-    table = 0
-    """As the head table says."""
-
-    chain = 1
-    """Each from the conjunction before it."""
-
-    conjunction = 2
-    """All from the last conjunction."""
-
-class HeadStyle:
-    """Where a head table is departed from."""
-
-    def __init__(self, coordination: Coordination = Coordination.table, preposition_object: bool = False, main_verb: bool = False, infinitive_verb: bool = False, subordinate_clause: bool = False, question_clause: bool = False, possessive_noun: bool = False) -> None: ...
-
-def to_dependencies(trees: Sequence[Tree], heads: HeadTable, style: HeadStyle) -> list[Dependency]:
+def to_dependencies(trees: Sequence[Tree], heads: HeadTable, style: object) -> list[Dependency]:
     """The dependency trees of constituency trees."""
 
-def to_dependency(tree: Tree, heads: HeadTable, style: HeadStyle) -> Dependency:
+def to_dependency(tree: Tree, heads: HeadTable, style: object) -> Dependency:
     """The dependency tree of a constituency tree."""
 
 def structure_roots(dependency: Dependency, begin: int, end: int, strict: bool = False) -> list[int]:
@@ -756,11 +739,6 @@ class PharaohReader:
     @property
     def problems(self) -> list[tuple[int, str]]:
         """Line and problem of the first bad records that were skipped."""
-
-    def expect(self, lengths: Sequence[tuple[int, int]]) -> None:
-        """
-        Check the next lines against the lengths (source, target) of their sentences.
-        """
 
 def write_pharaoh(alignment: Alignment) -> str:
     """The links as a line."""

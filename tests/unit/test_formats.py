@@ -234,27 +234,6 @@ def test_only_the_first_problems_are_kept() -> None:
     assert len(reader.problems) == 100
 
 
-def test_links_are_checked_against_sentences(tmp_path: Path) -> None:
-    path = tmp_path / "dev.align"
-    path.write_text("0-0 1-2\n0-9\n0-0")
-    lengths = [(2, 3), (1, 10), (1, 1)]
-    assert len(list(read_alignments(path, lengths=iter(lengths)))) == 3
-
-    def problem(lengths: list[tuple[int, int]]) -> str:
-        with pytest.raises(FormatError) as caught:
-            list(read_alignments(path, lengths=lengths))
-        return str(caught.value)
-
-    assert problem([(2, 2), (1, 10), (1, 1)]) == f"{path}:1: link 1-2: the target sentence has 2 words"
-    assert problem([(1, 3), (1, 10), (1, 1)]) == f"{path}:1: link 1-2: the source sentence has 1 word"
-    assert problem([(2, 3), (1, 9), (1, 1)]) == f"{path}:2: link 0-9: the target sentence has 9 words"
-    assert problem(lengths[:2]) == f"{path}:3: more lines than there are sentence pairs"
-    assert problem([*lengths, (1, 1)]) == f"{path}:3: the file ends after 3 lines; expected one for each sentence pair"
-    bad = read_alignments(path, lengths=[(2, 2), (1, 10), (1, 1)], skip_bad=True)
-    assert list(bad) == [Alignment([(0, 9)]), Alignment([(0, 0)])]
-    assert bad.skipped == 1
-
-
 def test_files_side_by_side(tmp_path: Path) -> None:
     words, links = tmp_path / "dev.zh", tmp_path / "dev.align"
     words.write_text("a  b \nc\td\ne\n")
@@ -403,8 +382,9 @@ def test_real_forests_and_trees(part: str) -> None:
 def test_real_alignments() -> None:
     folder = SHARED / "zh-en"
     source, target = ([len(words) for words in read_text(folder / f"train.{side}")] for side in ("zh", "en"))
-    lengths = zip(source, target, strict=True)
-    assert sum(1 for _ in read_alignments(folder / "train.gdfa", lengths=lengths)) == 50_707
+    for links, f, e in zip(read_alignments(folder / "train.gdfa"), source, target, strict=True):
+        links.check(f, e)
+    assert len(source) == 50_707
 
 
 @needs_data

@@ -26,7 +26,7 @@ def to_dependency(tree: Tree, heads: HeadTable, style: HeadStyle = _TABLE) -> De
     >>> to_dependency(tree, heads.load("english"), HeadStyle(prepositions="object")).to_brackets()
     '(Bush) held ((a) talk) ((with) Sharon)'
     """
-    return _core.to_dependency(tree, heads, style.core())
+    return _core.to_dependency(tree, heads, style)
 
 
 def to_dependencies(trees: Iterable[Tree], heads: HeadTable, style: HeadStyle = _TABLE) -> list[Dependency]:
@@ -38,4 +38,4 @@ def to_dependencies(trees: Iterable[Tree], heads: HeadTable, style: HeadStyle = 
     ['(我) 来 (了)', '']
     """
     # A list that nobody else has: the core reads it while other threads run.
-    return _core.to_dependencies(list(trees), heads, style.core())
+    return _core.to_dependencies(list(trees), heads, style)

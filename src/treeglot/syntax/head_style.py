@@ -6,7 +6,6 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal, get_args, get_type_hints
 
-from treeglot import _core
 from treeglot.base.errors import UsageError
 from treeglot.base.options import Options, option, unknown
 
@@ -29,18 +28,6 @@ class HeadStyle(Options):
     subordinators: Literal["table", "clause"] = option("table", "clause: `that`, `because` … hang from their clause")
     questions: Literal["table", "clause"] = option("table", "clause: question words and relative pronouns likewise")
     possessives: Literal["table", "noun"] = option("table", "noun: `'s` hangs from its noun")
-
-    def core(self) -> _core.HeadStyle:
-        """As the core takes it."""
-        return _core.HeadStyle(
-            _core.Coordination[self.coordination],
-            self.prepositions == "object",
-            self.auxiliaries == "verb",
-            self.infinitives == "verb",
-            self.subordinators == "clause",
-            self.questions == "clause",
-            self.possessives == "noun",
-        )
 
 
 STYLES = {

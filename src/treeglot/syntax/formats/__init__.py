@@ -119,8 +119,7 @@ def read(path: PathLike, format: str | None = None, *, skip_bad: bool = False, *
     """The values of a file, one at a time, in bounded memory; `.gz`, `.xz` and `.zst` are decompressed.
 
     A bad record is a `FormatError` that names file and line; with `skip_bad` it is left out, counted (`skipped`)
-    and kept (`problems`). Options belong to the format: `tags` of CoNLL, `keep_suffix` and `base` of Egret, `lengths`
-    of Pharaoh.
+    and kept (`problems`). Options belong to the format: `tags` of CoNLL, `keep_suffix` and `base` of Egret.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "dev.align"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from itertools import count, islice
-from typing import Any, Literal, TypeVar
+from collections.abc import Callable
+from itertools import count
+from typing import Literal, TypeVar
 
 from treeglot._core import (
     Alignment,
@@ -87,31 +87,6 @@ def _write_egret() -> Callable[[ParseForest], str]:
     return lambda forest: write_egret(forest, next(numbers))
 
 
-class _CheckedLinks:
-    """Checks every line against the lengths of its sentences, taken from an iterator as the lines come."""
-
-    def __init__(self, reader: PharaohReader, lengths: Iterable[tuple[int, int]]) -> None:
-        self._reader = reader
-        self._lengths = iter(lengths)
-
-    def feed(self, chunk: bytes) -> list[Alignment | None]:
-        self._reader.expect(list(islice(self._lengths, chunk.count(b"\n"))))
-        return self._reader.feed(chunk)
-
-    def finish(self) -> list[Alignment | None]:
-        # One pair for a last line without a newline; where there is a second, or no such line, lines are missing.
-        self._reader.expect(list(islice(self._lengths, 2)))
-        return self._reader.finish()
-
-    def __getattr__(self, name: str) -> Any:  # skipped, problems
-        return getattr(self._reader, name)
-
-
-def _read_links(file: str, skip_bad: bool, lengths: Iterable[tuple[int, int]] | None = None) -> CoreReader[Alignment]:
-    reader = PharaohReader(file, skip_bad)
-    return reader if lengths is None else _CheckedLinks(reader, lengths)
-
-
 PLAIN: Format[list[str]] = Format(
     "text", "plain tokenised text", list, (".txt", ".tok"), _reader(PlainReader), _lines(write_plain)
 )
@@ -141,6 +116,6 @@ PHARAOH = Format(
     "Pharaoh links, from the source to the target",
     Alignment,
     (".align", ".links", ".pharaoh", ".gd", ".gda", ".gdf", ".gdfa"),
-    _read_links,
+    _reader(PharaohReader),
     _lines(write_pharaoh),
 )
