@@ -51,7 +51,29 @@ def test_one_system(run) -> None:
         f"chrF2  nrefs:2|case:mixed|eff:yes|nc:6|nw:0|space:no|version:{version}\n"
         f"TER  nrefs:2|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:{version}\n"
         "bootstrap  samples:100|seed:1\n"
+        "tokenisation  none, words as they stand\n"
     )
+
+
+def test_raw_text_is_scored_as_sacrebleu_does(run) -> None:
+    raw, other = ["It rains, I think.", "She's at home now, isn't she?"], ["It rains, he thinks.", "She's at home, no?"]
+    Path("raw").write_text("\n".join(raw) + "\n")
+    Path("other").write_text("\n".join(other) + "\n")
+    code, out, err = run("other", "raw", "--metric", "bleu", "--samples", "10")
+    assert (code, err) == (0, "")
+    assert f"other     BLEU  {sacrebleu.corpus_bleu(other, [raw]).score:.2f}" in out
+    assert "|tok:13a|" in out
+    assert out.endswith("tokenisation  13a, by sacreBLEU\n")
+
+
+def test_text_that_does_not_look_as_it_is_scored(run) -> None:
+    Path("raw").write_text("It rains.\nWell, no.\n")
+    Path("apart").write_text("It rains .\nWell , no .\n")
+    assert "warning: raw looks like text that is not tokenised; expected" in run("raw", "apart", "--samples", "1")[2]
+    assert "warning: apart looks tokenised; expected plain text for --tokenize 13a" in run(
+        "apart", "raw", "--samples", "1"
+    )[2]  # fmt: skip
+    assert "warning: raw looks like text that is not" in run("raw", "raw", "--tokenize", "none", "--samples", "1")[2]
 
 
 def test_several_systems_against_a_baseline(run) -> None:

@@ -43,6 +43,7 @@ def score(
     """
     from treeglot.evaluate.page import length_rows, page, score_rows
     from treeglot.evaluate.report import score_systems
+    from treeglot.evaluate.tokenisation import NONE
     from treeglot.syntax.draw.bars import columns
 
     references = [_read(path) for path in reference]
@@ -57,6 +58,8 @@ def score(
         lines = _read(path)
         _same_length(path, lines, reference[0], references[0])
         systems[path] = lines
+    options = options.suited(references)
+    _warn_of_other_text(dict(zip(reference, references, strict=True)) | systems, options.tokenize)
     chosen: Any = metric or ["bleu", "chrf", "ter"]  # names are checked there
     reports = score_systems(systems, references, baseline=against, metrics=chosen, options=options)
     for report in reports:
@@ -82,6 +85,7 @@ def score(
     for one in reports[0].scores:
         print(f"{one.name}  {one.signature}")
     print(f"bootstrap  {drawn}")
+    print(f"tokenisation  {options.tokenize}, {'words as they stand' if options.tokenize == NONE else 'by sacreBLEU'}")
 
 
 def _read(path: str) -> list[str]:
@@ -89,6 +93,17 @@ def _read(path: str) -> list[str]:
     if not lines:
         raise FormatError(path, 0, "is empty; expected a sentence a line")
     return lines
+
+
+def _warn_of_other_text(texts: dict[str, Sequence[str]], tokenizer: str) -> None:
+    """Warn of files that do not look as the tokenizer expects them."""
+    from treeglot.evaluate.tokenisation import NONE, looks_raw
+
+    for path, lines in texts.items():
+        if tokenizer == NONE and looks_raw(lines):
+            warn(f"{path} looks like text that is not tokenised; expected words apart, or --tokenize 13a")
+        elif tokenizer != NONE and not looks_raw(lines):
+            warn(f"{path} looks tokenised; expected plain text for --tokenize {tokenizer}, or --tokenize none")
 
 
 def _same_length(path: str, lines: Sequence[str], reference: str, expected: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
@@ -14,6 +14,7 @@ from treeglot.base.errors import UsageError
 from treeglot.base.options import Options, option, unknown
 from treeglot.evaluate.metrics import Bleu, Chrf, Length, Metric, Statistics, Ter
 from treeglot.evaluate.significance import SAMPLES, SEED, Bootstrap, Interval, paired_bootstrap, sign_test
+from treeglot.evaluate.tokenisation import AUTO, suitable_tokenizer
 
 if TYPE_CHECKING:
     from sacrebleu.metrics.base import Metric as SacreMetric
@@ -27,7 +28,11 @@ class ReportOptions(Options):
 
     lowercase: bool = option(False, "compare without regard to case (TER always does)")
     length: Length = option("closest", "whose length BLEU's brevity penalty takes: the closest or shortest reference's")
-    tokenize: str = option("none", "sacreBLEU's tokenizer for BLEU (13a, intl, zh, …); none takes words as they are")
+    tokenize: str = option(
+        AUTO,
+        "sacreBLEU's tokenizer for BLEU (13a, intl, zh, …); none: words as they are; auto looks at the references: "
+        "none if marks stand apart from words, else sacreBLEU's default",
+    )
     samples: int = option(SAMPLES, "samples of the bootstrap, for intervals and the paired test", least=1)
     seed: int = option(SEED, "seed of the bootstrap", least=0, most=2**64 - 1)
 
@@ -36,8 +41,14 @@ class ReportOptions(Options):
         super().__post_init__()
         from sacrebleu.metrics.bleu import BLEU
 
-        if self.tokenize not in BLEU.TOKENIZERS:
+        if self.tokenize not in (AUTO, *BLEU.TOKENIZERS):
             raise UsageError(unknown("tokenizer", self.tokenize, BLEU.TOKENIZERS), ("tokenize",))
+
+    def suited(self, references: Sequence[Sequence[str]]) -> ReportOptions:
+        """The same, with the tokenizer that suits the references in place of `auto`."""
+        if self.tokenize != AUTO:
+            return self
+        return replace(self, tokenize=suitable_tokenizer([line for lines in references for line in lines]))
 
 
 @dataclass(frozen=True)
@@ -147,8 +158,8 @@ def score_systems(
     >>> round(new.scores[0].value, 2), round(new.scores[0].against.difference, 2), new.scores[0].signature
     (100.0, 33.13, 'nrefs:1|case:mixed|eff:no|tok:none|smooth:exp|version:...')
     """
-    chosen = options or ReportOptions()
     _check(systems, references, bins)
+    chosen = (options or ReportOptions()).suited(references)
     judges = [_judge(name, chosen, references) for name in metrics]
     bleu = next((judge for judge in judges if judge.name == "bleu"), None) or _judge("bleu", chosen, references)
     base = {j.name: j.statistics(systems[baseline]) for j in judges} if baseline is not None else {}

@@ -1,0 +1,42 @@
+"""Which of sacreBLEU's tokenizers suits a text: none if its words stand apart already."""
+
+from __future__ import annotations
+
+import importlib.util
+import unicodedata
+from collections.abc import Sequence
+
+AUTO, NONE = "auto", "none"
+_MARKS = frozenset(".,;:?!…。，；：？！、।؟")
+_LOOKED_AT = 5_000  # lines
+
+
+def looks_raw(lines: Sequence[str]) -> bool:
+    """Whether marks cling to the words before them, as in text that no tokeniser has seen.
+
+    >>> looks_raw(["Well, it rains."]), looks_raw(["well , it rains ."]), looks_raw(["it rains"])
+    (True, False, False)
+    """
+    clinging = apart = 0
+    for line in lines[:_LOOKED_AT]:
+        for word in line.split():
+            if word[-1] in _MARKS:
+                clinging += len(word) > 1 and word[0] not in _MARKS
+                apart += len(word) == 1
+    return clinging > apart
+
+
+def suitable_tokenizer(lines: Sequence[str]) -> str:
+    """The name of a tokenizer: sacreBLEU's default for raw text of that language, none for words that stand apart.
+
+    >>> suitable_tokenizer(["She's here."]), suitable_tokenizer(["她在这里。"]), suitable_tokenizer(["she 's here ."])
+    ('13a', 'zh', 'none')
+    """
+    if not looks_raw(lines):
+        return NONE
+    names = [unicodedata.name(letter, "") for line in lines[:_LOOKED_AT] for letter in line if letter.isalpha()]
+    if 20 * sum(name.startswith(("HIRAGANA", "KATAKANA")) for name in names) > len(names):
+        return "ja-mecab" if importlib.util.find_spec("MeCab") else "char"
+    if 2 * sum(name.startswith("CJK") for name in names) > len(names):
+        return "zh"
+    return "13a"
