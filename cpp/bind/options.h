@@ -57,10 +57,24 @@ namespace options_detail {
 template <class T>
 inline constexpr bool kHasFields = !std::is_same_v<std::remove_cvref_t<decltype(kFields<T>)>, std::nullptr_t>;
 
+// A value in ASCII, which may be cut anywhere.
+inline std::string shown(nanobind::handle value) {
+  const nanobind::object text = nanobind::steal(PyObject_ASCII(value.ptr()));
+  if (!text.is_valid()) throw nanobind::python_error();
+  const std::string out = nanobind::borrow<nanobind::str>(text).c_str();
+  return out.size() > 60 ? out.substr(0, 57) + "..." : out;
+}
+
+// A string's text; nothing, which no option is called, for other values and for lone surrogates.
+inline std::string_view text_of(nanobind::handle value) {
+  Py_ssize_t size = 0;
+  const char* const text = PyUnicode_Check(value.ptr()) ? PyUnicode_AsUTF8AndSize(value.ptr(), &size) : nullptr;
+  if (text == nullptr) PyErr_Clear();
+  return {text, static_cast<std::size_t>(size)};
+}
+
 [[noreturn]] inline void refuse(std::string_view name, nanobind::handle value, const std::string& expected) {
-  std::string shown = nanobind::repr(value).c_str();
-  if (shown.size() > 60) shown = shown.substr(0, 57) + "...";
-  throw std::invalid_argument(std::string(name) + " is " + shown + "; expected " + expected);
+  throw std::invalid_argument(std::string(name) + " is " + shown(value) + "; expected " + expected);
 }
 
 template <class Value>
@@ -82,7 +96,7 @@ void read_value(std::string_view name, nanobind::handle value, Value& out) {
   if constexpr (std::is_enum_v<Value>) {
     std::string expected;
     for (const auto& [known, chosen] : kNames<Value>) {
-      if (nanobind::isinstance<nanobind::str>(value) && nanobind::borrow<nanobind::str>(value).c_str() == known) {
+      if (text_of(value) == known) {
         out = chosen;
         return;
       }
@@ -118,16 +132,16 @@ void read_options(nanobind::handle given, Struct& out, const Fields& fields) {
   namespace nb = nanobind;
   if (nb::isinstance<nb::dict>(given)) {
     for (const auto [key, value] : nb::borrow<nb::dict>(given)) {
-      const nb::str name(key);
+      const std::string_view name = options_detail::text_of(key);
       const nb::handle found = value;
       const auto set = [&](const auto& field) {
-        if (field.name != name.c_str()) return false;
+        if (field.name != name) return false;
         options_detail::read_value(field.name, found, out.*field.member);
         return true;
       };
       if (!std::apply([&](const auto&... field) { return (set(field) || ...); }, fields)) {
-        throw std::invalid_argument("unknown option '" + std::string(name.c_str()) +
-                                    "'; known: " + options_detail::listed(fields));
+        throw std::invalid_argument("unknown option " + options_detail::shown(key) +
+                                    "; known: " + options_detail::listed(fields));
       }
     }
     return;
@@ -135,8 +149,7 @@ void read_options(nanobind::handle given, Struct& out, const Fields& fields) {
   const auto set = [&](const auto& field) {
     const std::string name(field.name);
     if (!nb::hasattr(given, name.c_str())) {
-      throw std::invalid_argument("option '" + name + "' is missing from " +
-                                  std::string(nb::repr(given.type()).c_str()) +
+      throw std::invalid_argument("option '" + name + "' is missing from " + options_detail::shown(given.type()) +
                                   "; expected: " + options_detail::listed(fields));
     }
     options_detail::read_value(field.name, nb::getattr(given, name.c_str()), out.*field.member);

@@ -30,7 +30,9 @@ def test_a_dataclass_or_a_part_of_the_fields_is_taken() -> None:
     ("given", "problem"),
     [
         ({"sample": 3}, "unknown option 'sample'; known: samples, kept, least"),
-        ({1: 3}, "unknown option '1'; known: samples, kept, least"),
+        ({1: 3}, "unknown option 1; known: samples, kept, least"),
+        ({"\udc80": 3}, "unknown option '\\udc80'; known: samples, kept, least"),
+        ({"least": "é" * 40}, "least is '" + "\\xe9" * 14 + "...; expected a number"),
         ({"samples": -1}, "samples is -1; expected an integer from 0 to 4294967295"),
         ({"samples": 2**32}, "samples is 4294967296; expected an integer from 0 to 4294967295"),
         ({"samples": True}, "samples is True; expected an integer from 0 to 4294967295"),
@@ -62,6 +64,6 @@ def test_enums_are_set_by_name() -> None:
 
     with pytest.raises(ValueError, match="do not fit the pool"):
         mira(Odd(background="model"))
-    for bad in ("best", 1, None):
+    for bad in ("best", 1, None, "\udc80"):
         with pytest.raises(ValueError, match=r"^background is .*; expected 'hope' or 'model'$"):
             mira(Odd(background=bad))
