@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from treeglot import sample
+from treeglot.base import files as reading
 from treeglot.base.files import batches, iterate_lines
 from treeglot.cli import board, decoding, main
 from treeglot.cli.app import describe
@@ -315,6 +317,30 @@ def test_each_line_is_answered_as_it_arrives(model: Path, grammar: Path, tmp_pat
     assert len(answers(start("lm", "score", str(model / "lm.bin"), "-"), ["a", "b b"])) == 2
     table = ["--grammar", str(model / "rules.table"), "--weights", str(model / "weights.txt"), "--format", "table"]
     assert answers(start("decode", "-", *table), ["a", "b b"]) == [b"a\n", b"b b\n"]
+
+
+def test_a_line_does_not_wait_for_the_end_of_the_next(monkeypatch) -> None:
+    """Half a line comes when the whole one before it has been read."""
+    out, into = os.pipe()
+    monkeypatch.setattr(sys, "stdin", os.fdopen(out))
+    os.write(into, b"a\n")
+    waits, halves = reading._input_waits, [b"half"]
+
+    def half_a_line() -> bool:
+        if halves:
+            os.write(into, halves.pop())
+        return waits()
+
+    monkeypatch.setattr(reading, "_input_waits", half_a_line)
+    watchdog = threading.Timer(60, os.close, [into])  # whoever waits for the end of the line gets it then
+    watchdog.start()
+    lines = batches(iterate_lines("-"), 10)
+    assert next(lines) == ["a"]
+    watchdog.cancel()
+    os.write(into, b" a line\nlast")
+    assert next(lines) == ["half a line"]
+    os.close(into)
+    assert list(lines) == [["last"]]
 
 
 def test_lines_that_wait_are_taken_together(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import lzma
 import os
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 import zstandard
 
 from treeglot import FormatError
+from treeglot.base import files
 from treeglot.base.files import iterate_lines, read_chunks, write_binary
 
 
@@ -75,6 +77,14 @@ def test_a_full_disk_is_named(tmp_path: Path, suffix: str) -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == (f"{path}\n", "")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_line_in_many_pieces_is_put_together_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a slow pipe gives it; put together at every piece, it would take hours."""
+    monkeypatch.setattr(files, "read_chunks", lambda path: itertools.repeat(b"0123456789", 1_000_000))
+    assert [len(line) for line in iterate_lines("x")] == [10_000_000]
+    monkeypatch.setattr(files, "read_chunks", lambda path: iter([b"a", b"b\n\nc", b"\r", b"\n", b"d\n"]))
+    assert list(iterate_lines("x")) == ["ab", "", "c", "d"]
 
 
 def peak(code: str, **environment: str) -> tuple[str, int]:

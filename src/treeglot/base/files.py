@@ -64,15 +64,22 @@ def read_chunks(path: PathLike, size: int = CHUNK) -> Iterator[bytes]:
     with open_binary(path) as stream:
         # What a pipe has now, not what it will have when it has `size` bytes.
         read = stream.read if Path(name).suffix in COMPRESSED else getattr(stream, "read1", stream.read)
-        while True:
+        ended = False
+        while not ended:
             try:
                 chunk = read(size)
             except damaged as error:
                 suffix = Path(name).suffix
                 raise FormatError(name, 0, f"is not a complete {suffix} file ({error})") from error
-            if not chunk:
-                return
-            yield chunk
+            ended = not chunk
+            # All that is there: a line must not wait for the end of the next one.
+            while name == "-" and not ended and (waits := _input_waits()) and len(chunk) < size:
+                more = read(size - len(chunk))
+                chunk, ended = chunk + more, not more
+            if name == "-" and not ended:
+                Pause.waits = waits
+            if chunk:
+                yield chunk
 
 
 def read_lines(path: PathLike) -> list[str]:
@@ -87,15 +94,17 @@ def iterate_lines(path: PathLike, errors: Literal["strict", "replace"] = "strict
     UTF-8 instead.
     A line ends in LF or CR LF: characters such as U+2028 and U+0085 are part of it.
     """
-    number = 0
-    rest = b""
+    number = size = 0
+    begun: list[bytes] = []  # the parts of a line that has not ended
     for chunk in itertools.chain(read_chunks(path), [b""]):
-        lines = (rest + chunk).split(b"\n")
-        rest = lines.pop() if chunk else b""
-        if len(rest) > LONGEST:
+        *lines, rest = chunk.split(b"\n")
+        if lines or (size and not chunk):
+            lines = [b"".join([*begun, *lines[:1]]), *lines[1:]]
+            begun, size = [], 0
+        begun.append(rest)
+        size += len(rest)
+        if size > LONGEST:
             raise FormatError(os.fspath(path), number + len(lines) + 1, too_long(LONGEST))
-        if not chunk and not lines[-1]:
-            lines.pop()
         for line in paused(lines, path):
             number += 1
             line = line.removesuffix(b"\r")
@@ -127,15 +136,16 @@ class Pause:
     """Whether the value that standard input gave last is the last for now: the next one has not come yet."""
 
     now = False
+    waits = True  # more input did when the chunk at hand was complete
 
 
 def paused(values: list[T], path: PathLike) -> Iterator[T]:
-    """The values of a chunk; `Pause.now` is set with the last one if no more input waits."""
+    """The values of a chunk; `Pause.now` is set with the last one if no more input waited then."""
     if os.fspath(path) != "-" or not values:
         yield from values
         return
     yield from values[:-1]
-    Pause.now = not _input_waits()
+    Pause.now = not Pause.waits
     try:
         yield values[-1]
     finally:
