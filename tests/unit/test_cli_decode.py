@@ -5,12 +5,12 @@ import math
 from pathlib import Path
 
 import pytest
+from graph_json import from_json
 from messages import messages
 from small_table import table
 
 from treeglot.cli import main
 from treeglot.graph import count, kbest
-from treeglot.graph.json import from_json
 
 # A sentence label of its own, a label that is not glued, a rule over the sentence label.
 GRAMMAR = """\

@@ -99,7 +99,7 @@ def test_words_of_the_source_are_counted(decode_lines):
             f"{3 + (2 - 1.5) * LOG10_E:.6f}",
         ]
     ]
-    from treeglot.graph.json import from_json
+    from graph_json import from_json
 
     found = from_json(Path("forest").read_text())
     assert found.scores.sum() == pytest.approx(3 + 0.5 * LOG10_E, abs=1e-5)

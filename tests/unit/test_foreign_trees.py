@@ -65,8 +65,9 @@ def test_cdec(run):
     ]
     Path("cdec.ini").write_text("formalism=t2s\ngrammar=grammar\n")
     assert run(CDEC, TREE + "\n", "--config", "cdec.ini", "--forest", "forest")[1] == rows
+    from graph_json import from_json
+
     from treeglot.graph import count
-    from treeglot.graph.json import from_json
 
     assert count(from_json(Path("forest").read_text()).graph) == 4
 

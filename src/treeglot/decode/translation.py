@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 from treeglot import _core
@@ -51,10 +53,18 @@ class SearchForest:
         return [f"{label} {begin}-{end}" for label, (begin, end) in zip(self.labels, self.spans, strict=True)]
 
     def to_json(self) -> str:
-        """One line of JSON, as `treeglot.graph.json.from_json` reads it; nodes are labelled `X 0-2`."""
-        from treeglot.graph.json import to_json
-
-        return to_json(self.graph, self.scores, self.names, self.rules, self.features)
+        """One line of JSON, as docs/formats.md describes it; nodes are labelled `X 0-2`."""
+        tails = self.graph.tails.tolist()
+        edges = [tails[begin:end] for begin, end in pairwise(self.graph.first_tail.tolist())]
+        document = {
+            "goal": self.graph.goal,
+            "nodes": [edges[begin:end] for begin, end in pairwise(self.graph.first_edge.tolist())],
+            "scores": [None if score == -math.inf else score for score in self.scores.tolist()],
+            "node_labels": self.names,
+            "edge_labels": self.rules,
+            "edge_features": self.features,
+        }
+        return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
     def __repr__(self) -> str:
         return f"<SearchForest of {self.graph.nodes:,} nodes, {self.graph.edges:,} edges>"
