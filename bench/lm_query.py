@@ -91,7 +91,7 @@ def main() -> None:
         exact, rounded = models["fast"].perplexity(lines), models["small"].perplexity(lines)
         print(f"perplexity: fast {exact.including_oovs:.4f}, small {rounded.including_oovs:.4f}")
         rows = np.random.default_rng(2).integers(0, len(models["fast"]), (4_000_000, 2), dtype=np.uint32)
-        wrong = np.abs(models["fast"].score_ngrams(rows) - models["small"].score_ngrams(rows)) > 0.05
+        wrong = np.abs(models["fast"].core.score_ngrams(rows) - models["small"].core.score_ngrams(rows)) > 0.05
         print(f"false positives: {wrong.sum()} of {len(rows):,} random bigrams; ", end="")
         print(f"{models['small'].false_positives * len(rows):.1f} expected")
 

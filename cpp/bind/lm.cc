@@ -155,7 +155,7 @@ void bind_ngram_model(nb::module_& m) {
           [](const NgramModel& self, const IdRows& rows) {
             return as_array(without_gil([&] { return score_ngrams(self, {rows.data(), rows.size()}, rows.shape(1)); }));
           },
-          "rows"_a, "The log10 score of each row's last word after the others.");
+          "rows"_a.noconvert(), "The log10 score of each row's last word after the others.");
   m.def("compile_ngrams", &compile, "estimate"_a, "layout"_a, nb::call_guard<nb::gil_scoped_release>(),
         "A compiled model of what training estimated.");
   nb::class_<ArpaReader>(m, "ArpaReader", "Reads an ARPA file that is fed to it.")

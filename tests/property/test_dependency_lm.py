@@ -12,6 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from kneser_ney import Model, conditional
+from lm_pieces import score_child, score_pieces, score_root
 from structures import structures
 
 from treeglot._core import DependencyPiece, DependencyState, DependencyTally, EstimatedNgrams, join_pieces
@@ -129,9 +130,10 @@ def test_a_sentence_scores_as_the_formula_says(unit: Unit, graph: Dependency) ->
 def test_probabilities_sum_to_1(unit: Unit, sibling: str | None, head: str) -> None:
     model = compiled(unit)
     children = [word if unit == "words" else word.upper() for word in KNOWN]
-    for one in (model.left, model.right):
-        assert math.fsum(10 ** one(child, head, sibling) for child in children) == pytest.approx(1, abs=1e-4)
-    assert math.fsum(10 ** model.root(child) for child in children) == pytest.approx(1, abs=1e-4)
+    for side in ("left", "right"):
+        scores = [score_child(model, side, child, head, sibling) for child in children]
+        assert math.fsum(10**score for score in scores) == pytest.approx(1, abs=1e-4)
+    assert math.fsum(10 ** score_root(model, child) for child in children) == pytest.approx(1, abs=1e-4)
 
 
 # ---------------------------------------------------------------- trees taken apart and put together again
@@ -148,8 +150,8 @@ class Part(NamedTuple):
 
 def apply(model: DependencyModel, items: list[str | Part], heads: list[int]) -> tuple[Part, DependencyTally]:
     """One rule."""
-    score, state, tally = model.score_rule(
-        [(item if isinstance(item, str) else item.state, head) for item, head in zip(items, heads, strict=True)]
+    score, state, tally = score_pieces(
+        model, [(item if isinstance(item, str) else item.state, head) for item, head in zip(items, heads, strict=True)]
     )
     piece, same = join_pieces(heads, [None if isinstance(item, str) else item.piece for item in items])
     assert same == tally
@@ -198,7 +200,7 @@ def test_a_tree_scores_the_same_however_it_is_put_together(unit: Unit, size: int
 
     whole = derive(0, size)
     assert list(whole.piece.heads) == list(tree.heads)
-    assert whole.score + model.complete(whole.state) == pytest.approx(model.score(tree), abs=1e-5)
+    assert whole.score + model.core.complete(whole.state) == pytest.approx(model.score(tree), abs=1e-5)
 
 
 # ---------------------------------------------------------------- any rules, whether they fit or not
@@ -266,7 +268,7 @@ def test_any_rules(seed: int) -> None:
         assert (part.state.fixed, part.state.floating) == (len(part.piece.roots) == 1, len(part.piece.roots) > 1)
 
         whole = dependency(part.words, list(part.piece.heads))
-        assert part.score + model.complete(part.state) == pytest.approx(model.score(whole), abs=1e-5)
+        assert part.score + model.core.complete(part.state) == pytest.approx(model.score(whole), abs=1e-5)
         parts.append(part)
 
 
@@ -283,7 +285,7 @@ def test_more_roots_than_a_state_holds(seed: int) -> None:
     assert over.state.fixed
     assert list(over.piece.heads) == [-1] + [0] * (len(words) - 1)
     tree = dependency(words, list(over.piece.heads))
-    assert over.score + model.complete(over.state) == pytest.approx(model.score(tree), abs=1e-5)
+    assert over.score + model.core.complete(over.state) == pytest.approx(model.score(tree), abs=1e-5)
 
 
 @settings(max_examples=100)
@@ -301,4 +303,4 @@ def test_equal_states_have_equal_futures(seed: int) -> None:
             same = apply(model, [other if item is one else item for item in items], heads)[0]  # type: ignore[misc]
             tree = dependency(same.words, list(same.piece.heads))
             assert found.score - one.score == pytest.approx(same.score - other.score, abs=1e-6)
-            assert same.score + model.complete(same.state) == pytest.approx(model.score(tree), abs=1e-5)
+            assert same.score + model.core.complete(same.state) == pytest.approx(model.score(tree), abs=1e-5)

@@ -15,6 +15,7 @@ import pytest
 from arpa import WORDS, Model, models, slow_score, slow_text, texts, to_arpa, write
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from lm_pieces import ids, score_rule, score_word
 
 from treeglot import FormatError
 from treeglot._core import ArpaReader, ChartState, NgramLayout, NgramState
@@ -63,9 +64,9 @@ def test_equals_the_definition(model: Model, words: list[str], layout: str, bos:
     ours = build(model, layout)
     wanted = slow_text(model, words, bos, eos)
     assert ours.score(" ".join(words), bos=bos, eos=eos) == pytest.approx(wanted, abs=1e-3, rel=1e-6)
-    state = ours.begin_state() if bos else NgramState()
+    state = ours.core.begin_state() if bos else NgramState()
     for i, word in enumerate([*words, *(["</s>"] if eos else [])]):
-        score, state = ours.score_word(state, word)
+        score, state = score_word(ours, state, word)
         before = [*(["<s>"] if bos else []), *words[:i]]
         assert score.log10 == pytest.approx(slow_score(model, before, word), abs=1e-4)
         assert len(state) < len(model)
@@ -79,9 +80,9 @@ def test_bulk_equals_one_by_one(model: Model, batch: list[list[str]], layout: st
     log10, length = ours.score_words(ids, offsets, bos=bos, eos=eos)
     wanted = []
     for words in batch:
-        state = ours.begin_state() if bos else NgramState()
+        state = ours.core.begin_state() if bos else NgramState()
         for word in [*words, *(["</s>"] if eos else [])]:
-            score, state = ours.score_word(state, word)
+            score, state = score_word(ours, state, word)
             wanted.append(score)
     assert log10.tolist() == [score.log10 for score in wanted]
     assert length.tolist() == [score.length for score in wanted]
@@ -95,9 +96,9 @@ def test_rows_of_ngrams(model: Model, data: st.DataObject, width: int, layout: s
     ours = build(model, layout)
     row = st.lists(st.sampled_from([*WORDS, "<s>", "</s>", "x"]), min_size=width, max_size=width)
     rows = data.draw(st.lists(row, max_size=30))
-    ids = np.array([ours.ids(words) for words in rows], np.uint32).reshape(-1, width)
+    numbers = np.array([ids(ours, words) for words in rows], np.uint32).reshape(-1, width)
     wanted = [slow_score(model, words[:-1], words[-1]) for words in rows]
-    assert ours.score_ngrams(ids).tolist() == pytest.approx(wanted, abs=1e-4)
+    assert ours.core.score_ngrams(numbers).tolist() == pytest.approx(wanted, abs=1e-4)
 
 
 def continuations(model: Model) -> list[list[str]]:
@@ -113,7 +114,7 @@ def test_equal_states_have_equal_futures(model: Model, histories: list[list[str]
     for history in histories:
         state = NgramState()
         for word in history:
-            _, state = ours.score_word(state, word)
+            _, state = score_word(ours, state, word)
         other = by_state.setdefault(state, history)
         for future in continuations(model):
             for i, word in enumerate(future):
@@ -133,7 +134,7 @@ def test_states_are_as_short_as_kenlm_s(model: Model, histories: list[list[str]]
             their_state, after = kenlm.State(), kenlm.State()
             theirs.NullContextWrite(their_state)
             for word in history:
-                _, state = ours.score_word(state, word)
+                _, state = score_word(ours, state, word)
                 theirs.BaseScore(their_state, word, after)
                 their_state, after = after, their_state
             reached.append((state, their_state))
@@ -168,7 +169,7 @@ def by_rules(ours: NgramModel, tree: str | list, begins: bool = False) -> tuple[
             score, state = by_rules(ours, part)
             total += score
             parts.append(state)
-    score, state = ours.score_rule(parts, begins_sentence=begins)
+    score, state = score_rule(ours, parts, begins_sentence=begins)
     return total + score, state
 
 
@@ -181,7 +182,7 @@ def test_every_bracketing_scores_the_same(model: Model, seed: int, layout: str) 
         tree = brackets(random, random.randint(0, 8))
         words = leaves(tree)
         score, state = by_rules(ours, tree)
-        flat_score, flat_state = ours.score_rule(words)
+        flat_score, flat_state = score_rule(ours, words)
         assert state == flat_state
         assert hash(state) == hash(flat_state)
         wanted = slow_text(model, words, bos=False, eos=False)
@@ -199,7 +200,7 @@ def test_equal_chart_states_change_alike(
     ours = build(model)
     by_state: dict[ChartState, list[str]] = {}
     for piece in pieces:
-        _, state = ours.score_rule(piece)
+        _, state = score_rule(ours, piece)
         other = by_state.setdefault(state, piece)
         changes = [
             slow_text(model, [*before, *text, *after], False, False) - slow_text(model, text, False, False)
@@ -249,19 +250,19 @@ def test_a_damaged_arpa_file_is_refused_or_read(model: Model, seed: int, layout:
         return
     text = " ".join(random.choice([*WORDS, "x"]) for _ in range(20))
     assert np.isfinite(built.score(text))
-    assert np.isfinite(built.score_rule(text.split())[0])
+    assert np.isfinite(score_rule(built, text.split())[0])
 
 
 def test_the_empty_piece_is_no_full_piece() -> None:
     model: Model = [{("<unk>",): (-1.0, 0.0), ("<s>",): (-99.0, 0.0), ("</s>",): (-1.0, 0.0), ("a",): (-1.0, -0.5)}, {}]
     ours = build(model)
-    _, empty = ours.score_rule([])
-    _, word = ours.score_rule(["x"])
+    _, empty = score_rule(ours, [])
+    _, word = score_rule(ours, ["x"])
     assert empty == ChartState()
     assert (empty.left, empty.full, word.left, word.full) == ([], False, [], True)
     assert empty != word
-    assert ours.score_rule(["a", empty, "x"])[0] == pytest.approx(-2.5)
-    assert ours.score_rule(["a", word])[0] == pytest.approx(-1.5)
+    assert score_rule(ours, ["a", empty, "x"])[0] == pytest.approx(-2.5)
+    assert score_rule(ours, ["a", word])[0] == pytest.approx(-1.5)
 
 
 def test_a_backoff_waits_for_the_next_word() -> None:

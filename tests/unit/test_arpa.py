@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from lm_pieces import score_word
 
 from treeglot import FormatError, UsageError
 from treeglot.lm import NgramModel, compile_ngram, load_ngram, train_ngram
@@ -240,7 +241,7 @@ def test_order_one(path: Path) -> None:
     model = read(path, "\\data\\\nngram 1=3\n\n\\1-grams:\n-0.5\t</s>\n-99\t<s>\n-0.7\ta\n\n\\end\\\n")
     assert model.order == 1
     assert model.score("a a") == pytest.approx(-1.9)
-    assert model.begin_state() == model.score_word(model.begin_state(), "a")[1]
+    assert model.core.begin_state() == score_word(model, model.core.begin_state(), "a")[1]
 
 
 def test_other_files(tmp_path: Path) -> None:

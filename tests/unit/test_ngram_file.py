@@ -105,7 +105,7 @@ def test_false_positives_are_as_rare_as_stated(folder: Path) -> None:
     found = 0
     for _ in range(10):
         rows = draw.integers(3, 303, (100_000, 3), dtype=np.uint32)
-        a, b = fast.score_ngrams(rows), small.score_ngrams(rows)
+        a, b = fast.core.score_ngrams(rows), small.core.score_ngrams(rows)
         found += int((np.abs(a - b) > 0.02).sum())
     assert found <= 20  # 10^6 rows ask 2 or 3 times each, about 10 fingerprints of 23 bits a time: 2 to 4 expected
 
@@ -224,11 +224,11 @@ def test_numbers_are_checked(folder: Path) -> None:
     with pytest.raises(ValueError, match="the number 303 is no word; the model has words 0 to 302"):
         model.score_texts(np.array([303], np.uint32), np.array([0, 1], np.uint64))
     with pytest.raises(ValueError, match="the number 303 is no word"):
-        model.core.score_word(model.begin_state(), 303)
+        model.core.score_word(model.core.begin_state(), 303)
     with pytest.raises(ValueError, match="the number 303 is no word"):
         model.core.score_rule([303])
     with pytest.raises(ValueError, match="the number 303 is no word"):
-        model.score_ngrams(np.array([[1, 303]], np.uint32))
+        model.core.score_ngrams(np.array([[1, 303]], np.uint32))
     for wrong in ([0, 3], [1, 2], [0, 2, 1, 2], []):
         with pytest.raises(ValueError, match="offsets begin with 0, never decrease and end with the number"):
             model.score_texts(ids, np.array(wrong, np.uint64))
@@ -271,10 +271,13 @@ def test_numbers_of_other_types(tmp_path: Path) -> None:
     path = tmp_path / "model.arpa"
     path.write_text(to_arpa(large_model(20, 50)))
     model = load_ngram(path)
-    assert model.score_ngrams(np.array([[3, 4]])) == model.score_ngrams(np.array([[3, 4]], np.uint32))
+    offsets = np.array([0, 2], np.uint64)
+    assert model.score_texts(np.array([3, 4]), offsets) == model.score_texts(np.array([3, 4], np.uint32), offsets)
     for wrong in (2**32 + 3, -1):  # cut to 32 bits, the first would be word 3
         with pytest.raises(ValueError, match=f"numbers of words from .*{wrong}.*; expected 0 to 4294967295"):
-            model.score_ngrams(np.array([[wrong, 4]]))
+            model.score_texts(np.array([wrong, 4]), offsets)
+        with pytest.raises(TypeError):
+            model.core.score_ngrams(np.array([[wrong, 4]]))
     with pytest.raises(TypeError, match="numbers of words are of type float64; expected integers"):
         model.score_words(np.array([3.7]), np.array([0, 1], np.uint64))  # type: ignore[arg-type]
 

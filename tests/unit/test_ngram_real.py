@@ -8,6 +8,7 @@ from random import Random
 import kenlm
 import numpy as np
 import pytest
+from lm_pieces import ids, score_rule, score_word
 
 from treeglot._core import NgramState
 from treeglot.lm import NgramModel, compile_ngram, load_ngram, train_ngram
@@ -52,16 +53,16 @@ def test_bracketings(model: NgramModel, lines: list[str]) -> None:
     """Random binary trees over real sentences, some 9,000 rules."""
     random = Random(1)
     for line in lines[:800]:
-        pieces = [model.score_rule([word]) for word in line.split()]
+        pieces = [score_rule(model, [word]) for word in line.split()]
         total = sum(score for score, _ in pieces)
         states = [state for _, state in pieces]
         while len(states) > 1:
             at = random.randrange(len(states) - 1)
-            score, state = model.score_rule(states[at : at + 2])
+            score, state = score_rule(model, states[at : at + 2])
             total += score
             states[at : at + 2] = [state]
-        assert states[0] == model.score_rule(line.split())[1]
-        total += model.score_rule([*states, "</s>"], begins_sentence=True)[0]
+        assert states[0] == score_rule(model, line.split())[1]
+        total += score_rule(model, [*states, "</s>"], begins_sentence=True)[0]
         assert total == pytest.approx(model.score(line), abs=1e-4)
 
 
@@ -72,9 +73,9 @@ def test_probabilities_sum_to_one(model: NgramModel, lines: list[str]) -> None:
     for line in random.sample(lines, 30):
         tokens = ["<s>", *line.split()]
         end = random.randint(0, len(tokens))
-        context = model.ids(tokens[max(0, end - 4) : end])
+        context = ids(model, tokens[max(0, end - 4) : end])
         rows = np.column_stack([np.tile(context, (len(words), 1)), words]).astype(np.uint32)
-        assert (10.0 ** model.score_ngrams(rows)).sum(dtype=np.float64) == pytest.approx(1, abs=1e-4)
+        assert (10.0 ** model.core.score_ngrams(rows)).sum(dtype=np.float64) == pytest.approx(1, abs=1e-4)
 
 
 def test_states_after_long_histories(model: NgramModel, lines: list[str]) -> None:
@@ -83,9 +84,9 @@ def test_states_after_long_histories(model: NgramModel, lines: list[str]) -> Non
         words = line.split()
         whole, last = NgramState(), NgramState()
         for word in words:
-            _, whole = model.score_word(whole, word)
+            _, whole = score_word(model, whole, word)
         for word in words[-4:]:
-            _, last = model.score_word(last, word)
+            _, last = score_word(model, last, word)
         assert whole == last
 
 
@@ -107,6 +108,6 @@ def test_false_positives(arpa: Path, model: NgramModel) -> None:
     small = load_ngram(arpa, layout="small")
     draw = np.random.default_rng(3)
     rows = draw.integers(0, len(model), (1_000_000, 2), dtype=np.uint32)
-    a, b = model.score_ngrams(rows), small.score_ngrams(rows)
+    a, b = model.core.score_ngrams(rows), small.core.score_ngrams(rows)
     wrong = int((np.abs(a - b) > 0.05).sum())
     assert wrong <= 8  # 1.9 expected at the rate that is stated

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeglot import _core
-from treeglot._core import Dependency, DependencySide, DependencyState, DependencyTally, DependencyUnit
+from treeglot._core import Dependency, DependencyUnit
 from treeglot.base.files import PathLike, read_chunks
 from treeglot.lm.compiled import CompiledModel
 from treeglot.lm.ngram import Perplexity, WordScore
@@ -19,7 +19,6 @@ from treeglot.lm.train_dependency import SENTENCES_AT_A_TIME, DependencyTraining
 
 Unit: TypeAlias = Literal["words", "tags"]
 KIND = b"dependency-lm"
-NO_SIBLING = 1  # the number of <s>
 HEADER_BYTES = 64
 
 
@@ -49,26 +48,6 @@ class DependencyModel(CompiledModel[_core.DependencyModel]):
     def __repr__(self) -> str:
         place = f" from {self.path}" if self.path else ""
         return f"<DependencyModel over {self.unit}{place}>"
-
-    # One event.
-
-    def left(self, child: str, head: str, sibling: str | None = None) -> float:
-        """The score of a left child of a head, after the sibling that is next to it on the head's side, if any."""
-        return self._child(DependencySide.left, child, head, sibling)
-
-    def right(self, child: str, head: str, sibling: str | None = None) -> float:
-        """The score of a right child of a head, after the sibling that is next to it on the head's side, if any."""
-        return self._child(DependencySide.right, child, head, sibling)
-
-    def root(self, word: str) -> float:
-        """The score of a root of the sentence."""
-        return self.core.score_root(self.core.id(word))
-
-    def _child(self, side: DependencySide, child: str, head: str, sibling: str | None) -> float:
-        before = NO_SIBLING if sibling is None else self.core.id(sibling)
-        return self.core.score_child(side, before, self.core.id(head), self.core.id(child))[0]
-
-    # Whole sentences.
 
     def score(self, sentence: Dependency) -> float:
         """The score of a sentence: the sum over its words.
@@ -107,46 +86,6 @@ class DependencyModel(CompiledModel[_core.DependencyModel]):
             of_oovs = scores[unknown]
             total += Perplexity(len(some), len(scores), len(of_oovs), float(scores.sum()), float(of_oovs.sum()))
         return total
-
-    # Piece by piece.
-
-    def score_rule(
-        self, items: Sequence[tuple[str | DependencyState, int]]
-    ) -> tuple[float, DependencyState, DependencyTally]:
-        """What words and pieces score when a rule puts them together, the state of the whole, and what did not fit.
-
-        Each item is a word or the state of a piece, with the position of its head among the items, or -1. What hangs on
-        a piece hangs on its root. A piece of several roots in head position is ill-formed: it is counted, and its other
-        roots become right children of its first one. A rule that leaves more than `DependencyState.MAX_ROOTS` roots is
-        counted as an overflow, and they become right children of the first likewise.
-
-        The sum over all steps in which a tree is put together, with `complete` at the end, is the score of the tree.
-
-        >>> import warnings
-        >>> from treeglot.lm import compile_dependency, train_dependency
-        >>> from treeglot.syntax import Dependency
-        >>> sentence = Dependency(["the", "old", "man", "saw", "a", "dog"], [2, 2, 3, -1, 5, 3])
-        >>> with warnings.catch_warnings():
-        ...     warnings.simplefilter("ignore")
-        ...     model = compile_dependency(train_dependency([sentence]))
-        >>> inner, floating, _ = model.score_rule([("the", -1), ("old", -1)])
-        >>> middle, fixed, _ = model.score_rule([(floating, 1), ("man", -1)])
-        >>> outer, whole, tally = model.score_rule([(fixed, 1), ("saw", -1), ("a", 3), ("dog", 1)])
-        >>> floating.floating, fixed.fixed, tally.ill_heads
-        (True, True, 0)
-        >>> abs(inner + middle + outer + model.complete(whole) - model.score(sentence)) < 1e-6
-        True
-        """
-        parts = [self.core.id(item) if isinstance(item, str) else item for item, _ in items]
-        return self.core.score_rule([head for _, head in items], parts)
-
-    def complete(self, state: DependencyState) -> float:
-        """The score of the roots of a piece as roots of the sentence."""
-        return self.core.complete(state)
-
-    def waiting(self, state: DependencyState) -> float:
-        """An estimate of what the roots of a piece will score once they have a head, for the order of a search."""
-        return self.core.waiting(state)
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.path is None:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treeglot import _core
-from treeglot._core import ArpaReader, ChartState, EstimatedNgrams, NgramLayout, NgramState
+from treeglot._core import ArpaReader, EstimatedNgrams, NgramLayout
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, read_chunks, write_binary
 from treeglot.lm.compiled import CompiledModel
@@ -124,17 +124,6 @@ class NgramModel(CompiledModel[_core.NgramModel]):
             for piece in self.core.arpa():
                 stream.write(piece)
 
-    def ids(self, words: Iterable[str]) -> Ids:
-        """The numbers of words.
-
-        >>> from treeglot.lm import compile_ngram, train_ngram
-        >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
-        >>> model = compile_ngram(train_ngram(lines, order=2))
-        >>> model.ids(["<unk>", "a", "c", "nonsense"])
-        array([0, 3, 5, 0], dtype=uint32)
-        """
-        return np.array([self.core.id(word) for word in words], np.uint32)
-
     def encode(self, texts: Sequence[str]) -> tuple[Ids, npt.NDArray[np.uint64]]:
         """The numbers of the words of all texts in one array, and the offsets between which each text lies in it."""
         return self.core.encode(list(texts))
@@ -209,49 +198,6 @@ class NgramModel(CompiledModel[_core.NgramModel]):
     ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8]]:
         """The log10 score of each word and the length of the n-gram found; if `eos`, that of `</s>` after each text."""
         return self.core.score_words(_numbers(ids), offsets, bos, eos)
-
-    def score_ngrams(self, rows: npt.NDArray[np.uint32]) -> npt.NDArray[np.float32]:
-        """For each row of numbers, the log10 score of the last word after the others."""
-        return self.core.score_ngrams(_numbers(rows))
-
-    # Word by word, and piece by piece.
-
-    def begin_state(self) -> NgramState:
-        """The state after `<s>`; `NgramState()` is that of no context at all."""
-        return self.core.begin_state()
-
-    def score_word(self, state: NgramState, word: str) -> tuple[WordScore, NgramState]:
-        """The score of a word after a state, and the state after it. States are equal when nothing tells them apart.
-
-        >>> from treeglot.lm import compile_ngram, train_ngram
-        >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
-        >>> model = compile_ngram(train_ngram(lines, order=2))
-        >>> score, state = model.score_word(model.begin_state(), "a")
-        >>> score.length, state
-        (2, NgramState(3))
-        """
-        number = self.core.id(word)
-        log10, length, after = self.core.score_word(state, number)
-        return WordScore(log10, length, number == 0), after
-
-    def score_rule(
-        self, parts: Sequence[str | ChartState], *, begins_sentence: bool = False
-    ) -> tuple[float, ChartState]:
-        """What words and pieces score when they are put together from left to right, and the state of the whole.
-
-        The score is that of the words plus what the scores of the pieces change by; so the sum over all steps in which
-        a sentence is put together is the score of the sentence, whatever the steps were.
-
-        >>> from treeglot.lm import compile_ngram, train_ngram
-        >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
-        >>> model = compile_ngram(train_ngram(lines, order=2))
-        >>> inner, piece = model.score_rule(["b", "c"])
-        >>> outer, _ = model.score_rule(["a", piece, "</s>"], begins_sentence=True)
-        >>> abs(inner + outer - model.score("a b c")) < 1e-6
-        True
-        """
-        given = [self.core.id(part) if isinstance(part, str) else part for part in parts]
-        return self.core.score_rule(given, begins_sentence)
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.path is None:
