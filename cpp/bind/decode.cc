@@ -45,9 +45,9 @@ template <>
 inline constexpr auto kFields<HeadDependentsMatchOptions> =
     std::tuple{OptionField{"max_combinations", &HeadDependentsMatchOptions::max_combinations}};
 template <>
-inline constexpr auto kFields<SearchOptions> =
-    std::tuple{OptionField{"pop_limit", &SearchOptions::pop_limit}, OptionField{"beam", &SearchOptions::beam},
-               OptionField{"threshold", &SearchOptions::threshold}};
+inline constexpr auto kFields<SearchOptions> = std::tuple{
+    OptionField{"pop_limit", &SearchOptions::pop_limit}, OptionField{"beam", &SearchOptions::beam},
+    OptionField{"threshold", &SearchOptions::threshold}, OptionField{"time_limit", &SearchOptions::time_limit}};
 template <>
 inline constexpr auto kFields<DecoderOptions> =
     std::tuple{OptionField{"per_source", &DecoderOptions::per_source}, OptionField{"markup", &DecoderOptions::markup}};

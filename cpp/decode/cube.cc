@@ -1,6 +1,7 @@
 #include "decode/cube.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/symbols.h"
 
 namespace treeglot {
@@ -72,6 +74,7 @@ class CubeSearch {
       : forest_(forest), scorer_(scorer), options_(options), groups_(forest.graph.nodes()) {}
 
   SearchForest run() {
+    if (options_.time_limit > 0) deadline_ = thread_seconds() + options_.time_limit;
     for (NodeId node = 0; node < forest_.graph.nodes(); ++node) expand(node);
     if (forest_.graph.goal() != kNoNode && groups_[forest_.graph.goal()].size() > 0)
       out_.goal = groups_[forest_.graph.goal()].begin;
@@ -99,13 +102,40 @@ class CubeSearch {
       queue_.push_back({score(), static_cast<std::uint32_t>(candidates_.size() - 1)});
     }
     std::make_heap(queue_.begin(), queue_.end());
+    check_that_all_fit(node);
     for (std::size_t pops = 0, limit = pop_limit(node); pops < limit && !queue_.empty(); ++pops) {
+      if (pops % 64 == 0 && time_is_up()) break;
       std::pop_heap(queue_.begin(), queue_.end());
       const std::uint32_t candidate = queue_.back().candidate;
       queue_.pop_back();
       push_successors(candidate);
     }
     keep(node);
+  }
+
+  bool time_is_up() {
+    if (deadline_ > 0 && !out_.late) out_.late = candidates_.size() > kMostCandidates || thread_seconds() > deadline_;
+    return out_.late;
+  }
+
+  // An exact search scores every point of a node's cubes; one that cannot end is refused at once.
+  void check_that_all_fit(NodeId node) const {
+    if (options_.pop_limit != 0 || deadline_ > 0) return;
+    double points = 0;
+    for (const Queued& queued : queue_) {
+      const EdgeId edge = candidates_[queued.candidate].edge;
+      auto product = static_cast<double>(forest_.alternatives[edge].size());
+      for (const NodeId tail : forest_.graph.tails(edge)) product *= groups_[tail].size();
+      points += product;
+    }
+    if (points > kMostCandidates) {
+      char text[160];
+      std::snprintf(
+          text, sizeof text,
+          "an exact search does not finish: it has %.1e hypotheses of node %u; expected a pop limit or a time limit",
+          points, node);
+      throw std::runtime_error(text);
+    }
   }
 
   // Where a span has several nodes that a matcher ranked, the second gets half of the pops, the third a third.
@@ -262,10 +292,12 @@ class CubeSearch {
   }
 
   static constexpr std::uint32_t kEmpty = 0xffffffffu;
+  static constexpr std::uint32_t kMostCandidates = 1u << 25;  // of a node: they take some 2 GB
 
   const TranslationForest& forest_;
   const Scorer& scorer_;
   const SearchOptions& options_;
+  double deadline_ = 0;
   SearchForest out_;
   std::vector<Group> groups_;      // by node of the translation forest
   std::vector<std::byte> states_;  // by hypothesis

@@ -16,6 +16,7 @@ struct SearchOptions {
   std::uint32_t pop_limit = 200;  // hypotheses evaluated per node; 0: all of them, the search is exact
   std::uint32_t beam = 0;         // hypotheses kept per node after recombination; 0: all
   float threshold = 0;            // those kept score within this of the node's best (natural log); 0: all
+  double time_limit = 0;          // seconds of CPU, after which a node's first hypotheses are all; 0: none
   bool best_only = false;         // of the edges into a hypothesis only the best is kept: there is no k-best list
 };
 
@@ -66,6 +67,7 @@ struct SearchForest {
   std::vector<double> step;                // by edge: what it adds to the sum of its tails' scores
   std::vector<double> score;               // by hypothesis: that of its best derivation
   NodeId goal = kNoNode;
+  bool late = false;  // the time limit ended the search of a node, and of those after it
 
   bool found() const { return goal != kNoNode; }
 };

@@ -1,7 +1,5 @@
 #include "decode/decoder.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -10,6 +8,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "decode/markup.h"
@@ -17,12 +16,6 @@
 
 namespace treeglot {
 namespace {
-
-double thread_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 // A number that no other search has, whatever its decoder.
 std::uint64_t new_search() {
@@ -241,6 +234,7 @@ void Decoder::search(const Source& source, bool best_only, Worker& worker) const
   SearchOptions options = options_.search;
   options.best_only = best_only;
   auto found = std::make_shared<SearchForest>(treeglot::search(forest, worker.scorer, options));
+  if (found->late) forest.notes.emplace_back("not searched to the end: time was up");
   if (!found->found()) throw std::runtime_error("no derivation covers the sentence");
   worker.last.emplace(Searched{source, std::move(sentence), std::move(input), std::move(forest), std::move(found)});
 }

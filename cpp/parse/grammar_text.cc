@@ -55,13 +55,19 @@ using SplitTree = std::vector<std::vector<std::uint32_t>>;
 
 std::optional<SplitTree> parse_splits(std::string_view text) {
   SplitTree parents;
-  std::vector<std::uint32_t> above;  // sub-states on the way to the root
-  std::size_t at = 0;
+  std::vector<std::uint32_t> above;        // sub-states on the way to the root
+  std::size_t at = 0, room = text.size();  // every sub-state is somewhere in the text
   const auto add = [&](std::uint32_t number) {
     const std::size_t depth = above.size();
     if (depth >= parents.size()) parents.resize(depth + 1);
-    if (parents[depth].size() <= number) parents[depth].resize(number + 1, 0xffffffffu);
+    if (parents[depth].size() <= number) {
+      const std::size_t more = number + 1 - parents[depth].size();
+      if (more > room) return false;
+      room -= more;
+      parents[depth].resize(number + 1, 0xffffffffu);
+    }
     parents[depth][number] = above.empty() ? 0 : above.back();
+    return true;
   };
   bool opened = false;
   while (at < text.size()) {
@@ -77,8 +83,7 @@ std::optional<SplitTree> parse_splits(std::string_view text) {
     } else {
       const std::size_t end = std::min(text.find_first_of(" []", at), text.size());
       const std::optional<std::uint32_t> number = parse_count(text.substr(at, end - at));
-      if (!number || *number > 1u << 20) return std::nullopt;
-      add(*number);
+      if (!number || *number > 1u << 20 || !add(*number)) return std::nullopt;
       if (opened) above.push_back(*number);
       opened = false;
       at = end;
@@ -177,7 +182,22 @@ class GrammarReader {
     return *value;
   }
 
+  // Room for the scores of a rule of labels: a number for each of its rules of sub-states, most of which a file leaves
+  // out where they are 0.
+  std::size_t add_scores(const Lines& lines, Level& level, std::size_t file_size, std::size_t heads, std::size_t lefts,
+                         std::size_t rights = 1) const {
+    constexpr std::size_t kUsual = 1 << 24, kPerByte = 1000;
+    const std::size_t at = level.scores.size();
+    if (static_cast<double>(heads) * static_cast<double>(lefts) * static_cast<double>(rights) >
+        static_cast<double>(kUsual + kPerByte * file_size - std::min(at, kUsual + kPerByte * file_size)))
+      lines.fail("the rules have too many sub-states for a file of " + std::to_string(file_size) +
+                 " bytes; expected a line for one in " + std::to_string(kPerByte) + " at least");
+    level.scores.resize(at + heads * lefts * rights, 0.0);
+    return at;
+  }
+
   void read_rules(std::size_t number) {
+    const std::size_t size = files_[number].grammar.text.size();
     Lines lines(files_[number].grammar);
     Level& level = grammar_.levels[number];
     std::map<std::tuple<Symbol, Symbol, Symbol>, std::size_t> found;  // rule → its scores
@@ -199,8 +219,7 @@ class GrammarReader {
         }
         const auto [at, fresh] = found.try_emplace({head.label, left.label, Symbols::kNone}, level.scores.size());
         if (fresh) {
-          level.unary.push_back({head.label, left.label, at->second});
-          level.scores.resize(level.scores.size() + std::size_t{heads} * lefts, 0.0);
+          level.unary.push_back({head.label, left.label, add_scores(lines, level, size, heads, lefts)});
         }
         level.scores[at->second + left.sub * heads + head.sub] = score;
         continue;
@@ -209,8 +228,8 @@ class GrammarReader {
       const std::uint32_t rights = level.states[right.label];
       const auto [at, fresh] = found.try_emplace({head.label, left.label, right.label}, level.scores.size());
       if (fresh) {
-        level.binary.push_back({head.label, left.label, right.label, at->second});
-        level.scores.resize(level.scores.size() + std::size_t{heads} * lefts * rights, 0.0);
+        level.binary.push_back(
+            {head.label, left.label, right.label, add_scores(lines, level, size, heads, lefts, rights)});
       }
       level.scores[at->second + (std::size_t{left.sub} * rights + right.sub) * heads + head.sub] = score;
     }

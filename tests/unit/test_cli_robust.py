@@ -17,6 +17,7 @@ import pytest
 
 from treeglot import sample
 from treeglot.base import files as reading
+from treeglot.base.errors import FormatError
 from treeglot.base.files import batches, iterate_lines
 from treeglot.cli import board, decoding, main
 from treeglot.cli.app import describe
@@ -485,9 +486,8 @@ def test_a_damaged_parquet_file_is_no_bug(model: Path, tmp_path: Path) -> None:
     path.write_bytes(content)
     for damaged in (bytes(content), content[:-100], b"PAR1"):
         path.write_bytes(damaged)
-        with pytest.raises(Exception) as caught:
+        with pytest.raises(FormatError, match=r"rules\.parquet: is a damaged Parquet file: "):
             compile_table(path, tmp_path / "rules.table")
-        assert "bug" not in describe(caught.value)[0]
 
 
 def test_no_more_threads_is_no_bug() -> None:

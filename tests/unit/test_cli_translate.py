@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from small_table import table
 
-from treeglot.base.errors import UsageError
+from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli import main
 from treeglot.cli.translate import _lines
 from treeglot.decode import SearchOptions
@@ -46,6 +46,36 @@ def test_lines_stay_in_order(model: Path, source: Path, tmp_path: Path, capsys: 
     assert outputs[0] == "house is the\n\nthe Schloss\n\nhouse\n"
     assert outputs[1] == outputs[0]
     assert f"warning: {source}:4: a control character at byte 2, near 'a\\x07b'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["rules", "lm", "weights"])
+@pytest.mark.parametrize("name", ["../outside", "/dev/zero", "sub/../../outside", "link", "/proc/self/fd/0"])
+def test_a_model_names_files_of_its_folder_alone(model: Path, option: str, name: str) -> None:
+    (model / "link").symlink_to(model.parent / "outside")
+    toml = (model / "model.toml").read_text()
+    (model / "model.toml").write_text(f'# first\n{option} = "{name}"\n' + toml)
+    with pytest.raises(FormatError) as caught:
+        load(model)
+    assert str(caught.value).startswith(f"{model / 'model.toml'}:2: {option} is {name!r}")
+    assert str(caught.value).endswith("; expected a file in the model's folder")
+
+
+def test_a_model_may_have_links_within_its_folder(model: Path, tmp_path: Path) -> None:
+    (model / "sub").mkdir()
+    (model / "rules.table").rename(model / "sub/rules.table")
+    (model / "rules.table").symlink_to("sub/rules.table")
+    (tmp_path / "link").symlink_to(model)
+    assert load(tmp_path / "link").translate("haus").text == "house"
+
+
+def test_a_time_limit_is_given_by_name(model: Path, source: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["translate", str(model), str(source), "--skip-bad", "--time-limit"]
+    assert main([*command, "1e-9"]) == 0
+    out, said = capsys.readouterr()
+    assert out == "house is the\n\nthe Schloss\n\nhouse\n"
+    assert "not searched to the end: time was up: 3 of 5 sentences" in said
+    assert main([*command, "-1"]) == 2
+    assert "time_limit is -1.0; expected at least 0" in capsys.readouterr().err
 
 
 def test_kbest_list(model: Path, source: Path, tmp_path: Path) -> None:

@@ -195,3 +195,17 @@ def test_fragments_as_text():
 def test_codes_without_a_meaning(source, problem):
     with pytest.raises(ValueError, match=problem):
         Renderer(["a"], ["x"], ["X"]).source(*codes(source))
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"x" * 1000])
+def test_damaged_files_of_an_extraction_are_named(tmp_path, content):
+    extraction = extract("hiero", aligned([("a b", "c d", "0-0 1-1")]), tmp_path)
+    (counts, *_) = extraction.files
+    words = tmp_path / "words.parquet"
+    for path in (counts, words):
+        whole = path.read_bytes()
+        path.write_bytes(content)
+        with pytest.raises(FormatError, match=f"{path.name}: is a damaged Parquet file: "):
+            score_rules(extraction, tmp_path / "rules.parquet")
+        path.write_bytes(whole)
+    assert score_rules(extraction, tmp_path / "rules.parquet") > 0

@@ -57,6 +57,29 @@ def test_sums_over_chains_are_applied_once_over_a_span() -> None:
 
 
 @pytest.mark.parametrize(
+    "splits", ["1 [1000000]", "1048577 [1048576]", "1 " + "[1000000 " * 2000 + "]" * 2000], ids=["one", "count", "deep"]
+)
+def test_numbers_of_sub_states_take_no_more_room_than_their_text(splits: str) -> None:
+    with pytest.raises(FormatError, match=r"states:2: .* is not LABEL NUMBER STATES"):
+        grammar(STATES.replace("S\t1\t1 [0]", f"S\t1\t{splits}"))
+
+
+def test_rules_of_many_sub_states_take_no_more_room_than_their_file() -> None:
+    count = 2000
+    states = STATES.replace("S\t1\t1 [0]", f"S\t1\t{count} " + " ".join(f"[{i}]" for i in range(count)))
+    with pytest.raises(FormatError, match=r"rules:6: the rules have too many sub-states for a file of \d+ bytes"):
+        grammar(states)
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "1e999", "-0.5", "0x1p3", ""])
+def test_a_probability_is_a_finite_number(number: str) -> None:
+    with pytest.raises(FormatError, match="rules:1: "):
+        grammar(rules=RULES.replace("ROOT_0 -> S_0 1.0", f"ROOT_0 -> S_0 {number}"))
+    with pytest.raises(FormatError, match="lexicon:1: "):
+        grammar(lexicon=LEXICON.replace("A a [0.5]", f"A a [{number}]"))
+
+
+@pytest.mark.parametrize(
     ("word", "position", "wanted"),
     [
         ("walking", 1, ["UNK-LC-ing", "UNK-LC", "UNK"]),

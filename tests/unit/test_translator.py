@@ -7,6 +7,7 @@ from treeglot._core import ChartMatcher, FeatureSet, RuleTableBuilder
 from treeglot.decode import SearchOptions, Translator
 from treeglot.decode.draw import to_html, to_svg
 from treeglot.graph import count, kbest
+from treeglot.lm import compile_ngram, train_ngram
 
 WEIGHTS = {"p": 1.0, "glue": -0.1, "unknown": -5.0}
 
@@ -42,6 +43,31 @@ def test_above_the_span_limit_there_is_only_glue() -> None:
     narrow = translator(span_limit=2).translate("das ist haus")
     assert narrow.text == "the ist house"
     assert narrow.features["glue"] == 2.0
+
+
+def exploding(**limits: float) -> Translator:
+    """A rule of three variables above words with so many translations each that all triples are too many."""
+    words = [f"w{i}" for i in range(330)]
+    rules = [("X", "a", word, -1.0 - i / 1000) for i, word in enumerate(words)]
+    with pytest.warns(UserWarning):
+        model = compile_ngram(train_ngram([" ".join(words[i:]) for i in range(0, 330, 30)], order=2))
+    options = SearchOptions(pop_limit=0, per_source=0, **limits)  # type: ignore[arg-type]
+    return Translator(table(*rules, ("X", "X b X c X", "1 2 3", -0.1)), {**WEIGHTS, "lm": 0.1}, model, options)
+
+
+def test_an_exact_search_that_does_not_finish_is_refused() -> None:
+    found = exploding().translate_batch(["a b a c a", "a b a"])
+    assert found[0].problem.startswith("an exact search does not finish: it has 3.6e+07 hypotheses")
+    assert found[0].problem.endswith("expected a pop limit or a time limit")
+    assert not found[1].problem
+
+
+def test_a_time_limit_holds_for_an_exact_search() -> None:
+    limited = exploding(time_limit=0.05)
+    found = limited.translate("a b a c a")
+    assert (len(found.text.split()), found.problem) == (3, "")
+    assert list(found.notes) == ["not searched to the end: time was up"]
+    assert not limited.translate("das").notes
 
 
 @pytest.mark.parametrize("line", ["", "   ", "\t"])

@@ -114,13 +114,16 @@ def _check_words(path: str, trees: Sequence[Dependency], lines: Sequence[list[st
 def _rules(models: dict[str, str]) -> dict[str, dict[str, str]]:
     import duckdb
 
+    from treeglot.rules.columns import reading
+
     flat, hierarchical = {}, {}
     for name, folder in models.items():
         path = Path(folder) / "rules.parquet"
         if not path.is_file():
             raise FormatError(folder, 0, "has no rules.parquet: it is no model, or its rules were taken away")
         query = "select count(*) filter (source not like '%[X,%'), count(*) from read_parquet(?)"
-        [(words, every)] = duckdb.execute(query, [str(path)]).fetchall()
+        with reading(path):
+            [(words, every)] = duckdb.execute(query, [str(path)]).fetchall()
         flat[name], hierarchical[name] = f"{words:,}", f"{every - words:,}"
     return {"flat rules": flat, "hierarchical rules": hierarchical}
 

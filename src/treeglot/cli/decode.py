@@ -67,6 +67,9 @@ def decode(
     pop_limit: Annotated[
         int | None, typer.Option(help="Hypotheses scored per node; 0: all. Default: as --config says, or 200.")
     ] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds to search one sentence, after which the best so far is taken.")
+    ] = None,
     span_limit: Annotated[int | None, typer.Option(help="Widest span of a rule; default: the other decoder's.")] = None,
     per_source: Annotated[
         int | None, typer.Option(help="Target sides tried for a source side, 0: all; default: the other decoder's.")
@@ -90,7 +93,13 @@ def decode(
     from treeglot.foreign.system import Files, limits, open_system, read_table, read_weights_of, refuse_for_trees
     from treeglot.foreign.translator import MARKS
 
-    given = {"pop_limit": pop_limit, "markup": markup, "span_limit": span_limit, "per_source": per_source}
+    given = {
+        "pop_limit": pop_limit,
+        "time_limit": time_limit,
+        "markup": markup,
+        "span_limit": span_limit,
+        "per_source": per_source,
+    }
     decoder = format or ("cdec" if config is None else decoder_of(config))
     if decoder == "table":
         if pass_through is not None or prefix or not glue or config is not None:
@@ -171,7 +180,7 @@ def _trees(source: Path, format: str | None, decoder: Decoder) -> Iterator[Sourc
 
 
 def _own(
-    grammar: list[Path], weights: Path | None, lm: Path | None, given: Mapping[str, int | bool | None]
+    grammar: list[Path], weights: Path | None, lm: Path | None, given: Mapping[str, float | bool | None]
 ) -> Translator:
     from treeglot.decode import SearchOptions, Translator
     from treeglot.lm import load_ngram

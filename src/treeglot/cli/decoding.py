@@ -42,7 +42,7 @@ def given_weights(path: Path) -> dict[str, float]:
     return found
 
 
-def searched(options: SearchOptions, **given: int | bool | None) -> SearchOptions:
+def searched(options: SearchOptions, **given: float | bool | None) -> SearchOptions:
     """`options` with those that were given."""
     return replace(options, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
 

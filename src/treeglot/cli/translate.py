@@ -28,6 +28,9 @@ def translate(
     ] = Path("-"),
     output: Output = Output(),  # noqa: B008
     pop_limit: Annotated[int | None, typer.Option(help="Hypotheses scored per node; 0: all.")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds to search one sentence, after which the best so far is taken.")
+    ] = None,
     span_limit: Annotated[int | None, typer.Option(help="Widest span of a rule.")] = None,
     settings: Annotated[
         list[str] | None,
@@ -69,7 +72,7 @@ def translate(
     for name in given.keys() - {"search"}:
         raise UsageError(unknown("option", name, [f"search.{o.name}" for o in options_of(SearchOptions)]))
     options = changed(loaded.file, given).search
-    options = searched(options, markup=markup, pop_limit=pop_limit, span_limit=span_limit)
+    options = searched(options, markup=markup, pop_limit=pop_limit, time_limit=time_limit, span_limit=span_limit)
     if options != loaded.translator.options:
         loaded = loaded.with_search(options)
     key = _key(loaded, source, format, index, output.as_json, output.trace) if resume else ""

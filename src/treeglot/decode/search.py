@@ -14,6 +14,9 @@ class SearchOptions(Options):
     pop_limit: int = option(200, "hypotheses scored per node; 0: all, the search is exact", least=0)
     beam: int = option(0, "hypotheses kept per node; 0: all", least=0)
     threshold: float = option(0.0, "keep those within this of a node's best score (natural log); 0: all", least=0)
+    time_limit: float = option(
+        0.0, "seconds of CPU for the search of one sentence, after which only the best known goes on; 0: none", least=0
+    )
     span_limit: int = option(10, "widest span a rule may cover, above it only glue", least=1, paper="t2t")
     label_limit: int = option(
         0, "labels kept on a span, by estimate; the second has half of the pops …; 0: all", least=0

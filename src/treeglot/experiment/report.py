@@ -23,6 +23,7 @@ from treeglot.experiment.recipe import Recipe, System
 from treeglot.experiment.results import REPORT, Report, load_report
 from treeglot.experiment.step import Input, Output, Step, Task
 from treeglot.models.kinds import find_kind
+from treeglot.rules.columns import reading
 from treeglot.syntax.draw.page import DARK, DRAWN, SCRIPT
 
 KEY = 12  # characters of a step's key that are shown
@@ -107,7 +108,7 @@ def _system(recipe: Recipe, system: System, task: Task) -> dict[str, Any]:
 
     model, tuned = task.inputs[f"model {system.name}"], task.inputs.get(f"tuning {system.name}")
     table = model / "rules.parquet"
-    with duckdb.connect() as connection:
+    with reading(table), duckdb.connect() as connection:
         connection.execute("SELECT count(*), count(*) FILTER (variables = 0) FROM read_parquet(?)", [str(table)])
         rules, flat = connection.fetchone() or (0, 0)
     tuning = [json.loads(line) for line in read_lines(tuned / "log.jsonl")] if tuned is not None else []

@@ -82,7 +82,7 @@ def open_system(
     return translator
 
 
-def limits(weights: ForeignWeights, given: Mapping[str, int | bool | None]) -> SearchOptions:
+def limits(weights: ForeignWeights, given: Mapping[str, float | bool | None]) -> SearchOptions:
     """How to search: as given, or as the configuration or the decoder has it."""
     options = search_options(weights)
     if weights.settings.pop_limit is not None:

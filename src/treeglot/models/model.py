@@ -22,7 +22,7 @@ from pathlib import Path
 from treeglot import _core
 from treeglot.base.errors import FormatError, OptionError, UsageError
 from treeglot.base.files import PathLike, write_binary
-from treeglot.base.options import Options, load_options, option, required
+from treeglot.base.options import Options, in_file, load_options, option, required
 from treeglot.base.toml import format_value
 from treeglot.decode import SearchOptions, Translation, Translator
 from treeglot.decode.translator import Source
@@ -118,10 +118,20 @@ def load(directory: PathLike) -> Model:
         kind = find_kind(file.kind)
     except UsageError as error:
         raise FormatError(os.fspath(path), 0, str(error)) from error
-    lm = load_ngram(folder / file.lm) if file.lm else None
-    table = _core.RuleTable.open(os.fspath(folder / file.rules))
+    rules, lm, weights = (_inside(folder, name, getattr(file, name)) for name in ("rules", "lm", "weights"))
+    ngram = load_ngram(lm) if file.lm else None
+    table = _core.RuleTable.open(os.fspath(rules))
     setup = kind.matcher(*load_artefacts(folder, kind.source_heads, kind.dependency_models))
-    return Model(folder, file, Translator(table, read_weights(folder / file.weights), lm, file.search, setup))
+    return Model(folder, file, Translator(table, read_weights(weights), ngram, file.search, setup))
+
+
+def _inside(folder: Path, option: str, name: str) -> Path:
+    """The file that an option of `model.toml` names; a link must not lead out of the folder."""
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        problem = f"{option} is {name!r}, a link that leads out of it; expected a file in the model's folder"
+        raise in_file(folder / "model.toml", UsageError(problem, (option,)))
+    return path
 
 
 def move_in(folder: Path) -> None:

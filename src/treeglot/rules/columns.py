@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+
+from treeglot.base.errors import FormatError
+from treeglot.base.files import PathLike
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Buffers: TypeAlias = "tuple[Any, Any]"  # offsets (int32, one more than rows) and bytes
+
+
+@contextmanager
+def reading(path: PathLike) -> Iterator[None]:
+    """Names a damaged Parquet file: Arrow and DuckDB tell what is wrong, but rarely where."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
+        library = type(error).__module__.partition(".")[0].lstrip("_")
+        if library in ("pyarrow", "duckdb") or (isinstance(error, OSError) and not error.errno):
+            said = str(error).partition("\n")[0]
+            raise FormatError(os.fspath(path), 0, f"is a damaged Parquet file: {said}") from error
+        raise
 
 
 def binary_array(buffers: Buffers, type: pa.DataType) -> pa.Array:

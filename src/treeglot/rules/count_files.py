@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from treeglot._core import Bitext, LexicalTable, Tally
+from treeglot.base.errors import FormatError
 from treeglot.base.files import write_binary
-from treeglot.rules.columns import binary_array
+from treeglot.rules.columns import binary_array, reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -93,9 +94,13 @@ def read_words(folder: Path) -> tuple[list[str], list[str], list[str]]:
     """Source words, target words and labels by number."""
     import pyarrow.parquet as pq
 
-    table = pq.read_table(folder / "words.parquet")
+    path = folder / "words.parquet"
+    with reading(path):
+        table = pq.read_table(path, columns=["kind", "text"])
     kinds: dict[str, list[str]] = {"source": [], "target": [], "label": []}
     for kind, text in zip(table["kind"].to_pylist(), table["text"].to_pylist(), strict=True):
+        if kind not in kinds or not isinstance(text, str):
+            raise FormatError(str(path), 0, f"has {text!r} of kind {kind!r}; expected text of kind {', '.join(kinds)}")
         kinds[kind].append(text)
     return kinds["source"], kinds["target"], kinds["label"]
 

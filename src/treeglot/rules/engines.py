@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from treeglot.base.errors import TreeglotError, UsageError
+from treeglot.rules.columns import reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,10 +70,23 @@ class DuckDB:
                 raise TreeglotError(f"{self.folder}: {problem}") from error
             wanted = "give it more memory or fewer threads"
             raise UsageError(f"{self.memory >> 20} MB are too few to score these rules; {wanted}") from error
-        except duckdb.IOException as error:  # a full disk, above all
-            raise TreeglotError(f"scoring the rules: {str(error).splitlines()[0]}") from error
+        except duckdb.Error as error:
+            for path in (path for paths in files.values() for path in paths):
+                _check(path)
+            if isinstance(error, duckdb.IOException):  # a full disk, above all
+                raise TreeglotError(f"scoring the rules: {str(error).splitlines()[0]}") from error
+            raise
         finally:
             connection.close()
+
+
+def _check(path: Path) -> None:
+    """Reads a Parquet file to its end; a damaged one is a `FormatError`."""
+    import pyarrow.parquet as pq
+
+    with reading(path), pq.ParquetFile(path) as file:
+        for _ in file.iter_batches():
+            pass
 
 
 def _quoted(text: str) -> str:

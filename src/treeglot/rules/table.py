@@ -15,7 +15,7 @@ from treeglot._core import RuleTable, RuleTableBuilder
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike
 from treeglot.base.options import Options, option, unknown
-from treeglot.rules.columns import Buffers, buffers_of
+from treeglot.rules.columns import Buffers, buffers_of, reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -81,7 +81,7 @@ def compile_table(rules: PathLike, path: PathLike, options: CompileOptions | Non
 
     options = options or CompileOptions()
     name = str(rules)
-    with pq.ParquetFile(rules) as file:
+    with reading(rules), pq.ParquetFile(rules) as file:
         schema = file.schema_arrow
         known = set(schema.names)
         wanted = [c for c in TEXT if c in known or c not in OPTIONAL]
