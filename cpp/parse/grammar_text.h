@@ -1,8 +1,9 @@
 // Split grammars as the Berkeley parser's text export and Egret have them, three files for each level:
 //
-//   level1.stateInfo   NP^g	5	2 [0 [0 …] [1 …]]      label, number, sub-states, and how they split from level
-//   to level level1.grammar     NP^g_1 -> DT_0 NN_1 0.0125       probability of a rule for sub-states level1.lexicon NN
-//   time [1.2E-4, 0.0]            probability of a word for each sub-state of a tag
+// - level1.stateInfo: a label, its number, its sub-states, and how they split from level to level,
+//   `NP^g	5	2 [0 [0 …] [1 …]]`;
+// - level1.grammar: the probability of a rule for sub-states, `NP^g_1 -> DT_0 NN_1 0.0125`;
+// - level1.lexicon: the probability of a word for each sub-state of a tag, `NN time [1.2E-4, 0.0]`.
 //
 // The label with number 0 is the root. In others' grammars, unary rules of a label by itself say that unary chains are
 // summed up already.

@@ -1,6 +1,7 @@
 // What a pass of coarse-to-fine parsing leaves to the next: the states that may stand over each span.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <span>
@@ -35,9 +36,10 @@ class KeptStates {
 class Limits {
  public:
   explicit Limits(double seconds = 0.0, std::size_t bytes = 0) : limited_(seconds > 0.0), bytes_(bytes) {
+    constexpr double kMost = 1e9;  // some thirty years: clocks have no more
     if (limited_)
-      end_ = std::chrono::steady_clock::now() +
-             std::chrono::duration_cast<std::chrono::steady_clock::duration>(std::chrono::duration<double>(seconds));
+      end_ = std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+                                                    std::chrono::duration<double>(std::min(seconds, kMost)));
   }
   bool late() const { return limited_ && std::chrono::steady_clock::now() > end_; }
   bool too_large(std::size_t bytes) const { return bytes_ > 0 && bytes > bytes_; }  // a chart of so many

@@ -276,6 +276,13 @@ def test_limits_of_a_sentence(
     assert words in err
 
 
+def test_limits_of_more_than_clocks_and_memory_have(grammar: Path, capsys, tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("a a\n")
+    command = ["parse", str(grammar), str(tmp_path / "in"), "--trees"]
+    assert main([*command, "--time-limit", "1e300", "--memory-limit", "1e300"]) == 0
+    assert capsys.readouterr().out == "(S (S (A a)) (S (A a)))\n"
+
+
 def test_a_sentence_of_thousands_of_words_has_a_flat_tree(grammar: Path, tmp_path: Path, capsys) -> None:
     text = tmp_path / "in"
     text.write_text("a " * 3000 + "\n")

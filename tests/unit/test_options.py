@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Optional
 
 import pytest
 
@@ -13,6 +13,7 @@ from treeglot.base.errors import FormatError, TreeglotError, UsageError
 from treeglot.base.options import (
     Options,
     Range,
+    annotations_of,
     changed,
     file_options,
     from_table,
@@ -294,3 +295,12 @@ def test_options_that_are_files_in_tables_too() -> None:
     placed = with_values(table, {"bank.heads": "/a.heads"})
     assert placed == {"bank": {"heads": "/a.heads", "text": "b.txt"}, "name": "c.txt"}
     assert table["bank"] == {"heads": "a.heads", "text": "b.txt"}
+
+
+def test_annotations_are_found_with_any_python() -> None:
+    """Python 3.10 gives Optional[Annotated[…]] for a parameter with the default None; here it stands so."""
+
+    def made(files: Optional[Annotated[Path | None, "where it is"]] = None, times: Annotated[int, "how often"] = 1): ...  # noqa: UP045
+
+    assert annotations_of(made)["files"] == Annotated[Path | None, "where it is"]
+    assert [o.help for o in options_of(made)] == ["where it is", "how often"]

@@ -162,8 +162,7 @@ def options_of(schema: Any) -> tuple[Option, ...]:
     """
     if dataclasses.is_dataclass(schema):
         return _fields(cast("Any", schema))
-    target = schema.__init__ if inspect.isclass(schema) else schema
-    hints = get_type_hints(target, include_extras=True)
+    hints = annotations_of(schema.__init__ if inspect.isclass(schema) else schema)
     found = []
     for parameter in inspect.signature(schema).parameters.values():
         hint = hints.get(parameter.name, Any)
@@ -174,6 +173,19 @@ def options_of(schema: Any) -> tuple[Option, ...]:
         default = REQUIRED if parameter.default is inspect.Parameter.empty else parameter.default
         found.append(Option(parameter.name, kind, default, help, span))
     return tuple(found)
+
+
+def annotations_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """The types of parameters with what they are annotated with, as they stand.
+
+    Python 3.10 makes one with the default None optional, and its annotations are hidden in there.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    return {name: next((a for a in _choices(hint) if get_origin(a) is Annotated), hint) for name, hint in hints.items()}
+
+
+def _choices(kind: Any) -> tuple[Any, ...]:
+    return get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
 
 
 @functools.cache
@@ -234,7 +246,7 @@ def file_options(schema: Callable[..., Any], table: Mapping[str, Any]) -> dict[s
     found: dict[str, str] = {}
     for o in options_of(schema):
         value = table.get(o.name)
-        kinds = get_args(o.type) if get_origin(o.type) in (Union, types.UnionType) else (o.type,)
+        kinds = _choices(o.type)
         for kind in kinds:
             if isinstance(value, Mapping) and dataclasses.is_dataclass(kind):
                 below = file_options(cast("Callable[..., Any]", kind), value)

@@ -16,7 +16,7 @@ from typer.models import ArgumentInfo, OptionInfo
 
 from treeglot.base.errors import UsageError
 from treeglot.base.files import check_output
-from treeglot.base.options import REQUIRED, Options, options_of, with_values
+from treeglot.base.options import REQUIRED, Options, annotations_of, options_of, with_values
 from treeglot.base.toml import parse_value
 from treeglot.cli.output import set_common
 
@@ -54,7 +54,7 @@ DEBUG = Annotated[
 
 def expand(function: Function) -> Function:
     """`function` with `--quiet` and `--debug` added and its options dataclasses spread into their fields."""
-    hints = get_type_hints(function, include_extras=True)
+    hints = annotations_of(function)
     parameters: list[inspect.Parameter] = []
     groups: dict[str, tuple[type[Any], list[str]]] = {}
     for parameter in inspect.signature(function).parameters.values():
