@@ -110,12 +110,13 @@ def test_dependencies_need_a_head_table(tmp_path: Path, capsys: pytest.CaptureFi
         2,
         "",
         "error: turning trees into dependencies takes a head table: "
-        "heads is chinese, chinese-particles, english, german or a file\n",
+        "heads is chinese, chinese-particles, english, first, german, last or a file\n",
     )
     code, _, message = run(capsys, "convert", tmp_path / "a.tree", tmp_path / "a.conllu", "--heads", "klingon")
     assert (code, message) == (
         2,
-        "error: no head table 'klingon': expected a file or one of chinese, chinese-particles, english, german\n",
+        "error: no head table 'klingon': expected a file or one of chinese, chinese-particles, english, first, german, "
+        "last\n",
     )
     assert not (tmp_path / "a.conllu").exists()
 

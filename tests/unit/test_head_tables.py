@@ -268,7 +268,7 @@ def test_load_by_path_and_compressed(tmp_path: Path) -> None:
 
 
 def test_unknown_name() -> None:
-    names = "chinese, chinese-particles, english, german"
+    names = "chinese, chinese-particles, english, first, german, last"
     with pytest.raises(UsageError, match=rf"^no head table 'klingon': expected a file or one of {names}$"):
         heads.load("klingon")
     with pytest.raises(FileNotFoundError):

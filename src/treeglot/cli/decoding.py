@@ -95,11 +95,17 @@ class Output:
 
 
 def run(
-    translator: Translator | ForeignTranslator, sources: Iterator[Source], source: Path, output: Output, first: int = 1
+    translator: Translator | ForeignTranslator,
+    sources: Iterator[Source],
+    source: Path,
+    output: Output,
+    first: int = 1,
+    translate: Callable[..., list[Translation]] | None = None,
 ) -> None:
     """Translate `sources`, read from `source`, with any translator; used by every command that decodes.
 
-    `first` is the place of the first of them in `source`, for messages.
+    `first` is the place of the first of them in `source`, for messages. `translate` takes the place of the translator's
+    own batches: that of a model, which reads text.
     """
     from contextlib import nullcontext
 
@@ -108,6 +114,7 @@ def run(
     from treeglot.decode.draw import to_html, to_svg
     from treeglot.syntax.draw import page
 
+    translate = translate or translator.translate_batch
     for name in translator.unknown_weights:
         warn(f"the weights name {name!r}, which is no feature of this model")
     warn_left_out(translator.left_out)
@@ -135,7 +142,7 @@ def run(
                 bad += refused(translator.translate_batch([given])[0])
             number += 1
         for batch in batches(sources, BATCH):
-            found = translator.translate_batch(batch, max(output.kbest or 0, 1), output.distinct, output.threads)
+            found = translate(batch, max(output.kbest or 0, 1), output.distinct, output.threads)
             for given, translation in zip(batch, found, strict=True):
                 bad += refused(translation)
                 stream.write(render(translation, number, output).encode())
@@ -149,7 +156,7 @@ def run(
                     drawn.append((f"sentence {number - 1 + first}", to_html(translation, given)))
                 if output.dependencies is not None:
                     trees.append(translation.dependency)
-                doubts.add(translation.source.split(), unknown=round(translation.features.get("unknown", 0.0)))
+                doubts.add(translation.words, unknown=round(translation.features.get("unknown", 0.0)))
                 seconds += translation.seconds
                 words += len(translation.words)
                 notes.update(set(translation.notes))

@@ -13,6 +13,7 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.decoding import Output, given_weights, run, searched, signature
+from treeglot.cli.output import shown_warnings
 from treeglot.cli.parameters import FILE, set_values
 from treeglot.cli.show import index_range
 
@@ -60,7 +61,7 @@ def translate(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where the same command was interrupted.")] = False,
 ) -> None:
-    """Translate tokenised sentences with a trained model."""
+    """Translate text or sentences in words with a trained model."""
     from treeglot.base.options import changed, options_of, unknown
     from treeglot.decode import SearchOptions
     from treeglot.models import load
@@ -81,7 +82,9 @@ def translate(
         raise UsageError("the model makes no dependency trees: --dependencies is for those that do, such as c2d")
     first, last = index_range(index)
     sources = loaded.read(source, format)
-    run(loaded.translator, islice(_lines(sources) if markup else sources, first - 1, last), source, output, first)
+    chosen = islice(_lines(sources) if markup else sources, first - 1, last)
+    with shown_warnings():
+        run(loaded.translator, chosen, source, output, first, loaded.translate_batch)
 
 
 def _key(model: Model, source: Path, *more: object) -> str:

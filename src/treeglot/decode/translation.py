@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, Protocol
 
 from treeglot import _core
-from treeglot._core import Derivation, Hypergraph, Hypothesis
+from treeglot._core import Derivation, Hypergraph, Hypothesis, Tokens
 from treeglot.graph.arrays import Floats, floats
-from treeglot.syntax import Dependency
+from treeglot.syntax import Alignment, Dependency
 
 
 def tokens(text: str) -> list[str]:
@@ -87,16 +89,34 @@ class More(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Texts:
+    """A translation as text: the words of both sides with their places, and its sentences if it has several."""
+
+    source: Tokens
+    target: Tokens
+    sentences: tuple[Translation, ...] = ()
+
+
 class Translation(_core.Translation):
     """The translation of one sentence. An empty line translates to an empty text, without a derivation.
 
-    A translation pickles with its hypotheses; what comes back has no decoder to ask for more.
+    A model of text also translates texts of several sentences: `sentences` are their translations, scores add up, and
+    derivations are theirs alone. A translation pickles with its hypotheses; what comes back has no decoder to ask for
+    more.
     """
 
-    def __init__(self, found: _core.Translation, more: More | None = None, source: str | None = None) -> None:
+    def __init__(
+        self, found: _core.Translation, more: More | None = None, source: str | None = None, texts: Texts | None = None
+    ) -> None:
         super().__init__(found)
         self._more = more
         self._source = source
+        self._texts = texts
+
+    def with_texts(self, texts: Texts) -> Translation:
+        """The same, as text."""
+        return Translation(self, self._more, texts.source.text, texts)
 
     @property
     def source(self) -> str:
@@ -113,8 +133,34 @@ class Translation(_core.Translation):
 
     @property
     def text(self) -> str:
-        """The words, separated by blanks."""
-        return self.best.text
+        """The text that a model of text makes; otherwise the words, separated by blanks."""
+        return self._texts.target.text if self._texts is not None else self.best.text
+
+    @property
+    def sentences(self) -> tuple[Translation, ...]:
+        """The translations of the sentences of a text; one sentence has itself."""
+        return (self._texts.sentences if self._texts is not None else ()) or (self,)
+
+    @property
+    def source_tokens(self) -> Tokens:
+        """The words of `source`, as they were given, each with its characters there."""
+        return self._texts.source if self._texts is not None else place_words(self.words)
+
+    @property
+    def target_tokens(self) -> Tokens:
+        """The words of `text`, each with its characters there."""
+        return self._texts.target if self._texts is not None else place_words(tokens(self.best.text))
+
+    @property
+    def alignment(self) -> Alignment:
+        """Which words belong together: those that one rule takes and gives, its variables aside."""
+        links: list[tuple[int, int]] = []
+        source = target = 0
+        for sentence in self.sentences:
+            links += [(source + i, target + j) for i, j in _links(sentence.best)]
+            source += len(sentence.words)
+            target += len(sentence.best.given_by)
+        return Alignment(links)
 
     @property
     def score(self) -> float:
@@ -158,7 +204,7 @@ class Translation(_core.Translation):
 
     def __reduce__(self) -> tuple[Any, ...]:
         fields = self.given, self.words, self.hypotheses, self.problem, self.notes, self.tree, self.seconds
-        return _unpickled, (self._source, *fields)
+        return _unpickled, (self._source, self._texts, *fields)
 
     def _repr_html_(self) -> str:
         from treeglot.decode.draw import to_html
@@ -178,8 +224,73 @@ class Translation(_core.Translation):
         return f"Translation({text!r}, score={self.score:.4f})"
 
 
-def _unpickled(source: str | None, *fields: Any) -> Translation:
-    return Translation(_core.Translation(*fields), source=source)
+def _unpickled(source: str | None, texts: Texts | None, *fields: Any) -> Translation:
+    return Translation(_core.Translation(*fields), None, source, texts)
+
+
+def place_words(words: Sequence[str]) -> Tokens:
+    """Words as the text that blanks part.
+
+    >>> place_words(["das", "Haus"]).spans
+    [(0, 3), (4, 8)]
+    """
+    ends = list(accumulate(len(word) + 1 for word in words))
+    return Tokens(" ".join(words), words, [(end - 1 - len(w), end - 1) for w, end in zip(words, ends, strict=True)])
+
+
+def join_translations(
+    source: str, places: Sequence[tuple[int, int]], parts: Sequence[Translation], spaces: bool
+) -> Translation:
+    """The translation of a text from those of its sentences, which stand at these places.
+
+    What stands around sentences is kept. Between sentences of one line there is a blank if the target language has
+    `spaces`, and none otherwise.
+    """
+    text = ""
+    words: tuple[list[str], list[str]] = [], []  # of both sides, with their spans
+    spans: tuple[list[tuple[int, int]], list[tuple[int, int]]] = [], []
+    last = 0
+    for (begin, end), part in zip(places, parts, strict=True):
+        between = source[last:begin]
+        if last and not between.strip(" "):
+            between = (between or " ") if spaces else ""
+        text += between
+        for side, found, offset in ((0, part.source_tokens, begin), (1, part.target_tokens, len(text))):
+            words[side].extend(found.words)
+            spans[side].extend((offset + a, offset + b) for a, b in found.spans)
+        text += part.text
+        last = end
+    text += source[last:]
+    sides = Tokens(source, words[0], spans[0]), Tokens(text, words[1], spans[1])
+    if len(parts) == 1:
+        return parts[0].with_texts(Texts(*sides))
+    features: Counter[str] = Counter()
+    for part in parts:
+        features.update(part.features)
+    line = " ".join(part.best.text for part in parts)
+    best = Hypothesis(line, sum(part.score for part in parts), dict(features), Derivation())
+    folded = [word for part in parts for word in part.words]
+    problem = next((part.problem for part in parts if part.problem), "")
+    notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
+    seconds = sum(part.seconds for part in parts)
+    joined = _core.Translation(folded, folded, [best] if parts else [], problem, notes, None, seconds)
+    return Translation(joined, None, source, Texts(*sides, tuple(parts)))
+
+
+def _links(hypothesis: Hypothesis) -> Iterator[tuple[int, int]]:
+    """The words that each rule covers itself, with those that it gives."""
+    steps = hypothesis.derivation.steps
+    own = [set(range(*step.span)) for step in steps]
+    above: list[list[int]] = []  # the steps that wait for more below them: their numbers, and how many are missing
+    for number, step in enumerate(steps):
+        if above:
+            own[above[-1][0]] -= own[number]
+            above[-1][1] -= 1
+        above.append([number, step.children])
+        while above and not above[-1][1]:
+            above.pop()
+    for place, step_number in enumerate(hypothesis.given_by):
+        yield from ((word, place) for word in sorted(own[step_number]))
 
 
 def as_object(
@@ -191,7 +302,9 @@ def as_object(
     derivation, and its dependency tree if there is one.
     """
     found: dict[str, Any] = {} if number is None else {"number": number}
-    found |= {"source": translation.source, **_hypothesis(translation.best, trace)}
+    found |= {"source": translation.source, **_hypothesis(translation.best, trace), "text": translation.text}
+    if translation.text != translation.best.text:
+        found["tokens"] = translation.best.text
     if kbest:
         found["kbest"] = [_hypothesis(hypothesis, trace) for hypothesis in translation.hypotheses]
     if translation.problem:

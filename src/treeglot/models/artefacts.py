@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
+import os
+import shutil
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from treeglot._core import HeadTable
-from treeglot.base.files import write_binary
+from treeglot.base.files import PathLike, write_binary
+from treeglot.parse.grammar import load_grammar
 from treeglot.syntax import Dependency, heads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from treeglot.lm import DependencyModel
     from treeglot.lm.dependency import Unit
+    from treeglot.text import TextPipeline
 
+PARSER = "parser"
 SOURCE_HEADS = "source.heads"
 DEPENDENCY_MODELS: dict[Unit, str] = {"words": "dlm.words.bin", "tags": "dlm.tags.bin"}
 
@@ -34,6 +41,31 @@ def write_heads(name: str, folder: Path) -> None:
     """Write a head table, given by its name or file."""
     with write_binary(folder / SOURCE_HEADS) as stream:
         stream.write(heads.load(name).text.encode())
+
+
+def copy_parser(parser: PathLike, folder: Path) -> str:
+    """Copy the files of a parser into a model's folder; what `model.toml` says of it then."""
+    adapter, colon, model = os.fspath(parser).rpartition(":")
+    given = Path(model)
+    if not colon:
+        load_grammar(given)  # refuses what is none
+    if given.is_dir():
+        shutil.copytree(given, folder / PARSER)
+    elif given.is_file():
+        shutil.copyfile(given, folder / PARSER)
+    else:  # a name that the adapter's package knows
+        return os.fspath(parser)
+    return f"{adapter}{colon}{PARSER}"
+
+
+def write_training(folder: Path, pairs: Mapping[str, int | str], options: Any, text: TextPipeline | None) -> None:
+    """Write `training.json`: what the model was made with, and the number and digest of its sentence pairs."""
+    from treeglot import __version__
+
+    languages = None if text is None else [text.source.language.code, text.target.language.code]
+    facts = {"version": __version__, "languages": languages, **pairs, "options": dataclasses.asdict(options)}
+    with write_binary(folder / "training.json") as stream:
+        stream.write(json.dumps(facts, indent=1, default=str).encode() + b"\n")
 
 
 class DependencyModels:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from treeglot.base.errors import UsageError
 from treeglot.corpus import Corpus, Needs
@@ -100,13 +100,21 @@ class Kind:
         given = {f.name: getattr(options, f.name) for f in dataclasses.fields(Needs) if hasattr(options, f.name)}
         return dataclasses.replace(self.needs, **given)
 
+    @property
+    def parses(self) -> bool:
+        """Whether it translates parses, and words only for want of them."""
+        return "source" not in self.translates
+
+    def prepare(self, value: Any) -> Source:
+        """What the decoder takes for a sentence or a parse: forests for trees, and words or nothing for none."""
+        if not isinstance(value, ParseForest | Tree):
+            return cast("Source", value)
+        forest = as_forest(value, self.needs.source == "best")  # one without a parse has words
+        if forest is not None:
+            return forest
+        return Dependency([], [], []) if self.needs.source == "dependency" else ""
+
     def read(self, path: Path, format: str | None) -> Iterator[Source]:
         """What is translated, from a file: parses as the kind takes them, or a sentence a line, which has no parse."""
-        failed = Dependency([], [], []) if self.needs.source == "dependency" else ""
         holds = dict.fromkeys(each for name in self.translates if is_parsed(name) for each in Corpus.holds(name))
-        for value in read_sources(path, format, *holds):
-            if isinstance(value, ParseForest | Tree):
-                forest = as_forest(value, self.needs.source == "best")  # one without a parse has words
-                yield failed if forest is None else forest
-            else:
-                yield value
+        return map(self.prepare, read_sources(path, format, *holds))

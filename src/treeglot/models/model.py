@@ -4,6 +4,9 @@
     rules.table     the compiled rules
     lm.bin          the compiled n-gram model
     weights.txt     a line `name value` for each feature
+    text.toml       how text becomes words and words text, with the files of treeglot.text.pipeline; or none
+    parser          the parser's grammar, or the file of another parser's model; or none
+    training.json   the version, the languages and digests of the training data
 
 Every file is complete when it appears under its name; `model.toml` is written last. A new model for the folder comes
 as the complete folder `.next` in it, whose files are then moved in. Whoever opens the model ends what was interrupted.
@@ -13,9 +16,11 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from html import escape
 from pathlib import Path
 
@@ -29,6 +34,9 @@ from treeglot.decode.translator import Source
 from treeglot.decode.weights import read_weights, write_weights
 from treeglot.models.artefacts import load_artefacts
 from treeglot.models.kinds import find_kind
+from treeglot.models.reading import Given, Reader, open_model_parser
+from treeglot.text import TextPipeline
+from treeglot.text.pipeline import TEXT_FILE
 
 NEXT = ".next"
 
@@ -41,13 +49,15 @@ class ModelFile(Options):
     rules: str = option("rules.table", "the compiled rule table")
     lm: str = option("lm.bin", "the compiled n-gram model; empty: none")
     weights: str = option("weights.txt", "the weights of the features")
+    text: str = option("", "text.toml: it takes text; empty: it takes words that blanks part")
+    parser: str = option("", "its parser: the folder of a grammar, or ADAPTER:MODEL such as udpipe:FILE; empty: none")
     search: SearchOptions = option(SearchOptions(), "how to search unless told otherwise")
 
     def __post_init__(self) -> None:
         """Refuses files elsewhere: a model that comes from elsewhere opens nothing but its own."""
         super().__post_init__()
-        for name in ("rules", "lm", "weights"):
-            path = Path(getattr(self, name))
+        for name in ("rules", "lm", "weights", "text", "parser"):
+            path = Path(getattr(self, name).rpartition(":")[2])
             if path.is_absolute() or ".." in path.parts or "\0" in str(path):
                 raise OptionError(f"{name} is {str(path)!r}; expected a file in the model's folder", (name,))
 
@@ -55,11 +65,17 @@ class ModelFile(Options):
 class Model:
     """A trained model, ready to translate."""
 
-    def __init__(self, directory: Path, file: ModelFile, translator: Translator) -> None:
+    def __init__(self, directory: Path, file: ModelFile, translator: Translator, reader: Reader) -> None:
         self.directory = directory
         self.kind = file.kind
         self.file = file
         self.translator = translator
+        self.reader = reader
+
+    @property
+    def text(self) -> TextPipeline | None:
+        """How it reads and writes text; None: it takes words that blanks part."""
+        return self.reader.text
 
     @property
     def weights(self) -> Mapping[str, float]:
@@ -73,23 +89,42 @@ class Model:
         """
         return find_kind(self.kind).read(Path(path), format)
 
-    def translate(self, source: Source) -> Translation:
-        """Translate one sentence: its tokens separated by blanks, or what a parser made of it."""
-        return self.translator.translate(source)
+    def translate(self, source: Given) -> Translation:
+        """Translate a text or a sentence: a string, a list of words, or a tree, forest or dependency tree.
+
+        A model with a text pipeline takes a string as text, of one sentence or several. Without one, a string is words
+        that blanks part. Words are parsed if the kind needs that and the model has a parser.
+        """
+
+        def alone(sources: list[Source]) -> list[Translation]:  # a search of one sentence is kept, for more of it
+            own = self.translator
+            return [own.translate(sources[0])] if len(sources) == 1 else own.translate_batch(sources)
+
+        self._refuse_markup()
+        return self.reader.translate(alone, [source])[0]
 
     def translate_batch(
-        self, sources: Iterable[Source], kbest: int = 1, distinct: bool = False, threads: int = 1
+        self, sources: Iterable[Given], kbest: int = 1, distinct: bool = False, threads: int = 1
     ) -> list[Translation]:
-        """Translate sentences; the result is the same for any number of threads."""
-        return self.translator.translate_batch(sources, kbest, distinct, threads)
+        """Translate texts or sentences; the result is the same for any number of threads."""
+        self._refuse_markup()
+
+        def together(inputs: list[Source]) -> list[Translation]:
+            return self.translator.translate_batch(inputs, kbest, distinct, threads)
+
+        return self.reader.translate(together, sources, threads)
+
+    def _refuse_markup(self) -> None:
+        if self.text is not None and self.translator.options.markup:
+            raise UsageError("markup is for words that blanks part; this model takes text")
 
     def with_weights(self, weights: Mapping[str, float]) -> Model:
         """The same model with other weights: tables and language models are shared."""
-        return Model(self.directory, self.file, self.translator.with_weights(weights))
+        return Model(self.directory, self.file, self.translator.with_weights(weights), self.reader)
 
     def with_search(self, options: SearchOptions) -> Model:
         """The same model, searched otherwise."""
-        return Model(self.directory, self.file, self.translator.with_search(options))
+        return Model(self.directory, self.file, self.translator.with_search(options), self.reader)
 
     def _repr_html_(self) -> str:
         from treeglot.syntax.draw.bars import html_table
@@ -122,7 +157,10 @@ def load(directory: PathLike) -> Model:
     ngram = load_ngram(lm) if file.lm else None
     table = _core.RuleTable.open(os.fspath(rules))
     setup = kind.matcher(*load_artefacts(folder, kind.source_heads, kind.dependency_models))
-    return Model(folder, file, Translator(table, read_weights(weights), ngram, file.search, setup))
+    translator = Translator(table, read_weights(weights), ngram, file.search, setup)
+    text = TextPipeline.load(_inside(folder, "text", file.text).parent) if file.text else None
+    parser = partial(open_model_parser, folder, file.parser) if file.parser else None
+    return Model(folder, file, translator, Reader(kind, text, parser))
 
 
 def _inside(folder: Path, option: str, name: str) -> Path:
@@ -150,6 +188,7 @@ def move_in(folder: Path) -> None:
         if "model.toml" in names:
             (folder / "model.toml").unlink(missing_ok=True)
         for name in names:
+            shutil.rmtree(folder / name, ignore_errors=True)  # a folder has to make way for another
             os.replace(name, folder / name, src_dir_fd=new)
         with suppress(OSError):  # another process has done it
             (folder / NEXT).rmdir()
@@ -157,11 +196,24 @@ def move_in(folder: Path) -> None:
         os.close(new)
 
 
-def write_model(directory: PathLike, kind: str, weights: Mapping[str, float], search: SearchOptions) -> None:
-    """Write `weights.txt` and, last, `model.toml` beside the tables that are there already."""
+def write_model(
+    directory: PathLike,
+    kind: str,
+    weights: Mapping[str, float],
+    search: SearchOptions,
+    text: TextPipeline | None = None,
+    parser: str = "",
+) -> None:
+    """Write `weights.txt`, the text pipeline and, last, `model.toml` beside the tables that are there already."""
     folder = Path(directory)
     write_weights(folder / "weights.txt", weights)
-    lines = [f'kind = "{kind}"', "", "[search]"]
+    lines = [f'kind = "{kind}"']
+    if text is not None:
+        text.write(folder)
+        lines.append(f'text = "{TEXT_FILE}"')
+    if parser:
+        lines.append(f"parser = {format_value(parser)}")
+    lines += ["", "[search]"]
     lines += [f"{name} = {format_value(value)}" for name, value in asdict(search).items()]
     with write_binary(folder / "model.toml") as stream:
         stream.write(("\n".join(lines) + "\n").encode())

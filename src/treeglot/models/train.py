@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -18,13 +19,15 @@ from treeglot.corpus import Corpus
 from treeglot.corpus.doubts import Doubts
 from treeglot.corpus.pairs import Pair, Pairs
 from treeglot.decode.weights import read_weights
-from treeglot.models.artefacts import DEPENDENCY_MODELS, DependencyModels, write_heads
+from treeglot.models.artefacts import DEPENDENCY_MODELS, DependencyModels, copy_parser, write_heads, write_training
 from treeglot.models.kinds import find_kind
+from treeglot.models.languages import with_heads
 from treeglot.models.model import NEXT, Model, ModelFile, load, move_in, write_model
 from treeglot.syntax.formats.core import PLAIN
 
 if TYPE_CHECKING:
     from treeglot.rules.table import Compiled
+    from treeglot.text import TextPipeline
 
 TARGET = "target.txt"
 
@@ -37,6 +40,8 @@ def train(
     *,
     lm: PathLike | None = None,
     lm_text: PathLike | None = None,
+    text: TextPipeline | None = None,
+    parser: PathLike = "",
     threads: int = 1,
     memory: str | int = "2G",
     force: bool = False,
@@ -50,6 +55,10 @@ def train(
     `options` are those of the kind, such as `HieroModelOptions`. The language model is `lm` (ARPA or compiled) if
     given; otherwise one is trained on `lm_text` or, without it, on the target side. `report` is told what is done, line
     by line. Beside the model, `rules.parquet` holds the scored rules for inspection.
+
+    With `text`, whose words the corpus has, the model takes text. `parser` parses what it translates: the folder of a
+    grammar, or ADAPTER:MODEL; its files are copied into the model. Head tables that are not given are those of the
+    languages of `text`.
     """
     from treeglot.rules import compile_table, extract, score_rules
     from treeglot.rules.engines import DuckDB
@@ -58,6 +67,8 @@ def train(
     declared.check(corpus)
     corpus.check_formats()
     options = options or declared.options()
+    if text is not None:
+        options = with_heads(declared, options, text)
     declared.validate(options)
     place, size = Path(out), parse_size(memory)
     move_in(place)
@@ -68,9 +79,10 @@ def train(
         folder.mkdir()
         pairs = corpus.pairs(declared.pair_needs(options))
         trees = DependencyModels(declared.dependency_models)
+        digest = hashlib.blake2b(digest_size=16)  # of the words and links
         extraction = extract(
             declared.extractor,
-            _tee(pairs, corpus, trees, scratch, words=not lm and not lm_text),
+            _tee(pairs, corpus, trees, digest, scratch, words=not lm and not lm_text),
             scratch,
             declared.extraction(options),
             seen=pairs.counts.as_counts,
@@ -96,7 +108,10 @@ def train(
             for unit in declared.dependency_models:
                 (scratch / DEPENDENCY_MODELS[unit]).rename(folder / DEPENDENCY_MODELS[unit])
             report(f"dependency models of {trees.trees:,} trees compiled")
-        write_model(folder, declared.name, declared.weights, options.search)
+        seen = {"pairs": extraction.facts["counts"]["pairs"], "digest": digest.hexdigest()}
+        write_training(folder, seen, options, text)
+        own_parser = copy_parser(parser, folder) if parser else ""
+        write_model(folder, declared.name, declared.weights, options.search, text, own_parser)
         place.parent.mkdir(parents=True, exist_ok=True)
         folder.rename(place / NEXT if place.is_dir() else place)
         move_in(place)
@@ -109,14 +124,19 @@ def _refuse_tuned(folder: Path) -> None:
         return
     try:
         file = load_options(ModelFile, folder / "model.toml")
-        if read_weights(folder / file.weights) == find_kind(file.kind).weights:
+        untuned = {
+            name: weight for name, weight in find_kind(file.kind).weights.items() if weight
+        }  # as files have them
+        if read_weights(folder / file.weights) == untuned:
             return
     except (OSError, TreeglotError) as error:
         raise UsageError(f"{error}; expected --force to replace the model, or another folder") from error
     raise UsageError(f"{folder} has a model with tuned weights; expected --force, or another folder")
 
 
-def _tee(pairs: Pairs, corpus: Corpus, trees: DependencyModels, scratch: Path, words: bool) -> Iterator[Pair]:
+def _tee(
+    pairs: Pairs, corpus: Corpus, trees: DependencyModels, digest: hashlib.blake2b, scratch: Path, words: bool
+) -> Iterator[Pair]:
     """The same pairs; the trees and words of their target sides go to the language models too.
 
     Dependency models are estimated at the end of the pairs. Words, if they are wanted, wait in a file: n-grams are
@@ -129,6 +149,7 @@ def _tee(pairs: Pairs, corpus: Corpus, trees: DependencyModels, scratch: Path, w
         for pair in pairs:
             doubts[0].add(pair.source, pair.target)
             doubts[1].add(pair.target)
+            digest.update(f"{' '.join(pair.source)}\n{' '.join(pair.target)}\n{pair.links}\n".encode())
             if lines and (pair.target or corpus.target):  # a failed parse is no sentence
                 lines.write(to_line(pair.target).encode())
             if pair.target_dependency is not None:

@@ -40,7 +40,9 @@ _KNOWN = {
         Language("fr", elisions=_FRENCH),
         Language("it", elisions=("*",)),
         Language("zh", heads="chinese", spaces=False),
-        *(Language(code, spaces=False) for code in ("ja", "km", "lo", "my", "th")),
+        Language("ja", heads="last", spaces=False),
+        Language("ko", heads="last"),
+        *(Language(code, spaces=False) for code in ("km", "lo", "my", "th")),
     )
 }
 

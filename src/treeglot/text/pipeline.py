@@ -12,20 +12,40 @@ import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
 
+from treeglot.base.errors import UsageError
 from treeglot.base.files import PathLike, write_binary
-from treeglot.base.options import Options, load_options, required
+from treeglot.base.options import Options, load_options, option, required, unknown
 from treeglot.base.toml import format_value
-from treeglot.text.side import Learnt, TextSettings, TextSide
+from treeglot.text.side import PARTS, Learnt, TextSettings, TextSide
 
 TEXT_FILE = "text.toml"
+
+
+@dataclass(frozen=True)
+class SideTable(TextSettings):
+    """A table of `text.toml`: settings, and which of the files belong to it."""
+
+    learnt: tuple[str, ...] = option((), "what was learnt: segmenter, spacer, caser")
+
+    def __post_init__(self) -> None:
+        """Refuses parts that there are none of."""
+        super().__post_init__()
+        for name in self.learnt:
+            if name not in PARTS:
+                raise UsageError(unknown("part", name, PARTS), ("learnt",))
+
+    def load(self, folder: Path, side: str) -> TextSide:
+        """The side, with what was learnt."""
+        settings = {field.name: getattr(self, field.name) for field in dataclasses.fields(TextSettings)}
+        return TextSide(TextSettings(**settings), Learnt.load(folder, side, self.learnt))
 
 
 @dataclass(frozen=True)
 class TextFile(Options):
     """What `text.toml` says."""
 
-    source: TextSettings = required("the source language")
-    target: TextSettings = required("the target language")
+    source: SideTable = required("the source language")
+    target: SideTable = required("the target language")
 
 
 @dataclass(frozen=True)
@@ -40,9 +60,9 @@ class TextPipeline:
         folder = Path(directory)
         lines: list[str] = []
         for name, side in (("source", self.source), ("target", self.target)):
-            side.learnt.write(folder, name)
-            settings = dataclasses.asdict(side.settings).items()
-            lines += [f"[{name}]", *(f"{key} = {format_value(value)}" for key, value in settings), ""]
+            table = SideTable(**dataclasses.asdict(side.settings), learnt=side.learnt.write(folder, name))
+            values = dataclasses.asdict(table).items()
+            lines += [f"[{name}]", *(f"{key} = {format_value(value)}" for key, value in values), ""]
         with write_binary(folder / TEXT_FILE) as stream:
             stream.write("\n".join(lines).encode())
 
@@ -51,6 +71,4 @@ class TextPipeline:
         """That of a folder."""
         folder = Path(directory)
         file = load_options(TextFile, folder / TEXT_FILE)
-        return TextPipeline(
-            TextSide(file.source, Learnt.load(folder, "source")), TextSide(file.target, Learnt.load(folder, "target"))
-        )
+        return TextPipeline(file.source.load(folder, "source"), file.target.load(folder, "target"))

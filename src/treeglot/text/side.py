@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from treeglot import _core
 from treeglot._core import Caser, Segmenter, Spacer, Tokens
@@ -15,6 +15,7 @@ from treeglot.base.options import Options, option, required
 from treeglot.text.languages import Language, find_language
 from treeglot.text.words import ADAPTERS, ICU, LEARNT, broken, normalised, tokenise_icu, tokenise_with
 
+PARTS: dict[str, Any] = {"segmenter": Segmenter, "spacer": Spacer, "caser": Caser}
 MOST_SENTENCES = 100_000  # that spacing and case are learnt from; more change little and take longer
 
 
@@ -45,22 +46,17 @@ class Learnt:
     caser: Caser | None = None  # the case of words
     unaligned: int = 0  # sentences that the segmenter learnt nothing from: their words have other characters
 
-    def write(self, folder: Path, side: str) -> None:
-        """Write each part: `source.segmenter`, `source.spacer`, `source.caser`."""
-        for name, part in (("segmenter", self.segmenter), ("spacer", self.spacer), ("caser", self.caser)):
-            if part is not None:
-                part.write(os.fspath(folder / f"{side}.{name}"))
+    def write(self, folder: Path, side: str) -> tuple[str, ...]:
+        """Write `source.segmenter`, `source.spacer`, `source.caser`; the names of those that there are."""
+        parts = {name: part for name in PARTS if (part := getattr(self, name)) is not None}
+        for name, part in parts.items():
+            part.write(os.fspath(folder / f"{side}.{name}"))
+        return tuple(parts)
 
     @staticmethod
-    def load(folder: Path, side: str) -> Learnt:
-        """Those of a folder that are there."""
-        paths = {name: folder / f"{side}.{name}" for name in ("segmenter", "spacer", "caser")}
-        there = {name: os.fspath(path) for name, path in paths.items() if path.is_file()}
-        return Learnt(
-            Segmenter.open(there["segmenter"]) if "segmenter" in there else None,
-            Spacer.open(there["spacer"]) if "spacer" in there else None,
-            Caser.open(there["caser"]) if "caser" in there else None,
-        )
+    def load(folder: Path, side: str, names: Iterable[str] = PARTS) -> Learnt:
+        """Those of these names."""
+        return Learnt(**{name: PARTS[name].open(os.fspath(folder / f"{side}.{name}")) for name in names})
 
 
 @dataclass(frozen=True)

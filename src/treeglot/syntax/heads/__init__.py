@@ -19,7 +19,7 @@ def names() -> list[str]:
     """The tables that come with Treeglot.
 
     >>> names()
-    ['chinese', 'chinese-particles', 'english', 'german']
+    ['chinese', 'chinese-particles', 'english', 'first', 'german', 'last']
     """
     return sorted(path.stem for path in _FOLDER.glob(f"*{_SUFFIX}"))
 

@@ -1,0 +1,42 @@
+"""Head tables by language."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from typing import Any
+
+from treeglot.models.kind import Kind
+from treeglot.text import TextPipeline
+from treeglot.text.languages import Language
+
+DEFAULT_HEADS = "first"
+
+
+def with_heads(kind: Kind, options: Any, text: TextPipeline) -> Any:
+    """Options of a kind whose head tables, where they are the defaults, are those of the languages."""
+    defaults = kind.options()
+    changed = {}
+    for name, side in (("source_heads", text.source), ("target_heads", text.target)):
+        default = getattr(defaults, name, None)
+        if default is not None and getattr(options, name) == default:
+            changed[name] = table_of(side.language, default)
+    return dataclasses.replace(options, **changed)
+
+
+def table_of(language: Language, default: str) -> str:
+    """The head table of a language: `default` if it is one of its own.
+
+    >>> table_of(Language("zh", heads="chinese"), "chinese-particles")
+    'chinese-particles'
+    >>> table_of(Language("de", heads="german"), "chinese")
+    'german'
+    """
+    if not language.heads:
+        warnings.warn(
+            f"there is no head table of the language {language.code}: the first child of a constituent is its head; "
+            f"give a table to change that",
+            stacklevel=4,
+        )
+        return DEFAULT_HEADS
+    return default if default.startswith(language.heads) else language.heads

@@ -1,0 +1,173 @@
+"""From what a user gives to what a decoder takes, and from its output to text."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from treeglot._core import Hypothesis, Tokens
+from treeglot.decode import Translation
+from treeglot.decode.translation import Texts, join_translations, place_words, tokens
+from treeglot.decode.translator import Source
+from treeglot.models.kind import Kind
+from treeglot.parse.protocol import Parser
+from treeglot.syntax import Dependency, ParseForest, Tree
+from treeglot.text import TextPipeline
+
+Given: TypeAlias = Source | Tree
+
+
+def open_model_parser(folder: Path, name: str) -> Parser[Any]:
+    """The parser that `model.toml` names: a folder of a grammar, or ADAPTER:MODEL; files lie in the model's folder."""
+    from treeglot.parse import load_parser
+    from treeglot.parse.adapters import open_parser
+
+    adapter, colon, model = name.partition(":")
+    if not colon:
+        return load_parser(folder / name)
+    own = folder / model
+    return open_parser(adapter, str(own) if own.exists() else model)
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Makes sentences of text, and parses them, for one kind of model.
+
+    Without `text`, a string is words that blanks part. Lists are always words. `open_parser` is called when the first
+    sentence needs a parse.
+    """
+
+    kind: Kind
+    text: TextPipeline | None = None
+    open_parser: Callable[[], Parser[Any]] | None = None
+
+    @cached_property
+    def parser(self) -> Parser[Any] | None:
+        """The model's parser."""
+        return self.open_parser() if self.open_parser is not None else None
+
+    def translate(
+        self,
+        translate: Callable[[list[Source]], list[Translation]],
+        sources: Iterable[Given],
+        threads: int = 1,
+    ) -> list[Translation]:
+        """Translate texts, documents, lists of words and parses; `translate` takes what a decoder takes."""
+        given = [_clean(source) if isinstance(source, str) else source for source in sources]
+        text = self.text
+        if text is None:
+            inputs, _ = self.ready([_words(source) for source in given], threads)
+            return translate(inputs)
+        spans = [text.source.split(source) if isinstance(source, str) else None for source in given]
+        tokens = iter(
+            text.source.tokenise(
+                [str(source)[a:b] for source, found in zip(given, spans, strict=True) for a, b in found or ()], threads
+            )
+        )
+        sentences: list[list[Tokens] | None] = [
+            None if found is None else [next(tokens) for _ in found] for found in spans
+        ]
+        units: list[Any] = []
+        for source, found in zip(given, sentences, strict=True):
+            units += [_words(source)] if found is None else [each.words for each in found]
+        inputs, surface = self.ready(units, threads)
+        found_all = translate(inputs)
+        targets = _to_text(text, found_all, surface, threads)
+        made = iter(zip(found_all, targets, surface, strict=True))
+        out = []
+        for source, places, found in zip(given, spans, sentences, strict=True):
+            if places is None or found is None:
+                translation, target, words = next(made)
+                out.append(translation.with_texts(Texts(place_words(words), target)))
+                continue
+            parts = []
+            for each in found:
+                translation, target, _ = next(made)
+                parts.append(translation.with_texts(Texts(each, target)))
+            out.append(join_translations(str(source), places, parts, text.target.language.spaces))
+        return out
+
+    def ready(self, sources: Sequence[Any], threads: int = 1) -> tuple[list[Source], list[list[str]]]:
+        """What the decoder takes for words and parses, and their words with the case that they were given in."""
+        parsed = self._parsed(sources, threads)
+        if self.text is None:
+            return parsed, []
+        surface = [list(each) if isinstance(each, list) else _words_of(each) for each in parsed]
+        folded = self.text.source.fold(surface)
+        return [with_words(each, words) for each, words in zip(parsed, folded, strict=True)], surface
+
+    def _parsed(self, sources: Sequence[Any], threads: int) -> list[Source]:
+        wanted = [i for i, source in enumerate(sources) if isinstance(source, str | list) and self.kind.parses]
+        found = dict(zip(wanted, self._parses([_split(sources[i]) for i in wanted], threads), strict=False))
+        return [self.kind.prepare(found.get(i, source)) for i, source in enumerate(sources)]
+
+    def _parses(self, sentences: list[list[str]], threads: int) -> Iterable[Any]:
+        if not any(sentences):
+            return []
+        if self.parser is None:
+            warnings.warn(
+                f"a {self.kind.name} model translates parses; it has no parser, and uses phrases alone", stacklevel=5
+            )
+            return []
+        if hasattr(self.parser, "options"):
+            self.parser.options = dataclasses.replace(self.parser.options, threads=threads)
+        return self.parser.parse(sentences)
+
+
+def _clean(text: str) -> str:
+    """The text with U+FFFD for lone surrogates, which no file holds."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _words(source: Given) -> Any:
+    return source if isinstance(source, str | ParseForest | Dependency | Tree) else list(source)
+
+
+def _split(source: str | list[str]) -> list[str]:
+    return tokens(source) if isinstance(source, str) else source
+
+
+def _words_of(source: Any) -> list[str]:
+    return _split(source) if isinstance(source, str) else list(source.words)
+
+
+def with_words(source: Source, words: list[str]) -> Source:
+    """A sentence or a parse with other words, as many as it has."""
+    if isinstance(source, ParseForest):
+        if source.words == words:
+            return source
+        labels = [*words, *source.labels[len(words) :]]
+        return ParseForest(source.graph, labels, source.spans.tolist(), source.scores.tolist(), source.kind)
+    if isinstance(source, Dependency):
+        return (
+            source if source.words == words else Dependency(words, source.heads.tolist(), source.tags, source.relations)
+        )
+    return words
+
+
+def _to_text(text: TextPipeline, found: list[Translation], surface: list[list[str]], threads: int) -> list[Tokens]:
+    """The text of the best hypotheses. Words that passed through have the case that the source gave them."""
+    cased = text.target.unfold([tokens(one.best.text) for one in found], threads)
+    for translation, words, source in zip(found, cased, surface, strict=True):
+        if translation.best.features.get("unknown"):
+            for place, word in _passed(translation.best):
+                words[place] = source[word]
+    return text.target.detokenise(cased, threads)
+
+
+def _passed(hypothesis: Hypothesis) -> Iterable[tuple[int, int]]:
+    """The words of the output that are source words unchanged: their places on both sides."""
+    steps = hypothesis.derivation.steps
+    for place, step in enumerate(hypothesis.given_by):
+        used = steps[step]
+        if used.local and used.source == used.target and used.span[1] - used.span[0] == 1:
+            yield place, used.span[0]

@@ -1,0 +1,229 @@
+"""Models that take text: raw strings, documents, words and parses in; text with its words and their places out."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import shutil
+from pathlib import Path
+
+import pytest
+
+from treeglot import Alignment, Model, UsageError, load, sample
+from treeglot.base.errors import FormatError
+from treeglot.cli import main
+from treeglot.corpus import Corpus
+from treeglot.models import train
+from treeglot.models.kinds import KINDS, find_kind
+from treeglot.models.languages import with_heads
+from treeglot.parse import ParserTraining, treebank
+from treeglot.parse.train import train_in
+from treeglot.syntax import Tree, write
+from treeglot.text import TextPipeline, TextSettings, TextSide
+from treeglot.text.languages import find_language
+from treeglot.text.side import lowered, untokenise
+
+PAIRS = sample.split(sample.read_pairs(150))["train"]
+SOURCE = [pair.source_tree.words for pair in PAIRS]
+TARGET = [pair.target_tree.words for pair in PAIRS]
+RAW_SOURCE = [tokens.text for tokens in untokenise(SOURCE, find_language("zh"))]
+RAW_TARGET = [tokens.text[0].upper() + tokens.text[1:] for tokens in untokenise(TARGET, find_language("en"))]
+QUICK = ParserTraining(cycles=1, split_iterations=4, merge_iterations=2, smooth_iterations=1, signature="chinese")
+
+
+@pytest.fixture(scope="module")
+def pipeline() -> TextPipeline:
+    source = TextSide.learn(TextSettings("zh", "learnt"), RAW_SOURCE, [" ".join(words) for words in SOURCE])
+    return TextPipeline(source, TextSide.learn(TextSettings("en"), RAW_TARGET))
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    write(folder / "zh.tree", [pair.source_tree for pair in PAIRS])
+    write(folder / "zh.txt", SOURCE)
+    write(folder / "en.tree", [_lower(pair.target_tree) for pair in PAIRS])
+    write(folder / "en.txt", lowered(TARGET))
+    write(folder / "links.align", [pair.alignment for pair in PAIRS])
+    train_in(folder / "grammar", treebank([pair.source_tree for pair in PAIRS], QUICK)[0], QUICK)
+    return folder
+
+
+def _lower(tree: Tree) -> Tree:
+    text = str(tree)
+    for word in tree.words:
+        text = text.replace(f" {word})", f" {word.lower()})")
+    return Tree.parse(text)
+
+
+def trained(kind: str, corpus: Path, pipeline: TextPipeline, out: Path, parser: bool = True) -> Model:
+    names = {"source": "zh.txt", "target": "en.txt", "alignments": "links.align"}
+    names |= {"source_trees": "zh.tree", "target_trees": "en.tree"}
+    wanted = {choice for need in find_kind(kind).files for choice in need.split("|")} | {"alignments", "target"}
+    files = {name: corpus / file for name, file in names.items() if name in wanted}
+    grammar = corpus / "grammar" if parser and find_kind(kind).parses else ""
+    return train(kind, Corpus(**files), out, find_kind(kind).options(lm_order=3), text=pipeline, parser=grammar)
+
+
+@pytest.fixture(scope="module")
+def hiero(corpus: Path, pipeline: TextPipeline, tmp_path_factory: pytest.TempPathFactory) -> Model:
+    return trained("hiero", corpus, pipeline, tmp_path_factory.mktemp("hiero") / "model")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_translates_text_after_its_folder_moved(
+    kind: str, corpus: Path, pipeline: TextPipeline, tmp_path: Path
+) -> None:
+    trained(kind, corpus, pipeline, tmp_path / "here")
+    (tmp_path / "here").rename(tmp_path / "there")
+    model = load(tmp_path / "there")
+    found = model.translate_batch(RAW_SOURCE[:20], threads=2)
+    right = sum(one.text == reference for one, reference in zip(found, RAW_TARGET, strict=False))
+    assert right >= 8, [one.text for one in found]
+    assert [one.text for one in model.translate_batch(RAW_SOURCE[:20])] == [one.text for one in found]
+    assert model.translate(RAW_SOURCE[0]).text == found[0].text
+    assert all(one.alignment for one in found)
+
+
+def test_words_and_places_on_both_sides(hiero: Model) -> None:
+    found = hiero.translate(RAW_SOURCE[3])
+    assert found.source == RAW_SOURCE[3]
+    assert found.source_tokens.words == SOURCE[3]
+    for tokens, text in ((found.source_tokens, found.source), (found.target_tokens, found.text)):
+        assert [text[begin:end] for begin, end in tokens.spans] == tokens.words
+    assert found.sentences == (found,)
+    links = found.alignment
+    assert {i for i, _ in links} <= set(range(len(found.source_tokens)))
+    assert {j for _, j in links} == set(range(len(found.target_tokens)))
+    assert found.best.text == " ".join(word.lower() for word in found.target_tokens.words)
+
+
+def test_a_text_of_several_sentences(hiero: Model) -> None:
+    alone = [hiero.translate(text) for text in RAW_SOURCE[:3]]
+    text = f"\t{RAW_SOURCE[0]}{RAW_SOURCE[1]}\n\n  {RAW_SOURCE[2]} "
+    found = hiero.translate(text)
+    assert found.source == text
+    assert found.text == f"\t{alone[0].text} {alone[1].text}\n\n  {alone[2].text} "
+    assert [one.text for one in found.sentences] == [one.text for one in alone]
+    assert found.score == pytest.approx(sum(one.score for one in alone))
+    assert [text[begin:end] for begin, end in found.source_tokens.spans] == found.source_tokens.words
+    assert [found.text[begin:end] for begin, end in found.target_tokens.spans] == found.target_tokens.words
+    assert len(found.alignment) == sum(len(one.alignment) for one in alone)
+    assert max(i for i, _ in found.alignment) == len(found.source_tokens) - 1
+
+
+def test_words_pass_as_words(hiero: Model) -> None:
+    assert hiero.translate(SOURCE[5]).text == hiero.translate(RAW_SOURCE[5]).text
+    assert hiero.translate(["没", "有"]).source_tokens.spans == [(0, 1), (2, 3)]
+    assert hiero.translate([]).text == ""
+
+
+def test_parses_pass_as_parses(corpus: Path, pipeline: TextPipeline, tmp_path: Path) -> None:
+    model = trained("c2s", corpus, pipeline, tmp_path / "model")
+    from_tree = model.translate(PAIRS[0].source_tree)
+    assert from_tree.text == RAW_TARGET[0]
+    assert model.translate(from_tree.given).text == from_tree.text
+    dependencies = trained("dep2str", corpus, pipeline, tmp_path / "dep2str")
+    assert dependencies.translate(PAIRS[0].source_dependency).text[-1] == "."
+
+
+def test_unknown_words_keep_their_case(hiero: Model) -> None:
+    found = hiero.translate(["McXyz", *SOURCE[3]])
+    assert "McXyz" in found.text
+    assert "mcxyz" in found.best.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " \n", "。", "x", "\x07\x00", "Das ist Deutsch.", "我" * 3000, "мир 世界 world", "a\ud800b", "<b>", "\u0301"],
+)
+def test_odd_text_has_an_answer(hiero: Model, text: str) -> None:
+    found = hiero.translate(text)
+    assert isinstance(found.text, str)
+    assert not found.problem
+    assert len(found.target_tokens) >= (1 if found.source_tokens.words else 0)
+
+
+def test_a_translation_of_text_pickles(hiero: Model) -> None:
+    for text in (RAW_SOURCE[0], "".join(RAW_SOURCE[:2])):
+        found = hiero.translate(text)
+        again = pickle.loads(pickle.dumps(found))
+        assert (again.text, again.source, again.alignment) == (found.text, found.source, found.alignment)
+        assert again.target_tokens == found.target_tokens
+
+
+def test_more_of_a_translation(hiero: Model) -> None:
+    found = hiero.translate(RAW_SOURCE[2])
+    assert found.kbest(3)[0].text == found.best.text
+    assert found.forest().graph.edges > 0
+
+
+def test_without_a_parser_there_is_a_warning(corpus: Path, pipeline: TextPipeline, tmp_path: Path) -> None:
+    model = trained("c2s", corpus, pipeline, tmp_path / "model", parser=False)
+    with pytest.warns(UserWarning, match="a c2s model translates parses; it has no parser"):
+        model.translate(RAW_SOURCE[0])
+
+
+def test_markup_is_refused(hiero: Model) -> None:
+    from dataclasses import replace
+
+    marked = hiero.with_search(replace(hiero.translator.options, markup=True))
+    with pytest.raises(UsageError, match="markup is for words"):
+        marked.translate(RAW_SOURCE[0])
+
+
+def test_the_command_translates_text(hiero: Model, tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("\n".join(RAW_SOURCE[:30]) + "\n", encoding="utf-8")
+    assert main(["translate", str(hiero.directory), str(tmp_path / "in.txt"), "-o", str(tmp_path / "out.txt")]) == 0
+    lines = (tmp_path / "out.txt").read_text(encoding="utf-8").splitlines()
+    assert lines == [one.text for one in hiero.translate_batch(RAW_SOURCE[:30])]
+    json_out = tmp_path / "out.jsonl"
+    assert main(["translate", str(hiero.directory), str(tmp_path / "in.txt"), "--json", "-o", str(json_out)]) == 0
+    first = json.loads(json_out.read_text(encoding="utf-8").splitlines()[0])
+    assert (first["source"], first["text"]) == (RAW_SOURCE[0], lines[0])
+    assert first["tokens"] == hiero.translate(RAW_SOURCE[0]).best.text
+
+
+def test_the_folder_says_what_the_model_was_made_of(hiero: Model, corpus: Path) -> None:
+    facts = json.loads((hiero.directory / "training.json").read_text())
+    assert facts["languages"] == ["zh", "en"]
+    assert facts["pairs"] == len(PAIRS)
+    assert len(facts["digest"]) == 32
+    assert str(corpus) not in json.dumps(facts)
+
+
+def test_a_new_model_takes_the_place_of_one_with_a_parser(corpus: Path, pipeline: TextPipeline, tmp_path: Path) -> None:
+    for _ in range(2):
+        trained("c2s", corpus, pipeline, tmp_path / "model")
+    assert load(tmp_path / "model").translate(RAW_SOURCE[0]).text
+
+
+def test_a_folder_with_a_strange_text_file_is_refused(hiero: Model, tmp_path: Path) -> None:
+    shutil.copytree(hiero.directory, tmp_path / "model")
+    path = tmp_path / "model" / "text.toml"
+    path.write_text(path.read_text().replace('"spacer"', '"gloss"', 1))
+    with pytest.raises(FormatError, match=r"text\.toml:\d+: source: unknown part 'gloss'"):
+        load(tmp_path / "model")
+
+
+def test_head_tables_follow_the_language() -> None:
+    kind = find_kind("dep2str")
+
+    def table(source: str, given: str = "chinese-particles") -> str:
+        text = TextPipeline(TextSide(TextSettings(source)), TextSide(TextSettings("en")))
+        return str(with_heads(kind, kind.options(source_heads=given), text).source_heads)
+
+    assert (table("zh"), table("de"), table("ja"), table("de", "english")) == (
+        "chinese-particles",
+        "german",
+        "last",
+        "english",
+    )
+    with pytest.warns(UserWarning, match="no head table of the language sv"):
+        assert table("sv") == "first"
+
+
+def test_links_are_those_of_rules(hiero: Model) -> None:
+    words = hiero.translate(["一", "个"])
+    assert isinstance(words.alignment, Alignment)
+    assert {i for i, _ in words.alignment} <= {0, 1}
