@@ -34,10 +34,11 @@ def run(
     """
     from treeglot.base.sizes import parse_size
     from treeglot.cli.board import watcher
-    from treeglot.experiment import Pipeline, load_recipe, publish, steps_of
+    from treeglot.experiment import Pipeline, load_recipe, publish, publish_models, steps_of
 
     try:
-        steps = steps_of(load_recipe(recipe, data))
+        loaded = load_recipe(recipe, data)
+        steps = steps_of(loaded)
     except UsageError as error:
         raise in_file(recipe, error) from error
     pipeline = Pipeline(steps, work or recipe.parent / recipe.stem)
@@ -50,6 +51,8 @@ def run(
         return
     with watcher() as shown, shown_warnings():
         done = pipeline.run(threads=threads, memory=parse_size(memory), watcher=shown)
+    models = publish_models(pipeline.folder, done, [system.name for system in loaded.system])
     report = publish(pipeline, done, threads)
     print(report)
+    say(f"models in {models[0].parent}: {', '.join(path.name for path in models)}")
     say(f"{len(done)} steps done; {report.page}")

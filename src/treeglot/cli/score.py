@@ -97,12 +97,12 @@ def _read(path: str) -> list[str]:
 
 def _warn_of_other_text(texts: dict[str, Sequence[str]], tokenizer: str) -> None:
     """Warn of files that do not look as the tokenizer expects them."""
-    from treeglot.evaluate.tokenisation import NONE, looks_raw
+    from treeglot.evaluate.tokenisation import NONE, looks_raw, looks_tokenised
 
     for path, lines in texts.items():
         if tokenizer == NONE and looks_raw(lines):
             warn(f"{path} looks like text that is not tokenised; expected words apart, or --tokenize 13a")
-        elif tokenizer != NONE and not looks_raw(lines):
+        elif tokenizer != NONE and looks_tokenised(lines):
             warn(f"{path} looks tokenised; expected plain text for --tokenize {tokenizer}, or --tokenize none")
 
 

@@ -1,21 +1,36 @@
-"""`treeglot train`: a model from aligned, parsed text."""
+"""`treeglot train`: a model from raw text, or from aligned, parsed words."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from treeglot.base.errors import UsageError
 from treeglot.cli.output import say, shown_warnings
 from treeglot.cli.parameters import FOLDER, set_values
 from treeglot.corpus import Corpus
+
+if TYPE_CHECKING:
+    from treeglot.experiment.recipe import Recipe
+
+MODEL = "model"  # the one system of the recipe that raw text makes
 
 
 def train(
     kind: Annotated[str, typer.Argument(help="The kind of model, such as hiero.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The model's folder."), FOLDER],
     corpus: Corpus,
+    languages: Annotated[
+        str, typer.Option(help="ISO codes such as de-en: the text is raw, and is tokenised, aligned and parsed.")
+    ] = "",
+    dev: Annotated[Path | None, typer.Option(help="Raw text to tune on, with --refs.")] = None,
+    refs: Annotated[list[Path] | None, typer.Option(help="Its translations; may be given again.")] = None,
+    parser: Annotated[
+        str, typer.Option(help="The source language's parser: a grammar's folder, or ADAPTER:MODEL as udpipe:FILE.")
+    ] = "",
+    target_parser: Annotated[str, typer.Option(help="That of the target language, likewise.")] = "",
     lm: Annotated[Path | None, typer.Option(help="A language model, ARPA or compiled, in place of a new one.")] = None,
     lm_text: Annotated[Path | None, typer.Option(help="Text to train it on; default: the target sentences.")] = None,
     options: Annotated[
@@ -32,7 +47,11 @@ def train(
     ] = False,
     memory: Annotated[str, typer.Option(help="Memory to use, about; what does not fit goes through the disk.")] = "2G",
 ) -> None:
-    """Train a model from aligned, parsed text."""
+    """Train a model from aligned, parsed words or, with --languages, from raw text.
+
+    From raw text, the model takes and gives text. With --dev and --refs its weights are tuned. A run that was ended
+    goes on where it was when the same command is given again.
+    """
     from treeglot.base.options import changed, load_options
     from treeglot.models import train as train_model
     from treeglot.models.kinds import find_kind
@@ -40,8 +59,84 @@ def train(
     declared = find_kind(kind)
     chosen = load_options(declared.options, options) if options else declared.options()
     chosen = changed(chosen, set_values(settings))
+    if languages:
+        if lm is not None or lm_text is not None:
+            raise UsageError("--lm and --lm-text are for words; with --languages the target text is used")
+        recipe = _recipe(declared.name, corpus, languages, dev, refs or [], parser, target_parser, chosen)
+        _train_raw(recipe, out, threads, memory, force)
+        return
+    for name, given in (("dev", dev), ("refs", refs), ("target-parser", target_parser)):
+        if given:
+            raise UsageError(f"--{name} is for raw text; expected --languages, or no --{name}")
     with shown_warnings():
         model = train_model(
-            kind, corpus, out, chosen, lm=lm, lm_text=lm_text, threads=threads, memory=memory, force=force, report=say
+            kind,
+            corpus,
+            out,
+            chosen,
+            lm=lm,
+            lm_text=lm_text,
+            parser=parser,
+            threads=threads,
+            memory=memory,
+            force=force,
+            report=say,
         )
+    say(f"{model!r}")
+
+
+def _recipe(
+    kind: str,
+    corpus: Corpus,
+    languages: str,
+    dev: Path | None,
+    refs: list[Path],
+    parser: str,
+    target_parser: str,
+    options: Any,
+) -> Recipe:
+    """The recipe of one model from raw text."""
+    from dataclasses import asdict
+
+    from treeglot.experiment.recipe import LmSettings, ParserSettings, Recipe, System, TestSet, TuneSettings
+    from treeglot.experiment.text import TextRecipe
+
+    if (dev is None) != (not refs):
+        raise UsageError("--dev and --refs: expected both, or none")
+
+    def named(given: str) -> ParserSettings | None:
+        if not given:
+            return None
+        return ParserSettings(adapter=given) if ":" in given else ParserSettings(grammar=Path(given))
+
+    return Recipe(
+        corpus=corpus,
+        system=(System(MODEL, kind, asdict(options)),),
+        dev=TestSet(source=dev, references=tuple(refs)) if dev is not None else None,
+        tune=TuneSettings(method="mert" if dev is not None else "none"),
+        text=TextRecipe(languages),
+        lm=LmSettings(options.lm_order),
+        parser=named(parser),
+        target_parser=named(target_parser),
+    )
+
+
+def _train_raw(recipe: Recipe, out: Path, threads: int, memory: str, force: bool) -> None:
+    """Run a recipe beside the model's folder, and move the model there when it is complete."""
+    import shutil
+
+    from treeglot.base.sizes import parse_size
+    from treeglot.cli.board import watcher
+    from treeglot.experiment import Pipeline, publish_models, steps_of
+    from treeglot.models.train import install_model, refuse_tuned
+
+    if not force:
+        refuse_tuned(out)
+    work = out.with_name(f".{out.name}.training")
+    pipeline = Pipeline(steps_of(recipe), work)
+    with watcher() as shown, shown_warnings():
+        done = pipeline.run(threads=threads, memory=parse_size(memory), watcher=shown)
+    [made] = publish_models(work, done, [MODEL])
+    model = install_model(made, out)
+    shutil.rmtree(work)
     say(f"{model!r}")

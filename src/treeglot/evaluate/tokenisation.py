@@ -17,13 +17,24 @@ def looks_raw(lines: Sequence[str]) -> bool:
     >>> looks_raw(["Well, it rains."]), looks_raw(["well , it rains ."]), looks_raw(["it rains"])
     (True, False, False)
     """
-    clinging = apart = 0
-    for line in lines[:_LOOKED_AT]:
-        for word in line.split():
-            if word[-1] in _MARKS:
-                clinging += len(word) > 1 and word[0] not in _MARKS
-                apart += len(word) == 1
+    clinging, apart = _marks(lines)
     return clinging > apart
+
+
+def looks_tokenised(lines: Sequence[str]) -> bool:
+    """Whether marks stand apart.
+
+    >>> looks_tokenised(["Well, it rains."]), looks_tokenised(["well , it rains ."]), looks_tokenised(["it rains"])
+    (False, True, False)
+    """
+    clinging, apart = _marks(lines)
+    return apart > clinging
+
+
+def _marks(lines: Sequence[str]) -> tuple[int, int]:
+    """How many marks cling to a word before them, and how many stand apart."""
+    ends = [word for line in lines[:_LOOKED_AT] for word in line.split() if word[-1] in _MARKS]
+    return sum(len(word) > 1 and word[0] not in _MARKS for word in ends), sum(len(word) == 1 for word in ends)
 
 
 def suitable_tokenizer(lines: Sequence[str]) -> str:

@@ -16,9 +16,11 @@ from treeglot.base.files import PathLike
 from treeglot.base.options import Options, file_options, in_file, load_options, option, required, unknown, with_values
 from treeglot.corpus import Corpus
 from treeglot.corpus.files import SourceFiles
+from treeglot.experiment.text import TextRecipe
 from treeglot.lm.train import HIGHEST_ORDER
 from treeglot.models import Kind
 from treeglot.models.kinds import find_kind
+from treeglot.parse.adapters import ADAPTERS
 from treeglot.parse.train import MOST_CYCLES
 from treeglot.tune import LoopOptions
 
@@ -57,12 +59,24 @@ class AlignSettings(Options):
 
 @dataclass(frozen=True)
 class ParserSettings(Options):
-    """A parser of the source language, for the trees and forests that the corpus and the tests do not have."""
+    """A parser of one language, for the parses that the corpus and the tests do not have."""
 
-    trees: Path = required("the treebank that it is trained on")
+    trees: Path | None = option(None, "the treebank that it is trained on")
+    grammar: Path | None = option(None, "in place of a treebank: the folder of a grammar, trained here or Berkeley's")
+    adapter: str = option("", "in place of both: another package's parser, ADAPTER:MODEL such as udpipe:FILE")
     cycles: int = option(2, "cycles of splitting its labels", least=0, most=MOST_CYCLES)
     prune: float = option(10.0, "log margin of forests' edges below the best tree", least=0, infinite=True, paper="c2d")
     signature: Literal["english", "german", "chinese"] = option("chinese", "how unknown words are put into classes")
+
+    def __post_init__(self) -> None:
+        """Refuses a parser that comes from nowhere, or from two places."""
+        super().__post_init__()
+        if sum(map(bool, (self.trees, self.grammar, self.adapter))) != 1:
+            raise UsageError("expected one of trees, grammar and adapter")
+        adapter, colon, model = self.adapter.partition(":")
+        if adapter and (adapter not in ADAPTERS or not colon or not model):
+            known = f"ADAPTER:MODEL, of these adapters: {', '.join(sorted(ADAPTERS))}"
+            raise UsageError(f"adapter is {self.adapter!r}; expected {known}", ("adapter",))
 
 
 @dataclass(frozen=True)
@@ -104,14 +118,16 @@ class Recipe(Options):
     """An experiment."""
 
     corpus: Corpus = required("the training corpus")
-    dev: TestSet = required("what weights are tuned on")
-    test: dict[str, TestSet] = required("what systems are tested on, by name")
     system: tuple[System, ...] = required("the systems")
+    dev: TestSet | None = option(None, "what weights are tuned on; without it, they are not")
+    test: dict[str, TestSet] = option({}, "what systems are tested on, by name")
     title: str = option("", "the report's title")
     baseline: str = option("", "the system that others are tested against; default: the first")
     lowercase: bool = option(False, "BLEU without regard to case")
+    text: TextRecipe | None = option(None, "the languages of raw text; without it, text is words that blanks part")
     align: AlignSettings = option(AlignSettings(), "how words are aligned, if no alignments are given")
-    parser: ParserSettings | None = option(None, "a parser of the source language, trained for it")
+    parser: ParserSettings | None = option(None, "a parser of the source language")
+    target_parser: ParserSettings | None = option(None, "a parser of the target language, for the training corpus")
     lm: LmSettings = option(LmSettings(), "the n-gram model")
     tune: TuneSettings = option(TuneSettings(), "how weights are tuned")
 
@@ -134,8 +150,10 @@ class Recipe(Options):
                 raise UsageError(problem, ("test", name))
         if self.baseline and self.baseline not in names:
             raise UsageError(unknown("system", self.baseline, names), ("baseline",))
-        if not self.test:
-            raise UsageError("there is nothing to test on; expected at least one [test.NAME]")
+        if self.dev is None:
+            tuned = [s.name for s in self.system if (s.tune or self.tune).method != "none"]
+            if tuned:
+                raise UsageError(f"there is no [dev] to tune {tuned[0]!r} on; expected one, or tune method 'none'")
 
 
 def _is_name(text: str) -> bool:
@@ -158,6 +176,8 @@ def load_recipe(path: PathLike, data: PathLike | Sequence[PathLike] | None = Non
         except UsageError as error:
             problem = UsageError(f"system {system.name!r}: {error}", ("system", number, *error.key))
             raise in_file(place, problem) from error
+    if not recipe.test:
+        raise in_file(place, UsageError("there is nothing to test on; expected at least one [test.NAME]"))
     placed: Recipe = _placed(dataclasses.replace(recipe, system=tuple(systems)), folders)
     return placed
 

@@ -17,7 +17,7 @@ from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import read_lines, write_binary
 from treeglot.base.options import file_options, from_table, resolved, unknown, with_values
 from treeglot.corpus import Corpus
-from treeglot.corpus.files import SourceFiles, check_format, is_parsed
+from treeglot.corpus.files import Side, SourceFiles, check_format, is_parsed
 from treeglot.experiment.check import check_step
 from treeglot.experiment.recipe import (
     AlignSettings,
@@ -31,8 +31,12 @@ from treeglot.experiment.recipe import (
 from treeglot.experiment.report import report_step
 from treeglot.experiment.results import SPEED
 from treeglot.experiment.step import Input, Output, Step, Task
+from treeglot.experiment.text import STEP as TEXT
+from treeglot.experiment.text import surface, text_steps
 from treeglot.models import Kind
 from treeglot.models.kinds import find_kind
+from treeglot.parse.protocol import Parser
+from treeglot.syntax import Tree
 
 BATCH = 500  # sentences translated between two writes
 DRAWN = 200  # sentences of a test set that the report draws
@@ -48,7 +52,7 @@ def steps_of(recipe: Recipe) -> list[Step]:
 
     corpus, dev = _files(recipe.corpus), _files(recipe.dev)
     tests = {name: _files(test) for name, test in recipe.test.items()}
-    steps = []
+    steps = [] if recipe.text is None else text_steps(recipe.text, corpus, dev)
     with _blamed("align", "align"):
         if recipe.align.method not in ALIGNERS:
             raise UsageError(unknown("aligner", recipe.align.method, ALIGNERS), ("method",))
@@ -60,12 +64,11 @@ def steps_of(recipe: Recipe) -> list[Step]:
         made = dataclasses.asdict(recipe.align) | {"options": aligner}
         steps.append(Step("align", partial(_align, recipe.align), files, made))
         corpus["alignments"] = Output("align", "links.align")
-    if recipe.parser is not None:
-        with _blamed("parser", "parser", "trees"):
-            check_format("source_trees", recipe.parser.trees, "trees")
-        with _blamed("parser", "parser"):
-            parts = {"train": corpus, "dev": dev} | {f"test {name}": test for name, test in tests.items()}
-            steps += _parsing(recipe.parser, parts)
+    parts = {"train": corpus} | ({"dev": dev} if dev else {})
+    if recipe.text is None:  # otherwise models parse the text that they are tested on themselves
+        parts |= {f"test {name}": test for name, test in tests.items()}
+    steps += _parsing(recipe.parser, "parser", "source", parts)
+    steps += _parsing(recipe.target_parser, "target_parser", "target", {"train": corpus})
     order = recipe.lm.order
     steps.append(Step("lm", partial(_lm, order), {"text": recipe.lm.text or corpus["target"]}, {"order": order}))
     _tuner(recipe.tune)
@@ -81,7 +84,8 @@ def steps_of(recipe: Recipe) -> list[Step]:
         }
         inputs = outputs | _references(tests[name])
         steps.append(Step(f"score {name}", partial(_score, **settings), inputs, settings))
-    steps.append(report_step(recipe))
+    if recipe.test:
+        steps.append(report_step(recipe))
     return [*_checks(recipe, corpus, dev, tests), *steps]
 
 
@@ -97,10 +101,10 @@ def _blamed(part: str, *key: str | int) -> Iterator[None]:
 Files: TypeAlias = dict[str, Input]
 
 
-def _files(declared: SourceFiles) -> Files:
+def _files(declared: SourceFiles | None) -> Files:
     """The files that a recipe names, by what they are."""
     out: Files = {}
-    for field in dataclasses.fields(declared):
+    for field in dataclasses.fields(declared) if declared is not None else ():
         value = getattr(declared, field.name)
         if isinstance(value, Path):
             out[field.name] = value
@@ -115,6 +119,8 @@ def _references(files: Files) -> Files:
 
 def _checks(recipe: Recipe, corpus: Files, dev: Files, tests: Mapping[str, Files]) -> list[Step]:
     """What comes before all else: whether the files that are used belong together."""
+    if recipe.text is not None:  # words and parses are made of the text, which its own step compares
+        return [_check(f"test {name}", _among(files, {*files}), set()) for name, files in tests.items()]
     shared = {"source", "target"}
     careful: set[str] = set()  # what some system that uses it refuses if its words differ
     steps = []
@@ -129,7 +135,7 @@ def _checks(recipe: Recipe, corpus: Files, dev: Files, tests: Mapping[str, Files
     steps.insert(0, _check("train", _among(corpus, shared), careful))
     tuned = [find_kind(s.kind) for s in recipe.system if (s.tune or recipe.tune).method != "none"]
     everything = [find_kind(system.kind) for system in recipe.system]
-    sets = [("dev", dev, recipe.dev, tuned)]
+    sets = [("dev", dev, recipe.dev, tuned)] if recipe.dev is not None else []
     sets += [(f"test {name}", tests[name], recipe.test[name], everything) for name in tests]
     for name, files, declared, kinds in sets:
         if kinds:
@@ -152,21 +158,57 @@ def _check(name: str, files: dict[str, Path], careful: set[str], refuse: bool = 
     return check_step(name, files, [what for what in files if what in careful and is_parsed(what)], refuse=refuse)
 
 
-def _parsing(settings: ParserSettings, parts: Mapping[str, Files]) -> list[Step]:
-    """A parser, and what it makes of the source sentences whose forests or trees are not given."""
+def _parsing(settings: ParserSettings | None, part: str, side: Side, parts: Mapping[str, Files]) -> list[Step]:
+    """A parser of one side, and what it makes of sentences whose parses are not given."""
     from treeglot.parse import ParsingOptions
     from treeglot.parse.train import ParserTraining
 
-    trained = resolved(ParserTraining, {"cycles": settings.cycles, "signature": settings.signature})
-    parsed = resolved(ParsingOptions, {"prune": settings.prune})
-    del trained["threads"], parsed["threads"]  # they change nothing
-    steps = [Step("parser", partial(_train_parser, settings), {"trees": settings.trees}, trained, resumes=True)]
+    if settings is None:
+        return []
+    steps, parser = [], _parser_files(settings, part)
+    ending = "" if side == "source" else f" {side}"
+    with _blamed(part, part):
+        if settings.trees is not None:
+            with _blamed("", "trees"):
+                check_format("source_trees", settings.trees, "trees")
+            trained = resolved(ParserTraining, {"cycles": settings.cycles, "signature": settings.signature})
+            del trained["threads"]  # they change nothing
+            train = partial(_train_parser, settings)
+            steps.append(Step(part.replace("_", " "), train, {"trees": settings.trees}, trained, resumes=True))
+        parsed = resolved(ParsingOptions, {"prune": settings.prune})
+        del parsed["threads"]
+        if settings.adapter:
+            parsed = {"adapter": settings.adapter}
     for name, files in parts.items():
-        inputs = {"parser": Output("parser"), "sentences": files["source"]}
-        steps.append(Step(f"parse {name}", partial(_parse, settings), inputs, parsed))
-        files.setdefault("source_forests", Output(f"parse {name}", "forests.jsonl"))
-        files.setdefault("source_trees", Output(f"parse {name}", "best.tree"))
+        step = f"parse {name}{ending}"
+        inputs = parser | {"sentences": surface(files, side), "words": files[side]}
+        steps.append(Step(step, partial(_parse, settings), inputs, parsed))
+        for kind, file in _parses(settings).items():
+            if side == "source" or kind != "forests":
+                files.setdefault(f"{side}_{kind}", Output(step, file))
     return steps
+
+
+def _parser_files(settings: ParserSettings, part: str) -> Files:
+    """What a parser is made of: another step's result, the files of a grammar, or the file of another's model."""
+    if settings.trees is not None:
+        return {"parser": Output(part.replace("_", " "))}
+    if settings.grammar is not None:
+        with _blamed(part, part, "grammar"):
+            if not settings.grammar.is_dir():
+                raise UsageError(f"{settings.grammar} is no folder; expected that of a grammar")
+        return {f"parser {path.name}": path for path in sorted(settings.grammar.iterdir()) if path.is_file()}
+    model = Path(settings.adapter.partition(":")[2])
+    return {"parser model": model} if model.is_file() else {}
+
+
+def _parses(settings: ParserSettings) -> dict[str, str]:
+    """The files that parsing makes, by what they hold."""
+    if not settings.adapter:
+        return {"forests": "forests.jsonl", "trees": "best.tree"}
+    if settings.adapter.startswith("benepar:"):
+        return {"trees": "best.tree"}
+    return {"dependencies": "parses.conllu"}
 
 
 def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Mapping[str, Files]) -> list[Step]:
@@ -189,7 +231,12 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
         "weights": dict(kind.weights),
     }
     model = Output(f"train {system.name}")
-    steps = [Step(model.step, partial(_train, kind, system.options), files, settings)]
+    if recipe.text is not None:
+        files["text"] = Output(TEXT)
+    parser = recipe.parser if kind.parses else None
+    if parser is not None:
+        files |= _parser_files(parser, "parser")
+    steps = [Step(model.step, partial(_train, kind, system.options, parser), files, settings)]
     tune = system.tune or recipe.tune
     weights: Input = Output(model.step, "weights.txt")
     if tune.method != "none":
@@ -199,7 +246,8 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
         steps.append(Step(f"tune {system.name}", step, inputs, tuned, resumes=True))
         weights = Output(f"tune {system.name}", "best.weights")
     for name, test in tests.items():
-        inputs = {"model": model, "weights": weights, "sentences": test[translated_file(kind, test, f"test.{name}")]}
+        file = "source" if recipe.text is not None else translated_file(kind, test, f"test.{name}")
+        inputs = {"model": model, "weights": weights, "sentences": test[file]}
         steps.append(Step(f"translate {system.name} {name}", _translate, inputs))
     return steps
 
@@ -231,17 +279,39 @@ def _train_parser(settings: ParserSettings, task: Task) -> None:
 
 
 def _parse(settings: ParserSettings, task: Task) -> None:
-    from treeglot.parse import ParsingOptions, load_parser
+    """Parses of the surface words, which then have the words of the model."""
+    from treeglot.corpus.parses import as_forest
+    from treeglot.models.reading import with_words
+    from treeglot.parse.parser import GrammarParser
     from treeglot.syntax import write
     from treeglot.syntax.formats import read_text
 
-    parser = load_parser(
-        task.inputs["parser"], ParsingOptions(prune=settings.prune, time_limit=0.0, threads=task.threads)
-    )
-    forests = [found.value for found in parser.forests(read_text(task.inputs["sentences"]))]
-    write(task.out / "forests.jsonl", forests)
-    write(task.out / "best.tree", [forest.viterbi() for forest in forests])
-    task.report(parser.summary())
+    parser = _open_parser(settings, task)
+    words = read_text(task.inputs["words"])
+    found: list[Any] = [
+        with_words((as_forest(value, False) or "") if isinstance(value, Tree) else value, own)
+        for value, own in zip(parser.parse(read_text(task.inputs["sentences"])), words, strict=True)
+    ]
+    files = _parses(settings)
+    if "forests" in files:
+        write(task.out / files["forests"], found)
+    if "trees" in files:
+        write(task.out / files["trees"], [forest.viterbi() for forest in found])
+    if "dependencies" in files:
+        write(task.out / files["dependencies"], found)
+    if isinstance(parser, GrammarParser):
+        task.report(parser.summary())
+
+
+def _open_parser(settings: ParserSettings, task: Task) -> Parser[Any]:
+    from treeglot.parse import ParsingOptions, load_parser
+    from treeglot.parse.adapters import open_parser
+
+    if settings.adapter:
+        adapter, _, model = settings.adapter.partition(":")
+        return open_parser(adapter, model)
+    options = ParsingOptions(prune=settings.prune, time_limit=0.0, threads=task.threads)
+    return load_parser(settings.grammar or task.inputs["parser"], options)
 
 
 def _align(settings: AlignSettings, task: Task) -> None:
@@ -269,11 +339,13 @@ def _lm(order: int, task: Task) -> None:
     (task.out / "lm.arpa").unlink()
 
 
-def _train(kind: Kind, options: Mapping[str, Any], task: Task) -> None:
+def _train(kind: Kind, options: Mapping[str, Any], parser: ParserSettings | None, task: Task) -> None:
     from treeglot.models import train
+    from treeglot.text import TextPipeline
 
     named = {name: str(path) for name, path in task.inputs.items() if name.startswith(OPTION)}
-    files = {name: path for name, path in task.inputs.items() if name != "lm" and name not in named}
+    files = {name: path for name, path in task.inputs.items() if name in Corpus.names()}
+    text = TextPipeline.load(task.inputs["text"]) if "text" in task.inputs else None
     placed = with_values(options, {name.removeprefix(OPTION): path for name, path in named.items()})
     train(
         kind.name,
@@ -281,6 +353,8 @@ def _train(kind: Kind, options: Mapping[str, Any], task: Task) -> None:
         task.out,
         from_table(kind.options, placed),
         lm=task.inputs["lm"],
+        text=text,
+        parser=(parser.adapter or parser.grammar or task.inputs["parser"]) if parser is not None else "",
         threads=task.threads,
         memory=task.memory,
         report=task.report,
@@ -341,7 +415,8 @@ def _translate(task: Task) -> None:
 
     model = load(task.inputs["model"]).with_weights(read_weights(task.inputs["weights"]))
     refused = _Refused(task.inputs["sentences"])
-    sources = model.read(task.inputs["sentences"])
+    path = task.inputs["sentences"]
+    sources = iter(read_lines(path)) if model.text is not None else model.read(path)
     number, seconds = 0, 0.0
     with (
         write_binary(task.out / "output.txt") as texts,

@@ -73,7 +73,7 @@ def train(
     place, size = Path(out), parse_size(memory)
     move_in(place)
     if not force:
-        _refuse_tuned(place)
+        refuse_tuned(place)
     with scratch_folder(nearest_folder(place), "train") as scratch:
         folder = scratch / "model"
         folder.mkdir()
@@ -112,13 +112,18 @@ def train(
         write_training(folder, seen, options, text)
         own_parser = copy_parser(parser, folder) if parser else ""
         write_model(folder, declared.name, declared.weights, options.search, text, own_parser)
-        place.parent.mkdir(parents=True, exist_ok=True)
-        folder.rename(place / NEXT if place.is_dir() else place)
-        move_in(place)
+        return install_model(folder, place)
+
+
+def install_model(folder: Path, place: Path) -> Model:
+    """Move a complete model to its place; one that is there already stays until then."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    folder.rename(place / NEXT if place.is_dir() else place)
+    move_in(place)
     return load(place)
 
 
-def _refuse_tuned(folder: Path) -> None:
+def refuse_tuned(folder: Path) -> None:
     """Refuse to replace weights that are not those that training gives, or cannot be told from them."""
     if not (folder / "model.toml").is_file():
         return

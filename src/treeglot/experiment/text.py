@@ -1,0 +1,109 @@
+"""From raw text to words: what the steps of a recipe with a table `[text]` begin with."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.files import read_lines, write_binary
+from treeglot.base.options import Options, option, required
+from treeglot.experiment.step import Input, Output, Step, Task
+from treeglot.text import TextPipeline, TextSettings, TextSide, find_languages
+
+STEP = "text"  # learns how both languages are written, and gives the words of the corpus
+
+
+@dataclass(frozen=True)
+class TextRecipe(Options):
+    """Raw text: sentences as people write them, one a line."""
+
+    languages: str = required("ISO codes of both languages, such as de-en or zh-Hant:en")
+    source_tokeniser: str = option("icu", "icu, jieba, fugashi or sudachi")
+    target_tokeniser: str = option("icu", "likewise")
+    lowercase: bool = option(True, "whether the model's words are in lower case; its output has the case of text")
+
+    def __post_init__(self) -> None:
+        """Refuses languages and tokenisers that there are not."""
+        super().__post_init__()
+        self.settings()
+
+    def settings(self) -> tuple[TextSettings, TextSettings]:
+        """Those of both sides."""
+        source, target = find_languages(self.languages)
+        case: Literal["lower", "keep"] = "lower" if self.lowercase else "keep"
+        tokenisers = self.source_tokeniser, self.target_tokeniser
+        return TextSettings(source.code, tokenisers[0], case), TextSettings(target.code, tokenisers[1], case)
+
+
+def text_steps(recipe: TextRecipe, corpus: dict[str, Input], dev: dict[str, Input]) -> list[Step]:
+    """Steps that make words of text; afterwards `corpus` and `dev` have the words.
+
+    Files called `surface` hold the same words with the case of the text, which parsers want.
+    """
+    for files, name in ((corpus, "corpus"), (dev, "dev")):
+        for given in files:
+            if given not in ("source", "target") and not given.startswith("reference "):
+                raise UsageError(f"{name}.{given} belongs to words; with [text], words, links and parses are made")
+    settings = asdict(recipe)
+    steps = [Step(STEP, partial(_learn, recipe), {name: corpus[name] for name in ("source", "target")}, settings)]
+    for side in ("source", "target"):
+        corpus |= {side: Output(STEP, f"{side}.words"), f"surface {side}": Output(STEP, f"{side}.surface")}
+    if dev:
+        name = f"{STEP} dev"
+        steps.append(Step(name, _tokenise, {"text": Output(STEP), **dev}))
+        for file in list(dev):
+            dev[file] = Output(name, f"{file.replace(' ', '.')}.words")
+        dev["surface source"] = Output(name, "source.surface")
+    return steps
+
+
+def _learn(recipe: TextRecipe, task: Task) -> None:
+    paths = [task.inputs[name] for name in ("source", "target")]
+    texts = [read_lines(path) for path in paths]
+    found, wanted = len(texts[1]), len(texts[0])
+    if found != wanted:
+        raise FormatError(str(paths[1]), 0, f"has {found:,} lines; expected {wanted:,}, as {paths[0]} has")
+    sides = [
+        TextSide.learn(settings, lines, threads=task.threads)
+        for settings, lines in zip(recipe.settings(), texts, strict=True)
+    ]
+    words = [
+        [tokens.words for tokens in side.tokenise(lines, task.threads)]
+        for side, lines in zip(sides, texts, strict=True)
+    ]
+    kept = [place for place, pair in enumerate(zip(*words, strict=True)) if all(pair)]
+    if not kept:
+        raise FormatError(str(paths[0]), 0, f"has no line with words whose translation in {paths[1]} has any")
+    for name, side, lines in zip(("source", "target"), sides, words, strict=True):
+        _write_words(task.out, name, side, [lines[place] for place in kept])
+    TextPipeline(*sides).write(task.out)
+    if len(kept) < wanted:
+        warnings.warn(f"{paths[0]}: {wanted - len(kept):,} pairs with an empty side are left out", stacklevel=2)
+    task.report(f"{len(kept):,} sentence pairs")
+
+
+def _tokenise(task: Task) -> None:
+    """The words of a development set: its sentences, and its references in the words of the model."""
+    pipeline = TextPipeline.load(task.inputs["text"])
+    for name, path in task.inputs.items():
+        if name == "text":
+            continue
+        side = pipeline.source if name == "source" else pipeline.target
+        lines = [tokens.words for tokens in side.tokenise(read_lines(path), task.threads)]
+        _write_words(task.out, name.replace(" ", "."), side, lines)
+
+
+def _write_words(folder: Path, name: str, side: TextSide, sentences: Sequence[Sequence[str]]) -> None:
+    for suffix, lines in (("surface", sentences), ("words", side.fold(sentences))):
+        with write_binary(folder / f"{name}.{suffix}") as stream:
+            stream.write("".join(" ".join(words) + "\n" for words in lines).encode())
+
+
+def surface(files: Mapping[str, Input], side: str) -> Input:
+    """What a parser reads of a side: its words with the case of the text, if there was text."""
+    return files.get(f"surface {side}", files[side])

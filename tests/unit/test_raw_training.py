@@ -1,0 +1,124 @@
+"""From raw text to a tuned model that takes and gives text, by one command and by a recipe."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+import treeglot
+from treeglot.cli import main
+from treeglot.decode.weights import read_weights, write_weights
+from treeglot.experiment import load_recipe, steps_of
+from treeglot.models.kinds import find_kind
+
+NOUNS = {"Hund": "dog", "Mann": "man", "Baum": "tree", "Tisch": "table", "Stuhl": "chair", "Zug": "train"}
+VERBS = {"sieht": "sees", "kennt": "knows", "malt": "paints"}
+PAIRS = [
+    (f"Der {a} {v} den {b}.", f"The {NOUNS[a]} {VERBS[v]} the {NOUNS[b]}.") for a in NOUNS for b in NOUNS for v in VERBS
+]
+
+
+def write(path: Path, lines: list[str]) -> Path:
+    path.write_text("".join(line + "\n" for line in lines))
+    return path
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    held = PAIRS[::10]
+    kept = [pair for pair in PAIRS if pair not in held] + [("", "Nothing."), ("Nichts.", " ")]
+    out = {}
+    for name, pairs in (("train", kept), ("dev", held)):
+        for side, code in enumerate(("de", "en")):
+            out[f"{name}.{code}"] = write(tmp_path / f"{name}.{code}", [pair[side] for pair in pairs])
+    return out
+
+
+def command(files: dict[str, Path], out: Path, *more: str, languages: str = "de-en") -> list[str]:
+    given = ["train", "hiero", "--source", str(files["train.de"]), "--target", str(files["train.en"])]
+    return [*given, "--languages", languages, "--set", "search.pop_limit=20", "-o", str(out), *more]
+
+
+def test_one_command_from_raw_files_to_a_tuned_model(
+    files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dev = ["--dev", str(files["dev.de"]), "--refs", str(files["dev.en"])]
+    assert main(command(files, tmp_path / "model", *dev)) == 0
+    assert "2 pairs with an empty side are left out" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["model"]  # nothing else is left
+    shutil.move(tmp_path / "model", tmp_path / "moved")
+    model = treeglot.load(tmp_path / "moved")
+    assert "mert" in (tmp_path / "moved/weights.txt").read_text()  # the comment of tuned weights
+    found = model.translate("Der Baum kennt den Stuhl. Der Hund malt den Zug.")
+    assert found.text == "The tree knows the chair. The dog paints the train."
+    assert [sentence.text for sentence in found.sentences] == ["The tree knows the chair.", "The dog paints the train."]
+    begin, end = found.source_tokens.spans[1]
+    assert found.source[begin:end] == "Baum"
+    write_weights(tmp_path / "moved/weights.txt", find_kind("hiero").weights | {"lm": 0.25})
+    assert main(command(files, tmp_path / "moved")) == 2  # tuned weights are not replaced unasked
+    assert "has a model with tuned weights; expected --force" in capsys.readouterr().err
+
+
+def test_a_recipe_of_raw_text_ends_in_models_that_can_be_found(files: dict[str, Path], tmp_path: Path) -> None:
+    recipe = tmp_path / "raw.toml"
+    recipe.write_text(
+        '[text]\nlanguages = "de-en"\n[corpus]\nsource = "train.de"\ntarget = "train.en"\n'
+        '[dev]\nsource = "dev.de"\nreferences = ["dev.en"]\n[test.one]\nsource = "dev.de"\nreferences = ["dev.en"]\n'
+        "[tune]\niterations = 2\n"
+        '[[system]]\nname = "plain"\nkind = "hiero"\noptions = { search = { pop_limit = 20 } }\n'
+    )
+    assert main(["run", str(recipe)]) == 0
+    work = tmp_path / "raw"
+    [tuned] = work.glob("tune-plain.*/best.weights")
+    assert read_weights(work / "models/plain/weights.txt") == read_weights(tuned)
+    [output] = work.glob("translate-plain-one.*/output.txt")
+    model = treeglot.load(work / "models/plain")
+    lines = files["dev.de"].read_text().splitlines()
+    assert output.read_text().splitlines() == [model.translate(line).text for line in lines]
+    assert "tok:13a" in (work / "report.json").read_text()
+    notes = work / "models/plain/notes.txt"
+    notes.write_text("a user's")
+    assert main(["run", str(recipe)]) == 0
+    assert notes.exists()  # a model that is still made of the same is left alone
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (('target = "train.en"', 'target = "train.en"\nalignments = "x.align"'), "corpus.alignments belongs to words"),
+        (('"de-en"', '"german"'), "'german' is not a pair of languages; expected SOURCE-TARGET such as de-en"),
+        (("[dev]", '[parser]\nadapter = "udpipe"\n[dev]'), "adapter is 'udpipe'; expected ADAPTER:MODEL"),
+        (("[dev]", "[parser]\ncycles = 1\n[dev]"), "expected one of trees, grammar and adapter"),
+        (("[dev]", '[parser]\ngrammar = "none"\n[dev]'), "none is no folder; expected that of a grammar"),
+    ],
+)
+def test_recipes_of_raw_text_that_are_refused(tmp_path: Path, change: tuple[str, str], problem: str) -> None:
+    recipe = tmp_path / "raw.toml"
+    text = '[text]\nlanguages = "de-en"\n[corpus]\nsource = "train.de"\ntarget = "train.en"\n'
+    text += (
+        '[dev]\nsource = "dev.de"\nreferences = ["dev.en"]\n[test.one]\nsource = "dev.de"\nreferences = ["dev.en"]\n'
+    )
+    recipe.write_text((text + '[[system]]\nname = "plain"\nkind = "hiero"\n').replace(*change))
+    with pytest.raises(treeglot.TreeglotError, match=problem):
+        steps_of(load_recipe(recipe))
+
+
+def test_sides_of_other_lengths(files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files["train.en"] = write(tmp_path / "short.en", ["The dog."])
+    assert main(command(files, tmp_path / "model")) == 1
+    assert f"short.en: has 1 lines; expected {len(PAIRS) - 9}, as " in capsys.readouterr().err
+    assert not (tmp_path / "model").exists()
+
+
+def test_options_that_are_for_raw_text(
+    files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["train", "hiero", "--source", str(files["train.de"]), "--target", str(files["train.en"])]
+    assert main([*words, "-o", str(tmp_path / "m"), "--dev", str(files["dev.de"])]) == 2
+    assert "--dev is for raw text; expected --languages, or no --dev" in capsys.readouterr().err
+    assert main(command(files, tmp_path / "m", "--dev", str(files["dev.de"]))) == 2
+    assert "--dev and --refs: expected both, or none" in capsys.readouterr().err
+    assert main(command(files, tmp_path / "m", "--lm-text", str(files["dev.en"]))) == 2
+    assert "--lm and --lm-text are for words" in capsys.readouterr().err
