@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from small_table import table
 
-from treeglot import UsageError, sample
+from treeglot import UsageError, _core, sample
 from treeglot.cli import main
 from treeglot.corpus import Corpus
 from treeglot.decode import SearchOptions
@@ -77,6 +77,24 @@ def test_what_a_format_cannot_hold_is_refused(folder: Path, tmp_path: Path) -> N
         export(model.with_weights({**WEIGHTS, "subst_f[X→Y]": -1.0}), tmp_path / "out", "cdec")
     with pytest.raises(UsageError, match="unknown format 'phrasal'"):
         export(model, tmp_path / "out", "phrasal")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("format", ["cdec", "moses"])
+def test_a_word_that_a_format_cannot_hold_is_no_bug(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], format: str
+) -> None:
+    builder = _core.RuleTableBuilder(["p"])
+    x, word = builder.label("X"), builder.source_word("[1]")
+    builder.add(x, [word], [builder.target_word("[1]")], [-0.5], [(0, 0)], [], [])
+    builder.finish().write(str(folder / "rules.table"))
+    assert main(["export", str(folder), "--format", format, "-o", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err
+    assert f"error: the model cannot be written for {format}: the word '[1]' would be read as something else" in said
+
+
+def test_an_unknown_word_that_cdec_cannot_read_is_refused(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"cannot be written for cdec: the word '\[1\]' would be read as something"):
+        export(load_model(folder), tmp_path / "out", "cdec", test=["das [1]"])
 
 
 def test_a_grammar_is_written_from_a_table(tmp_path: Path) -> None:

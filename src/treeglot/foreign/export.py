@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treeglot import _core
-from treeglot.base.errors import UsageError
+from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.files import PathLike, iterate_lines, write_binary
 from treeglot.base.options import unknown
 from treeglot.foreign.grammar import FORMATS, FormatName, write_some
@@ -60,7 +60,12 @@ def export(model: Model, folder: PathLike, format: FormatName, *, test: Iterable
         raise UsageError(f"a {model.kind} model cannot be written for {format}; expected {' or '.join(KINDS[format])}")
     out = Path(folder)
     out.mkdir(parents=True, exist_ok=True)
-    return _WRITERS[format](model, out, format, None if test is None else list(test)).write()
+    try:
+        return _WRITERS[format](model, out, format, None if test is None else list(test)).write()
+    except TreeglotError:
+        raise
+    except ValueError as error:  # a word, a label or a name that the format has no way to write
+        raise UsageError(f"the model cannot be written for {format}: {error}") from error
 
 
 class _Writer:
@@ -154,6 +159,9 @@ class _Cdec(_Writer):
         words = dict.fromkeys(word for source in self.test for word in _symbols(source))
         first = {source[0] for source in (self.table.rule(rule)[1] for rule in self.rules()) if len(source) == 1}
         known = {self.table.source_words[word] for word in first if word < len(self.table.source_words)}
+        for word in words:
+            if word not in known and (word == "|||" or (len(word) > 2 and word.startswith("[") and word.endswith("]"))):
+                raise ValueError(f"the word {word!r} would be read as something else in this format")
         return [word for word in words if word not in known]
 
 
