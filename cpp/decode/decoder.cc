@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/numbers.h"
 #include "base/thread_pool.h"
 #include "decode/markup.h"
 #include "graph/kbest.h"
@@ -146,9 +147,11 @@ Decoder::Decoder(std::shared_ptr<const FeatureSet> features, std::shared_ptr<con
   idle_.reserve(std::max(1u, std::thread::hardware_concurrency()));
   for (const auto& [name, value] : weights) {
     const auto weight = static_cast<float>(value);
-    if (!std::isfinite(weight))
-      throw std::invalid_argument("the weight of " + name + " is " + std::to_string(value) +
-                                  "; expected a finite number of 32 bits");
+    if (!std::isfinite(weight)) {
+      std::string shown = std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+      if (std::isfinite(value)) append_double(value, shown = {});
+      throw std::invalid_argument("the weight of " + name + " is " + shown + "; expected a finite number of 32 bits");
+    }
     const Symbol id = features_->space().names().find(name);
     if (id != Symbols::kNone) {
       weights_[id] = weight;

@@ -497,6 +497,16 @@ def test_a_damaged_parquet_file_is_no_bug(model: Path, tmp_path: Path) -> None:
             compile_table(path, tmp_path / "rules.table")
 
 
+@pytest.mark.parametrize(("name", "value"), [("lm", "1e300"), ("lm", "-3.5e38"), ("p", "3.5e38")])
+def test_weights_that_are_too_large_are_no_bug(model: Path, tmp_path: Path, name: str, value: str, capsys) -> None:
+    weights, grammar = tmp_path / "weights", tmp_path / "grammar"
+    weights.write_text(f"{name} {value}\n")
+    grammar.write_text("[X] ||| a ||| b ||| p=1\n")
+    command = ["decode", f"--grammar={grammar}"] if name == "p" else ["translate", str(model)]
+    assert main([*command, os.devnull, f"--weights={weights}"]) == 1
+    assert f"error: {weights}:1: the weight of {name} is '{value}'; expected a finite number" in capsys.readouterr().err
+
+
 def test_no_more_threads_is_no_bug() -> None:
     assert describe(RuntimeError("can't start new thread")) == ("no more threads: can't start new thread", 3)
 

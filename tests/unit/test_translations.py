@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from small_table import table
 
 from treeglot import _core
 from treeglot._core import Derivation, Hypothesis, Step
+from treeglot.base.errors import OptionError
 from treeglot.decode import SearchOptions, Translation, Translator
 from treeglot.decode.translation import as_object
 from treeglot.lm import NgramModel, compile_ngram, load_ngram, train_ngram
@@ -61,7 +63,9 @@ def test_tokens() -> None:
 
 @pytest.mark.parametrize("weight", [math.nan, math.inf, -math.inf, 1e39])
 def test_weights_are_finite(weight: float) -> None:
-    with pytest.raises(ValueError, match=r"the weight of p is .*; expected a finite number"):
+    with pytest.raises(
+        OptionError, match=rf"the weight of p is {re.escape(str(weight))}; expected a finite number of 32 bits"
+    ):
         translator().with_weights({"p": weight})
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treeglot.base.errors import FormatError
+from treeglot.base.numbers import LARGEST
 from treeglot.decode.kbest import write_kbest
 from treeglot.decode.weights import read_weights, write_weights
 from treeglot.tune.kbest import KBest
@@ -20,7 +21,7 @@ NAMES = st.text(st.characters(exclude_categories=["Cs", "Cc", "Z"]), min_size=1)
 )
 
 
-@given(st.dictionaries(NAMES, st.floats(allow_nan=False, allow_infinity=False)))
+@given(st.dictionaries(NAMES, st.floats(-LARGEST, LARGEST)))
 def test_weights_survive_the_file(tmp_path_factory, weights: dict[str, float]) -> None:
     path = tmp_path_factory.mktemp("weights") / "a.weights"
     write_weights(path, weights, "made\nby hand")

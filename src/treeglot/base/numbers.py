@@ -6,6 +6,7 @@ import math
 import re
 
 LONGEST = 400  # characters: more than any number has that fits into a double
+LARGEST = 3.4028234663852886e38  # of 32 bits, which the core has for weights and features
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from treeglot import _core
 from treeglot._core import Hypothesis
+from treeglot.base.errors import OptionError
 from treeglot.decode.matchers import Setup, match_strings
 from treeglot.decode.search import SearchOptions
 from treeglot.decode.translation import SearchForest, Translation
@@ -49,7 +50,10 @@ class Translator:
             features.add_ngram(lm.core)
         matcher = setup(features, options)
         self.left_out = matcher.left_out  # rules that are never used, for they would close a circle of labels
-        self._decoder = _core.Decoder(features, matcher, list(self.weights.items()), options)
+        try:
+            self._decoder = _core.Decoder(features, matcher, list(self.weights.items()), options)
+        except ValueError as error:
+            raise OptionError(str(error)) from error
 
     @property
     def core(self) -> _core.Decoder:

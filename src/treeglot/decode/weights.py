@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from treeglot.base.errors import FormatError
 from treeglot.base.files import PathLike, read_lines, write_binary
-from treeglot.base.numbers import parse_number
+from treeglot.base.numbers import LARGEST, parse_number
 
 Weights: TypeAlias = Mapping[str, float]
 
@@ -33,7 +33,7 @@ def read_weights(path: PathLike) -> dict[str, float]:
             raise FormatError(file, number, f"{line[:60]!r} is not a weight; expected NAME VALUE such as lm 0.5")
         name, text = parts
         value = parse_number(text)
-        if not math.isfinite(value):
+        if not abs(value) <= LARGEST:
             raise FormatError(file, number, f"the weight of {name} is {text[:30]!r}; expected a finite number")
         if name in weights:
             raise FormatError(file, number, f"{name} has a weight already")
@@ -51,7 +51,7 @@ def write_weights(path: PathLike, weights: Weights, comment: str = "") -> None:
             stream.write(f"# {line}\n".encode())
         for name in sorted(weights):
             check_name(name)
-            if not math.isfinite(weights[name]):
+            if not abs(weights[name]) <= LARGEST:
                 raise ValueError(f"the weight of {name} is {weights[name]}; expected a finite number")
             if weights[name] != 0:
                 stream.write(f"{name} {float(weights[name])!r}\n".encode())

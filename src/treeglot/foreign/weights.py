@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, iterate_lines
-from treeglot.base.numbers import parse_number
+from treeglot.base.numbers import LARGEST, parse_number
 from treeglot.base.options import unknown
 from treeglot.foreign.settings import LOG10_E, OLD_WEIGHTS, ForeignSettings, SettingsReader, beside
 
@@ -268,7 +268,7 @@ def _weights_of(text: str, decoder: str, file: str, number: int) -> list[tuple[s
     found = []
     for i, value in enumerate(values):
         weight = parse_number(value)
-        if not math.isfinite(weight):
+        if not abs(weight) <= LARGEST:
             raise FormatError(file, number, f"the weight of {name} is {value[:30]!r}; expected a finite number")
         found.append((name if len(values) == 1 else f"{name}_{i}", weight))
     return found
