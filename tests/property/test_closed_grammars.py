@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from split_grammars import WORDS, Edge, Place, Split, Tree, edges_of, grammars, is_pruned, posteriors, scored_trees
 
 from treeglot._core import SplitGrammar
-from treeglot.parse import GrammarParser, ParsingOptions
+from treeglot.parse import ParsingOptions
+from treeglot.parse.parser import GrammarParser
 from treeglot.syntax import FORMATS
 
 EVERYTHING = ParsingOptions(coarse=(math.inf,), prune=math.inf)

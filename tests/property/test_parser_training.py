@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeglot._core import SignatureKind, Trainer
-from treeglot.parse import GrammarParser, ParserTraining, ParsingOptions, train_parser, treebank
+from treeglot.parse import ParserTraining, ParsingOptions, train_parser, treebank
+from treeglot.parse.parser import GrammarParser
 from treeglot.syntax import Tree
 
 Nested = tuple[object, ...]

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from split_grammars import WORDS, Edge, Split, edges_of, grammars, is_pruned, posteriors, scored_trees
 
 from treeglot._core import SplitGrammar, SplitParser
-from treeglot.parse import GrammarParser, ParsingOptions
+from treeglot.parse import ParsingOptions
+from treeglot.parse.parser import GrammarParser
 from treeglot.syntax import ParseForest
 
 EVERYTHING = ParsingOptions(coarse=(math.inf,), prune=math.inf)

@@ -12,8 +12,16 @@ import zstandard
 
 from treeglot import Alignment, Dependency, FormatError, ParseForest, Tree, TreeglotError, UsageError
 from treeglot._core import ScoreKind
-from treeglot.syntax import FORMATS, read, read_parallel, write
-from treeglot.syntax.formats import find_format, read_alignments, read_dependencies, read_forests, read_text, read_trees
+from treeglot.syntax import FORMATS, read, write
+from treeglot.syntax.formats import (
+    find_format,
+    read_alignments,
+    read_dependencies,
+    read_forests,
+    read_parallel,
+    read_text,
+    read_trees,
+)
 
 FOREST = """sentence 1 :
 time flies

@@ -8,7 +8,8 @@ from enumeration import tails_of
 from split_grammars import scored_trees
 
 from treeglot._core import SplitGrammar
-from treeglot.parse import GrammarParser, ParsingOptions
+from treeglot.parse import ParsingOptions
+from treeglot.parse.parser import GrammarParser
 from treeglot.syntax import FORMATS
 
 EVERYTHING = ParsingOptions(coarse=(math.inf,), prune=math.inf)

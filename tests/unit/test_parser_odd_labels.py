@@ -6,7 +6,8 @@ import pytest
 
 from treeglot._core import SplitGrammar
 from treeglot.base.errors import FormatError
-from treeglot.parse import GrammarParser, ParserTraining, load_parser, train_parser, treebank
+from treeglot.parse import ParserTraining, load_parser, train_parser, treebank
+from treeglot.parse.parser import GrammarParser
 from treeglot.parse.train import train_in
 from treeglot.syntax import Tree
 

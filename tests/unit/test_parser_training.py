@@ -8,9 +8,10 @@ import pytest
 from treeglot._core import SignatureKind, Trainer, clean_tree
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli import main
-from treeglot.parse import GrammarParser, ParserTraining, load_parser, train_parser, treebank
+from treeglot.parse import ParserTraining, load_parser, train_parser, treebank
 from treeglot.parse.brackets import compare
 from treeglot.parse.kbest import read_tree_lists
+from treeglot.parse.parser import GrammarParser
 from treeglot.parse.train import train_in
 from treeglot.sample import read_pairs, split
 from treeglot.syntax import Tree, write

@@ -8,9 +8,10 @@ import pytest
 
 from treeglot._core import SignatureKind, SplitGrammar, signatures
 from treeglot.base.errors import FormatError, UsageError
-from treeglot.parse import GrammarParser, Parser, ParsingOptions, load_parser
+from treeglot.parse import Parser, ParsingOptions, load_parser
 from treeglot.parse.brackets import compare
 from treeglot.parse.grammar import load_grammar
+from treeglot.parse.parser import GrammarParser
 from treeglot.syntax import Tree
 from treeglot.syntax.formats import read_forests, read_trees
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treeglot import FormatError, UsageError
-from treeglot._core import Caser, Segmenter, Spacer
-from treeglot.text import TextPipeline, TextSettings, TextSide, Tokens
+from treeglot._core import Caser, Segmenter, Spacer, Tokens
+from treeglot.text import TextPipeline, TextSettings, TextSide
 from treeglot.text.languages import find_language
 from treeglot.text.side import Learnt, lowered, train_caser, untokenise
 from treeglot.text.words import ADAPTERS, broken

@@ -34,7 +34,8 @@ def run(
     """
     from treeglot.base.sizes import parse_size
     from treeglot.cli.board import watcher
-    from treeglot.experiment import Pipeline, load_recipe, publish, publish_models, steps_of
+    from treeglot.experiment import Pipeline, load_recipe, publish, steps_of
+    from treeglot.experiment.models import publish_models
 
     try:
         loaded = load_recipe(recipe, data)

@@ -127,7 +127,8 @@ def _train_raw(recipe: Recipe, out: Path, threads: int, memory: str, force: bool
 
     from treeglot.base.sizes import parse_size
     from treeglot.cli.board import watcher
-    from treeglot.experiment import Pipeline, publish_models, steps_of
+    from treeglot.experiment import Pipeline, steps_of
+    from treeglot.experiment.models import publish_models
     from treeglot.models.train import install_model, refuse_tuned
 
     if not force:

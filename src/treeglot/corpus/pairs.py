@@ -12,9 +12,9 @@ from treeglot._core import HeadTable
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.corpus.files import Corpus, Side
 from treeglot.corpus.parses import as_forest
-from treeglot.syntax import Alignment, Dependency, ParseForest, Tree, heads, read_parallel
+from treeglot.syntax import Alignment, Dependency, ParseForest, Tree, heads
 from treeglot.syntax.constituents import to_dependencies
-from treeglot.syntax.formats import find_format, missing_hint
+from treeglot.syntax.formats import find_format, missing_hint, read_parallel
 from treeglot.syntax.head_style import head_style
 from treeglot.syntax.same_words import difference
 

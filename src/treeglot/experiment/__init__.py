@@ -1,10 +1,9 @@
 """Experiments: steps that know what they are made of, recipes of them, and reports of what came out."""
 
-from treeglot.experiment.models import publish_models
 from treeglot.experiment.pipeline import Pipeline
 from treeglot.experiment.recipe import load_recipe
 from treeglot.experiment.report import publish
 from treeglot.experiment.results import load_report
 from treeglot.experiment.steps import steps_of
 
-__all__ = ["Pipeline", "load_recipe", "load_report", "publish", "publish_models", "steps_of"]
+__all__ = ["Pipeline", "load_recipe", "load_report", "publish", "steps_of"]

@@ -13,7 +13,8 @@ from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import read_lines, write_binary
 from treeglot.base.options import Options, option, required
 from treeglot.experiment.step import Input, Output, Step, Task
-from treeglot.text import TextPipeline, TextSettings, TextSide, find_languages
+from treeglot.text import TextPipeline, TextSettings, TextSide
+from treeglot.text.languages import find_languages
 
 STEP = "text"  # learns how both languages are written, and gives the words of the corpus
 

@@ -1,7 +1,7 @@
 """Parsing: grammars read off treebanks, trees and forests of sentences, and the protocol that every parser keeps to."""
 
-from treeglot.parse.parser import GrammarParser, ParsingOptions, load_parser
+from treeglot.parse.parser import ParsingOptions, load_parser
 from treeglot.parse.protocol import Parser
 from treeglot.parse.train import ParserTraining, train_parser, treebank
 
-__all__ = ["GrammarParser", "Parser", "ParserTraining", "ParsingOptions", "load_parser", "train_parser", "treebank"]
+__all__ = ["Parser", "ParserTraining", "ParsingOptions", "load_parser", "train_parser", "treebank"]

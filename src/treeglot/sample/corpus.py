@@ -9,7 +9,8 @@ from pathlib import Path
 
 from treeglot.base.errors import UsageError
 from treeglot.base.files import PathLike
-from treeglot.parse import GrammarParser, ParserTraining, ParsingOptions, train_parser, treebank
+from treeglot.parse import ParserTraining, ParsingOptions, train_parser, treebank
+from treeglot.parse.parser import GrammarParser
 from treeglot.syntax import Alignment, Dependency, ParseForest, Tree
 from treeglot.syntax import write as write_values
 from treeglot.syntax.formats import read_alignments, read_dependencies, read_trees

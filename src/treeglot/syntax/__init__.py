@@ -30,7 +30,7 @@ array([ 1, -1,  1], dtype=int32)
 from treeglot._core import Alignment, Dependency, ParseForest, Tree
 from treeglot.syntax import heads
 from treeglot.syntax.constituents import to_dependency
-from treeglot.syntax.formats import FORMATS, read, read_parallel, write
+from treeglot.syntax.formats import FORMATS, read, write
 from treeglot.syntax.notebook import attach
 
 __all__ = [
@@ -41,7 +41,6 @@ __all__ = [
     "Tree",
     "heads",
     "read",
-    "read_parallel",
     "to_dependency",
     "write",
 ]

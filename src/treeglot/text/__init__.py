@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from treeglot._core import Tokens
-from treeglot.text.languages import find_languages
 from treeglot.text.pipeline import TextPipeline
 from treeglot.text.side import TextSettings, TextSide
 
@@ -11,6 +9,4 @@ __all__ = [
     "TextPipeline",
     "TextSettings",
     "TextSide",
-    "Tokens",
-    "find_languages",
 ]
