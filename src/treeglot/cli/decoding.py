@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from treeglot.syntax import Dependency
 
 BATCH = 500  # sentences translated between two writes: memory does not grow with the input
-EMPTY = '{"goal":null,"nodes":[]}'  # the forest of a line that was refused
+EMPTY = b'{"goal":null,"nodes":[]}'  # the forest of a line that was refused
 
 
 def given_weights(path: Path) -> dict[str, float]:
@@ -110,76 +110,101 @@ def run(
     from contextlib import nullcontext
 
     from treeglot.base.files import batches, write_binary
-    from treeglot.corpus.doubts import Doubts
-    from treeglot.decode.draw import to_html, to_svg
-    from treeglot.syntax.draw import page
 
     translate = translate or translator.translate_batch
     for name in translator.unknown_weights:
         warn(f"the weights name {name!r}, which is no feature of this model")
     warn_left_out(translator.left_out)
-    number, bad, seconds, words = 0, 0, 0.0, 0
-    notes: Counter[str] = Counter()
-    drawn: list[tuple[str, str]] = []
-    picture: str | None = None
-    trees: list[Dependency | None] = []
-    forests = write_binary(output.forest) if output.forest is not None else nullcontext()
     margin = math.inf if output.margin is None else output.margin
-    doubts = Doubts(str(source))
-
-    def refused(translation: Translation) -> bool:
-        if translation.problem:
-            warn(f"{source}:{number + first}: {translation.problem}; its output is empty")
-        return bool(translation.problem)
-
+    done = _Done(output, source, first)
     with (
         _resumed(output) if output.key else write_binary(output.out) as stream,
-        forests as forest_stream,
+        write_binary(output.forest) if output.forest is not None else nullcontext() as forests,
         Progress("translating", unit="sentences") as progress,
     ):
-        for done, given in zip(stream, sources, strict=False) if output.key else ():  # what an earlier run did
-            if done == b"\n" or b'"problem": ' in done:
-                bad += refused(translator.translate_batch([given])[0])
-            number += 1
+        for line, given in zip(stream, sources, strict=False) if output.key else ():  # what an earlier run did
+            if line == b"\n" or b'"problem": ' in line:
+                done.refuse(translator.translate_batch([given])[0])
+            done.number += 1
         for batch in batches(sources, BATCH):
             found = translate(batch, max(output.kbest or 0, 1), output.distinct, output.threads)
             for given, translation in zip(batch, found, strict=True):
-                bad += refused(translation)
-                stream.write(render(translation, number, output).encode())
-                if forest_stream is not None:
-                    line = EMPTY if translation.problem else translation.forest(margin).to_json()
-                    forest_stream.write(f"{line}\n".encode())
-                number += 1
-                if output.svg is not None and picture is None:
-                    picture = to_svg(translation)
-                if output.html is not None:
-                    drawn.append((f"sentence {number - 1 + first}", to_html(translation, given)))
-                if output.dependencies is not None:
-                    trees.append(translation.dependency)
-                doubts.add(translation.words, unknown=round(translation.features.get("unknown", 0.0)))
-                seconds += translation.seconds
-                words += len(translation.words)
-                notes.update(set(translation.notes))
+                done.refuse(translation)
+                stream.write(render(translation, done.number, output).encode())
+                if forests is not None:
+                    line = EMPTY if translation.problem else translation.forest(margin).to_json().encode()
+                    forests.write(line + b"\n")
+                done.add(given, translation)
             stream.flush()
-            progress.update(number)
-    if output.html is not None:
-        with write_binary(output.html) as stream:
-            stream.write(page(str(source), drawn).encode())
-    if output.svg is not None and picture is not None:
-        with write_binary(output.svg) as stream:
-            stream.write(picture.encode())
-    if output.dependencies is not None:
-        _write_dependencies(output.dependencies, trees)
-    for problem in doubts.found():
-        warn(problem)
-    for note, times in notes.items():
-        say(f"{note}: {times:,} of {number:,} sentences")
-    if output.time and number:
-        say(f"{number:,} sentences, {words:,} words: {seconds:.2f} s of CPU, {1000 * seconds / number:.2f} ms each")
-    if output.svg is not None and picture is None:
-        raise TreeglotError(f"there is no derivation to draw: {output.svg} is not written")
-    if bad and not output.skip_bad:
-        raise TreeglotError(f"{bad:,} of {number:,} inputs could not be translated; --skip-bad accepts that")
+            progress.update(done.number)
+    done.draw()
+    done.report()
+
+
+class _Done:
+    """What is known of a run when it is over: counts, and what is drawn of its translations."""
+
+    def __init__(self, output: Output, source: Path, first: int) -> None:
+        from treeglot.corpus.doubts import Doubts
+
+        self.output, self.source, self.first = output, source, first
+        self.number = self.bad = self.words = 0
+        self.seconds = 0.0
+        self.notes: Counter[str] = Counter()
+        self.doubts = Doubts(str(source))
+        self.drawn: list[tuple[str, str]] = []
+        self.picture: str | None = None
+        self.trees: list[Dependency | None] = []
+
+    def refuse(self, translation: Translation) -> None:
+        """Counts and names what cannot be translated."""
+        if translation.problem:
+            warn(f"{self.source}:{self.number + self.first}: {translation.problem}; its output is empty")
+            self.bad += 1
+
+    def add(self, given: Source, translation: Translation) -> None:
+        """One more translation."""
+        from treeglot.decode.draw import to_html, to_svg
+
+        if self.output.svg is not None and self.picture is None:
+            self.picture = to_svg(translation)
+        if self.output.html is not None:
+            self.drawn.append((f"sentence {self.number + self.first}", to_html(translation, given)))
+        if self.output.dependencies is not None:
+            self.trees.append(translation.dependency)
+        self.doubts.add(translation.words, unknown=round(translation.features.get("unknown", 0.0)))
+        self.number += 1
+        self.seconds += translation.seconds
+        self.words += len(translation.words)
+        self.notes.update(set(translation.notes))
+
+    def draw(self) -> None:
+        """Writes the page, the picture and the trees."""
+        from treeglot.base.files import write_binary
+        from treeglot.syntax.draw import page
+
+        if self.output.html is not None:
+            with write_binary(self.output.html) as stream:
+                stream.write(page(str(self.source), self.drawn).encode())
+        if self.output.svg is not None and self.picture is not None:
+            with write_binary(self.output.svg) as stream:
+                stream.write(self.picture.encode())
+        if self.output.dependencies is not None:
+            _write_dependencies(self.output.dependencies, self.trees)
+
+    def report(self) -> None:
+        """Says what is worth knowing; what could not be done is an error."""
+        number, each = self.number, 1000 * self.seconds / max(self.number, 1)
+        for problem in self.doubts.found():
+            warn(problem)
+        for note, times in self.notes.items():
+            say(f"{note}: {times:,} of {number:,} sentences")
+        if self.output.time and number:
+            say(f"{number:,} sentences, {self.words:,} words: {self.seconds:.2f} s of CPU, {each:.2f} ms each")
+        if self.output.svg is not None and self.picture is None:
+            raise TreeglotError(f"there is no derivation to draw: {self.output.svg} is not written")
+        if self.bad and not self.output.skip_bad:
+            raise TreeglotError(f"{self.bad:,} of {number:,} inputs could not be translated; --skip-bad accepts that")
 
 
 @contextmanager
