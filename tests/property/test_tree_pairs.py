@@ -8,11 +8,12 @@ import extraction
 from extraction import UNIT, pairs_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rule_trees import rule_trees
 from syntax_strategies import trees
 from taiwan import ALIGNMENT, SOURCE, SOURCE_TREE, TARGET, TARGET_TREE
 
 from treeglot import _core
-from treeglot.rules.tree_pair import TreePairOptions, rule_trees
+from treeglot.rules.tree_pair import TreePairOptions
 from treeglot.syntax import Alignment, Tree
 
 VARIABLE = re.compile(r"\[[^\\]+,\d+\]")

@@ -3,7 +3,6 @@
 import errno
 import json
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -70,24 +69,12 @@ def test_only_what_is_missing_runs(tmp_path: Path, file: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["5", "[]", "{", "[" * 100_000, 5000 * "9", "\xff"])
-def test_a_damaged_cache_is_named(tmp_path: Path, file: Path, content: str) -> None:
+def test_damaged_timings_are_passed_over(tmp_path: Path, file: Path, content: str) -> None:
     pipeline = Pipeline(steps(file), tmp_path / "work")
     (tmp_path / "work").mkdir()
-    path = tmp_path / "work/digests.json"
-    path.write_text(content, encoding="latin-1")
     (tmp_path / "work/timings.json").write_text(content, encoding="latin-1")
     assert pipeline.timings() == {}
-    with pytest.raises(FormatError, match=f"^{re.escape(str(path))}.*; expected a JSON object$"):
-        run(pipeline)
-
-
-def test_a_digest_that_is_none_is_named(tmp_path: Path, file: Path) -> None:
-    (tmp_path / "work").mkdir()
-    (tmp_path / "work/digests.json").write_text('{"a": 3}')
-    with pytest.raises(
-        FormatError, match=r"digests.json: a has no digest; expected its time, size and digest in a list"
-    ):
-        run(Pipeline(steps(file), tmp_path / "work"))
+    assert run(pipeline) == ["letters", "twice", "other"]
 
 
 def test_a_setting_or_a_file_that_changes_has_results_of_its_own(tmp_path: Path, file: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import json
 import os
@@ -23,7 +22,6 @@ from treeglot.experiment.step import DIGEST, FINISHED, Identity, Input, Output, 
 
 PART = ".part"  # what the name of an unfinished step's folder ends in
 LOCK = ".lock"
-DIGESTS = "digests.json"  # of the files read, by place, size and time: large files are read once
 NEW = "it has not run yet"
 TIMINGS = "timings.json"  # what each step took; apart, so that all else is the same in every run
 
@@ -68,6 +66,7 @@ class Pipeline:
         self.steps = steps
         self.folder = Path(folder)
         self._is_locked = False  # by this
+        self._digests = _Digests()
         names: set[str] = set()
         for step in steps:
             for name, given in step.inputs.items():
@@ -79,11 +78,10 @@ class Pipeline:
 
     def plan(self) -> list[Planned]:
         """What a run would do, step by step; a file that is not there is an error."""
-        digests = _Digests(self.folder / DIGESTS)
         keys: dict[str, str] = {}
         out = []
         for step in self.steps:
-            inputs = {name: digests.of(name, given, keys, step) for name, given in step.inputs.items()}
+            inputs = {name: self._digests.of(name, given, keys, step) for name, given in step.inputs.items()}
             settings: dict[str, Any] = json.loads(json.dumps(dict(step.settings)))
             identity = Identity(step.name, program(), settings, inputs)
             keys[step.name] = identity.key
@@ -159,9 +157,8 @@ class Pipeline:
             for given, path in zip(step.inputs.values(), inputs.values(), strict=True)
             if given == path
         }
-        digests = _Digests(self.folder / DIGESTS)
         for name, path in inputs.items():  # the plan, and so the key, may be hours old
-            if path in before and digests.of(name, path, {}, step) != planned.identity.inputs[name]:
+            if path in before and self._digests.of(name, path, {}, step) != planned.identity.inputs[name]:
                 raise TreeglotError(f"{path} changed before step {step.name!r} read it; run again")
         measures: dict[str, float] = {}
         note = measures.__setitem__
@@ -245,17 +242,10 @@ class Pipeline:
 
 
 class _Digests:
-    """Digests of files, kept from run to run: a file with the same size and time is the same."""
+    """Digests of files; one with the same size and times is read once."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        try:
-            self.known: dict[str, list[Any]] = read_json(path)
-        except OSError:
-            self.known = {}
-        for place, known in self.known.items():
-            if not isinstance(known, list) or not known or not isinstance(known[-1], str):
-                raise FormatError(str(path), 0, f"{place} has no digest; expected its time, size and digest in a list")
+    def __init__(self) -> None:
+        self.known: dict[tuple[Path, int, int, int], str] = {}
 
     def of(self, name: str, given: Input, keys: Mapping[str, str], step: Step) -> str:
         if isinstance(given, Output):
@@ -265,24 +255,14 @@ class _Digests:
             found = there if given.exists() else "is not there"
             raise FormatError(str(given), 0, f"{found}; step {step.name!r} wants it as {name}")
         # The third time is that of any change, also where the other was set back.
-        place, stamp = str(given.resolve()), [*_stamp(given), given.stat().st_ctime_ns]
-        if place not in self.known or self.known[place][:-1] != stamp:
+        stamp = (given.resolve(), *_stamp(given), given.stat().st_ctime_ns)
+        if stamp not in self.known:
             digest = blake2b(digest_size=DIGEST)
             with given.open("rb") as stream:
                 while chunk := stream.read(CHUNK):
                     digest.update(chunk)
-            self.known[place] = [*stamp, digest.hexdigest()]
-            if self.path.parent.is_dir():
-                self._write()
-        return str(self.known[place][-1])
-
-    def _write(self) -> None:
-        try:
-            with write_binary(self.path) as out:
-                out.write(json.dumps(self.known, indent=1, sort_keys=True).encode())
-        except OSError as error:
-            if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
-                raise  # but whoever may only look into the folder is shown the plan all the same
+            self.known[stamp] = digest.hexdigest()
+        return self.known[stamp]
 
 
 def _place(given: Input, folders: Mapping[str, Path]) -> Path:

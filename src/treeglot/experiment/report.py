@@ -11,7 +11,6 @@ import json
 import zlib
 from collections.abc import Sequence
 from functools import partial
-from html import escape
 from importlib.resources import files
 from typing import Any
 
@@ -24,7 +23,7 @@ from treeglot.experiment.results import REPORT, Report, load_report
 from treeglot.experiment.step import Input, Output, Step, Task
 from treeglot.models.kinds import find_kind
 from treeglot.rules.columns import reading
-from treeglot.syntax.draw.page import DARK, DRAWN, SCRIPT
+from treeglot.syntax.draw.page import DRAWN, SCRIPT, document
 
 KEY = 12  # characters of a step's key that are shown
 BLOCK = 10  # sentences whose drawings are compressed together
@@ -88,17 +87,9 @@ def page(data: dict[str, Any]) -> str:
     style, program = (here.joinpath(name).read_text(encoding="utf-8") for name in ("report.css", "report.js"))
     # Inside <script> "</" would end the data too early, and after "<!--<script" nothing would.
     held = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
-    return "\n".join(
-        [
-            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"/>',
-            '<meta name="viewport" content="width=device-width, initial-scale=1"/>',
-            f"<title>{escape(data['title'])}</title><style>{DRAWN}{style}{DARK}</style></head><body>",
-            f"<h1>{escape(data['title'])}</h1><main></main>",
-            f'<script>const BLOCK = {BLOCK}, DATA = {held};</script>\n<script src="timings.js"></script>\n'
-            f"<script>{SCRIPT}{program}</script>",
-            "</body></html>\n",
-        ]
-    )
+    data_script = f"<script>const BLOCK = {BLOCK}, DATA = {held};</script>"
+    scripts = f'<script src="timings.js"></script>\n<script>{SCRIPT}{program}</script>'
+    return document(data["title"], ["<main></main>", data_script, scripts], DRAWN + style)
 
 
 def _system(recipe: Recipe, system: System, task: Task) -> dict[str, Any]:

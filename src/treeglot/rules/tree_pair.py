@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from treeglot._core import TreePairExtractor
@@ -11,8 +10,6 @@ from treeglot.base.options import Options, option
 from treeglot.corpus.pairs import Pair
 from treeglot.rules.collect import collect
 from treeglot.rules.extract import Extracting, extractor
-
-VARIABLE = re.compile(r"\[.+,[0-9]+\]", re.DOTALL)  # a word that looks like one has a backslash before it
 
 
 @dataclass(frozen=True)
@@ -30,31 +27,3 @@ def tree_pairs(pairs: Iterable[Pair], options: TreePairOptions, threads: int) ->
     """Rules of pairs of subtrees that are phrase pairs."""
     found = collect(pairs)
     return Extracting(TreePairExtractor(found.bitext, found.source_trees, found.target_trees, options), labels=True)
-
-
-def rule_trees(source: str, target: str, labels: str) -> tuple[str, str]:
-    """The two trees of a rule of an exact tree-to-tree table, from its columns, in brackets.
-
-    >>> rule_trees("在 [NP~NP,1] 中", "in [NP~NP,1]", "PP PP NP NP (PP (P * ) (LCP * (LC * ) ) ) (PP (IN * ) * )")
-    ('(PP (P 在) (LCP [NP~NP,1] (LC 中)))', '(PP (IN in) [NP~NP,1])')
-    """
-    sides = source.split(" "), target.split(" ")
-    tokens = iter(labels.split(" ")[2 + 2 * sum(VARIABLE.fullmatch(s) is not None for s in sides[0]) :])
-    first, second = (_tree(tokens, iter(side)) for side in sides)
-    return first, second
-
-
-def _tree(tokens: Iterator[str], symbols: Iterator[str]) -> str:
-    """The next tree of `tokens`; a star is the next of `symbols`."""
-    out, depth = "", 0
-    for token in tokens:
-        if token == ")":
-            out += token
-            depth -= 1
-        else:
-            out += " " if out else ""
-            out += next(symbols) if token == "*" else token
-            depth += token.startswith("(")
-        if depth == 0:
-            break
-    return out
