@@ -5,14 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from treeglot import UsageError, sample
+from treeglot import UsageError
 from treeglot.cli import main
-from treeglot.corpus import Corpus
 from treeglot.evaluate.dependencies import compare_dependencies
-from treeglot.models import train
-from treeglot.syntax import Dependency, heads, write
-from treeglot.syntax.constituents import to_dependencies
-from treeglot.syntax.head_style import STYLES
+from treeglot.syntax import Dependency, write
 
 WORDS = ["a", "b", "c", "d"]
 ONE = [Dependency(WORDS, [1, -1, 1, 2]), Dependency(WORDS, [-1, 0, 0, 0])]
@@ -78,12 +74,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         (["one.conllu", "one.conllu"], "two are called 'one': give them names, NAME=FILE"),
         (["one.conllu", "--text", "short.txt"], "sentence 2: it has 4 words; its sentence in short.txt has 1"),
         (["one.conllu", "--text", "other.txt"], "one.conllu: sentence 1: word 4 is 'd'; in other.txt it is 'e'"),
-        (["one.conllu", "--test", "a=b"], "--test is what models translate; no --model was given"),
         (["=one.conllu"], "'=one.conllu' has no name; expected NAME=FILE"),
         (["one="], "'one=' has no file; expected NAME=FILE"),
-        (["one.conllu", "--model", "one"], "--model 'one' has no ="),
-        (["one.conllu", "--model", "two=x"], "--model two=…: no analysis has that name; they are one"),
-        (["one.conllu", "--model", "one=."], "has no rules.parquet: it is no model, or its rules were taken away"),
     ],
 )
 def test_bad_usage(
@@ -107,30 +99,3 @@ def test_unknown_predicates_are_a_warning(tmp_path: Path, capsys: pytest.Capture
     assert main(["compare-dependencies", str(path)]) == 0
     expected = f"warning: {path}: 1 predicates of unknown types, their arcs are skipped: odd_arg1 (1)\n"
     assert capsys.readouterr().err == expected
-
-
-@pytest.mark.filterwarnings("ignore::treeglot.lm.train.DiscountWarning")
-def test_models_give_rules_and_bleu(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pairs = sample.read_pairs(40)
-    write(tmp_path / "zh.txt", [pair.source_tree.words for pair in pairs])
-    write(tmp_path / "en.txt", [pair.target_tree.words for pair in pairs])
-    write(tmp_path / "links.align", [pair.alignment for pair in pairs])
-    table = heads.load("english")
-    for name, style in STYLES.items():
-        trees = to_dependencies([pair.target_tree for pair in pairs], table, style)
-        write(tmp_path / f"{name}.conllu", trees)
-    corpus = Corpus(
-        source=tmp_path / "zh.txt",
-        target=tmp_path / "en.txt",
-        alignments=tmp_path / "links.align",
-        target_dependencies=tmp_path / "content.conllu",
-    )
-    train("s2d", corpus, tmp_path / "model")
-    files = [str(tmp_path / f"{name}.conllu") for name in STYLES]
-    tested = ["--model", f"content={tmp_path / 'model'}", "--test", f"{tmp_path / 'zh.txt'}={tmp_path / 'en.txt'}"]
-    assert main(["compare-dependencies", *files, *tested, "--json"]) == 0
-    more = json.loads(capsys.readouterr().out)["more"]
-    assert list(more) == ["flat rules", "hierarchical rules", "BLEU zh"]
-    assert set(more["BLEU zh"]) == {"content"}
-    assert float(more["BLEU zh"]["content"]) > 40
-    assert int(more["flat rules"]["content"].replace(",", "")) > 100

@@ -1,4 +1,4 @@
-"""`treeglot compare-dependencies`: how analyses of one text agree, and what they are worth."""
+"""`treeglot compare-dependencies`: how analyses of one text agree."""
 
 from __future__ import annotations
 
@@ -25,30 +25,19 @@ def compare_dependencies(
     text: Annotated[Path | None, typer.Option(help="The sentences; analyses of other words are refused.")] = None,
     heads: Annotated[str, typer.Option(help="Head table that makes dependencies of trees.")] = "english",
     style: Annotated[str, typer.Option(help="Where these depart from it: johansson-nugues, content, …")] = "table",
-    model: Annotated[
-        list[str] | None,
-        typer.Option(help="A model trained on an analysis; may be given again.", metavar="NAME=DIR"),
-    ] = None,
-    test: Annotated[
-        list[str] | None,
-        typer.Option(help="What models translate, for BLEU; may be given again: dev, test.", metavar="SOURCE=REF"),
-    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     html: Annotated[Path | None, typer.Option(help="Write a page with heat maps and tables."), FILE] = None,
-    threads: Annotated[int, typer.Option(help="Threads that translate.", metavar="N")] = 1,
 ) -> None:
     """Compare dependencies that several parsers gave one text.
 
     Prints for every pair the share of sentences with the same root and of words with the same head; for each analysis
-    precision and recall against gold trees, trees that are none (several roots, cycles, crossing arcs), and with models
-    their numbers of rules and BLEU.
+    precision and recall against gold trees, and trees that are none (several roots, cycles, crossing arcs). Recipes
+    compare what models are worth that are trained on them.
     """
     from treeglot.evaluate import dependency_page as pages
     from treeglot.evaluate.dependencies import compare_dependencies as compare
 
-    if test and not model:
-        raise UsageError("--test is what models translate; no --model was given")
-    named = _named(analyses, "analysis", stems=True)
+    named = _named(analyses)
     with shown_warnings():
         read = {name: _read(path, heads, style) for name, path in named.items()}
     if text is not None:
@@ -58,29 +47,20 @@ def compare_dependencies(
         for name, path in named.items():
             _check_words(path, read[name], lines, str(text))
     found = compare(read, _read(str(gold), heads, style) if gold is not None else None)
-    more: dict[str, dict[str, str]] = {}
-    models = _named(model or [], "model")
-    for name in models:
-        if name not in named:
-            raise UsageError(f"--model {name}=…: no analysis has that name; they are {', '.join(named)}")
-    if models:
-        more = _rules(models) | _bleu(models, _named(test or [], "test"), threads)
     if html is not None:
         from treeglot.base.files import write_binary
 
         with write_binary(html) as stream:
-            stream.write(pages.as_page(found, more).encode())
+            stream.write(pages.as_page(found).encode())
         say(f"wrote {html}")
-    print(pages.as_json(found, more) if json else pages.as_text(found, more))
+    print(pages.as_json(found) if json else pages.as_text(found))
 
 
-def _named(given: Sequence[str], what: str, stems: bool = False) -> dict[str, str]:
+def _named(given: Sequence[str]) -> dict[str, str]:
     out: dict[str, str] = {}
     for item in given:
         name, equals, path = item.partition("=")
         if not equals:
-            if not stems:
-                raise UsageError(f"--{what} {item!r} has no =")
             name, path = Path(item).name.split(".")[0], item
         if not name or not path:
             raise UsageError(f"{item!r} has no {'file' if name else 'name'}; expected NAME=FILE")
@@ -109,35 +89,3 @@ def _check_words(path: str, trees: Sequence[Dependency], lines: Sequence[list[st
     for number, (tree, words) in enumerate(zip(trees, lines, strict=True), 1):
         if len(tree) and (problem := difference(tree.words, words, text)):
             raise FormatError(path, 0, f"sentence {number}: {problem}")
-
-
-def _rules(models: dict[str, str]) -> dict[str, dict[str, str]]:
-    import duckdb
-
-    from treeglot.rules.columns import reading
-
-    flat, hierarchical = {}, {}
-    for name, folder in models.items():
-        path = Path(folder) / "rules.parquet"
-        if not path.is_file():
-            raise FormatError(folder, 0, "has no rules.parquet: it is no model, or its rules were taken away")
-        query = "select count(*) filter (source not like '%[X,%'), count(*) from read_parquet(?)"
-        with reading(path):
-            [(words, every)] = duckdb.execute(query, [str(path)]).fetchall()
-        flat[name], hierarchical[name] = f"{words:,}", f"{every - words:,}"
-    return {"flat rules": flat, "hierarchical rules": hierarchical}
-
-
-def _bleu(models: dict[str, str], tests: dict[str, str], threads: int) -> dict[str, dict[str, str]]:
-    from treeglot.base.files import read_lines
-    from treeglot.evaluate import Bleu
-    from treeglot.models import load
-
-    columns: dict[str, dict[str, str]] = {f"BLEU {Path(source).stem}": {} for source in tests}
-    for name, folder in models.items():
-        loaded = load(folder)
-        for source, reference in tests.items():
-            found = [one.text for one in loaded.translate_batch(loaded.read(source), threads=threads)]
-            score = Bleu().score(Bleu().statistics(found, [read_lines(reference)]))
-            columns[f"BLEU {Path(source).stem}"][name] = f"{score:.2f}"
-    return columns

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -16,9 +15,6 @@ from treeglot.syntax.draw.page import document
 __all__ = ["as_json", "as_page", "as_text"]
 
 LIGHT, DARK = (0xF7, 0xFB, 0xFF), (0x08, 0x45, 0x94)
-
-Columns = Mapping[str, Mapping[str, str]]
-"""More columns of table 3, by heading and source: numbers of rules, BLEU."""
 
 
 def agreement_rows(found: DependencyComparison) -> list[list[str]]:
@@ -36,12 +32,12 @@ def agreement_rows(found: DependencyComparison) -> list[list[str]]:
     return rows
 
 
-def source_rows(found: DependencyComparison, more: Columns) -> list[list[str]]:
+def source_rows(found: DependencyComparison) -> list[list[str]]:
     """Table 3: a row for each source."""
     head = ["source", "sentences", "unparsed", "illegal", "several roots", "cycles", "non-projective"]
     if found.accuracy:
         head += ["precision", "recall"]
-    rows = [head + list(more)]
+    rows = [head]
     for name in found.names:
         trees = found.trees[name]
         row = [name, *(f"{value:,}" for value in (trees.sentences, trees.unparsed, trees.illegal))]
@@ -49,11 +45,11 @@ def source_rows(found: DependencyComparison, more: Columns) -> list[list[str]]:
         if found.accuracy:
             right = found.accuracy[name]
             row += [f"{100 * right.precision:.1f}", f"{100 * right.recall:.1f}"]
-        rows.append(row + [column.get(name, "") for column in more.values()])
+        rows.append(row)
     return rows
 
 
-def as_text(found: DependencyComparison, more: Columns | None = None) -> str:
+def as_text(found: DependencyComparison) -> str:
     """Both tables, in columns.
 
     >>> from treeglot.evaluate.dependencies import compare_dependencies
@@ -63,10 +59,10 @@ def as_text(found: DependencyComparison, more: Columns | None = None) -> str:
     roots \\ heads  a    b
     """
     parts = ["The same roots (above the diagonal) and heads (below), per cent", columns(agreement_rows(found)), ""]
-    return "\n".join([*parts, "Trees", columns(source_rows(found, more or {}))])
+    return "\n".join([*parts, "Trees", columns(source_rows(found))])
 
 
-def as_json(found: DependencyComparison, more: Columns | None = None) -> str:
+def as_json(found: DependencyComparison) -> str:
     """Everything, as JSON."""
     data: dict[str, Any] = {
         "names": list(found.names),
@@ -78,17 +74,15 @@ def as_json(found: DependencyComparison, more: Columns | None = None) -> str:
             name: {**dataclasses.asdict(right), "precision": right.precision, "recall": right.recall}
             for name, right in found.accuracy.items()
         }
-    if more:
-        data["more"] = {heading: dict(column) for heading, column in more.items()}
     return json.dumps(data, indent=1, ensure_ascii=False)
 
 
-def as_page(found: DependencyComparison, more: Columns | None = None, title: str = "Dependencies compared") -> str:
+def as_page(found: DependencyComparison, title: str = "Dependencies compared") -> str:
     """A page with heat maps of table 2, and table 3."""
     parts = []
     for heading, what in (("Sentences with the same root", "roots"), ("Words with the same head", "heads")):
         parts.append(f'<h2>{heading}, per cent</h2><div class="wide">{heat_map(found, what)}</div>')
-    parts.append(f'<h2>Trees</h2><div class="wide">{html_table(source_rows(found, more or {}))}</div>')
+    parts.append(f'<h2>Trees</h2><div class="wide">{html_table(source_rows(found))}</div>')
     return document(title, parts, STYLE)
 
 
