@@ -131,7 +131,7 @@ def test_dependencies_need_a_head_table(tmp_path: Path, capsys: pytest.CaptureFi
         (["--kbest", "9" * 20], f"kbest is {'9' * 20}; expected at most 2^32 - 1"),
         (["--prune", "-1"], "prune is -1.0; expected at least 0"),
         (["--prune", "nan"], "prune is nan; expected a number, at least 0"),
-        (["--read-tags", "xpos"], "unknown option of brackets 'tags'; known: none"),
+        (["--read", "tags=xpos"], "unknown option of brackets 'tags'; known: none"),
         (
             ["--from", "ptb"],
             "unknown format 'ptb'; known: brackets, candc, conllu, conllx, egret, enju, enju-so, jsonl, pharaoh, text",
@@ -291,9 +291,9 @@ def test_a_refusal_names_the_very_line(tmp_path: Path, capsys: pytest.CaptureFix
 def test_columns_of_tags(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = "1\tran\trun\tVERB\tVBD\t_\t0\troot\t_\t_\n\n"
     (tmp_path / "a.conllu").write_text(line)
-    assert run(capsys, "convert", tmp_path / "a.conllu", tmp_path / "b.conllu", "--read-tags", "xpos", "-q")[0] == 0
+    assert run(capsys, "convert", tmp_path / "a.conllu", tmp_path / "b.conllu", "--read", "tags=xpos", "-q")[0] == 0
     assert [d.tags for d in read_dependencies(tmp_path / "b.conllu")] == [["VBD"]]
-    assert run(capsys, "convert", tmp_path / "a.conllu", tmp_path / "c.conllu", "--write-tags", "xpos", "-q")[0] == 0
+    assert run(capsys, "convert", tmp_path / "a.conllu", tmp_path / "c.conllu", "--write", "tags=xpos", "-q")[0] == 0
     assert [d.tags for d in read_dependencies(tmp_path / "c.conllu", tags="xpos")] == [["VERB"]]
 
 
@@ -361,4 +361,4 @@ def test_options_of_egrets_format_by_name(tmp_path: Path, capsys: pytest.Capture
         assert run(capsys, "convert", tmp_path / "a.forest", target, "--read", f"keep_suffix={value}")[0] == 0
         assert len(list(read_forests(target))) == len(TREES)
     code, _, message = run(capsys, "convert", tmp_path / "a.forest", tmp_path / "b.jsonl", "--read", "keep_suffix=7")
-    assert (code, message) == (2, "error: keep_suffix is '7'; expected true or false\n")
+    assert (code, message) == (2, "error: keep_suffix is 7; expected true or false\n")

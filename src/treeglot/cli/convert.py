@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.output import say, shown_warnings, track, warn
-from treeglot.cli.parameters import FILE
+from treeglot.cli.parameters import FILE, set_values
 from treeglot.syntax import FORMATS, Dependency, Tree
 from treeglot.syntax.convert import ConvertOptions
 from treeglot.syntax.formats import READ_ONLY
@@ -30,21 +30,17 @@ def convert(
         typer.Option("--from", help=f"The format of IN, if its suffix does not say: {READ}.", metavar="FORMAT"),
     ] = None,
     to: Annotated[str | None, typer.Option("--to", help="The format of OUT, likewise.", metavar="FORMAT")] = None,
-    read_tags: Annotated[
-        str | None, typer.Option(help="CoNLL column read: upos or xpos; cpostag or postag.", metavar="COLUMN")
-    ] = None,
-    write_tags: Annotated[
-        str | None, typer.Option(help="CoNLL-U column written: upos or xpos.", metavar="COLUMN")
-    ] = None,
     read_options: Annotated[
         list[str] | None,
-        typer.Option("--read", help="An option of IN's format: heads, text; roots.", metavar="NAME=VALUE"),
+        typer.Option("--read", help="An option of IN's format: tags, keep_suffix, heads …", metavar="NAME=VALUE"),
+    ] = None,
+    write_options: Annotated[
+        list[str] | None, typer.Option("--write", help="An option of OUT's format: tags.", metavar="NAME=VALUE")
     ] = None,
     text: Annotated[
         Path | None,
         typer.Option(help="The sentences that dependencies are of: a failed parse has their words, and no heads."),
     ] = None,
-    keep_suffix: Annotated[bool, typer.Option("--keep-suffix", help="Keep Egret's ^g on labels.")] = False,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out bad records, and say how many.")] = False,
 ) -> None:
     """Turn trees, forests, dependencies, alignments or text into another format that can hold them.
@@ -68,8 +64,7 @@ def convert(
         raise UsageError(f"--text is for dependencies; {target.name} holds {NOUNS[target.holds]}")
     if text is not None and skip_bad:
         raise UsageError("--skip-bad would move dependencies away from the sentences of --text")
-    given = _given(tags=read_tags, keep_suffix=keep_suffix or None) | _named(read_options or [])
-    records = read(input, source.name, skip_bad=skip_bad, **given)
+    records = read(input, source.name, skip_bad=skip_bad, **set_values(read_options))
     values = convert_values(records, source.holds, target.holds, options)
     if text is not None:
         _refuse_blank(text, target.name)
@@ -78,7 +73,7 @@ def convert(
     if skip_bad and target.holds is Dependency:  # CoNLL has no way to write a sentence without words: a failed parse
         values = iter(parsed)
     with shown_warnings():
-        write(output, track(values, "converting", unit=NOUNS[target.holds]), target.name, **_given(tags=write_tags))
+        write(output, track(values, "converting", unit=NOUNS[target.holds]), target.name, **set_values(write_options))
     if records.skipped:
         first = records.problems[0]
         warn(f"{records.skipped:,} bad records were left out, the first: {first}")
@@ -123,14 +118,3 @@ class WithWords:
                 yield value
             else:
                 self.empty += 1
-
-
-def _given(**options: Any) -> dict[str, Any]:
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def _named(options: list[str]) -> dict[str, str]:
-    for text in options:
-        if "=" not in text:
-            raise UsageError(f"--read {text!r} is not NAME=VALUE")
-    return dict(text.split("=", 1) for text in options)

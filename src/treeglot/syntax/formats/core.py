@@ -70,13 +70,9 @@ def _write_conllx() -> Callable[[Dependency], str]:
     return lambda dependency: write_conll(dependency, Conll.x, TagColumn.fine)
 
 
-def _read_egret(
-    file: str, skip_bad: bool, keep_suffix: bool | str = False, base: Literal["e", "2", 2] = "e"
-) -> EgretReader:
-    if isinstance(keep_suffix, str):  # as a command line gives it
-        if keep_suffix not in ("true", "false"):
-            raise UsageError(f"keep_suffix is {keep_suffix!r}; expected true or false")
-        keep_suffix = keep_suffix == "true"
+def _read_egret(file: str, skip_bad: bool, keep_suffix: bool = False, base: Literal["e", "2", 2] = "e") -> EgretReader:
+    if not isinstance(keep_suffix, bool):
+        raise UsageError(f"keep_suffix is {keep_suffix!r}; expected true or false")
     if (name := str(base)) not in _UNITS:
         raise UsageError(unknown("base of logarithms", name, _UNITS))
     return EgretReader(file, skip_bad, keep_suffix, _UNITS[name])
