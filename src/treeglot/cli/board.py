@@ -10,6 +10,8 @@ from typing import Any
 from treeglot.cli.output import LOG_INTERVAL, is_terminal, say, settings
 from treeglot.experiment.pipeline import NEW, Planned, Watcher
 
+BEFORE = 15  # steps shown above the one that runs
+
 
 class Lines(Watcher):
     """A line when a step begins and one when it ends; between them what it says, every few seconds."""
@@ -88,36 +90,25 @@ class Board(Watcher):
         self.at = ""
 
     def table(self) -> Any:
-        """The steps: those that are done, the one that runs, and the next ones; as many as the terminal has lines."""
+        """The step that runs, the last ones before it, and how many there are above and to come."""
         from rich.table import Table
 
         out = Table.grid(padding=(0, 2))
-        height = self.live.console.size.height - 1 if self.live is not None else len(self.plan)
-        first, last = self.window(height)
+        names = [planned.step.name for planned in self.plan]
+        waiting = [i for i, name in enumerate(names) if name == self.at or not self.state[name]]
+        current = names.index(self.at) if self.at else waiting[0] if waiting else len(names) - 1
+        first = max(0, current - BEFORE)
         if first:
             out.add_row("[green]✓", f"{first} steps", "above")
-        for planned in self.plan[first:last]:
-            name = planned.step.name
+        for name in names[first : current + 1]:
             mark = "[bold]▶" if name == self.at else "[green]✓" if self.state[name] else " "
             text = self.state[name]
             if name == self.at:
                 text = f"{time.monotonic() - self.began:.0f} s{f', {text}' if text else ''}"
             out.add_row(mark, name, text)
-        if last < len(self.plan):
-            out.add_row(" ", f"{len(self.plan) - last} steps", "to come")
+        if current + 1 < len(names):
+            out.add_row(" ", f"{len(names) - current - 1} steps", "to come")
         return out
-
-    def window(self, height: int) -> tuple[int, int]:
-        """Which steps are shown in so many lines: all, or those around the one that runs."""
-        size = len(self.plan)
-        if size <= height:
-            return 0, size
-        room = max(height - 2, 1)  # the first and the last line say how many are not shown
-        names = [planned.step.name for planned in self.plan]
-        waiting = [i for i, name in enumerate(names) if name == self.at or not self.state[name]]
-        current = names.index(self.at) if self.at else waiting[0] if waiting else size - 1
-        first = min(max(current - room // 2, 0), size - room)
-        return first, first + room
 
 
 def watcher() -> Board | Lines:
