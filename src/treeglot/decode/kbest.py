@@ -96,10 +96,11 @@ def _features(text: str, file: str, number: int) -> dict[str, float]:
             if name in listed:
                 raise FormatError(file, number, f"feature {name} is there twice")
             listed[name] = []
-        if written or not equals:
-            listed.setdefault(name, []).append(parse_number(written))
-        if not name or not all(abs(value) <= MOST for value in listed[name]):
+        value = parse_number(written) if written or not equals else 0.0
+        if not name or not abs(value) <= MOST:
             raise FormatError(file, number, f"{token[:60]!r} is not a feature; expected NAME= VALUE, a finite number")
+        if written or not equals:
+            listed[name].append(value)
     features: dict[str, float] = {}
     for name, values in listed.items():
         if not values:

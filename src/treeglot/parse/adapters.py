@@ -65,6 +65,8 @@ class Adapter(ABC, Generic[T]):
         """The adapter of a model, by the name or file that its package knows."""
         try:
             return cls(open_model(model), f"{name} {model}")
+        except MemoryError:
+            raise
         except Exception as error:
             raise UsageError(f"{cls.refusal.format(model)}: {error}") from error
 

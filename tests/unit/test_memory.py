@@ -1,0 +1,103 @@
+"""Commands that run out of memory end with a message of their own and exit code 3, whatever they were doing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from treeglot import _core, sample
+from treeglot.cli import main
+from treeglot.parse.adapters import DependencyAdapter
+
+LIMITED = """
+import resource, sys
+from pathlib import Path
+from treeglot import parse
+from treeglot.cli import main
+used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (512 << 20),) * 2)
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer ends the process itself")
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the limit is Linux's")
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_a_chart_that_does_not_fit(tmp_path: Path, threads: str) -> None:
+    """One sentence whose chart is many times what the process may have: the first request for it fails."""
+    (tmp_path / "level0.stateInfo").write_text("ROOT\t0\t1 [0]\nS\t1\t1 [0]\nA\t2\t1 [0]\n")
+    (tmp_path / "level0.grammar").write_text("ROOT_0 -> S_0 1.0\nS_0 -> S_0 S_0 0.5\nS_0 -> A_0 0.5\n")
+    (tmp_path / "level0.lexicon").write_text("A a [0.5]\nA UNK [0.1]\n")
+    (tmp_path / "text").write_text("a\n" + "a " * 30_000 + "\na\n")
+    command = ["parse", str(tmp_path), str(tmp_path / "text"), "--threads", threads, "-o", str(tmp_path / "out.jsonl")]
+    no_limits = ["--longest", "0", "--memory-limit", "0", "--time-limit", "0"]
+    ended = subprocess.run(
+        [sys.executable, "-c", LIMITED, *command, *no_limits], capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr.splitlines()[-1]) == (3, "error: not enough memory: std::bad_alloc")
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def no_memory(*_: object) -> None:
+    raise MemoryError("std::bad_alloc")
+
+
+def fail_in(function: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a method of the core have no memory, as the core tells it."""
+    kind, _, method = function.partition(".")
+    assert hasattr(getattr(_core, kind), method)
+    monkeypatch.setattr(getattr(_core, kind), method, no_memory)
+
+
+LM = {
+    "NgramText.feed": ["lm", "train", "text"],
+    "NgramTrainer.write_arpa": ["lm", "train", "text"],
+    "ArpaReader.feed": ["lm", "compile", "model.arpa", "-o", "lm.bin"],
+    "ArpaReader.finish": ["lm", "compile", "model.arpa", "-o", "lm.bin"],
+    "NgramModel.encode": ["lm", "score", "model.arpa", "text"],
+}
+
+
+@pytest.mark.parametrize(("function", "command"), LM.items(), ids=LM.keys())
+def test_a_language_model(
+    function: str,
+    command: list[str],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "text").write_text("a b c\n" * 9)
+    assert main(["lm", "train", "text", "--order", "2", "-o", "model.arpa"]) == 0
+    fail_in(function, monkeypatch)
+    capsys.readouterr()
+    assert main(command) == 3
+    assert capsys.readouterr().err.splitlines()[-1] == "error: not enough memory: std::bad_alloc"
+
+
+@pytest.mark.parametrize(
+    "function", ["Extractor.extract", "Tally.columns", "Renderer.source", "RuleTableBuilder.finish"]
+)
+def test_an_extraction(
+    function: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each stage of a training; the model that was there stays."""
+    sample.write_corpus(tmp_path, 20)
+    files = [f"--source={tmp_path / 'train.zh'}", f"--target={tmp_path / 'train.en'}"]
+    command = ["train", "hiero", *files, f"--alignments={tmp_path / 'train.align'}", "-o", str(tmp_path / "model")]
+    assert main(command) == 0
+    before = {path.name: path.read_bytes() for path in (tmp_path / "model").iterdir()}
+    fail_in(function, monkeypatch)
+    capsys.readouterr()
+    assert main([*command, "--force"]) == 3
+    assert capsys.readouterr().err.splitlines()[-1] == "error: not enough memory: std::bad_alloc"
+    assert {path.name: path.read_bytes() for path in (tmp_path / "model").iterdir()} == before
+
+
+def test_a_parser_of_another_package() -> None:
+    with pytest.raises(MemoryError):
+        DependencyAdapter.load(no_memory, "model", "package")
