@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import runpy
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,8 @@ from treeglot import _core
 from treeglot.base.errors import FormatError
 from treeglot.decode import SearchOptions, Translator
 from treeglot.graph import Builder
+from treeglot.models import load
+from treeglot.models.model import write_model
 from treeglot.parse import treebank
 from treeglot.rules.hiero import HieroOptions
 from treeglot.sample import read_pairs, split
@@ -242,3 +246,17 @@ def test_a_decoder_translates_for_all() -> None:
     found, refused = together(lambda i: (i % 3, translator.translate(lines[i % 3]).text), times=20)
     assert refused == 0
     assert all(text == expected[i] for i, text in found)
+
+
+def test_good_and_bad_requests_from_many_threads(tmp_path: Path) -> None:
+    """What bench/requests.py measures, in small: each thread gets the answers of one thread, and errors of its own."""
+    table().write(str(tmp_path / "rules.table"))
+    write_model(tmp_path, "hiero", {"p": 1.0, "glue": -0.1, "unknown": -5.0}, SearchOptions(pop_limit=20))
+    (tmp_path / "model.toml").write_text('lm = ""\n' + (tmp_path / "model.toml").read_text())
+    bench = runpy.run_path(str(Path(__file__).parents[2] / "bench/requests.py"))
+    wanted = bench["requests"](["das ist haus", "das", "haus ist das", "das das haus", "Schloss"], 800)
+    model = load(tmp_path)
+    answers, _ = bench["serve"](model, wanted, 8, 100, lambda: 0.0)
+    alone = {repr(request): bench["answer"](model, request) for request in wanted}
+    assert answers == [alone[repr(request)] for request in wanted]
+    assert {answer[0] for answer in answers} == {"answer", "error"}
