@@ -21,6 +21,7 @@ NB_MODULE(_core, m) {
   treeglot::bind_lm_train(m);
   treeglot::bind_lm_dependency(m);
   treeglot::bind_evaluate(m);
+  treeglot::bind_align(m);
   treeglot::bind_rules(m);
   treeglot::bind_rules_extract(m);
   treeglot::bind_decode(m);

@@ -20,6 +20,7 @@ void bind_lm(nanobind::module_& m);
 void bind_lm_train(nanobind::module_& m);
 void bind_lm_dependency(nanobind::module_& m);  // after bind_lm_train: compiles what that estimates
 void bind_evaluate(nanobind::module_& m);
+void bind_align(nanobind::module_& m);  // after bind_syntax: gives its Alignment
 void bind_rules(nanobind::module_& m);
 void bind_rules_extract(nanobind::module_& m);
 void bind_decode(nanobind::module_& m);

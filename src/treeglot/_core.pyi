@@ -1661,6 +1661,89 @@ def sign_test(metric: Metric, baseline: Annotated[NDArray[numpy.float64], dict(s
 def paired_bootstrap(metric: Metric, baseline: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], system: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], samples: int, seed: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """Both systems' scores on corpora drawn anew."""
 
+class SentencePairs:
+    """Sentence pairs to train an aligner with."""
+
+    def __init__(self, longest: int) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    @property
+    def empty(self) -> int:
+        """How many pairs have an empty side."""
+
+    @property
+    def long(self) -> int:
+        """How many have a side that is too long."""
+
+    def extend(self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]]) -> None:
+        """More pairs, in order."""
+
+class Aligner:
+    """Trained models of both directions."""
+
+    @staticmethod
+    def open(path: str) -> Aligner:
+        """From a file."""
+
+    def save(self, path: str) -> None:
+        """Into a file."""
+
+    def align(self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], method: Symmetrization, threads: int) -> list[Alignment]:
+        """The links of each pair."""
+
+    def agreed(self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], agreement: float, threads: int) -> list[Alignment]:
+        """The links on whose posteriors both directions agree."""
+
+    def directions(self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], threads: int) -> list[tuple[Alignment, Alignment]]:
+        """The links of each pair in both directions."""
+
+    def scores(self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """How well each pair's sides predict each other, in nats a word."""
+
+    def posteriors(self, source: Sequence[str], target: Sequence[str], rounds: int = 0) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None, None))], Annotated[NDArray[numpy.float32], dict(shape=(None, None))]]:
+        """
+        The posteriors of links in both directions, source words by target words.
+        """
+
+    def factors(self, source: Sequence[str], target: Sequence[str], backwards: bool) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None, None))], Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None, None))], Annotated[NDArray[numpy.float32], dict(shape=(None,))]]:
+        """
+        What a pair's posteriors are made of: links by word and given word, words without link, growth of fertilities, jumps.
+        """
+
+    def new_pairs(self, longest: int) -> SentencePairs:
+        """An empty corpus to update this aligner with."""
+
+    @property
+    def source_words(self) -> int:
+        """How many source words it knows."""
+
+    @property
+    def target_words(self) -> int:
+        """How many target words it knows."""
+
+    @property
+    def level(self) -> int:
+        """1: words alone, 2: word order too, 3: fertility too."""
+
+    @property
+    def can_be_updated(self) -> bool:
+        """Whether it was trained by sampling."""
+
+    def lexicon(self, first: int, most: int) -> list[tuple[str, str, float, float]]:
+        """
+        The word pairs of so many source words: source, target, p(target | source), p(source | target).
+        """
+
+def sampler_rounds(pairs: int) -> int:
+    """The rounds that a sampler makes over so many pairs."""
+
+def train_sampler(pairs: SentencePairs, before: Aligner | None, options: object, threads: int, folder: str, watch: Callable[[int, int], object]) -> Aligner:
+    """Train by Gibbs sampling, or update an aligner."""
+
+def train_hmm(pairs: SentencePairs, options: object, threads: int, watch: Callable[[int, int], object]) -> Aligner:
+    """Train by expectation maximisation."""
+
 class RuleTable:
     """A compiled rule table: rules, and a trie over their source sides."""
 

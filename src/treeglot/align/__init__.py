@@ -1,4 +1,4 @@
-"""Word alignment: both directions by an aligner, one alignment from the two, and how good it is.
+"""Word alignment: aligners that are trained, saved and applied, one alignment from two directions, and how good it is.
 
 >>> source = [["das", "Haus"], ["das", "Buch"], ["ein", "Buch"]] * 20
 >>> target = [["the", "house"], ["the", "book"], ["a", "book"]] * 20
@@ -6,9 +6,10 @@
 ['0-0 1-1', '0-0 1-1', '0-0 1-1']
 """
 
+from treeglot.align.aligner import Aligner, train_aligner
 from treeglot.align.aligners import ALIGNERS
 from treeglot.align.corpus import align_corpus
 from treeglot.align.score import score_alignments
 from treeglot.align.symmetrize import symmetrize
 
-__all__ = ["ALIGNERS", "align_corpus", "score_alignments", "symmetrize"]
+__all__ = ["ALIGNERS", "Aligner", "align_corpus", "score_alignments", "symmetrize", "train_aligner"]

@@ -1,79 +1,71 @@
-"""Aligners of one direction by name: each target word gets one source word, or none."""
+"""Aligners by name: models that are trained here, and the program eflomal."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Protocol, TypeAlias
+from typing import Annotated, Literal, Protocol, TypeAlias
 
+from treeglot import _core
 from treeglot.base.errors import TreeglotError, UsageError
-from treeglot.base.options import Range
+from treeglot.base.options import MOST_SEED, Range
 from treeglot.base.registry import Registry
 from treeglot.syntax import Alignment
 
-if TYPE_CHECKING:
-    import thot.alignment as thot
-    from thot.common import WordAlignmentMatrix
-
 Sentences: TypeAlias = Sequence[Sequence[str]]
-Tick: TypeAlias = Callable[[int, int], None]  # so many iterations are done, of so many
+Tick: TypeAlias = Callable[[int, int], None]  # so many rounds are done, of so many
+
+LONGEST = 200  # words; longer sentences are not aligned: the cells of a pair grow with the square
+LEVELS = {"ibm1": 1, "hmm": 2, "fertility": 3}
 
 
-class Aligner(Protocol):
-    """Aligns a corpus in one direction."""
+class Trainer(Protocol):
+    """Trains an aligner of both directions."""
 
-    def __call__(self, source: Sentences, target: Sentences, tick: Tick) -> list[Alignment]:
-        """Align every pair, and tell `tick` of every iteration; no sentence is empty."""
+    def __call__(
+        self, pairs: _core.SentencePairs, threads: int, folder: str, tick: Tick, before: _core.Aligner | None = None
+    ) -> _core.Aligner:
+        """Train with `pairs`, or update `before`; `folder`, if any, keeps the state to resume from."""
         ...
 
 
-ALIGNERS: Registry[Aligner] = Registry("aligner")
+class Program(Protocol):
+    """Aligns a corpus in one direction, and leaves no aligner."""
+
+    def align(self, source: Sentences, target: Sentences, tick: Tick) -> list[Alignment]:
+        """Align every pair; no sentence is empty."""
+        ...
+
+
+ALIGNERS: Registry[Trainer | Program] = Registry("aligner")
 COUNT = Range(least=0)
-DEFAULT = "hmm"  # what most papers start from; the sampler is better: bench/RESULTS.md, "Alignment"
+DEFAULT = "sampler"  # the best by measure: bench/RESULTS.md, "Alignment"
 
 
-class _Chain:
-    """Models that are trained one after another, each starting from what the last one found."""
+@ALIGNERS("sampler")
+def sampler(
+    model: Annotated[
+        Literal["ibm1", "hmm", "fertility"], "words alone, with word order, or with fertility too"
+    ] = "fertility",
+    chains: Annotated[int, "chains that are averaged; each takes as long as one", Range(least=1, most=1000)] = 4,
+    rounds: Annotated[int, "rounds of each chain; 0: by the size of the corpus", Range(least=0, most=100_000)] = 0,
+    null: Annotated[float, "probability of a word without a link", Range(above=0, below=1)] = 0.2,
+    lexical: Annotated[float, "Dirichlet prior of translations; smaller: fewer a word", Range(above=0)] = 0.001,
+    seed: Annotated[int, "seed of the chains", Range(least=0, most=MOST_SEED)] = 1,
+) -> Trainer:
+    """Collapsed Gibbs sampling with Dirichlet priors, after Östling and Tiedemann (2016)."""
+    options = {"chains": chains, "rounds": rounds, "level": LEVELS[model], "null": null, "lexical": lexical}
+    options["seed"] = seed
 
-    def __init__(self, stages: Mapping[str, tuple[str, int]], **settings: float) -> None:
-        """`stages`: models and iterations, by option; `settings` are for each of the library's models that has them."""
-        self.settings = settings
-        self.stages = [(name, iterations) for name, iterations in stages.values() if iterations > 0]
-        if not self.stages:
-            raise UsageError(f"{' and '.join(stages)}: 0 iterations in all; expected at least one")
+    def train(
+        pairs: _core.SentencePairs, threads: int, folder: str, tick: Tick, before: _core.Aligner | None = None
+    ) -> _core.Aligner:
+        return _core.train_sampler(pairs, before, options, threads, folder, tick)
 
-    def __call__(self, source: Sentences, target: Sentences, tick: Tick) -> list[Alignment]:
-        import thot.alignment as thot
-
-        model: thot.AlignmentModel | None = None
-        done, total = 0, sum(iterations for _, iterations in self.stages)
-        for name, iterations in self.stages:
-            kind = getattr(thot, name)
-            if model is None:
-                model = kind()
-                for pair in zip(source, target, strict=True):
-                    model.add_sentence_pair(*pair)
-            else:
-                model = kind(model)
-            for setting, value in self.settings.items():
-                if hasattr(model, setting):
-                    setattr(model, setting, value)
-            model.start_training()
-            for _ in range(iterations):
-                model.train()
-                done += 1
-                tick(done, total)
-            model.end_training()
-        assert model is not None
-        return [_links(matrix) for _, matrix in model.get_best_alignments(source, target)]
-
-
-def _links(matrix: WordAlignmentMatrix) -> Alignment:
-    # to_list() gives the source word of each target word, from 1; 0 is none.
-    return Alignment((source - 1, position) for position, source in enumerate(matrix.to_list()) if source > 0)
+    return train
 
 
 @ALIGNERS("hmm")
@@ -82,72 +74,30 @@ def hmm(
     iterations: Annotated[int, "iterations of the HMM", COUNT] = 5,
     variational: Annotated[bool, "variational Bayes in place of EM: rare words attract fewer links"] = True,
     null: Annotated[float, "probability of a word without a link", Range(least=0, below=1)] = 0.1,
-) -> Aligner:
-    """The HMM of Vogel et al. (1996), from IBM model 1."""
-    stages = {"ibm1": ("Ibm1AlignmentModel", ibm1), "iterations": ("HmmAlignmentModel", iterations)}
-    return _Chain(stages, variational_bayes=variational, hmm_p0=null)
+) -> Trainer:
+    """The HMM of Vogel et al. (1996), from IBM model 1, by expectation maximisation."""
+    if ibm1 + iterations == 0:
+        raise UsageError("ibm1 and iterations: 0 iterations in all; expected at least one")
+    options = {"ibm1": ibm1, "iterations": iterations, "variational": variational, "null": null}
+
+    def train(
+        pairs: _core.SentencePairs, threads: int, folder: str, tick: Tick, before: _core.Aligner | None = None
+    ) -> _core.Aligner:
+        if before is not None:
+            raise UsageError("an aligner trained by EM cannot be updated; expected one of the method sampler")
+        return _core.train_hmm(pairs, options, threads, tick)
+
+    return train
 
 
-@ALIGNERS("ibm4")
-def ibm4(
-    ibm1: Annotated[int, "iterations of IBM model 1", COUNT] = 5,
-    hmm: Annotated[int, "iterations of the HMM", COUNT] = 5,
-    ibm3: Annotated[int, "iterations of IBM model 3", COUNT] = 3,
-    iterations: Annotated[int, "iterations of IBM model 4", COUNT] = 3,
-) -> Aligner:
-    """IBM model 4 by way of model 1, the HMM and model 3, as GIZA++ does it; without word classes."""
-    return _Chain(
-        {
-            "ibm1": ("Ibm1AlignmentModel", ibm1),
-            "hmm": ("HmmAlignmentModel", hmm),
-            "ibm3": ("Ibm3AlignmentModel", ibm3),
-            "iterations": ("Ibm4AlignmentModel", iterations),
-        }
-    )
+class Eflomal:
+    """The program eflomal."""
 
-
-@ALIGNERS("fast-align")
-def fast_align(iterations: Annotated[int, "iterations of EM", COUNT] = 5) -> Aligner:
-    """The reparameterised IBM model 2 of Dyer et al. (2013)."""
-    return _Chain({"iterations": ("FastAlignModel", iterations)})
-
-
-class _Sampler:
-    def __init__(self, seed: int, samplers: int) -> None:
-        self.seed, self.samplers = seed, samplers
-
-    def __call__(self, source: Sentences, target: Sentences, tick: Tick) -> list[Alignment]:
-        import thot.alignment as thot
-
-        model = thot.EflomalAlignmentModel()
-        model.seed, model.num_samplers = self.seed, self.samplers
-        model.deterministic = True
-        model.emit_training_alignments = True
-        for pair in zip(source, target, strict=True):
-            model.add_sentence_pair(*pair)
-        model.start_training()
-        total = model.scheduled_iterations  # by the size of the corpus, which it looks at when training starts
-        for done in range(1, total + 1):
-            model.train()
-            tick(done, total)
-        model.end_training()
-        return [_links(model.get_training_alignment(n)[1]) for n in range(len(source))]
-
-
-@ALIGNERS("sampler")
-def sampler(
-    seed: Annotated[int, "seed of the sampler", COUNT] = 1,
-    samplers: Annotated[int, "samplers that run side by side and vote; each takes as long as one", Range(least=1)] = 3,
-) -> Aligner:
-    """A Gibbs sampler in the manner of eflomal (Östling and Tiedemann 2016), with as many rounds as it schedules."""
-    return _Sampler(seed, samplers)
-
-
-class _Eflomal:
     def __init__(self, model: int, iterations: float, program: str) -> None:
         self.program, self.model, self.iterations = program, model, iterations
 
-    def __call__(self, source: Sentences, target: Sentences, tick: Tick) -> list[Alignment]:
+    def align(self, source: Sentences, target: Sentences, tick: Tick) -> list[Alignment]:
+        """Align every pair in one direction."""
         if shutil.which(self.program) is None:  # asked when it is needed: an alignment that is there needs no program
             others = ", ".join(name for name in ALIGNERS if name != "eflomal")
             raise UsageError(
@@ -188,6 +138,6 @@ def eflomal(
     model: Annotated[int, "1: IBM 1, 2: with word order, 3: with fertility", Range(least=1, most=3)] = 3,
     iterations: Annotated[float, "rounds of models 1 and 2; model 3 has four times as many", Range(above=0)] = 4.0,
     program: Annotated[str, "the program's name or path"] = "eflomal",
-) -> Aligner:
+) -> Eflomal:
     """The program of that name (GPL), if it is installed: it draws from the clock and does not repeat itself."""
-    return _Eflomal(model, iterations, program)
+    return Eflomal(model, iterations, program)

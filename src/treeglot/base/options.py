@@ -372,7 +372,7 @@ def _make(schema: Callable[..., T], table: Mapping[str, Any], key: Key, base: An
     try:
         if not dataclasses.is_dataclass(schema):  # those check themselves
             for o in options_of(schema):
-                o.check(values.get(o.name))
+                o.check(values.get(o.name, o.default))
         return schema(**values) if base is None else dataclasses.replace(base, **values)
     except FormatError:
         raise

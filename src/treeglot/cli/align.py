@@ -19,13 +19,13 @@ def align(
         Path, typer.Option("--out", "-o", help="Where the links go: 0-0 1-2; - is standard output."), FILE
     ] = Path("-"),
     method: Annotated[
-        str, typer.Option(help="hmm, sampler, ibm4, fast-align, or eflomal if it is installed.")
+        str, typer.Option(help="sampler, hmm, or eflomal if it is installed.")
     ] = DEFAULT,
     symmetrization: Annotated[
         str,
         typer.Option(
-            help="intersection, union, grow-diag, grow-diag-and, grow-diag-final or grow-diag-final-and: how the two "
-            "directions become one."
+            help="intersection, union, grow-diag, grow-diag-and, grow-diag-final, grow-diag-final-and or agreement: how "
+            "the two directions become one."
         ),
     ] = "grow-diag-final-and",
     options: Annotated[
@@ -33,19 +33,19 @@ def align(
         typer.Option("--set", metavar="NAME=VALUE", help="An option of the aligner; may be given again."),
     ] = None,
     gold: Annotated[Path | None, typer.Option(help="Gold alignments: say how near the result comes to them.")] = None,
-    threads: Annotated[int, typer.Option(help="Threads, two at most are used; they do not change the result.")] = 1,
+    threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
 ) -> None:
     """Align the words of a parallel corpus."""
     from treeglot.align import align_corpus, score_alignments
-    from treeglot.align.symmetrize import SYMMETRIZATIONS
+    from treeglot.align.aligner import METHODS
     from treeglot.base.errors import FormatError, UsageError
     from treeglot.base.options import unknown
     from treeglot.corpus.doubts import Doubts
     from treeglot.syntax import write
     from treeglot.syntax.formats import read_alignments, read_text
 
-    if symmetrization not in SYMMETRIZATIONS:
-        raise UsageError(unknown("symmetrisation", symmetrization, SYMMETRIZATIONS))
+    if symmetrization not in METHODS:
+        raise UsageError(unknown("symmetrisation", symmetrization, METHODS))
     sides = [list(read_text(path)) for path in (source, target)]
     if len(sides[0]) != len(sides[1]):
         raise FormatError(str(target), 0, f"has {len(sides[1])} lines; expected {len(sides[0])}, as {source} has")

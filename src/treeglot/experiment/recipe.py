@@ -46,7 +46,7 @@ class TestSet(SourceFiles):
 class AlignSettings(Options):
     """How words are aligned."""
 
-    method: str = option(DEFAULT, "hmm, sampler, ibm4, fast-align or eflomal")
+    method: str = option(DEFAULT, "sampler, hmm or eflomal")
     symmetrization: str = option("grow-diag-final-and", "how the two directions become one")
     options: dict[str, Any] = option({}, "options of the aligner")
 

@@ -1,0 +1,88 @@
+#include "align/cells.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+
+namespace treeglot {
+namespace {
+
+// The tokens of a text, grouped by word.
+struct Occurrences {
+  std::vector<std::size_t> begin;     // of each word's
+  std::vector<std::uint32_t> pairs;   // where they are
+  std::vector<std::uint16_t> places;  // within the sentence
+};
+
+Occurrences source_occurrences(const SentencePairs& pairs) {
+  Occurrences out;
+  out.begin.resize(pairs.source_words().size() + 2);
+  for (std::size_t pair = 0; pair < pairs.size(); ++pair)
+    for (const Symbol word : pairs.source(pair)) ++out.begin[word + 2];
+  std::partial_sum(out.begin.begin(), out.begin.end(), out.begin.begin());
+  out.pairs.resize(pairs.source_tokens());
+  out.places.resize(pairs.source_tokens());
+  for (std::size_t pair = 0; pair < pairs.size(); ++pair) {
+    const std::span<const Symbol> words = pairs.source(pair);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::size_t at = out.begin[words[i] + 1]++;
+      out.pairs[at] = static_cast<std::uint32_t>(pair);
+      out.places[at] = static_cast<std::uint16_t>(i);
+    }
+  }
+  out.begin.pop_back();
+  return out;
+}
+
+}  // namespace
+
+Cells::Cells(const SentencePairs& pairs, bool singles, const Others& others) : pairs_(pairs) {
+  begin_.push_back(0);
+  for (std::size_t pair = 0; pair < pairs.size(); ++pair)
+    begin_.push_back(begin_.back() + pairs.source(pair).size() * pairs.target(pair).size());
+  cells_.resize(begin_.back());
+  const Occurrences at = source_occurrences(pairs);
+  struct Seen {
+    std::uint32_t count = 0, number = kNone;
+  };
+  std::vector<Seen> seen(pairs.target_words().size());
+  std::vector<Symbol> found;
+  for (Symbol source = 0; source < pairs.source_words().size(); ++source) {
+    first_.push_back(static_cast<std::uint32_t>(targets_.size()));
+    const std::span<const Symbol> more = others ? others(source) : std::span<const Symbol>();
+    found.assign(more.begin(), more.end());
+    for (const Symbol target : more) seen[target].count = 2;
+    for (std::size_t k = at.begin[source]; k < at.begin[source + 1]; ++k)
+      for (const Symbol target : pairs.target(at.pairs[k]))
+        if (seen[target].count++ == 0) found.push_back(target);
+    const auto numbered = std::ranges::partition(found, [&](Symbol t) { return singles || seen[t].count > 1; });
+    const std::span<Symbol> kept(found.begin(), numbered.begin());
+    std::ranges::sort(kept);
+    if (targets_.size() + kept.size() > std::numeric_limits<std::uint32_t>::max())
+      throw std::length_error("the corpus has more than 2^32 different pairs of words");
+    for (const Symbol target : kept) {
+      seen[target].number = static_cast<std::uint32_t>(targets_.size());
+      targets_.push_back(target);
+    }
+    for (std::size_t k = at.begin[source]; k < at.begin[source + 1]; ++k) {
+      const std::span<const Symbol> targets = pairs.target(at.pairs[k]);
+      std::uint32_t* const row = cells_.data() + begin_[at.pairs[k]] + at.places[k] * targets.size();
+      for (std::size_t j = 0; j < targets.size(); ++j) row[j] = seen[targets[j]].number;
+    }
+    for (const Symbol target : found) seen[target] = {};
+  }
+  first_.push_back(static_cast<std::uint32_t>(targets_.size()));
+}
+
+DirectedPair Cells::forward(std::size_t pair) const {
+  const std::span<const Symbol> source = pairs_.source(pair), target = pairs_.target(pair);
+  return {source, target, cells_.data() + begin_[pair], target.size(), 1};
+}
+
+DirectedPair Cells::backward(std::size_t pair) const {
+  const std::span<const Symbol> source = pairs_.source(pair), target = pairs_.target(pair);
+  return {target, source, cells_.data() + begin_[pair], 1, target.size()};
+}
+
+}  // namespace treeglot

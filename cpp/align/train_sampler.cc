@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <vector>
+
+#include "align/chain.h"
+#include "align/train.h"
+#include "align/watched.h"
+
+namespace treeglot {
+namespace {
+
+// Rounds at the lower levels come first: their links are a start that a chain reaches sooner.
+constexpr unsigned kLowerRounds = 2;
+
+struct Schedule {
+  AlignLevel level;
+  unsigned rounds;
+
+  unsigned lower() const { return kLowerRounds * (static_cast<unsigned>(level) - 1); }
+  unsigned total() const { return lower() + rounds; }
+  AlignLevel at(unsigned round) const {
+    return round < lower() ? static_cast<AlignLevel>(1 + round / kLowerRounds) : level;
+  }
+  // The last rounds are kept. Averages over more are smoother, and links of rare words are lost in them.
+  bool keeps(unsigned round) const { return round + 1 == total(); }
+};
+
+// One chain to its end, or until it is stopped.
+void run_chain(Chain& chain, const Schedule& schedule, const std::string& file, std::uint64_t key, double save_every,
+               const std::atomic<bool>& stop, std::atomic<std::uint64_t>& done) {
+  using Clock = std::chrono::steady_clock;
+  if (!file.empty() && chain.load(file, key)) done += chain.rounds();
+  Clock::time_point saved = Clock::now();
+  while (chain.rounds() < schedule.total()) {
+    const unsigned round = chain.rounds();
+    chain.round(schedule.at(round), stop);
+    if (stop) return;
+    if (schedule.keeps(round)) chain.keep();
+    ++done;
+    const bool last = chain.rounds() == schedule.total();
+    if (file.empty() || (!last && std::chrono::duration<double>(Clock::now() - saved).count() < save_every)) continue;
+    chain.save(file, key);
+    saved = Clock::now();
+  }
+}
+
+void add(const DirectionCounts& from, float share, DirectionCounts& to) {
+  const auto part = [&](std::vector<float> DirectionCounts::* member) {
+    (to.*member).resize((from.*member).size());
+    for (std::size_t k = 0; k < (from.*member).size(); ++k) (to.*member)[k] += share * (from.*member)[k];
+  };
+  part(&DirectionCounts::pairs);
+  part(&DirectionCounts::given);
+  part(&DirectionCounts::null);
+  part(&DirectionCounts::jumps);
+  part(&DirectionCounts::fertilities);
+}
+
+}  // namespace
+
+void SamplerOptions::check() const {
+  if (chains < 1 || rounds < 0 || level < 1 || level > 3 || !(null > 0.0 && null < 1.0) || !(lexical > 0.0))
+    throw std::invalid_argument("a sampler has at least one chain, a level of 1 to 3, and priors above 0");
+}
+
+int sampler_rounds(std::size_t pairs) {
+  const double rounds = 4000 / std::sqrt(static_cast<double>(std::max<std::size_t>(pairs, 1)));
+  return static_cast<int>(std::lround(std::clamp(rounds, 16.0, 250.0)));
+}
+
+Aligner train_sampler(const SentencePairs& pairs, const Aligner* before, const SamplerOptions& options,
+                      unsigned threads, const std::string& folder, const AlignWatch& watch) {
+  options.check();
+  const Cells cells = before != nullptr ? before->cells(pairs) : Cells(pairs, false);
+  std::array<DirectionCounts, 2> start;
+  if (before != nullptr) start = before->counts_for(cells);
+  AlignerSettings settings = before != nullptr ? before->settings() : AlignerSettings{};
+  if (before == nullptr) {
+    settings.priors.null = static_cast<float>(options.null);
+    settings.priors.lexical = settings.priors.null_lexical = static_cast<float>(options.lexical);
+    settings.level = static_cast<AlignLevel>(options.level);
+  }
+  const Schedule schedule{settings.level,
+                          static_cast<unsigned>(options.rounds > 0 ? options.rounds : sampler_rounds(pairs.used()))};
+  const auto chains = static_cast<std::size_t>(options.chains);
+  // All that the state of a chain depends on.
+  const std::array<std::uint64_t, 5> identity = {pairs.checksum(), before != nullptr ? before->checksum() : 0,
+                                                 options.seed, schedule.rounds,
+                                                 static_cast<std::uint64_t>(schedule.level)};
+  const std::uint64_t key =
+      checksum(std::as_bytes(std::span(identity)), checksum(std::as_bytes(std::span(&settings, 1))));
+
+  std::atomic<std::uint64_t> done = 0;
+  const std::uint64_t total = 2 * chains * schedule.total();
+  std::array<DirectionCounts, 2> counts;
+  std::vector<std::unique_ptr<Chain>> ended(2 * chains);
+  std::mutex mutex;
+  std::size_t next = 0;
+  const auto task = [&](std::size_t k, const std::atomic<bool>& stop) {
+    const bool backwards = k % 2 == 1;
+    auto chain =
+        std::make_unique<Chain>(cells, backwards, settings.priors, before != nullptr ? &start[backwards] : nullptr,
+                                Random(Random(options.seed).next() + k).next());
+    const std::string file = folder.empty() ? "" : folder + "/chain-" + std::to_string(k);
+    run_chain(*chain, schedule, file, key + k, options.save_every, stop, done);
+    if (stop) return;
+    // Sums of floats depend on their order.
+    const std::lock_guard lock(mutex);
+    ended[k] = std::move(chain);
+    for (; next < ended.size() && ended[next]; ended[next++].reset())
+      add(ended[next]->sums(), 1.0f / static_cast<float>(ended[next]->kept() * chains), counts[next % 2]);
+  };
+  run_watched(2 * chains, threads, task, [&] { watch(done, total); });
+  for (const int d : {0, 1}) {
+    if (before == nullptr) continue;
+    for (std::size_t k = 0; k < kJumps; ++k) counts[d].jumps[k] += start[d].jumps[k];
+    for (std::size_t k = 0; k < counts[d].fertilities.size(); ++k) counts[d].fertilities[k] += start[d].fertilities[k];
+  }
+  return Aligner(cells, counts, settings, before);
+}
+
+}  // namespace treeglot

@@ -1,0 +1,200 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "align/train.h"
+#include "base/thread_pool.h"
+#include "bind/arrays.h"
+#include "bind/core.h"
+#include "bind/guarded.h"
+#include "bind/options.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace treeglot {
+
+template <>
+inline constexpr auto kFields<SamplerOptions> = std::tuple{OptionField{"seed", &SamplerOptions::seed},
+                                                           OptionField{"chains", &SamplerOptions::chains},
+                                                           OptionField{"rounds", &SamplerOptions::rounds},
+                                                           OptionField{"level", &SamplerOptions::level},
+                                                           OptionField{"null", &SamplerOptions::null},
+                                                           OptionField{"lexical", &SamplerOptions::lexical},
+                                                           OptionField{"save_every", &SamplerOptions::save_every}};
+template <>
+inline constexpr auto kFields<HmmOptions> =
+    std::tuple{OptionField{"ibm1", &HmmOptions::ibm1}, OptionField{"iterations", &HmmOptions::iterations},
+               OptionField{"variational", &HmmOptions::variational}, OptionField{"null", &HmmOptions::null}};
+
+namespace {
+
+using Sentence = std::vector<std::string_view>;
+using SentencePair = std::pair<Sentence, Sentence>;
+using Watch = nb::typed<nb::callable, nb::object(nb::int_, nb::int_)>;
+
+AlignWatch to_watch(const Watch& watch) {
+  return [&watch](std::uint64_t done, std::uint64_t total) {
+    const nb::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    watch(done, total);
+  };
+}
+
+// call(source, target) of each pair, on so many threads.
+template <class Call>
+auto for_pairs(const std::vector<SentencePair>& pairs, unsigned threads, const Call& call) {
+  std::vector<decltype(call(pairs[0].first, pairs[0].second))> out;
+  constexpr std::size_t kChunk = 32;
+  ordered_map((pairs.size() + kChunk - 1) / kChunk, threads,
+              [&](std::size_t chunk) {
+                decltype(out) made;
+                for (std::size_t p = chunk * kChunk; p < std::min(pairs.size(), (chunk + 1) * kChunk); ++p)
+                  made.push_back(call(pairs[p].first, pairs[p].second));
+                return made;
+              },
+              [&](std::size_t, auto made) { std::ranges::move(made, std::back_inserter(out)); });
+  return out;
+}
+
+using Matrix = nb::ndarray<nb::numpy, float, nb::ndim<2>>;
+
+Matrix matrix(std::vector<float> values, std::size_t rows, std::size_t columns) {
+  auto owned = std::make_unique<std::vector<float>>(std::move(values));
+  float* const data = owned->data();
+  nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<float>*>(p); });
+  owned.release();
+  return Matrix(data, {rows, columns}, std::move(owner));
+}
+
+void bind_pairs(nb::module_& m) {
+  nb::class_<SentencePairs>(m, "SentencePairs", "Sentence pairs to train an aligner with.")
+      .def(nb::init<std::size_t>(), "longest"_a)
+      .def("__len__", guarded(&SentencePairs::size))
+      .def_prop_ro("empty", guarded(&SentencePairs::empty), "How many pairs have an empty side.")
+      .def_prop_ro("long", guarded(&SentencePairs::long_pairs), "How many have a side that is too long.")
+      .def("extend", guarded([](SentencePairs& self, const std::vector<SentencePair>& pairs) {
+             const nb::gil_scoped_release release;
+             for (const auto& [source, target] : pairs) self.append(source, target);
+           }),
+           "pairs"_a, "More pairs, in order.");
+}
+
+void bind_aligner(nb::module_& m) {
+  nb::class_<Aligner>(m, "Aligner", "Trained models of both directions.")
+      .def_static("open", &Aligner::open, "path"_a, nb::call_guard<nb::gil_scoped_release>(), "From a file.")
+      .def("save", &Aligner::save, "path"_a, nb::call_guard<nb::gil_scoped_release>(), "Into a file.")
+      .def(
+          "align",
+          [](const Aligner& self, const std::vector<SentencePair>& pairs, Symmetrization method, unsigned threads) {
+            const nb::gil_scoped_release release;
+            return for_pairs(pairs, threads,
+                             [&](Words source, Words target) { return self.align(source, target, method); });
+          },
+          "pairs"_a, "method"_a, "threads"_a, "The links of each pair.")
+      .def(
+          "agreed",
+          [](const Aligner& self, const std::vector<SentencePair>& pairs, float agreement, unsigned threads) {
+            const nb::gil_scoped_release release;
+            return for_pairs(pairs, threads,
+                             [&](Words source, Words target) { return self.agreed(source, target, agreement); });
+          },
+          "pairs"_a, "agreement"_a, "threads"_a, "The links on whose posteriors both directions agree.")
+      .def(
+          "directions",
+          [](const Aligner& self, const std::vector<SentencePair>& pairs, unsigned threads) {
+            const nb::gil_scoped_release release;
+            return for_pairs(pairs, threads, [&](Words source, Words target) {
+              auto both = self.directions(source, target);
+              return std::pair(std::move(both[0]), std::move(both[1]));
+            });
+          },
+          "pairs"_a, "threads"_a, "The links of each pair in both directions.")
+      .def(
+          "scores",
+          [](const Aligner& self, const std::vector<SentencePair>& pairs, unsigned threads) {
+            return as_array(without_gil([&] {
+              return for_pairs(pairs, threads, [&](Words source, Words target) { return self.score(source, target); });
+            }));
+          },
+          "pairs"_a, "threads"_a, "How well each pair's sides predict each other, in nats a word.")
+      .def(
+          "posteriors",
+          [](const Aligner& self, const Sentence& source, const Sentence& target, std::uint32_t rounds) {
+            PairPosteriors found = without_gil([&] { return self.posteriors(source, target, rounds); });
+            return std::tuple(matrix(std::move(found.forward), found.source, found.target),
+                              matrix(std::move(found.backward), found.source, found.target));
+          },
+          "source"_a, "target"_a, "rounds"_a = 0,
+          "The posteriors of links in both directions, source words by target words.")
+      .def(
+          "factors",
+          [](const Aligner& self, const Sentence& source, const Sentence& target, bool backwards) {
+            PairFactors found = self.factors(source, target, backwards);
+            const std::size_t fertilities = found.growth.empty() ? 0 : kFertilities;
+            return std::tuple(matrix(std::move(found.links), found.words, found.given), as_array(std::move(found.none)),
+                              matrix(std::move(found.growth), fertilities == 0 ? 0 : found.given, fertilities),
+                              as_array(self.jumps(backwards)));
+          },
+          "source"_a, "target"_a, "backwards"_a,
+          "What a pair's posteriors are made of: links by word and given word, words without link, growth of "
+          "fertilities, jumps.")
+      .def("new_pairs", &Aligner::new_pairs, "longest"_a, "An empty corpus to update this aligner with.")
+      .def_prop_ro("source_words", &Aligner::source_words, "How many source words it knows.")
+      .def_prop_ro("target_words", &Aligner::target_words, "How many target words it knows.")
+      .def_prop_ro(
+          "level", [](const Aligner& self) { return static_cast<int>(self.settings().level); },
+          "1: words alone, 2: word order too, 3: fertility too.")
+      .def_prop_ro(
+          "can_be_updated", [](const Aligner& self) { return self.settings().discount > 0; },
+          "Whether it was trained by sampling.")
+      .def(
+          "lexicon",
+          [](const Aligner& self, std::size_t first, std::size_t most) {
+            std::vector<std::tuple<std::string_view, std::string_view, float, float>> out;
+            for (std::size_t s = first; s < std::min(first + most, self.source_words()); ++s)
+              for (std::size_t at = self.rows()[s]; at < self.rows()[s + 1]; ++at) {
+                const Symbol source = static_cast<Symbol>(s), target = self.targets()[at];
+                out.emplace_back(self.source_word(source), self.target_word(target), self.forward(source, at),
+                                 self.backward(target, at));
+              }
+            return out;
+          },
+          "first"_a, "most"_a,
+          "The word pairs of so many source words: source, target, p(target | source), p(source | target).");
+}
+
+}  // namespace
+
+void bind_align(nb::module_& m) {
+  bind_pairs(m);
+  bind_aligner(m);
+  m.def("sampler_rounds", &sampler_rounds, "pairs"_a, "The rounds that a sampler makes over so many pairs.");
+  m.def(
+      "train_sampler",
+      [](const SentencePairs& pairs, const Aligner* before, nb::handle options, unsigned threads,
+         const std::string& folder, const Watch& watch) {
+        const auto chosen = read_options<SamplerOptions>(options);
+        const Use<const SentencePairs> use(pairs);
+        const auto told = to_watch(watch);
+        const nb::gil_scoped_release release;
+        return train_sampler(pairs, before, chosen, threads, folder, told);
+      },
+      "pairs"_a, "before"_a.none(), "options"_a, "threads"_a, "folder"_a, "watch"_a,
+      "Train by Gibbs sampling, or update an aligner.");
+  m.def(
+      "train_hmm",
+      [](const SentencePairs& pairs, nb::handle options, unsigned threads, const Watch& watch) {
+        const auto chosen = read_options<HmmOptions>(options);
+        const Use<const SentencePairs> use(pairs);
+        const auto told = to_watch(watch);
+        const nb::gil_scoped_release release;
+        return train_hmm(pairs, chosen, threads, told);
+      },
+      "pairs"_a, "options"_a, "threads"_a, "watch"_a, "Train by expectation maximisation.");
+}
+
+}  // namespace treeglot

@@ -1,0 +1,184 @@
+"""Trained aligners: saved, loaded, updated, and applied to any text."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from treeglot import _core
+from treeglot.align.aligners import ALIGNERS, DEFAULT, LONGEST, Eflomal, Tick
+from treeglot.align.symmetrize import SYMMETRIZATIONS
+from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.files import PathLike, batches, read_json, write_binary
+from treeglot.base.options import resolved, unknown
+from treeglot.syntax import Alignment
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+Pair: TypeAlias = tuple[Sequence[str], Sequence[str]]
+
+AGREEMENT = "agreement"
+METHODS = (*SYMMETRIZATIONS, AGREEMENT)  # how an aligner makes links of the posteriors of two directions
+BATCH = 2000  # pairs that cross into the core at once
+MODEL, FACTS = "aligner.bin", "aligner.json"
+
+
+class Aligner:
+    """Models of both directions, which align and score sentence pairs.
+
+    >>> pairs = [("das Haus".split(), "the house".split()), ("das Buch".split(), "the book".split())] * 20
+    >>> aligner = train_aligner(pairs)
+    >>> str(aligner.align(["ein", "Buch"], ["a", "book"]))
+    '0-0 1-1'
+    >>> aligner.score(["das", "Haus"], ["the", "house"]) > aligner.score(["das", "Haus"], ["the", "book"])
+    True
+    """
+
+    def __init__(self, core: _core.Aligner, facts: Mapping[str, Any]) -> None:
+        self.core = core
+        self.facts = dict(facts)  # how it was made
+
+    @classmethod
+    def load(cls, folder: PathLike) -> Aligner:
+        """The aligner that `save` left in a folder."""
+        facts = read_json(Path(folder, FACTS))
+        if facts.get("method") not in ALIGNERS:
+            known = ", ".join(ALIGNERS)
+            raise FormatError(str(Path(folder, FACTS)), 0, f"has no method of an aligner; expected one of {known}")
+        return cls(_core.Aligner.open(os.fspath(Path(folder, MODEL))), facts)
+
+    def save(self, folder: PathLike) -> None:
+        """Write the aligner into a folder, which is made if need be."""
+        place = Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        (place / FACTS).unlink(missing_ok=True)  # the folder is complete when this file is there
+        self.core.save(os.fspath(place / MODEL))
+        with write_binary(place / FACTS) as stream:
+            stream.write((json.dumps(self.facts, indent=1, ensure_ascii=False) + "\n").encode())
+
+    def align(
+        self, source: Sequence[str], target: Sequence[str], symmetrization: str = "grow-diag-final-and"
+    ) -> Alignment:
+        """The links of one sentence pair."""
+        return next(self.align_all([(source, target)], symmetrization))
+
+    def align_all(
+        self,
+        pairs: Iterable[Pair],
+        symmetrization: str = "grow-diag-final-and",
+        *,
+        agreement: float = 0.5,
+        threads: int = 1,
+    ) -> Iterator[Alignment]:
+        """The links of each pair, as they are asked for; pairs with an empty side or more than 200 words have none.
+
+        The symmetrisation `agreement` takes links whose posteriors in the two directions have a geometric mean of at
+        least that number.
+        """
+        if symmetrization not in METHODS:
+            raise UsageError(unknown("symmetrisation", symmetrization, METHODS))
+
+        def links(batch: list[tuple[list[str], list[str]]]) -> list[Alignment]:
+            if symmetrization == AGREEMENT:
+                return self.core.agreed(batch, agreement, threads)
+            return self.core.align(batch, _core.Symmetrization[symmetrization.replace("-", "_")], threads)
+
+        return _each(pairs, links, Alignment())
+
+    def directions(self, pairs: Iterable[Pair], threads: int = 1) -> Iterator[tuple[Alignment, Alignment]]:
+        """The links of the two directions, both from source to target: what heuristics symmetrise.
+
+        In the first each target word has one link at most, in the second each source word.
+        """
+        return _each(pairs, lambda batch: self.core.directions(batch, threads), (Alignment(), Alignment()))
+
+    def posteriors(
+        self, source: Sequence[str], target: Sequence[str]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The probabilities of links in the two directions: a row for each source word, a column for each target word.
+
+        Columns of the first and rows of the second sum to at most one.
+        """
+        if not alignable(source, target):
+            raise UsageError(f"the pair has {len(source)} and {len(target)} words; expected 1 to {LONGEST}")
+        return self.core.posteriors(list(source), list(target))
+
+    def score(self, source: Sequence[str], target: Sequence[str]) -> float:
+        """How much better the two sides predict each other than word frequencies do, in nats a word.
+
+        Translations are above 0; sentences that have nothing to do with each other are below.
+        """
+        return next(self.score_all([(source, target)]))
+
+    def score_all(self, pairs: Iterable[Pair], threads: int = 1) -> Iterator[float]:
+        """The score of each pair; that of pairs which cannot be aligned is minus infinity."""
+        return _each(pairs, lambda batch: self.core.scores(batch, threads).tolist(), float("-inf"))
+
+    def lexicon(self) -> Iterator[tuple[str, str, float, float]]:
+        """Word pairs that have links: source, target, p(target | source), p(source | target)."""
+        for first in range(0, self.core.source_words, BATCH):
+            yield from self.core.lexicon(first, BATCH)
+
+    def update(self, pairs: Iterable[Pair], *, threads: int = 1, report: Tick = lambda done, of: None) -> Aligner:
+        """An aligner that has learnt from more pairs too; it starts from what this one knows, and forgets nothing."""
+        if not self.core.can_be_updated:
+            raise UsageError("only an aligner trained by the method sampler can be updated")
+        corpus = _fill(self.core.new_pairs(LONGEST), pairs)
+        train = ALIGNERS.make(self.facts["method"], self.facts["options"])
+        assert not isinstance(train, Eflomal)
+        core = train(corpus, threads, "", report, self.core)
+        return Aligner(core, self.facts | {"pairs": self.facts["pairs"] + len(corpus)})
+
+
+def train_aligner(
+    pairs: Iterable[Pair],
+    method: str = DEFAULT,
+    *,
+    options: Mapping[str, Any] | None = None,
+    threads: int = 1,
+    folder: PathLike = "",
+    report: Tick = lambda done, of: None,
+) -> Aligner:
+    """Train an aligner; `options` are those of the method, `report` is told how many rounds are done, of how many.
+
+    Pairs with an empty side, or one of more than 200 words, are left out: `facts` counts them. The result is the same
+    for any number of threads. `folder` keeps the state of the sampler: a run that was killed resumes from it.
+    """
+    made = ALIGNERS.make(method, options or {})
+    if isinstance(made, Eflomal):
+        raise UsageError("eflomal is a program of its own and leaves no aligner; expected another method")
+    if folder:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    corpus = _fill(_core.SentencePairs(LONGEST), pairs)
+    core = made(corpus, threads, os.fspath(folder), report)
+    facts = {"method": method, "options": resolved(ALIGNERS[method], options or {}), "pairs": len(corpus)}
+    return Aligner(core, facts | {"empty": corpus.empty, "long": corpus.long})
+
+
+def alignable(source: Sequence[str], target: Sequence[str]) -> bool:
+    """Whether a pair can have links."""
+    return 0 < len(source) <= LONGEST and 0 < len(target) <= LONGEST
+
+
+def _fill(corpus: _core.SentencePairs, pairs: Iterable[Pair]) -> _core.SentencePairs:
+    for batch in batches(pairs, BATCH):
+        corpus.extend([(list(source), list(target)) for source, target in batch])
+    return corpus
+
+
+def _each(
+    pairs: Iterable[Pair], call: Callable[[list[tuple[list[str], list[str]]]], Sequence[T]], otherwise: T
+) -> Iterator[T]:
+    """What `call` gives for each pair that can be aligned, by batches, and `otherwise` for the rest."""
+    for batch in batches(pairs, BATCH):
+        usable = [alignable(*pair) for pair in batch]
+        used = [(list(s), list(t)) for (s, t), good in zip(batch, usable, strict=True) if good]
+        found = iter(call(used) if used else ())
+        for good in usable:
+            yield next(found) if good else otherwise
