@@ -154,8 +154,7 @@ Aligner::Pair Aligner::look_up(Words source, Words target) const {
   Pair pair;
   for (const std::string_view word : source) pair.words[0].push_back(words_[0].find(word));
   for (const std::string_view word : target) pair.words[1].push_back(words_[1].find(word));
-  for (const auto& words : pair.words)
-    pair.seed = hash_bytes({reinterpret_cast<const char*>(words.data()), words.size() * sizeof(Symbol)}, pair.seed + 1);
+  for (const auto& words : pair.words) pair.seed = hash_values(std::span<const Symbol>(words), pair.seed + 1);
   for (const Symbol s : pair.words[0])
     for (const Symbol t : pair.words[1]) pair.places.push_back(find(s, t));
   return pair;
@@ -287,7 +286,7 @@ std::uint64_t Aligner::checksum() const {
   std::uint64_t sum = 0;
   for (const Direction& d : directions_)
     for (const std::span<const float> values : {d.links, d.given, d.null, d.jumps, d.fertilities})
-      sum = treeglot::checksum(std::as_bytes(values), sum);
+      sum = hash_values(values, sum);
   return sum;
 }
 

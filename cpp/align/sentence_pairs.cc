@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/sections.h"
-
 namespace treeglot {
 
 void SentencePairs::append(std::span<const std::string_view> source, std::span<const std::string_view> target) {
@@ -23,9 +21,9 @@ std::uint64_t SentencePairs::checksum() const {
   std::uint64_t sum = 0;
   for (const Symbols* words : {&source_words_, &target_words_})
     for (Symbol word = 0; word < words->size(); ++word) sum = hash_bytes(words->text(word), sum);
-  for (const auto* words : {&source_, &target_}) sum = treeglot::checksum(std::as_bytes(std::span(*words)), sum);
+  for (const auto* words : {&source_, &target_}) sum = hash_values(std::span<const Symbol>(*words), sum);
   for (const auto* begin : {&source_begin_, &target_begin_})
-    sum = treeglot::checksum(std::as_bytes(std::span(*begin)), sum);
+    sum = hash_values(std::span<const std::uint64_t>(*begin), sum);
   return sum;
 }
 

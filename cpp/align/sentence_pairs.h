@@ -46,6 +46,12 @@ class SentencePairs : public Exclusive {
   std::vector<std::uint64_t> source_begin_ = {0}, target_begin_ = {0};
 };
 
+// A hash of values, byte by byte.
+template <class T>
+std::uint64_t hash_values(std::span<const T> values, std::uint64_t seed) {
+  return hash_bytes({reinterpret_cast<const char*>(values.data()), values.size_bytes()}, seed);
+}
+
 // The words of a corpus seen in one direction: each of `words` is linked to one of `given`, or to none.
 struct DirectedPair {
   std::span<const Symbol> given, words;

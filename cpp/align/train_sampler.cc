@@ -92,8 +92,8 @@ Aligner train_sampler(const SentencePairs& pairs, const Aligner* before, const S
   const std::array<std::uint64_t, 5> identity = {pairs.checksum(), before != nullptr ? before->checksum() : 0,
                                                  options.seed, schedule.rounds,
                                                  static_cast<std::uint64_t>(schedule.level)};
-  const std::uint64_t key =
-      checksum(std::as_bytes(std::span(identity)), checksum(std::as_bytes(std::span(&settings, 1))));
+  const std::uint64_t key = hash_values(std::span<const std::uint64_t>(identity),
+                                        hash_values(std::span<const AlignerSettings>(&settings, 1), 0));
 
   std::atomic<std::uint64_t> done = 0;
   const std::uint64_t total = 2 * chains * schedule.total();

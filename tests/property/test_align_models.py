@@ -54,7 +54,8 @@ def enumerated(aligner: Aligner, source: list[str], target: list[str], backwards
 
 
 @pytest.mark.parametrize(
-    ("method", "model", "level"), [("sampler", "ibm1", 1), ("sampler", "hmm", 2), ("sampler", "fertility", 3), ("hmm", "", 2)]
+    ("method", "model", "level"),
+    [("sampler", "ibm1", 1), ("sampler", "hmm", 2), ("sampler", "fertility", 3), ("hmm", "", 2)],
 )
 @given(corpora)
 @settings(max_examples=8, deadline=None)
@@ -70,7 +71,7 @@ def test_posteriors_of_a_pair(method: str, model: str, level: int, corpus: list[
 
 
 def polya(counts: list[int], prior: float, size: int) -> float:
-    """The logarithm of the probability of draws from a distribution with a symmetric Dirichlet prior, by their counts."""
+    """The log probability of draws with these counts, under a symmetric Dirichlet prior."""
     total = math.lgamma(prior * size) - math.lgamma(prior * size + sum(counts))
     return total + sum(math.lgamma(prior + n) - math.lgamma(prior) for n in counts)
 
@@ -95,10 +96,10 @@ def expected_shares(corpus: list[tuple[str, str]], words: int) -> dict[tuple[str
         log += polya(list(jumps.values()), JUMP, 2 * FARTHEST + 1)
         log += sum(polya(list(counts.values()), FERTILITY, FERTILITIES) for counts in fertilities.values())
         weight = math.exp(log)
-        for given, counts in lexical.items():
+        for known, counts in lexical.items():
             for word, n in counts.items():
-                pair_links[given, word] += weight * n
-                given_links[given] += weight * n
+                pair_links[known, word] += weight * n
+                given_links[known] += weight * n
     return {pair: n / given_links[pair[0]] for pair, n in pair_links.items() if pair[0]}
 
 

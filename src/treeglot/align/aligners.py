@@ -32,15 +32,7 @@ class Trainer(Protocol):
         ...
 
 
-class Program(Protocol):
-    """Aligns a corpus in one direction, and leaves no aligner."""
-
-    def align(self, source: Sentences, target: Sentences, tick: Tick) -> list[Alignment]:
-        """Align every pair; no sentence is empty."""
-        ...
-
-
-ALIGNERS: Registry[Trainer | Program] = Registry("aligner")
+ALIGNERS: Registry[Trainer | Eflomal] = Registry("aligner")
 COUNT = Range(least=0)
 DEFAULT = "sampler"  # the best by measure: bench/RESULTS.md, "Alignment"
 

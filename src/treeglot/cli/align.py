@@ -18,13 +18,11 @@ def align(
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Where the links go: 0-0 1-2; - is standard output."), FILE
     ] = Path("-"),
-    method: Annotated[
-        str, typer.Option(help="sampler, hmm, or eflomal if it is installed.")
-    ] = DEFAULT,
+    method: Annotated[str, typer.Option(help="sampler, hmm, or eflomal if it is installed.")] = DEFAULT,
     symmetrization: Annotated[
         str,
         typer.Option(
-            help="intersection, union, grow-diag, grow-diag-and, grow-diag-final, grow-diag-final-and or agreement: how "
+            help="intersection, union, grow-diag, grow-diag-and, grow-diag-final, grow-diag-final-and, agreement: how "
             "the two directions become one."
         ),
     ] = "grow-diag-final-and",
