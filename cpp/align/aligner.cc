@@ -100,8 +100,9 @@ void Aligner::open_direction(const std::string& name, bool backwards) {
   out.null_total =
       std::accumulate(out.null.begin(), out.null.end(), 0.0f) + priors.null_lexical * static_cast<float>(words);
   std::array<float, kJumps> jumps;
-  const float all = std::accumulate(out.jumps.begin(), out.jumps.end(), 0.0f) + priors.jump * kJumps;
-  for (std::size_t k = 0; k < kJumps; ++k) jumps[k] = (out.jumps[k] + priors.jump) / all;
+  float all = 0;
+  for (std::size_t k = 0; k < kJumps; ++k) all += jumps[k] = out.jumps[k] + priors.of_jump(k);
+  for (float& jump : jumps) jump /= all;
   out.table = JumpTable(kReach);
   out.table.set(jumps);
   float total = 0;
@@ -176,7 +177,8 @@ PairFactors Aligner::factors(const Pair& pair, bool backwards) const {
       out.links.push_back((1 - priors.null) * link(backwards, place, given[i]));
     }
     const float none = words[j] < direction.null.size() ? direction.null[words[j]] : 0.0f;
-    out.none.push_back(priors.null * (none + priors.null_lexical) / direction.null_total);
+    const float kept = std::max(none - settings_->discount, 0.0f);
+    out.none.push_back(priors.null * (kept + priors.null_lexical) / direction.null_total);
   }
   if (settings_->level < AlignLevel::fertilities) return out;
   for (const Symbol word : given) {

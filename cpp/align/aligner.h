@@ -25,7 +25,7 @@ namespace treeglot {
 
 struct AlignerSettings {
   AlignPriors priors;
-  // Taken off the links of a word pair: a training sentence must not confirm its own links.
+  // Taken off the counts of links and of words without: a training sentence must not confirm its own links.
   float discount = 1.0f;
   AlignLevel level = AlignLevel::fertilities;
   std::uint32_t rounds = 20;  // of sampling in a sentence, at the level of fertilities

@@ -82,7 +82,7 @@ void Chain::set_jumps(Random& random) {
   double total = 0;
   for (std::size_t k = 0; k < kJumps; ++k) {
     const double before = before_ != nullptr ? before_->jumps[k] : 0.0;
-    const double x = draw_gamma(static_cast<double>(jump_counts_[k]) + before + priors_.jump, random);
+    const double x = draw_gamma(static_cast<double>(jump_counts_[k]) + before + priors_.of_jump(k), random);
     p[k] = static_cast<float>(x);
     total += x;
   }

@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <vector>
 
 namespace treeglot {
@@ -28,6 +30,12 @@ inline std::size_t fertility_index(std::size_t fertility) { return std::min(fert
 // Dirichlet priors of the distributions; `null` is the probability that a word has no link.
 struct AlignPriors {
   float lexical = 0.001f, null_lexical = 0.001f, jump = 0.5f, fertility = 0.5f, null = 0.2f;
+
+  // Short jumps are likelier from the start: in a small corpus every link would cost too much.
+  float of_jump(std::size_t index) const {
+    const int beside = std::abs(static_cast<int>(index) - kFarthestJump - 1);
+    return jump * (1.0f + std::ldexp(256.0f, -beside));
+  }
 };
 
 // Expected counts of one direction.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from treeglot import _core
-from treeglot.align import Aligner, train_aligner
+from treeglot.align import Aligner
 
-NULL, LEXICAL, JUMP, FERTILITY = 0.002, 0.3, 0.5, 0.5
+NULL, LEXICAL, JUMP, FERTILITY = 0.01, 0.3, 0.5, 0.5
 FERTILITIES, FARTHEST = 8, 100
 VOCABULARIES = ("abc", "xyz")
 sentences = [st.lists(st.sampled_from(letters), min_size=1, max_size=3) for letters in VOCABULARIES]
@@ -61,7 +62,7 @@ def enumerated(aligner: Aligner, source: list[str], target: list[str], backwards
 @settings(max_examples=8, deadline=None)
 def test_posteriors_of_a_pair(method: str, model: str, level: int, corpus: list[tuple[list[str], list[str]]]) -> None:
     options = {"model": model, "chains": 1, "rounds": 3, "lexical": LEXICAL} if model else {}
-    aligner = train_aligner(corpus, method, options=options)
+    aligner = Aligner.train(corpus, method, options=options)
     source, target = corpus[0]
     forward, backward = aligner.core.posteriors(source, target, rounds=4000)
     # Exact but for rounding, or an average over many draws.
@@ -70,13 +71,14 @@ def test_posteriors_of_a_pair(method: str, model: str, level: int, corpus: list[
     np.testing.assert_allclose(backward, enumerated(aligner, source, target, True, level), **tolerance)
 
 
-def polya(counts: list[int], prior: float, size: int) -> float:
-    """The log probability of draws with these counts, under a symmetric Dirichlet prior."""
-    total = math.lgamma(prior * size) - math.lgamma(prior * size + sum(counts))
-    return total + sum(math.lgamma(prior + n) - math.lgamma(prior) for n in counts)
+def polya(counts: Mapping[Any, int], priors: Mapping[Any, float]) -> float:
+    """The log probability of draws with these counts, under a Dirichlet prior."""
+    all_of = sum(priors.values())
+    total = math.lgamma(all_of) - math.lgamma(all_of + sum(counts.values()))
+    return total + sum(math.lgamma(priors[k] + n) - math.lgamma(priors[k]) for k, n in counts.items())
 
 
-def expected_shares(corpus: list[tuple[str, str]], words: int) -> dict[tuple[str, str], float]:
+def expected_shares(corpus: list[tuple[str, str]], words: str) -> dict[tuple[str, str], float]:
     """Expected links of word pairs over expected links of their given word, by all alignments of the whole corpus."""
     pair_links: Counter[tuple[str, str]] = Counter()
     given_links: Counter[str] = Counter()
@@ -92,9 +94,9 @@ def expected_shares(corpus: list[tuple[str, str]], words: int) -> dict[tuple[str
             jumps.update(jumps_of(links, len(source)))
             for i, word in enumerate(source):
                 fertilities.setdefault(word, Counter())[links.count(i)] += 1
-        log += sum(polya(list(counts.values()), LEXICAL, words) for counts in lexical.values())
-        log += polya(list(jumps.values()), JUMP, 2 * FARTHEST + 1)
-        log += sum(polya(list(counts.values()), FERTILITY, FERTILITIES) for counts in fertilities.values())
+        log += sum(polya(counts, dict.fromkeys(words, LEXICAL)) for counts in lexical.values())
+        log += polya(jumps, {k: JUMP * (1 + 256 * 2.0 ** -abs(k - 1)) for k in range(-FARTHEST, FARTHEST + 1)})
+        log += sum(polya(counts, dict.fromkeys(range(FERTILITIES), FERTILITY)) for counts in fertilities.values())
         weight = math.exp(log)
         for known, counts in lexical.items():
             for word, n in counts.items():
@@ -106,14 +108,13 @@ def expected_shares(corpus: list[tuple[str, str]], words: int) -> dict[tuple[str
 def test_chains_sample_from_the_posterior_of_the_whole_corpus() -> None:
     corpus = [("ab", "xy"), ("ab", "yz"), ("b", "y"), ("a", "xz")]
     pairs = [(list(source), list(target)) for source, target in corpus]
-    # Few words are left without a link, so that chains mix well: each jump of so small a corpus is dear.
-    options = {"chains": 500, "rounds": 100, "null": NULL, "lexical": LEXICAL}
-    aligner = train_aligner(pairs, options=options)
-    wanted = expected_shares(corpus, 3)
+    options = {"chains": 500, "rounds": 30, "null": NULL, "lexical": LEXICAL}
+    aligner = Aligner.train(pairs, options=options)
+    wanted = expected_shares(corpus, "xyz")
     found = {(source, target): forward for source, target, forward, _ in aligner.lexicon()}
     assert set(found) == {("a", "x"), ("a", "y"), ("a", "z"), ("b", "y")}  # others have one cell, and need no count
     for pair, share in found.items():
-        assert share == pytest.approx(wanted[pair], abs=0.02), pair
+        assert share == pytest.approx(wanted[pair], abs=0.025), pair
 
 
 def test_a_sum_over_all_alignments_is_what_the_hmm_learns_from() -> None:

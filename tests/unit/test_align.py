@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from treeglot import _core, sample
-from treeglot.align import ALIGNERS, Aligner, align_corpus, score_alignments, symmetrize, train_aligner
+from treeglot.align import ALIGNERS, Aligner, align_corpus, score_alignments, symmetrize
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli import main
 from treeglot.syntax import Alignment
@@ -51,7 +51,7 @@ def test_the_seed_matters() -> None:
 
 @pytest.fixture(scope="module")
 def aligner() -> Aligner:
-    return train_aligner(zip(SOURCE, TARGET, strict=True), threads=2)
+    return Aligner.train(zip(SOURCE, TARGET, strict=True), threads=2)
 
 
 def test_the_directions(aligner: Aligner) -> None:
@@ -128,7 +128,7 @@ def test_an_update_learns_new_words_and_forgets_none(aligner: Aligner) -> None:
     again = score_alignments(updated.align_all(zip(SOURCE, TARGET, strict=True)), GOLD)
     assert again.aer < 0.18
     with pytest.raises(UsageError, match="only an aligner trained by the method sampler can be updated"):
-        train_aligner(new, "hmm").update(new)
+        Aligner.train(new, "hmm").update(new)
 
 
 def test_a_run_that_was_interrupted_resumes_with_the_same_result(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_sentences_that_cannot_be_aligned_have_no_links() -> None:
         links = align_corpus([[], ["a"], long, ["a"]] * 1, [["b"], [], ["b"], ["b"]])
     assert [len(alignment) for alignment in links] == [0, 0, 0, 1]
     assert align_corpus([], []) == []
-    facts = train_aligner([([], ["b"]), (long, ["b"]), (["a"], ["b"])]).facts
+    facts = Aligner.train([([], ["b"]), (long, ["b"]), (["a"], ["b"])]).facts
     assert (facts["pairs"], facts["empty"], facts["long"]) == (3, 1, 1)
 
 
@@ -197,7 +197,7 @@ def test_bad_usage() -> None:
         with pytest.raises(UsageError, match=f"null is {null}; expected .*at least 0 and below 1"):
             align_corpus([["a"]], [["b"]], "hmm", options={"null": null})
     with pytest.raises(UsageError, match="eflomal is a program of its own and leaves no aligner"):
-        train_aligner([(["a"], ["b"])], "eflomal")
+        Aligner.train([(["a"], ["b"])], "eflomal")
     with pytest.raises(UsageError, match="the program 'no-such-program' is not there"):
         align_corpus([["a"]], [["b"]], "eflomal", options={"program": "no-such-program"})
     for seed, bound in ((-1, "0 to 2^63 - 1"), (1 << 63, "0 to 2^63 - 1")):

@@ -33,7 +33,7 @@ class Aligner:
     """Models of both directions, which align and score sentence pairs.
 
     >>> pairs = [("das Haus".split(), "the house".split()), ("das Buch".split(), "the book".split())] * 20
-    >>> aligner = train_aligner(pairs)
+    >>> aligner = Aligner.train(pairs)
     >>> str(aligner.align(["ein", "Buch"], ["a", "book"]))
     '0-0 1-1'
     >>> aligner.score(["das", "Haus"], ["the", "house"]) > aligner.score(["das", "Haus"], ["the", "book"])
@@ -43,6 +43,32 @@ class Aligner:
     def __init__(self, core: _core.Aligner, facts: Mapping[str, Any]) -> None:
         self.core = core
         self.facts = dict(facts)  # how it was made
+
+    @classmethod
+    def train(
+        cls,
+        pairs: Iterable[Pair],
+        method: str = DEFAULT,
+        *,
+        options: Mapping[str, Any] | None = None,
+        threads: int = 1,
+        folder: PathLike = "",
+        report: Tick = lambda done, of: None,
+    ) -> Aligner:
+        """Train an aligner; `options` are those of the method, `report` is told how many rounds are done, of how many.
+
+        Pairs with an empty side, or one of more than 200 words, are left out: `facts` counts them. The result is the
+        same for any number of threads. `folder` keeps the state of the sampler: a run that was killed resumes from it.
+        """
+        made = ALIGNERS.make(method, options or {})
+        if isinstance(made, Eflomal):
+            raise UsageError("eflomal is a program of its own and leaves no aligner; expected another method")
+        if folder:
+            Path(folder).mkdir(parents=True, exist_ok=True)
+        corpus = _fill(_core.SentencePairs(LONGEST), pairs)
+        core = made(corpus, threads, os.fspath(folder), report)
+        facts = {"method": method, "options": resolved(ALIGNERS[method], options or {}), "pairs": len(corpus)}
+        return cls(core, facts | {"empty": corpus.empty, "long": corpus.long})
 
     @classmethod
     def load(cls, folder: PathLike) -> Aligner:
@@ -134,31 +160,6 @@ class Aligner:
         assert not isinstance(train, Eflomal)
         core = train(corpus, threads, "", report, self.core)
         return Aligner(core, self.facts | {"pairs": self.facts["pairs"] + len(corpus)})
-
-
-def train_aligner(
-    pairs: Iterable[Pair],
-    method: str = DEFAULT,
-    *,
-    options: Mapping[str, Any] | None = None,
-    threads: int = 1,
-    folder: PathLike = "",
-    report: Tick = lambda done, of: None,
-) -> Aligner:
-    """Train an aligner; `options` are those of the method, `report` is told how many rounds are done, of how many.
-
-    Pairs with an empty side, or one of more than 200 words, are left out: `facts` counts them. The result is the same
-    for any number of threads. `folder` keeps the state of the sampler: a run that was killed resumes from it.
-    """
-    made = ALIGNERS.make(method, options or {})
-    if isinstance(made, Eflomal):
-        raise UsageError("eflomal is a program of its own and leaves no aligner; expected another method")
-    if folder:
-        Path(folder).mkdir(parents=True, exist_ok=True)
-    corpus = _fill(_core.SentencePairs(LONGEST), pairs)
-    core = made(corpus, threads, os.fspath(folder), report)
-    facts = {"method": method, "options": resolved(ALIGNERS[method], options or {}), "pairs": len(corpus)}
-    return Aligner(core, facts | {"empty": corpus.empty, "long": corpus.long})
 
 
 def alignable(source: Sequence[str], target: Sequence[str]) -> bool:

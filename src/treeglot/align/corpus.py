@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from treeglot.align.aligner import METHODS, alignable, train_aligner
+from treeglot.align.aligner import METHODS, Aligner, alignable
 from treeglot.align.aligners import ALIGNERS, DEFAULT, LONGEST, Eflomal, Sentences, Tick
 from treeglot.align.symmetrize import symmetrize
 from treeglot.base.errors import UsageError
@@ -47,7 +47,7 @@ def align_corpus(
 
     if isinstance(aligner, Eflomal):
         return _by_program(aligner, source, target, symmetrization, percent)
-    trained = train_aligner(pairs, method, options=options, threads=threads, folder=folder, report=percent)
+    trained = Aligner.train(pairs, method, options=options, threads=threads, folder=folder, report=percent)
     return list(trained.align_all(pairs, symmetrization, threads=threads))
 
 
