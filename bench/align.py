@@ -18,9 +18,9 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from treeglot import sample
-from treeglot.align import score_alignments, symmetrize
+from treeglot.align import score_alignments
 from treeglot.align.corpus import align_directions
-from treeglot.align.symmetrize import SYMMETRIZATIONS
+from treeglot.align.symmetrize import SYMMETRIZATIONS, symmetrize
 from treeglot.base.files import read_lines
 from treeglot.corpus import Corpus
 from treeglot.decode.weights import read_weights

@@ -3,8 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treeglot.align import symmetrize
-from treeglot.align.symmetrize import SYMMETRIZATIONS
+from treeglot.align.symmetrize import SYMMETRIZATIONS, symmetrize
 from treeglot.syntax import Alignment
 
 Links = set[tuple[int, int]]

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from treeglot import _core, sample
-from treeglot.align import ALIGNERS, Aligner, align_corpus, score_alignments, symmetrize
+from treeglot.align import ALIGNERS, Aligner, align_corpus, score_alignments
+from treeglot.align.symmetrize import symmetrize
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli import main
 from treeglot.syntax import Alignment

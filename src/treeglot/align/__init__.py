@@ -10,6 +10,5 @@ from treeglot.align.aligner import Aligner
 from treeglot.align.aligners import ALIGNERS
 from treeglot.align.corpus import align_corpus
 from treeglot.align.score import score_alignments
-from treeglot.align.symmetrize import symmetrize
 
-__all__ = ["ALIGNERS", "Aligner", "align_corpus", "score_alignments", "symmetrize"]
+__all__ = ["ALIGNERS", "Aligner", "align_corpus", "score_alignments"]
