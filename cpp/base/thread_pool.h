@@ -14,10 +14,13 @@
 
 namespace treeglot {
 
+inline constexpr std::size_t kMostThreads = 1024;
+
 // Calls make(i) for every i in [0, count) on `threads` threads, and take(i, result) with the results in order of i, on
 // the calling thread. At most `ahead` results per thread are made before they are taken, so memory does not grow with
-// `count`. An exception from make(i) or take(i, …) ends the work and is thrown here; of several, the one with least i.
-// So is the failure to start a thread. One thread means the calling one: no other is started.
+// `count`. More than kMostThreads threads are not started. An exception from make(i) or take(i, …) ends the work and is
+// thrown here; of several, the one with least i. So is the failure to start a thread. One thread means the calling one:
+// no other is started.
 template <class Make, class Take>
 void ordered_map(std::size_t count, unsigned threads, Make&& make, Take&& take, std::size_t ahead = 4) {
   using Result = std::invoke_result_t<Make&, std::size_t>;
@@ -31,7 +34,8 @@ void ordered_map(std::size_t count, unsigned threads, Make&& make, Take&& take, 
     std::exception_ptr error;
   };
   // Result i goes to made[i % window]: nothing that a worker does outside make(i) can throw.
-  const std::size_t workers_needed = std::min<std::size_t>(threads, count), window = workers_needed * ahead;
+  const std::size_t workers_needed = std::min({std::size_t{threads}, count, kMostThreads});
+  const std::size_t window = workers_needed * ahead;
   std::vector<Made> made(window);
   std::mutex mutex;
   std::condition_variable made_changed, taken_changed;

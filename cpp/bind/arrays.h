@@ -20,6 +20,7 @@
 #include "base/span.h"
 #include "base/strings.h"
 #include "base/symbols.h"
+#include "base/utf8.h"
 
 namespace treeglot {
 
@@ -119,7 +120,10 @@ inline PickledStrings to_pickle(const Strings& strings) {
   return {nanobind::bytes(strings.bytes().data(), strings.bytes().size()), to_bytes(strings.ends())};
 }
 inline Strings from_pickle(const PickledStrings& state) {
-  return Strings(std::string(bytes_view(std::get<0>(state))), from_bytes<std::uint32_t>(std::get<1>(state)));
+  Strings out(std::string(bytes_view(std::get<0>(state))), from_bytes<std::uint32_t>(std::get<1>(state)));
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (!is_utf8(out[i])) throw nanobind::value_error("a pickle with text that is not UTF-8");
+  return out;
 }
 
 // For __eq__: what is of another type is not equal.

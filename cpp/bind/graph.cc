@@ -4,6 +4,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstdio>
@@ -108,16 +109,16 @@ void bind_hypergraph(nb::module_& m) {
       .def("__repr__", &described, "Its size and its goal.")
       .def(
           "__getstate__",
-          [](nb::handle self) {
+          [](nb::handle_t<Hypergraph> self) {
             return nb::make_tuple(self.attr("first_edge"), self.attr("first_tail"), self.attr("tails"),
                                   self.attr("goal"));
           },
           nb::sig("def __getstate__(self) -> tuple[object, ...]"), "Its arrays and its goal.")
       .def(
           "__setstate__",
-          [](Hypergraph& self, const nb::tuple& state) {
-            new (&self)
-                Hypergraph(from_arrays(state[0], state[1], state[2], nb::cast<std::optional<NodeId>>(state[3])));
+          [](Hypergraph& self, const std::tuple<nb::object, nb::object, nb::object, std::optional<NodeId>>& state) {
+            const auto& [first_edge, first_tail, tails, goal] = state;
+            new (&self) Hypergraph(from_arrays(first_edge, first_tail, tails, goal));
           },
           nb::sig("def __setstate__(self, state: tuple[object, ...]) -> None"), "From its arrays and its goal.");
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <tuple>
 
+#include "base/limits.h"
 #include "bind/arrays.h"
 #include "bind/core.h"
 #include "bind/guarded.h"
@@ -312,6 +313,7 @@ void bind_banks(nb::module_& m) {
   m.def(
       "annotate",
       [](const Dependency& tree, std::size_t target_length, const Alignment& alignment) {
+        check_at_most("the number of target words", target_length, 1 << 24);
         alignment.check(tree.size(), target_length);
         const Relations relations(tree.heads());
         const Frontier frontier(alignment.links(), tree.size(), target_length);

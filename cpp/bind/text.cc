@@ -77,7 +77,7 @@ void bind_tokens(nb::module_& m) {
       .def("__eq__", &equal<Tokens>, "other"_a.none())
       .def("__hash__", [](const Tokens& self) { return hash_of(self.words, hash_bytes(self.text)); })
       .def("__repr__", [](const Tokens& self) { return "<Tokens: " + self.line() + ">"; })
-      .def("__reduce__", [](nb::handle self) {
+      .def("__reduce__", [](nb::handle_t<Tokens> self) {
         const auto fields = nb::make_tuple(self.attr("text"), self.attr("words"), self.attr("spans"));
         return nb::typed<nb::tuple, nb::object, nb::ellipsis>(nb::make_tuple(self.type(), fields));
       });

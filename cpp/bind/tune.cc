@@ -121,6 +121,7 @@ void bind_tune(nb::module_& m) {
       .def(
           "best",
           [](const Pool& self, const ArrayIn<double>& weights) {
+            self.check_weights(as_span(weights));
             std::vector<std::int64_t> out;
             for (std::size_t s = 0; s < self.sentences(); ++s) {
               out.push_back(self.begin(s) == self.end(s) ? -1 : std::int64_t{self.best(s, as_span(weights))});

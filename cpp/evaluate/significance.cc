@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/limits.h"
 #include "base/random.h"
 
 namespace treeglot {
@@ -57,6 +58,7 @@ SignTest sign_test(const Metric& metric, std::span<const double> baseline, std::
 Resampled paired_bootstrap(const Metric& metric, std::span<const double> baseline, std::span<const double> system,
                            std::size_t samples, std::uint64_t seed) {
   const std::size_t sentences = check_pair(metric, baseline, system);
+  check_at_most("the number of samples", samples, kMostSamples);
   Random random(seed);
   Resampled out;
   std::vector<double> baseline_sum(metric.width()), system_sum(metric.width());

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/limits.h"
 #include "base/random.h"
 #include "graph/inside_outside.h"
 
@@ -83,6 +84,7 @@ std::optional<Derivation> viterbi(const Hypergraph& graph, std::span<const doubl
 
 std::vector<Derivation> sample(const Hypergraph& graph, std::span<const double> scores, std::size_t number,
                                std::uint64_t seed) {
+  check_at_most("the number of samples", number, kMostSamples);
   check_scores(graph, scores);
   const std::vector<double> inner = inside<LogSum>(graph, scores);
   if (graph.goal() == kNoNode || LogSum::is_zero(inner[graph.goal()])) {

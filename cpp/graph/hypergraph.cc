@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/limits.h"
+
 namespace treeglot {
 namespace {
 
@@ -62,7 +64,7 @@ bool operator==(const Hypergraph& a, const Hypergraph& b) {
 }
 
 NodeId Builder::add_nodes(std::size_t number) {
-  if (number >= kNoNode - nodes_) throw std::length_error("a hypergraph holds fewer than 2^32 - 1 nodes");
+  check_at_most("the number of nodes", number, kMostNodes - nodes_);
   const NodeId first = nodes_;
   nodes_ += static_cast<NodeId>(number);
   return first;

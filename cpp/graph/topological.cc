@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/limits.h"
+
 namespace treeglot {
 namespace {
 
@@ -16,7 +18,7 @@ std::span<const NodeId> tails_of(const LooseEdges& edges, std::size_t edge) {
 }
 
 void check(const LooseEdges& edges) {
-  if (edges.nodes >= kNoNode) throw std::length_error("a hypergraph holds fewer than 2^32 nodes");
+  check_at_most("the number of nodes", edges.nodes, kMostNodes);
   if (edges.first_tail.size() != edges.heads.size() + 1) {
     throw std::invalid_argument("first_tail has " + text(edges.first_tail.size()) + " offsets for " +
                                 text(edges.heads.size()) + " edges; expected one more than edges");

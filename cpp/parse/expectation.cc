@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/limits.h"
 #include "base/thread_pool.h"
 
 namespace treeglot {
@@ -239,6 +240,7 @@ void TrainingLevel::lay_out(const Treebank& bank) {
       total += size(bank, kind, rule);
     }
   }
+  check_at_most("the number of probabilities of a grammar", total, std::size_t{1} << 30);
   scores.assign(total, 0.0);
 }
 

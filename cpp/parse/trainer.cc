@@ -33,6 +33,12 @@ void for_each_rule(const Treebank& bank, Do action) {
   }
 }
 
+void check_share(const char* name, double value) {
+  if (!(value >= 0.0 && value <= 1.0)) {
+    throw std::invalid_argument(std::string(name) + " is " + std::to_string(value) + "; expected a number from 0 to 1");
+  }
+}
+
 void append_bytes(std::string& out, const void* data, std::size_t size) {
   out.append(static_cast<const char*>(data), size);
 }
@@ -112,15 +118,26 @@ double Trainer::em(unsigned threads) {
   return found.log_likelihood;
 }
 
+// Whether the level as it is is the last of the grammar.
+bool Trainer::finished() const {
+  if (grammar_->levels.empty()) return false;
+  const Level& last = grammar_->levels.back();
+  return level_.states == last.states && level_.coarse == last.coarse;
+}
+
 void Trainer::split(std::uint64_t seed, double noise) {
+  check_share("noise", noise);
+  const bool from_finished = finished() || grammar_->levels.empty();
   TrainingLevel old = std::move(level_);
   level_ = TrainingLevel();
   for (Symbol label = 0; label < old.states.size(); ++label)
     level_.states.push_back(label == grammar_->root ? old.states[label] : 2 * old.states[label]);
   level_.lay_out(*bank_);
   for (Symbol label = 0; label < old.states.size(); ++label) {
-    for (std::uint32_t s = 0; s < level_.states[label]; ++s)
-      level_.coarse.push_back(old.first[label] + (label == grammar_->root ? s : s / 2));
+    for (std::uint32_t s = 0; s < level_.states[label]; ++s) {
+      const std::uint32_t before = old.first[label] + (label == grammar_->root ? s : s / 2);
+      level_.coarse.push_back(from_finished ? before : old.coarse[before]);
+    }
   }
   Random random(seed);
   const auto old_state = [&](Symbol label, std::size_t s) { return label == grammar_->root ? s : s / 2; };
@@ -163,6 +180,7 @@ std::vector<double> Trainer::expected_states(unsigned threads) const {
 
 std::size_t Trainer::merge(double share, unsigned threads) {
   if (!split_) throw std::invalid_argument("nothing was split that could be merged");
+  check_share("share", share);
   const std::vector<double> often = expected_states(threads);
   std::vector<double> part(level_.total_states(), 0.0);  // of a state in its pair
   std::vector<std::uint32_t> pairs;
@@ -223,6 +241,8 @@ void Trainer::merge_states(std::span<const std::uint8_t> is_merged, std::span<co
 }
 
 void Trainer::smooth(double grammar, double lexicon) {
+  check_share("grammar", grammar);
+  check_share("lexicon", lexicon);
   for_each_rule(*bank_, [&](RuleKind kind, std::uint32_t r, const BankRule& rule) {
     const std::size_t heads = level_.states[rule.head], rows = combinations(kind, rule, level_.states);
     const double part = kind == RuleKind::lexical ? lexicon : grammar;
@@ -240,6 +260,14 @@ void Trainer::smooth(double grammar, double lexicon) {
 }
 
 void Trainer::finish_level(unsigned threads, double least, double lexicon) {
+  check_share("least", least);
+  check_share("lexicon", lexicon);
+  if (grammar_->levels.empty()) {
+    level_.coarse.clear();  // there is nothing below it
+  } else if (finished()) {  // each state is a part of itself
+    level_.coarse.resize(level_.total_states());
+    std::iota(level_.coarse.begin(), level_.coarse.end(), 0u);
+  }
   Level out;
   out.states = level_.states;
   out.number_states();

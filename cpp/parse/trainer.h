@@ -47,6 +47,7 @@ class Trainer : public Exclusive {
   const Treebank& bank() const { return *bank_; }
 
  private:
+  bool finished() const;
   void normalise();
   std::vector<double> expected_states(unsigned threads) const;
   void merge_states(std::span<const std::uint8_t> is_merged, std::span<const double> part);

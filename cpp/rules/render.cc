@@ -1,5 +1,6 @@
 #include "rules/render.h"
 
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 #include <utility>
@@ -54,6 +55,14 @@ void variable_labels(std::string_view source, std::vector<std::uint32_t>& labels
 }
 
 }  // namespace
+
+Codes::Codes(std::span<const std::int32_t> given_offsets, std::span<const char> given_bytes)
+    : offsets(given_offsets), bytes(given_bytes) {
+  if (offsets.empty()) return;
+  const bool inside = offsets.front() >= 0 && static_cast<std::size_t>(offsets.back()) <= bytes.size();
+  if (!inside || !std::ranges::is_sorted(offsets))
+    throw std::invalid_argument("the offsets of a column decrease or lead outside of its bytes");
+}
 
 std::string escaped(std::string_view word) {
   const bool variable = word.size() > 1 && word.front() == '[' && word.back() == ']';

@@ -17,6 +17,10 @@ std::string escaped(std::string_view word);
 
 // Codes in the memory of an Arrow binary array.
 struct Codes {
+  Codes() = default;
+  // Refuses offsets that decrease or lead outside of the bytes.
+  Codes(std::span<const std::int32_t> offsets, std::span<const char> bytes);
+
   std::span<const std::int32_t> offsets;  // one more than rows
   std::span<const char> bytes;
 

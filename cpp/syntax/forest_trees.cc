@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/symbols.h"
 #include "graph/derivation.h"
 #include "graph/inside_outside.h"
@@ -81,6 +82,7 @@ std::vector<ScoredTree> kbest_trees(const ParseForest& forest, std::size_t k) {
 
 std::vector<Tree> sample_trees(const ParseForest& forest, std::size_t number, std::uint64_t seed) {
   std::vector<Tree> trees;
+  check_at_most("the number of samples", number, kMostSamples);
   if (!forest.parsed()) return std::vector<Tree>(number);
   for (const Derivation& derivation : sample(forest.graph(), forest.scores(), number, seed))
     trees.push_back(derived_tree(forest, derivation.edges));

@@ -23,6 +23,8 @@ bool comes_before(const Line& a, const Line& b) {
 void sort_envelope(Envelope& envelope) {
   std::vector<Line>& lines = envelope.lines;
   std::vector<double>& begin = envelope.begin;
+  // Huge weights can make values that are no numbers, which have no order.
+  std::erase_if(lines, [](const Line& line) { return !std::isfinite(line.slope) || !std::isfinite(line.intercept); });
   std::sort(lines.begin(), lines.end(), comes_before);
   begin.clear();
   std::size_t size = 0;  // lines[0 … size) are the envelope of those seen so far

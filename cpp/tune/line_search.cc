@@ -6,12 +6,14 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/limits.h"
 #include "base/random.h"
 
 namespace treeglot {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::uint32_t kMostSteps = 100'000;
 constexpr double kNarrow = 1e-9;  // relative to where the interval is
 
 // A sentence changes from one hypothesis to another.
@@ -67,10 +69,7 @@ void check(const Pool& pool, const Metric& metric, std::span<const double> weigh
     throw std::invalid_argument("the pool has " + std::to_string(pool.width()) + " statistics, the metric has " +
                                 std::to_string(metric.width()));
   }
-  if (weights.size() != pool.features()) {
-    throw std::invalid_argument(std::to_string(weights.size()) + " weights for " + std::to_string(pool.features()) +
-                                " features");
-  }
+  pool.check_weights(weights);
   for (const double weight : weights) {
     if (!std::isfinite(weight)) throw std::invalid_argument("a weight is not a finite number");
   }
@@ -118,6 +117,8 @@ LineStep line_search_from(const Pool& pool, const Metric& metric, std::span<cons
 Ascent ascend(const Pool& pool, const Metric& metric, std::span<const double> start, std::span<const double> spreads,
               const AscentOptions& options, std::uint64_t seed) {
   if (spreads.size() != start.size()) throw std::invalid_argument("as many spreads as weights are needed");
+  check_at_most("the number of directions", options.directions, kMostSteps);
+  check_at_most("the number of rounds", options.rounds, kMostSteps);
   Ascent out{{start.begin(), start.end()}, 0.0, 0.0, 0};
   std::vector<std::size_t> tuned;
   for (std::size_t feature = 0; feature < spreads.size(); ++feature) {

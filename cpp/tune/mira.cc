@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/limits.h"
 #include "base/random.h"
 
 namespace treeglot {
@@ -130,6 +131,9 @@ std::vector<double> sum_of(const Pool& pool, std::span<const double> weights, st
 
 double rescore(const Pool& pool, const Metric& metric, std::span<const double> weights,
                std::span<const std::uint8_t> chosen) {
+  pool.check_weights(weights);
+  if (chosen.size() != pool.sentences() || metric.width() != pool.width())
+    throw std::invalid_argument("the sentences chosen and the metric do not fit the pool");
   return metric.score(sum_of(pool, weights, chosen));
 }
 
@@ -140,6 +144,7 @@ MiraResult mira(const Pool& pool, const Metric& sentence_metric, const Metric& m
       metric.width() != pool.width() || sentence_metric.width() != pool.width()) {
     throw std::invalid_argument("weights, units, sentences held out and metrics do not fit the pool");
   }
+  check_at_most("the number of epochs", options.epochs, 100'000);
   MiraResult out;
   out.weights.assign(start.begin(), start.end());
   std::vector<std::size_t> order;

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/limits.h"
 #include "base/random.h"
 
 namespace treeglot {
@@ -41,6 +42,9 @@ Pairs sample_pairs(const Pool& pool, std::span<const double> scores, const PairO
     throw std::invalid_argument(std::to_string(scores.size()) + " scores for " + std::to_string(pool.hypotheses()) +
                                 " hypotheses");
   }
+  check_at_most("the number of samples", options.samples, kMostSamples);
+  for (const double score : scores)
+    if (!std::isfinite(score)) throw std::invalid_argument("a score is not a finite number");
   Random random(seed);
   Pairs out;
   std::vector<Pair> pairs;

@@ -5,12 +5,14 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/limits.h"
 #include "graph/hypergraph.h"
 
 namespace treeglot {
 namespace {
 
 constexpr std::size_t kMostColumns = 64;  // more features than this are sparse
+constexpr std::size_t kMostFeatures = 1 << 26;
 
 std::string number(std::size_t n) { return std::to_string(n); }
 
@@ -19,6 +21,7 @@ std::string number(std::size_t n) { return std::to_string(n); }
 Pool::Pool(std::span<const std::uint32_t> first_hypothesis, SparseRows rows, std::span<const double> statistics,
            std::size_t features, std::shared_ptr<const void> owner)
     : first_(first_hypothesis), rows_(rows), statistics_(statistics), features_(features), owner_(std::move(owner)) {
+  check_at_most("the number of features", features, kMostFeatures);
   if (rows.first.empty()) throw std::invalid_argument("first_feature must begin with 0");
   check_offsets("first_hypothesis", first_hypothesis, rows.size());
   if (rows.first.front() != 0 || !std::is_sorted(rows.first.begin(), rows.first.end()) ||
@@ -55,7 +58,13 @@ Pool::Pool(std::span<const std::uint32_t> first_hypothesis, SparseRows rows, std
   }
 }
 
+void Pool::check_weights(std::span<const double> weights) const {
+  if (weights.size() != features_)
+    throw std::invalid_argument(number(weights.size()) + " weights for " + number(features_) + " features");
+}
+
 std::vector<double> Pool::scores(std::span<const double> weights) const {
+  check_weights(weights);
   if (columns_.empty()) return rows_.products(weights);
   std::vector<double> out;
   along(0, hypotheses(), weights, out);

@@ -46,7 +46,8 @@ class Pool {
 
   std::size_t sentences() const { return first_.size() - 1; }
   std::size_t features() const { return features_; }
-  std::size_t width() const { return width_; }  // of the statistics
+  std::size_t width() const { return width_; }                // of the statistics
+  void check_weights(std::span<const double> weights) const;  // refuses those of another number of features
   // What weights make of every hypothesis. Most searches are for a step that is not taken: the next one begins with the
   // same weights.
   std::vector<double> scores(std::span<const double> weights) const;

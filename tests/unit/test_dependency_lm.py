@@ -355,7 +355,9 @@ def test_numbers_and_states_of_other_models(model: DependencyModel) -> None:
         small.core.score_child(DependencySide.left, 1, 7, 0)
     with pytest.raises(IndexError, match="no word has this number"):
         small.word(7)
-    with pytest.raises(TypeError, match=r"sentences: collections\.abc\.Sequence\[treeglot\._core\.Dependency\]"):
+    with pytest.raises(
+        TypeError, match=r"^score_sentences\(\) cannot take .* expected .*sentences: .*Sequence\[Dependency\]"
+    ):
         small.score_sentences([SAW, "the old man"])  # type: ignore[list-item]
 
 

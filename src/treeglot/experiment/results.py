@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
 
 from treeglot.base.errors import FormatError
-from treeglot.base.files import PathLike
+from treeglot.base.files import PathLike, parse_json, read_json
 from treeglot.evaluate.page import shown
 from treeglot.syntax.draw.bars import columns, html_table
 
@@ -81,5 +80,13 @@ def load_report(folder: PathLike) -> Report:
     if not (place / REPORT).is_file():
         raise FormatError(str(place), 0, f"has no {REPORT}: the experiment has not ended")
     timings = place / "timings.js"
-    measured = json.loads(timings.read_text().partition("=")[2].rstrip("\n;")) if timings.is_file() else {"steps": {}}
-    return Report(place, json.loads((place / REPORT).read_text()), measured["steps"])
+    measured: dict[str, Any] = {"steps": {}}
+    if timings.is_file():
+        text = timings.read_bytes().partition(b"=")[2].rstrip(b"\n;")
+        measured = parse_json(text, str(timings))
+    report = Report(place, read_json(place / REPORT), measured.get("steps", {}))
+    try:
+        str(report)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise FormatError(str(place / REPORT), 0, f"is no report of an experiment: {error!r}") from None
+    return report

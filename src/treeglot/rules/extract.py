@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from treeglot._core import Extractor, LexicalTable, Tally
 from treeglot.base.errors import FormatError, UsageError
-from treeglot.base.files import PathLike, write_binary
+from treeglot.base.files import PathLike, read_json, write_binary
 from treeglot.base.options import unknown
 from treeglot.corpus.pairs import Pair
 from treeglot.rules.count_files import write_counts, write_lexical, write_words
@@ -46,7 +46,7 @@ class Extraction:
         """An extraction that is complete."""
         path = Path(folder)
         try:
-            return Extraction(path, json.loads((path / "extraction.json").read_text()))
+            return Extraction(path, read_json(path / "extraction.json"))
         except FileNotFoundError:
             raise FormatError(str(path), 0, "holds no finished extraction: extraction.json is missing") from None
 

@@ -1,0 +1,270 @@
+"""Mutated inputs for every reader that is written in Python: `python tests/fuzz/readers.py READER|all COUNT SEED`.
+
+An input may be refused with a `TreeglotError` or an `OSError` alone. Another exception, 10 seconds of CPU time or 1 GB
+for one input end the run with an error. The input is then in `fuzz-READER.bad`.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import random
+import resource
+import signal
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from treeglot import TreeglotError, _core
+from treeglot.base.options import load_options
+from treeglot.base.toml import TomlFile
+from treeglot.decode.kbest import read_kbest
+from treeglot.decode.weights import read_weights
+from treeglot.experiment.recipe import load_recipe
+from treeglot.experiment.results import load_report
+from treeglot.foreign import read_foreign_weights
+from treeglot.foreign.config import decoder_of, read_config
+from treeglot.foreign.input import input_line
+from treeglot.models.model import ModelFile
+from treeglot.parse.kbest import read_tree_lists
+from treeglot.rules.table import compile_table
+from treeglot.syntax.formats import read_dependencies
+from treeglot.tune.kbest import KBest
+
+SECONDS, MEMORY = 10, 1 << 30
+PARTS = [
+    b"(", b")", b"[", b"]", b"{", b"}", b"[[", b"]]", b"=", b"==", b",", b".", b":", b'"', b"'", b'"""', b"#", b"\n",
+    b"\r\n", b"\t", b" ", b"\\", b"\\u", b"\\ud800", b"|||", b"|", b"<", b">", b"</", b"<c>", b"&amp;", b"&#0;", b"_",
+    b"-", b"--", b"0", b"-1", b"4294967296", b"18446744073709551616", b"9" * 400, b"1e999", b"nan", b"inf", b"-0.0",
+    b"0x1f", b"1_0", b"true", b"null", b"\xff", b"\xc3", b"\xed\xa0\x80", b"\xf0\x9f\x98\x80", b"\0", b"\xef\xbb\xbf",
+    b"1979-05-27", b"lm", b"X",
+]  # fmt: skip
+Reader = Callable[[Path], Any]
+
+
+def mutated(seeds: list[bytes], draw: random.Random) -> bytes:
+    """One of the seeds after one to six changes."""
+    data = bytearray(draw.choice(seeds))
+    for _ in range(draw.randint(1, 6)):
+        at = draw.randrange(len(data) + 1)
+        until = min(len(data), at + draw.choice((1, 1, 2, 8, 60)))
+        part = draw.choice(PARTS)
+        how = draw.randrange(9)
+        if how == 0:
+            data[at:at] = part
+        elif how == 1:
+            data[at:until] = part
+        elif how == 2:
+            del data[at:until]
+        elif how == 3:
+            data[at:at] = data[at:until]
+        elif how == 4 and data:
+            data[draw.randrange(len(data))] = draw.randrange(256)
+        elif how == 5 and data:
+            data[draw.randrange(len(data))] ^= 1 << draw.randrange(8)
+        elif how == 6:
+            data[at:] = draw.choice(seeds)[at:]
+        elif how == 7:
+            data[at:at] = draw.choice((part, bytes(data[at:until]))) * draw.choice((3, 40, 40, 2000))
+        else:
+            del data[at:]
+    return bytes(data)
+
+
+def pools(folder: Path) -> tuple[list[bytes], Callable[[bytes, random.Random], bytes]]:
+    """A tuning pool, and what gives half of its mutants valid checksums: numbers change within the sections."""
+    path = folder / "seed"
+    KBest.of([[("the house", {"lm": -0.5, "p": 1.0}), ("a", {"p": 2.0})], []]).save(path)
+    content = _core.read_sections(str(path), "kbest", 1)
+
+    def valid(_: bytes, draw: random.Random) -> bytes:
+        changed = dict(content)
+        for _ in range(draw.randint(1, 3)):
+            name = draw.choice(sorted(changed))
+            changed[name] = mutated([changed[name]], draw)
+            if draw.random() < 0.1:
+                del changed[draw.choice(sorted(changed))]
+            if not changed:
+                break
+        _core.write_sections(str(path), "kbest", 1, changed)
+        return path.read_bytes()
+
+    return [path.read_bytes()], valid
+
+
+def parquet(folder: Path) -> bytes:
+    """A rule table as training writes it."""
+    columns: dict[str, Any] = {
+        "lhs": ["X", "NP"], "source": ["das [X,1]", "NP( DT( das ) [NN,1] )"], "target": ["the [X,1]", "[NN,1] it"],
+        "alignment": ["0-0", ""], "labels": ["X NP", ""], "structure": ["2 0", "0 1"],
+        **{f"{kind}_{way}": [0.5, 0.25] for kind in ("p", "lex")
+           for way in ("target_given_source", "source_given_target")},
+    }  # fmt: skip
+    pq.write_table(pa.table(columns), folder / "seed.parquet", compression="none")
+    return (folder / "seed.parquet").read_bytes()
+
+
+def through(read: Callable[[Path], Iterable[Any]]) -> Reader:
+    """Reads to the end."""
+    return lambda path: list(read(path))
+
+
+def config(path: Path) -> None:
+    read_config(path, decoder_of(path))
+
+
+def lines(path: Path) -> None:
+    for line in path.read_bytes().decode("utf-8", "replace").split("\n"):
+        for decoder in ("cdec", "joshua", "moses", "travatar"):
+            input_line(line, decoder, markup=True)
+
+
+def report(path: Path) -> None:
+    folder = path.parent / "report"
+    folder.mkdir(exist_ok=True)
+    (folder / "report.json").write_bytes(path.read_bytes())
+    load_report(folder)
+
+
+def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
+    """By name: seeds, and what reads a file."""
+    toml = (
+        b'kind = "hiero"\nlm = "lm.bin"\nrules = "rules.table"\n\n'
+        b"[search]\npop_limit = 200\nbeam = 0\nthreshold = 0.5\n"
+    )
+    recipe = (
+        b'title = "A"\nseed = 7\n\n[data]\ntrain = { source = "a", target = "b" }\n\n[[system]]\nname = "x"\n'
+        b'kind = "hiero"\n[system.search]\npop_limit = 10\n\n[test.dev]\nsource = "c"\nreference = ["d", "e"]\n'
+    )
+    candc = (
+        b"# made by hand\n(The_1 (NP[nb]{Y}/N{Y}<1>){_} 1 dog_2 0)\nwill_3 (S[dcl]\\NP)/(S[b]\\NP) 1 dog_2 0\n"
+        b"<c> The|the|DT|I-NP|O|NP[nb]/N dog|dog|NN|I-NP|O|N will|will|MD|I-VP|O|N\n\n"
+    )
+    enju = (
+        b'<sentence id="s0" parse_status="success"><cons id="c0" cat="S" head="c1" sem_head="c1"><cons id="c1" '
+        b'cat="NX" head="t0" sem_head="t0"><tok id="t0" cat="N" pos="NN" base="dog" pred="noun_arg0">Dogs</tok></cons> '
+        b'<tok id="t1" cat="V" pos="VBP" base="bark" pred="verb_arg1" arg1="c1">bark</tok></cons>.</sentence>\n'
+    )
+    standoff = b'0\t10\tsentence id="s0"\n0\t4\ttok id="t0" cat="N" pos="NN" base="dog" pred="noun_arg0"\n'
+    bleu = {"score": 1.5, "interval": [1, 2], "signature": "x", "against": {"difference": 1, "sign_test": {"p": 0.5}}}
+    found = {
+        "title": "A", "baseline": "x", "signature": "y", "systems": [{"name": "x", "rules": 5}],
+        "tests": {"dev": {"scores": [{"system": "x", "scores": {"BLEU": bleu}}]}},
+    }  # fmt: skip
+    (folder / "text").write_text("Dogs bark .")
+    moses = (
+        b"[feature]\nKENLM name=LM0 factor=0 path=lm.arpa order=3\nPhraseDictionaryMemory name=TM0 path=rules\n"
+        b"[weight]\nLM0= 0.5\nTM0= 0.1 0.2\nWordPenalty0= -1\n[cube-pruning-pop-limit]\n100\n"
+    )
+    joshua = (
+        b"lm = kenlm 3 false false 100 lm.arpa\ntm = hiero -owner pt -maxspan 20 -path grammar\n"
+        b"pop-limit = 100\nlm_0 1.0\ntm_pt_0 0.3\n"
+    )
+    travatar = b"[tm_file]\nrules.gz\n\n[lm_file]\nlm.arpa\n\n[weight_vals]\nlm=0.2\nword=0.5\n[pop_limit]\n200\n"
+    cdec = (
+        b"formalism=scfg\ngrammar=rules.gz\nweights=weights.txt\n"
+        b"feature_function=KLanguageModel lm.arpa\nfeature_function=WordPenalty\n"
+    )
+    return {
+        "weights": ([b"# a guess\nlm 0.5\nword_penalty -1e-3\n\nsubst_f[X\xe2\x86\x92Y] 2\n"], read_weights),
+        "model.toml": ([toml], lambda path: load_options(ModelFile, path)),
+        "toml": ([toml, recipe], lambda path: TomlFile(path)),
+        "recipe": ([recipe], load_recipe),
+        "candc": ([candc], through(lambda path: read_dependencies(path, "candc"))),
+        "candc-skip": ([candc], through(lambda path: read_dependencies(path, "candc", skip_bad=True))),
+        "enju": ([enju], through(lambda path: read_dependencies(path, "enju", skip_bad=True))),
+        "enju-so": (
+            [standoff],
+            through(lambda path: read_dependencies(path, "enju-so", skip_bad=True, text=str(folder / "text"))),
+        ),
+        "kbest": ([b"0 ||| the house ||| lm=-1.5 p=0.25 ||| -2.5\n1 ||| a ||| p=1 ||| 0\n"], through(read_kbest)),
+        "tree-lists": (
+            [b"sentence 1:\na\n2 best:\n-1.5\t( (S (A a)))\n-2\t( (S (B a)))\n\n"],
+            through(read_tree_lists),
+        ),
+        "report": ([json.dumps(found).encode()], report),
+        "configs": ([moses, joshua, travatar, cdec], config),
+        "moses.ini": ([moses], lambda path: read_foreign_weights(path, "moses")),
+        "joshua.config": ([joshua], lambda path: read_foreign_weights(path, "joshua")),
+        "travatar.ini": ([travatar], lambda path: read_foreign_weights(path, "travatar")),
+        "cdec.weights": ([b"LanguageModel 0.5\nPhraseModel_0 1.5\n"], lambda path: read_foreign_weights(path, "cdec")),
+        "input-lines": ([b'<seg id="1" grammar="g.gz"> das haus ||| the house </seg>\ndas &lt;x> haus\n'], lines),
+        "parquet": ([parquet(folder)], lambda path: compile_table(path, folder / "table")),
+        "pool": ([], KBest.load),
+    }
+
+
+class Fuzzer:
+    """One reader, one stream of inputs."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name = name
+        self.folder = folder
+        self.seeds, self.read = readers(folder)[name]
+        self.valid: Callable[[bytes, random.Random], bytes] | None = None
+        if name == "pool":
+            self.seeds, self.valid = pools(folder)
+        self.path = folder / {"parquet": "in.parquet"}.get(name, "in")
+        self.input = b""
+
+    def fail(self, problem: str) -> None:
+        bad = Path(f"fuzz-{self.name}.bad")
+        bad.write_bytes(self.input)
+        raise SystemExit(f"{self.name}: {problem}; the input is in {bad}")
+
+    def one(self, data: bytes) -> bool:
+        """Whether an input is refused."""
+        self.input = data
+        self.path.write_bytes(data)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        try:
+            self.read(self.path)
+        except (TreeglotError, OSError):
+            return True
+        except BaseException as error:
+            self.fail(f"{type(error).__name__}: {error}")
+        finally:
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        return False
+
+    def run(self, count: int, seed: int) -> None:
+        draw = random.Random(f"{self.name} {seed}")
+        signal.signal(signal.SIGPROF, lambda *_: self.fail(f"takes more than {SECONDS} s of CPU time"))
+        for good in self.seeds:
+            self.one(good)
+        refused = 0
+        for number in range(count):
+            data = mutated(self.seeds, draw)
+            refused += self.one(self.valid(data, draw) if self.valid and number % 2 else data)
+        print(f"{self.name}: {count} inputs, {refused} refused, seed {seed}", flush=True)
+
+
+def main() -> None:
+    faulthandler.enable()
+    warnings.simplefilter("ignore")
+    name, count, seed = sys.argv[1], sys.argv[2], sys.argv[3]
+    with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as place:
+        folder = Path(place)
+        names = list(readers(folder))
+        if name != "all" and name not in names:
+            raise SystemExit(f"{name} is no reader; expected all, {', '.join(names)}")
+        if "libasan" not in os.environ.get("LD_PRELOAD", ""):
+            used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+            resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+        for each in names if name == "all" else [name]:
+            fuzzer = Fuzzer(each, folder)
+            if seed == "-":
+                fuzzer.one(Path(count).read_bytes())
+            else:
+                fuzzer.run(int(count), int(seed))
+
+
+if __name__ == "__main__":
+    main()
