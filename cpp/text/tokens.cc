@@ -69,39 +69,29 @@ void append_utf8(std::string& out, char32_t character) {
   put(0x80 | (character & 0x3f));
 }
 
-CharacterKind kind_of(char32_t c) {
+CharacterKind kind_of(char32_t character) {
   using enum CharacterKind;
-  if (c < 0x80) {
-    if (c >= 'a' && c <= 'z') return lower;
-    if (c >= 'A' && c <= 'Z') return upper;
-    if (c >= '0' && c <= '9') return digit;
-    return c <= ' ' || c == 0x7f ? space : mark;
-  }
-  if (c <= 0xa0) return space;  // control characters and the no-break space
-  if (c < 0xc0) return c == 0xaa || c == 0xb5 || c == 0xba || c == 0xad ? letter : mark;
-  if (c == 0xd7 || c == 0xf7) return mark;
-  if (c < 0x2000) return c == 0x1680 ? space : letter;
-  if (c <= 0x200b || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0xfeff) return space;
-  if (c == 0x3000) return space;
-  if (c < 0x2070) return mark;
-  if (c < 0x2190) return letter;  // super- and subscripts, currency, letter-like signs, number forms
-  if (c < 0x2c00) return mark;
-  if (c < 0x2e00) return letter;
-  if (c < 0x2e80) return mark;
-  if (c == 0x3005 || c == 0x3007) return han;
-  if (c >= 0x3001 && c <= 0x3040) return wide_mark;
-  if (c < 0x3000) return han;  // radicals
-  if (c < 0x3100 || (c >= 0x31f0 && c < 0x3200)) return kana;
-  if (c < 0x3400) return letter;
-  if (c < 0xa000) return han;
-  if (c < 0xf900) return letter;  // Yi to Hangul
-  if (c < 0xfb00) return han;
-  if (c >= 0xff10 && c <= 0xff19) return digit;
-  if ((c >= 0xff21 && c <= 0xff3a) || (c >= 0xff41 && c <= 0xff5a)) return letter;
-  if (c >= 0xff66 && c <= 0xff9f) return kana;
-  if ((c >= 0xff01 && c <= 0xff65) || (c >= 0xfe30 && c < 0xfe50)) return wide_mark;
-  if (c >= 0x20000 && c < 0x40000) return han;
-  return c >= 0x1f000 && c < 0x20000 ? mark : letter;
+  struct Range {
+    char32_t first;  // up to the next range
+    CharacterKind kind;
+  };
+  static constexpr Range kRanges[] = {
+      {0, space},          {'!', mark},         {'0', digit},        {':', mark},         {'A', upper},
+      {'[', mark},         {'a', lower},        {'{', mark},         {0x7f, space},  // and control characters
+      {0xa1, mark},        {0xaa, letter},      {0xab, mark},        {0xad, letter},      {0xae, mark},
+      {0xb5, letter},      {0xb6, mark},        {0xba, letter},      {0xbb, mark},        {0xc0, letter},
+      {0xd7, mark},        {0xd8, letter},      {0xf7, mark},        {0xf8, letter},      {0x1680, space},
+      {0x1681, letter},    {0x2000, space},     {0x200c, mark},      {0x2028, space},     {0x202a, mark},
+      {0x202f, space},     {0x2030, mark},      {0x205f, space},     {0x2060, mark},      {0x2070, letter},
+      {0x2190, mark},      {0x2c00, letter},    {0x2e00, mark},      {0x2e80, han},       {0x3000, space},
+      {0x3001, wide_mark}, {0x3005, han},       {0x3006, wide_mark}, {0x3007, han},       {0x3008, wide_mark},
+      {0x3041, kana},      {0x3100, letter},    {0x31f0, kana},      {0x3200, letter},    {0x3400, han},
+      {0xa000, letter},    {0xf900, han},       {0xfb00, letter},    {0xfe30, wide_mark}, {0xfe50, letter},
+      {0xfeff, space},     {0xff00, wide_mark}, {0xff10, digit},     {0xff1a, wide_mark}, {0xff21, letter},
+      {0xff3b, wide_mark}, {0xff41, letter},    {0xff5b, wide_mark}, {0xff66, kana},      {0xffa0, letter},
+      {0x1f000, mark},     {0x20000, han},      {0x40000, letter}};
+  static_assert(std::ranges::is_sorted(kRanges, {}, &Range::first));
+  return std::prev(std::ranges::upper_bound(kRanges, character, {}, &Range::first))->kind;
 }
 
 }  // namespace treeglot
