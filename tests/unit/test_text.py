@@ -290,3 +290,15 @@ def test_boundaries_count_utf16() -> None:
     text, ends = broken(["😀 a", "b"], find_language("en"))
     assert text == "😀 a\nb"
     assert ends.tolist() == [2, 3, 4, 5, 6]
+
+
+def test_agreement_with_other_words() -> None:
+    texts, lines = zh_corpus()
+    side = TextSide.learn(TextSettings("zh", "learnt"), texts, lines)
+    assert side.agreement(lines, texts) == 100.0
+    whole = [line.replace("看见 了", "看见了") for line in lines]
+    # Each "看见了" of one word is two here, neither of them right.
+    joined = sum("看见了" in line for line in whole)
+    total = sum(len(line.split(" ")) for line in lines)
+    wanted = 200 * (total - 2 * joined) / (total + total - joined)
+    assert side.agreement(whole, texts) == pytest.approx(wanted)

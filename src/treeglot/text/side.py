@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal
 
@@ -123,6 +124,20 @@ class TextSide:
             return self.learnt.spacer.join(sentences, threads)
         return untokenise(sentences, self.language, threads)
 
+    def agreement(self, lines: Sequence[str], texts: Sequence[str] | None = None, threads: int = 1) -> float:
+        """How well it gives the words of other sentences, such as a treebank's: F1 of the words, in percent.
+
+        Blanks part the words of `lines`. Without `texts`, rules make the raw sentences.
+
+        >>> TextSide(TextSettings("en")).agreement(["Do n't go .", "He wo n't ."])
+        100.0
+        """
+        sentences = [line.split(" ") for line in lines]
+        raw = texts or [tokens.text for tokens in untokenise(sentences, self.language, threads)]
+        found = [tokens.words for tokens in self.tokenise(raw, threads)]
+        right = sum(len(_places(mine) & _places(theirs)) for mine, theirs in zip(found, sentences, strict=True))
+        return 200.0 * right / max(1, sum(map(len, found)) + sum(map(len, sentences)))
+
     @staticmethod
     def learn(
         settings: TextSettings, texts: Iterable[str] | None = None, words: Iterable[str] | None = None, threads: int = 1
@@ -150,6 +165,12 @@ class TextSide:
         cased = [tokens.words for tokens in sentences]
         caser = train_caser(cased) if settings.case == "lower" else None
         return TextSide(settings, Learnt(segmenter, Spacer.train(sentences), caser, unaligned))
+
+
+def _places(words: Sequence[str]) -> set[tuple[int, int]]:
+    """Where words begin and end, blanks aside."""
+    ends = list(accumulate(map(len, words)))
+    return {(end - len(word), end) for word, end in zip(words, ends, strict=True)}
 
 
 def lowered(sentences: Iterable[Sequence[str]]) -> list[list[str]]:
