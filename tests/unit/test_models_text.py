@@ -112,6 +112,15 @@ def test_a_text_of_several_sentences(hiero: Model) -> None:
     assert max(i for i, _ in found.alignment) == len(found.source_tokens) - 1
 
 
+def test_endless_sentences_are_translated_in_pieces(hiero: Model) -> None:
+    text = "，".join(["我" * 150] * 4) + "我" * 1000
+    found = hiero.translate(text)
+    assert found.source_tokens.words == [*"，".join(["我" * 150] * 4), *"我" * 1000]
+    assert [text[begin:end] for begin, end in found.source_tokens.spans] == found.source_tokens.words
+    assert [len(piece.words) for piece in found.sentences] == [151, 151, 151, *[200] * 5, 150]
+    assert max(i for i, _ in found.alignment) == len(text) - 1
+
+
 def test_words_pass_as_words(hiero: Model) -> None:
     assert hiero.translate(SOURCE[5]).text == hiero.translate(RAW_SOURCE[5]).text
     assert hiero.translate(["没", "有"]).source_tokens.spans == [(0, 1), (2, 3)]

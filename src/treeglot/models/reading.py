@@ -20,6 +20,9 @@ from treeglot.syntax import Dependency, ParseForest, Tree
 from treeglot.text import TextPipeline
 
 Given: TypeAlias = Source | Tree
+Place: TypeAlias = tuple[int, int]
+
+MOST_WORDS = 200  # of a piece that is translated at once: searches take more than linear time
 
 
 def open_model_parser(folder: Path, name: str) -> Parser[Any]:
@@ -69,26 +72,28 @@ class Reader:
                 [str(source)[a:b] for source, found in zip(given, spans, strict=True) for a, b in found or ()], threads
             )
         )
-        sentences: list[list[Tokens] | None] = [
-            None if found is None else [next(tokens) for _ in found] for found in spans
+        sentences: list[list[tuple[Place, Tokens]] | None] = [
+            None if found is None else [piece for place in found for piece in shorter(place, next(tokens))]
+            for found in spans
         ]
         units: list[Any] = []
         for source, found in zip(given, sentences, strict=True):
-            units += [_words(source)] if found is None else [each.words for each in found]
+            units += [_words(source)] if found is None else [each.words for _, each in found]
         inputs, surface = self.ready(units, threads)
         found_all = translate(inputs)
         targets = _to_text(text, found_all, surface, threads)
         made = iter(zip(found_all, targets, surface, strict=True))
         out = []
-        for source, places, found in zip(given, spans, sentences, strict=True):
-            if places is None or found is None:
+        for source, found in zip(given, sentences, strict=True):
+            if found is None:
                 translation, target, words = next(made)
                 out.append(translation.with_texts(Texts(place_words(words), target)))
                 continue
             parts = []
-            for each in found:
+            for _, each in found:
                 translation, target, _ = next(made)
                 parts.append(translation.with_texts(Texts(each, target)))
+            places = [place for place, _ in found]
             out.append(join_translations(str(source), places, parts, text.target.language.spaces))
         return out
 
@@ -117,6 +122,29 @@ class Reader:
         if hasattr(self.parser, "options"):
             self.parser.options = dataclasses.replace(self.parser.options, threads=threads)
         return self.parser.parse(sentences)
+
+
+def shorter(place: Place, tokens: Tokens) -> list[tuple[Place, Tokens]]:
+    """A sentence at its place in a text, in pieces of at most so many words, after a mark if there is one.
+
+    >>> [piece.line for _, piece in shorter((0, 5), place_words(["a", "b", "c"]))]
+    ['a b c']
+    """
+    if len(tokens) <= MOST_WORDS:
+        return [(place, tokens)]
+    words, spans = tokens.words, tokens.spans
+    out = []
+    start = 0
+    while start < len(words):
+        stop = min(start + MOST_WORDS, len(words))
+        if stop < len(words):
+            marks = (i for i in range(stop, start + MOST_WORDS // 2, -1) if not words[i - 1][-1].isalnum())
+            stop = next(marks, stop)
+        begin, end = spans[start][0], spans[stop - 1][1]
+        inner = [(a - begin, b - begin) for a, b in spans[start:stop]]
+        out.append(((place[0] + begin, place[0] + end), Tokens(tokens.text[begin:end], words[start:stop], inner)))
+        start = stop
+    return out
 
 
 def _clean(text: str) -> str:
