@@ -8,24 +8,57 @@ import sys
 from pathlib import Path
 
 import pytest
+from small_table import table
 
 from treeglot import _core, sample
 from treeglot.cli import main
+from treeglot.decode import SearchOptions
+from treeglot.lm import compile_ngram, train_ngram
+from treeglot.models.model import write_model
 from treeglot.parse.adapters import DependencyAdapter
 
 LIMITED = """
 import resource, sys
 from pathlib import Path
-from treeglot import parse
+from treeglot import models, parse
 from treeglot.cli import main
 used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (used + (512 << 20),) * 2)
-sys.exit(main(sys.argv[1:]))
+resource.setrlimit(resource.RLIMIT_AS, (used + (int(sys.argv[1]) << 20),) * 2)
+sys.exit(main(sys.argv[2:]))
 """
+OUT_OF_MEMORY = "error: not enough memory: std::bad_alloc"
+limited = pytest.mark.skipif(
+    "asan" in os.environ.get("LD_PRELOAD", "")
+    or "tsan" in os.environ.get("LD_PRELOAD", "")
+    or not Path("/proc/self/statm").exists(),
+    reason="sanitizers end the process themselves, and the limit is Linux's",
+)
 
 
-@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="AddressSanitizer ends the process itself")
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the limit is Linux's")
+def run_limited(mebibytes: int, *command: str) -> tuple[int, str]:
+    """The exit code and the last line on the standard error of a command that may take so much more memory."""
+    program = [sys.executable, "-c", LIMITED, str(mebibytes), *command]
+    ended = subprocess.run(program, capture_output=True, text=True, check=False)
+    return ended.returncode, ended.stderr.splitlines()[-1]
+
+
+@limited
+def test_a_search_that_does_not_fit(tmp_path: Path) -> None:
+    """All triples of so many translations: the lists that double ask for more than there is."""
+    words = [f"w{i}" for i in range(330)]
+    rules = [("X", "a", word, -1.0 - i / 1000) for i, word in enumerate(words)]
+    table(*rules, ("X", "X b X c X", "1 2 3", -0.1)).write(str(tmp_path / "rules.table"))
+    with pytest.warns(UserWarning):
+        compile_ngram(train_ngram([" ".join(words[i:]) for i in range(0, 330, 30)], order=2), tmp_path / "lm.bin")
+    options = SearchOptions(pop_limit=0, per_source=0, time_limit=600.0)
+    write_model(tmp_path, "hiero", {"p": 1.0, "lm": 0.1}, options)
+    (tmp_path / "text").write_text("a\na b a c a\na\n")
+    command = ["translate", str(tmp_path), str(tmp_path / "text"), "-o", str(tmp_path / "out")]
+    assert run_limited(150, *command, "--skip-bad") == (3, OUT_OF_MEMORY)
+    assert not (tmp_path / "out").exists()
+
+
+@limited
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_a_chart_that_does_not_fit(tmp_path: Path, threads: str) -> None:
     """One sentence whose chart is many times what the process may have: the first request for it fails."""
@@ -35,10 +68,7 @@ def test_a_chart_that_does_not_fit(tmp_path: Path, threads: str) -> None:
     (tmp_path / "text").write_text("a\n" + "a " * 30_000 + "\na\n")
     command = ["parse", str(tmp_path), str(tmp_path / "text"), "--threads", threads, "-o", str(tmp_path / "out.jsonl")]
     no_limits = ["--longest", "0", "--memory-limit", "0", "--time-limit", "0"]
-    ended = subprocess.run(
-        [sys.executable, "-c", LIMITED, *command, *no_limits], capture_output=True, text=True, check=False
-    )
-    assert (ended.returncode, ended.stderr.splitlines()[-1]) == (3, "error: not enough memory: std::bad_alloc")
+    assert run_limited(512, *command, *no_limits) == (3, OUT_OF_MEMORY)
     assert not (tmp_path / "out.jsonl").exists()
 
 
@@ -76,7 +106,7 @@ def test_a_language_model(
     fail_in(function, monkeypatch)
     capsys.readouterr()
     assert main(command) == 3
-    assert capsys.readouterr().err.splitlines()[-1] == "error: not enough memory: std::bad_alloc"
+    assert capsys.readouterr().err.splitlines()[-1] == OUT_OF_MEMORY
 
 
 @pytest.mark.parametrize(
@@ -94,7 +124,7 @@ def test_an_extraction(
     fail_in(function, monkeypatch)
     capsys.readouterr()
     assert main([*command, "--force"]) == 3
-    assert capsys.readouterr().err.splitlines()[-1] == "error: not enough memory: std::bad_alloc"
+    assert capsys.readouterr().err.splitlines()[-1] == OUT_OF_MEMORY
     assert {path.name: path.read_bytes() for path in (tmp_path / "model").iterdir()} == before
 
 

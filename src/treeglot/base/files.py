@@ -139,11 +139,12 @@ class Pause:
     waits = True  # more input did when the chunk at hand was complete
 
 
-def paused(values: list[T], path: PathLike) -> Iterator[T]:
+def paused(values: list[T], path: PathLike) -> Iterable[T]:
     """The values of a chunk; `Pause.now` is set with the last one if no more input waited then."""
-    if os.fspath(path) != "-" or not values:
-        yield from values
-        return
+    return _paused(values) if os.fspath(path) == "-" and values else values
+
+
+def _paused(values: list[T]) -> Iterator[T]:
     yield from values[:-1]
     Pause.now = not Pause.waits
     try:
