@@ -22,7 +22,7 @@ from treeglot.text import TextPipeline
 Given: TypeAlias = Source | Tree
 Place: TypeAlias = tuple[int, int]
 
-MOST_WORDS = 200  # of a piece that is translated at once: searches take more than linear time
+MOST_WORDS = 100  # of a piece that is translated at once: parsing takes cubic time
 
 
 def open_model_parser(folder: Path, name: str) -> Parser[Any]:
