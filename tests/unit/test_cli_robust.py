@@ -137,6 +137,21 @@ def test_a_model_is_replaced_whatever_interrupts_it(model: Path, tmp_path: Path,
         assert content(folder) == content(new)
 
 
+def test_a_folder_and_a_file_of_one_name_replace_each_other(model: Path, tmp_path: Path) -> None:
+    """As a grammar's folder and the file of another parser do."""
+    new = Path(shutil.copytree(model, tmp_path / "new"))
+    for path in (model / "parser", new / "other"):
+        path.write_text("a file")
+    for path in (model / "other", new / "parser"):
+        path.mkdir()
+        (path / "inside").write_text("in a folder")
+    new.rename(model / ".next")
+    assert load(model).kind == "hiero"
+    assert (model / "parser" / "inside").is_file()
+    assert (model / "other").is_file()
+    assert not (model / ".next").exists()
+
+
 def test_a_training_that_is_interrupted_when_it_is_done(corpus: Path, model: Path, monkeypatch) -> None:
     write_weights(model / "weights.txt", {**load(model).weights, "lm": 0.75})
     with monkeypatch.context() as context:

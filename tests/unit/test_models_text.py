@@ -6,6 +6,7 @@ import json
 import pickle
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from treeglot.corpus import Corpus
 from treeglot.models import train
 from treeglot.models.kinds import KINDS, find_kind
 from treeglot.models.languages import with_heads
+from treeglot.models.reading import Reader
 from treeglot.parse import ParserTraining, treebank
 from treeglot.parse.train import train_in
 from treeglot.syntax import Tree, write
@@ -68,6 +70,18 @@ def trained(kind: str, corpus: Path, pipeline: TextPipeline, out: Path, parser: 
 @pytest.fixture(scope="module")
 def hiero(corpus: Path, pipeline: TextPipeline, tmp_path_factory: pytest.TempPathFactory) -> Model:
     return trained("hiero", corpus, pipeline, tmp_path_factory.mktemp("hiero") / "model")
+
+
+@pytest.mark.parametrize("value", [None, 3, 2.5, b"das", object(), {"das": 1}, {"das"}, [None], ["das", 3]])
+def test_what_is_no_sentence_is_a_type_error(hiero: Model, value: Any) -> None:
+    """As for decoders themselves, whether a model takes text or words."""
+    words = Model(hiero.directory, hiero.file, hiero.translator, Reader(find_kind("hiero")))
+    for model in (hiero, words):
+        for call in (lambda m=model: m.translate(value), lambda m=model: m.translate_batch(["a", value])):
+            with pytest.raises(TypeError, match="is no sentence; expected a string, a list of tokens, a tree"):
+                call()
+    with pytest.raises(ValueError, match="a lone surrogate, which is no character"):
+        words.translate("a \ud800")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -129,11 +129,14 @@ def _train_raw(recipe: Recipe, out: Path, threads: int, memory: str, force: bool
     from treeglot.cli.board import watcher
     from treeglot.experiment import Pipeline, steps_of
     from treeglot.experiment.models import publish_models
+    from treeglot.models.model import move_in
     from treeglot.models.train import install_model, refuse_tuned
 
+    place = out.resolve()  # on the disk of the folder itself, if that is a link
+    move_in(place)
     if not force:
         refuse_tuned(out)
-    work = out.with_name(f".{out.name}.training")
+    work = place.with_name(f".{place.name}.training")
     pipeline = Pipeline(steps_of(recipe), work)
     with watcher() as shown, shown_warnings():
         done = pipeline.run(threads=threads, memory=parse_size(memory), watcher=shown)

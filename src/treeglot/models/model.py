@@ -188,8 +188,14 @@ def move_in(folder: Path) -> None:
         if "model.toml" in names:
             (folder / "model.toml").unlink(missing_ok=True)
         for name in names:
-            shutil.rmtree(folder / name, ignore_errors=True)  # a folder has to make way for another
-            os.replace(name, folder / name, src_dir_fd=new)
+            old = folder / name
+            if (
+                old.is_dir() and not old.is_symlink()
+            ):  # no folder takes the place of a file, nor a file that of a folder
+                shutil.rmtree(old)
+            else:
+                old.unlink(missing_ok=True)
+            os.replace(name, old, src_dir_fd=new)
         with suppress(OSError):  # another process has done it
             (folder / NEXT).rmdir()
     finally:

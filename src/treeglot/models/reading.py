@@ -61,11 +61,11 @@ class Reader:
         threads: int = 1,
     ) -> list[Translation]:
         """Translate texts, documents, lists of words and parses; `translate` takes what a decoder takes."""
-        given = [_clean(source) if isinstance(source, str) else source for source in sources]
         text = self.text
         if text is None:
-            inputs, _ = self.ready([_words(source) for source in given], threads)
+            inputs, _ = self.ready([_words(source) for source in sources], threads)
             return translate(inputs)
+        given = [_clean(source) if isinstance(source, str) else _words(source) for source in sources]
         spans = [text.source.split(source) if isinstance(source, str) else None for source in given]
         tokens = iter(
             text.source.tokenise(
@@ -78,7 +78,7 @@ class Reader:
         ]
         units: list[Any] = []
         for source, found in zip(given, sentences, strict=True):
-            units += [_words(source)] if found is None else [each.words for _, each in found]
+            units += [source] if found is None else [each.words for _, each in found]
         inputs, surface = self.ready(units, threads)
         found_all = translate(inputs)
         targets = _to_text(text, found_all, surface, threads)
@@ -157,7 +157,13 @@ def _clean(text: str) -> str:
 
 
 def _words(source: Given) -> Any:
-    return source if isinstance(source, str | ParseForest | Dependency | Tree) else list(source)
+    """A sentence or a parse as it stands, its words in a list; anything else is refused."""
+    if isinstance(source, str | ParseForest | Dependency | Tree):
+        return source
+    if isinstance(source, list | tuple) and all(isinstance(word, str) for word in source):
+        return list(source)
+    expected = "expected a string, a list of tokens, a tree, a forest or a dependency tree"
+    raise TypeError(f"{repr(source)[:60]} is no sentence; {expected}")
 
 
 def _split(source: str | list[str]) -> list[str]:
