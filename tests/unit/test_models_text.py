@@ -84,6 +84,37 @@ def test_what_is_no_sentence_is_a_type_error(hiero: Model, value: Any) -> None:
         words.translate("a \ud800")
 
 
+def test_forests_of_text(hiero: Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An empty line has an empty one, and several sentences have none in common."""
+    empty = hiero.translate("")
+    assert (empty.source, empty.forest().graph.nodes, empty.kbest(3)) == ("", 0, ())
+    two = hiero.translate(RAW_SOURCE[0] + RAW_SOURCE[1])
+    with pytest.raises(ValueError, match="a text of 2 sentences; expected one of its `sentences`"):
+        two.forest()
+    assert two.sentences[0].forest().graph.nodes > 0
+    (tmp_path / "in").write_text(f"\n{RAW_SOURCE[0]}\n{RAW_SOURCE[0]}{RAW_SOURCE[1]}\n")
+    command = ["translate", str(hiero.directory), str(tmp_path / "in"), "--forest", str(tmp_path / "out")]
+    assert main([*command, "--index", "1-2"]) == 0
+    assert len((tmp_path / "out").read_text().splitlines()) == 2
+    assert main(command) == 2
+    assert f"error: {tmp_path / 'in'}:3: --forest is for one sentence a line" in capsys.readouterr().err
+
+
+def test_a_translation_goes_on_with_the_same_text_pipeline_alone(hiero: Model, tmp_path: Path, monkeypatch) -> None:
+    model = Path(shutil.copytree(hiero.directory, tmp_path / "model"))
+    (tmp_path / "in").write_text("".join(f"{line}\n" for line in RAW_SOURCE[:2]))
+    command = ["translate", str(model), str(tmp_path / "in"), "-o", str(tmp_path / "out"), "--resume", "-q"]
+    with monkeypatch.context() as context:
+        context.setattr(Model, "translate_batch", lambda *_: 1 / 0)
+        for _ in range(2):
+            assert main(command) == 1
+        (model / "text.toml").write_text((model / "text.toml").read_text() + "# as a user may change it\n")
+        assert main(command) == 1
+    assert len(list(tmp_path.glob(".out.*.partial"))) == 2
+    assert main(command) == 0
+    assert (tmp_path / "out").read_text().splitlines() == [t.text for t in hiero.translate_batch(RAW_SOURCE[:2])]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_translates_text_after_its_folder_moved(
     kind: str, corpus: Path, pipeline: TextPipeline, tmp_path: Path

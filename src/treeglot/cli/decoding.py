@@ -124,7 +124,7 @@ def run(
     ):
         for line, given in zip(stream, sources, strict=False) if output.key else ():  # what an earlier run did
             if line == b"\n" or b'"problem": ' in line:
-                done.refuse(translator.translate_batch([given])[0])
+                done.refuse(translate([given])[0])
             done.number += 1
         for batch in batches(sources, BATCH):
             found = translate(batch, max(output.kbest or 0, 1), output.distinct, output.threads)
@@ -132,6 +132,8 @@ def run(
                 done.refuse(translation)
                 stream.write(render(translation, done.number, output).encode())
                 if forests is not None:
+                    if len(translation.sentences) > 1:
+                        raise UsageError(f"{source}:{done.number + first}: --forest is for one sentence a line")
                     line = EMPTY if translation.problem else translation.forest(margin).to_json().encode()
                     forests.write(line + b"\n")
                 done.add(given, translation)

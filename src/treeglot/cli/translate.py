@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treeglot.base.errors import UsageError
-from treeglot.cli.decoding import Output, given_weights, run, searched, signature
+from treeglot.cli.decoding import Output, given_weights, run, searched
 from treeglot.cli.output import shown_warnings
 from treeglot.cli.parameters import FILE, set_values
 from treeglot.cli.show import index_range
@@ -88,14 +88,15 @@ def translate(
 
 
 def _key(model: Model, source: Path, *more: object) -> str:
-    """Of all that the output depends on; a file is known by its place, size and time."""
+    """Of all that the output depends on; files, those of the model too, are known by their places, sizes and times."""
     import treeglot
 
     if not source.is_file():
         raise UsageError(f"--resume reads a part of the input again; expected a file, not {source}")
-    found = source.stat()
-    parts = [treeglot.__version__, signature(model), sorted(model.weights.items()), source.resolve(), found.st_size]
-    return blake2b(repr([*parts, found.st_mtime_ns, *more]).encode(), digest_size=6).hexdigest()
+    paths = [source.resolve(), *sorted(path for path in model.directory.resolve().rglob("*") if path.is_file())]
+    files = [(path, path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
+    parts = [treeglot.__version__, model.translator.options, sorted(model.weights.items()), files, *more]
+    return blake2b(repr(parts).encode(), digest_size=6).hexdigest()
 
 
 def _lines(sources: Iterator[Source]) -> Iterator[Source]:

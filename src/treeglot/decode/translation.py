@@ -123,7 +123,7 @@ class Translation(_core.Translation):
         """What was translated, as a line."""
         given = self.given
         if self._source is not None or isinstance(given, str):
-            return str(self._source or given)
+            return str(given) if self._source is None else self._source
         return " ".join(given if isinstance(given, list) else given.words)
 
     @property
@@ -187,7 +187,7 @@ class Translation(_core.Translation):
 
         The search of the sentence that was last translated alone is still there; others are searched again.
         """
-        return self._asked().kbest(self, size, distinct)
+        return self._asked().kbest(self, size, distinct) if self.hypotheses else ()
 
     def forest(self, margin: float = math.inf) -> SearchForest:
         """All derivations that the search kept, or those within `margin` (natural log) of the best.
@@ -195,9 +195,11 @@ class Translation(_core.Translation):
         As for `kbest`, the search is repeated unless it was the last. An empty line has an empty forest; a refused one
         raises ValueError.
         """
-        return self._asked().forest(self, margin)
+        return self._asked().forest(self, margin) if self.hypotheses or self.problem else SearchForest.of(None)
 
     def _asked(self) -> More:
+        if len(self.sentences) > 1:
+            raise ValueError(f"a text of {len(self.sentences)} sentences; expected one of its `sentences`")
         if self._more is None:
             raise ValueError("this translation comes from a pickle, without its decoder; expected a new translation")
         return self._more

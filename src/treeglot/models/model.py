@@ -189,9 +189,8 @@ def move_in(folder: Path) -> None:
             (folder / "model.toml").unlink(missing_ok=True)
         for name in names:
             old = folder / name
-            if (
-                old.is_dir() and not old.is_symlink()
-            ):  # no folder takes the place of a file, nor a file that of a folder
+            # No folder takes the place of a file by itself, nor a file that of a folder.
+            if old.is_dir() and not old.is_symlink():
                 shutil.rmtree(old)
             else:
                 old.unlink(missing_ok=True)
