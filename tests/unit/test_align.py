@@ -242,11 +242,83 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         (tmp_path / name).write_text("".join(" ".join(words) + "\n" for words in sentences[:60]))
     (tmp_path / "gold.align").write_text("".join(f"{links}\n" for links in GOLD[:60]))
     files = [str(tmp_path / "zh"), str(tmp_path / "en"), "-o", str(tmp_path / "out.align")]
-    assert main(["align", *files, "--gold", str(tmp_path / "gold.align"), "--set", "null=0.2"]) == 0
+    assert main(["align", *files, "--gold", str(tmp_path / "gold.align"), "--set", "null=0.3"]) == 0
     assert "AER 0." in capsys.readouterr().err
     assert list(read_alignments(tmp_path / "out.align")) == align_corpus(
-        SOURCE[:60], TARGET[:60], options={"null": 0.2}
+        SOURCE[:60], TARGET[:60], options={"null": 0.3}
     )
     (tmp_path / "en").write_text("one\n")
     assert main(["align", *files]) == 1
-    assert "en: has 1 lines; expected 60" in capsys.readouterr().err
+    assert "en: has 1 records, fewer than" in capsys.readouterr().err
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    for name, sentences in (("zh", SOURCE), ("en", TARGET)):
+        (tmp_path / name).write_text("".join(" ".join(words) + "\n" for words in sentences[:60]))
+    return [str(tmp_path / "zh"), str(tmp_path / "en")]
+
+
+def test_the_command_saves_applies_and_updates_aligners(files: list[str], tmp_path: Path) -> None:
+    saved, words = str(tmp_path / "aligner"), tmp_path / "words.tsv"
+    run = ["align", *files, "--set", "chains=1", "--quiet"]
+    assert main([*run, "-o", str(tmp_path / "a"), "--save", saved, "--lexicon", str(words)]) == 0
+    assert main(["align", *files, "-o", str(tmp_path / "b"), "--model", saved]) == 0
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert sorted(path.name for path in (tmp_path / "aligner").iterdir()) == ["aligner.bin", "aligner.json"]
+    assert all(len(line.split("\t")) == 4 for line in words.read_text().splitlines())
+    more = str(tmp_path / "more")
+    assert main(["align", *files, "-o", str(tmp_path / "c"), "--model", saved, "--update", "--save", more]) == 0
+    assert Aligner.load(more).facts["pairs"] == 120
+    assert main([*run, "--update"]) == 2
+    assert main([*run, "--method", "eflomal", "--save", saved]) == 2
+
+
+def test_the_command_resumes(files: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = ["align", *files, "--set", "chains=1", "-o", str(tmp_path / "links")]
+    assert main(run) == 0
+    whole = (tmp_path / "links").read_bytes()
+    (tmp_path / "links").unlink()
+    with monkeypatch.context() as patched:
+        patched.setattr(Aligner, "align_all", lambda *given, **named: 1 / 0)
+        assert main(run) == 1
+    state = tmp_path / ".links.state"
+    assert sorted(path.name for path in state.iterdir()) == ["chain-0", "chain-1"]
+    assert main(run) == 0
+    assert (tmp_path / "links").read_bytes() == whole
+    assert not state.exists()
+
+
+def test_dirty_lines_are_counted_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a").write_text("x\n\ny\n\n" + "z " * 201 + "\n")
+    (tmp_path / "b").write_text("x\nx\n\n\nz\n")
+    assert main(["align", str(tmp_path / "a"), str(tmp_path / "b"), "-o", str(tmp_path / "links")]) == 0
+    said = capsys.readouterr().err
+    assert "1 of 5 pairs have no links:" in said
+    for line, words in ((2, "a has no words, but"), (3, "b has no words, but"), (4, "both lines are empty")):
+        assert re.search(rf"{words}.*\(first in line {line}\)", said)
+    assert "a side has more than 200 words (first in line 5)" in said
+    assert len((tmp_path / "links").read_text().splitlines()) == 5
+
+
+def test_clean(files: list[str], aligner: Aligner, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved = str(tmp_path / "aligner")
+    aligner.save(saved)
+    source, target = (Path(name).read_text().splitlines() for name in files)
+    long = " ".join(["word"] * 201)
+    bad = [(source[0], ""), (source[0], long), (source[0].split()[0], " ".join(target[1].split() * 3)), ("a", "a")]
+    bad += [(target[2], target[3]), (source[0], target[5])]
+    for name, side in zip(files, zip(*bad, strict=True), strict=True):
+        with Path(name).open("a") as stream:
+            stream.writelines(f"{line}\n" for line in side)
+    out = [str(tmp_path / name) for name in ("kept.zh", "kept.en", "dropped.tsv")]
+    options = ["--source-language", "zh", "--model", saved, "--threads", "2"]
+    run = ["clean", *files, "--out-source", out[0], "--out-target", out[1], "--dropped", out[2], *options]
+    assert main(run) == 0
+    kept = [Path(name).read_text().splitlines() for name in out[:2]]
+    rows = [line.split("\t") for line in Path(out[2]).read_text().splitlines()]
+    assert len(kept[0]) == len(kept[1]) == 66 - len(rows)
+    reasons = {int(row[0]): row[1] for row in rows}
+    assert [reasons[61 + k] for k in range(6)] == ["empty", "long", "ratio", "copy", "language", "score"]
+    assert len([number for number in reasons if number <= 60]) < 5
+    assert f"kept {len(kept[0])} of 66 pairs; dropped: copy 1, empty 1, language 1, long 1" in capsys.readouterr().err

@@ -172,7 +172,7 @@ WITH_PARSER = RECIPE.replace("[lm]", '[parser]\ntrees = "bank.tree"\n[lm]')
 def test_a_default_that_is_given_is_the_same_setting(tmp_path: Path) -> None:
     given = WITH_PARSER.replace("pop_limit = 20 } }", "pop_limit = 20, per_source = 20 }, lm_order = 5 }", 1)
     given = given.replace("restarts = 1,", "restarts = 1, rounds = 20,")
-    given = given.replace("[lm]", "[align]\noptions = { null = 0.1 }\n[lm]")
+    given = given.replace("[lm]", "[align]\noptions = { null = 0.2 }\n[lm]")
     given = given.replace('"bank.tree"', '"bank.tree"\nprune = 10')
     assert settings(tmp_path, given) == settings(tmp_path, WITH_PARSER)
 
@@ -203,10 +203,12 @@ def test_a_default_that_changes_is_another_setting(
 def test_default_weights_and_aligners_are_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = settings(tmp_path, RECIPE)
     monkeypatch.setitem(WEIGHTS, "lm", 0.25)
-    monkeypatch.setattr(ALIGNERS["hmm"], "__defaults__", (5, 5, True, 0.3))
+    defaults = ("fertility", 4, 0, 0.3, 0.001, 1)
+    monkeypatch.setattr(ALIGNERS["sampler"], "__defaults__", defaults)
     after = settings(tmp_path, RECIPE)
     assert [step for step in before if before[step] != after[step]] == ["align", "train hiero"]
-    assert after["align"]["options"] == {"ibm1": 5, "iterations": 5, "variational": True, "null": 0.3}
+    names = ("model", "chains", "rounds", "null", "lexical", "seed")
+    assert after["align"]["options"] == dict(zip(names, defaults, strict=True))
 
 
 def test_what_is_not_the_same_is_said_of_tables_too() -> None:
@@ -255,8 +257,8 @@ TREES = "options = { search = { pop_limit = 20 } }\ntune"  # of the second syste
         ('["dev.en"]', "[]", 11, "dev: references is empty; expected at least one file"),
         ('title = "A <small> sample"', 'baseline = "x"', 2, "unknown system 'x'; known: c2d, hiero"),
         ("[lm]", "[align]\nmethod = 'hmmm'\n[lm]", 17, "align: unknown aligner 'hmmm'; did you mean 'hmm'?"),
-        ("[lm]", "[align]\noptions = { null = 2 }\n[lm]", 17, "align: null is 2.0; expected at least 0 and below 1"),
-        ("[lm]", "[align]\noptions = { ibm1 = -1 }\n[lm]", 17, "align: ibm1 is -1; expected at least 0"),
+        ("[lm]", "[align]\noptions = { null = 2 }\n[lm]", 17, "align: null is 2.0; expected above 0 and below 1"),
+        ("[lm]", "[align]\noptions = { rounds = -1 }\n[lm]", 17, "align: rounds is -1; expected 0 to 100,000"),
         ("[lm]", "[parser]\ntrees = 'x.tree'\ncycles = -1\n[lm]", 18, "parser: cycles is -1; expected 0 to 6"),
         ("[lm]", "[parser]\ntrees = 'x.tree'\nprune = -1\n[lm]", 18, "parser: prune is -1.0; expected at least 0"),
         ("[lm]", "[parser]\ntrees = 'x.align'\n[lm]", 17, "parser: trees x.align: the format pharaoh holds alignments"),
@@ -343,7 +345,7 @@ def test_files_that_a_kind_wants(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="unknown option of \\[search\\] 'pops'"):
         steps_of(load_recipe(recipe))
     recipe.write_text(RECIPE.replace("[lm]", "[align]\noptions = { samplers = 3 }\n[lm]"))
-    with pytest.raises(UsageError, match="align: unknown option 'samplers'; known: ibm1,"):
+    with pytest.raises(UsageError, match="align: unknown option 'samplers'; known: chains,"):
         steps_of(load_recipe(recipe))
     recipe.write_text(RECIPE.replace("restarts = 1,", "restart = 1,"))
     with pytest.raises(UsageError, match=r"^tune: unknown option 'restart'; did you mean 'restarts'"):

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from treeglot.align.aligners import DEFAULT
+from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.output import Progress, say, shown_warnings, warn
-from treeglot.cli.parameters import FILE, set_values
+from treeglot.cli.parameters import FILE, FOLDER, set_values
+
+if TYPE_CHECKING:
+    from treeglot.align import Aligner
+    from treeglot.syntax import Alignment
 
 
 def align(
@@ -30,43 +37,152 @@ def align(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="An option of the aligner; may be given again."),
     ] = None,
+    save: Annotated[
+        Path | None, typer.Option(help="A folder for the trained aligner, to align more text with --model."), FOLDER
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option(help="The folder of a saved aligner: align with it, line by line, and train nothing.")
+    ] = None,
+    update: Annotated[bool, typer.Option("--update", help="Train the aligner of --model on with these pairs.")] = False,
+    lexicon: Annotated[
+        Path | None,
+        typer.Option(help="Where word pairs go: source, target, p(target | source), p(source | target)."),
+        FILE,
+    ] = None,
     gold: Annotated[Path | None, typer.Option(help="Gold alignments: say how near the result comes to them.")] = None,
     threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
 ) -> None:
-    """Align the words of a parallel corpus."""
-    from treeglot.align import align_corpus, score_alignments
-    from treeglot.align.aligner import METHODS
-    from treeglot.base.errors import FormatError, UsageError
-    from treeglot.base.options import unknown
-    from treeglot.corpus.doubts import Doubts
+    """Align the words of a parallel corpus.
+
+    An interrupted command continues when it is given again: its state is beside OUT until it is complete.
+    """
+    from treeglot.align import score_alignments
     from treeglot.syntax import write
-    from treeglot.syntax.formats import read_alignments, read_text
+    from treeglot.syntax.formats import read_alignments
+
+    _check(method, symmetrization, update and model is None, method == "eflomal" and bool(save or lexicon))
+    pairs = PairFiles(source, target)
+    state = None if model is not None else _state(out, save)
+    with shown_warnings(), Progress("aligning", unit="%", total=100) as progress:
+
+        def percent(done: int, of: int) -> None:
+            progress.update(100 * done // of)
+
+        aligner = _aligner(pairs, method, set_values(options), model, update, threads, state, percent)
+        if aligner is None:
+            links = _by_program(pairs, method, symmetrization, set_values(options), percent)
+        else:
+            links = aligner.align_all(pairs, symmetrization, threads=threads)
+        found = list(links) if gold is not None else []
+        write(out, found or links, "pharaoh")
+    for problem in pairs.problems():
+        warn(problem)
+    if aligner is not None and save is not None:
+        aligner.save(save)
+    if aligner is not None and lexicon is not None:
+        _write_lexicon(aligner, lexicon)
+    if state is not None:
+        shutil.rmtree(state, ignore_errors=True)
+    if gold is not None:
+        wanted = list(read_alignments(gold))
+        if len(wanted) != len(found):
+            raise FormatError(str(gold), 0, f"has {len(wanted)} lines; expected {len(found)}, as {source} has")
+        judged = score_alignments(found, wanted)
+        say(f"AER {judged.aer:.4f}, precision {judged.precision:.4f}, recall {judged.recall:.4f}, F1 {judged.f1:.4f}")
+
+
+class PairFiles:
+    """The pairs of two files, read as often as they are asked for; the first time counts what is doubtful."""
+
+    def __init__(self, source: Path, target: Path) -> None:
+        from treeglot.align.clean import Faults
+        from treeglot.corpus.doubts import Doubts
+
+        self.files = source, target
+        self.faults = Faults(str(source), str(target))
+        self.doubts = Doubts(str(source)), Doubts(str(target))
+        self._kept: list[Any] | None = None  # of files that cannot be read twice
+        if not (source.is_file() and target.is_file()):
+            self._kept = list(self)
+
+    def __iter__(self) -> Iterator[tuple[list[str], list[str]]]:
+        from treeglot.syntax.formats import read_parallel
+
+        if self._kept is not None:
+            yield from self._kept
+            return
+        first = self.faults.pairs == 0
+        for source, target in read_parallel(*((file, "text") for file in self.files)):
+            if first:
+                self.faults.add(source, target)
+                self.doubts[0].add(source, target)
+                self.doubts[1].add(target)
+            yield source, target
+
+    def problems(self) -> list[str]:
+        """What was counted, in words."""
+        return self.faults.found() + self.doubts[0].found() + self.doubts[1].found()
+
+
+def _check(method: str, symmetrization: str, no_model: bool, no_aligner: bool) -> None:
+    from treeglot.align import ALIGNERS
+    from treeglot.align.aligner import METHODS
+    from treeglot.base.options import unknown
 
     if symmetrization not in METHODS:
         raise UsageError(unknown("symmetrisation", symmetrization, METHODS))
-    sides = [list(read_text(path)) for path in (source, target)]
-    if len(sides[0]) != len(sides[1]):
-        raise FormatError(str(target), 0, f"has {len(sides[1])} lines; expected {len(sides[0])}, as {source} has")
-    with shown_warnings(), Progress("aligning", unit="%", total=100) as progress:
-        links = align_corpus(
-            sides[0],
-            sides[1],
-            method,
-            symmetrization,
-            options=set_values(options),
-            threads=threads,
-            report=progress.update,
-        )
-    doubts = Doubts(str(source)), Doubts(str(target))
-    for sentence, translation in zip(*sides, strict=True):
-        doubts[0].add(sentence, translation)
-        doubts[1].add(translation)
-    for problem in doubts[0].found() + doubts[1].found():
-        warn(problem)
-    write(out, links, "pharaoh")
-    if gold is not None:
-        wanted = list(read_alignments(gold))
-        if len(wanted) != len(links):
-            raise FormatError(str(gold), 0, f"has {len(wanted)} lines; expected {len(links)}, as {source} has")
-        judged = score_alignments(links, wanted)
-        say(f"AER {judged.aer:.4f}, precision {judged.precision:.4f}, recall {judged.recall:.4f}, F1 {judged.f1:.4f}")
+    if method not in ALIGNERS:
+        raise UsageError(unknown("aligner", method, ALIGNERS))
+    if no_model:
+        raise UsageError("--update is for an aligner that --model names")
+    if no_aligner:
+        raise UsageError("eflomal is a program of its own and leaves no aligner to save")
+
+
+def _aligner(
+    pairs: PairFiles,
+    method: str,
+    options: dict[str, Any],
+    model: Path | None,
+    update: bool,
+    threads: int,
+    state: Path | None,
+    report: Callable[[int, int], None],
+) -> Aligner | None:
+    """The aligner that is loaded, updated or trained; none for the program eflomal."""
+    from treeglot.align import Aligner
+
+    if model is not None:
+        loaded = Aligner.load(model)
+        return loaded.update(pairs, threads=threads, report=report) if update else loaded
+    if method == "eflomal":
+        return None
+    return Aligner.train(pairs, method, options=options, threads=threads, folder=state or "", report=report)
+
+
+def _by_program(
+    pairs: PairFiles, method: str, symmetrization: str, options: dict[str, Any], report: Callable[[int, int], None]
+) -> Iterator[Alignment]:
+    from treeglot.align import align_corpus
+
+    text = list(pairs)
+    sides = [source for source, _ in text], [target for _, target in text]
+    return iter(align_corpus(*sides, method, symmetrization, options=options, report=report))
+
+
+def _write_lexicon(aligner: Aligner, path: Path) -> None:
+    from treeglot.base.files import write_binary
+
+    with write_binary(path) as stream:
+        for source, target, forward, backward in aligner.lexicon():
+            stream.write(f"{source}\t{target}\t{forward:.6g}\t{backward:.6g}\n".encode())
+
+
+def _state(out: Path, save: Path | None) -> Path | None:
+    """Where a run keeps what a later one continues from."""
+    if save is not None:
+        return save / "state"
+    beside = out.resolve()
+    if str(out) == "-" or (beside.exists() and not beside.is_file()):
+        return None
+    return beside.with_name(f".{beside.name}.state")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -62,7 +63,7 @@ def steps_of(recipe: Recipe) -> list[Step]:
     if "alignments" not in corpus:
         files = {"source": corpus["source"], "target": corpus["target"]}
         made = dataclasses.asdict(recipe.align) | {"options": aligner}
-        steps.append(Step("align", partial(_align, recipe.align), files, made))
+        steps.append(Step("align", partial(_align, recipe.align), files, made, resumes=True))
         corpus["alignments"] = Output("align", "links.align")
     parts = {"train": corpus} | ({"dev": dev} if dev else {})
     if recipe.text is None:  # otherwise models parse the text that they are tested on themselves
@@ -326,9 +327,11 @@ def _align(settings: AlignSettings, task: Task) -> None:
         settings.symmetrization,
         options=settings.options,
         threads=task.threads,
+        folder=task.out / "state",
         report=lambda done, of: task.report(f"{100 * done // of} %"),
     )
     write(task.out / "links.align", links)
+    shutil.rmtree(task.out / "state", ignore_errors=True)
 
 
 def _lm(order: int, task: Task) -> None:
