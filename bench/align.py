@@ -1,7 +1,7 @@
 """Aligners side by side: time and memory, error against gold, what models make of their links.
 
 python bench/align.py sample                        # the sample corpus, which has gold alignments
-python bench/align.py links FOLDER OUT [--methods hmm ibm4] [--symmetrizations union]
+python bench/align.py links FOLDER OUT [--methods hmm] [--symmetrizations union]
 python bench/align.py models FOLDER OUT NAME... [--kinds hiero c2s] [--weights hiero=FILE]
 
 FOLDER has train.zh, train.lc.en, train.gdfa, train.zh.forest.xz, train.zh.tree.xz, dev.zh, dev.lc.en. `links` writes
@@ -18,8 +18,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from treeglot import sample
-from treeglot.align import score_alignments
-from treeglot.align.corpus import align_directions
+from treeglot.align import Aligner, score_alignments
 from treeglot.align.symmetrize import SYMMETRIZATIONS, symmetrize
 from treeglot.base.files import read_lines
 from treeglot.corpus import Corpus
@@ -29,18 +28,18 @@ from treeglot.lm import compile_ngram, train_ngram
 from treeglot.models import load
 from treeglot.models import train as train_model
 from treeglot.syntax import Alignment, write
-from treeglot.syntax.formats import read_alignments, read_text
+from treeglot.syntax.formats import read_alignments, read_parallel
 
-METHODS = ("hmm", "ibm4", "fast-align", "sampler")
+METHODS = ("sampler", "hmm")
 
 
 def aligned(method: str, source: Path, target: Path) -> tuple[list[str], list[str], float, float]:
     """Both directions as text, which crosses between processes; CPU seconds, peak memory in MB."""
-    sides = [list(read_text(path)) for path in (source, target)]
     began = time.process_time()
-    found = align_directions(sides[0], sides[1], method, threads=2)
+    aligner = Aligner.train(read_parallel((source, "text"), (target, "text")), method, threads=2)
+    found = list(aligner.directions(read_parallel((source, "text"), (target, "text")), threads=2))
     took = time.process_time() - began
-    forward, backward = ([str(links) for links in direction] for direction in found)
+    forward, backward = ([str(pair[k]) for pair in found] for k in (0, 1))
     return forward, backward, took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

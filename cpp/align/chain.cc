@@ -25,7 +25,17 @@ constexpr std::array<std::pair<std::string_view, std::vector<float> DirectionCou
 
 bool is_link(std::uint16_t link) { return link != 0 && link != kUnset; }
 
-// A draw from the Gamma distribution (Marsaglia and Tsang 2000), whose normal draws are Marsaglia's.
+// Two independent draws from the normal distribution (Marsaglia's polar method).
+std::pair<double, double> draw_normals(Random& random) {
+  while (true) {
+    const double u = 2.0 * random.uniform() - 1.0, v = 2.0 * random.uniform() - 1.0, s = u * u + v * v;
+    if (s >= 1.0 || s == 0.0) continue;
+    const double scale = std::sqrt(-2.0 * std::log(s) / s);
+    return {u * scale, v * scale};
+  }
+}
+
+// A draw from the Gamma distribution (Marsaglia and Tsang 2000).
 double draw_gamma(double shape, Random& random) {
   double scale = 1.0;
   if (shape < 1.0) {
@@ -34,13 +44,7 @@ double draw_gamma(double shape, Random& random) {
   }
   const double d = shape - 1.0 / 3.0, c = 1.0 / std::sqrt(9.0 * d);
   while (true) {
-    double u, v, s;
-    do {
-      u = 2.0 * random.uniform() - 1.0;
-      v = 2.0 * random.uniform() - 1.0;
-      s = u * u + v * v;
-    } while (s >= 1.0 || s == 0.0);
-    const double x = u * std::sqrt(-2.0 * std::log(s) / s), t = 1.0 + c * x;
+    const double x = draw_normals(random).first, t = 1.0 + c * x;
     if (t <= 0.0) continue;
     const double cube = t * t * t;
     if (std::log(1.0 - random.uniform()) < 0.5 * x * x + d - d * cube + d * std::log(cube)) return scale * d * cube;
@@ -113,11 +117,22 @@ void Chain::round(AlignLevel level, const std::atomic<bool>& stop) {
   for (std::size_t p = 0; p < cells_.pairs().size(); ++p) {
     if (p % 256 == 0 && stop) return;
     const DirectedPair pair = cells_.pair(p, backwards_);
+    prefetch(pair);
     sample(pair, links, level, random);
     count(pair, links);
     links += pair.words.size();
   }
   ++rounds_;
+}
+
+void Chain::prefetch(const DirectedPair& pair) const {
+  for (std::size_t k = 0; k < pair.given.size() * pair.words.size(); ++k)
+    __builtin_prefetch(pairs_.data() + pair.cells[k]);
+  for (const Symbol word : pair.given) {
+    __builtin_prefetch(given_.data() + word);
+    __builtin_prefetch(growth_.data() + word * kFertilities);
+    __builtin_prefetch(fertility_counts_.data() + word * kFertilities);
+  }
 }
 
 void Chain::sample(const DirectedPair& pair, std::uint16_t* links, AlignLevel level, Random& random) {
