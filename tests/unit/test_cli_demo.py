@@ -27,9 +27,14 @@ def test_a_small_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert "reference: " in shown.out
     assert "── How c2d made the first of them" in shown.out
     assert "TOP( " in shown.out
+    block = shown.out.split("── Text in, text out")[1].split("── What to try next")[0]
+    text, translation = [line.strip() for line in block.splitlines() if line.strip()][-2:]
+    assert " " not in text  # Chinese as people write it
+    assert translation.count(".") == 3
+    assert " ." not in translation
     report = (tmp_path / "demo/report.html").read_bytes()
     assert b"sample corpus" in report
     # Again: nothing runs, and the page is the same.
     assert main(["demo", "--quick", "--out", str(tmp_path / "demo"), "--threads", "1"]) == 0
-    assert "17 steps, 17 of them done before" in capsys.readouterr().err
+    assert "18 steps, 18 of them done before" in capsys.readouterr().err
     assert (tmp_path / "demo/report.html").read_bytes() == report

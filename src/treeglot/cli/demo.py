@@ -36,9 +36,11 @@ SYSTEMS = {
 }
 LEFT_OUT = ("t2t-exact", "t2t-fuzzy-nested", "t2s")  # of the quick one
 SENTENCES = 3  # shown with the outputs of all systems
+SHOWN = "c2d"  # the system whose work is looked at
 
 NEXT = """\
 
+treeglot translate {model} TEXT      # Chinese text, from a file or - for standard input
 treeglot tour                               # one sentence pair from all sides
 treeglot sample --out sample                # the corpus as files
 treeglot run recipe.toml                    # the same with a corpus of your own
@@ -63,21 +65,26 @@ def demo(
     import treeglot
     from treeglot.cli.board import watcher
     from treeglot.experiment import Pipeline, publish, steps_of
+    from treeglot.experiment.models import publish_models
 
     threads = threads or os.cpu_count() or 1
     pairs = QUICK if quick else FULL
     corpus = out / f"corpus-{pairs}"
-    pipeline = Pipeline(steps_of(_recipe(corpus, quick)), out)
+    recipe = _recipe(corpus, quick)
+    pipeline = Pipeline(steps_of(recipe), out)
     with pipeline.locked():
         _write(corpus, pairs)
     show = Page(screen(width, colour))
     show.title(f"Treeglot {treeglot.__version__}: {pairs:,} sentence pairs, from text to translations")
     with watcher() as shown:
         done = pipeline.run(threads=threads, watcher=shown)
+    models = publish_models(out, done, [system.name for system in recipe.system])
     report = publish(pipeline, done, threads)
     _show(show, pipeline, corpus, report)
+    shown_model = next(path for path in models if path.name == SHOWN)
+    _show_text(show, shown_model, corpus)
     show.heading("What to try next")
-    print(show.screen.glyphs(NEXT), end="")
+    print(show.screen.glyphs(NEXT.format(model=shown_model)), end="")
     say(f"the report: {report.page}")
 
 
@@ -110,6 +117,7 @@ def _recipe(corpus: Path, quick: bool) -> Recipe:
         Recipe,
         {
             "title": "Treeglot's sample corpus",
+            "text": {"languages": "zh-en", "tokenised": True},
             "corpus": files("train") | {"target": corpus / "train.en", "target_trees": corpus / "train.en.tree"},
             "dev": files("dev") | {"references": [corpus / "dev.en"]},
             "test": {"test": files("test") | {"references": [corpus / "test.en"]}},
@@ -140,9 +148,21 @@ def _show(show: Page, pipeline: Pipeline, corpus: Path, report: Report) -> None:
         entries = {name: json.loads(lines[number]) for name, lines in outputs.items()}
         source = next(iter(entries.values()))["source"]
         show.lines([source, f"reference: {references[number]}"] + [f"{n}: {e['text']}" for n, e in entries.items()])
-    show.heading("How c2d made the first of them")
-    first = json.loads(outputs["c2d"][0])
+    show.heading(f"How {SHOWN} made the first of them")
+    first = json.loads(outputs[SHOWN][0])
     show.lines(_derivation(first["derivation"]))
+
+
+def _show_text(show: Page, folder: Path, corpus: Path) -> None:
+    """Text as people write it, and its translation: the model tokenises, parses and writes text itself."""
+    from treeglot.models import load
+
+    model = load(folder)
+    assert model.text is not None
+    sentences = [line.split() for line in read_lines(corpus / "test.zh")[:SENTENCES]]
+    text = "".join(tokens.text for tokens in model.text.source.detokenise(sentences))
+    show.heading(f"Text in, text out: treeglot.load({str(folder)!r}).translate(…)")
+    show.lines([text, model.translate(text).text])
 
 
 def _derivation(steps: list[dict[str, Any]]) -> list[str]:

@@ -124,7 +124,7 @@ class Recipe(Options):
     title: str = option("", "the report's title")
     baseline: str = option("", "the system that others are tested against; default: the first")
     lowercase: bool = option(False, "BLEU without regard to case")
-    text: TextRecipe | None = option(None, "the languages of raw text; without it, text is words that blanks part")
+    text: TextRecipe | None = option(None, "languages, and how text becomes words; without it, models take words")
     align: AlignSettings = option(AlignSettings(), "how words are aligned, if no alignments are given")
     parser: ParserSettings | None = option(None, "a parser of the source language")
     target_parser: ParserSettings | None = option(None, "a parser of the target language, for the training corpus")
@@ -154,6 +154,11 @@ class Recipe(Options):
             tuned = [s.name for s in self.system if (s.tune or self.tune).method != "none"]
             if tuned:
                 raise UsageError(f"there is no [dev] to tune {tuned[0]!r} on; expected one, or tune method 'none'")
+
+    @property
+    def raw(self) -> bool:
+        """Whether its files are text of which words are made."""
+        return self.text is not None and not self.text.tokenised
 
 
 def _is_name(text: str) -> bool:

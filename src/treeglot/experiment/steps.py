@@ -66,7 +66,7 @@ def steps_of(recipe: Recipe) -> list[Step]:
         steps.append(Step("align", partial(_align, recipe.align), files, made, resumes=True))
         corpus["alignments"] = Output("align", "links.align")
     parts = {"train": corpus} | ({"dev": dev} if dev else {})
-    if recipe.text is None:  # otherwise models parse the text that they are tested on themselves
+    if not recipe.raw:  # otherwise models parse the text that they are tested on themselves
         parts |= {f"test {name}": test for name, test in tests.items()}
     steps += _parsing(recipe.parser, "parser", "source", parts)
     steps += _parsing(recipe.target_parser, "target_parser", "target", {"train": corpus})
@@ -120,7 +120,7 @@ def _references(files: Files) -> Files:
 
 def _checks(recipe: Recipe, corpus: Files, dev: Files, tests: Mapping[str, Files]) -> list[Step]:
     """What comes before all else: whether the files that are used belong together."""
-    if recipe.text is not None:  # words and parses are made of the text, which its own step compares
+    if recipe.raw:  # words and parses are made of the text, which its own step compares
         return [_check(f"test {name}", _among(files, {*files}), set()) for name, files in tests.items()]
     shared = {"source", "target"}
     careful: set[str] = set()  # what some system that uses it refuses if its words differ
@@ -247,9 +247,9 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
         steps.append(Step(f"tune {system.name}", step, inputs, tuned, resumes=True))
         weights = Output(f"tune {system.name}", "best.weights")
     for name, test in tests.items():
-        file = "source" if recipe.text is not None else translated_file(kind, test, f"test.{name}")
+        file = "source" if recipe.raw else translated_file(kind, test, f"test.{name}")
         inputs = {"model": model, "weights": weights, "sentences": test[file]}
-        steps.append(Step(f"translate {system.name} {name}", _translate, inputs))
+        steps.append(Step(f"translate {system.name} {name}", partial(_translate, recipe.raw), inputs))
     return steps
 
 
@@ -410,16 +410,18 @@ class _Refused:
             warnings.warn(f"{said}; the first is {place + 1}: {problem}", stacklevel=2)
 
 
-def _translate(task: Task) -> None:
+def _translate(raw: bool, task: Task) -> None:
+    """The output has text for text, and words for words and parses."""
     from treeglot.decode.draw import to_html
     from treeglot.decode.translation import as_object
     from treeglot.decode.weights import read_weights
     from treeglot.models import load
 
     model = load(task.inputs["model"]).with_weights(read_weights(task.inputs["weights"]))
+    translate = model.translate_batch if raw else model.translator.translate_batch
     refused = _Refused(task.inputs["sentences"])
     path = task.inputs["sentences"]
-    sources = iter(read_lines(path)) if model.text is not None else model.read(path)
+    sources: Iterator[Any] = iter(read_lines(path)) if raw else model.read(path)
     number, seconds = 0, 0.0
     with (
         write_binary(task.out / "output.txt") as texts,
@@ -427,7 +429,7 @@ def _translate(task: Task) -> None:
         write_binary(task.out / "drawn.jsonl") as drawings,
     ):
         while batch := list(islice(sources, BATCH)):
-            for source, found in zip(batch, model.translate_batch(batch, threads=task.threads), strict=True):
+            for source, found in zip(batch, translate(batch, threads=task.threads), strict=True):
                 if number < DRAWN:
                     drawings.write((json.dumps(to_html(found, source), ensure_ascii=False) + "\n").encode())
                 texts.write(f"{found.text}\n".encode())

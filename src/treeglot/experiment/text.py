@@ -1,10 +1,10 @@
-"""From raw text to words: what the steps of a recipe with a table `[text]` begin with."""
+"""Between raw text and words: what the steps of a recipe with a table `[text]` begin with."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
@@ -15,18 +15,20 @@ from treeglot.base.options import Options, option, required
 from treeglot.experiment.step import Input, Output, Step, Task
 from treeglot.text import TextPipeline, TextSettings, TextSide
 from treeglot.text.languages import find_languages
+from treeglot.text.words import LEARNT
 
 STEP = "text"  # learns how both languages are written, and gives the words of the corpus
 
 
 @dataclass(frozen=True)
 class TextRecipe(Options):
-    """Raw text: sentences as people write them, one a line."""
+    """Models that take text as people write it."""
 
     languages: str = required("ISO codes of both languages, such as de-en or zh-Hant:en")
-    source_tokeniser: str = option("icu", "icu, jieba, fugashi or sudachi")
+    tokenised: bool = option(False, "the files are in words already; how text becomes such words is learnt from them")
+    source_tokeniser: str = option("icu", "of raw files: icu, jieba, fugashi or sudachi")
     target_tokeniser: str = option("icu", "likewise")
-    lowercase: bool = option(True, "whether the model's words are in lower case; its output has the case of text")
+    lowercase: bool = option(True, "of raw files: the model's words are in lower case; its output has the case of text")
 
     def __post_init__(self) -> None:
         """Refuses languages and tokenisers that there are not."""
@@ -46,6 +48,8 @@ def text_steps(recipe: TextRecipe, corpus: dict[str, Input], dev: dict[str, Inpu
 
     Files called `surface` hold the same words with the case of the text, which parsers want.
     """
+    if recipe.tokenised:
+        return [Step(STEP, partial(_learn_words, recipe), {s: corpus[s] for s in ("source", "target")}, asdict(recipe))]
     for files, name in ((corpus, "corpus"), (dev, "dev")):
         for given in files:
             if given not in ("source", "target") and not given.startswith("reference "):
@@ -86,6 +90,19 @@ def _learn(recipe: TextRecipe, task: Task) -> None:
     if len(kept) < wanted:
         warnings.warn(f"{paths[0]}: {wanted - len(kept):,} pairs with an empty side are left out", stacklevel=2)
     task.report(f"{len(kept):,} sentence pairs")
+
+
+def _learn_words(recipe: TextRecipe, task: Task) -> None:
+    """How text becomes the words of a corpus: words are in lower case if all of the corpus is."""
+    sides = []
+    for name, settings in zip(("source", "target"), recipe.settings(), strict=True):
+        lines = read_lines(task.inputs[name])
+        case: Literal["lower", "keep"] = "lower" if all(line == line.lower() for line in lines) else "keep"
+        own = replace(settings, tokeniser=LEARNT, case=case)
+        sides.append(TextSide.learn(own, words=lines, threads=task.threads))
+        if lost := sides[-1].learnt.unaligned:
+            warnings.warn(f"{task.inputs[name]}: {lost:,} sentences teach nothing about words", stacklevel=2)
+    TextPipeline(*sides).write(task.out)
 
 
 def _tokenise(task: Task) -> None:
