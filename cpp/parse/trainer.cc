@@ -52,6 +52,44 @@ void append_array(std::string& out, const std::vector<T>& values) {
 
 [[noreturn]] void refuse_state() { throw std::invalid_argument("the saved state of training is damaged"); }
 
+// Each label has a state or more, and so few that products of three can be counted.
+void check_states(const std::vector<std::uint32_t>& states, std::size_t labels) {
+  const auto bad = [](std::uint32_t number) { return number == 0 || number > 1u << 16; };
+  if (states.size() != labels || std::ranges::any_of(states, bad)) refuse_state();
+}
+
+// Each label's states are parts of all its states in the level below, in order.
+void check_coarse(const std::vector<std::uint32_t>& coarse, const std::vector<std::uint32_t>& first,
+                  const Level& below) {
+  if (coarse.size() != first.back()) refuse_state();
+  for (std::size_t label = 0; label + 1 < first.size(); ++label) {
+    std::uint32_t next = below.first[label];
+    for (std::uint32_t state = first[label]; state < first[label + 1]; ++state) {
+      if (coarse[state] != next && (state == first[label] || coarse[state] + 1 != next)) refuse_state();
+      next = coarse[state] + 1;
+    }
+    if (next != below.first[label + 1]) refuse_state();
+  }
+}
+
+// Refuses a level with a number that leads nowhere. `below` is the one before it, if there is one.
+void check_level(const Level& level, const Level* below, std::size_t labels, std::size_t words) {
+  const auto fits = [&](std::uint64_t at, std::uint64_t size) {
+    return at <= level.scores.size() && size <= level.scores.size() - at;
+  };
+  const auto states = [&](Symbol label) -> std::uint64_t { return level.states[label]; };
+  if (below != nullptr) check_coarse(level.coarse, level.first, *below);
+  bool good = below != nullptr || level.coarse.empty();
+  for (const UnaryRule& rule : level.unary) good = good && fits(rule.at, states(rule.head) * states(rule.child));
+  for (const BinaryRule& rule : level.binary)
+    good = good && fits(rule.at, states(rule.head) * states(rule.left) * states(rule.right));
+  for (const LexicalRule& rule : level.tags) good = good && rule.tag < labels && fits(rule.at, states(rule.tag));
+  good = good && !level.first_tag.empty() && level.first_tag.size() <= words + 1 && level.first_tag.front() == 0 &&
+         std::ranges::is_sorted(level.first_tag) && level.first_tag.back() == level.tags.size();
+  for (const double score : level.scores) good = good && score >= 0.0 && score <= 2.0;
+  if (!good) refuse_state();
+}
+
 template <class T>
 T take_value(std::string_view& bytes) {
   T value;
@@ -345,9 +383,13 @@ void Trainer::restore(std::string_view bytes) {
   level.states = take_array<std::uint32_t>(bytes);
   level.coarse = take_array<std::uint32_t>(bytes);
   std::vector<double> scores = take_array<double>(bytes);
-  if (level.states.size() != bank_->labels().size()) refuse_state();
+  check_states(level.states, bank_->labels().size());
+  std::size_t total = 0;
+  for_each_rule(*bank_, [&](RuleKind kind, std::uint32_t r, const BankRule&) { total += level.size(*bank_, kind, r); });
+  if (scores.size() != total) refuse_state();
+  for (Symbol label = 0; split && label < level.states.size(); ++label)
+    if (label != grammar_->root && level.states[label] % 2 != 0) refuse_state();
   level.lay_out(*bank_);
-  if (scores.size() != level.scores.size()) refuse_state();
   level.scores = std::move(scores);
   auto grammar = std::make_shared<SplitGrammar>();
   for (Symbol label = 0; label < bank_->labels().size(); ++label) grammar->labels.intern(bank_->labels().text(label));
@@ -357,6 +399,7 @@ void Trainer::restore(std::string_view bytes) {
   for (std::uint64_t levels = take_value<std::uint64_t>(bytes); levels > 0; --levels) {
     Level& one = grammar->levels.emplace_back();
     one.states = take_array<std::uint32_t>(bytes);
+    check_states(one.states, bank_->labels().size());
     one.number_states();
     one.coarse = take_array<std::uint32_t>(bytes);
     one.scores = take_array<double>(bytes);
@@ -373,6 +416,14 @@ void Trainer::restore(std::string_view bytes) {
     grammar->words.intern({text.data(), text.size()});
   }
   if (!bytes.empty()) refuse_state();
+  for (std::size_t i = 0; i < grammar->levels.size(); ++i)
+    check_level(grammar->levels[i], i == 0 ? nullptr : &grammar->levels[i - 1], grammar->labels.size(),
+                grammar->words.size());
+  // The level at hand lies above the last one that is finished, or is that one.
+  const std::vector<Level>& done = grammar->levels;
+  const bool same = !done.empty() && level.states == done.back().states && level.coarse == done.back().coarse;
+  if (!same && !done.empty()) check_coarse(level.coarse, level.first, done.back());
+  if (split && (same || level.coarse.size() != level.total_states())) refuse_state();
   level_ = std::move(level);
   grammar_ = std::move(grammar);
   split_ = split;

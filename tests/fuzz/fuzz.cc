@@ -428,6 +428,8 @@ void use_trainer(std::string_view bytes) {
   trainer.em(1);
   trainer.finish_level(1, 0.0, 0.1);
   for (std::size_t level = 0; level < trainer.levels(); ++level) (void)write_level(*trainer.grammar(), level);
+  const std::string_view words[] = {"das", "haus", "ist"};
+  (void)SplitParser(trainer.grammar(), trainer.levels() - 1).tree(words, {});
 }
 
 void use_split_grammar(std::string_view bytes) {

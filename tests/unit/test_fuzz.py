@@ -13,6 +13,7 @@ from treeglot import FormatError, _core
 from treeglot.experiment.results import load_report
 from treeglot.rules.extract import Extraction
 from treeglot.rules.table import compile_table
+from treeglot.syntax import Tree
 
 
 def test_every_reader_survives_a_few_mutants(tmp_path: Path) -> None:
@@ -57,3 +58,30 @@ def test_a_language_model_that_counts_more_than_it_has(tmp_path: Path) -> None:
     _core.write_sections(path, "ngram-lm", 1, {**content, "model": bytes(numbers)})
     with pytest.raises(ValueError, match="found 3 of 99 n-grams of order 3: the model is damaged"):
         _core.NgramModel.open(path).arpa()
+
+
+def test_a_state_of_training_with_any_number_changed() -> None:
+    bank = _core.Treebank()
+    bank.add(Tree.parse("(S (NP a) (VP b))"))
+    trainer = _core.Trainer(bank, _core.SignatureKind.english)
+    trainer.finish_level()
+    trainer.split(1)
+    state = trainer.state()
+    refused = 0
+    for at in range(0, len(state) - 8, 4):
+        for number in (2, 2**31, 2**64 - 1):
+            damaged = bytearray(state)
+            struct.pack_into("<Q", damaged, at, number)
+            other = _core.Trainer(bank, _core.SignatureKind.english)
+            try:
+                other.restore(bytes(damaged))
+            except ValueError as error:
+                assert "the saved state of training is" in str(error)
+                refused += 1
+            else:
+                other.merge(0.5)
+                other.finish_level()
+                _core.SplitParser(other.grammar, 1).trees([["a", "b"]], {})
+    assert refused > 200
+    other.restore(state)
+    assert other.state() == state
