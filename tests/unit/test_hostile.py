@@ -13,7 +13,7 @@ from treeglot.graph import Builder
 from treeglot.syntax import Dependency, ParseForest, Tree
 
 
-@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason=".ci/run has a longer walk of its own")
+@pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", ""), reason="it takes minutes: CONTRIBUTING.md")
 @pytest.mark.parametrize("seed", range(4))
 def test_the_core_refuses_what_makes_no_sense(seed: int, tmp_path: Path) -> None:
     script = Path(__file__).parents[1] / "hostile.py"
