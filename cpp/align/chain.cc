@@ -135,10 +135,8 @@ void Chain::prefetch(const DirectedPair& pair) const {
   }
 }
 
-void Chain::sample(const DirectedPair& pair, std::uint16_t* links, AlignLevel level, Random& random) {
-  const std::size_t length = pair.given.size();
-  const bool jumping = level >= AlignLevel::jumps, fertile = level >= AlignLevel::fertilities;
-  for (std::size_t i = 0; i < length; ++i) {
+void Chain::start(const DirectedPair& pair, const std::uint16_t* links) {
+  for (std::size_t i = 0; i < pair.given.size(); ++i) {
     fertility_[i] = 0;
     same_[i] = static_cast<std::uint16_t>(i);
     for (std::size_t k = i; k-- > 0;) {
@@ -149,6 +147,12 @@ void Chain::sample(const DirectedPair& pair, std::uint16_t* links, AlignLevel le
   }
   for (std::size_t j = 0; j < pair.words.size(); ++j)
     if (is_link(links[j])) ++fertility_[links[j] - 1];
+}
+
+void Chain::sample(const DirectedPair& pair, std::uint16_t* links, AlignLevel level, Random& random) {
+  const std::size_t length = pair.given.size();
+  const bool jumping = level >= AlignLevel::jumps, fertile = level >= AlignLevel::fertilities;
+  start(pair, links);
   const float linked = 1.0f - priors_.null;
   // What the choice of a given word weighs, but for the word's own count and the jumps.
   const auto set_share = [&](std::size_t first) {

@@ -38,6 +38,7 @@ class Chain {
   void set_jumps(Random& random);
   void set_fertilities(Random& random);
   void prefetch(const DirectedPair& pair) const;
+  void start(const DirectedPair& pair, const std::uint16_t* links);  // sets what is kept of the current sentence
   void sample(const DirectedPair& pair, std::uint16_t* links, AlignLevel level, Random& random);
   void count(const DirectedPair& pair, const std::uint16_t* links);
   void recount();  // all counts from the links

@@ -59,8 +59,8 @@ void run_watched(std::size_t count, unsigned threads, Task&& task, Watch&& watch
       ++running;
     }
   });
-  while (running > 0) {
-    changed.wait_for(lock, std::chrono::milliseconds(100), [&] { return running == 0; });
+  for (bool ended = false; !ended;) {
+    ended = changed.wait_for(lock, std::chrono::milliseconds(100), [&] { return running == 0; });
     if (stop) continue;
     lock.unlock();
     guarded_call([&] {
