@@ -41,21 +41,13 @@ std::uint64_t hash_bytes(std::string_view bytes, std::uint64_t seed) {
 }
 
 Symbol Symbols::find(std::string_view text) const {
-  if (slots_.empty()) return kNone;
-  const std::size_t mask = slots_.size() - 1;
-  for (std::size_t slot = hash_bytes(text) & mask;; slot = (slot + 1) & mask) {
-    const Symbol symbol = slots_[slot];
-    if (symbol == kNone || texts_[symbol] == text) return symbol;
-  }
+  return index_.find(hash_bytes(text), [&](Symbol symbol) { return texts_[symbol] == text; });
 }
 
 Symbol Symbols::intern(std::string_view text) {
-  if ((texts_.size() + 1) * 2 > slots_.size()) grow();
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = hash_bytes(text) & mask;
-  for (; slots_[slot] != kNone; slot = (slot + 1) & mask) {
-    if (texts_[slots_[slot]] == text) return slots_[slot];
-  }
+  const auto next = static_cast<Symbol>(texts_.size());
+  const Symbol symbol = index_.intern(hash_bytes(text), next, [&](Symbol known) { return texts_[known] == text; });
+  if (symbol != next) return symbol;
   constexpr std::size_t kBlock = 1 << 16;
   if (blocks_.empty() || blocks_.back().capacity() - blocks_.back().size() < text.size()) {
     blocks_.emplace_back();
@@ -64,20 +56,8 @@ Symbol Symbols::intern(std::string_view text) {
   std::string& block = blocks_.back();
   const std::size_t begin = block.size();
   block.append(text);
-  const auto symbol = static_cast<Symbol>(texts_.size());
   texts_.emplace_back(block.data() + begin, text.size());
-  slots_[slot] = symbol;
   return symbol;
-}
-
-void Symbols::grow() {
-  slots_.assign(slots_.empty() ? 64 : slots_.size() * 2, kNone);
-  const std::size_t mask = slots_.size() - 1;
-  for (Symbol symbol = 0; symbol < texts_.size(); ++symbol) {
-    std::size_t slot = hash_bytes(texts_[symbol]) & mask;
-    while (slots_[slot] != kNone) slot = (slot + 1) & mask;
-    slots_[slot] = symbol;
-  }
 }
 
 }  // namespace treeglot

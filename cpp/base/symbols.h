@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash_index.h"
+
 namespace treeglot {
 
 using Symbol = std::uint32_t;
@@ -26,11 +28,9 @@ class Symbols {
   std::size_t size() const { return texts_.size(); }
 
  private:
-  void grow();
-
   std::vector<std::string_view> texts_;  // into blocks_, whose strings never move
   std::deque<std::string> blocks_;
-  std::vector<Symbol> slots_;  // open addressing, a power of two, kNone where empty
+  HashIndex index_;
 };
 
 // A good 64-bit hash of bytes, the same on every machine: files may depend on it.

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/hash_index.h"
 #include "base/symbols.h"
 
 namespace treeglot {
@@ -90,7 +91,7 @@ class CubeSearch {
     node_states_.clear();
     best_.clear();
     ahead_.clear();
-    slots_.assign(64, kEmpty);
+    index_.clear();
 
     for (EdgeId edge = forest_.graph.edges_begin(node); edge < forest_.graph.edges_end(node); ++edge) {
       const auto tails = forest_.graph.tails(edge);
@@ -200,33 +201,18 @@ class CubeSearch {
     const auto view = [&](std::size_t begin) {
       return std::string_view(reinterpret_cast<const char*>(node_states_.data()) + begin, bytes);
     };
-    if (best_.size() * 2 >= slots_.size()) grow();
-    const std::size_t mask = slots_.size() - 1;
-    std::size_t slot = hash_bytes(view(state_begin)) & mask;
-    for (; slots_[slot] != kEmpty; slot = (slot + 1) & mask) {
-      const std::uint32_t hypothesis = slots_[slot];
-      if (view(hypothesis * bytes) == view(state_begin)) {
-        node_states_.resize(state_begin);
-        best_[hypothesis] = std::max(best_[hypothesis], score);
-        return hypothesis;
-      }
+    const auto next = static_cast<std::uint32_t>(best_.size());
+    const std::uint32_t hypothesis = index_.intern(hash_bytes(view(state_begin)), next, [&](std::uint32_t known) {
+      return view(known * bytes) == view(state_begin);
+    });
+    if (hypothesis == next) {
+      best_.push_back(score);
+      ahead_.push_back(scorer_.ahead(node_states_.data() + state_begin));
+    } else {
+      node_states_.resize(state_begin);
+      best_[hypothesis] = std::max(best_[hypothesis], score);
     }
-    slots_[slot] = static_cast<std::uint32_t>(best_.size());
-    best_.push_back(score);
-    ahead_.push_back(scorer_.ahead(node_states_.data() + state_begin));
-    return slots_[slot];
-  }
-
-  void grow() {
-    const std::size_t bytes = scorer_.state_bytes();
-    slots_.assign(slots_.size() * 4, kEmpty);
-    const std::size_t mask = slots_.size() - 1;
-    for (std::uint32_t hypothesis = 0; hypothesis < best_.size(); ++hypothesis) {
-      const std::string_view state(reinterpret_cast<const char*>(node_states_.data()) + hypothesis * bytes, bytes);
-      std::size_t slot = hash_bytes(state) & mask;
-      while (slots_[slot] != kEmpty) slot = (slot + 1) & mask;
-      slots_[slot] = hypothesis;
-    }
+    return hypothesis;
   }
 
   double promise(std::uint32_t hypothesis) const { return best_[hypothesis] + ahead_[hypothesis]; }
@@ -291,7 +277,6 @@ class CubeSearch {
     out_.first_tail.push_back(static_cast<std::uint32_t>(out_.tails.size()));
   }
 
-  static constexpr std::uint32_t kEmpty = 0xffffffffu;
   static constexpr std::uint32_t kMostCandidates = 1u << 25;  // of a node: they take some 2 GB
 
   const TranslationForest& forest_;
@@ -309,7 +294,8 @@ class CubeSearch {
   std::vector<Found> found_;
   std::vector<std::byte> node_states_;
   std::vector<double> best_, ahead_;  // by hypothesis
-  std::vector<std::uint32_t> slots_, first_found_, next_, sorted_;
+  HashIndex index_;                   // of hypotheses by their states
+  std::vector<std::uint32_t> first_found_, next_, sorted_;
   std::vector<std::pair<double, std::uint32_t>> order_;  // hypotheses, the most promising first
   std::vector<const std::byte*> tail_states_;
 };

@@ -5,20 +5,11 @@
 namespace treeglot {
 
 void DynamicWeights::add(FeatureId id, float weight) {
-  const auto put = [&](const Slot& slot) {
-    std::size_t i = place(slot.id);
-    while (slots_[i].id != kEmpty && slots_[i].id != slot.id) i = (i + 1) & (slots_.size() - 1);
-    used_ += slots_[i].id == kEmpty ? 1 : 0;
-    slots_[i] = slot;
-  };
-  if ((used_ + 1) * 2 > slots_.size()) {
-    std::vector<Slot> old(slots_.empty() ? 64 : slots_.size() * 2);
-    old.swap(slots_);
-    used_ = 0;
-    for (const Slot& slot : old)
-      if (slot.id != kEmpty) put(slot);
-  }
-  put({id, weight});
+  const auto next = static_cast<std::uint32_t>(weights_.size());
+  const std::uint32_t at =
+      index_.intern(hash_number(id), next, [&](std::uint32_t known) { return weights_[known].id == id; });
+  if (at == next) weights_.push_back({id, 0});
+  weights_[at].value = weight;
 }
 
 std::uint32_t DynamicFamilies::add(std::string prefix, std::string separator) {

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/hash_index.h"
 #include "base/symbols.h"
 #include "rules/table.h"
 
@@ -40,25 +41,13 @@ class DynamicWeights {
  public:
   void add(FeatureId id, float weight);
   float operator[](FeatureId id) const {
-    if (slots_.empty()) return 0;
-    for (std::size_t i = place(id);; i = (i + 1) & (slots_.size() - 1)) {
-      if (slots_[i].id == id) return slots_[i].weight;
-      if (slots_[i].id == kEmpty) return 0;
-    }
+    const std::uint32_t found = index_.find(hash_number(id), [&](std::uint32_t i) { return weights_[i].id == id; });
+    return found == HashIndex::kNone ? 0 : weights_[found].value;
   }
 
  private:
-  static constexpr FeatureId kEmpty = 0;
-  struct Slot {
-    FeatureId id = kEmpty;
-    float weight = 0;
-  };
-  std::size_t place(FeatureId id) const {
-    return static_cast<std::size_t>((id * 0x9e3779b97f4a7c15u) >> 32) & (slots_.size() - 1);
-  }
-
-  std::vector<Slot> slots_;
-  std::size_t used_ = 0;
+  std::vector<FeatureValue> weights_;
+  HashIndex index_;
 };
 
 // The families of a model, and how their members are called: PREFIX[LABEL SEPARATOR LABEL].

@@ -20,40 +20,26 @@ void FeatureSpace::add_unknown_lengths() {
 }
 
 std::span<const RuleCache::Group> RuleCache::at(RuleTable::Node node) {
-  if (entries_.size() * 2 >= slots_.size()) grow();
-  Slot& found = slot(node);
-  if (found.entry == nullptr) {
+  const auto next = static_cast<std::uint32_t>(entries_.size());
+  const std::uint32_t entry =
+      index_.intern(hash_number(node), next, [&](std::uint32_t known) { return entries_[known].node == node; });
+  if (entry == next) {
     entries_.push_back(make(node));
-    found = {node, &entries_.back()};
     held_ += entries_.back().alternatives.size();
   }
-  return found.entry->groups;
-}
-
-RuleCache::Slot& RuleCache::slot(RuleTable::Node node) {
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t at = (node * 0x9e3779b97f4a7c15u >> 32) & mask;
-  while (slots_[at].entry != nullptr && slots_[at].node != node) at = (at + 1) & mask;
-  return slots_[at];
-}
-
-void RuleCache::grow() {
-  const std::vector<Slot> old = std::move(slots_);
-  slots_.assign(std::max<std::size_t>(1024, old.size() * 4), Slot{});
-  for (const Slot& one : old)
-    if (one.entry != nullptr) slot(one.node) = one;
+  return entries_[entry].groups;
 }
 
 void RuleCache::trim() {
   constexpr std::size_t kMost = 1'000'000;  // alternatives: some 60 MB
   if (held_ <= kMost) return;
   entries_.clear();
-  slots_.clear();
+  index_.clear();
   held_ = 0;
 }
 
 RuleCache::Entry RuleCache::make(RuleTable::Node node) const {
-  Entry entry;
+  Entry entry{node, {}, {}};
   entry.alternatives.reserve(table_.rules_end(node) - table_.rules_begin(node));
   const auto weights = scorer_.weights();
   struct Range {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/hash_index.h"
 #include "decode/cube.h"
 #include "decode/translation_forest.h"
 #include "rules/table.h"
@@ -83,16 +84,10 @@ class RuleCache {
 
  private:
   struct Entry {
+    RuleTable::Node node;
     std::vector<Alternative> alternatives;
     std::vector<Group> groups;
   };
-  // Entries by node, in slots of which at most half are taken.
-  struct Slot {
-    RuleTable::Node node;
-    const Entry* entry = nullptr;
-  };
-  Slot& slot(RuleTable::Node node);
-  void grow();
   Entry make(RuleTable::Node node) const;
 
   const RuleTable& table_;
@@ -100,7 +95,7 @@ class RuleCache {
   const Scorer& scorer_;
   std::uint32_t per_source_;
   std::deque<Entry> entries_;
-  std::vector<Slot> slots_;
+  HashIndex index_;
   std::size_t held_ = 0;  // alternatives
 };
 

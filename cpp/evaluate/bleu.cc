@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
-#include <utility>
 
 namespace treeglot {
 namespace {
@@ -94,7 +93,7 @@ References::References(const Bleu& metric, ReferenceLines lines) : metric_(metri
     }
   }
   for (std::size_t sentence = 0; sentence < lines[0].size(); ++sentence) {
-    roots_.push_back(add_node());
+    roots_.push_back(add({}));
     for (const std::vector<std::string>& reference : lines) {
       const auto words = words_of(reference[sentence], [&](std::string_view word) { return symbols_.intern(word); });
       add_ngrams(roots_.back(), words);
@@ -141,10 +140,19 @@ std::size_t References::reference_length(std::size_t words, std::size_t sentence
   });
 }
 
-References::Node References::add_node() {
-  if (count_.size() >= kNone) throw std::length_error("references hold fewer than 2^32 n-grams");
-  count_.push_back(0);
-  return static_cast<Node>(count_.size() - 1);
+References::Node References::find(Node prefix, Symbol word) const {
+  return index_.find(hash_number(std::uint64_t{prefix} << 32 | word),
+                     [&](Node node) { return ngrams_[node].prefix == prefix && ngrams_[node].word == word; });
+}
+
+// Of one that is not there yet; a root has no prefix.
+References::Node References::add(const Ngram& ngram) {
+  if (ngrams_.size() >= kNone) throw std::length_error("references hold fewer than 2^32 n-grams");
+  const auto node = static_cast<Node>(ngrams_.size());
+  ngrams_.push_back(ngram);
+  const auto never = [](Node) { return false; };
+  if (ngram.prefix != kNone) index_.intern(hash_number(std::uint64_t{ngram.prefix} << 32 | ngram.word), node, never);
+  return node;
 }
 
 void References::add_ngrams(Node root, std::span<const Symbol> words) {
@@ -152,10 +160,12 @@ void References::add_ngrams(Node root, std::span<const Symbol> words) {
   for (std::size_t n = 1; n <= metric_.options().order && n <= words.size(); ++n) {
     nodes.clear();
     for (std::size_t begin = 0; begin + n <= words.size(); ++begin) {
-      at[begin] = intern(at[begin], words[begin + n - 1]);
+      const Node known = find(at[begin], words[begin + n - 1]);
+      at[begin] = known != kNone ? known : add({at[begin], words[begin + n - 1]});
       nodes.push_back(at[begin]);
     }
-    for_each_run(nodes, [&](Node node, std::uint32_t times) { count_[node] = std::max(count_[node], times); });
+    for_each_run(nodes,
+                 [&](Node node, std::uint32_t times) { ngrams_[node].count = std::max(ngrams_[node].count, times); });
   }
 }
 
@@ -166,37 +176,13 @@ void References::count_matches(Node root, std::span<const Symbol> words, std::sp
     nodes.clear();
     for (std::size_t begin = 0; begin + n <= words.size(); ++begin) {
       if (at[begin] == kNone) continue;
-      at[begin] = slots_[slot(at[begin], words[begin + n - 1])].node;
+      at[begin] = find(at[begin], words[begin + n - 1]);
       if (at[begin] != kNone) nodes.push_back(at[begin]);
     }
     std::uint64_t found = 0;
-    for_each_run(nodes, [&](Node node, std::uint32_t times) { found += std::min(count_[node], times); });
+    for_each_run(nodes, [&](Node node, std::uint32_t times) { found += std::min(ngrams_[node].count, times); });
     matches[n - 1] = static_cast<double>(found);
   }
-}
-
-// The slot of an edge, or the empty one where it would be.
-std::size_t References::slot(Node parent, Symbol word) const {
-  std::uint64_t hash = (std::uint64_t{parent} << 32 | word) * 0x9e3779b97f4a7c15u;
-  hash = (hash ^ hash >> 32) * 0xd6e8feb86659fd93u;
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t at = static_cast<std::size_t>(hash >> 32) & mask;
-  while (slots_[at].node != kNone && (slots_[at].parent != parent || slots_[at].word != word)) at = (at + 1) & mask;
-  return at;
-}
-
-References::Node References::intern(Node parent, Symbol word) {
-  if ((edges_ + 1) * 2 > slots_.size()) {
-    const std::vector<Slot> old = std::exchange(slots_, std::vector<Slot>(slots_.size() * 2));
-    for (const Slot& edge : old)
-      if (edge.node != kNone) slots_[slot(edge.parent, edge.word)] = edge;
-  }
-  Slot& found = slots_[slot(parent, word)];
-  if (found.node == kNone) {
-    found = {parent, word, add_node()};
-    ++edges_;
-  }
-  return found.node;
 }
 
 }  // namespace treeglot

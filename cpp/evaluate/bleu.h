@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash_index.h"
 #include "base/symbols.h"
 #include "evaluate/metric.h"
 
@@ -64,30 +65,28 @@ class References {
                                  std::span<const std::uint32_t> sentences) const;
 
  private:
-  // The n-grams of references and how often each is there, as paths from the root of a sentence: an n-gram's key is its
-  // prefix's node and its last word, so keys are exact for any order.
+  // The n-grams of references, as paths from the root of a sentence: an n-gram is its prefix's node and its last word,
+  // so they are exact for any order.
   using Node = std::uint32_t;
-  static constexpr Node kNone = 0xffffffffu;
-  struct Slot {
-    Node parent = kNone;
+  static constexpr Node kNone = HashIndex::kNone;
+  struct Ngram {
+    Node prefix = kNone;
     Symbol word = 0;
-    Node node = kNone;
+    std::uint32_t count = 0;  // in that reference which has it most
   };
 
-  Node add_node();
   void add_ngrams(Node root, std::span<const Symbol> words);
   void count_matches(Node root, std::span<const Symbol> words, std::span<double> matches) const;
-  std::size_t slot(Node parent, Symbol word) const;
-  Node intern(Node parent, Symbol word);
+  Node find(Node prefix, Symbol word) const;
+  Node add(const Ngram& ngram);
   void count(std::string_view translation, std::size_t sentence, std::span<double> out) const;
   std::size_t reference_length(std::size_t words, std::size_t sentence) const;
 
   Bleu metric_;
   std::size_t references_;
   Symbols symbols_;
-  std::vector<std::uint32_t> count_;                 // by node: in that reference which has it most
-  std::vector<Slot> slots_ = std::vector<Slot>(64);  // open addressing, a power of two
-  std::size_t edges_ = 0;
+  std::vector<Ngram> ngrams_;  // by node
+  HashIndex index_;
   std::vector<Node> roots_;           // by sentence
   std::vector<std::size_t> lengths_;  // by sentence, then reference
 };

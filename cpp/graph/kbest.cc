@@ -1,7 +1,6 @@
 #include "graph/kbest.h"
 
 #include <algorithm>
-#include <bit>
 #include <stdexcept>
 
 #include "graph/inside_outside.h"
@@ -38,27 +37,21 @@ void YieldHash::append(const YieldHash& other) {
 }
 
 bool DistinctHashes::add(const YieldHash& hash) {
-  constexpr std::size_t kFew = 16;
-  if (hashes_.size() < kFew) {
+  constexpr std::uint32_t kFew = 16;
+  const auto next = static_cast<std::uint32_t>(hashes_.size());
+  const auto enter = [&](std::uint32_t number, const YieldHash& one) {
+    return index_.intern(one.bits(), number, [&](std::uint32_t known) { return hashes_[known] == one; });
+  };
+  if (next < kFew) {
     if (std::ranges::find(hashes_, hash) != hashes_.end()) return false;
-    hashes_.push_back(hash);
-    return true;
+  } else {
+    if (next == kFew) {
+      for (std::uint32_t i = 0; i < kFew; ++i) enter(i, hashes_[i]);
+    }
+    if (enter(next, hash) != next) return false;
   }
-  if (slots_.size() < 2 * (hashes_.size() + 1)) {
-    slots_.assign(std::bit_ceil(4 * hashes_.size()), 0);
-    for (std::uint32_t i = 0; i < hashes_.size(); ++i) slot(hashes_[i]) = i + 1;
-  }
-  std::uint32_t& place = slot(hash);
-  if (place != 0) return false;
   hashes_.push_back(hash);
-  place = static_cast<std::uint32_t>(hashes_.size());
   return true;
-}
-
-std::uint32_t& DistinctHashes::slot(const YieldHash& hash) {
-  std::size_t i = hash.bits() & (slots_.size() - 1);
-  while (slots_[i] != 0 && !(hashes_[slots_[i] - 1] == hash)) i = (i + 1) & (slots_.size() - 1);
-  return slots_[i];
 }
 
 KBest::KBest(Hypergraph graph, std::span<const double> scores, std::optional<Yields> yields)

@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "base/hash_index.h"
 #include "graph/derivation.h"
 #include "graph/hypergraph.h"
 
@@ -42,10 +43,8 @@ class DistinctHashes {
   const YieldHash& operator[](std::size_t i) const { return hashes_[i]; }
 
  private:
-  std::uint32_t& slot(const YieldHash& hash);  // where it is in slots_, or the empty slot where it belongs
-
   std::vector<YieldHash> hashes_;
-  std::vector<std::uint32_t> slots_;  // open addressing, a power of two: a place in hashes_ + 1, or 0
+  HashIndex index_;
 };
 
 class KBest {

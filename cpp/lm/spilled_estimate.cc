@@ -4,6 +4,7 @@
 #include <bit>
 #include <optional>
 
+#include "base/hash_index.h"
 #include "lm/kneser_ney.h"
 #include "lm/special_words.h"
 
@@ -81,32 +82,27 @@ class ContextIndex {
     keys_.reserve(size * length);
     const std::size_t width = length + 2;
     ScratchReader reader(counts.file(length), first * width, (first + size) * width, width, 1 << 16);
-    slots_.assign(std::bit_ceil(size * 3 / 2 + 1), kEmpty);
     for (std::uint32_t i = 0; i < size; ++i, reader.advance()) {
       keys_.insert(keys_.end(), reader.get(), reader.get() + length);
-      slots_[slot(reader.get())] = i;
+      index_.intern(hash(reader.get()), i, [](std::uint32_t) { return false; });
     }
   }
 
-  std::uint32_t find(const std::uint32_t* context) const { return length_ == 1 ? *context : slots_[slot(context)]; }
+  std::uint32_t find(const std::uint32_t* context) const {
+    if (length_ == 1) return *context;
+    return index_.find(hash(context), [&](std::uint32_t known) {
+      return std::equal(context, context + length_, keys_.data() + std::size_t{known} * length_);
+    });
+  }
 
  private:
-  static constexpr std::uint32_t kEmpty = 0xffffffffu;
-
-  // Where `context` is, or would be put.
-  std::size_t slot(const std::uint32_t* context) const {
-    const std::size_t mask = slots_.size() - 1;
-    const std::string_view bytes(reinterpret_cast<const char*>(context), length_ * sizeof *context);
-    std::size_t at = hash_bytes(bytes) & mask;
-    while (slots_[at] != kEmpty &&
-           !std::equal(context, context + length_, keys_.data() + std::size_t{slots_[at]} * length_)) {
-      at = (at + 1) & mask;
-    }
-    return at;
+  std::uint64_t hash(const std::uint32_t* context) const {
+    return hash_bytes({reinterpret_cast<const char*>(context), length_ * sizeof *context});
   }
 
   unsigned length_;
-  std::vector<std::uint32_t> keys_, slots_;
+  std::vector<std::uint32_t> keys_;
+  HashIndex index_;
 };
 
 std::uint32_t bits(float value) { return std::bit_cast<std::uint32_t>(value); }

@@ -65,23 +65,11 @@ Tree clean_tree(const Tree& tree) {
 
 std::uint32_t Treebank::rule(RuleKind kind, const BankRule& wanted) {
   std::vector<BankRule>& rules = rules_[static_cast<std::size_t>(kind)];
-  std::vector<std::uint32_t>& slots = slots_[static_cast<std::size_t>(kind)];
-  if ((rules.size() + 1) * 2 > slots.size()) {
-    slots.assign(std::max<std::size_t>(64, slots.size() * 2), 0);
-    for (std::uint32_t r = 0; r < rules.size(); ++r) {
-      std::size_t at = hash_rule(rules[r]) & (slots.size() - 1);
-      while (slots[at] != 0) at = (at + 1) & (slots.size() - 1);
-      slots[at] = r + 1;
-    }
-  }
-  std::size_t at = hash_rule(wanted) & (slots.size() - 1);
-  for (; slots[at] != 0; at = (at + 1) & (slots.size() - 1)) {
-    const BankRule& found = rules[slots[at] - 1];
-    if (found.head == wanted.head && found.left == wanted.left && found.right == wanted.right) return slots[at] - 1;
-  }
-  rules.push_back(wanted);
-  slots[at] = static_cast<std::uint32_t>(rules.size());
-  return slots[at] - 1;
+  const auto next = static_cast<std::uint32_t>(rules.size());
+  const std::uint32_t rule = index_[static_cast<std::size_t>(kind)].intern(
+      hash_rule(wanted), next, [&](std::uint32_t known) { return rules[known] == wanted; });
+  if (rule == next) rules.push_back(wanted);
+  return rule;
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/exclusive.h"
+#include "base/hash_index.h"
 #include "base/symbols.h"
 #include "syntax/tree.h"
 
@@ -38,6 +39,7 @@ struct BankNode {
 
 struct BankRule {
   Symbol head = 0, left = 0, right = 0;  // lexical: left is the word; unary: the child
+  friend bool operator==(const BankRule&, const BankRule&) = default;
 };
 
 class Treebank : public Exclusive {
@@ -67,7 +69,7 @@ class Treebank : public Exclusive {
   BinarizeOptions options_;
   Symbols labels_, words_;
   std::vector<BankRule> rules_[3];
-  std::vector<std::uint32_t> slots_[3];  // open addressing into rules_: 1 + number
+  HashIndex index_[3];
   std::vector<BankNode> nodes_;
   std::vector<std::size_t> first_ = {0};
   std::size_t unary_cycles_ = 0;

@@ -10,11 +10,6 @@ namespace {
 
 std::uint64_t key_of(Symbol source, Symbol target) { return static_cast<std::uint64_t>(source) << 32 | target; }
 
-std::size_t slot_of(std::uint64_t key, std::size_t mask) {
-  key *= 0x9e3779b97f4a7c15u;
-  return (key ^ key >> 32) & mask;
-}
-
 // What the symbols of a side are: words, or something without lexical weight.
 void read_side(std::string_view bytes, std::vector<Symbol>& words) {
   words.clear();
@@ -51,52 +46,24 @@ LexicalTable::LexicalTable(const Bitext& bitext) {
     ++source_total[place(static_cast<Symbol>(key >> 32), sources)];
     ++target_total[place(static_cast<Symbol>(key), targets)];
   }
-  std::vector<LexicalEntry> entries;
   for (std::size_t begin = 0, end = 0; begin < keys.size(); begin = end) {
     while (end < keys.size() && keys[end] == keys[begin]) ++end;
     const auto source = static_cast<Symbol>(keys[begin] >> 32), target = static_cast<Symbol>(keys[begin]);
     const auto count = static_cast<double>(end - begin);
-    entries.push_back({source, target,
-                       static_cast<float>(count / static_cast<double>(source_total[place(source, sources)])),
-                       static_cast<float>(count / static_cast<double>(target_total[place(target, targets)]))});
-  }
-  build(entries);
-}
-
-LexicalTable::LexicalTable(std::span<const LexicalEntry> entries) { build(entries); }
-
-void LexicalTable::build(std::span<const LexicalEntry> entries) {
-  std::size_t size = 16;
-  while (size < entries.size() * 2) size *= 2;
-  slots_.assign(size, {kEmpty, {}});
-  for (const LexicalEntry& entry : entries) {
-    const std::uint64_t key = key_of(entry.source, entry.target);
-    std::size_t slot = slot_of(key, size - 1);
-    while (slots_[slot].key != kEmpty && slots_[slot].key != key) slot = (slot + 1) & (size - 1);
-    slots_[slot] = {key, {entry.target_given_source, entry.source_given_target}};
+    index_.intern(hash_number(keys[begin]), static_cast<std::uint32_t>(entries_.size()),
+                  [](std::uint32_t) { return false; });
+    entries_.push_back({source, target,
+                        static_cast<float>(count / static_cast<double>(source_total[place(source, sources)])),
+                        static_cast<float>(count / static_cast<double>(target_total[place(target, targets)]))});
   }
 }
 
 LexicalTable::Both LexicalTable::weight(Symbol source, Symbol target) const {
-  const std::uint64_t key = key_of(source, target);
-  const std::size_t mask = slots_.size() - 1;
-  for (std::size_t slot = slot_of(key, mask); slots_[slot].key != kEmpty; slot = (slot + 1) & mask) {
-    if (slots_[slot].key == key) return slots_[slot].weights;
-  }
-  return {};
-}
-
-std::vector<LexicalEntry> LexicalTable::entries() const {
-  std::vector<LexicalEntry> out;
-  for (const Slot& slot : slots_) {
-    if (slot.key == kEmpty) continue;
-    out.push_back({static_cast<Symbol>(slot.key >> 32), static_cast<Symbol>(slot.key), slot.weights.target_given_source,
-                   slot.weights.source_given_target});
-  }
-  std::ranges::sort(out, [](const LexicalEntry& a, const LexicalEntry& b) {
-    return a.source != b.source ? a.source < b.source : a.target < b.target;
+  const std::uint32_t found = index_.find(hash_number(key_of(source, target)), [&](std::uint32_t i) {
+    return entries_[i].source == source && entries_[i].target == target;
   });
-  return out;
+  if (found == HashIndex::kNone) return {};
+  return {entries_[found].target_given_source, entries_[found].source_given_target};
 }
 
 LexicalScorer::Weights LexicalScorer::operator()(std::string_view source, std::string_view target,

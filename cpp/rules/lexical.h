@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash_index.h"
 #include "rules/bitext.h"
 
 namespace treeglot {
@@ -21,23 +22,16 @@ class LexicalTable {
 
   // w(e|f) = links of f with e over links of f; a word without links has one with NULL.
   explicit LexicalTable(const Bitext& bitext);
-  explicit LexicalTable(std::span<const LexicalEntry> entries);
 
   struct Both {
     float target_given_source = 0, source_given_target = 0;
   };
-  Both weight(Symbol source, Symbol target) const;  // 0 for words that were never linked
-  std::vector<LexicalEntry> entries() const;        // sorted by source, then target
+  Both weight(Symbol source, Symbol target) const;                       // 0 for words that were never linked
+  const std::vector<LexicalEntry>& entries() const { return entries_; }  // sorted by source, then target
 
  private:
-  struct Slot {
-    std::uint64_t key;
-    Both weights;
-  };
-  static constexpr std::uint64_t kEmpty = 0xffffffffffffffffu;  // NULL with NULL is never linked
-
-  void build(std::span<const LexicalEntry> entries);
-  std::vector<Slot> slots_;
+  std::vector<LexicalEntry> entries_;
+  HashIndex index_;
 };
 
 // p_lex of rules in both directions ("Phrase pairs" of the common page): for each word of a side the mean over its

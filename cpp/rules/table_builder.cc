@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/slots.h"
 #include "rules/rule_text.h"
 #include "syntax/dependency_checks.h"
 
@@ -16,12 +15,6 @@ namespace treeglot {
 namespace {
 
 std::string text(std::size_t number) { return std::to_string(number); }
-
-std::size_t slot_of(std::uint32_t node, Symbol symbol) {
-  std::uint64_t key = (static_cast<std::uint64_t>(node) << 32 | symbol) * 0x9e3779b97f4a7c15u;
-  key = (key ^ key >> 29) * 0xbf58476d1ce4e5b9u;
-  return static_cast<std::size_t>(key ^ key >> 32);
-}
 
 void check_columns(const RuleRows& rows) {
   const auto check_rows = [&](std::size_t found, const std::string& column) {
@@ -70,25 +63,15 @@ void RuleTableBuilder::Lists<T>::append(std::span<const T> list) {
   ends.push_back(static_cast<std::uint32_t>(values.size()));
 }
 
-void RuleTableBuilder::Trie::grow() {
-  double_slots(
-      slots, [](const Slot& slot) { return slot.parent != kNone; },
-      [](const Slot& slot) { return slot_of(slot.parent, slot.symbol); });
-}
-
 RuleTableBuilder::Node RuleTableBuilder::Trie::child(Node node, Symbol s) {
-  if ((parent.size() + 1) * 3 > slots.size() * 2) grow();
-  const std::size_t mask = slots.size() - 1;
-  std::size_t i = slot_of(node, s) & mask;
-  for (; slots[i].parent != kNone; i = (i + 1) & mask) {
-    if (slots[i].parent == node && slots[i].symbol == s) return slots[i].node;
-  }
-  const auto added = static_cast<Node>(parent.size());
-  slots[i] = {node, s, added};
+  const auto next = static_cast<Node>(parent.size());
+  const Node found = index.intern(hash_number(std::uint64_t{node} << 32 | s), next,
+                                  [&](Node known) { return parent[known] == node && symbol[known] == s; });
+  if (found != next) return found;
   parent.push_back(node);
   symbol.push_back(s);
   depth.push_back(depth[node] + 1);
-  return added;
+  return next;
 }
 
 RuleTableBuilder::RuleTableBuilder(const std::vector<std::string>& dense_features) : dense_(dense_features.size()) {
@@ -380,7 +363,7 @@ void RuleTableBuilder::make_dense() {
 
 RuleTable RuleTableBuilder::finish() {
   make_dense();
-  trie_.slots = {};
+  trie_.index = {};
   Sections out(RuleTable::kKind, RuleTable::kVersion);
   const auto add = [&](const std::string& name, const Symbols& symbols) {
     MappedSymbols::add(out, name, symbols.size(), [&](Symbol symbol) { return symbols.text(symbol); });

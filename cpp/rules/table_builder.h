@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/exclusive.h"
+#include "base/hash_index.h"
 #include "base/symbols.h"
 #include "rules/expanded_features.h"
 #include "rules/render.h"
@@ -81,15 +82,9 @@ class RuleTableBuilder : public Exclusive {
     std::vector<Node> parent = {0};
     std::vector<Symbol> symbol = {0};
     std::vector<std::uint32_t> depth = {0};
-    struct Slot {
-      Node parent = kNone;  // none: empty
-      Symbol symbol = 0;
-      Node node = 0;
-    };
-    std::vector<Slot> slots;
+    HashIndex index;
 
     Node child(Node node, Symbol symbol);
-    void grow();
   };
 
   void check(Symbol lhs, std::span<const Symbol> source, std::span<const std::int32_t> target,

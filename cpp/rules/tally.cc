@@ -1,13 +1,12 @@
 #include "rules/tally.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
 #include <type_traits>
 
-#include "base/slots.h"
+#include "base/hash_index.h"
 #include "base/symbols.h"
 #include "rules/code.h"
 
@@ -74,19 +73,16 @@ class Grouped {
     std::uint32_t occurrences;
   };
 
-  void clear(std::size_t most) {  // values to come
+  void clear() {
     groups_.clear();
-    slots_.assign(std::bit_ceil(2 * most), kEmpty);
+    index_.clear();
   }
   void add(std::string_view value, std::uint64_t units, std::uint32_t occurrences) {
-    const std::size_t mask = slots_.size() - 1;
-    std::size_t slot = hash_bytes(value) & mask;
-    while (slots_[slot] != kEmpty && groups_[slots_[slot]].value != value) slot = (slot + 1) & mask;
-    if (slots_[slot] == kEmpty) {
-      slots_[slot] = static_cast<std::uint32_t>(groups_.size());
-      groups_.push_back({value, 0, 0});
-    }
-    Group& group = groups_[slots_[slot]];
+    const auto next = static_cast<std::uint32_t>(groups_.size());
+    const std::uint32_t at =
+        index_.intern(hash_bytes(value), next, [&](std::uint32_t known) { return groups_[known].value == value; });
+    if (at == next) groups_.push_back({value, 0, 0});
+    Group& group = groups_[at];
     group.units += units;
     group.occurrences += occurrences;
   }
@@ -95,9 +91,8 @@ class Grouped {
   std::string_view most_frequent() const { return std::ranges::max_element(groups_, {}, &Group::occurrences)->value; }
 
  private:
-  static constexpr std::uint32_t kEmpty = 0xffffffffu;
   std::vector<Group> groups_;
-  std::vector<std::uint32_t> slots_;  // open addressing, a power of two
+  HashIndex index_;
 };
 
 }  // namespace
@@ -120,12 +115,7 @@ void Occurrences::add(const CodedRule& rule, std::uint32_t units) {
   out.resize(static_cast<std::size_t>(end - out.data()));
 }
 
-std::size_t Tally::Partition::bytes() const { return slots_.size() * sizeof(Slot) + entries_.size() + others_.size(); }
-
-void Tally::Partition::grow() {
-  double_slots(
-      slots_, [](const Slot& slot) { return slot.entry != kNone; }, [](const Slot& slot) { return slot.hash; });
-}
+std::size_t Tally::Partition::bytes() const { return index_.bytes() + entries_.size() + others_.size(); }
 
 void Tally::Partition::add(std::string_view records) {
   // Records are looked at twice before their turn: first for the slot that they lead to, then for what it points to.
@@ -136,16 +126,14 @@ void Tally::Partition::add(std::string_view records) {
   const auto fetch_slot = [&] {
     if (far == end) return;
     const Head head = load<Head>(far);
-    if (!slots_.empty()) __builtin_prefetch(&slots_[head.hash & (slots_.size() - 1)]);
+    index_.prefetch(head.hash);
     advance(far, head);
   };
   const auto fetch_entry = [&] {
     if (near == end) return;
     const Head head = load<Head>(near);
-    if (!slots_.empty()) {
-      const Slot& slot = slots_[head.hash & (slots_.size() - 1)];
-      if (slot.entry != kNone && slot.hash == head.hash) __builtin_prefetch(entries_.data() + slot.entry);
-    }
+    if (const std::uint32_t entry = index_.likely(head.hash); entry != kNone)
+      __builtin_prefetch(entries_.data() + entry);
     advance(near, head);
   };
   for (std::size_t i = 0; i < 2 * kLookAhead; ++i) fetch_slot();
@@ -153,40 +141,33 @@ void Tally::Partition::add(std::string_view records) {
   for (const char* at = records.data(); at != end;) {
     fetch_slot();
     fetch_entry();
-    if ((rules_ + 1) * 3 > slots_.size() * 2) grow();
     const Head head = load<Head>(at);
     const char* const key = at + sizeof(Head);
     const std::string_view notes(key + head.key_size, head.notes_size);
     at = notes.data() + notes.size();
-    const std::size_t mask = slots_.size() - 1;
-    for (std::size_t i = head.hash & mask;; i = (i + 1) & mask) {
-      Slot& slot = slots_[i];
-      if (slot.entry == kNone) {
-        const std::size_t begin = entries_.size();
-        if (begin + sizeof(Sum) + head.key_size + head.notes_size >= kNone)
-          throw std::length_error("a partition of rules outgrew 4 GB: give the tally less memory");
-        slot = {head.hash, static_cast<std::uint32_t>(begin)};
-        entries_.resize(begin + sizeof(Sum) + head.key_size + head.notes_size);
-        const Sum sum = {head.units, 1, kNone};
-        std::memcpy(entries_.data() + begin, &sum, sizeof sum);
-        std::memcpy(entries_.data() + begin + sizeof sum, key, head.key_size + head.notes_size);
-        ++rules_;
-        break;
-      }
-      if (slot.hash != head.hash) continue;
-      char* const entry = entries_.data() + slot.entry;
-      const char* const entry_key = entry + sizeof(Sum);
-      const auto room = static_cast<std::size_t>(entries_.data() + entries_.size() - entry_key);
-      if (room < head.key_size || std::memcmp(entry_key, key, head.key_size) != 0) continue;
-      Sum sum = load<Sum>(entry);
-      sum.units += head.units;
-      ++sum.occurrences;
-      std::memcpy(entry, &sum, sizeof sum);
-      if (room < head.key_size + head.notes_size ||
-          std::memcmp(entry_key + head.key_size, notes.data(), notes.size()) != 0)
-        add_other(slot.entry, notes, head.units);
-      break;
+    const std::size_t begin = entries_.size();
+    if (begin + sizeof(Sum) + head.key_size + head.notes_size >= kNone)
+      throw std::length_error("a partition of rules outgrew 4 GB: give the tally less memory");
+    const auto room = [&](std::uint32_t entry) { return begin - entry - sizeof(Sum); };
+    const std::uint32_t entry = index_.intern(head.hash, static_cast<std::uint32_t>(begin), [&](std::uint32_t known) {
+      return room(known) >= head.key_size &&
+             std::memcmp(entries_.data() + known + sizeof(Sum), key, head.key_size) == 0;
+    });
+    if (entry == begin) {
+      entries_.resize(begin + sizeof(Sum) + head.key_size + head.notes_size);
+      const Sum sum = {head.units, 1, kNone};
+      std::memcpy(entries_.data() + begin, &sum, sizeof sum);
+      std::memcpy(entries_.data() + begin + sizeof sum, key, head.key_size + head.notes_size);
+      ++rules_;
+      continue;
     }
+    Sum sum = load<Sum>(entries_.data() + entry);
+    sum.units += head.units;
+    ++sum.occurrences;
+    std::memcpy(entries_.data() + entry, &sum, sizeof sum);
+    if (room(entry) < head.key_size + head.notes_size ||
+        std::memcmp(entries_.data() + entry + sizeof(Sum) + head.key_size, notes.data(), notes.size()) != 0)
+      add_other(entry, notes, head.units);
   }
 }
 
@@ -295,7 +276,7 @@ void Tally::Partition::append_to(RuleColumns& columns, LexicalScorer& lexical, b
     }
     noted.push_back(first);
     const auto group = [&](const auto& value) {
-      grouped.clear(noted.size());
+      grouped.clear();
       for (std::size_t i = noted.size(); i-- > 0;) grouped.add(value(noted[i]), noted[i].units, noted[i].occurrences);
     };
     if (!merged) {

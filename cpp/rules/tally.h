@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/exclusive.h"
+#include "base/hash_index.h"
 #include "rules/lexical.h"
 
 namespace treeglot {
@@ -90,9 +91,6 @@ class Tally : public Exclusive {
 
    private:
     static constexpr std::uint32_t kNone = 0xffffffffu;
-    struct Slot {
-      std::uint32_t hash = 0, entry = kNone;
-    };
     // Before the bytes of an entry. What the first notes were seen with is the rest: all minus the others.
     struct Sum {
       std::uint64_t units;
@@ -107,11 +105,10 @@ class Tally : public Exclusive {
       std::uint32_t next;  // of the same entry: the one seen before this one, or kNone
     };
 
-    void grow();
     void add_other(std::uint32_t entry, std::string_view notes, std::uint32_t units);
     std::vector<std::uint32_t> by_source() const;
 
-    std::vector<Slot> slots_;
+    HashIndex index_;  // of entries, by where they begin
     std::vector<char> entries_;
     std::vector<char> others_;
     std::size_t rules_ = 0;

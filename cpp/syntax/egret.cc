@@ -49,7 +49,7 @@ void EgretReader::forget() {
   expect_ = Expect::header;
   tokens_.clear();
   printed_ = labels_ = Strings();
-  std::ranges::fill(slots_, 0u);
+  index_.clear();
   spans_.clear();
   lines_.clear();
   is_head_.clear();
@@ -107,22 +107,10 @@ void EgretReader::words(std::string_view line) {
   expect_ = Expect::edges;
 }
 
-void EgretReader::grow_slots() {
-  slots_.assign(slots_.empty() ? 256 : 2 * slots_.size(), 0);
-  for (std::uint32_t i = 0; i < printed_.size(); ++i) {
-    std::size_t slot = hash_bytes(printed_[i]) & (slots_.size() - 1);
-    while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
-    slots_[slot] = i + 1;
-  }
-}
-
 NodeId EgretReader::node(std::string_view token) {
-  if (2 * (printed_.size() + 1) > slots_.size()) grow_slots();
-  const std::size_t mask = slots_.size() - 1;
-  std::size_t slot = hash_bytes(token) & mask;
-  for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
-    if (printed_[slots_[slot] - 1] == token) return static_cast<NodeId>(tokens_.size() + slots_[slot] - 1);
-  }
+  const auto same = [&](std::uint32_t known) { return printed_[known] == token; };
+  std::uint32_t index = index_.find(hash_bytes(token), same);
+  if (index != HashIndex::kNone) return static_cast<NodeId>(tokens_.size() + index);
   const std::optional<Printed> printed = parse_node(token);
   if (!printed) return kNoNode;
   if (printed->span.end > tokens_.size())
@@ -132,9 +120,9 @@ NodeId EgretReader::node(std::string_view token) {
   lines_.push_back(line_number());
   is_head_.push_back(0);
   is_tail_.push_back(0);
+  index = index_.intern(hash_bytes(token), static_cast<std::uint32_t>(printed_.size()), same);
   printed_.append(token);
-  slots_[slot] = static_cast<std::uint32_t>(printed_.size());
-  return static_cast<NodeId>(tokens_.size() + printed_.size() - 1);
+  return static_cast<NodeId>(tokens_.size() + index);
 }
 
 void EgretReader::edge(std::string_view line) {

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash_index.h"
 #include "syntax/forest.h"
 #include "syntax/plain.h"
 #include "syntax/reader.h"
@@ -44,7 +45,6 @@ class EgretReader : public Reader<ParseForest> {
   void words(std::string_view line);
   void edge(std::string_view line);
   NodeId node(std::string_view token);  // by what is printed, NP^g[0,3]; kNoNode when it is no node
-  void grow_slots();
   NodeId goal();
   void complete();
 
@@ -56,8 +56,8 @@ class EgretReader : public Reader<ParseForest> {
   std::size_t began_ = 0;
   Sentence tokens_;
   std::string unescaped_;
-  Strings printed_;                   // what is printed for each node that is not a word
-  std::vector<std::uint32_t> slots_;  // open addressing: 1 + the index in printed_
+  Strings printed_;  // what is printed for each node that is not a word
+  HashIndex index_;  // of printed_
   Strings labels_;
   std::vector<Span> spans_;
   std::vector<std::size_t> lines_;  // where a node came first
