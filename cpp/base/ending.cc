@@ -10,8 +10,8 @@
 #include <system_error>
 #include <utility>
 
-#include "base/aside.h"
 #include "base/error.h"
+#include "base/mapped_file.h"
 
 namespace treeglot {
 namespace {

@@ -8,9 +8,9 @@
 
 #include <map>
 
-#include "base/aside.h"
 #include "base/ending.h"
 #include "base/error.h"
+#include "base/mapped_file.h"
 #include "base/sections.h"
 
 namespace nb = nanobind;

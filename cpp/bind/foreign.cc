@@ -8,7 +8,6 @@
 #include "bind/guarded.h"
 #include "foreign/grammar.h"
 #include "foreign/grammar_write.h"
-#include "foreign/select_rules.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

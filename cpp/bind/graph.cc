@@ -20,7 +20,6 @@
 #include "graph/inside_outside.h"
 #include "graph/kbest.h"
 #include "graph/rewrite.h"
-#include "graph/topological.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

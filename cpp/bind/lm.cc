@@ -15,9 +15,9 @@
 #include "bind/guarded.h"
 #include "bind/vocabulary.h"
 #include "lm/arpa.h"
+#include "lm/estimated_ngrams.h"
 #include "lm/ngram.h"
 #include "lm/ngram_bulk.h"
-#include "lm/ngram_compile.h"
 #include "lm/ngram_list.h"
 
 namespace nb = nanobind;

@@ -11,7 +11,6 @@
 #include "bind/arrays.h"
 #include "bind/core.h"
 #include "bind/vocabulary.h"
-#include "lm/dependency_bulk.h"
 #include "lm/dependency_lm.h"
 #include "lm/dependency_piece.h"
 #include "lm/dependency_rule.h"

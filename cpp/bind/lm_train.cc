@@ -14,7 +14,6 @@
 #include "lm/arpa_writer.h"
 #include "lm/dependency_train.h"
 #include "lm/estimated_ngrams.h"
-#include "lm/ngram_text.h"
 #include "lm/ngram_train.h"
 
 namespace nb = nanobind;

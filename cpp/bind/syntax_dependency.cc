@@ -11,7 +11,6 @@
 #include "bind/options.h"
 #include "syntax/dependency_brackets.h"
 #include "syntax/dependency_checks.h"
-#include "syntax/projectivise.h"
 #include "syntax/structure.h"
 #include "syntax/to_dependency.h"
 

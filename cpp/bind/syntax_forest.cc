@@ -33,16 +33,6 @@ NodeId checked(const ParseForest& forest, std::int64_t node) {
 
 static_assert(sizeof(Span) == 2 * sizeof(std::uint32_t));
 
-Hypergraph own(Sizes first_edge, Sizes first_tail, std::vector<NodeId> tails, NodeId goal) {
-  struct Arrays {
-    Sizes first_edge, first_tail;
-    std::vector<NodeId> tails;
-  };
-  auto arrays = std::make_shared<Arrays>(Arrays{std::move(first_edge), std::move(first_tail), std::move(tails)});
-  const Arrays& a = *arrays;
-  return Hypergraph(a.first_edge, a.first_tail, a.tails, goal, std::move(arrays));
-}
-
 }  // namespace
 
 void bind_syntax_forest(nb::module_& m) {
@@ -146,9 +136,10 @@ void bind_syntax_forest(nb::module_& m) {
       .def("__setstate__",
            [](ParseForest& self, const State& state) {
              const auto& [first_edge, first_tail, tails, goal, labels, spans, scores, kind] = state;
-             new (&self) ParseForest(own(from_bytes<std::uint32_t>(first_edge), from_bytes<std::uint32_t>(first_tail),
-                                         from_bytes<NodeId>(tails), goal),
-                                     from_pickle(labels), from_bytes<Span>(spans), from_bytes<double>(scores), kind);
+             new (&self)
+                 ParseForest(Hypergraph::own(from_bytes<std::uint32_t>(first_edge),
+                                             from_bytes<std::uint32_t>(first_tail), from_bytes<NodeId>(tails), goal),
+                             from_pickle(labels), from_bytes<Span>(spans), from_bytes<double>(scores), kind);
            })
       .def("__repr__", [](const ParseForest& f) {
         return "<ParseForest of " + std::to_string(f.words()) + " words, " + std::to_string(f.graph().nodes()) +

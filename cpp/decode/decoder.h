@@ -15,7 +15,6 @@
 #include "decode/derivation.h"
 #include "decode/feature_set.h"
 #include "decode/matcher.h"
-#include "decode/search_graph.h"
 
 namespace treeglot {
 

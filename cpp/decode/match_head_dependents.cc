@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "syntax/dependency_checks.h"
 #include "syntax/forest_trees.h"
-#include "syntax/projectivise.h"
 #include "syntax/to_dependency.h"
 
 namespace treeglot {

@@ -1,9 +1,13 @@
 // Rules of a table as lines of another decoder's grammar. grammar.h shows the formats.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "decode/feature_set.h"
 #include "foreign/grammar.h"
 #include "rules/table.h"
 
@@ -47,5 +51,17 @@ class GrammarWriter {
   std::vector<std::pair<std::size_t, Symbol>> variables_;   // of the rule at hand: their places, and labels
   std::vector<std::pair<std::size_t, std::size_t>> links_;  // likewise
 };
+
+struct RuleSelection {
+  std::uint32_t per_source = 0;  // target sides of a source side, as the decoder keeps them; 0: all
+  // The source symbols of each sentence, brackets of tree fragments among them. A source side stays if one sentence
+  // has all of its words. Without `filtered` all source sides stay.
+  std::vector<std::vector<std::string>> sentences;
+  bool filtered = false;
+};
+
+// The rules that stay, in the order of the table.
+std::vector<RuleId> select_rules(const FeatureSet& features, std::span<const std::pair<std::string, float>> weights,
+                                 const RuleSelection& selection);
 
 }  // namespace treeglot

@@ -58,6 +58,17 @@ Hypergraph::Hypergraph(std::span<const std::uint32_t> first_edge, std::span<cons
   heads_ = std::move(heads);
 }
 
+Hypergraph Hypergraph::own(std::vector<std::uint32_t> first_edge, std::vector<std::uint32_t> first_tail,
+                           std::vector<NodeId> tails, NodeId goal) {
+  struct Arrays {
+    std::vector<std::uint32_t> first_edge, first_tail;
+    std::vector<NodeId> tails;
+  };
+  auto arrays = std::make_shared<Arrays>(Arrays{std::move(first_edge), std::move(first_tail), std::move(tails)});
+  const Arrays& a = *arrays;
+  return Hypergraph(a.first_edge, a.first_tail, a.tails, goal, std::move(arrays));
+}
+
 bool operator==(const Hypergraph& a, const Hypergraph& b) {
   return a.goal_ == b.goal_ && std::ranges::equal(a.first_edge_, b.first_edge_) &&
          std::ranges::equal(a.first_tail_, b.first_tail_) && std::ranges::equal(a.tails_, b.tails_);
@@ -87,37 +98,29 @@ EdgeId Builder::add_edge(NodeId head, std::span<const NodeId> tails) {
 
 Mapped Builder::freeze(NodeId goal) {
   check_goal(nodes_, goal);
-  struct Arrays {
-    std::vector<std::uint32_t> first_edge, first_tail;
-    std::vector<NodeId> tails;
-  };
-  auto arrays = std::make_shared<Arrays>();
   std::vector<EdgeId> edge_map(heads_.size());
-
-  arrays->first_edge.assign(nodes_ + std::size_t{1}, 0);
-  for (const NodeId head : heads_) ++arrays->first_edge[head + 1];
-  std::inclusive_scan(arrays->first_edge.begin(), arrays->first_edge.end(), arrays->first_edge.begin());
+  std::vector<std::uint32_t> first_edge(nodes_ + std::size_t{1}, 0), first_tail = { 0 };
+  std::vector<NodeId> tails;
+  for (const NodeId head : heads_) ++first_edge[head + 1];
+  std::inclusive_scan(first_edge.begin(), first_edge.end(), first_edge.begin());
   if (std::ranges::is_sorted(heads_)) {
     std::iota(edge_map.begin(), edge_map.end(), EdgeId{0});
-    arrays->first_tail = std::move(first_tail_);
-    arrays->tails = std::move(tails_);
+    first_tail = std::move(first_tail_);
+    tails = std::move(tails_);
   } else {
-    std::vector<EdgeId> next(arrays->first_edge.begin(), arrays->first_edge.end() - 1);
+    std::vector<EdgeId> next(first_edge.begin(), first_edge.end() - 1);
     for (EdgeId edge = 0; edge < heads_.size(); ++edge) edge_map[next[heads_[edge]]++] = edge;
-    arrays->first_tail.reserve(heads_.size() + 1);
-    arrays->first_tail.push_back(0);
-    arrays->tails.reserve(tails_.size());
+    first_tail.reserve(heads_.size() + 1);
+    tails.reserve(tails_.size());
     for (const EdgeId edge : edge_map) {
-      arrays->tails.insert(arrays->tails.end(), tails_.begin() + first_tail_[edge],
-                           tails_.begin() + first_tail_[edge + 1]);
-      arrays->first_tail.push_back(static_cast<std::uint32_t>(arrays->tails.size()));
+      tails.insert(tails.end(), tails_.begin() + first_tail_[edge], tails_.begin() + first_tail_[edge + 1]);
+      first_tail.push_back(static_cast<std::uint32_t>(tails.size()));
     }
   }
   std::vector<NodeId> node_map(nodes_);
   std::iota(node_map.begin(), node_map.end(), NodeId{0});
-  const Arrays& a = *arrays;
   *this = Builder();
-  return {Hypergraph(a.first_edge, a.first_tail, a.tails, goal, std::move(arrays)), std::move(edge_map),
+  return {Hypergraph::own(std::move(first_edge), std::move(first_tail), std::move(tails), goal), std::move(edge_map),
           std::move(node_map)};
 }
 

@@ -26,6 +26,9 @@ class Hypergraph {
   //   first_tail  edges + 1 offsets: the tails of e are tails[first_tail[e]] … tails[first_tail[e + 1]]
   Hypergraph(std::span<const std::uint32_t> first_edge, std::span<const std::uint32_t> first_tail,
              std::span<const NodeId> tails, NodeId goal, std::shared_ptr<const void> owner);
+  // The same of arrays that the graph owns.
+  static Hypergraph own(std::vector<std::uint32_t> first_edge, std::vector<std::uint32_t> first_tail,
+                        std::vector<NodeId> tails, NodeId goal);
 
   std::size_t nodes() const { return first_edge_.size() - 1; }
   std::size_t edges() const { return first_tail_.size() - 1; }

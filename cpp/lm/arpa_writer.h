@@ -4,7 +4,7 @@
 #include <functional>
 #include <string>
 
-#include "lm/ngram_sink.h"
+#include "lm/estimated_ngrams.h"
 
 namespace treeglot {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/sections.h"
-#include "lm/dependency_state.h"
+#include "lm/dependency_connect.h"
 #include "lm/dependency_train.h"
 #include "lm/ngram_search.h"
 #include "lm/ngram_table.h"
@@ -133,5 +133,9 @@ class DependencyModel {
 // The compiled model of what training estimated. Throws std::invalid_argument for models of other orders.
 DependencyModel compile_dependency(DependencyUnit unit, const EstimatedNgrams& left, const EstimatedNgrams& right,
                                    const EstimatedNgrams& root);
+
+// Sentences by pointer. One that cannot be scored is refused with std::invalid_argument, which says which, from 1 on.
+DependencyModel::Scores score_words(const DependencyModel& model, std::span<const Dependency* const> sentences);
+std::vector<double> score_sentences(const DependencyModel& model, std::span<const Dependency* const> sentences);
 
 }  // namespace treeglot

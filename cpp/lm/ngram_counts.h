@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/symbols.h"
-#include "lm/discounts.h"
 #include "lm/kneser_ney.h"
 
 namespace treeglot {

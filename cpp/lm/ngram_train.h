@@ -13,10 +13,11 @@
 
 #include "base/exclusive.h"
 #include "base/symbols.h"
-#include "lm/discounts.h"
+#include "lm/estimated_ngrams.h"
+#include "lm/kneser_ney.h"
 #include "lm/ngram_runs.h"
-#include "lm/ngram_sink.h"
 #include "lm/special_words.h"
+#include "syntax/reader.h"
 
 namespace treeglot {
 
@@ -85,6 +86,18 @@ class NgramTrainer : public Exclusive {
   std::size_t longest_ = 0;    // words in the longest sentence
   std::unique_ptr<NgramRuns> runs_;
   NgramTrainReport report_;
+};
+
+// Text to train on: a line is a sentence, words are separated by blanks.
+class NgramText final : public LineSink {
+ public:
+  NgramText(std::string file, NgramTrainer& trainer) : LineSink(std::move(file), false), trainer_(&trainer) {}
+
+ protected:
+  void read_line(std::string_view line) override;
+
+ private:
+  NgramTrainer* trainer_;
 };
 
 }  // namespace treeglot

@@ -1,10 +1,129 @@
 #include "lm/window_train.h"
 
 #include <algorithm>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <utility>
 
 #include "lm/special_words.h"
 
 namespace treeglot {
+
+namespace {
+
+// The numbers of `list` in the order of their words from the last one of [0, length) to the first; stable.
+std::vector<std::uint32_t> sorted(const NgramList& list, unsigned length, std::size_t vocabulary) {
+  std::vector<std::uint32_t> order(list.size()), spare(list.size());
+  std::iota(order.begin(), order.end(), 0);
+  for (unsigned column = 0; column < length; ++column) {
+    std::vector<std::uint32_t> next(vocabulary + 1);
+    for (const std::uint32_t i : order) ++next[list[i][column] + 1];
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    for (const std::uint32_t i : order) spare[next[list[i][column]]++] = i;
+    order.swap(spare);
+  }
+  return order;
+}
+
+void append(NgramList& to, std::span<const Symbol> words) {
+  to.words.insert(to.words.end(), words.begin(), words.end());
+}
+
+// Whether an n-gram is not the one added last.
+bool is_new(const NgramList& list, std::span<const Symbol> ngram) {
+  return list.size() == 0 || !std::ranges::equal(list[list.size() - 1], ngram);
+}
+
+// The contexts of n-grams, and for each n-gram the number of its own.
+std::vector<std::uint32_t> number_contexts(const NgramList& ngrams, std::size_t vocabulary, NgramList& contexts) {
+  contexts.length = ngrams.length - 1;
+  std::vector<std::uint32_t> numbers(ngrams.size());
+  for (const std::uint32_t i : sorted(ngrams, contexts.length, vocabulary)) {
+    const auto context = ngrams[i].first(contexts.length);
+    if (is_new(contexts, context)) append(contexts, context);
+    numbers[i] = static_cast<std::uint32_t>(contexts.size() - 1);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+void WindowCounts::add(std::span<const Symbol> window, std::uint32_t count) {
+  if (window.size() != length_) {
+    throw std::invalid_argument("a window of " + std::to_string(window.size()) + " words; expected " +
+                                std::to_string(length_));
+  }
+  if (counts_.size() == limit_) {
+    combine(std::size_t{*std::ranges::max_element(words_)} + 1);
+    if (counts_.size() > limit_ / 2) limit_ *= 2;
+  }
+  words_.insert(words_.end(), window.begin(), window.end());
+  counts_.push_back(count);
+  total_ += count;
+}
+
+// Puts the windows in order and adds up equal ones.
+void WindowCounts::combine(std::size_t vocabulary) {
+  NgramList list{length_, std::move(words_)};
+  NgramList different{length_, {}};
+  std::vector<std::uint32_t> counts;
+  for (const std::uint32_t i : sorted(list, length_, vocabulary)) {
+    if (is_new(different, list[i])) {
+      append(different, list[i]);
+      counts.push_back(counts_[i]);
+    } else if (counts.back() > std::numeric_limits<std::uint32_t>::max() - counts_[i]) {
+      throw std::invalid_argument("a window is counted more than 4294967295 times");
+    } else {
+      counts.back() += counts_[i];
+    }
+  }
+  words_ = std::move(different.words);
+  counts_ = std::move(counts);
+}
+
+WindowTables WindowCounts::tables(std::size_t vocabulary) {
+  combine(vocabulary);
+  WindowTables tables;
+  tables.ngrams.resize(length_);
+  tables.contexts.resize(length_ - 1);
+  tables.orders.resize(length_ - 1);
+  tables.counts_of_counts.resize(length_);
+  tables.ngrams.back() = {length_, std::move(words_)};
+  std::vector<std::uint32_t> count = std::move(counts_);
+  for (unsigned order = length_; order > 1; --order) {
+    const NgramList& ngrams = tables.ngrams[order - 1];
+    OrderCounts& here = tables.orders[order - 2];
+    NgramList& below = tables.ngrams[order - 2];
+    below.length = order - 1;
+    std::vector<std::uint32_t> extensions;
+    here.lower.reserve(ngrams.size());
+    for (std::size_t i = 0; i < ngrams.size(); ++i) {
+      const auto lower = ngrams[i].last(below.length);
+      if (is_new(below, lower)) {
+        append(below, lower);
+        extensions.push_back(0);
+      }
+      ++extensions.back();
+      here.lower.push_back(static_cast<std::uint32_t>(below.size() - 1));
+    }
+    here.context = number_contexts(ngrams, vocabulary, tables.contexts[order - 2]);
+    here.contexts = tables.contexts[order - 2].size();
+    for (const std::uint32_t c : count) tables.counts_of_counts[order - 1].add(c);
+    here.count = std::exchange(count, std::move(extensions));
+  }
+  tables.unigrams.resize(vocabulary);
+  for (std::size_t i = 0; i < count.size(); ++i) {
+    tables.unigrams[tables.ngrams[0][i][0]] = count[i];
+    tables.counts_of_counts[0].add(count[i]);
+  }
+  // From places in the list to words: the lower n-grams of bigrams are words.
+  if (length_ > 1) {
+    for (std::uint32_t& lower : tables.orders[0].lower) lower = tables.ngrams[0][lower][0];
+  }
+  return tables;
+}
+
 namespace {
 
 bool before(std::span<const Symbol> a, std::span<const Symbol> b) {

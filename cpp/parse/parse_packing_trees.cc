@@ -37,17 +37,8 @@ Tree ParsePacking::tree(std::span<const std::string_view> words, bool drop_root)
 }
 
 ParseForest ParsePacking::forest(std::span<const std::string_view> words, std::size_t& cut) const {
-  Builder builder;
-  Strings labels;
-  std::vector<Span> spans;
-  std::vector<double> scores;
-  builder.add_nodes(words.size());
-  for (std::uint32_t i = 0; i < words.size(); ++i) {
-    builder.add_edge(i, {});
-    scores.push_back(0.0);
-    labels.append(words[i]);
-    spans.push_back({i, i + 1});
-  }
+  ForestBuilder builder;
+  for (const std::string_view word : words) builder.add_word(word);
   cut = 0;
   std::vector<NodeId> number(nodes_.size(), kNoNode);
   std::vector<NodeId> tails;
@@ -56,10 +47,8 @@ ParseForest ParsePacking::forest(std::span<const std::string_view> words, std::s
     const Node& node = nodes_[n];
     if (node.edges.empty()) continue;
     cut += node.is_cut;
-    number[n] = builder.add_node();
     const ChartNode& place = graph_.at(node.place);
-    labels.append(grammar_.shown(place.label));
-    spans.push_back({place.begin, place.end});
+    number[n] = builder.add_node(grammar_.shown(place.label), {place.begin, place.end});
     // Σ over the node's trees of the products of their rules' probabilities: not 1 where some are not in the forest.
     const auto sum_of = [&](const Edge& edge) {
       double sum = edge.conditional;
@@ -74,15 +63,10 @@ ParseForest ParsePacking::forest(std::span<const std::string_view> words, std::s
       tails.clear();
       for (const std::uint32_t tail : edge.tails) tails.push_back(number[tail]);
       if (tails.empty()) tails.push_back(place.begin);
-      builder.add_edge(number[n], tails);
-      scores.push_back(probabilities_ ? sum_of(edge) - sums[n] : edge.score);
+      builder.add_edge(number[n], tails, probabilities_ ? sum_of(edge) - sums[n] : edge.score);
     }
   }
-  Mapped frozen = builder.freeze(number[top_]);
-  std::vector<double> sorted(scores.size());
-  for (std::size_t e = 0; e < sorted.size(); ++e) sorted[e] = scores[frozen.edge_map[e]];
-  return ParseForest(std::move(frozen.graph), std::move(labels), std::move(spans), std::move(sorted),
-                     probabilities_ ? ScoreKind::conditional : ScoreKind::posterior);
+  return builder.finish(number[top_], probabilities_ ? ScoreKind::conditional : ScoreKind::posterior);
 }
 
 }  // namespace treeglot

@@ -20,20 +20,6 @@ double margin_of(const ParseOptions& options, std::size_t pass) {
                                  : options.margins[std::min(pass, options.margins.size() - 1)];
 }
 
-ParseForest unparsed(std::span<const std::string_view> words) {
-  Builder builder;
-  Strings labels;
-  std::vector<Span> spans;
-  builder.add_nodes(words.size());
-  for (std::uint32_t i = 0; i < words.size(); ++i) {
-    builder.add_edge(i, {});
-    labels.append(words[i]);
-    spans.push_back({i, i + 1});
-  }
-  return ParseForest(builder.freeze(kNoNode).graph, std::move(labels), std::move(spans),
-                     std::vector<double>(words.size(), 0.0), ScoreKind::posterior);
-}
-
 }  // namespace
 
 SplitParser::SplitParser(std::shared_ptr<const SplitGrammar> grammar, std::size_t finest)
@@ -182,7 +168,7 @@ ParsedTree SplitParser::tree(std::span<const std::string_view> words, const Pars
 
 ParsedForest SplitParser::forest(std::span<const std::string_view> words, const ParseOptions& options) const {
   Passes passes = run(words, options);
-  ParsedForest out{unparsed({}), passes.status, passes.log_probability, 0};
+  ParsedForest out{ForestBuilder().finish(kNoNode, ScoreKind::posterior), passes.status, passes.log_probability, 0};
   if (passes.status == ParseStatus::parsed || passes.status == ParseStatus::coarser) {
     const ParsePacking parses(*grammar_, parts_, passes.scratch->fine, options.forest_margin, options.most_edges,
                               options.scores == ScoreKind::conditional, passes.limits);

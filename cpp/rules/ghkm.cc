@@ -12,8 +12,7 @@
 #include "graph/semiring.h"
 #include "rules/frontier.h"
 #include "rules/ghkm_attachment.h"
-#include "rules/ghkm_frontier.h"
-#include "rules/phrase.h"
+#include "rules/ghkm_fragments.h"
 #include "rules/rule_writer.h"
 #include "syntax/structure.h"
 

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "rules/dependency_bank.h"
 #include "rules/extractor.h"
 #include "rules/forest_bank.h"
 #include "rules/ghkm_fragments.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "syntax/dependency_order.h"
+#include "syntax/dependency_checks.h"
 
 namespace treeglot {
 

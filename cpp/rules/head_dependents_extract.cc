@@ -6,9 +6,8 @@
 #include <utility>
 
 #include "rules/frontier.h"
-#include "rules/phrase.h"
 #include "rules/rule_writer.h"
-#include "syntax/projectivise.h"
+#include "syntax/dependency_checks.h"
 
 namespace treeglot {
 namespace {

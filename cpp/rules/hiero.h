@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "rules/extractor.h"
-#include "rules/phrase.h"
+#include "rules/frontier.h"
 #include "syntax/dependency_checks.h"
 
 namespace treeglot {

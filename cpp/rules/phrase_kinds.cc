@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "rules/frontier.h"
-#include "rules/phrase.h"
 #include "syntax/category.h"
 
 namespace treeglot {

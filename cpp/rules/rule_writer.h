@@ -11,7 +11,6 @@
 #include "base/symbols.h"
 #include "rules/code.h"
 #include "rules/frontier.h"
-#include "rules/phrase.h"
 #include "rules/tally.h"
 #include "syntax/dependency_checks.h"
 

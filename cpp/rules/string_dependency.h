@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "rules/dependency_bank.h"
+#include "rules/forest_bank.h"
 #include "rules/hiero.h"
 
 namespace treeglot {

@@ -11,7 +11,7 @@
 
 #include "rules/category_labels.h"
 #include "rules/extractor.h"
-#include "rules/phrase.h"
+#include "rules/frontier.h"
 #include "syntax/tree_batch.h"
 
 namespace treeglot {

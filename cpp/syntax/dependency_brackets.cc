@@ -9,7 +9,6 @@
 #include "base/span.h"
 #include "syntax/brackets.h"
 #include "syntax/dependency_checks.h"
-#include "syntax/dependency_order.h"
 
 namespace treeglot {
 namespace {

@@ -23,4 +23,32 @@ bool is_tree(Heads heads);
 // no arc; so there may be several roots, but no arc may pass over one.
 std::vector<std::uint32_t> nonprojective_arcs(Heads heads);
 
+// A depth-first numbering. The descendants of a word have consecutive numbers, so descent is a comparison. A cycle is
+// entered at its first position; each of its words has the others, and all that hangs from them, as descendants.
+class DependencyOrder {
+ public:
+  explicit DependencyOrder(Heads heads);
+
+  // Every word after its head, but for the first position of a cycle.
+  std::span<const std::uint32_t> words() const { return words_; }
+
+  // Whether following heads from `word` (in no step, too) leads to `ancestor`.
+  bool descends(std::uint32_t word, std::uint32_t ancestor) const {
+    return begin_[ancestor] <= number_[word] && number_[word] < end_[ancestor];
+  }
+
+ private:
+  std::vector<std::uint32_t> words_;
+  std::vector<std::uint32_t> number_, begin_, end_;  // by word
+};
+
+struct Projectivised {
+  std::vector<std::int32_t> heads;
+  std::uint32_t lifts = 0;  // steps, of which each gives a word its head's head
+};
+
+// The lifting of Nivre and Nilsson (2005): while there is an arc that is not projective, the dependent of the shortest
+// (of equally short ones the leftmost) gets its head's head. Refuses a cycle.
+Projectivised projectivise(Heads heads);
+
 }  // namespace treeglot

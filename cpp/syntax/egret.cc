@@ -8,7 +8,7 @@
 
 #include "base/numbers.h"
 #include "base/symbols.h"
-#include "graph/topological.h"
+#include "graph/rewrite.h"
 #include "syntax/brackets.h"
 
 namespace treeglot {
@@ -48,16 +48,12 @@ std::string_view without_egret_mark(std::string_view label) {
 void EgretReader::forget() {
   expect_ = Expect::header;
   tokens_.clear();
-  printed_ = labels_ = Strings();
+  printed_ = Strings();
   index_.clear();
-  spans_.clear();
+  builder_ = ForestBuilder();
   lines_.clear();
   is_head_.clear();
   is_tail_.clear();
-  heads_.clear();
-  tails_.clear();
-  first_tail_.clear();
-  scores_.clear();
 }
 
 LineReader::Resume EgretReader::resume(std::string_view line) const {
@@ -93,36 +89,31 @@ void EgretReader::words(std::string_view line) {
   } catch (const std::invalid_argument& problem) {
     fail(problem.what());
   }
-  const auto count = static_cast<std::uint32_t>(tokens_.size());
-  for (std::uint32_t word = 0; word < count; ++word) {
+  for (std::string& token : tokens_) {
     unescaped_.clear();
-    unescape_brackets(tokens_[word], unescaped_);
-    tokens_[word] = unescaped_;
-    labels_.append(unescaped_);
-    spans_.push_back({word, word + 1});
-    heads_.push_back(word);
-    scores_.push_back(0.0);
+    unescape_brackets(token, unescaped_);
+    token = unescaped_;
+    builder_.add_word(token);
   }
-  first_tail_.assign(count + std::size_t{1}, 0);
   expect_ = Expect::edges;
 }
 
 NodeId EgretReader::node(std::string_view token) {
   const auto same = [&](std::uint32_t known) { return printed_[known] == token; };
-  std::uint32_t index = index_.find(hash_bytes(token), same);
+  const std::uint32_t index = index_.find(hash_bytes(token), same);
   if (index != HashIndex::kNone) return static_cast<NodeId>(tokens_.size() + index);
   const std::optional<Printed> printed = parse_node(token);
   if (!printed) return kNoNode;
   if (printed->span.end > tokens_.size())
     fail("the node " + quoted(token) + " in a sentence with " + std::to_string(tokens_.size()) + " words");
-  labels_.append(keep_suffix_ ? printed->label : without_egret_mark(printed->label));
-  spans_.push_back(printed->span);
+  const NodeId node =
+      builder_.add_node(keep_suffix_ ? printed->label : without_egret_mark(printed->label), printed->span);
   lines_.push_back(line_number());
   is_head_.push_back(0);
   is_tail_.push_back(0);
-  index = index_.intern(hash_bytes(token), static_cast<std::uint32_t>(printed_.size()), same);
+  index_.intern(hash_bytes(token), static_cast<std::uint32_t>(printed_.size()), same);
   printed_.append(token);
-  return static_cast<NodeId>(tokens_.size() + index);
+  return node;
 }
 
 void EgretReader::edge(std::string_view line) {
@@ -139,7 +130,8 @@ void EgretReader::edge(std::string_view line) {
   const std::optional<double> score = parse_double(score_token);
   if (!score) fail(quoted(score_token) + " is not a score; expected a number such as -0.5");
 
-  const Span span = spans_[head];
+  const Span span = builder_.span(head);
+  tails_.clear();
   std::uint32_t at = span.begin;
   // Egret itself leaves two blanks before the bar; what it is read and written by may leave one.
   const auto skip_blanks = [&] { rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size())); };
@@ -164,11 +156,11 @@ void EgretReader::edge(std::string_view line) {
     } else {
       is_tail_[tail - words] = 1;
     }
-    if (spans_[tail].begin != at) {
+    if (builder_.span(tail).begin != at) {
       fail("the tail " + quoted(token) + " of " + quoted(head_token) + " begins at " +
-           std::to_string(spans_[tail].begin) + "; expected " + std::to_string(at));
+           std::to_string(builder_.span(tail).begin) + "; expected " + std::to_string(at));
     }
-    at = spans_[tail].end;
+    at = builder_.span(tail).end;
     tails_.push_back(tail);
   }
   if (at != span.end) {
@@ -176,16 +168,14 @@ void EgretReader::edge(std::string_view line) {
          std::to_string(span.end - 1));
   }
   is_head_[head - words] = 1;
-  heads_.push_back(head);
-  first_tail_.push_back(static_cast<std::uint32_t>(tails_.size()));
-  scores_.push_back(*score * unit_);
+  builder_.add_edge(head, tails_, *score * unit_);
 }
 
 NodeId EgretReader::goal() {
   const std::size_t words = tokens_.size();
   NodeId found = kNoNode;
   for (NodeId i = 0; i < printed_.size(); ++i) {
-    if (is_tail_[i] || spans_[words + i].size() != words) continue;
+    if (is_tail_[i] || builder_.span(static_cast<NodeId>(words + i)).size() != words) continue;
     if (found != kNoNode) {
       fail_at(began_, "two nodes over the whole sentence that are no tails, " + quoted(printed_[found - words]) +
                           " and " + quoted(printed_[i]) + "; expected one root");
@@ -201,25 +191,15 @@ void EgretReader::complete() {
   for (std::size_t i = 0; i < printed_.size(); ++i) {
     if (!is_head_[i]) fail_at(lines_[i], "the tail " + quoted(printed_[i]) + " is never a head");
   }
-  const LooseEdges edges{words + printed_.size(), heads_, first_tail_, tails_};
-  std::optional<Mapped> mapped;
+  std::optional<ParseForest> forest;
   try {
-    mapped = assemble(edges, printed_.empty() ? kNoNode : goal());
-  } catch (const std::invalid_argument&) {
-    const std::size_t i = topological_order(edges).on_cycle - words;
-    fail_at(lines_[i], "the node " + quoted(printed_[i]) + " derives itself through unary edges");
+    forest = builder_.finish(printed_.empty() ? kNoNode : goal(), ScoreKind::posterior);
+  } catch (const std::invalid_argument& problem) {
+    const NodeId node = topological_order(builder_.edges()).on_cycle;
+    if (node == kNoNode) fail_at(began_, problem.what());
+    fail_at(lines_[node - words], "the node " + quoted(printed_[node - words]) + " derives itself through unary edges");
   }
-  Strings labels;
-  std::vector<Span> spans(edges.nodes);
-  std::vector<double> scores(heads_.size());
-  labels.reserve(labels_.size(), labels_.bytes().size());
-  for (std::size_t i = 0; i < edges.nodes; ++i) {
-    labels.append(labels_[mapped->node_map[i]]);
-    spans[i] = spans_[mapped->node_map[i]];
-  }
-  for (std::size_t i = 0; i < heads_.size(); ++i) scores[i] = scores_[mapped->edge_map[i]];
-  give(ParseForest(std::move(mapped->graph), std::move(labels), std::move(spans), std::move(scores),
-                   ScoreKind::posterior));
+  give(std::move(*forest));
   forget();
 }
 

@@ -58,13 +58,10 @@ class EgretReader : public Reader<ParseForest> {
   std::string unescaped_;
   Strings printed_;  // what is printed for each node that is not a word
   HashIndex index_;  // of printed_
-  Strings labels_;
-  std::vector<Span> spans_;
+  ForestBuilder builder_;
+  std::vector<NodeId> tails_;       // of the edge at hand
   std::vector<std::size_t> lines_;  // where a node came first
   std::vector<std::uint8_t> is_head_, is_tail_;
-  std::vector<NodeId> heads_, tails_;
-  std::vector<std::uint32_t> first_tail_;
-  std::vector<double> scores_;
 };
 
 // The record with its number and the empty line after it. Refuses what the format cannot hold: scores of another kind

@@ -79,4 +79,41 @@ ParseForest::ParseForest(Hypergraph graph, Strings labels, std::vector<Span> spa
   }
 }
 
+ParseForest remapped(Mapped graph, const Strings& labels, std::span<const Span> spans, std::span<const double> scores,
+                     ScoreKind kind) {
+  Strings new_labels;
+  std::vector<Span> new_spans;
+  std::vector<double> new_scores;
+  new_labels.reserve(graph.node_map.size(), labels.bytes().size());
+  for (const NodeId node : graph.node_map) {
+    new_labels.append(labels[node]);
+    new_spans.push_back(spans[node]);
+  }
+  for (const EdgeId edge : graph.edge_map) new_scores.push_back(scores[edge]);
+  return ParseForest(std::move(graph.graph), std::move(new_labels), std::move(new_spans), std::move(new_scores), kind);
+}
+
+void ForestBuilder::add_word(std::string_view word) {
+  const auto at = static_cast<std::uint32_t>(spans_.size());
+  add_edge(add_node(word, {at, at + 1}), {}, 0.0);
+}
+
+NodeId ForestBuilder::add_node(std::string_view label, Span span) {
+  labels_.append(label);
+  spans_.push_back(span);
+  return static_cast<NodeId>(spans_.size() - 1);
+}
+
+std::size_t ForestBuilder::add_edge(NodeId head, std::span<const NodeId> tails, double score) {
+  heads_.push_back(head);
+  tails_.insert(tails_.end(), tails.begin(), tails.end());
+  first_tail_.push_back(static_cast<std::uint32_t>(tails_.size()));
+  scores_.push_back(score);
+  return scores_.size() - 1;
+}
+
+ParseForest ForestBuilder::finish(NodeId goal, ScoreKind kind) const {
+  return remapped(assemble(edges(), goal), labels_, spans_, scores_, kind);
+}
+
 }  // namespace treeglot

@@ -7,7 +7,7 @@
 
 #include "base/span.h"
 #include "base/strings.h"
-#include "graph/hypergraph.h"
+#include "graph/rewrite.h"
 
 namespace treeglot {
 
@@ -53,6 +53,30 @@ class ParseForest {
   std::vector<double> scores_;
   ScoreKind kind_;
   std::size_t words_ = 0;
+};
+
+// The forest on a graph that a stage made: labels, spans and scores are those that the nodes and edges had before.
+ParseForest remapped(Mapped graph, const Strings& labels, std::span<const Span> spans, std::span<const double> scores,
+                     ScoreKind kind);
+
+// Nodes and edges in, a forest out. Words come first, all else in any order.
+class ForestBuilder {
+ public:
+  void add_word(std::string_view word);  // and its edge
+  NodeId add_node(std::string_view label, Span span);
+  std::size_t add_edge(NodeId head, std::span<const NodeId> tails, double score);  // its number
+
+  Span span(NodeId node) const { return spans_[node]; }
+  double& score(std::size_t edge) { return scores_[edge]; }
+  LooseEdges edges() const { return {spans_.size(), heads_, first_tail_, tails_}; }
+  ParseForest finish(NodeId goal, ScoreKind kind) const;  // kNoNode: no parse. Refuses cycles
+
+ private:
+  Strings labels_;
+  std::vector<Span> spans_;
+  std::vector<NodeId> heads_, tails_;
+  std::vector<std::uint32_t> first_tail_ = {0};
+  std::vector<double> scores_;
 };
 
 }  // namespace treeglot

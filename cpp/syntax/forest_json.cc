@@ -145,36 +145,31 @@ const char* score_kind_name(ScoreKind kind) {
 }
 
 ParseForest parse_forest_json(std::string_view text) {
-  struct Arrays {
-    std::vector<std::uint32_t> first_edge, first_tail;
-    std::vector<NodeId> tails;
-  };
   Parts parts = read_parts(text);
+  if (parts.goal == kNoNode && !parts.labels.empty())
+    throw std::invalid_argument("a forest with nodes and the goal null; expected the number of a node");
   const auto words = static_cast<std::uint32_t>(parts.words.size());
-  auto arrays = std::make_shared<Arrays>();
+  Builder builder;
   Strings labels = std::move(parts.words);
   std::vector<Span> spans;
   std::vector<double> scores(words, 0.0);
+  builder.add_nodes(words + parts.labels.size());
   for (std::uint32_t word = 0; word < words; ++word) {
     spans.push_back({word, word + 1});
-    arrays->first_edge.push_back(word);
-    arrays->first_tail.push_back(0);
+    builder.add_edge(word, {});
   }
-  arrays->first_edge.push_back(words);
-  arrays->first_tail.push_back(0);
-  for (std::size_t node = 0; node < parts.labels.size(); ++node) {
+  std::uint32_t edge = 0;
+  for (std::uint32_t node = 0; node < parts.labels.size(); ++node) {
     labels.append(parts.labels[node]);
-    arrays->first_edge.push_back(arrays->first_edge.back() + parts.edges[node]);
+    for (const std::uint32_t end = edge + parts.edges[node]; edge < end; ++edge) {
+      const std::uint32_t first = edge == 0 ? 0 : parts.tails_end[edge - 1];
+      builder.add_edge(words + node, std::span(parts.tails).subspan(first, parts.tails_end[edge] - first));
+    }
   }
   spans.insert(spans.end(), parts.spans.begin(), parts.spans.end());
   scores.insert(scores.end(), parts.scores.begin(), parts.scores.end());
-  arrays->first_tail.insert(arrays->first_tail.end(), parts.tails_end.begin(), parts.tails_end.end());
-  arrays->tails = std::move(parts.tails);
-  const Arrays& a = *arrays;
-  if (parts.goal == kNoNode && !parts.labels.empty())
-    throw std::invalid_argument("a forest with nodes and the goal null; expected the number of a node");
-  return ParseForest(Hypergraph(a.first_edge, a.first_tail, a.tails, parts.goal, arrays), std::move(labels),
-                     std::move(spans), std::move(scores), parts.kind);
+  return ParseForest(builder.freeze(parts.goal).graph, std::move(labels), std::move(spans), std::move(scores),
+                     parts.kind);
 }
 
 void ForestJsonReader::read_line(std::string_view line) {

@@ -13,16 +13,7 @@ namespace {
 
 // `scores` are what is left with: by edge of the forest, of the kind `kind`.
 ParseForest pruned(const ParseForest& forest, double margin, std::span<const double> scores, ScoreKind kind) {
-  Mapped made = prune(forest.graph(), forest.scores(), margin);
-  Strings labels;
-  std::vector<Span> spans;
-  std::vector<double> kept;
-  for (const NodeId node : made.node_map) {
-    labels.append(forest.label(node));
-    spans.push_back(forest.span(node));
-  }
-  for (const EdgeId edge : made.edge_map) kept.push_back(scores[edge]);
-  return ParseForest(std::move(made.graph), std::move(labels), std::move(spans), std::move(kept), kind);
+  return remapped(prune(forest.graph(), forest.scores(), margin), forest.labels(), forest.spans(), scores, kind);
 }
 
 }  // namespace

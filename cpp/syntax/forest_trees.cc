@@ -13,8 +13,8 @@
 #include "graph/derivation.h"
 #include "graph/inside_outside.h"
 #include "graph/kbest.h"
+#include "graph/rewrite.h"
 #include "graph/semiring.h"
-#include "graph/topological.h"
 
 namespace treeglot {
 
@@ -94,50 +94,11 @@ double count_trees(const ParseForest& forest) {
   return inside<Count>(forest.graph(), [](EdgeId) { return 1.0; })[forest.graph().goal()];
 }
 
-namespace {
-
-// Words and their edges, with which every forest begins.
-struct Parts {
-  Strings labels;
-  std::vector<Span> spans;
-  std::vector<NodeId> heads, tails;
-  std::vector<std::uint32_t> first_tail = {0};
-
-  explicit Parts(const Tree& tree) {
-    for (std::uint32_t word = 0; word < tree.words(); ++word) add_edge(add_node(tree.word(word), {word, word + 1}), {});
-  }
-  NodeId add_node(std::string_view label, Span span) {
-    labels.append(label);
-    spans.push_back(span);
-    return static_cast<NodeId>(spans.size() - 1);
-  }
-  void add_edge(NodeId head, std::span<const NodeId> below) {
-    heads.push_back(head);
-    tails.insert(tails.end(), below.begin(), below.end());
-    first_tail.push_back(static_cast<std::uint32_t>(tails.size()));
-  }
-  ParseForest assembled(NodeId goal, std::span<const double> scores, ScoreKind kind) const {
-    Mapped mapped = assemble({spans.size(), heads, first_tail, tails}, goal);
-    Strings new_labels;
-    std::vector<Span> new_spans;
-    std::vector<double> new_scores;
-    for (const NodeId node : mapped.node_map) {
-      new_labels.append(labels[node]);
-      new_spans.push_back(spans[node]);
-    }
-    for (const EdgeId edge : mapped.edge_map) new_scores.push_back(scores[edge]);
-    return ParseForest(std::move(mapped.graph), std::move(new_labels), std::move(new_spans), std::move(new_scores),
-                       kind);
-  }
-};
-
-}  // namespace
-
 ParseForest forest_of(const Tree& tree) {
   if (tree.empty()) throw std::invalid_argument("the empty tree has no words: there is no forest of it");
-  Parts parts(tree);
-  std::vector<NodeId> ids(tree.size());
-  std::vector<NodeId> below;
+  ForestBuilder builder;
+  for (std::size_t word = 0; word < tree.words(); ++word) builder.add_word(tree.word(word));
+  std::vector<NodeId> ids(tree.size()), below;
   for (auto node = static_cast<std::uint32_t>(tree.size()); node-- > 0;) {  // children before parents
     if (tree.is_word(node)) {
       ids[node] = tree.span(node).begin;
@@ -146,11 +107,10 @@ ParseForest forest_of(const Tree& tree) {
     below.clear();
     for (std::uint32_t child = tree.first_child(node); child != tree.end(node); child = tree.end(child))
       below.push_back(ids[child]);
-    ids[node] = parts.add_node(tree.label(node), tree.span(node));
-    parts.add_edge(ids[node], below);
+    ids[node] = builder.add_node(tree.label(node), tree.span(node));
+    builder.add_edge(ids[node], below, 0.0);
   }
-  const std::vector<double> scores(parts.heads.size(), 0.0);
-  return parts.assembled(ids[0], scores, ScoreKind::conditional);
+  return builder.finish(ids[0], ScoreKind::conditional);
 }
 
 namespace {
@@ -227,15 +187,16 @@ ParseForest forest_of_kbest(std::span<const ScoredTree> trees, std::string_view 
   LogSum::Sum total;
   for (const auto& [score, tree] : trees) total.add(score);
 
-  Parts parts(trees[0].second);
-  std::vector<LogSum::Sum> sums(parts.heads.size());
-  for (LogSum::Sum& sum : sums) sum.add(total.value());  // words are in every tree
+  ForestBuilder builder;
+  const std::size_t words = trees[0].second.words();
+  for (std::size_t word = 0; word < words; ++word) builder.add_word(trees[0].second.word(word));
+  std::vector<LogSum::Sum> sums(words);  // by edge; words are in every tree
   std::map<std::tuple<std::string_view, SpanKey, std::uint32_t>, NodeId> nodes;
   std::map<std::vector<NodeId>, std::size_t> edges;  // the head and the tails
   const auto add_to_edge = [&](const std::vector<NodeId>& edge, double score) {
     const auto [at, is_new] = edges.try_emplace(edge, sums.size());
     if (is_new) {
-      parts.add_edge(edge[0], std::span(edge).subspan(1));
+      builder.add_edge(edge[0], std::span(edge).subspan(1), 0.0);
       sums.emplace_back();
     }
     sums[at->second].add(score);
@@ -255,7 +216,7 @@ ParseForest forest_of_kbest(std::span<const ScoredTree> trees, std::string_view 
       if (is_unary(tree, node)) heights[node] = heights[tree.first_child(node)] + 1;
       const std::uint32_t height = cyclic.contains(key(span)) ? heights[node] : 0;
       const auto [at, is_new] = nodes.try_emplace({tree.label(node), key(span), height}, 0);
-      if (is_new) at->second = parts.add_node(tree.label(node), span);
+      if (is_new) at->second = builder.add_node(tree.label(node), span);
       ids[node] = at->second;
       edge.assign(1, ids[node]);
       for (std::uint32_t child = tree.first_child(node); child != tree.end(node); child = tree.end(child))
@@ -269,12 +230,11 @@ ParseForest forest_of_kbest(std::span<const ScoredTree> trees, std::string_view 
     if (root != roots[0].first) goal = kNoNode;
   }
   if (goal == kNoNode) {
-    goal = parts.add_node(top, trees[0].second.span(0));
+    goal = builder.add_node(top, trees[0].second.span(0));
     for (const auto& [root, score] : roots) add_to_edge({goal, root}, score);
   }
-  std::vector<double> scores;
-  for (const LogSum::Sum& sum : sums) scores.push_back(sum.value() - total.value());
-  return parts.assembled(goal, scores, ScoreKind::posterior);
+  for (std::size_t edge = words; edge < sums.size(); ++edge) builder.score(edge) = sums[edge].value() - total.value();
+  return builder.finish(goal, ScoreKind::posterior);
 }
 
 }  // namespace treeglot

@@ -7,24 +7,9 @@
 
 namespace treeglot {
 
-// What decides a span's kind. Words and heads are kept as exclusive or: with one in it, that is the one.
-struct Structures::Tally {
-  std::uint32_t outward = 0;  // words whose head lies outside
-  std::uint32_t outward_word = 0;
-  std::uint32_t heads = 0;      // different heads of these
-  std::uint32_t head_slot = 0;  // slot(head)
-  std::uint32_t leaking = 0;    // words with a dependent outside
-  std::uint32_t leaking_word = 0;
-};
-
 namespace {
 
-// Roots share slot 0, so that they count as having one head; a word without a head has no slot.
-std::uint32_t slot(std::int32_t head) { return static_cast<std::uint32_t>(head + 1); }
-
-bool lies_in(std::int32_t head, std::uint32_t begin, std::uint32_t end) {
-  return head >= 0 && static_cast<std::uint32_t>(head) >= begin && static_cast<std::uint32_t>(head) < end;
-}
+bool lies_in(std::int32_t head, Span span) { return head >= 0 && span.contains(static_cast<std::uint32_t>(head)); }
 
 }  // namespace
 
@@ -48,94 +33,29 @@ Structures::Structures(Heads heads, bool strict)
   for (std::uint32_t begin = size; begin-- > 0;) cycle_end_[begin] = std::min(cycle_end_[begin], cycle_end_[begin + 1]);
 }
 
-Structure Structures::decide(const Tally& tally, Span span) const {
-  if (cycle_end_[span.begin] <= span.end) return {};
-  if (tally.outward == 1) {
-    const bool closed = tally.leaking == 0 || (tally.leaking == 1 && tally.leaking_word == tally.outward_word);
-    if (strict_ && !closed) return {};
-    return {Structure::Kind::fixed, static_cast<std::int32_t>(tally.outward_word)};
-  }
-  if (tally.outward >= 2 && tally.heads == 1) {
-    if (strict_ && tally.leaking != 0) return {};
-    return {Structure::Kind::floating, static_cast<std::int32_t>(tally.head_slot) - 1};
-  }
-  return {};
-}
-
 Structure Structures::of(Span span) const {
   if (span.begin >= span.end || span.end > heads_.size()) {
     throw std::invalid_argument("no span [" + std::to_string(span.begin) + ", " + std::to_string(span.end) +
                                 ") in a sentence of " + std::to_string(heads_.size()) + " words");
   }
-  Tally tally;
+  if (cycle_end_[span.begin] <= span.end) return {};
+  std::uint32_t outward = 0, outward_word = 0;  // words whose head lies outside, and the first of them
+  std::uint32_t leaking = 0, leaking_word = 0;  // words with a dependent outside, likewise
+  bool one_head = true;
   for (std::uint32_t word = span.begin; word < span.end; ++word) {
-    if (!lies_in(heads_[word], span.begin, span.end)) {
-      // Two heads decide as well as many: only "the same as the first" is needed.
-      const bool same =
-          tally.outward > 0 && heads_[word] != Dependency::kNoHead && slot(heads_[word]) == tally.head_slot;
-      if (!same) ++tally.heads;
-      if (tally.outward == 0) tally.head_slot = slot(heads_[word]);
-      ++tally.outward;
-      tally.outward_word ^= word;
+    if (!lies_in(heads_[word], span)) {
+      if (outward++ == 0) outward_word = word;
+      one_head = one_head && heads_[word] == heads_[outward_word];
     }
-    if (first_[word] < span.begin || last_[word] >= span.end) {
-      ++tally.leaking;
-      tally.leaking_word ^= word;
-    }
+    if ((first_[word] < span.begin || last_[word] >= span.end) && leaking++ == 0) leaking_word = word;
   }
-  return decide(tally, span);
-}
-
-StructureTable Structures::all(std::size_t max_length) const {
-  const auto size = static_cast<std::uint32_t>(heads_.size());
-  max_length = std::min<std::size_t>(max_length, size);
-  StructureTable table(size, max_length);
-  // By head's slot: the words of the span that have this head, outside the span so far.
-  std::vector<std::uint32_t> waiting(size + 1, 0), waiting_words(size + 1, 0);
-  for (std::uint32_t begin = 0; begin < size; ++begin) {
-    const auto longest = static_cast<std::uint32_t>(std::min<std::size_t>(size, begin + max_length));
-    Tally tally;
-    for (std::uint32_t word = begin; word < longest; ++word) {
-      const std::uint32_t own = slot(static_cast<std::int32_t>(word));
-      if (waiting[own] > 0) {
-        tally.outward -= waiting[own];
-        tally.outward_word ^= waiting_words[own];
-        --tally.heads;
-        tally.head_slot ^= own;
-        waiting[own] = waiting_words[own] = 0;
-      }
-      const std::int32_t head = heads_[word];
-      if (lies_in(head, begin, word)) {
-        const auto at = static_cast<std::uint32_t>(head);
-        if (last_[at] == word && first_[at] >= begin) {
-          --tally.leaking;
-          tally.leaking_word ^= at;
-        }
-      } else {
-        ++tally.outward;
-        tally.outward_word ^= word;
-        if (head == Dependency::kNoHead) {
-          ++tally.heads;
-        } else {
-          if (waiting[slot(head)]++ == 0) {
-            ++tally.heads;
-            tally.head_slot ^= slot(head);
-          }
-          waiting_words[slot(head)] ^= word;
-        }
-      }
-      if (first_[word] < begin || last_[word] > word) {
-        ++tally.leaking;
-        tally.leaking_word ^= word;
-      }
-      const Span span{begin, word + 1};
-      table[span] = decide(tally, span);
-    }
-    for (std::uint32_t word = begin; word < longest; ++word) {
-      if (heads_[word] != Dependency::kNoHead) waiting[slot(heads_[word])] = waiting_words[slot(heads_[word])] = 0;
-    }
+  if (outward == 1) {
+    const bool closed = leaking == 0 || (leaking == 1 && leaking_word == outward_word);
+    return strict_ && !closed ? Structure()
+                              : Structure{Structure::Kind::fixed, static_cast<std::int32_t>(outward_word)};
   }
-  return table;
+  if (!one_head || heads_[outward_word] == Dependency::kNoHead || (strict_ && leaking != 0)) return {};
+  return {Structure::Kind::floating, heads_[outward_word]};
 }
 
 std::vector<std::uint32_t> Structures::roots(Span span, Structure structure) const {
@@ -151,11 +71,12 @@ std::vector<std::uint32_t> Structures::roots(Span span, Structure structure) con
 }
 
 std::vector<Structures::Rooted> Structures::well_formed(std::size_t max_length) const {
-  const StructureTable table = all(max_length);
   std::vector<Rooted> out;
-  for (std::uint32_t begin = 0; begin < heads_.size(); ++begin) {
-    for (Span span{begin, begin + 1}; span.end <= heads_.size() && span.size() <= table.max_length(); ++span.end) {
-      if (table[span].kind != Structure::Kind::ill_formed) out.push_back({span, roots(span, table[span])});
+  const auto size = static_cast<std::uint32_t>(heads_.size());
+  for (std::uint32_t begin = 0; begin < size; ++begin) {
+    for (Span span{begin, begin + 1}; span.end <= size && span.size() <= max_length; ++span.end) {
+      const Structure found = of(span);
+      if (found.kind != Structure::Kind::ill_formed) out.push_back({span, roots(span, found)});
     }
   }
   return out;

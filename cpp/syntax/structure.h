@@ -21,22 +21,6 @@ struct Structure {
   friend bool operator==(Structure, Structure) = default;
 };
 
-// The kinds of all spans up to a length.
-class StructureTable {
- public:
-  StructureTable(std::size_t words, std::size_t max_length) : max_length_(max_length), cells_(words * max_length) {}
-
-  std::size_t max_length() const { return max_length_; }
-  Structure operator[](Span span) const { return cells_[index(span)]; }
-  Structure& operator[](Span span) { return cells_[index(span)]; }
-
- private:
-  std::size_t index(Span span) const { return span.begin * max_length_ + span.size() - 1; }
-
-  std::size_t max_length_;
-  std::vector<Structure> cells_;
-};
-
 // Any head array can be asked, tree or not:
 // - the head of a root and a missing head lie outside every span; roots of the sentence have one and the same head,
 //   words whose head is missing have not, so two of these never float together;
@@ -47,8 +31,7 @@ class Structures {
   explicit Structures(Heads heads, bool strict = false);  // O(words)
 
   std::size_t words() const { return heads_.size(); }
-  Structure of(Span span) const;                     // O(span); refuses a span that is empty or goes too far
-  StructureTable all(std::size_t max_length) const;  // O(words * max_length)
+  Structure of(Span span) const;  // O(span); refuses a span that is empty or goes too far
 
   // The word that the span is fixed on, or the two or more that float in it, or none.
   std::vector<std::uint32_t> roots(Span span) const { return roots(span, of(span)); }
@@ -60,8 +43,6 @@ class Structures {
   std::vector<Rooted> well_formed(std::size_t max_length) const;  // by begin, then end
 
  private:
-  struct Tally;
-  Structure decide(const Tally& tally, Span span) const;
   std::vector<std::uint32_t> roots(Span span, Structure structure) const;
 
   std::vector<std::int32_t> heads_;
