@@ -28,17 +28,6 @@ using namespace nb::literals;
 namespace treeglot {
 
 template <>
-inline constexpr auto kNames<PassThrough> =
-    std::array{OptionName{"none", PassThrough::none}, OptionName{"unknown", PassThrough::unknown},
-               OptionName{"all", PassThrough::all}};
-template <>
-inline constexpr auto kFields<ChartOptions> = std::tuple{OptionField{"pass_through", &ChartOptions::pass_through},
-                                                         OptionField{"glue", &ChartOptions::glue},
-                                                         OptionField{"glued", &ChartOptions::glued},
-                                                         OptionField{"goal", &ChartOptions::goal},
-                                                         OptionField{"marked", &ChartOptions::marked},
-                                                         OptionField{"mark", &ChartOptions::mark}};
-template <>
 inline constexpr auto kFields<ForestOptions> = std::tuple{OptionField{"forest_margin", &ForestOptions::margin},
                                                           OptionField{"step_limit", &ForestOptions::step_limit}};
 template <>
@@ -54,7 +43,7 @@ inline constexpr auto kFields<DecoderOptions> =
 
 namespace {
 
-// What the search says of charts, also of those that other matchers fall back on.
+// What the search says of charts that other matchers fall back on.
 ChartOptions chart_options(nb::handle search) {
   ChartOptions out;
   read_options(search, out, std::tuple{OptionField{"span_limit", &ChartOptions::span_limit}});
@@ -349,20 +338,13 @@ void bind_decode(nb::module_& m) {
           "table"_a, "prefix"_a = "")
       .def_prop_ro("trees", &FeatureSet::trees, "Whether hypotheses have dependency trees: some feature scores them.")
       .def(
-          "add_ngram",
-          [](FeatureSet& self, std::shared_ptr<NgramModel> model, bool marked) {
-            add_ngram(self, std::move(model), marked);
-          },
-          "model"_a, "marked"_a = false,
-          "An n-gram language model: lm (natural log), lm_unknown; marked: the rules have <s> and </s> themselves.")
+          "add_ngram", [](FeatureSet& self, std::shared_ptr<NgramModel> model) { add_ngram(self, std::move(model)); },
+          "model"_a, "An n-gram language model: lm (natural log), lm_unknown.")
       .def("add_labels", &add_labels, "Soft syntax: match_f, nomatch_f, subst_f[X→Y], the same with e, and root[X,Y].")
       .def(
           "add_dependency",
           [](FeatureSet& self, std::shared_ptr<DependencyModel> model) { add_dependency(self, std::move(model)); },
-          "model"_a, "A dependency language model: dlm_words or dlm_tags (natural log), ill_formed.")
-      .def(
-          "add_unknown_lengths", [](FeatureSet& self) { self.space().add_unknown_lengths(); },
-          "Features of words that pass through, by their length: unknown_length_1 to unknown_length_6.");
+          "model"_a, "A dependency language model: dlm_words or dlm_tags (natural log), ill_formed.");
 
   nb::class_<Matcher>(m, "Matcher", "How a table's rules meet an input.")
       .def_prop_ro("left_out", &Matcher::left_out,
@@ -370,19 +352,10 @@ void bind_decode(nb::module_& m) {
   nb::class_<ChartMatcher, Matcher>(m, "ChartMatcher", "Meets strings: every rule on every span up to a limit.")
       .def(
           "__init__",
-          [](ChartMatcher* self, const FeatureSet& features, nb::handle search,
-             const std::vector<std::pair<std::string, float>>& passed,
-             const nb::typed<nb::dict, nb::str, nb::object>& others) {
-            ChartOptions options = chart_options(search);
-            read_options(search, options,
-                         std::tuple{OptionField{"label_limit", &ChartOptions::label_limit},
-                                    OptionField{"match_limit", &ChartOptions::match_limit}});
-            read_options(others, options);
-            for (const auto& [label, value] : passed) options.passed.push_back({label, value});
-            new (self) ChartMatcher(features.shared_table(), options);
+          [](ChartMatcher* self, const FeatureSet& features, nb::handle search) {
+            new (self) ChartMatcher(features.shared_table(), read_options<ChartOptions>(search));
           },
-          "features"_a, "search"_a, "passed"_a = std::vector<std::pair<std::string, float>>(), "others"_a = nb::dict(),
-          "`others` are what other decoders have otherwise: pass_through, glue, glued, goal, marked, mark.");
+          "features"_a, "search"_a);
   nb::class_<ForestMatcher, Matcher>(m, "ForestMatcher",
                                      "Meets packed forests: every fragment at every node; adds parse and pseudo.")
       .def(

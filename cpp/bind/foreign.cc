@@ -1,18 +1,35 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "bind/arrays.h"
 #include "bind/core.h"
 #include "bind/guarded.h"
+#include "bind/options.h"
+#include "bind/sources.h"
 #include "foreign/grammar.h"
 #include "foreign/grammar_write.h"
+#include "foreign/match_chart.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace treeglot {
+
+template <>
+inline constexpr auto kNames<PassThrough> =
+    std::array{OptionName{"none", PassThrough::none}, OptionName{"unknown", PassThrough::unknown},
+               OptionName{"all", PassThrough::all}};
+template <>
+inline constexpr auto kFields<ForeignOptions> = std::tuple{OptionField{"pass_through", &ForeignOptions::pass_through},
+                                                           OptionField{"glue", &ForeignOptions::glue},
+                                                           OptionField{"glued", &ForeignOptions::glued},
+                                                           OptionField{"goal", &ForeignOptions::goal},
+                                                           OptionField{"marked", &ForeignOptions::marked},
+                                                           OptionField{"mark", &ForeignOptions::mark},
+                                                           OptionField{"lengths", &ForeignOptions::lengths}};
 
 void bind_foreign(nb::module_& m) {
   nb::enum_<GrammarFormat>(m, "GrammarFormat", "Text formats of grammars.")
@@ -37,6 +54,27 @@ void bind_foreign(nb::module_& m) {
                      return out;
                    }),
                    "Lines and problems of the first hundred of them.");
+
+  nb::class_<ForeignMatcher, Matcher>(m, "ForeignMatcher", "Meets strings as other decoders define it.")
+      .def(
+          "__init__",
+          [](ForeignMatcher* self, FeatureSet& features, nb::handle search,
+             const std::vector<std::pair<std::string, float>>& passed,
+             const nb::typed<nb::dict, nb::str, nb::object>& definition) {
+            auto options = read_options<ForeignOptions>(definition);
+            read_options(search, options.chart);
+            for (const auto& [label, value] : passed) options.passed.push_back({label, value});
+            new (self) ForeignMatcher(features, options);
+          },
+          "features"_a, "search"_a, "passed"_a, "definition"_a,
+          "`passed` are the labels of words that pass through, and how much these count as unknown.");
+  m.def(
+      "add_unknown_lengths", [](FeatureSet& features) { add_unknown_lengths(features); }, "features"_a,
+      "Features of words that pass through, by their length: unknown_length_1 to unknown_length_6.");
+  m.def(
+      "add_marked_ngram",
+      [](FeatureSet& features, std::shared_ptr<NgramModel> model) { add_marked_ngram(features, std::move(model)); },
+      "features"_a, "model"_a, "An n-gram language model for rules that have <s> and </s> themselves.");
 
   nb::class_<GrammarStyle>(m, "GrammarStyle", "How rules are written as lines of a grammar.")
       .def(

@@ -186,8 +186,7 @@ Translation Decoder::translate(const Source& source, const TranslateOptions& opt
     search(source, !keep && options.kbest <= 1, *worker);
     if (keep) worker->search = out.search;
     if (const std::optional<Searched>& found = worker->last) {
-      const std::ptrdiff_t marks = matcher_->marked() ? 1 : 0;
-      out.words.assign(found->input.words.begin() + marks, found->input.words.end() - marks);
+      out.words.assign(found->input.words.begin(), found->input.words.end());
       out.notes = found->forest.notes;
       out.tree = found->forest.tree;
       out.hypotheses = read(*worker, options);
@@ -226,12 +225,6 @@ void Decoder::search(const Source& source, bool best_only, Worker& worker) const
   if (options_.markup && (input.forest != nullptr || input.dependency != nullptr))
     throw std::invalid_argument("markup is for sentences; expected a line or tokens, not a parse");
   if (input.words.empty()) return;
-  if (matcher_->marked()) {
-    input.words.insert(input.words.begin(), "<s>");
-    input.words.emplace_back("</s>");
-    for (Constraint& constraint : input.constraints)
-      constraint.span = {constraint.span.begin + 1, constraint.span.end + 1};
-  }
   TranslationForest forest = matcher_->match(input, worker.cache, worker.glue);
   worker.scorer.begin_sentence(worker.glue.first_word(), worker.glue.words());
   SearchOptions options = options_.search;

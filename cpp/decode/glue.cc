@@ -1,7 +1,6 @@
 #include "decode/glue.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace treeglot {
 
@@ -34,19 +33,6 @@ std::int32_t Glue::target_word(std::string_view text) {
 std::string_view Glue::text(std::int32_t word) const {
   return word < first_word_ ? table_.target_words().text(static_cast<Symbol>(word))
                             : std::string_view(words_[static_cast<std::size_t>(word - first_word_)]);
-}
-
-std::span<const Alternative> Glue::unknown(std::string_view source_word, std::string_view mark, float value) {
-  std::vector<FeatureValue> features = {{space_.word_penalty(), 1.0f}, {space_.unknown(), value}};
-  if (const auto lengths = space_.unknown_lengths(); !lengths.empty()) {
-    // As cdec has it: characters on a scale of powers of 1.6.
-    const auto characters = std::ranges::count_if(source_word, [](char c) { return (c & 0xc0) != 0x80; });
-    const auto power = static_cast<std::size_t>(std::log(static_cast<double>(characters)) / std::log(1.6));
-    features.push_back({lengths[std::min(power, lengths.size() - 1)], 1.0f});
-  }
-  const std::int32_t word = target_word(mark.empty() ? source_word : std::string(source_word).append(mark));
-  alternatives_.push_back({make(LocalKind::unknown, {word}, std::move(features))});
-  return alternatives_.back();
 }
 
 std::span<const Alternative> Glue::given(std::span<const std::vector<std::int32_t>> translations) {

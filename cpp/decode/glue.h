@@ -49,8 +49,10 @@ class Glue {
   std::span<const Alternative> first() const { return {&fixed_[0], 1}; }
   std::span<const Alternative> glue() const { return {&fixed_[1], 1}; }
   std::span<const Alternative> end() const { return {&fixed_[2], 1}; }
-  // A word as its own translation, with `mark` after it; `value` is how much it counts among the unknown words.
-  std::span<const Alternative> unknown(std::string_view source_word, std::string_view mark = {}, float value = 1.0f);
+  std::span<const Alternative> unknown(std::string_view source_word) {  // a word as its own translation
+    return add(LocalKind::unknown, {target_word(source_word)},
+               {{space_.word_penalty(), 1.0f}, {space_.unknown(), 1.0f}});
+  }
   std::span<const Alternative> given(std::span<const std::vector<std::int32_t>> translations);
 
   // One alternative that a matcher made; without a structure every symbol is a root.

@@ -3,50 +3,31 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <vector>
 
+#include "decode/best_matches.h"
 #include "decode/matcher.h"
 #include "rules/table.h"
 
 namespace treeglot {
 
-// Which source words pass through: X → f / f.
-enum class PassThrough : std::uint8_t {
-  none,
-  unknown,  // those on which no rule of one word matches
-  all,
-};
-
 struct ChartOptions {
   std::uint32_t span_limit = 10;  // the widest span a rule may cover, the paper's distortion limit; above it only glue
-  PassThrough pass_through = PassThrough::unknown;
-  bool glue = true;               // whether S → X and S → S X are there
   std::uint32_t label_limit = 0;  // labels kept on a span, those with the best estimates; 0: all
   std::uint32_t match_limit = 0;  // matches of source sides, likewise
-  // What other decoders fix by name. The label that glue joins; empty: all.
-  std::string glued = {};
-  // The label of S, which rules of the table may have on either side, too; empty: one of its own, so that a table's
-  // label S is a label like others.
-  std::string goal = {};
-  // The table's glue rules have <s> and </s>, as words around the input: these do not pass through, rules that begin
-  // with the sentence have no span limit, and without a goal any label will do.
-  bool marked = false;
-  // The labels of words that pass through, and how much such a word counts as unknown under each; none: X, once.
-  struct Passed {
-    std::string label;
-    float value;
-  };
-  std::vector<Passed> passed = {};
-  std::string mark = {};  // what stands after words that passed through
 };
 
 // The rules X → Y whose source side is one nonterminal. They join nodes of one cell, so labels are ordered such that
-// every Y comes before its X; where they form a circle, the rules that would close it are left out. Built-in glue is
-// one of them where the sentence begins: rules from the label of sentences that would lead back to what glue joins are
-// left out there.
+// every Y comes before its X; where they form a circle, the rules that would close it are left out.
 struct UnaryRules {
-  UnaryRules(const RuleTable& table, const ChartOptions& options);
+  struct Arc {  // rules above → below, each a label
+    Symbol below, above;
+    std::size_t rules;
+  };
+  static std::vector<Arc> arcs_of(const RuleTable& table);
+
+  explicit UnaryRules(const RuleTable& table) : UnaryRules(arcs_of(table), table.labels().size()) {}
+  UnaryRules(const std::vector<Arc>& arcs, std::size_t labels);
 
   // Labels that the table does not have come first.
   std::uint32_t rank_of(Symbol label) const { return label < rank.size() ? rank[label] + 1 : 0; }
@@ -54,17 +35,100 @@ struct UnaryRules {
   std::vector<std::uint32_t> rank;  // by label
   std::size_t left_out = 0;         // rules
   bool any = false;
-  bool goal_last = false;  // the label of sentences comes last where the sentence begins
+};
+
+// Cells are finished for begins from right to left, and ends from left to right: whatever a rule that begins at i can
+// hold after its first symbol has been finished before, and a rule that begins with a nonterminal over [i, j) is
+// followed as soon as that cell is. So partial matches live on the stack alone: no dot chart (Sennrich 2014), and a
+// rule that begins with words costs nothing where those words are not.
+//
+// Words that no rule translates pass through as X, and sentences are S → X and S → S X with any label in place of X.
+// What is virtual is what other decoders define otherwise.
+class Chart {
+ public:
+  // All must outlive the chart.
+  Chart(const RuleTable& table, const UnaryRules& unary, const ChartOptions& options, const Input& input,
+        RuleCache& cache, Glue& glue);
+  virtual ~Chart() = default;
+
+  TranslationForest run();
+
+ protected:
+  struct Local {  // what a span has beside the rules' matches
+    Symbol label;
+    std::span<const Alternative> alternatives;
+  };
+  struct Item {  // what a cell of the chart holds for one label
+    Symbol label;
+    NodeId node;
+  };
+
+  virtual std::uint32_t reach() const { return std::min(length_, begin_ + limit_); }  // where rules from begin_ end
+  virtual void pass_through(bool matched, std::vector<Local>& out);                   // the word at begin_
+  virtual bool orders_labels() const { return unary_.any; }
+  virtual void order_labels(std::vector<Symbol>& labels) { close(labels); }
+  virtual void finish_cell(std::uint32_t end) { add_rules(end); }
+  virtual bool is_glued(Symbol /*label*/) const { return true; }
+  virtual void add_sentence();
+
+  // Adds the labels that unary rules make of those given, and puts all in the order of these rules.
+  void close(std::vector<Symbol>& labels);
+  void add_rules(std::uint32_t end);
+  NodeId node_for(std::uint32_t end, Symbol label);
+  std::vector<Item>& cell(std::uint32_t begin, std::uint32_t end) {
+    return cells_[static_cast<std::size_t>(begin) * (width_ + 1) + (end - begin)];
+  }
+
+  const RuleTable& table_;
+  const UnaryRules& unary_;
+  std::span<const std::string_view> words_;
+  Glue& glue_;
+  std::uint32_t length_ = 0, limit_ = 0, begin_ = 0;
+  std::uint32_t width_ = 0;  // of the widest cells
+  Symbol x_ = 0;             // the label of what is given or passes through
+  TranslationForestBuilder out_;
+  NodeId goal_ = kNoNode;
+
+ private:
+  // A source side found on a span: where its rules are, and the chart's node for each of its nonterminals.
+  struct Match {
+    RuleTable::Node node;
+    std::uint32_t first_tail;
+    std::uint32_t arity;
+  };
+
+  void extend(RuleTable::Node node, std::uint32_t at);
+  void extend_by_word(RuleTable::Node node, std::uint32_t at);
+  void extend_by_cell(RuleTable::Node first, RuleTable::Node last, std::uint32_t at, std::uint32_t end);
+  std::span<const NodeId> tails_of(const Match& match) const {
+    return std::span(match_tails_).subspan(match.first_tail, match.arity);
+  }
+  void add_best(std::uint32_t end, const std::vector<Local>& local);
+  void add_labels(std::uint32_t end, const std::vector<Local>& local);
+  void add_unary(std::uint32_t end);
+
+  RuleCache& cache_;
+  std::uint32_t reach_ = 0;
+  std::vector<Symbol> symbols_;           // of the source words, in the table
+  std::vector<const Constraint*> given_;  // by word
+  std::vector<std::vector<Item>> cells_;
+  std::vector<NodeId> tails_;                // of the partial match at hand
+  std::vector<std::vector<Match>> matches_;  // of rules that begin at begin_, by their end
+  std::vector<NodeId> match_tails_;
+  BestMatches best_;
+  std::vector<float> estimates_;  // by node, where there are limits
 };
 
 class ChartMatcher final : public Matcher {
  public:
-  ChartMatcher(std::shared_ptr<const RuleTable> table, const ChartOptions& options);
+  ChartMatcher(std::shared_ptr<const RuleTable> table, const ChartOptions& options)
+      : table_(std::move(table)), options_(options), unary_(*table_) {}
 
   std::size_t left_out() const override { return unary_.left_out; }
-  bool marked() const override { return options_.marked; }
 
-  TranslationForest match(const Input& input, RuleCache& cache, Glue& glue) const override;
+  TranslationForest match(const Input& input, RuleCache& cache, Glue& glue) const override {
+    return Chart(*table_, unary_, options_, input, cache, glue).run();
+  }
 
  private:
   std::shared_ptr<const RuleTable> table_;

@@ -37,8 +37,6 @@ class Matcher {
   virtual TranslationForest match(const Input& input, RuleCache& cache, Glue& glue) const = 0;
   // Rules of the table that it never uses, for they would close a circle of labels.
   virtual std::size_t left_out() const { return 0; }
-  // Whether its lines are to have <s> and </s> around them, for the table's rules have these words.
-  virtual bool marked() const { return false; }
 };
 
 }  // namespace treeglot

@@ -13,12 +13,6 @@ FeatureSpace::FeatureSpace(const RuleTable& table, std::string prefix) : prefix_
   unknown_ = add("unknown");
 }
 
-void FeatureSpace::add_unknown_lengths() {
-  if (!unknown_lengths_.empty()) return;
-  for (std::uint32_t length = 1; length <= kUnknownLengths; ++length)
-    unknown_lengths_.push_back(add("unknown_length_" + std::to_string(length)));
-}
-
 std::span<const RuleCache::Group> RuleCache::at(RuleTable::Node node) {
   const auto next = static_cast<std::uint32_t>(entries_.size());
   const std::uint32_t entry =

@@ -25,12 +25,6 @@ class FeatureSpace {
   FeatureId glue() const { return glue_; }                  // uses of S → S X
   FeatureId unknown() const { return unknown_; }            // source words that pass through
 
-  // By the length of a word that passes through, in classes 1 to kUnknownLengths (cdec's PassThrough_1 and so on):
-  // there only when asked for.
-  static constexpr std::uint32_t kUnknownLengths = 6;
-  void add_unknown_lengths();
-  std::span<const FeatureId> unknown_lengths() const { return unknown_lengths_; }  // by class
-
   FeatureId add(std::string_view name) { return names_.intern(prefix_ + std::string(name)); }
   const Symbols& names() const { return names_; }
 
@@ -38,7 +32,6 @@ class FeatureSpace {
   Symbols names_;
   std::string prefix_;
   FeatureId word_penalty_, rule_penalty_, glue_, unknown_;
-  std::vector<FeatureId> unknown_lengths_;
 };
 
 // Calls visit(feature, value) for each stateless feature of a table's rule.

@@ -14,10 +14,14 @@ class Vocabulary {
   static constexpr std::uint32_t kUnknown = 0;
 
   // Adds the sections "words.bytes", "words.ends" and "words.slots" for words that are all different.
-  static void add_sections(const Strings& words, Sections& sections);
+  static void add_sections(const Strings& words, Sections& sections) {
+    MappedStrings<Layout>::add(sections, "words", words.size(), [&](Symbol word) { return words[word]; });
+  }
 
   Vocabulary() = default;
-  explicit Vocabulary(const Sections& sections);  // a view: the sections must outlive it
+  explicit Vocabulary(const Sections& sections) : words_(sections, "words") {  // a view: the sections must outlive it
+    if (words_.size() == 0) sections.fail("is damaged: it has no words");
+  }
 
   std::uint32_t find(std::string_view word) const {  // its number, kUnknown when there is none
     const Symbol found = words_.find(word);

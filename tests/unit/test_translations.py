@@ -107,7 +107,7 @@ def test_features_are_frozen_with_a_decoder() -> None:
     matcher = _core.ChartMatcher(features, SearchOptions())
     _core.Decoder(features, matcher, [("p", 1.0)], SearchOptions())
     with pytest.raises(ValueError, match="a decoder uses these features; expected additions before it is built"):
-        features.add_unknown_lengths()
+        _core.add_unknown_lengths(features)
 
 
 def test_one_by_one_as_in_a_batch() -> None:

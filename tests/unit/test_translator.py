@@ -3,7 +3,7 @@
 import pytest
 from small_table import table
 
-from treeglot._core import ChartMatcher, FeatureSet, RuleTableBuilder
+from treeglot._core import FeatureSet, ForeignMatcher, RuleTableBuilder
 from treeglot.decode import SearchOptions, Translator
 from treeglot.decode.draw import to_html, to_svg
 from treeglot.graph import count, kbest
@@ -212,4 +212,4 @@ def test_limits_of_a_span_that_cut_are_noted() -> None:
 def test_limits_of_a_span_and_rules_of_sentences() -> None:
     features = FeatureSet(table())
     with pytest.raises(ValueError, match="label_limit and match_limit are for tables without rules of whole sentences"):
-        ChartMatcher(features, SearchOptions(match_limit=3), others={"goal": "S"})
+        ForeignMatcher(features, SearchOptions(match_limit=3), [], {"goal": "S"})

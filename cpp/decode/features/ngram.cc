@@ -2,17 +2,17 @@
 
 namespace treeglot {
 
-void add_ngram(FeatureSet& features, std::shared_ptr<const NgramModel> model, bool marked) {
+FeatureSet::Factory ngram_feature(FeatureSet& features, std::shared_ptr<const NgramModel> model) {
   const MappedSymbols& words = features.table().target_words();
   auto ids = std::make_shared<WordIds>(words.size());
-  for (Symbol word = 0; word < ids->size(); ++word) (*ids)[word] = output_word(*model, words.text(word), marked);
+  for (Symbol word = 0; word < ids->size(); ++word) (*ids)[word] = output_word(*model, words.text(word));
   const FeatureId score = features.space().add("lm"), unknown = features.space().add("lm_unknown");
-  features.add([=] {
+  return [=] {
     return model->with_search([&](const auto& search) -> std::unique_ptr<StatefulFeature> {
       using Search = std::decay_t<decltype(search)>;
-      return std::make_unique<NgramFeature<Search>>(model, search, ids, score, unknown, marked);
+      return std::make_unique<NgramFeature<Search>>(model, search, ids, score, unknown);
     });
-  });
+  };
 }
 
 }  // namespace treeglot

@@ -21,12 +21,11 @@ inline constexpr double kLn10 = 2.302585092994045684;
 // The model's numbers of a rule table's target words.
 using WordIds = std::vector<WordId>;
 
-// The model's number of a word of the output. <s> and </s> are words like others, which the model does not know, unless
-// the rules are `marked`: then they begin and end the sentence.
-inline WordId output_word(const NgramModel& model, std::string_view text, bool marked) {
+// The model's number of a word of the output. <s> and </s> are words like others, which the model does not know.
+inline WordId output_word(const NgramModel& model, std::string_view text) {
   const WordId found = model.vocabulary().find(text);
   const bool marker = found == model.facts().begin_sentence || found == model.facts().end_sentence;
-  return marker && !marked ? Vocabulary::kUnknown : found;
+  return marker ? Vocabulary::kUnknown : found;
 }
 
 template <class Search>
@@ -35,40 +34,31 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
   using Chart = typename Search::Chart;
 
   NgramFeature(std::shared_ptr<const NgramModel> model, const Search& search, std::shared_ptr<const WordIds> ids,
-               FeatureId score, FeatureId unknown, bool marked)
-      : model_(std::move(model)),
-        search_(search),
-        ids_(std::move(ids)),
-        score_(score),
-        unknown_(unknown),
-        marked_(marked) {
+               FeatureId score, FeatureId unknown)
+      : model_(std::move(model)), search_(search), ids_(std::move(ids)), score_(score), unknown_(unknown) {
     first_ = static_cast<std::int32_t>(ids_->size());
   }
 
   void begin_sentence(std::int32_t first, std::span<const std::string> words) override {
     first_ = first;
     local_.clear();
-    for (const std::string& word : words) local_.push_back(output_word(*model_, word, marked_));
+    for (const std::string& word : words) local_.push_back(output_word(*model_, word));
   }
 
   void score(const Application& application, TailStates<Chart> tails, Chart& out, Sink& sink) const {
     RuleScore<Search> rule(search_, out);
     float unknown = 0;
-    if ((application.place & kBegins) != 0 && !marked_) rule.begin_sentence();
-    for (const std::int32_t& symbol : application.target) {
+    if ((application.place & kBegins) != 0) rule.begin_sentence();
+    for (const std::int32_t symbol : application.target) {
       if (symbol < 0) {
         rule.nonterminal(tails[static_cast<std::size_t>(-1 - symbol)]);
         continue;
       }
       const WordId word = id(symbol);
-      if (begins(word) && &symbol == application.target.begin()) {
-        rule.begin_sentence();
-        continue;
-      }
       if (word == Vocabulary::kUnknown) unknown += 1;
       rule.terminal(word);
     }
-    if ((application.place & kEnds) != 0 && !marked_) rule.terminal(model_->facts().end_sentence);
+    if ((application.place & kEnds) != 0) rule.terminal(model_->facts().end_sentence);
     sink.add(score_, static_cast<float>(rule.finish() * kLn10));
     if (unknown > 0) sink.add(unknown_, unknown);
     if ((application.place & kEnds) != 0) out = Chart{};  // nothing follows: all whole sentences are alike
@@ -83,10 +73,6 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
       RuleScore<Search> run(search_, state);
       for (; at != end && *at >= 0; ++at) {
         const WordId word = id(*at);
-        if (begins(word) && at == application.target.begin()) {
-          run.begin_sentence();
-          continue;
-        }
         if (word == Vocabulary::kUnknown) unknown += 1;
         run.terminal(word);
       }
@@ -98,7 +84,6 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
   }
 
  private:
-  bool begins(WordId word) const { return marked_ && word == model_->facts().begin_sentence; }
   WordId id(std::int32_t symbol) const {
     return symbol < first_ ? (*ids_)[static_cast<std::size_t>(symbol)]
                            : local_[static_cast<std::size_t>(symbol - first_)];
@@ -108,13 +93,14 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
   Search search_;
   std::shared_ptr<const WordIds> ids_;
   FeatureId score_, unknown_;
-  bool marked_;
   std::int32_t first_;
   std::vector<WordId> local_;
 };
 
-// Adds the features "lm" and "lm_unknown". `marked`: the rules themselves have <s> and </s>; a rule's first word <s>
-// begins the sentence and has no score.
-void add_ngram(FeatureSet& features, std::shared_ptr<const NgramModel> model, bool marked = false);
+// Adds the names of the features "lm" and "lm_unknown"; what makes the feature that scores them.
+FeatureSet::Factory ngram_feature(FeatureSet& features, std::shared_ptr<const NgramModel> model);
+inline void add_ngram(FeatureSet& features, std::shared_ptr<const NgramModel> model) {
+  features.add(ngram_feature(features, std::move(model)));
+}
 
 }  // namespace treeglot

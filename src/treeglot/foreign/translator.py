@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from treeglot import _core
-from treeglot._core import Derivation, Hypothesis, Step
+from treeglot._core import Dependency, Derivation, Hypothesis, ParseForest, Step
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.decode.search import SearchOptions
 from treeglot.decode.translation import SearchForest, Translation
@@ -93,12 +93,14 @@ class ForeignTranslator:
         # Without this object in it: a sentence's own rules are to be gone with their translator.
         def setup(features: _core.FeatureSet, search: SearchOptions) -> _core.Matcher:
             if weights.decoder == "cdec":
-                features.add_unknown_lengths()
-            if lm is not None:
-                features.add_ngram(lm.core, marked)
+                _core.add_unknown_lengths(features)
+            if lm is not None and marked:
+                _core.add_marked_ngram(features, lm.core)
+            elif lm is not None:
+                features.add_ngram(lm.core)
             if trees:
                 return _core.ForestMatcher(features, None, replace(search, forest_margin=math.inf), pseudo_nodes=True)
-            return _core.ChartMatcher(
+            return _core.ForeignMatcher(
                 features,
                 search,
                 _passed(foreign, definition),
@@ -109,6 +111,7 @@ class ForeignTranslator:
                     "goal": goal,
                     "marked": marked,
                     "mark": settings.mark,
+                    "lengths": weights.decoder == "cdec",
                 },
             )
 
@@ -147,7 +150,7 @@ class ForeignTranslator:
         """Translate sentences; the result is the same for any number of threads."""
         given = list(sources)
         lines = [self._line(source) for source in given]
-        plain = ["" if line.grammars else line.source for line in lines]
+        plain = ["" if line.grammars else self._marked(line.source) for line in lines]
         return [
             self._translation(source, line, found)
             if not line.grammars
@@ -158,13 +161,13 @@ class ForeignTranslator:
         ]
 
     def _translation(self, source: Source, line: Line, found: Translation) -> Translation:
-        words = len(found.words)
+        words = found.words[1:-1] if self.foreign.marked else found.words
         kept = self._covered(found.hypotheses)
         uncovered = "no derivation covers the tree" if found.hypotheses and not kept else ""
         theirs = _core.Translation(
-            found.given,
-            found.words,
-            [self._theirs(hypothesis, words) for hypothesis in kept],
+            line.source,
+            words,
+            [self._theirs(hypothesis, len(words)) for hypothesis in kept],
             line.problem or found.problem or uncovered,
             line.notes + found.notes,
             found.tree,
@@ -206,6 +209,16 @@ class ForeignTranslator:
         if self.trees:
             return input_tree(source, self.foreign.decoder)
         return input_line(source, self.foreign.decoder, self._source_words, self.options.markup)
+
+    def _marked(self, source: Source) -> Source:
+        """With <s> and </s> around its words, if the rules have these."""
+        if not self.foreign.marked or isinstance(source, ParseForest | Dependency):
+            return source
+        if not isinstance(source, str):
+            return ["<s>", *source, "</s>"] if source else source
+        if not source.strip(" \t"):
+            return source
+        return f"&lt;s&gt; {source} &lt;/s&gt;" if self.options.markup else f"<s> {source} </s>"
 
     def _theirs(self, hypothesis: Hypothesis, words: int) -> Hypothesis:
         features = self.foreign.features(hypothesis.features, prefix=OWN, words=words)
