@@ -1,19 +1,9 @@
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include "align/train.h"
 #include "base/thread_pool.h"
 #include "bind/arrays.h"
 #include "bind/core.h"
 #include "bind/guarded.h"
 #include "bind/options.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace treeglot {
 

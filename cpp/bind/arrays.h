@@ -1,10 +1,6 @@
 // Arrays across the border: NumPy views on the core's memory, and bytes for pickles.
 #pragma once
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/vector.h>
-
 #include <bit>
 #include <cstring>
 #include <memory>
@@ -21,20 +17,21 @@
 #include "base/strings.h"
 #include "base/symbols.h"
 #include "base/utf8.h"
+#include "bind/core.h"
 
 namespace treeglot {
 
 // An array that comes in: contiguous, of one dimension, read alone. Another type of number is converted (and so
 // copied).
 template <class T>
-using ArrayIn = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+using ArrayIn = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // An array that goes out, to be written by its new owner.
 template <class T>
-using Array = nanobind::ndarray<nanobind::numpy, T, nanobind::ndim<1>>;
+using Array = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 
 template <class T>
-using View = nanobind::ndarray<nanobind::numpy, const T, nanobind::ndim<1>, nanobind::c_contig>;
+using View = nb::ndarray<nb::numpy, const T, nb::ndim<1>, nb::c_contig>;
 
 // To be returned with rv_policy::reference_internal, which keeps the owner of the memory alive.
 template <class T>
@@ -53,7 +50,7 @@ Array<T> as_array(std::vector<T> values) {
   auto owned = std::make_unique<std::vector<T>>(std::move(values));
   T* const data = owned->data();
   const std::size_t size = owned->size();
-  nanobind::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  nb::capsule owner(owned.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
   owned.release();
   return Array<T>(data, {size}, std::move(owner));
 }
@@ -78,7 +75,7 @@ using Sizes = std::vector<std::uint32_t>;  // how many of something belong to ea
 // work() with the GIL released.
 template <class Work>
 auto without_gil(Work&& work) {
-  const nanobind::gil_scoped_release released;
+  const nb::gil_scoped_release released;
   return std::forward<Work>(work)();
 }
 
@@ -96,40 +93,40 @@ template <auto kFunction>
 inline constexpr auto released = &Released<kFunction>::call;
 
 template <class T>
-nanobind::bytes to_bytes(std::span<const T> values) {
-  return nanobind::bytes(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+nb::bytes to_bytes(std::span<const T> values) {
+  return nb::bytes(reinterpret_cast<const char*>(values.data()), values.size_bytes());
 }
 template <class T>
-nanobind::bytes to_bytes(const std::vector<T>& values) {
+nb::bytes to_bytes(const std::vector<T>& values) {
   return to_bytes(std::span<const T>(values));
 }
 
-inline std::string_view bytes_view(const nanobind::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
+inline std::string_view bytes_view(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
 
 template <class T>
-std::vector<T> from_bytes(const nanobind::bytes& bytes) {
-  if (bytes.size() % sizeof(T) != 0) throw nanobind::value_error("a pickle with an array of the wrong size");
+std::vector<T> from_bytes(const nb::bytes& bytes) {
+  if (bytes.size() % sizeof(T) != 0) throw nb::value_error("a pickle with an array of the wrong size");
   std::vector<T> values(bytes.size() / sizeof(T));
   if (!values.empty()) std::memcpy(values.data(), bytes.c_str(), bytes.size());
   return values;
 }
 
-using PickledStrings = std::tuple<nanobind::bytes, nanobind::bytes>;
+using PickledStrings = std::tuple<nb::bytes, nb::bytes>;
 
 inline PickledStrings to_pickle(const Strings& strings) {
-  return {nanobind::bytes(strings.bytes().data(), strings.bytes().size()), to_bytes(strings.ends())};
+  return {nb::bytes(strings.bytes().data(), strings.bytes().size()), to_bytes(strings.ends())};
 }
 inline Strings from_pickle(const PickledStrings& state) {
   Strings out(std::string(bytes_view(std::get<0>(state))), from_bytes<std::uint32_t>(std::get<1>(state)));
   for (std::size_t i = 0; i < out.size(); ++i)
-    if (!is_utf8(out[i])) throw nanobind::value_error("a pickle with text that is not UTF-8");
+    if (!is_utf8(out[i])) throw nb::value_error("a pickle with text that is not UTF-8");
   return out;
 }
 
 // For __eq__: what is of another type is not equal.
 template <class T>
-bool equal(const T& a, nanobind::handle b) {
-  return nanobind::isinstance<T>(b) && a == nanobind::cast<const T&>(b);
+bool equal(const T& a, nb::handle b) {
+  return nb::isinstance<T>(b) && a == nb::cast<const T&>(b);
 }
 
 // The values of a sequence, without None unless kNone. It owns them: they live as long as the call, whatever other
@@ -137,7 +134,7 @@ bool equal(const T& a, nanobind::handle b) {
 template <class T, bool kNone = false>
 struct Given {
   std::vector<const T*> values;
-  std::vector<nanobind::object> owners;
+  std::vector<nb::object> owners;
 };
 
 template <class T>
@@ -148,8 +145,8 @@ inline std::uint64_t hash_of(const Strings& strings, std::uint64_t seed) {
   return hash_of(std::span<const std::uint32_t>(strings.ends()), hash_bytes(strings.bytes(), seed));
 }
 
-inline nanobind::list to_list(const Strings& strings) {
-  nanobind::list out;
+inline nb::list to_list(const Strings& strings) {
+  nb::list out;
   for (std::size_t i = 0; i < strings.size(); ++i) out.append(strings[i]);
   return out;
 }
@@ -162,7 +159,7 @@ inline Strings to_strings(const std::vector<std::string_view>& list) {
 }  // namespace treeglot
 
 template <class T, bool kNone>
-struct nanobind::detail::type_caster<treeglot::Given<T, kNone>> {
+struct nb::detail::type_caster<treeglot::Given<T, kNone>> {
   using Given = treeglot::Given<T, kNone>;
   NB_TYPE_CASTER(Given, const_name("collections.abc.Sequence[") + make_caster<T>::Name +
                             const_name<kNone>(" | None", "") + const_name("]"))
@@ -182,7 +179,7 @@ struct nanobind::detail::type_caster<treeglot::Given<T, kNone>> {
 
 // A span is read from an array, which lives as long as the call.
 template <class T>
-struct nanobind::detail::type_caster<std::span<const T>, nanobind::detail::enable_if_t<std::is_arithmetic_v<T>>> {
+struct nb::detail::type_caster<std::span<const T>, nb::detail::enable_if_t<std::is_arithmetic_v<T>>> {
   using Inner = make_caster<treeglot::ArrayIn<T>>;
   static constexpr auto Name = Inner::Name;
   template <class>

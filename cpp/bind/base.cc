@@ -1,19 +1,10 @@
-#include <nanobind/stl/string.h>
-
-#include "bind/core.h"
-
-#include <nanobind/stl/map.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-
 #include <map>
 
 #include "base/ending.h"
 #include "base/error.h"
 #include "base/mapped_file.h"
 #include "base/sections.h"
-
-namespace nb = nanobind;
+#include "bind/core.h"
 
 namespace treeglot {
 
@@ -40,24 +31,24 @@ void bind_base(nb::module_& m) {
         const Aside found = new_aside({target.c_str(), target.size()});
         return std::pair(found.descriptor, nb::bytes(found.path.data(), found.path.size()));
       },
-      nb::arg("target"), "A new file aside of `target`: its descriptor, locked until it is closed, and its path.");
+      "target"_a, "A new file aside of `target`: its descriptor, locked until it is closed, and its path.");
   m.def(
       "remove_leftovers", [](const nb::bytes& target) { remove_leftovers({target.c_str(), target.size()}); },
-      nb::arg("target"), "Remove files and folders aside of `target` that nobody writes any more.");
+      "target"_a, "Remove files and folders aside of `target` that nobody writes any more.");
   nb::class_<Ending>(m, "Ending", "Ends the process soon after a signal, whatever it is doing.")
-      .def(nb::init<std::map<int, std::string>, double>(), nb::arg("words"), nb::arg("grace"),
+      .def(nb::init<std::map<int, std::string>, double>(), "words"_a, "grace"_a,
            "Last words by signal; after one of these signals the process has `grace` seconds to end by itself.")
       .def_prop_ro("descriptor", &Ending::descriptor, "Where the numbers of signals are written, as bytes.");
   m.def(
-      "is_container", [](const nb::bytes& begin) { return Sections::begins({begin.c_str(), begin.size()}); },
-      nb::arg("begin"), "Whether a file that begins with these bytes is a binary file of named sections.");
+      "is_container", [](const nb::bytes& begin) { return Sections::begins({begin.c_str(), begin.size()}); }, "begin"_a,
+      "Whether a file that begins with these bytes is a binary file of named sections.");
   m.def(
       "container_kind",
       [](const nb::bytes& begin) {
         const std::string_view kind = Sections::kind_of({begin.c_str(), begin.size()});
         return nb::bytes(kind.data(), kind.size());
       },
-      nb::arg("begin"), "The kind of the binary file that begins with these 64 bytes; empty if it is none.");
+      "begin"_a, "The kind of the binary file that begins with these 64 bytes; empty if it is none.");
   m.def(
       "write_sections",
       [](const std::string& path, const std::string& kind, std::uint32_t version,
@@ -69,8 +60,7 @@ void bind_base(nb::module_& m) {
         }
         sections.write(path);
       },
-      nb::arg("path"), nb::arg("kind"), nb::arg("version"), nb::arg("content"),
-      "Write a binary file of named sections: aside, then renamed.");
+      "path"_a, "kind"_a, "version"_a, "content"_a, "Write a binary file of named sections: aside, then renamed.");
   m.def(
       "read_sections",
       [](const std::string& path, const std::string& kind, std::uint32_t version, bool verify) {
@@ -82,7 +72,7 @@ void bind_base(nb::module_& m) {
         }
         return content;
       },
-      nb::arg("path"), nb::arg("kind"), nb::arg("version"), nb::arg("verify") = true,
+      "path"_a, "kind"_a, "version"_a, "verify"_a = true,
       "Read a binary file of named sections; one that is damaged or of another kind or version is a FormatError.");
 }
 

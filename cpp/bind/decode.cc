@@ -1,17 +1,7 @@
-#include "bind/core.h"
-
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/variant.h>
-#include <nanobind/stl/vector.h>
-
 #include <cstdio>
 
 #include "bind/arrays.h"
+#include "bind/core.h"
 #include "bind/options.h"
 #include "bind/sources.h"
 #include "decode/decoder.h"
@@ -21,9 +11,6 @@
 #include "decode/match_chart.h"
 #include "decode/match_forest.h"
 #include "decode/match_head_dependents.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace treeglot {
 

@@ -1,16 +1,8 @@
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
 #include "bind/arrays.h"
 #include "bind/core.h"
 #include "bind/options.h"
 #include "evaluate/bleu.h"
 #include "evaluate/significance.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace treeglot {
 

@@ -1,9 +1,3 @@
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
-
 #include "bind/arrays.h"
 #include "bind/core.h"
 #include "bind/guarded.h"
@@ -12,9 +6,6 @@
 #include "foreign/grammar.h"
 #include "foreign/grammar_write.h"
 #include "foreign/match_chart.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace treeglot {
 

@@ -1,12 +1,3 @@
-#include "bind/core.h"
-
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <cstdio>
 #include <mutex>
 #include <optional>
@@ -15,14 +6,12 @@
 
 #include "base/symbols.h"
 #include "bind/arrays.h"
+#include "bind/core.h"
 #include "graph/derivation.h"
 #include "graph/hypergraph.h"
 #include "graph/inside_outside.h"
 #include "graph/kbest.h"
 #include "graph/rewrite.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace treeglot {
 namespace {

@@ -1,11 +1,3 @@
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/variant.h>
-#include <nanobind/stl/vector.h>
-
 #include <memory>
 #include <tuple>
 #include <variant>
@@ -19,9 +11,6 @@
 #include "lm/ngram.h"
 #include "lm/ngram_bulk.h"
 #include "lm/ngram_list.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace treeglot {
 namespace {

@@ -1,11 +1,3 @@
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/variant.h>
-#include <nanobind/stl/vector.h>
-
 #include <tuple>
 
 #include "bind/arrays.h"
@@ -14,9 +6,6 @@
 #include "lm/dependency_lm.h"
 #include "lm/dependency_piece.h"
 #include "lm/dependency_rule.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace treeglot {
 namespace {

@@ -1,10 +1,3 @@
-#include <nanobind/stl/array.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <system_error>
 
 #include "bind/arrays.h"
@@ -15,8 +8,6 @@
 #include "lm/dependency_train.h"
 #include "lm/estimated_ngrams.h"
 #include "lm/ngram_train.h"
-
-namespace nb = nanobind;
 
 namespace treeglot {
 
@@ -116,15 +107,15 @@ void bind_lm_train(nb::module_& m) {
           "The words, by number.")
       .def(
           "words", [](const EstimatedNgrams& t, std::size_t order) { return view<Symbol>(order_of(t, order).words); },
-          nb::arg("order"), nb::rv_policy::reference_internal, "The numbers of the words, `order` for each n-gram.")
+          "order"_a, nb::rv_policy::reference_internal, "The numbers of the words, `order` for each n-gram.")
       .def(
           "log10_probability",
           [](const EstimatedNgrams& t, std::size_t order) { return view<float>(order_of(t, order).log10_probability); },
-          nb::arg("order"), nb::rv_policy::reference_internal, "The logarithm of the probability of each n-gram.")
+          "order"_a, nb::rv_policy::reference_internal, "The logarithm of the probability of each n-gram.")
       .def(
           "log10_backoff",
           [](const EstimatedNgrams& t, std::size_t order) { return view<float>(order_of(t, order).log10_backoff); },
-          nb::arg("order"), nb::rv_policy::reference_internal,
+          "order"_a, nb::rv_policy::reference_internal,
           "The logarithm of the back-off weight of each n-gram; empty in the highest order.")
       .def(
           "write_arpa",
@@ -134,7 +125,7 @@ void bind_lm_train(nb::module_& m) {
             ArpaWriter sink(target);
             model.give(sink);
           },
-          nb::arg("write"), "Call `write` with the bytes of the ARPA file, block by block.");
+          "write"_a, "Call `write` with the bytes of the ARPA file, block by block.");
 
   nb::class_<NgramTrainer>(m, "NgramTrainer", "Counts n-grams of sentences and estimates a model from them.")
       .def(
@@ -144,7 +135,7 @@ void bind_lm_train(nb::module_& m) {
             options.check();
             new (self) NgramTrainer(std::move(options));
           },
-          nb::arg("options"))
+          "options"_a)
       .def_prop_ro("sentences", guarded(&NgramTrainer::sentences), "Sentences so far.")
       .def_prop_ro("tokens", guarded(&NgramTrainer::tokens), "Words so far.")
       .def("write_arpa",
@@ -156,7 +147,7 @@ void bind_lm_train(nb::module_& m) {
              ArpaWriter sink(target);
              return trainer.finish(name, sink, told);
            }),
-           nb::arg("name"), nb::arg("write"), nb::arg("progress").none(),
+           "name"_a, "write"_a, "progress"_a.none(),
            "Estimate the model and call `write` with the bytes of the ARPA file, block by block; to be called once.")
       .def("estimate",
            guarded([](NgramTrainer& trainer, const std::string& name, const std::optional<ProgressCallable>& progress) {
@@ -166,16 +157,16 @@ void bind_lm_train(nb::module_& m) {
              NgramTrainReport report = trainer.finish(name, sink, told);
              return std::make_tuple(std::move(sink.estimate), std::move(report));
            }),
-           nb::arg("name"), nb::arg("progress").none(), "Estimate the model in memory; to be called once.");
+           "name"_a, "progress"_a.none(), "Estimate the model in memory; to be called once.");
 
   nb::class_<NgramText>(m, "NgramText", "A text that a trainer is fed with, in chunks of any size.")
-      .def(nb::init<std::string, NgramTrainer&>(), nb::arg("file"), nb::arg("trainer"), nb::keep_alive<1, 3>())
+      .def(nb::init<std::string, NgramTrainer&>(), "file"_a, "trainer"_a, nb::keep_alive<1, 3>())
       .def("feed", guarded([](NgramText& text, const nb::bytes& chunk) {
              const std::string_view bytes = bytes_view(chunk);
              const nb::gil_scoped_release release;
              text.feed(bytes);
            }),
-           nb::arg("chunk"), "More of the text.")
+           "chunk"_a, "More of the text.")
       .def("finish", guarded<NgramText>(&NgramText::finish), nb::call_guard<nb::gil_scoped_release>(),
            "The text is at its end.");
 
@@ -193,7 +184,7 @@ void bind_lm_train(nb::module_& m) {
       .def_ro("root", &DependencyEstimate::root, "Over roots.");
 
   nb::class_<DependencyTrainer>(m, "DependencyTrainer", "Counts the events of dependency trees and estimates a model.")
-      .def(nb::init<DependencyUnit, const FallbackDiscounts&>(), nb::arg("unit"), nb::arg("fallback"))
+      .def(nb::init<DependencyUnit, const FallbackDiscounts&>(), "unit"_a, "fallback"_a)
       .def_prop_ro("sentences", guarded(&DependencyTrainer::sentences), "Sentences so far.")
       .def_prop_ro("events", guarded([](const DependencyTrainer& trainer) {
                      return std::make_tuple(trainer.events(0), trainer.events(1), trainer.events(2));
@@ -203,7 +194,7 @@ void bind_lm_train(nb::module_& m) {
              const nb::gil_scoped_release release;
              for (const Dependency* sentence : sentences.values) trainer.add(*sentence);
            }),
-           nb::arg("sentences"), "More sentences.")
+           "sentences"_a, "More sentences.")
       .def("finish", guarded(&DependencyTrainer::finish), nb::call_guard<nb::gil_scoped_release>(),
            "Estimate the model; to be called once.");
 }

@@ -1,8 +1,6 @@
 // Structs of options, set by the names of their fields from a Python dataclass or a dict.
 #pragma once
 
-#include <nanobind/nanobind.h>
-
 #include <array>
 #include <cmath>
 #include <limits>
@@ -12,6 +10,8 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+
+#include "bind/core.h"
 
 namespace treeglot {
 
@@ -39,14 +39,14 @@ template <class Enum>
 inline constexpr auto kNames = nullptr;
 
 template <class Struct, class Fields>
-void read_options(nanobind::handle given, Struct& out, const Fields& fields);
+void read_options(nb::handle given, Struct& out, const Fields& fields);
 template <class Struct>
-void read_options(nanobind::handle given, Struct& out) {
+void read_options(nb::handle given, Struct& out) {
   read_options(given, out, kFields<Struct>);
 }
 
 template <class Struct>
-Struct read_options(nanobind::handle given) {
+Struct read_options(nb::handle given) {
   Struct out;
   read_options(given, out);
   return out;
@@ -58,22 +58,22 @@ template <class T>
 inline constexpr bool kHasFields = !std::is_same_v<std::remove_cvref_t<decltype(kFields<T>)>, std::nullptr_t>;
 
 // A value in ASCII, which may be cut anywhere.
-inline std::string shown(nanobind::handle value) {
-  const nanobind::object text = nanobind::steal(PyObject_ASCII(value.ptr()));
-  if (!text.is_valid()) throw nanobind::python_error();
-  const std::string out = nanobind::borrow<nanobind::str>(text).c_str();
+inline std::string shown(nb::handle value) {
+  const nb::object text = nb::steal(PyObject_ASCII(value.ptr()));
+  if (!text.is_valid()) throw nb::python_error();
+  const std::string out = nb::borrow<nb::str>(text).c_str();
   return out.size() > 60 ? out.substr(0, 57) + "..." : out;
 }
 
 // A string's text; nothing, which no option is called, for other values and for lone surrogates.
-inline std::string_view text_of(nanobind::handle value) {
+inline std::string_view text_of(nb::handle value) {
   Py_ssize_t size = 0;
   const char* const text = PyUnicode_Check(value.ptr()) ? PyUnicode_AsUTF8AndSize(value.ptr(), &size) : nullptr;
   if (text == nullptr) PyErr_Clear();
   return {text, static_cast<std::size_t>(size)};
 }
 
-[[noreturn]] inline void refuse(std::string_view name, nanobind::handle value, const std::string& expected) {
+[[noreturn]] inline void refuse(std::string_view name, nb::handle value, const std::string& expected) {
   throw std::invalid_argument(std::string(name) + " is " + shown(value) + "; expected " + expected);
 }
 
@@ -92,7 +92,7 @@ std::string wanted() {
 }
 
 template <class Value>
-void read_value(std::string_view name, nanobind::handle value, Value& out) {
+void read_value(std::string_view name, nb::handle value, Value& out) {
   if constexpr (std::is_enum_v<Value>) {
     std::string expected;
     for (const auto& [known, chosen] : kNames<Value>) {
@@ -109,7 +109,7 @@ void read_value(std::string_view name, nanobind::handle value, Value& out) {
     // A truth value is an int to Python, and converts to any number.
     const bool truth_for_number =
         std::is_arithmetic_v<Value> && !std::is_same_v<Value, bool> && PyBool_Check(value.ptr());
-    if (truth_for_number || !nanobind::try_cast(value, out)) refuse(name, value, wanted<Value>());
+    if (truth_for_number || !nb::try_cast(value, out)) refuse(name, value, wanted<Value>());
     if constexpr (std::is_floating_point_v<Value>) {
       if (std::isnan(out)) refuse(name, value, wanted<Value>());
     }
@@ -128,8 +128,7 @@ inline std::string listed(const auto& fields) {
 // A dataclass must have every field; what else it has belongs to others. A dict may leave fields as they are, but must
 // not have others.
 template <class Struct, class Fields>
-void read_options(nanobind::handle given, Struct& out, const Fields& fields) {
-  namespace nb = nanobind;
+void read_options(nb::handle given, Struct& out, const Fields& fields) {
   if (nb::isinstance<nb::dict>(given)) {
     for (const auto [key, value] : nb::borrow<nb::dict>(given)) {
       const std::string_view name = options_detail::text_of(key);

@@ -1,11 +1,3 @@
-#include <nanobind/nanobind.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <memory>
 #include <string>
 #include <tuple>
@@ -17,9 +9,6 @@
 #include "parse/bracket_score.h"
 #include "parse/grammar_text.h"
 #include "parse/parser.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace treeglot {
 

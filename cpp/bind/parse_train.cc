@@ -1,9 +1,3 @@
-#include <nanobind/nanobind.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -14,9 +8,6 @@
 #include "bind/guarded.h"
 #include "parse/trainer.h"
 #include "parse/treebank.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace treeglot {
 namespace {

@@ -1,19 +1,8 @@
-#include "bind/core.h"
-
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include "bind/arrays.h"
+#include "bind/core.h"
 #include "bind/guarded.h"
 #include "rules/table.h"
 #include "rules/table_builder.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace treeglot {
 namespace {

@@ -1,10 +1,3 @@
-#include <nanobind/nanobind.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <memory>
 #include <tuple>
 
@@ -23,9 +16,6 @@
 #include "rules/string_dependency.h"
 #include "rules/tally.h"
 #include "rules/tree_pair.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace nanobind::detail {
 

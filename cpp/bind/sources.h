@@ -1,10 +1,9 @@
 // Sentences that come from Python: every value that is no sentence is refused in our own words.
 #pragma once
 
-#include <nanobind/nanobind.h>
-
 #include <vector>
 
+#include "bind/core.h"
 #include "bind/options.h"
 #include "decode/decoder.h"
 #include "decode/match_chart.h"
@@ -18,7 +17,7 @@ inline constexpr auto kFields<ChartOptions> = std::tuple{OptionField{"span_limit
 
 // A string, a list or tuple of tokens, a ParseForest or a Dependency. Throws TypeError for anything else, ValueError
 // for text with a lone surrogate.
-Source to_source(nanobind::handle value);
-std::vector<Source> to_sources(nanobind::handle values);
+Source to_source(nb::handle value);
+std::vector<Source> to_sources(nb::handle values);
 
 }  // namespace treeglot

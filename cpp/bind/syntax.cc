@@ -1,12 +1,3 @@
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <optional>
 #include <utility>
 
@@ -16,9 +7,6 @@
 #include "syntax/dependency.h"
 #include "syntax/pharaoh.h"
 #include "syntax/symmetrize.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace treeglot {
 namespace {

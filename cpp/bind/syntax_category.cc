@@ -1,18 +1,8 @@
-#include "syntax/category.h"
-
-#include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <tuple>
 
 #include "bind/core.h"
 #include "bind/guarded.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
+#include "syntax/category.h"
 
 namespace treeglot {
 namespace {

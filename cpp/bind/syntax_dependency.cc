@@ -1,9 +1,3 @@
-#include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <tuple>
 
 #include "bind/arrays.h"
@@ -13,9 +7,6 @@
 #include "syntax/dependency_checks.h"
 #include "syntax/structure.h"
 #include "syntax/to_dependency.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace treeglot {
 

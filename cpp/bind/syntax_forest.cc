@@ -1,23 +1,11 @@
-#include "syntax/forest.h"
-
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <memory>
 #include <utility>
 
 #include "bind/arrays.h"
 #include "bind/core.h"
+#include "syntax/forest.h"
 #include "syntax/forest_stages.h"
 #include "syntax/forest_trees.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace treeglot {
 namespace {

@@ -1,10 +1,3 @@
-#include <nanobind/nanobind.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/vector.h>
-
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,9 +11,6 @@
 #include "syntax/forest_json.h"
 #include "syntax/pharaoh.h"
 #include "syntax/plain.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace treeglot {
 namespace {

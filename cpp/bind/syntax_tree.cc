@@ -1,15 +1,3 @@
-#include "syntax/tree.h"
-
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <memory>
 #include <optional>
 #include <utility>
@@ -17,9 +5,7 @@
 #include "bind/arrays.h"
 #include "bind/core.h"
 #include "syntax/brackets.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
+#include "syntax/tree.h"
 
 namespace treeglot {
 namespace {

@@ -1,9 +1,3 @@
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <unordered_map>
 
 #include "bind/arrays.h"
@@ -16,9 +10,6 @@
 #include "tune/mira.h"
 #include "tune/pairs.h"
 #include "tune/pool.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace treeglot {
 

@@ -1,11 +1,10 @@
 // The words of language models of any kind.
 #pragma once
 
-#include <nanobind/nanobind.h>
-
 #include <cstddef>
 #include <string_view>
 
+#include "bind/core.h"
 #include "lm/ngram_table.h"
 
 namespace treeglot {
@@ -17,7 +16,7 @@ std::size_t word_count(const Model& model) {
 
 template <class Model>
 std::string_view word_of(const Model& model, WordId id) {
-  if (id >= model.vocabulary().size()) throw nanobind::index_error("no word has this number");
+  if (id >= model.vocabulary().size()) throw nb::index_error("no word has this number");
   return model.vocabulary().word(id);
 }
 

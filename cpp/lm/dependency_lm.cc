@@ -47,28 +47,18 @@ void DependencyModel::score(const Dependency& sentence, Scores& out) const {
   out.log10.resize(begin + words);
   out.length.resize(begin + words);
   for (std::size_t i = 0; i < words; ++i) out.unknown.push_back(units[i] == Vocabulary::kUnknown ? 1 : 0);
-  // Children from the nearest outwards: going through the sentence one way, then the other, each word is the next child
-  // of its head on that side.
-  std::vector<WordId> sibling(words, kNoSibling);
-  const auto child = [&](std::size_t i, DependencySide side) {
-    const auto head = static_cast<std::size_t>(sentence.head(i));
-    const WordScore score = this->child(side, sibling[head], units[head], units[i]);
-    out.log10[begin + i] = score.log10;
-    out.length[begin + i] = static_cast<std::uint8_t>(score.length);
-    sibling[head] = units[i];
-  };
-  for (std::size_t i = 0; i < words; ++i) {
-    if (sentence.head(i) < 0) {
-      out.log10[begin + i] = root(units[i]);
-      out.length[begin + i] = 1;
-    } else if (static_cast<std::size_t>(sentence.head(i)) < i) {
-      child(i, DependencySide::right);
-    }
-  }
-  sibling.assign(words, kNoSibling);
-  for (std::size_t i = words; i-- > 0;) {
-    if (sentence.head(i) >= 0 && static_cast<std::size_t>(sentence.head(i)) > i) child(i, DependencySide::left);
-  }
+  for_each_arc(
+      sentence,
+      [&](std::size_t i) {
+        out.log10[begin + i] = root(units[i]);
+        out.length[begin + i] = 1;
+      },
+      [&](std::size_t i, std::size_t sibling, DependencySide side) {
+        const auto head = static_cast<std::size_t>(sentence.head(i));
+        const WordScore score = child(side, sibling == i ? kNoSibling : units[sibling], units[head], units[i]);
+        out.log10[begin + i] = score.log10;
+        out.length[begin + i] = static_cast<std::uint8_t>(score.length);
+      });
 }
 
 namespace {

@@ -24,8 +24,6 @@
 
 namespace treeglot {
 
-enum class DependencySide : std::uint32_t { left = 0, right = 1 };
-
 // The section "model" of the file.
 struct DependencyFacts {
   std::uint32_t unit = 0;  // DependencyUnit

@@ -9,7 +9,7 @@
 namespace treeglot {
 namespace {
 
-constexpr std::size_t kLeft = 0, kRight = 1, kRootSide = 2;
+constexpr std::size_t kLeft = 0, kRight = 1, kRootSide = 2;  // the sides of DependencySide, and roots
 
 }  // namespace
 
@@ -42,22 +42,16 @@ void DependencyTrainer::add(const Dependency& sentence) {
     units.push_back({child, head});
   }
 
-  // Children from the nearest outwards: going through the sentence one way, then the other, each word is the next child
-  // of its head on that side.
-  std::vector<Symbol> sibling(units.size(), kSentenceBegin);
-  const auto child = [&](std::size_t i, std::size_t side) {
-    const auto head = static_cast<std::size_t>(sentence.head(i));
-    counts_[side].add(std::array{sibling[head], units[head].head, units[i].child});
-    sibling[head] = units[i].child;
-  };
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    if (sentence.head(i) == Dependency::kRoot) counts_[kRootSide].add(std::array{units[i].child});
-    if (sentence.head(i) >= 0 && static_cast<std::size_t>(sentence.head(i)) < i) child(i, kRight);
-  }
-  sibling.assign(units.size(), kSentenceBegin);
-  for (std::size_t i = units.size(); i-- > 0;) {
-    if (sentence.head(i) >= 0 && static_cast<std::size_t>(sentence.head(i)) > i) child(i, kLeft);
-  }
+  for_each_arc(
+      sentence,
+      [&](std::size_t i) {
+        if (sentence.head(i) == Dependency::kRoot) counts_[kRootSide].add(std::array{units[i].child});
+      },
+      [&](std::size_t i, std::size_t sibling, DependencySide side) {
+        const Symbol before = sibling == i ? kSentenceBegin : units[sibling].child;
+        const Symbol head = units[static_cast<std::size_t>(sentence.head(i))].head;
+        counts_[static_cast<std::size_t>(side)].add(std::array{before, head, units[i].child});
+      });
 }
 
 DependencyEstimate DependencyTrainer::finish() {

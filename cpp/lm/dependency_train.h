@@ -16,6 +16,31 @@ namespace treeglot {
 constexpr std::string_view kHeadMark = "<h>";
 
 enum class DependencyUnit { words, tags };
+enum class DependencySide : std::uint32_t { left = 0, right = 1 };
+
+// Calls child(word, sibling, side) for each word that has a head, the children of a head from the nearest outwards on
+// either side: `sibling` is the one before it, or the word itself for the nearest. Calls root(word) for other words.
+template <class Root, class Child>
+void for_each_arc(const Dependency& sentence, const Root& root, const Child& child) {
+  std::vector<std::size_t> last(sentence.size(), sentence.size());  // by head: its last child so far
+  const auto visit = [&](std::size_t word, DependencySide side) {
+    std::size_t& before = last[static_cast<std::size_t>(sentence.head(word))];
+    child(word, before == sentence.size() ? word : before, side);
+    before = word;
+  };
+  for (std::size_t word = 0; word < sentence.size(); ++word) {
+    if (sentence.head(word) < 0) {
+      root(word);
+    } else if (static_cast<std::size_t>(sentence.head(word)) < word) {
+      visit(word, DependencySide::right);
+    }
+  }
+  last.assign(sentence.size(), sentence.size());
+  for (std::size_t word = sentence.size(); word-- > 0;) {
+    if (sentence.head(word) >= 0 && static_cast<std::size_t>(sentence.head(word)) > word)
+      visit(word, DependencySide::left);
+  }
+}
 
 struct DependencyEstimate {
   WindowModel left, right;  // over (the sibling before or <s>, the head, marked, the child)

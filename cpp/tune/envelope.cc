@@ -9,9 +9,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-constexpr std::size_t kMostSteps = 64;
-constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
-
 // From left to right; of parallel lines the highest first, of equal ones that with the smaller id.
 bool comes_before(const Line& a, const Line& b) {
   if (a.slope != b.slope) return a.slope < b.slope;
@@ -19,10 +16,8 @@ bool comes_before(const Line& a, const Line& b) {
   return a.id < b.id;
 }
 
-// The same in time that does not depend on the size of the result, for envelopes of many lines.
-void sort_envelope(Envelope& envelope) {
-  std::vector<Line>& lines = envelope.lines;
-  std::vector<double>& begin = envelope.begin;
+// The envelope of any lines, in their place. Of equal lines the one with the smallest id stays.
+void keep_highest(std::vector<Line>& lines, std::vector<double>& begin) {
   // Huge weights can make values that are no numbers, which have no order.
   std::erase_if(lines, [](const Line& line) { return !std::isfinite(line.slope) || !std::isfinite(line.intercept); });
   std::sort(lines.begin(), lines.end(), comes_before);
@@ -46,49 +41,6 @@ void sort_envelope(Envelope& envelope) {
 }
 
 }  // namespace
-
-void make_envelope(Envelope& envelope) {
-  std::vector<Line>& lines = envelope.lines;
-  std::vector<double>& begin = envelope.begin;
-  begin.clear();
-  if (lines.empty()) return;
-
-  // From the left: of the lines that are steeper, the one that is crossed first comes next. Each step drops the lines
-  // that are not steeper, so that a short envelope of many lines, the usual case, costs a few passes and no sorting.
-  std::iter_swap(lines.begin(), std::min_element(lines.begin(), lines.end(), comes_before));
-  begin.push_back(-kInfinity);
-  std::size_t size = 1, end = lines.size();
-  for (std::size_t steps = 0; steps < kMostSteps; ++steps) {
-    const Line last = lines[size - 1];
-    std::size_t kept = size, next = kNone;
-    double first = kInfinity;
-    for (std::size_t i = size; i < end; ++i) {
-      const Line line = lines[i];
-      if (line.slope <= last.slope) continue;
-      const double cross = (last.intercept - line.intercept) / (line.slope - last.slope);
-      if (next == kNone || cross < first ||
-          (cross == first &&
-           (line.slope > lines[next].slope || (line.slope == lines[next].slope && line.id < lines[next].id)))) {
-        first = cross;
-        next = kept;
-      }
-      lines[kept++] = line;
-    }
-    end = kept;
-    if (next == kNone) {
-      lines.resize(size);
-      return;
-    }
-    if (first > begin.back()) {
-      begin.push_back(first);
-      std::swap(lines[size++], lines[next]);
-    } else {  // the last line was highest in a point at most
-      std::swap(lines[size - 1], lines[next]);
-    }
-  }
-  lines.resize(end);
-  sort_envelope(envelope);
-}
 
 // Most lines are nowhere above the highest of three: the flattest, the steepest, and the best at 0. Where the three
 // meet shows which: a line that is below them in both points is below them everywhere.
@@ -129,7 +81,7 @@ void make_envelope(std::span<const double> slopes, std::span<const double> inter
       }
     }
   }
-  make_envelope(out);
+  keep_highest(out.lines, out.begin);
 }
 
 }  // namespace treeglot
