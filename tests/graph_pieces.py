@@ -108,7 +108,14 @@ def derivation_score(graph: Hypergraph, scores: npt.ArrayLike, edges: npt.ArrayL
     >>> derivation_score(graph, [-1.0, -3.0, 0.0], [2, 1, 0])
     -4.0
     """
-    return _core.graph_derivation_score(graph, floats(scores), ids("edges", edges))
+    values, open_scores = floats(scores), list[float]()
+    for edge in reversed(np.asarray(edges).tolist()):
+        score = float(values[edge])
+        for _ in range(graph.first_tail[edge], graph.first_tail[edge + 1]):
+            score += open_scores.pop()
+        open_scores.append(score)
+    [whole] = open_scores
+    return whole
 
 
 def derivation_yield(graph: Hypergraph, yields: Yields, edges: npt.ArrayLike) -> Symbols:
@@ -118,7 +125,15 @@ def derivation_yield(graph: Hypergraph, yields: Yields, edges: npt.ArrayLike) ->
     >>> derivation_yield(graph, Yields.of([[5], [6], [-2, 9, -1]]), [2, 0, 1])
     array([6, 9, 5], dtype=int32)
     """
-    return _core.graph_yield(graph, *_arrays(yields), ids("edges", edges))
+    open_yields: list[list[int]] = []
+    for edge in reversed(np.asarray(edges).tolist()):
+        tails = [open_yields.pop() for _ in range(graph.first_tail[edge], graph.first_tail[edge + 1])]
+        terminals: list[int] = []
+        for symbol in yields.symbols[yields.first_symbol[edge] : yields.first_symbol[edge + 1]].tolist():
+            terminals += [symbol] if symbol >= 0 else tails[-1 - symbol]
+        open_yields.append(terminals)
+    [whole] = open_yields
+    return np.array(whole, dtype=np.int32)
 
 
 def _arrays(yields: Yields) -> tuple[Ids, Symbols]:

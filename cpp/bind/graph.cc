@@ -226,14 +226,6 @@ void bind_derivations(nb::module_& m) {
   m.def("graph_viterbi", released<&viterbi>, "graph"_a, "scores"_a, "The best derivation of the goal, or None.");
   m.def("graph_sample", released<&sample>, "graph"_a, "scores"_a, "number"_a, "seed"_a,
         "Derivations drawn in proportion to e^score.");
-  m.def("graph_derivation_score", released<&derivation_score>, "graph"_a, "scores"_a, "edges"_a,
-        "The score of a derivation.");
-  m.def(
-      "graph_yield",
-      [](const Hypergraph& graph, Numbers first_symbol, std::span<const std::int32_t> symbols, Numbers edges) {
-        return as_array(without_gil([&] { return yield_of(graph, {first_symbol, symbols}, edges); }));
-      },
-      "graph"_a, "first_symbol"_a, "symbols"_a, "edges"_a, "The terminals of a derivation.");
 }
 
 }  // namespace

@@ -13,26 +13,18 @@
 namespace treeglot {
 namespace {
 
-// For every edge of a derivation the number of edges below and including it. Refuses lists that are not a derivation.
-std::vector<std::uint32_t> subderivation_sizes(const Hypergraph& graph, std::span<const EdgeId> edges) {
-  const auto refuse = [&](std::size_t place) {
-    throw std::invalid_argument("the edges are not a derivation in preorder: they go wrong at place " +
-                                std::to_string(place));
-  };
-  if (edges.size() > kLongestDerivation) check_derivation_size(static_cast<double>(edges.size()));
-  std::vector<std::uint32_t> sizes(edges.size(), 1);
-  std::vector<std::uint32_t> open;  // derivations that lie behind this place and have no head yet, the first on top
+// The sum that edge_product<Viterbi> forms.
+double score_of(const Hypergraph& graph, std::span<const double> scores, std::span<const EdgeId> edges) {
+  std::vector<double> open;
   for (std::size_t place = edges.size(); place-- > 0;) {
-    if (edges[place] >= graph.edges()) refuse(place);
-    for (const NodeId tail : graph.tails(edges[place])) {
-      if (open.empty() || graph.head(edges[open.back()]) != tail) refuse(place);
-      sizes[place] += sizes[open.back()];
+    double score = scores[edges[place]];
+    for (std::size_t tail = graph.tails(edges[place]).size(); tail > 0; --tail) {
+      score += open.back();
       open.pop_back();
     }
-    open.push_back(static_cast<std::uint32_t>(place));
+    open.push_back(score);
   }
-  if (open.size() != 1) refuse(open.empty() ? 0 : sizes[0]);
-  return sizes;
+  return open.back();
 }
 
 }  // namespace
@@ -120,24 +112,9 @@ std::vector<Derivation> sample(const Hypergraph& graph, std::span<const double> 
         check_derivation_size(static_cast<double>(derivation.edges.size() + open.size()));
       }
     }
-    derivation.score = derivation_score(graph, scores, derivation.edges);
+    derivation.score = score_of(graph, scores, derivation.edges);
   }
   return drawn;
-}
-
-double derivation_score(const Hypergraph& graph, std::span<const double> scores, std::span<const EdgeId> edges) {
-  if (scores.size() != graph.edges()) check_scores(graph, scores);
-  subderivation_sizes(graph, edges);
-  std::vector<double> open;
-  for (std::size_t place = edges.size(); place-- > 0;) {
-    double score = scores[edges[place]];
-    for (std::size_t tail = graph.tails(edges[place]).size(); tail > 0; --tail) {
-      score += open.back();
-      open.pop_back();
-    }
-    open.push_back(score);
-  }
-  return open.back();
 }
 
 void check_yields(const Hypergraph& graph, const Yields& yields) {
@@ -155,37 +132,6 @@ void check_yields(const Hypergraph& graph, const Yields& yields) {
       }
     }
   }
-}
-
-std::vector<std::int32_t> yield_of(const Hypergraph& graph, const Yields& yields, std::span<const EdgeId> edges) {
-  check_yields(graph, yields);
-  const std::vector<std::uint32_t> sizes = subderivation_sizes(graph, edges);
-  struct Open {
-    std::uint32_t place;
-    std::uint32_t next;  // symbol of the edge at `place`
-  };
-  std::vector<std::int32_t> terminals;
-  std::vector<Open> open = {{0, 0}};
-  while (!open.empty()) {
-    Open& top = open.back();
-    const auto symbols = yields[edges[top.place]];
-    if (top.next == symbols.size()) {
-      open.pop_back();
-      continue;
-    }
-    const std::int32_t symbol = symbols[top.next++];
-    if (symbol >= 0) {
-      if (terminals.size() == kLongestDerivation) {
-        throw std::length_error("the yield has more than 2^28 symbols");
-      }
-      terminals.push_back(symbol);
-    } else {
-      std::uint32_t place = top.place + 1;
-      for (std::int32_t tail = -1; tail > symbol; --tail) place += sizes[place];
-      open.push_back({place, 0});
-    }
-  }
-  return terminals;
 }
 
 }  // namespace treeglot

@@ -39,9 +39,6 @@ std::optional<Derivation> viterbi(const Hypergraph& graph, std::span<const doubl
 std::vector<Derivation> sample(const Hypergraph& graph, std::span<const double> scores, std::size_t number,
                                std::uint64_t seed);
 
-// The score of a derivation of any node. Refuses edges that are not one.
-double derivation_score(const Hypergraph& graph, std::span<const double> scores, std::span<const EdgeId> edges);
-
 // What edges stand for: symbols[first_symbol[e]] … symbols[first_symbol[e + 1]], a terminal ≥ 0 or −1 − i for the yield
 // of the i-th tail. Tails may come in any order, more than once or not at all.
 struct Yields {
@@ -53,8 +50,5 @@ struct Yields {
   }
 };
 void check_yields(const Hypergraph& graph, const Yields& yields);
-
-// The terminals of a derivation, in order.
-std::vector<std::int32_t> yield_of(const Hypergraph& graph, const Yields& yields, std::span<const EdgeId> edges);
 
 }  // namespace treeglot

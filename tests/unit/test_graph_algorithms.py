@@ -87,22 +87,6 @@ def test_scores_are_refused(function, scores: list[float], message: str) -> None
             "the yield of edge 2 has -3, which stands for tail 2 of 2",
         ),
         (lambda g: Yields.of([[2**31]]), "yields has 2147483648; expected numbers from -2147483648 to 2147483647"),
-        (
-            lambda g: derivation_score(g, [0, 0, 0], [2, 0]),
-            "the edges are not a derivation in preorder: they go wrong at place 0",
-        ),
-        (
-            lambda g: derivation_score(g, [0, 0, 0], [2, 0, 1, 1]),
-            "the edges are not a derivation in preorder: they go wrong at place 3",
-        ),
-        (
-            lambda g: derivation_score(g, [0, 0, 0], []),
-            "the edges are not a derivation in preorder: they go wrong at place 0",
-        ),
-        (
-            lambda g: derivation_yield(g, Yields.of([[], [], []]), [2, 9, 0]),
-            "the edges are not a derivation in preorder: they go wrong at place 1",
-        ),
     ],
 )
 def test_refusals(call, message: str) -> None:
