@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/words.h"
 
 namespace treeglot {
 namespace {
@@ -22,14 +23,7 @@ void check_characters(std::string_view line) {
 }
 
 void append_words(std::string_view text, std::vector<std::string>& words) {
-  std::size_t at = 0;
-  while (true) {
-    at = text.find_first_not_of(" \t", at);
-    if (at == std::string_view::npos) return;
-    const std::size_t end = std::min(text.find_first_of(" \t", at), text.size());
-    words.emplace_back(text.substr(at, end - at));
-    at = end;
-  }
+  for_each_word(text, " \t", [&](std::string_view word) { words.emplace_back(word); });
 }
 
 std::string decoded(std::string_view text) {

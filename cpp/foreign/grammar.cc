@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/numbers.h"
+#include "base/words.h"
 
 namespace treeglot {
 namespace {
@@ -47,18 +48,13 @@ void GrammarReader::split_fields(std::string_view line) {
     fields_[fields_used_++].clear();
   };
   next_field();
-  while (true) {
-    const std::size_t begin = line.find_first_not_of(" \t");
-    if (begin == std::string_view::npos) return;
-    line.remove_prefix(begin);
-    const std::string_view token = line.substr(0, line.find_first_of(" \t"));
-    line.remove_prefix(token.size());
+  for_each_word(line, " \t", [&](std::string_view token) {
     if (token == kSeparator) {
       next_field();
     } else {
       fields_[fields_used_ - 1].push_back(token);
     }
-  }
+  });
 }
 
 std::string_view GrammarReader::parse_label(std::string_view token) const {

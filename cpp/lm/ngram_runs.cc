@@ -8,7 +8,7 @@
 namespace treeglot {
 namespace {
 
-constexpr std::size_t kLeastBuffer = 1 << 14, kLargestBuffer = 1 << 22;  // bytes read from one run at a time
+constexpr std::size_t kLeastBuffer = 1 << 12, kLargestBuffer = 1 << 22;  // bytes read from one run at a time
 
 // The words that end at `position`, last one first; <s> from the beginning of the sentence on.
 void turned_round(std::span<const Symbol> words, std::uint32_t position, std::span<std::uint32_t> record) {
@@ -20,8 +20,8 @@ void turned_round(std::span<const Symbol> words, std::uint32_t position, std::sp
 
 }  // namespace
 
-NgramRuns::NgramRuns(unsigned order, std::uint64_t memory, std::string folder)
-    : order_(order), memory_(memory), folder_(std::move(folder)), file_(folder_) {}
+NgramRuns::NgramRuns(unsigned order, std::uint64_t memory, const std::string& folder)
+    : order_(order), memory_(memory), file_(folder) {}
 
 void NgramRuns::add(std::span<const Symbol> words, std::size_t vocabulary) {
   SuffixSorter sorter(words, vocabulary);
@@ -51,32 +51,12 @@ void NgramRuns::add(std::span<const Symbol> words, std::size_t vocabulary) {
   runs_.push_back({begin, file_.size()});
 }
 
-std::unique_ptr<NgramRuns::Stream> NgramRuns::open(std::span<const Run> runs) const {
-  const std::uint64_t buffer = std::clamp<std::uint64_t>(memory_ / 4 / runs.size(), kLeastBuffer, kLargestBuffer);
+std::unique_ptr<NgramRuns::Stream> NgramRuns::merge() const {
+  const std::uint64_t buffer = std::clamp<std::uint64_t>(memory_ / 4 / runs_.size(), kLeastBuffer, kLargestBuffer);
   std::vector<ScratchReader> readers;
-  readers.reserve(runs.size());
-  for (const Run& run : runs) readers.emplace_back(file_, run.begin, run.end, width(), buffer);
+  readers.reserve(runs_.size());
+  for (const Run& run : runs_) readers.emplace_back(file_, run.begin, run.end, width(), buffer);
   return std::make_unique<Stream>(std::move(readers), order_);
-}
-
-std::unique_ptr<NgramRuns::Stream> NgramRuns::merge() {
-  // More runs than there is memory to read side by side are first merged in groups.
-  const std::size_t most = std::max<std::uint64_t>(memory_ / 4 / kLeastBuffer, 2);
-  while (runs_.size() > most) {
-    ScratchFile merged_file(folder_);
-    std::vector<Run> merged;
-    ScratchWriter writer(merged_file, kLargestBuffer);
-    for (std::size_t first = 0; first < runs_.size(); first += most) {
-      const std::uint64_t begin = writer.at();
-      const auto stream = open(std::span(runs_).subspan(first, std::min(most, runs_.size() - first)));
-      for (; stream->get() != nullptr; stream->advance()) writer.put(stream->get(), width());
-      merged.push_back({begin, writer.at()});
-    }
-    writer.flush();
-    file_ = std::move(merged_file);
-    runs_ = std::move(merged);
-  }
-  return open(runs_);
 }
 
 NgramRuns::Stream::Stream(std::vector<ScratchReader> runs, unsigned order)

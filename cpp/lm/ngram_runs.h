@@ -18,7 +18,7 @@ namespace treeglot {
 // words, and the shorter n-grams that end an n-gram are the beginnings of its record.
 class NgramRuns {
  public:
-  NgramRuns(unsigned order, std::uint64_t memory, std::string folder);
+  NgramRuns(unsigned order, std::uint64_t memory, const std::string& folder);
 
   // Sorts and counts the n-grams of a block of whole sentences, each from <s> to </s>.
   void add(std::span<const Symbol> words, std::size_t vocabulary);
@@ -28,17 +28,15 @@ class NgramRuns {
 
   // All runs in one stream, equal n-grams added up. To be called once, after the last add().
   class Stream;
-  std::unique_ptr<Stream> merge();
+  std::unique_ptr<Stream> merge() const;
 
  private:
   struct Run {
     std::uint64_t begin, end;
   };
-  std::unique_ptr<Stream> open(std::span<const Run> runs) const;
 
   unsigned order_;
   std::uint64_t memory_;
-  std::string folder_;
   ScratchFile file_;
   std::vector<Run> runs_;
 };

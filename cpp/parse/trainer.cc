@@ -17,13 +17,28 @@ constexpr RuleKind kKinds[] = {RuleKind::lexical, RuleKind::unary, RuleKind::bin
 
 std::size_t index(RuleKind kind) { return static_cast<std::size_t>(kind); }
 
-// Children of a rule: how many combinations of sub-states, each with one score per state of the head.
-std::size_t combinations(RuleKind kind, const BankRule& rule, const std::vector<std::uint32_t>& states) {
-  std::size_t out = 1;
-  if (kind != RuleKind::lexical) out *= states[rule.left];
-  if (kind == RuleKind::binary) out *= states[rule.right];
-  return out;
-}
+// The scores of a rule: one for each combination of its children's sub-states and each state of the head.
+struct Block {
+  Block(RuleKind kind, const BankRule& rule, const std::vector<std::uint32_t>& states)
+      : lefts(kind == RuleKind::lexical ? 1 : states[rule.left]),
+        rights(kind == RuleKind::binary ? states[rule.right] : 1),
+        heads(states[rule.head]) {}
+
+  std::size_t rows() const { return lefts * rights; }
+  std::size_t size() const { return rows() * heads; }
+  std::size_t at(std::size_t left, std::size_t right, std::size_t head) const {
+    return (left * rights + right) * heads + head;
+  }
+  // action(left, right, head), in the order of the scores.
+  template <class Do>
+  void for_each(Do action) const {
+    for (std::size_t left = 0; left < lefts; ++left)
+      for (std::size_t right = 0; right < rights; ++right)
+        for (std::size_t head = 0; head < heads; ++head) action(left, right, head);
+  }
+
+  std::size_t lefts, rights, heads;
+};
 
 template <class Do>
 void for_each_rule(const Treebank& bank, Do action) {
@@ -130,19 +145,17 @@ void Trainer::normalise() {
   std::vector<double> totals(level_.total_states(), 0.0);
   for (const bool divide : {false, true}) {
     for_each_rule(*bank_, [&](RuleKind kind, std::uint32_t r, const BankRule& rule) {
-      const std::size_t heads = level_.states[rule.head], rows = combinations(kind, rule, level_.states);
-      double* scores = level_.scores.data() + level_.at[index(kind)][r];
+      const Block block(kind, rule, level_.states);
+      double* score = level_.scores.data() + level_.at[index(kind)][r];
       double* total = totals.data() + level_.first[rule.head];
-      for (std::size_t row = 0; row < rows; ++row) {
-        for (std::size_t h = 0; h < heads; ++h) {
-          double& score = scores[row * heads + h];
-          if (!divide) {
-            total[h] += score;
-          } else if (total[h] > 0.0) {
-            score /= total[h];
-          }
+      block.for_each([&](std::size_t, std::size_t, std::size_t h) {
+        if (!divide) {
+          total[h] += *score;
+        } else if (total[h] > 0.0) {
+          *score /= total[h];
         }
-      }
+        ++score;
+      });
     });
   }
 }
@@ -180,23 +193,14 @@ void Trainer::split(std::uint64_t seed, double noise) {
   Random random(seed);
   const auto old_state = [&](Symbol label, std::size_t s) { return label == grammar_->root ? s : s / 2; };
   for_each_rule(*bank_, [&](RuleKind kind, std::uint32_t r, const BankRule& rule) {
-    const std::size_t heads = level_.states[rule.head], old_heads = old.states[rule.head];
-    const std::size_t lefts = kind == RuleKind::lexical ? 1 : level_.states[rule.left];
-    const std::size_t rights = kind == RuleKind::binary ? level_.states[rule.right] : 1;
-    const std::size_t old_rights = kind == RuleKind::binary ? old.states[rule.right] : 1;
+    const Block block(kind, rule, level_.states), before(kind, rule, old.states);
     const double* from = old.scores.data() + old.at[index(kind)][r];
     double* to = level_.scores.data() + level_.at[index(kind)][r];
-    const double part = static_cast<double>(combinations(kind, rule, old.states)) / static_cast<double>(lefts * rights);
-    for (std::size_t x = 0; x < lefts; ++x) {
-      for (std::size_t y = 0; y < rights; ++y) {
-        const std::size_t old_x = kind == RuleKind::lexical ? 0 : old_state(rule.left, x);
-        const std::size_t old_y = kind == RuleKind::binary ? old_state(rule.right, y) : 0;
-        for (std::size_t h = 0; h < heads; ++h) {
-          const double score = from[(old_x * old_rights + old_y) * old_heads + old_state(rule.head, h)];
-          to[(x * rights + y) * heads + h] = score * part * (1.0 + noise * (2.0 * random.uniform() - 1.0));
-        }
-      }
-    }
+    const double part = static_cast<double>(before.rows()) / static_cast<double>(block.rows());
+    block.for_each([&](std::size_t x, std::size_t y, std::size_t h) {  // what a rule has none of is 0 in both
+      const double score = from[before.at(old_state(rule.left, x), old_state(rule.right, y), old_state(rule.head, h))];
+      *to++ = score * part * (1.0 + noise * (2.0 * random.uniform() - 1.0));
+    });
   });
   normalise();
   split_ = true;
@@ -207,11 +211,10 @@ std::vector<double> Trainer::expected_states(unsigned threads) const {
   const Expectation found = expect(*bank_, level_, threads, true);
   std::vector<double> often(level_.total_states(), 0.0);
   for_each_rule(*bank_, [&](RuleKind kind, std::uint32_t r, const BankRule& rule) {
-    const std::size_t heads = level_.states[rule.head], rows = combinations(kind, rule, level_.states);
-    const double* counts = found.counts.data() + level_.at[index(kind)][r];
-    for (std::size_t row = 0; row < rows; ++row) {
-      for (std::size_t h = 0; h < heads; ++h) often[level_.first[rule.head] + h] += counts[row * heads + h];
-    }
+    const double* count = found.counts.data() + level_.at[index(kind)][r];
+    Block(kind, rule, level_.states).for_each([&](std::size_t, std::size_t, std::size_t h) {
+      often[level_.first[rule.head] + h] += *count++;
+    });
   });
   return often;
 }
@@ -258,23 +261,15 @@ void Trainer::merge_states(std::span<const std::uint8_t> is_merged, std::span<co
   }
   level_.lay_out(*bank_);
   for_each_rule(*bank_, [&](RuleKind kind, std::uint32_t r, const BankRule& rule) {
-    const std::size_t heads = level_.states[rule.head], old_heads = old.states[rule.head];
-    const std::size_t old_lefts = kind == RuleKind::lexical ? 1 : old.states[rule.left];
-    const std::size_t old_rights = kind == RuleKind::binary ? old.states[rule.right] : 1;
-    const std::size_t rights = kind == RuleKind::binary ? level_.states[rule.right] : 1;
+    const Block block(kind, rule, level_.states), before(kind, rule, old.states);
     const double* from = old.scores.data() + old.at[index(kind)][r];
     double* to = level_.scores.data() + level_.at[index(kind)][r];
-    for (std::size_t x = 0; x < old_lefts; ++x) {
-      for (std::size_t y = 0; y < old_rights; ++y) {
-        const std::size_t new_x = kind == RuleKind::lexical ? 0 : target[old.first[rule.left] + x];
-        const std::size_t new_y = kind == RuleKind::binary ? target[old.first[rule.right] + y] : 0;
-        for (std::size_t h = 0; h < old_heads; ++h) {
-          const std::uint32_t state = old.first[rule.head] + static_cast<std::uint32_t>(h);
-          const double weight = is_merged[state] ? part[state] : 1.0;
-          to[(new_x * rights + new_y) * heads + target[state]] += weight * from[(x * old_rights + y) * old_heads + h];
-        }
-      }
-    }
+    before.for_each([&](std::size_t x, std::size_t y, std::size_t h) {
+      const std::size_t new_x = kind == RuleKind::lexical ? 0 : target[old.first[rule.left] + x];
+      const std::size_t new_y = kind == RuleKind::binary ? target[old.first[rule.right] + y] : 0;
+      const std::size_t state = old.first[rule.head] + h;
+      to[block.at(new_x, new_y, target[state])] += (is_merged[state] ? part[state] : 1.0) * *from++;
+    });
   });
 }
 
@@ -282,17 +277,12 @@ void Trainer::smooth(double grammar, double lexicon) {
   check_share("grammar", grammar);
   check_share("lexicon", lexicon);
   for_each_rule(*bank_, [&](RuleKind kind, std::uint32_t r, const BankRule& rule) {
-    const std::size_t heads = level_.states[rule.head], rows = combinations(kind, rule, level_.states);
+    const Block block(kind, rule, level_.states);
     const double part = kind == RuleKind::lexical ? lexicon : grammar;
-    double* scores = level_.scores.data() + level_.at[index(kind)][r];
-    for (std::size_t row = 0; row < rows; ++row) {
-      double sum = 0.0;
-      for (std::size_t h = 0; h < heads; ++h) sum += scores[row * heads + h];
-      const double mean = sum / static_cast<double>(heads);
-      for (std::size_t h = 0; h < heads; ++h) {
-        double& score = scores[row * heads + h];
-        score = (1.0 - part) * score + part * mean;
-      }
+    for (std::size_t row = 0; row < block.rows(); ++row) {
+      const auto scores = std::span(level_.scores).subspan(level_.at[index(kind)][r] + row * block.heads, block.heads);
+      const double mean = std::accumulate(scores.begin(), scores.end(), 0.0) / static_cast<double>(block.heads);
+      for (double& score : scores) score = (1.0 - part) * score + part * mean;
     }
   });
 }
@@ -320,12 +310,12 @@ void Trainer::finish_level(unsigned threads, double least, double lexicon) {
   };
   const auto unary = bank_->rules(RuleKind::unary), binary = bank_->rules(RuleKind::binary);
   for (std::size_t r = 0; r < unary.size(); ++r) {
-    const std::size_t size = combinations(RuleKind::unary, unary[r], level_.states) * level_.states[unary[r].head];
+    const std::size_t size = Block(RuleKind::unary, unary[r], level_.states).size();
     out.unary.push_back({unary[r].head, unary[r].left, copy(level_.at[index(RuleKind::unary)][r], size)});
   }
   for (std::size_t r = 0; r < binary.size(); ++r) {
     const BankRule& rule = binary[r];
-    const std::size_t size = combinations(RuleKind::binary, rule, level_.states) * level_.states[rule.head];
+    const std::size_t size = Block(RuleKind::binary, rule, level_.states).size();
     out.binary.push_back({rule.head, rule.left, rule.right, copy(level_.at[index(RuleKind::binary)][r], size)});
   }
   add_words(expect(*bank_, level_, threads, true).counts, lexicon, out);

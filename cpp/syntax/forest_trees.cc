@@ -233,7 +233,7 @@ ParseForest forest_of_kbest(std::span<const ScoredTree> trees, std::string_view 
     goal = builder.add_node(top, trees[0].second.span(0));
     for (const auto& [root, score] : roots) add_to_edge({goal, root}, score);
   }
-  for (std::size_t edge = words; edge < sums.size(); ++edge) builder.score(edge) = sums[edge].value() - total.value();
+  for (std::size_t e = words; e < sums.size(); ++e) builder.score(e) = sums[e].value() - total.value();
   return builder.finish(goal, ScoreKind::posterior);
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/words.h"
 #include "syntax/head_table.h"
 
 namespace treeglot {
@@ -16,16 +17,7 @@ struct Word {
 
 using Words = std::vector<Word>;
 
-std::vector<std::string_view> split(std::string_view line) {
-  constexpr std::string_view kBlank = " \t\r";
-  std::vector<std::string_view> words;
-  for (std::size_t begin = line.find_first_not_of(kBlank); begin != std::string_view::npos;) {
-    const std::size_t end = std::min(line.find_first_of(kBlank, begin), line.size());
-    words.push_back(line.substr(begin, end - begin));
-    begin = line.find_first_not_of(kBlank, end);
-  }
-  return words;
-}
+constexpr std::string_view kBlanks = " \t\r";
 
 }  // namespace
 
@@ -67,15 +59,14 @@ class HeadTableReader {
       const std::size_t end = std::min(text.find('\n'), text.size());
       const std::string_view line = text.substr(0, end);
       text.remove_prefix(std::min(end + 1, text.size()));
-      const std::vector<std::string_view> words = split(line);
       // '#' is a tag of the Penn Treebank too, so a comment is a line that begins with it.
-      if (words.empty() || line.front() == '#') continue;
+      if (line.find_first_not_of(kBlanks) == std::string_view::npos || line.front() == '#') continue;
       if (line.front() != ' ' && line.front() != '\t') {
         entries.emplace_back();
       } else if (entries.empty()) {
         fail(last_line_, "the line begins with a blank but continues no rule");
       }
-      for (const std::string_view word : words) entries.back().push_back({word, last_line_});
+      for_each_word(line, kBlanks, [&](std::string_view word) { entries.back().push_back({word, last_line_}); });
     }
     last_line_ = std::max<std::size_t>(last_line_, 1);
     return entries;

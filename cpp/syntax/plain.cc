@@ -1,7 +1,8 @@
 #include "syntax/plain.h"
 
-#include <algorithm>
 #include <stdexcept>
+
+#include "base/words.h"
 
 namespace treeglot {
 
@@ -9,11 +10,7 @@ Sentence split_tokens(std::string_view line) {
   if (const std::size_t tab = line.find('\t'); tab != std::string_view::npos)
     throw std::invalid_argument("a tab at byte " + std::to_string(tab + 1) + "; expected tokens separated by blanks");
   Sentence tokens;
-  for (std::size_t at = 0; (at = line.find_first_not_of(' ', at)) != std::string_view::npos;) {
-    const std::size_t end = std::min(line.find(' ', at), line.size());
-    tokens.emplace_back(line.substr(at, end - at));
-    at = end;
-  }
+  for_each_word(line, " ", [&](std::string_view token) { tokens.emplace_back(token); });
   return tokens;
 }
 

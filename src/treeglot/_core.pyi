@@ -186,12 +186,6 @@ def graph_viterbi(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], d
 def graph_sample(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int, seed: int) -> list[GraphDerivation]:
     """Derivations drawn in proportion to e^score."""
 
-def graph_derivation_score(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], edges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
-    """The score of a derivation."""
-
-def graph_yield(graph: Hypergraph, first_symbol: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], symbols: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], edges: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]:
-    """The terminals of a derivation."""
-
 def graph_inside(semiring: str, graph: Hypergraph, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """The inside value of every node."""
 
@@ -2194,10 +2188,8 @@ class FeatureSet:
     def trees(self) -> bool:
         """Whether hypotheses have dependency trees: some feature scores them."""
 
-    def add_ngram(self, model: NgramModel, marked: bool = False) -> None:
-        """
-        An n-gram language model: lm (natural log), lm_unknown; marked: the rules have <s> and </s> themselves.
-        """
+    def add_ngram(self, model: NgramModel) -> None:
+        """An n-gram language model: lm (natural log), lm_unknown."""
 
     def add_labels(self) -> None:
         """
@@ -2207,11 +2199,6 @@ class FeatureSet:
     def add_dependency(self, model: DependencyModel) -> None:
         """
         A dependency language model: dlm_words or dlm_tags (natural log), ill_formed.
-        """
-
-    def add_unknown_lengths(self) -> None:
-        """
-        Features of words that pass through, by their length: unknown_length_1 to unknown_length_6.
         """
 
 class Matcher:
@@ -2224,10 +2211,7 @@ class Matcher:
 class ChartMatcher(Matcher):
     """Meets strings: every rule on every span up to a limit."""
 
-    def __init__(self, features: FeatureSet, search: object, passed: Sequence[tuple[str, float]] = [], others: dict[str, object] = {}) -> None:
-        """
-        `others` are what other decoders have otherwise: pass_through, glue, glued, goal, marked, mark.
-        """
+    def __init__(self, features: FeatureSet, search: object) -> None: ...
 
 class ForestMatcher(Matcher):
     """
@@ -2394,6 +2378,22 @@ class GrammarReader:
     @property
     def problems(self) -> list[tuple[int, str]]:
         """Lines and problems of the first hundred of them."""
+
+class ForeignMatcher(Matcher):
+    """Meets strings as other decoders define it."""
+
+    def __init__(self, features: FeatureSet, search: object, passed: Sequence[tuple[str, float]], definition: dict[str, object]) -> None:
+        """
+        `passed` are the labels of words that pass through, and how much these count as unknown.
+        """
+
+def add_unknown_lengths(features: FeatureSet) -> None:
+    """
+    Features of words that pass through, by their length: unknown_length_1 to unknown_length_6.
+    """
+
+def add_marked_ngram(features: FeatureSet, model: NgramModel) -> None:
+    """An n-gram language model for rules that have <s> and </s> themselves."""
 
 class GrammarStyle:
     """How rules are written as lines of a grammar."""

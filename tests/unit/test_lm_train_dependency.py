@@ -99,7 +99,7 @@ def test_refusals(sentences: list[Dependency], unit: Any, message: str) -> None:
 
 
 def test_what_is_no_sentence() -> None:
-    with pytest.raises(TypeError, match=r"^expected a list of Dependency values$"):
+    with pytest.raises(TypeError, match=r"add\(\) cannot take"):
         train_dependency([SAW, None])  # type: ignore[list-item]
 
 

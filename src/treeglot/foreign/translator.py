@@ -82,6 +82,7 @@ class ForeignTranslator:
         marked = not glue and not MARKS.isdisjoint(self._source_words)
         self.trees = trees = translates_trees(table)
         self.foreign = foreign = replace(weights, glue=glue, marked=marked)
+        self._marks = marked and not trees
         self.grammar = frozenset(table.features)
         self.options = options or search_options(weights)
         usual = "none" if not settings.passes else "unknown" if settings.only_unknown else definition.pass_through
@@ -161,7 +162,7 @@ class ForeignTranslator:
         ]
 
     def _translation(self, source: Source, line: Line, found: Translation) -> Translation:
-        words = found.words[1:-1] if self.foreign.marked else found.words
+        words = found.words[1:-1] if self._marks else found.words
         kept = self._covered(found.hypotheses)
         uncovered = "no derivation covers the tree" if found.hypotheses and not kept else ""
         theirs = _core.Translation(
@@ -212,13 +213,13 @@ class ForeignTranslator:
 
     def _marked(self, source: Source) -> Source:
         """With <s> and </s> around its words, if the rules have these."""
-        if not self.foreign.marked or isinstance(source, ParseForest | Dependency):
+        if not self._marks:
             return source
-        if not isinstance(source, str):
-            return ["<s>", *source, "</s>"] if source else source
-        if not source.strip(" \t"):
-            return source
-        return f"&lt;s&gt; {source} &lt;/s&gt;" if self.options.markup else f"<s> {source} </s>"
+        if isinstance(source, str):
+            begin, end = ("&lt;s&gt;", "&lt;/s&gt;") if self.options.markup else ("<s>", "</s>")
+            return f"{begin} {source} {end}" if source.strip(" \t") else source
+        words = source.words if isinstance(source, ParseForest | Dependency) else source
+        return ["<s>", *words, "</s>"] if words else source
 
     def _theirs(self, hypothesis: Hypothesis, words: int) -> Hypothesis:
         features = self.foreign.features(hypothesis.features, prefix=OWN, words=words)
