@@ -32,7 +32,6 @@
 #include "decode/match_head_dependents.h"
 #include "foreign/grammar.h"
 #include "lm/arpa.h"
-#include "lm/dependency_bulk.h"
 #include "lm/ngram_bulk.h"
 #include "lm/ngram_list.h"
 #include "parse/grammar_text.h"
@@ -52,7 +51,6 @@
 #include "syntax/head_table.h"
 #include "syntax/pharaoh.h"
 #include "syntax/plain.h"
-#include "syntax/projectivise.h"
 #include "syntax/structure.h"
 #include "syntax/symmetrize.h"
 #include "syntax/to_dependency.h"
@@ -328,7 +326,7 @@ void use_table(std::string_view bytes) {
   };
   const auto features = [&] {
     auto out = std::make_shared<FeatureSet>(table);
-    add_ngram(*out, lm, false);
+    add_ngram(*out, lm);
     return out;
   };
   const auto chart = features(), trees = features(), dependents = features();
