@@ -84,7 +84,7 @@ void bind_heads(nb::module_& m) {
 
   m.def(
       "to_dependencies",
-      [](const Given<Tree>& trees, const HeadTable& heads, nb::object style) {
+      [](const Given<Tree>& trees, const HeadTable& heads, const nb::object& style) {
         const auto chosen = read_options<HeadStyle>(style);
         const nb::gil_scoped_release release;
         return to_dependency(trees.values, heads, chosen);
@@ -92,7 +92,7 @@ void bind_heads(nb::module_& m) {
       "trees"_a, "heads"_a, "style"_a, "The dependency trees of constituency trees.");
   m.def(
       "to_dependency",
-      [](const Tree& tree, const HeadTable& heads, nb::object style) {
+      [](const Tree& tree, const HeadTable& heads, const nb::object& style) {
         return to_dependency(tree, heads, read_options<HeadStyle>(style));
       },
       "tree"_a, "heads"_a, "style"_a, "The dependency tree of a constituency tree.");

@@ -150,7 +150,9 @@ Decoder::Decoder(std::shared_ptr<const FeatureSet> features, std::shared_ptr<con
     if (!std::isfinite(weight)) {
       std::string shown = std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
       if (std::isfinite(value)) append_double(value, shown = {});
-      throw std::invalid_argument("the weight of " + name + " is " + shown + "; expected a finite number of 32 bits");
+      std::string problem = "the weight of ";
+      problem.append(name).append(" is ").append(shown).append("; expected a finite number of 32 bits");
+      throw std::invalid_argument(problem);
     }
     const Symbol id = features_->space().names().find(name);
     if (id != Symbols::kNone) {
