@@ -13,6 +13,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from syntax_strategies import few_labels, forests, mild_scores
 
+from treeglot.graph import prune
 from treeglot.rules.ghkm import GhkmOptions
 from treeglot.syntax import Alignment, Dependency
 
@@ -85,7 +86,9 @@ class Slow:
     def __init__(self, forest, dependency, links, o):
         self.o, self.heads, self.links = o, dependency.heads, links
         self.target, self.tags = dependency.words, dependency.tags
-        self.forest = forest.prune(o.prune).conditional()
+        self.forest = forest.prune(o.prune)
+        kept = prune(forest.graph, forest.scores, o.prune).edge_map
+        self.logs = forest.conditional().scores[kept]  # what pruning drops stays in the sums
         self.graph, self.n = self.forest.graph, len(forest.words)
         self.spans = [tuple(map(int, span)) for span in self.forest.spans]
         self.cut = {}  # the frontier set, and what its nodes stand for
@@ -240,7 +243,7 @@ class Slow:
         total = inside = 0.0
         edges = edges_of(fragment)
         for derivation in derivations(self.graph, self.graph.goal):
-            p = math.exp(score(self.graph, self.forest.scores, derivation))
+            p = math.exp(score(self.graph, self.logs, derivation))
             total += p
             inside += p * (edges <= set(derivation))
         return inside / total
@@ -319,7 +322,7 @@ def test_minimal_rules_share_out_what_their_root_counts(pair, wf):
     expected = 0.0
     for node in slow.cut:
         shares = [
-            (math.exp(score(slow.graph, slow.forest.scores, d)), any(int(slow.graph.heads[e]) == node for e in d))
+            (math.exp(score(slow.graph, slow.logs, d)), any(int(slow.graph.heads[e]) == node for e in d))
             for d in derivations(slow.graph, slow.graph.goal)
         ]
         expected += sum(p for p, has in shares if has) / sum(p for p, _ in shares)
