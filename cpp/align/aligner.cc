@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::string_view kKind = "aligner";
 constexpr std::uint32_t kVersion = 1;
-constexpr std::size_t kReach = 512;  // positions that jumps are tabulated for; longer sentences are refused
 constexpr std::array<const char*, 2> kSides = {"source", "target"}, kDirections = {"forward", "backward"};
 
 template <class T, class Values>
@@ -103,7 +102,7 @@ void Aligner::open_direction(const std::string& name, bool backwards) {
   float all = 0;
   for (std::size_t k = 0; k < kJumps; ++k) all += jumps[k] = out.jumps[k] + priors.of_jump(k);
   for (float& jump : jumps) jump /= all;
-  out.table = JumpTable(kReach);
+  out.table = JumpTable(kLongest);
   out.table.set(jumps);
   float total = 0;
   for (std::size_t k = 0; k < out.fertilities.size(); ++k) {
@@ -149,9 +148,9 @@ float Aligner::backward(Symbol target, std::size_t place) const {
 }
 
 Aligner::Pair Aligner::look_up(Words source, Words target) const {
-  if (std::max(source.size(), target.size()) > kReach)
+  if (std::max(source.size(), target.size()) > kLongest)
     throw std::invalid_argument("the sentence pair has " + std::to_string(source.size()) + " and " +
-                                std::to_string(target.size()) + " words; expected at most " + std::to_string(kReach));
+                                std::to_string(target.size()) + " words; expected at most " + std::to_string(kLongest));
   Pair pair;
   for (const std::string_view word : source) pair.words[0].push_back(words_[0].find(word));
   for (const std::string_view word : target) pair.words[1].push_back(words_[1].find(word));
@@ -248,26 +247,33 @@ Alignment Aligner::agreed(Words source, Words target, float agreement) const {
   return Alignment(std::move(links));
 }
 
-double Aligner::score(Words source, Words target) const {
-  const Pair pair = look_up(source, target);
-  double out = 0;
+template <class Call>
+void Aligner::each_gain(const Pair& pair, Call&& call) const {
   for (const bool backwards : {false, true}) {
     const PairFactors given = factors(pair, backwards);
     const auto& words = pair.words[!backwards];
-    double gain = 0;
+    const auto& tokens = tokens_[!backwards];
     for (std::size_t j = 0; j < words.size(); ++j) {
       double sum = 0;
       for (std::size_t i = 0; i < given.given; ++i) sum += given.links[j * given.given + i];
-      const auto frequency =
-          static_cast<double>(words[j] < tokens_[!backwards].size() ? tokens_[!backwards][words[j]] : 0);
-      const double alone =
-          (frequency + 1) / (all_tokens_[!backwards] + static_cast<double>(tokens_[!backwards].size()) + 1);
-      gain +=
-          std::log(given.none[j] + sum / static_cast<double>(std::max<std::size_t>(given.given, 1))) - std::log(alone);
+      const auto frequency = static_cast<double>(words[j] < tokens.size() ? tokens[words[j]] : 0);
+      const double alone = (frequency + 1) / (all_tokens_[!backwards] + static_cast<double>(tokens.size()) + 1);
+      call(backwards, (given.none[j] + sum / static_cast<double>(std::max<std::size_t>(given.given, 1))) / alone);
     }
-    out += 0.5 * gain / static_cast<double>(std::max<std::size_t>(words.size(), 1));
   }
-  return out;
+}
+
+double Aligner::score(Words source, Words target) const {
+  std::array<double, 2> sums = {};
+  each_gain(look_up(source, target), [&](bool backwards, double gain) { sums[backwards] += std::log(gain); });
+  return 0.5 * (sums[0] / static_cast<double>(std::max<std::size_t>(target.size(), 1)) +
+                sums[1] / static_cast<double>(std::max<std::size_t>(source.size(), 1)));
+}
+
+double Aligner::evidence(Words source, Words target) const {
+  double sum = 0;
+  each_gain(look_up(source, target), [&](bool, double gain) { sum += std::log(0.5 * gain + 0.5); });
+  return 0.5 * sum;
 }
 
 SentencePairs Aligner::new_pairs(std::size_t longest) const {

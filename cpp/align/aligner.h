@@ -41,6 +41,8 @@ using Words = std::span<const std::string_view>;
 
 class Aligner {
  public:
+  static constexpr std::size_t kLongest = 512;  // words of a side; longer ones are refused
+
   // From the counts of the two directions, by the numbers of `cells`; word pairs without counts are left out. `before`
   // is the aligner that was updated, if any.
   Aligner(const Cells& cells, const std::array<DirectionCounts, 2>& counts, const AlignerSettings& settings,
@@ -63,6 +65,9 @@ class Aligner {
   // How much better than by their frequencies the words of each side are predicted by those of the other, in nats a
   // word, averaged over both directions.
   double score(Words source, Words target) const;
+  // An estimate of log p(source, target) / (p(source) p(target)), in nats. A word that the other side does not predict
+  // costs at most log 2, so that unknown words prove little.
+  double evidence(Words source, Words target) const;
 
   const AlignerSettings& settings() const { return *settings_; }
   std::size_t source_words() const { return words_[0].size(); }
@@ -113,6 +118,9 @@ class Aligner {
   Pair look_up(Words source, Words target) const;
   PairFactors factors(const Pair& pair, bool backwards) const;
   float link(bool backwards, std::size_t place, Symbol given) const;
+  // call(backwards, gain) of each word of both directions: how many times as probable the other side makes it.
+  template <class Call>
+  void each_gain(const Pair& pair, Call&& call) const;
   LinkPosteriors posteriors(const Pair& pair, bool backwards, std::uint32_t rounds = 0) const;
 
   Sections sections_;

@@ -1,3 +1,4 @@
+#include "align/sentences.h"
 #include "align/train.h"
 #include "base/thread_pool.h"
 #include "bind/arrays.h"
@@ -112,6 +113,12 @@ void bind_aligner(nb::module_& m) {
           },
           "pairs"_a, "threads"_a, "How well each pair's sides predict each other, in nats a word.")
       .def(
+          "evidence",
+          [](const Aligner& self, const Sentence& source, const Sentence& target) {
+            return self.evidence(source, target);
+          },
+          "source"_a, "target"_a, "How much more probable a pair's sides are together than apart, in nats.")
+      .def(
           "posteriors",
           [](const Aligner& self, const Sentence& source, const Sentence& target, std::uint32_t rounds) {
             PairPosteriors found = without_gil([&] { return self.posteriors(source, target, rounds); });
@@ -157,9 +164,83 @@ void bind_aligner(nb::module_& m) {
           "The word pairs of so many source words: source, target, p(target | source), p(source | target).");
 }
 
+using Lengths = std::vector<double>;
+using Paragraph = std::pair<std::vector<Sentence>, std::vector<Sentence>>;
+using FoundBead = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, double>;
+
+ParagraphLengths to_lengths(const std::pair<Lengths, Lengths>& given) {
+  for (const Lengths* side : {&given.first, &given.second})
+    if (!std::ranges::all_of(*side, [](double x) { return x > 0 && std::isfinite(x); }))
+      throw nb::value_error("a sentence has a length of 0 or less; expected lengths above 0");
+  return {given.first, given.second};
+}
+
+// What the aligner says of the words of a bead. Sides that it refuses say nothing.
+BeadGain bead_gain(const Aligner* aligner, const Paragraph& paragraph) {
+  return [aligner, &paragraph](const Bead& bead) {
+    const auto joined = [](const std::vector<Sentence>& side, std::size_t first, std::size_t count) {
+      Sentence out;
+      for (std::size_t k = first; k < first + count; ++k) out.insert(out.end(), side[k].begin(), side[k].end());
+      return out;
+    };
+    const Sentence source = joined(paragraph.first, bead.source, bead.sources),
+                   target = joined(paragraph.second, bead.target, bead.targets);
+    return std::max(source.size(), target.size()) > Aligner::kLongest ? 0.0 : aligner->evidence(source, target);
+  };
+}
+
+void bind_sentences(nb::module_& m) {
+  m.def(
+      "fit_lengths",
+      [](const std::vector<std::pair<Lengths, Lengths>>& paragraphs) {
+        std::vector<ParagraphLengths> given;
+        for (const auto& paragraph : paragraphs) given.push_back(to_lengths(paragraph));
+        const LengthModel found = without_gil([&] { return fit_lengths(given); });
+        return std::tuple(found.ratio, found.variance, found.target_mean);
+      },
+      "paragraphs"_a, "What lengths translations have: their ratio, variance, and the mean of target sentences.");
+  m.def(
+      "align_sentences",
+      [](const std::vector<std::pair<Lengths, Lengths>>& lengths, const std::vector<Paragraph>& paragraphs,
+         const std::tuple<double, double, double>& model, const Aligner* aligner, unsigned threads) {
+        if (aligner != nullptr && lengths.size() != paragraphs.size())
+          throw nb::value_error("expected the words of as many paragraphs as there are lengths");
+        std::vector<ParagraphLengths> given;
+        for (std::size_t p = 0; p < lengths.size(); ++p) {
+          given.push_back(to_lengths(lengths[p]));
+          if (aligner != nullptr && (paragraphs[p].first.size() != given[p].source.size() ||
+                                     paragraphs[p].second.size() != given[p].target.size()))
+            throw nb::value_error("expected as many sentences of a paragraph as lengths");
+        }
+        const auto [ratio, variance, mean] = model;
+        if (!(ratio > 0 && variance > 0 && mean > 0)) throw nb::value_error("expected lengths above 0");
+        LengthModel chosen;
+        chosen.ratio = ratio;
+        chosen.variance = variance;
+        chosen.target_mean = mean;
+        std::vector<std::vector<FoundBead>> out;
+        const nb::gil_scoped_release release;
+        ordered_map(
+            given.size(), threads,
+            [&](std::size_t p) {
+              const BeadGain gain = aligner == nullptr ? BeadGain() : bead_gain(aligner, paragraphs[p]);
+              std::vector<FoundBead> made;
+              for (const Bead& bead : align_sentences(given[p].source, given[p].target, chosen, gain))
+                made.emplace_back(bead.source, bead.source + bead.sources, bead.target, bead.target + bead.targets,
+                                  bead.posterior);
+              return made;
+            },
+            [&](std::size_t, auto made) { out.push_back(std::move(made)); });
+        return out;
+      },
+      "lengths"_a, "paragraphs"_a, "model"_a, "aligner"_a.none(), "threads"_a,
+      "The beads of each paragraph: sentences from and to on both sides, and the posterior. Words need an aligner.");
+}
+
 }  // namespace
 
 void bind_align(nb::module_& m) {
+  bind_sentences(m);
   bind_pairs(m);
   bind_aligner(m);
   m.def("sampler_rounds", &sampler_rounds, "pairs"_a, "The rounds that a sampler makes over so many pairs.");

@@ -1655,6 +1655,16 @@ def sign_test(metric: Metric, baseline: Annotated[NDArray[numpy.float64], dict(s
 def paired_bootstrap(metric: Metric, baseline: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], system: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], samples: int, seed: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """Both systems' scores on corpora drawn anew."""
 
+def fit_lengths(paragraphs: Sequence[tuple[Sequence[float], Sequence[float]]]) -> tuple[float, float, float]:
+    """
+    What lengths translations have: their ratio, variance, and the mean of target sentences.
+    """
+
+def align_sentences(lengths: Sequence[tuple[Sequence[float], Sequence[float]]], paragraphs: Sequence[tuple[Sequence[Sequence[str]], Sequence[Sequence[str]]]], model: tuple[float, float, float], aligner: Aligner | None, threads: int) -> list[list[tuple[int, int, int, int, float]]]:
+    """
+    The beads of each paragraph: sentences from and to on both sides, and the posterior. Words need an aligner.
+    """
+
 class SentencePairs:
     """Sentence pairs to train an aligner with."""
 
@@ -1694,6 +1704,11 @@ class Aligner:
 
     def scores(self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """How well each pair's sides predict each other, in nats a word."""
+
+    def evidence(self, source: Sequence[str], target: Sequence[str]) -> float:
+        """
+        How much more probable a pair's sides are together than apart, in nats.
+        """
 
     def posteriors(self, source: Sequence[str], target: Sequence[str], rounds: int = 0) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None, None))], Annotated[NDArray[numpy.float32], dict(shape=(None, None))]]:
         """

@@ -23,7 +23,7 @@ from treeglot.cli.parameters import DEBUG, QUIET, expand
 # Stage → commands. "lm train" is the function lm_train of cli/lm_train.py; it is imported when it is asked for.
 COMMANDS: dict[str, tuple[str, ...]] = {
     "Start here": ("demo", "tour"),
-    "Data": ("sample", "align", "clean", "convert", "show"),
+    "Data": ("sample", "align", "align-sentences", "clean", "convert", "show"),
     "Parsing": ("parser train", "parse", "parser eval"),
     "Language models": ("lm train", "lm compile", "lm export", "lm score", "lm info"),
     "Translation": ("train", "tune", "translate", "decode", "export"),

@@ -1,0 +1,69 @@
+"""Sentences of documents that are parallel by paragraph: which translate which, by their lengths and words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from treeglot import _core
+from treeglot.align.aligner import Aligner, alignable
+
+Sentences: TypeAlias = Sequence[Sequence[str]]
+Paragraph: TypeAlias = tuple[Sentences, Sentences]
+
+SURE = 0.9  # the probability of a bead that words are learnt from
+
+
+@dataclass(frozen=True)
+class Bead:
+    """Up to two sentences of a paragraph and their translation; one side may have none."""
+
+    source: range
+    target: range
+    probability: float  # that they belong together
+
+    @property
+    def dropped(self) -> str:
+        """Why the bead is no pair; empty: it is one."""
+        return "" if self.source and self.target else "no target" if self.source else "no source"
+
+
+def align_sentences(
+    paragraphs: Iterable[Paragraph], aligner: Aligner | None = None, *, learn: bool = True, threads: int = 1
+) -> list[list[Bead]]:
+    """The beads of each paragraph pair, in order; together they have every sentence once.
+
+    Lengths are judged as by Gale and Church (1993), words by the aligner. Without one, an aligner is trained with the
+    pairs that lengths alone are sure of (Moore 2002), unless `learn` is off.
+
+    >>> source = [["eins", "ist", "da"], ["zwei"], ["und", "drei", "auch", "noch", "nicht"]]
+    >>> target = [["one", "is", "there"], ["and", "three", "not", "yet", "either"]]
+    >>> [found] = align_sentences([(source, target)], learn=False)
+    >>> [(list(bead.source), list(bead.target), bead.dropped) for bead in found]
+    [([0], [0], ''), ([1], [], 'no target'), ([2], [1], '')]
+    """
+    texts = [([list(s) for s in source], [list(t) for t in target]) for source, target in paragraphs]
+    lengths = [(_lengths(source), _lengths(target)) for source, target in texts]
+    model = _core.fit_lengths(lengths)
+    found = _beads(_core.align_sentences(lengths, [], model, None, threads))
+    if aligner is None and learn:
+        sure = [
+            (source[bead.source[0]], target[bead.target[0]])
+            for (source, target), beads in zip(texts, found, strict=True)
+            for bead in beads
+            if len(bead.source) == len(bead.target) == 1 and bead.probability >= SURE
+        ]
+        sure = [pair for pair in sure if alignable(*pair)]
+        aligner = Aligner.train(sure, threads=threads) if sure else None
+    if aligner is None:
+        return found
+    return _beads(_core.align_sentences(lengths, texts, model, aligner.core, threads))
+
+
+def _lengths(sentences: Sentences) -> list[float]:
+    return [float(max(sum(map(len, words)), 1)) for words in sentences]
+
+
+def _beads(found: Iterable[Iterable[tuple[int, int, int, int, float]]]) -> list[list[Bead]]:
+    return [[Bead(range(a, b), range(c, d), posterior) for a, b, c, d, posterior in beads] for beads in found]
