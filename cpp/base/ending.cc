@@ -4,7 +4,9 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <system_error>
@@ -58,13 +60,19 @@ Ending::~Ending() {
 }
 
 void Ending::watch() const {
+  using Clock = std::chrono::steady_clock;
   unsigned char said = 0, more = 0;
   while (read(ear_, &said, 1) == 1) {
     const auto found = words_.find(said);
     if (found == words_.end()) continue;
-    pollfd again{ear_, POLLIN, 0};
-    if (poll(&again, 1, static_cast<int>(1000 * grace_)) == 0 || read(ear_, &more, 1) == 1)
-      end_process(128 + said, found->second);
+    const auto end = Clock::now() + std::chrono::duration<double>(grace_);
+    for (bool twice = false; !twice; twice = words_.contains(more)) {
+      const double left = std::chrono::duration<double, std::milli>(end - Clock::now()).count();
+      pollfd again{ear_, POLLIN, 0};
+      if (poll(&again, 1, std::max(0, static_cast<int>(left))) == 0) break;
+      if (read(ear_, &more, 1) != 1) return;  // the command has ended by itself
+    }
+    end_process(128 + said, found->second);
   }
 }
 

@@ -11,7 +11,7 @@ namespace treeglot {
 class Ending {
  public:
   // `words` holds the last word for each signal. After one of them the process has `grace` seconds to end by itself; a
-  // second signal ends it at once.
+  // second one of them ends it at once.
   Ending(std::map<int, std::string> words, double grace);
   ~Ending();
   Ending(const Ending&) = delete;

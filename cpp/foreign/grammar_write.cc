@@ -173,6 +173,10 @@ void GrammarWriter::append_word(std::string_view word, std::string& out) const {
     }
     word = masked;
   }
+  if (moses() && word.find('|') != word.npos) {  // which separates factors
+    for (const char c : word) c == '|' ? void(masked.append("&#124;")) : masked.push_back(c);
+    word = masked;
+  }
   if (word == "|||" || is_bracketed(word) || word.empty() || has_blank(word))
     throw std::invalid_argument("the word " + quoted(word) + " would be read as something else in this format");
   out += word;

@@ -74,7 +74,7 @@ def data() -> dict[str, Any]:
             "news": {
                 "sources": ["小 屋", "房子"],
                 "references": [["the small house", "a house <!--<script>"]],
-                "outputs": {"a": ["the small hut", "a house"], "b": ["the house", "a home"]},
+                "outputs": {"a": ["the small hut", "a a house"], "b": ["the house", "a home"]},
                 "judged": {"a": [60.5, 100.0], "b": [70.0, 20.0]},
                 "drawn": packed([[drawn, drawn]]),
                 "scores": [score("a", 20.0, False), score("b", 25.5, True)],
@@ -155,6 +155,7 @@ def test_the_order_by_what_a_system_gained(view: Any) -> None:
 
 
 def test_outputs_beside_those_of_another_system(view: Any) -> None:
+    """Only words that the reference lacks are marked, however often it has the others."""
     assert view.locator("mark").all_inner_texts() == ["hut", "home"]
     view.get_by_label("compare with").select_option("b")
     assert view.locator("mark").all_inner_texts() == ["small", "hut", "house"]

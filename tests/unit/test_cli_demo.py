@@ -24,6 +24,8 @@ def test_a_small_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert not left.exists()
     shown = capsys.readouterr()
     assert "── Results on the test set" in shown.out
+    heading = next(line for line in shown.out.splitlines() if line.strip().startswith("system"))
+    assert "sign test p" in heading
     assert "reference: " in shown.out
     assert "── How c2d made the first of them" in shown.out
     assert "TOP( " in shown.out

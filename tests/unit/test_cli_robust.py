@@ -401,6 +401,20 @@ def test_an_interrupted_translation_goes_on(
     assert not list(tmp_path.glob(".out.*"))
 
 
+def test_a_translation_into_the_folder_of_the_model_goes_on(model: Path, tmp_path: Path, monkeypatch) -> None:
+    (tmp_path / "in").write_text("a\nb\n")
+    command = ["translate", str(model), str(tmp_path / "in"), "-o", str(model / "out"), "--resume"]
+    with monkeypatch.context() as context:
+        context.setattr(Translator, "translate_batch", lambda *_: 1 / 0)
+        assert main(command) == 1
+        [first] = model.glob(".out.*.partial")
+        assert main(command) == 1
+    assert list(model.glob(".out.*.partial")) == [first]
+    assert main(command) == 0
+    assert (model / "out").read_text() == "a\nb\n"
+    assert not list(model.glob(".out.*"))
+
+
 def test_a_translation_that_goes_on_remembers_bad_lines(model: Path, tmp_path: Path, capsys, monkeypatch) -> None:
     source, out = tmp_path / "in", tmp_path / "out"
     source.write_text("a\na\x07b\n\nb\n")

@@ -84,6 +84,17 @@ def test_a_command_that_is_told_to_end_leaves_nothing(
     assert (tmp_path / "out.txt").read_text() == "old"
 
 
+@pytest.mark.parametrize(("second", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 143), (signal.SIGUSR1, 7)])
+def test_a_second_signal_ends_at_once_if_it_would_end_the_command(second: signal.Signals, code: int) -> None:
+    """Others are none of its business. Without a second one the thread would wait for an hour."""
+    wait = "time.sleep(0.2); os._exit(7)" if code == 7 else "time.sleep(60)"
+    program = (
+        "import os, time; from treeglot import _core; watch = _core.Ending({1: 'gone', 15: 'gone'}, 3600.0); "
+        f"os.write(watch.descriptor, bytes([15, {int(second)}])); {wait}"
+    )
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60).returncode == code
+
+
 def test_a_step_that_does_not_hear_leaves_nothing_either(tmp_path: Path) -> None:
     program = PROGRAM.replace(
         "def command():\n",

@@ -228,6 +228,7 @@ def test_what_is_not_the_same_is_said_of_tables_too() -> None:
         (('name = "c2d"', 'name = "hiero"'), "there are two systems 'hiero'"),
         (('name = "c2d"', 'name = "c/d"'), "'c/d' is no name of a system"),
         (("order = 3", "ordre = 3"), "unknown option of [lm] 'ordre'; did you mean 'order'?"),
+        (("order = 3", "order = 4294967296"), "lm: order is 4294967296; expected 1 to 9"),
         (('title = "A <small> sample"', 'baseline = "x"'), "unknown system 'x'"),
         (("[lm]", "[align]\nsymmetrization = 'grow'\n[lm]"), "unknown symmetrisation 'grow'"),
     ],

@@ -97,6 +97,48 @@ def test_an_unknown_word_that_cdec_cannot_read_is_refused(folder: Path, tmp_path
         export(load_model(folder), tmp_path / "out", "cdec", test=["das [1]"])
 
 
+def test_a_bar_in_words_is_escaped_for_moses(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    builder = _core.RuleTableBuilder(["p"])
+    x, bar, word = builder.label("X"), builder.source_word("a|b"), builder.source_word("das")
+    builder.add(x, [bar], [builder.target_word("|"), builder.target_word("c|||d")], [-0.5], [], [], [])
+    builder.add(x, [word], [builder.target_word("the")], [-0.25], [], [], [])
+    builder.finish().write(str(folder / "rules.table"))
+    with pytest.warns(UserWarning):
+        compile_ngram(train_ngram(["| c|||d the", "the | c|||d"], order=2), folder / "lm.bin")
+    wanted = load_model(folder).translate("das a|b")
+    assert main(["export", str(folder), "--format", "moses", "-o", str(tmp_path / "out"), "--quiet"]) == 0
+    (tmp_path / "test").write_text("das a&#124;b\n")
+    assert (
+        main(["decode", str(tmp_path / "test"), "--config", str(tmp_path / "out/moses.ini"), "--kbest", "1", "-q"]) == 0
+    )
+    [(text, score)] = scores(capsys.readouterr().out)
+    assert wanted.text == "the | c|||d"
+    assert text == "the &#124; c&#124;&#124;&#124;d"
+    assert score == pytest.approx(wanted.score, abs=1e-5)
+
+
+def test_words_that_would_be_one_are_refused(folder: Path, tmp_path: Path) -> None:
+    builder = _core.RuleTableBuilder(["p"])
+    x = builder.label("X")
+    for word in ("|", "&#124;"):
+        builder.add(x, [builder.source_word(word)], [builder.target_word("the")], [-0.5], [], [], [])
+    builder.finish().write(str(folder / "rules.table"))
+    with pytest.raises(UsageError, match=r"the source side has '\|' and '&#124;', which are one word in moses"):
+        export(load_model(folder), tmp_path / "out", "moses")
+
+
+def test_a_refused_export_leaves_nothing(folder: Path, tmp_path: Path) -> None:
+    builder = _core.RuleTableBuilder(["p"])
+    builder.add(builder.label("X"), [builder.source_word("[1]")], [], [-0.5], [], [], [])
+    builder.finish().write(str(folder / "rules.table"))
+    (tmp_path / "there").mkdir()
+    for out in (tmp_path / "there", tmp_path / "new/folder"):
+        with pytest.raises(UsageError, match="would be read as something else"):
+            export(load_model(folder), out, "cdec")
+    assert not list((tmp_path / "there").iterdir())
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_grammar_is_written_from_a_table(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="write_grammar was given 'rules'; expected a rule table, then the path"):
         write_grammar("rules", tmp_path / "out")  # type: ignore[arg-type]

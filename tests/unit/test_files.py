@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import zstandard
 
-from treeglot import FormatError
+from treeglot import FormatError, UsageError
 from treeglot.base import files
 from treeglot.base.files import iterate_lines, read_chunks, write_binary
 
@@ -169,3 +169,15 @@ def test_xz_streams_one_after_the_other(tmp_path: Path) -> None:
     path = tmp_path / "x.txt.xz"
     path.write_bytes(lzma.compress(b"a\nb") + bytes(8) + lzma.compress(b"c\n") + bytes(4))
     assert list(iterate_lines(path)) == ["a", "bc"]
+
+
+def test_a_limit_of_lines_that_is_no_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.tree").write_text("(S (A a))\n")
+    command = [sys.executable, "-m", "treeglot", "convert", str(tmp_path / "a.tree"), str(tmp_path / "b.tree")]
+    done = subprocess.run(command, env=os.environ | {"TREEGLOT_LONGEST_LINE": "abc"}, capture_output=True, text=True)
+    problem = "error: TREEGLOT_LONGEST_LINE is 'abc'; expected a number of bytes such as 67108864\n"
+    assert (done.returncode, done.stderr) == (2, problem)
+    for given in ("", "-1", "0", "1e6", "²", "9" * 30):
+        monkeypatch.setenv("TREEGLOT_LONGEST_LINE", given)
+        with pytest.raises(UsageError, match="TREEGLOT_LONGEST_LINE is "):
+            files.longest_line.__wrapped__()

@@ -18,7 +18,7 @@ from treeglot.models import train
 from treeglot.models.kinds import KINDS, find_kind
 from treeglot.models.languages import with_heads
 from treeglot.models.reading import Reader
-from treeglot.parse import ParserTraining, treebank
+from treeglot.parse import ParserTraining, adapters, treebank
 from treeglot.parse.train import train_in
 from treeglot.syntax import Tree, write
 from treeglot.text import TextPipeline, TextSettings, TextSide
@@ -98,6 +98,70 @@ def test_forests_of_text(hiero: Model, tmp_path: Path, capsys: pytest.CaptureFix
     assert len((tmp_path / "out").read_text().splitlines()) == 2
     assert main(command) == 2
     assert f"error: {tmp_path / 'in'}:3: --forest is for one sentence a line" in capsys.readouterr().err
+
+
+def test_lists_of_several_sentences(hiero: Model) -> None:
+    """The best of all choices of one hypothesis from each sentence's list."""
+    text = RAW_SOURCE[0] + RAW_SOURCE[1]
+    for distinct in (False, True):
+        [found] = hiero.translate_batch([text], kbest=6, distinct=distinct)
+        lists = [part.kbest(6, distinct) for part in hiero.translate(text).sentences]
+        assert len(lists) == 2
+        every = sorted((a.score + b.score for a in lists[0] for b in lists[1]), reverse=True)
+        assert [one.score for one in found.hypotheses] == pytest.approx(every[:6])
+        assert len({one.text for one in found.hypotheses}) == 6 or not distinct
+        for one in found.hypotheses:
+            assert one.score == pytest.approx(sum(hiero.weights[n] * v for n, v in one.features.items()), abs=1e-3)
+        assert found.best.text == hiero.translate(text).best.text
+
+
+@pytest.mark.parametrize("name", ["target.caser", "source.spacer"])
+def test_learnt_files_lie_in_the_folder(hiero: Model, tmp_path: Path, name: str) -> None:
+    model = Path(shutil.copytree(hiero.directory, tmp_path / "model"))
+    (model / name).rename(tmp_path / "outside")
+    (model / name).symlink_to(tmp_path / "outside")
+    with pytest.raises(FormatError, match=f"model: has '{name}', a link that leads out of it"):
+        load(model)
+
+
+def test_files_of_a_parser_lie_in_the_folder(hiero: Model, corpus: Path, tmp_path: Path) -> None:
+    model = Path(shutil.copytree(hiero.directory, tmp_path / "model"))
+    toml = model / "model.toml"
+    toml.write_text('parser = "parser"\n' + toml.read_text())
+    shutil.copytree(corpus / "grammar", model / "parser")
+    load(model)
+    (model / "parser/level0.grammar").unlink()
+    (model / "parser/level0.grammar").symlink_to(corpus / "grammar/level0.grammar")
+    with pytest.raises(FormatError, match=r"parser is 'parser', a link that leads out of it"):
+        load(model)
+
+
+@pytest.mark.parametrize("name", ["supar:parser", "spacy:parser", "supar:model.pt", "supar:sub/parser"])
+def test_a_parser_that_may_run_code_is_opened_only_if_it_is_trusted(
+    hiero: Model, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    adapter, path = name.split(":")
+    monkeypatch.setitem(adapters.ADAPTERS, adapter, lambda model: opened.append(model))
+    model = Path(shutil.copytree(hiero.directory, tmp_path / "model"))
+    (model / "parser").write_bytes(b"a pickle")
+    toml = model / "model.toml"
+    toml.write_text(f'parser = "{name}"\n' + toml.read_text())
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model.pt").touch()  # which the package would take for the model of that name
+    with pytest.raises(UsageError, match=rf"{name}, whose files may run any code .*; TREEGLOT_TRUST_PARSERS=1 opens"):
+        _ = load(model).reader.parser
+    assert opened == []
+    if path != "sub/parser":
+        _ = load(model, trust_parser=True).reader.parser
+        monkeypatch.setenv("TREEGLOT_TRUST_PARSERS", "1")
+        _ = load(model).reader.parser
+        assert opened == [str(model / path) if path == "parser" else path] * 2
+    monkeypatch.setitem(adapters.ADAPTERS, "udpipe", lambda model: opened.append(model))  # which runs none
+    toml.write_text(toml.read_text().replace(name, "udpipe:parser"))
+    monkeypatch.delenv("TREEGLOT_TRUST_PARSERS", raising=False)
+    _ = load(model).reader.parser
+    assert opened[-1] == str(model / "parser")
 
 
 def test_a_translation_goes_on_with_the_same_text_pipeline_alone(hiero: Model, tmp_path: Path, monkeypatch) -> None:

@@ -130,8 +130,8 @@ def test_a_line_of_beginnings_is_read_once(tmp_path: Path) -> None:
 
 
 def test_lines_and_sentences_have_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(records, "LONGEST", 1000)
-    monkeypatch.setattr(enju, "LONGEST", 1000)
+    monkeypatch.setattr(records, "longest_line", lambda: 1000)
+    monkeypatch.setattr(enju, "longest_line", lambda: 1000)
     for name in ("x.enju", "x.candc"):
         with pytest.raises(FormatError, match=rf"{name}:1: is longer than 1000 bytes; TREEGLOT_LONGEST_LINE sets"):
             list(read_dependencies(_written(tmp_path, "a" * 1001, name)))

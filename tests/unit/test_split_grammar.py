@@ -165,6 +165,7 @@ def test_every_sentence_gets_a_tree_and_is_counted() -> None:
     assert parser.summary() == "7 sentences: 2 empty (lines 2, 6); 3 without a parse: flat trees (lines 3, 4, 7)"
     assert parser.places == {"no_words": [2, 6], "flat": [3, 4, 7]}
     list(parser.trees([["b"]] * 4))
+    assert parser.places == {"no_words": [2, 6], "flat": [3, 4, 7, 8, 9]}  # no more: memory does not grow
     assert parser.summary().endswith("; 7 without a parse: flat trees (lines 3, 4, 7, 8, 9 and 2 more)")
 
 

@@ -17,17 +17,17 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, Literal, TypeAlias, TypeVar, cast
 
-from treeglot.base.errors import FormatError
+from treeglot.base.errors import FormatError, UsageError
 
 PathLike: TypeAlias = str | os.PathLike[str]
 T = TypeVar("T")
 
 CHUNK = 1 << 20
 WINDOW = 1 << 27  # bytes that decompressing may look back: what `zstd` itself reads, and twice what `xz -9` writes
-LONGEST = int(os.environ.get("TREEGLOT_LONGEST_LINE", 64 << 20))  # bytes of a line or a record
 
 COMPRESSED = (".gz", ".xz", ".zst")
 
@@ -56,6 +56,7 @@ def read_chunks(path: PathLike, size: int = CHUNK) -> Iterator[bytes]:
     import zlib
 
     name = os.fspath(path)
+    longest_line()  # the core reads the same variable
     damaged: tuple[type[Exception], ...] = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)
     if name.endswith(".zst"):
         import zstandard
@@ -103,8 +104,8 @@ def iterate_lines(path: PathLike, errors: Literal["strict", "replace"] = "strict
             begun, size = [], 0
         begun.append(rest)
         size += len(rest)
-        if size > LONGEST:
-            raise FormatError(os.fspath(path), number + len(lines) + 1, too_long(LONGEST))
+        if size > longest_line():
+            raise FormatError(os.fspath(path), number + len(lines) + 1, too_long(longest_line()))
         for line in paused(lines, path):
             number += 1
             line = line.removesuffix(b"\r")
@@ -115,6 +116,15 @@ def iterate_lines(path: PathLike, errors: Literal["strict", "replace"] = "strict
             except UnicodeDecodeError as error:
                 problem = f"byte 0x{line[error.start]:02x} is not UTF-8"
                 raise FormatError(os.fspath(path), number, problem) from error
+
+
+@cache
+def longest_line() -> int:
+    """The most bytes of a line or a record, which `TREEGLOT_LONGEST_LINE` sets."""
+    given = os.environ.get("TREEGLOT_LONGEST_LINE", "67108864")
+    if not (given.isascii() and given.isdigit() and len(given) <= 18 and int(given)):
+        raise UsageError(f"TREEGLOT_LONGEST_LINE is {given[:30]!r}; expected a number of bytes such as 67108864")
+    return int(given)
 
 
 def too_long(most: int) -> str:

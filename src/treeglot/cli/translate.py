@@ -76,7 +76,7 @@ def translate(
     options = searched(options, markup=markup, pop_limit=pop_limit, time_limit=time_limit, span_limit=span_limit)
     if options != loaded.translator.options:
         loaded = loaded.with_search(options)
-    key = _key(loaded, source, format, index, output.as_json, output.trace) if resume else ""
+    key = _key(loaded, source, output.out, format, index, output.as_json, output.trace) if resume else ""
     output = replace(output, dependencies=dependencies, key=key)
     if dependencies is not None and not loaded.translator.makes_trees:
         raise UsageError("the model makes no dependency trees: --dependencies is for those that do, such as c2d")
@@ -87,16 +87,27 @@ def translate(
         run(loaded.translator, chosen, source, output, first, loaded.translate_batch)
 
 
-def _key(model: Model, source: Path, *more: object) -> str:
-    """Of all that the output depends on; files, those of the model too, are known by their places, sizes and times."""
+def _key(model: Model, source: Path, out: Path, *more: object) -> str:
+    """Of all that the output depends on; files, those of the model too, are known by their places, sizes and times.
+
+    The output may lie in the model's folder: neither it nor what an interrupted run left of it is a part of the model.
+    """
     import treeglot
 
     if not source.is_file():
         raise UsageError(f"--resume reads a part of the input again; expected a file, not {source}")
-    paths = [source.resolve(), *sorted(path for path in model.directory.resolve().rglob("*") if path.is_file())]
+    written, folder = out.resolve(), model.directory.resolve()
+    own = [path for path in folder.rglob("*") if path.is_file() and not _is_part_of(path, written)]
+    paths = [source.resolve(), *sorted(own)]
     files = [(path, path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
     parts = [treeglot.__version__, model.translator.options, sorted(model.weights.items()), files, *more]
     return blake2b(repr(parts).encode(), digest_size=6).hexdigest()
+
+
+def _is_part_of(path: Path, written: Path) -> bool:
+    """Whether a file is the output, or the part of it that an interrupted run left."""
+    begins = path.parent == written.parent and path.name.startswith(f".{written.name}.")
+    return path == written or (begins and path.name.endswith(".partial"))
 
 
 def _lines(sources: Iterator[Source]) -> Iterator[Source]:

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from itertools import accumulate, pairwise
 from typing import Any, Protocol
 
@@ -241,12 +242,17 @@ def place_words(words: Sequence[str]) -> Tokens:
 
 
 def join_translations(
-    source: str, places: Sequence[tuple[int, int]], parts: Sequence[Translation], spaces: bool
+    source: str,
+    places: Sequence[tuple[int, int]],
+    parts: Sequence[Translation],
+    spaces: bool,
+    kbest: int = 1,
+    distinct: bool = False,
 ) -> Translation:
     """The translation of a text from those of its sentences, which stand at these places.
 
     What stands around sentences is kept. Between sentences of one line there is a blank if the target language has
-    `spaces`, and none otherwise.
+    `spaces`, and none otherwise. Its hypotheses are the best `kbest` choices of one from each sentence's list.
     """
     text = ""
     words: tuple[list[str], list[str]] = [], []  # of both sides, with their spans
@@ -266,17 +272,44 @@ def join_translations(
     sides = Tokens(source, words[0], spans[0]), Tokens(text, words[1], spans[1])
     if len(parts) == 1:
         return parts[0].with_texts(Texts(*sides))
-    features: Counter[str] = Counter()
-    for part in parts:
-        features.update(part.features)
-    line = " ".join(part.best.text for part in parts)
-    best = Hypothesis(line, sum(part.score for part in parts), dict(features), Derivation())
+    choices = _best_choices([part.hypotheses or (part.best,) for part in parts], kbest, distinct) if parts else []
     folded = [word for part in parts for word in part.words]
     problem = next((part.problem for part in parts if part.problem), "")
     notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
     seconds = sum(part.seconds for part in parts)
-    joined = _core.Translation(folded, folded, [best] if parts else [], problem, notes, None, seconds)
+    joined = _core.Translation(folded, folded, choices, problem, notes, None, seconds)
     return Translation(joined, None, source, Texts(*sides, tuple(parts)))
+
+
+def _best_choices(lists: Sequence[Sequence[Hypothesis]], most: int, distinct: bool) -> list[Hypothesis]:
+    """The best `most` choices of one hypothesis from each list; a list has the best ones first."""
+
+    def entry(places: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
+        return -sum(found[place].score for found, place in zip(lists, places, strict=True)), places
+
+    waiting = [entry((0,) * len(lists))]
+    seen, texts = {waiting[0][1]}, set[str]()
+    out: list[Hypothesis] = []
+    while waiting and len(out) < most:
+        _, places = heappop(waiting)
+        joined = _joined([found[place] for found, place in zip(lists, places, strict=True)])
+        if not distinct or joined.text not in texts:
+            out.append(joined)
+            texts.add(joined.text)
+        for i, place in enumerate(places):
+            later = (*places[:i], place + 1, *places[i + 1 :])
+            if place + 1 < len(lists[i]) and later not in seen:
+                seen.add(later)
+                heappush(waiting, entry(later))
+    return out
+
+
+def _joined(parts: Sequence[Hypothesis]) -> Hypothesis:
+    features: Counter[str] = Counter()
+    for part in parts:
+        features.update(part.features)
+    line = " ".join(part.text for part in parts)
+    return Hypothesis(line, sum(part.score for part in parts), dict(features), Derivation())
 
 
 def _links(hypothesis: Hypothesis) -> Iterator[tuple[int, int]]:

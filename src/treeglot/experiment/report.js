@@ -158,15 +158,11 @@ function steps() {
     : make('p', {}, 'timings.js is not beside this page.');
 }
 
-// The words of `text`; those that none of `others` has, or not so often, are marked.
+// The words of `text`; those that none of `others` has are marked.
 function compared(text, others) {
   const split = one => one.split(' ').filter(Boolean);
-  const times = (words, word) => words.filter(one => one === word).length;
-  const known = others.map(split), seen = [];
-  return split(text).flatMap(word => {
-    seen.push(word);
-    return [known.some(words => times(words, word) >= times(seen, word)) ? word : make('mark', {}, word), ' '];
-  });
+  const known = new Set(others.flatMap(split));
+  return split(text).flatMap(word => [known.has(word) ? word : make('mark', {}, word), ' ']);
 }
 
 // How an output was made, drawn beforehand: drawings are held in compressed blocks until somebody wants to see one.

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treeglot import _core
 from treeglot.base.errors import TreeglotError, UsageError
-from treeglot.base.files import PathLike, iterate_lines, write_binary
+from treeglot.base.files import PathLike, iterate_lines, nearest_folder, scratch_folder, write_binary
 from treeglot.base.options import unknown
 from treeglot.foreign.grammar import FORMATS, FormatName, write_some
 from treeglot.foreign.input import mask
@@ -59,13 +59,17 @@ def export(model: Model, folder: PathLike, format: FormatName, *, test: Iterable
     if model.kind not in KINDS[format]:
         raise UsageError(f"a {model.kind} model cannot be written for {format}; expected {' or '.join(KINDS[format])}")
     out = Path(folder)
-    out.mkdir(parents=True, exist_ok=True)
-    try:
-        return _WRITERS[format](model, out, format, None if test is None else list(test)).write()
-    except TreeglotError:
-        raise
-    except ValueError as error:  # a word, a label or a name that the format has no way to write
-        raise UsageError(f"the model cannot be written for {format}: {error}") from error
+    with scratch_folder(nearest_folder(out), "export") as scratch:
+        try:
+            done = _WRITERS[format](model, scratch, format, None if test is None else list(test)).write()
+        except TreeglotError:
+            raise
+        except ValueError as error:  # a word, a label or a name that the format has no way to write
+            raise UsageError(f"the model cannot be written for {format}: {error}") from error
+        out.mkdir(parents=True, exist_ok=True)
+        for path in scratch.iterdir():  # only what is complete comes here
+            path.replace(out / path.name)
+    return replace(done, folder=out, configuration=out / done.configuration.name)
 
 
 class _Writer:
@@ -94,6 +98,8 @@ class _Writer:
         return found | {"rule_penalty": self.weight("rule_penalty")}
 
     def write(self) -> Exported:
+        self.refuse_merged("the source side", self.table.source_words)
+        self.refuse_merged("the target side", self.table.target_words)
         if self.translator.lm is not None:
             self.write_lm()
         rules = self.rules()
@@ -103,8 +109,25 @@ class _Writer:
         return Exported(self.folder, path, len(rules))
 
     def write_lm(self) -> None:
-        assert self.translator.lm is not None
-        self.translator.lm.write_arpa(self.folder / LM)
+        """With words as the rules have them."""
+        model = self.translator.lm
+        assert model is not None
+        model.write_arpa(self.folder / LM)
+        if self.refuse_merged("the language model", [model.word(number) for number in range(len(model))]):
+            self.text(LM, [self.written(line) for line in iterate_lines(self.folder / LM)])
+
+    def refuse_merged(self, what: str, words: Sequence[str]) -> bool:
+        """Refuse words that would become one; whether there are any that the format changes."""
+        changed = {self.written(word): word for word in words if self.written(word) != word}
+        for word in changed and words:
+            if word in changed:
+                other = changed[word]
+                raise UsageError(f"{what} has {other!r} and {word!r}, which are one word in {self.format}")
+        return bool(changed)
+
+    def written(self, text: str) -> str:
+        """Text with its words as the format has them."""
+        return text
 
     def rules(self) -> list[int]:
         """The rules that the model uses: of each source side as many as its search tries."""
@@ -180,6 +203,9 @@ class _Moses(_Marked):
             if name in self.weights:
                 raise UsageError(f"the feature {name} has a weight: sparse features cannot be written for moses")
 
+    def written(self, text: str) -> str:
+        return text.replace("|", "&#124;")  # what separates factors; the core writes rules so, too
+
     def style(self) -> _core.GrammarStyle:
         dense = self.table.dense_features
         names = ["" if i < dense else self.names[name] for i, name in enumerate(self.table.features)]
@@ -221,16 +247,8 @@ class _Joshua(_Marked):
         names = [self.names[name] for name in self.table.features]
         return _core.GrammarStyle(FORMATS["joshua"], names, rule_penalty="rule_penalty", masked=True)
 
-    def write_lm(self) -> None:
-        """With masks in words, as the rules have them."""
-        super().write_lm()
-        lines = list(iterate_lines(self.folder / LM))
-        assert self.translator.lm is not None
-        for number in range(len(self.translator.lm)):
-            word = self.translator.lm.word(number)
-            if mask(word) != word and mask(word) in self.translator.lm:
-                raise UsageError(f"the language model has {word!r} and {mask(word)!r}, which are one word in Joshua")
-        self.text(LM, [mask(line) for line in lines])
+    def written(self, text: str) -> str:
+        return mask(text)
 
     def configuration(self, rules: Sequence[int]) -> list[str]:
         glue = [

@@ -32,11 +32,12 @@ from treeglot.base.toml import format_value
 from treeglot.decode import SearchOptions, Translation, Translator
 from treeglot.decode.translator import Source
 from treeglot.decode.weights import read_weights, write_weights
-from treeglot.models.artefacts import load_artefacts
+from treeglot.models.artefacts import DEPENDENCY_MODELS, SOURCE_HEADS, load_artefacts
 from treeglot.models.kinds import find_kind
 from treeglot.models.reading import Given, Reader, open_model_parser
 from treeglot.text import TextPipeline
 from treeglot.text.pipeline import TEXT_FILE
+from treeglot.text.side import PARTS
 
 NEXT = ".next"
 
@@ -112,7 +113,7 @@ class Model:
         def together(inputs: list[Source]) -> list[Translation]:
             return self.translator.translate_batch(inputs, kbest, distinct, threads)
 
-        return self.reader.translate(together, sources, threads)
+        return self.reader.translate(together, sources, threads, kbest, distinct)
 
     def _refuse_markup(self) -> None:
         if self.text is not None and self.translator.options.markup:
@@ -139,8 +140,12 @@ class Model:
         return f"Model({os.fspath(self.directory)!r}, kind={self.kind!r}, rules={len(self.translator.table):,})"
 
 
-def load(directory: PathLike) -> Model:
-    """Load a model from its folder."""
+def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
+    """Load a model from its folder.
+
+    Parsers of some packages run code that stands in their files. One in the folder is opened if `trust_parser` says
+    so, or TREEGLOT_TRUST_PARSERS=1 in the environment.
+    """
     from treeglot.lm import load_ngram
 
     folder = Path(directory)
@@ -153,23 +158,31 @@ def load(directory: PathLike) -> Model:
         kind = find_kind(file.kind)
     except UsageError as error:
         raise FormatError(os.fspath(path), 0, str(error)) from error
-    rules, lm, weights = (_inside(folder, name, getattr(file, name)) for name in ("rules", "lm", "weights"))
+    rules, lm, weights = (folder / getattr(file, name) for name in ("rules", "lm", "weights"))
+    _refuse_links(folder, file)
     ngram = load_ngram(lm) if file.lm else None
     table = _core.RuleTable.open(os.fspath(rules))
     setup = kind.matcher(*load_artefacts(folder, kind.source_heads, kind.dependency_models))
     translator = Translator(table, read_weights(weights), ngram, file.search, setup)
-    text = TextPipeline.load(_inside(folder, "text", file.text).parent) if file.text else None
-    parser = partial(open_model_parser, folder, file.parser) if file.parser else None
+    text = TextPipeline.load((folder / file.text).parent) if file.text else None
+    parser = partial(open_model_parser, folder, file.parser, trust_parser) if file.parser else None
     return Model(folder, file, translator, Reader(kind, text, parser))
 
 
-def _inside(folder: Path, option: str, name: str) -> Path:
-    """The file that an option of `model.toml` names; a link must not lead out of the folder."""
-    path = folder / name
-    if not path.resolve().is_relative_to(folder.resolve()):
-        problem = f"{option} is {name!r}, a link that leads out of it; expected a file in the model's folder"
-        raise in_file(folder / "model.toml", UsageError(problem, (option,)))
-    return path
+def _refuse_links(folder: Path, file: ModelFile) -> None:
+    """A link among the model's files must not lead out of its folder."""
+    given = {getattr(file, option): option for option in ("rules", "lm", "weights", "text")}
+    given[file.parser.rpartition(":")[2]] = "parser"
+    text = (folder / file.text).parent.relative_to(folder) if file.text else Path()
+    learnt = [str(text / f"{side}.{part}") for side in ("source", "target") for part in PARTS]
+    for name in (*given, SOURCE_HEADS, *DEPENDENCY_MODELS.values(), *learnt):
+        for path in (folder / name, *(folder / name).rglob("*")) if name else ():
+            if not path.resolve().is_relative_to(folder.resolve()):
+                what = f"{given[name]} is {name!r}" if name in given else f"has {name!r}"
+                problem = f"{what}, a link that leads out of it; expected a file in the model's folder"
+                if name in given:
+                    raise in_file(folder / "model.toml", UsageError(problem, (given[name],)))
+                raise FormatError(os.fspath(folder), 0, problem)
 
 
 def move_in(folder: Path) -> None:

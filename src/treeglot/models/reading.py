@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from treeglot._core import Hypothesis, Tokens
+from treeglot.base.errors import FormatError, UsageError
 from treeglot.decode import Translation
 from treeglot.decode.translation import Texts, join_translations, place_words, tokens
 from treeglot.decode.translator import Source
@@ -22,18 +24,30 @@ from treeglot.text import TextPipeline
 Given: TypeAlias = Source | Tree
 Place: TypeAlias = tuple[int, int]
 
+TRUST = "TREEGLOT_TRUST_PARSERS"
 MOST_WORDS = 100  # of a piece that is translated at once: parsing takes cubic time
 
 
-def open_model_parser(folder: Path, name: str) -> Parser[Any]:
-    """The parser that `model.toml` names: a folder of a grammar, or ADAPTER:MODEL; files lie in the model's folder."""
+def open_model_parser(folder: Path, name: str, trusted: bool = False) -> Parser[Any]:
+    """The parser that `model.toml` names: a folder of a grammar, or ADAPTER:MODEL; files lie in the model's folder.
+
+    A model may come from anywhere: files that may run code are opened only if the user trusts them.
+    """
     from treeglot.parse import load_parser
-    from treeglot.parse.adapters import open_parser
+    from treeglot.parse.adapters import RUN_CODE, open_parser
 
     adapter, colon, model = name.partition(":")
     if not colon:
         return load_parser(folder / name)
     own = folder / model
+    is_file = own.exists() or "/" in model or Path(model).exists()
+    if is_file and adapter in RUN_CODE and not trusted and os.environ.get(TRUST) != "1":
+        raise UsageError(
+            f"{folder} has a parser, {name}, whose files may run any code when they are opened; {TRUST}=1 opens it "
+            "if you trust whoever made it"
+        )
+    if not own.exists() and "/" in model:
+        raise FormatError(os.fspath(folder), 0, f"has no {model}, which model.toml names as its parser")
     return open_parser(adapter, str(own) if own.exists() else model)
 
 
@@ -59,8 +73,13 @@ class Reader:
         translate: Callable[[list[Source]], list[Translation]],
         sources: Iterable[Given],
         threads: int = 1,
+        kbest: int = 1,
+        distinct: bool = False,
     ) -> list[Translation]:
-        """Translate texts, documents, lists of words and parses; `translate` takes what a decoder takes."""
+        """Translate texts, documents, lists of words and parses; `translate` takes what a decoder takes.
+
+        `kbest` and `distinct` say what its lists are, for texts of several sentences.
+        """
         text = self.text
         if text is None:
             inputs, _ = self.ready([_words(source) for source in sources], threads)
@@ -94,7 +113,8 @@ class Reader:
                 translation, target, _ = next(made)
                 parts.append(translation.with_texts(Texts(each, target)))
             places = [place for place, _ in found]
-            out.append(join_translations(str(source), places, parts, text.target.language.spaces))
+            spaces = text.target.language.spaces
+            out.append(join_translations(str(source), places, parts, spaces, kbest, distinct))
         return out
 
     def ready(self, sources: Sequence[Any], threads: int = 1) -> tuple[list[Source], list[list[str]]]:

@@ -120,7 +120,7 @@ def install_model(folder: Path, place: Path) -> Model:
     place.parent.mkdir(parents=True, exist_ok=True)
     folder.rename(place / NEXT if place.is_dir() else place)
     move_in(place)
-    return load(place)
+    return load(place, trust_parser=True)  # the user has just given it
 
 
 def refuse_tuned(folder: Path) -> None:

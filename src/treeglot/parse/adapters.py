@@ -244,6 +244,9 @@ ADAPTERS: dict[str, Callable[[str], Parser[Dependency | Tree]]] = {
 }
 """By name: from a model, its file or name as the package knows it, to a parser."""
 
+RUN_CODE = frozenset({"benepar", "spacy", "stanza", "supar"})
+"""Those whose packages may run code that stands in a model's files, as pickles have it."""
+
 
 def open_parser(name: str, model: str) -> Parser[Dependency | Tree]:
     """A parser of another package; a package or model that is not there is a `UsageError` that says what to do."""

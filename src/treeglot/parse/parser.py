@@ -72,8 +72,8 @@ class Parsed(Generic[T]):
 class GrammarParser:
     """A parser with a split grammar: coarse-to-fine passes, then the max-rule criterion (Petrov and Klein 2007).
 
-    `counts` says how many sentences were parsed in which way so far, `places` which ones were not simply parsed,
-    counted from 1; `cut` is how many nodes of their forests have reached a limit.
+    `counts` says how many sentences were parsed in which way so far. `places` has the first few of each way but
+    `parsed`, counted from 1. `cut` is how many nodes of their forests have reached a limit.
     """
 
     grammar: SplitGrammar
@@ -119,14 +119,17 @@ class GrammarParser:
     def _counted(self, parsed: Parsed[T]) -> Parsed[T]:
         self.counts[parsed.status] += 1
         self.cut += parsed.cut
-        if parsed.status != "parsed":
+        if parsed.status != "parsed" and self.counts[parsed.status] <= PLACES_SHOWN:
             self.places.setdefault(parsed.status, []).append(self.counts.total())
         return parsed
 
     def summary(self) -> str:
         """The counts as a line for people, with the numbers of the first sentences that were not simply parsed."""
         total = self.counts.total()
-        parts = [f"{len(places):,} {STATUS[status]} ({_some(places)})" for status, places in self.places.items()]
+        parts = [
+            f"{self.counts[status]:,} {STATUS[status]} ({_some(places, self.counts[status])})"
+            for status, places in self.places.items()
+        ]
         text = f"{total:,} sentence{_s(total)}" + (": " + "; ".join(parts) if parts else ", all parsed")
         if not self.cut:
             return text
@@ -150,10 +153,10 @@ def _s(number: int) -> str:
     return "" if number == 1 else "s"
 
 
-def _some(places: list[int]) -> str:
-    shown = ", ".join(map(str, places[:PLACES_SHOWN]))
-    more = len(places) - PLACES_SHOWN
-    return f"line{_s(len(places))} {shown}" + (f" and {more:,} more" if more > 0 else "")
+def _some(places: list[int], number: int) -> str:
+    shown = ", ".join(map(str, places))
+    more = number - len(places)
+    return f"line{_s(number)} {shown}" + (f" and {more:,} more" if more else "")
 
 
 def _below_root(tree: Tree) -> Tree:

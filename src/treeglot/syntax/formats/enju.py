@@ -13,7 +13,7 @@ from xml.sax.saxutils import unescape
 
 from treeglot._core import Dependency
 from treeglot.base.errors import FormatError, UsageError
-from treeglot.base.files import LONGEST, read_chunks, too_long
+from treeglot.base.files import longest_line, read_chunks, too_long
 from treeglot.syntax.formats.format import Format
 from treeglot.syntax.formats.lines import BadRecordError, LineRecords
 from treeglot.syntax.predicates import Phrase, PredicateSentence, Token
@@ -87,8 +87,8 @@ class EnjuXml(_Sentences):
                 self._begun, self._size = number, 0
             self._text.append(part + "\n")
             self._size += len(part)
-            if self._size > LONGEST:
-                yield BadRecordError(self._begun, f"the sentence that begins here {too_long(LONGEST)}")
+            if self._size > longest_line():
+                yield BadRecordError(self._begun, f"the sentence that begins here {too_long(longest_line())}")
                 self._text.clear()
             elif _END.search(part):
                 try:

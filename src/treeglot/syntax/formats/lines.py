@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Generic, TypeVar
 
 from treeglot.base.errors import FormatError
-from treeglot.base.files import LONGEST, too_long
+from treeglot.base.files import longest_line, too_long
 
 T = TypeVar("T")
 
@@ -52,8 +52,8 @@ class LineRecords(ABC, Generic[T]):
         """The records that are complete with these bytes; None for a bad one that was skipped."""
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         out = self._take(lines)
-        if len(self._rest) > LONGEST:
-            raise FormatError(self.file, self._number + 1, too_long(LONGEST))
+        if len(self._rest) > longest_line():
+            raise FormatError(self.file, self._number + 1, too_long(longest_line()))
         return out
 
     def finish(self) -> list[T | None]:
