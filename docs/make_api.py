@@ -24,6 +24,7 @@ FOLDERS = (
     "rules",
     "decode",
     "tune",
+    "documents",
     "models",
     "foreign",
     "analyse",

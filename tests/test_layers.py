@@ -15,7 +15,7 @@ LAYERS: list[set[str]] = [
     {"corpus"},
     {"rules"},
     {"decode"},
-    {"tune", "neural"},
+    {"tune", "neural", "documents"},
     {"models"},
     {"foreign", "analyse", "sample"},
     {"experiment"},

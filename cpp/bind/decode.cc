@@ -126,7 +126,8 @@ void bind_derivation(nb::module_& m) {
       .def(
           "__init__",
           [](Step* self, std::string label, std::string source, std::string target, SpanPair span,
-             std::uint32_t children, bool local, std::vector<EdgeId> parse_edges, std::vector<std::int32_t> structure) {
+             std::uint32_t children, bool local, std::vector<EdgeId> parse_edges, std::vector<std::int32_t> structure,
+             std::vector<WordLink> links) {
             new (self) Step{std::move(label),
                             std::move(source),
                             std::move(target),
@@ -134,10 +135,11 @@ void bind_derivation(nb::module_& m) {
                             children,
                             local,
                             std::move(structure),
-                            std::move(parse_edges)};
+                            std::move(parse_edges),
+                            std::move(links)};
           },
           "label"_a, "source"_a, "target"_a, "span"_a, "children"_a, "local"_a, "parse_edges"_a = std::vector<EdgeId>(),
-          "structure"_a = std::vector<std::int32_t>())
+          "structure"_a = std::vector<std::int32_t>(), "links"_a = std::vector<WordLink>())
       .def_ro("label", &Step::label, "The left-hand side.")
       .def_ro("source", &Step::source, "The source side; nonterminals are printed as [X,1].")
       .def_ro("target", &Step::target, "The target side.")
@@ -151,14 +153,18 @@ void bind_derivation(nb::module_& m) {
       .def_prop_ro(
           "structure", [](const Step& s) { return to_tuple(s.structure); },
           "Of the target side's symbols, if the model makes trees: 0 for a root, k + 1 for one on symbol k.")
+      .def_prop_ro(
+          "links", [](const Step& s) { return to_tuple(s.links); },
+          "Its word alignment: a source word, and the place of its translation among the words that the rule gives.")
       .def("__eq__", &equal<Step>, "other"_a.none())
       .def("__hash__", [](const Step& s) { return hash_bytes(line_of(s), s.span.begin); })
       .def("__str__", &line_of)
       .def("__repr__", [](const Step& s) { return "Step(" + shown(line_of(s)) + ")"; })
       .def("__reduce__", [](nb::handle self) -> Reduced {
         const auto& s = nb::cast<const Step&>(self);
-        return Reduced(nb::make_tuple(self.type(), nb::make_tuple(s.label, s.source, s.target, to_pair(s.span),
-                                                                  s.children, s.local, s.parse_edges, s.structure)));
+        return Reduced(
+            nb::make_tuple(self.type(), nb::make_tuple(s.label, s.source, s.target, to_pair(s.span), s.children,
+                                                       s.local, s.parse_edges, s.structure, s.links)));
       });
 
   nb::class_<RuleDerivation>(m, "Derivation",

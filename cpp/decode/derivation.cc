@@ -7,6 +7,11 @@
 #include "lm/dependency_piece.h"
 
 namespace treeglot {
+namespace {
+
+constexpr std::uint32_t kNoWord = 0xffffffffu;
+
+}  // namespace
 
 std::vector<FeatureValue> summed(std::vector<FeatureValue> values) {
   std::ranges::stable_sort(values, {}, &FeatureValue::id);
@@ -154,13 +159,21 @@ Step Reading::step(EdgeId edge) const {
   out.children = static_cast<std::uint32_t>(tails.size());
   out.local = (rule.rule & kLocalRule) != 0;
   // The source side is the input between the tails, which are in source order.
+  std::vector<std::uint32_t> own;
   std::uint32_t at = out.span.begin;
+  const auto take_words = [&](std::uint32_t end) {
+    for (; at < end; ++at) {
+      append(out.source, words_[at]);
+      own.push_back(at);
+    }
+  };
   for (std::size_t tail = 0; tail < tails.size(); ++tail) {
-    for (; at < forest_.spans[tails[tail]].begin; ++at) append(out.source, words_[at]);
+    take_words(forest_.spans[tails[tail]].begin);
     append(out.source, variable(tail));
     at = forest_.spans[tails[tail]].end;
   }
-  for (; at < out.span.end; ++at) append(out.source, words_[at]);
+  take_words(out.span.end);
+  out.links = links(rule, own);
   if (trees_) {
     const std::size_t known = std::min(rule.target.structure_size, rule.target.size);
     out.structure.assign(rule.target.structure, rule.target.structure + known);
@@ -171,6 +184,41 @@ Step Reading::step(EdgeId edge) const {
   if (!parse.empty()) out.source = out.local ? out.label + "( " + out.source + " )" : fragment(rule.rule);
   for (const std::int32_t symbol : rule.target)
     append(out.target, symbol >= 0 ? std::string(glue_.text(symbol)) : variable(static_cast<std::size_t>(-1 - symbol)));
+  return out;
+}
+
+std::vector<WordLink> Reading::links(const Alternative& rule, std::span<const std::uint32_t> own) const {
+  std::vector<std::int32_t> words;  // of the target side
+  for (const std::int32_t symbol : rule.target)
+    if (symbol >= 0) words.push_back(symbol);
+  std::vector<WordLink> out;
+  if (own.empty() || words.empty()) return out;
+  if ((rule.rule & kLocalRule) == 0) {
+    // Positions count variables and brackets; ordinals count words alone.
+    const Rule known = table_.rule(rule.rule);
+    std::vector<std::uint32_t> source_word, target_word;
+    std::uint32_t sources = 0, targets = 0;
+    for (const Symbol symbol : known.source) {
+      const bool word = !is_nonterminal(symbol) && !table_.source_words().text(symbol).starts_with(' ');
+      source_word.push_back(word ? sources++ : kNoWord);
+    }
+    for (const std::int32_t symbol : known.target) target_word.push_back(symbol >= 0 ? targets++ : kNoWord);
+    if (sources == own.size() && targets == words.size()) {
+      for (const RuleLink link : known.alignment) {
+        const std::uint32_t f = source_word[link.source], e = target_word[link.target];
+        if (f != kNoWord && e != kNoWord) out.emplace_back(own[f], e);
+      }
+    }
+  } else if (own.size() == words.size() && std::ranges::equal(
+                                               own, words, {}, [&](std::uint32_t f) { return words_[f]; },
+                                               [&](std::int32_t e) { return glue_.text(e); })) {
+    for (std::uint32_t i = 0; i < own.size(); ++i) out.emplace_back(own[i], i);  // words that pass as they are
+  }
+  if (out.empty()) {
+    for (std::uint32_t e = 0; e < words.size(); ++e)
+      for (const std::uint32_t f : own) out.emplace_back(f, e);
+  }
+  std::ranges::sort(out, {}, [](const WordLink& link) { return std::pair(link.second, link.first); });
   return out;
 }
 

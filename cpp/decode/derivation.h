@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/span.h"
@@ -21,6 +22,9 @@
 
 namespace treeglot {
 
+// A source word, and which of the words that a rule itself gives belongs to it.
+using WordLink = std::pair<std::uint32_t, std::uint32_t>;
+
 // One use of a rule, as text: self-contained, so that it outlives the sentence's forests.
 struct Step {
   std::string label;   // the left-hand side
@@ -31,6 +35,7 @@ struct Step {
   bool local = false;                   // not a rule of the table: glue, an unknown word, a translation that was given
   std::vector<std::int32_t> structure;  // of the target side's symbols: 0 a root, k + 1 hangs on symbol k
   std::vector<EdgeId> parse_edges;      // of the input's forest, that the rule's fragment took
+  std::vector<WordLink> links;          // the rule's word alignment, by target word; all pairs if it has none
 
   friend bool operator==(const Step&, const Step&) = default;
 };
@@ -73,6 +78,8 @@ class Reading {
 
  private:
   std::string fragment(RuleId rule) const;
+  // The links of a rule whose source side takes these words of the sentence, variables aside.
+  std::vector<WordLink> links(const Alternative& rule, std::span<const std::uint32_t> own) const;
 
   std::shared_ptr<const FeatureSet> features_;
   const RuleTable& table_;

@@ -2014,7 +2014,7 @@ class PhraseKindCounter(Extractor):
 class Step:
     """One use of a rule in a derivation."""
 
-    def __init__(self, label: str, source: str, target: str, span: tuple[int, int], children: int, local: bool, parse_edges: Sequence[int] = [], structure: Sequence[int] = []) -> None: ...
+    def __init__(self, label: str, source: str, target: str, span: tuple[int, int], children: int, local: bool, parse_edges: Sequence[int] = [], structure: Sequence[int] = [], links: Sequence[tuple[int, int]] = []) -> None: ...
 
     @property
     def label(self) -> str:
@@ -2048,6 +2048,12 @@ class Step:
     def structure(self) -> tuple[int, ...]:
         """
         Of the target side's symbols, if the model makes trees: 0 for a root, k + 1 for one on symbol k.
+        """
+
+    @property
+    def links(self) -> tuple[tuple[int, int], ...]:
+        """
+        Its word alignment: a source word, and the place of its translation among the words that the rule gives.
         """
 
     def __eq__(self, other: object | None) -> bool: ...

@@ -191,7 +191,8 @@ def test_every_kind_translates_text_after_its_folder_moved(
     assert right >= 8, [one.text for one in found]
     assert [one.text for one in model.translate_batch(RAW_SOURCE[:20])] == [one.text for one in found]
     assert model.translate(RAW_SOURCE[0]).text == found[0].text
-    assert all(one.alignment for one in found)
+    linked = [one.alignment == pair.alignment for one, pair in zip(found, PAIRS, strict=False)]
+    assert sum(linked) >= right * 2 // 3
 
 
 def test_words_and_places_on_both_sides(hiero: Model) -> None:
@@ -201,9 +202,7 @@ def test_words_and_places_on_both_sides(hiero: Model) -> None:
     for tokens, text in ((found.source_tokens, found.source), (found.target_tokens, found.text)):
         assert [text[begin:end] for begin, end in tokens.spans] == tokens.words
     assert found.sentences == (found,)
-    links = found.alignment
-    assert {i for i, _ in links} <= set(range(len(found.source_tokens)))
-    assert {j for _, j in links} == set(range(len(found.target_tokens)))
+    assert found.alignment == PAIRS[3].alignment
     assert found.best.text == " ".join(word.lower() for word in found.target_tokens.words)
 
 
@@ -249,6 +248,14 @@ def test_unknown_words_keep_their_case(hiero: Model) -> None:
     found = hiero.translate(["McXyz", *SOURCE[3]])
     assert "McXyz" in found.text
     assert "mcxyz" in found.best.text
+
+
+def test_html_in_place(hiero: Model) -> None:
+    """Inline elements go with their words; what a protected word would be as text is not translated."""
+    words = SOURCE[1]
+    page = f"<p>{words[0]}<b>{words[1]}{words[2]}</b>{''.join(words[3:-1])}<i translate=no>{words[0]}</i>。</p>\n"
+    wanted = "<p>The officials <b>think</b> that President Martin will lead the Russian team <b>today</b> "
+    assert hiero.translate_html(page) == f"{wanted}<i translate=no>{words[0]}</i>.</p>\n"
 
 
 @pytest.mark.parametrize(

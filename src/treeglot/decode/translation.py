@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -154,14 +154,14 @@ class Translation(_core.Translation):
 
     @property
     def alignment(self) -> Alignment:
-        """Which words belong together: those that one rule takes and gives, its variables aside."""
-        links: list[tuple[int, int]] = []
+        """Which words belong together, by the alignments of the rules; all words of a rule without one."""
+        found: list[tuple[int, int]] = []
         source = target = 0
         for sentence in self.sentences:
-            links += [(source + i, target + j) for i, j in _links(sentence.best)]
+            found += [(source + i, target + j) for i, j in links(sentence.best)]
             source += len(sentence.words)
             target += len(sentence.best.given_by)
-        return Alignment(links)
+        return Alignment(found)
 
     @property
     def score(self) -> float:
@@ -312,20 +312,16 @@ def _joined(parts: Sequence[Hypothesis]) -> Hypothesis:
     return Hypothesis(line, sum(part.score for part in parts), dict(features), Derivation())
 
 
-def _links(hypothesis: Hypothesis) -> Iterator[tuple[int, int]]:
-    """The words that each rule covers itself, with those that it gives."""
-    steps = hypothesis.derivation.steps
-    own = [set(range(*step.span)) for step in steps]
-    above: list[list[int]] = []  # the steps that wait for more below them: their numbers, and how many are missing
-    for number, step in enumerate(steps):
-        if above:
-            own[above[-1][0]] -= own[number]
-            above[-1][1] -= 1
-        above.append([number, step.children])
-        while above and not above[-1][1]:
-            above.pop()
-    for place, step_number in enumerate(hypothesis.given_by):
-        yield from ((word, place) for word in sorted(own[step_number]))
+def links(hypothesis: Hypothesis) -> Iterator[tuple[int, int]]:
+    """The source and target words that the alignments of the rules link."""
+    by_step = [defaultdict[int, list[int]](list) for _ in hypothesis.derivation.steps]
+    for found, step in zip(by_step, hypothesis.derivation.steps, strict=True):
+        for source, target in step.links:
+            found[target].append(source)
+    given: Counter[int] = Counter()  # by step: the words that it has given so far
+    for place, number in enumerate(hypothesis.given_by):
+        yield from ((source, place) for source in by_step[number][given[number]])
+        given[number] += 1
 
 
 def as_object(

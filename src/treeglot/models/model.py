@@ -115,6 +115,12 @@ class Model:
 
         return self.reader.translate(together, sources, threads, kbest, distinct)
 
+    def translate_html(self, text: str, *, threads: int = 1) -> str:
+        """Translate a page or a piece of HTML in place: tags stay, and inline ones go with their words."""
+        from treeglot.documents import translate_html
+
+        return translate_html(self, text, threads=threads)
+
     def _refuse_markup(self) -> None:
         if self.text is not None and self.translator.options.markup:
             raise UsageError("markup is for words that blanks part; this model takes text")

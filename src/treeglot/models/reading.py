@@ -5,26 +5,27 @@ from __future__ import annotations
 import dataclasses
 import os
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from treeglot._core import Hypothesis, Tokens
+from treeglot._core import Tokens
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.decode import Translation
-from treeglot.decode.translation import Texts, join_translations, place_words, tokens
+from treeglot.decode.translation import Texts, join_translations, links, place_words, tokens
 from treeglot.decode.translator import Source
 from treeglot.models.kind import Kind
 from treeglot.parse.protocol import Parser
 from treeglot.syntax import Dependency, ParseForest, Tree
 from treeglot.text import TextPipeline
+from treeglot.text.protected import Place, Protected, split_protected, tokenise_protected
 
-Given: TypeAlias = Source | Tree
-Place: TypeAlias = tuple[int, int]
+Given: TypeAlias = Source | Tree | Protected
 
 TRUST = "TREEGLOT_TRUST_PARSERS"
+KEPT = "\ue000"  # a word that stays as it is, for the decoder: of private use, so that no corpus has it
 MOST_WORDS = 100  # of a piece that is translated at once: parsing takes cubic time
 
 
@@ -84,21 +85,23 @@ class Reader:
         if text is None:
             inputs, _ = self.ready([_words(source) for source in sources], threads)
             return translate(inputs)
-        given = [_clean(source) if isinstance(source, str) else _words(source) for source in sources]
-        spans = [text.source.split(source) if isinstance(source, str) else None for source in given]
-        tokens = iter(
-            text.source.tokenise(
-                [str(source)[a:b] for source, found in zip(given, spans, strict=True) for a, b in found or ()], threads
-            )
-        )
+        given = [_text(source) if isinstance(source, str | Protected) else _words(source) for source in sources]
+        spans = [split_protected(text.source, source) if isinstance(source, Protected) else None for source in given]
+        parts_of = [(source, place) for source, found in zip(given, spans, strict=True) for place in found or ()]
+        tokens = iter(tokenise_protected(text.source, parts_of, threads))
         sentences: list[list[tuple[Place, Tokens]] | None] = [
             None if found is None else [piece for place in found for piece in shorter(place, next(tokens))]
             for found in spans
         ]
         units: list[Any] = []
+        kept: dict[int, set[int]] = {}  # by unit: the words that stay as they are
         for source, found in zip(given, sentences, strict=True):
-            units += [source] if found is None else [each.words for _, each in found]
-        inputs, surface = self.ready(units, threads)
+            for place, each in found or ():
+                if source.places and (stay := _kept(source, place, each)):
+                    kept[len(units)] = stay
+                units.append(each.words)
+            units += [source] if found is None else []
+        inputs, surface = self.ready(units, threads, kept)
         found_all = translate(inputs)
         targets = _to_text(text, found_all, surface, threads)
         made = iter(zip(found_all, targets, surface, strict=True))
@@ -114,16 +117,24 @@ class Reader:
                 parts.append(translation.with_texts(Texts(each, target)))
             places = [place for place, _ in found]
             spaces = text.target.language.spaces
-            out.append(join_translations(str(source), places, parts, spaces, kbest, distinct))
+            out.append(join_translations(source.text, places, parts, spaces, kbest, distinct))
         return out
 
-    def ready(self, sources: Sequence[Any], threads: int = 1) -> tuple[list[Source], list[list[str]]]:
-        """What the decoder takes for words and parses, and their words with the case that they were given in."""
+    def ready(
+        self, sources: Sequence[Any], threads: int = 1, kept: Mapping[int, Iterable[int]] | None = None
+    ) -> tuple[list[Source], list[list[str]]]:
+        """What the decoder takes for words and parses, and their words with the case that they were given in.
+
+        `kept` has the words of some sentences that stay as they are: no rule knows what the decoder is given for them.
+        """
         parsed = self._parsed(sources, threads)
         if self.text is None:
             return parsed, []
         surface = [list(each) if isinstance(each, list) else _words_of(each) for each in parsed]
         folded = self.text.source.fold(surface)
+        for number, places in (kept or {}).items():
+            for place in places:
+                folded[number][place] = KEPT
         return [with_words(each, words) for each, words in zip(parsed, folded, strict=True)], surface
 
     def _parsed(self, sources: Sequence[Any], threads: int) -> list[Source]:
@@ -167,13 +178,21 @@ def shorter(place: Place, tokens: Tokens) -> list[tuple[Place, Tokens]]:
     return out
 
 
-def _clean(text: str) -> str:
-    """The text with U+FFFD for lone surrogates, which no file holds."""
+def _text(source: str | Protected) -> Protected:
+    """A text with U+FFFD for lone surrogates, which no file holds."""
+    given = Protected(source) if isinstance(source, str) else source
     try:
-        text.encode()
+        given.text.encode()
     except UnicodeEncodeError:
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
+        clean = given.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return dataclasses.replace(given, text=clean)
+    return given
+
+
+def _kept(source: Protected, place: Place, tokens: Tokens) -> set[int]:
+    """The words of a piece of a text that are its protected parts."""
+    spans = [(place[0] + begin, place[0] + end) for begin, end in tokens.spans]
+    return {word for word, span in enumerate(spans) if span in source.places}
 
 
 def _words(source: Given) -> Any:
@@ -213,15 +232,15 @@ def _to_text(text: TextPipeline, found: list[Translation], surface: list[list[st
     cased = text.target.unfold([tokens(one.best.text) for one in found], threads)
     for translation, words, source in zip(found, cased, surface, strict=True):
         if translation.best.features.get("unknown"):
-            for place, word in _passed(translation.best):
+            for word, place in passed(translation):
                 words[place] = source[word]
     return text.target.detokenise(cased, threads)
 
 
-def _passed(hypothesis: Hypothesis) -> Iterable[tuple[int, int]]:
-    """The words of the output that are source words unchanged: their places on both sides."""
-    steps = hypothesis.derivation.steps
-    for place, step in enumerate(hypothesis.given_by):
-        used = steps[step]
-        if used.local and used.source == used.target and used.span[1] - used.span[0] == 1:
-            yield place, used.span[0]
+def passed(translation: Translation) -> Iterable[tuple[int, int]]:
+    """The words that no rule knows, unchanged in the best translation: their places on both sides."""
+    steps, given_by = translation.best.derivation.steps, translation.best.given_by
+    out = tokens(translation.best.text)
+    for word, place in links(translation.best):
+        if steps[given_by[place]].local and translation.words[word] == out[place]:
+            yield word, place

@@ -1,0 +1,295 @@
+"""Text with inline elements, and their places in its translation.
+
+A segment is a list of items: text, the beginnings and ends of elements, and objects that stay as they are. Each word
+of a translation takes the elements of the source words that the derivation links it to.
+"""
+
+from __future__ import annotations
+
+import warnings
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from treeglot.base.errors import UsageError
+from treeglot.decode import Translation
+from treeglot.text import TextPipeline
+from treeglot.text.protected import Place, Protected, addresses
+
+
+@dataclass(frozen=True, eq=False)
+class Begin:
+    """The beginning of an element. One that is `whole` must not appear twice."""
+
+    tag: Any
+    whole: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class End:
+    """The end of the element that was begun last; in output it has that element's tag."""
+
+    tag: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class Object:
+    """What stays as it is; `text` is its place in the sentence, a word, and none if that is empty."""
+
+    tag: Any
+    text: str = ""
+
+
+Item = str | Begin | End | Object
+
+
+class Translates(Protocol):
+    """A model that takes text."""
+
+    @property
+    def text(self) -> TextPipeline | None:
+        """How it reads and writes text."""
+        ...
+
+    def translate_batch(
+        self, sources: Any, kbest: int = ..., distinct: bool = ..., threads: int = ...
+    ) -> list[Translation]:
+        """The translations of texts."""
+        ...
+
+
+def translate_segments(model: Translates, segments: Sequence[list[Item]], threads: int = 1) -> list[list[Item]]:
+    """The segments in the target language."""
+    if model.text is None:
+        raise UsageError("the model takes words, which no document has; expected one trained with --languages")
+    flat = [_Flat.of(items) for items in segments]
+    wanted = [i for i, each in enumerate(flat) if any(c.isalnum() for c in each.text)]
+    found = model.translate_batch([flat[i].protected for i in wanted], threads=threads)
+    out = list(segments)
+    for i, translation in zip(wanted, found, strict=True):
+        problem = next((one.problem for one in translation.sentences if one.problem), "")
+        if problem:
+            warnings.warn(f"{flat[i].text[:40]!r} stays as it is: {problem}", stacklevel=3)
+        elif len(translation.source_tokens):
+            out[i] = list(_rendered(_units(flat[i], translation), flat[i], translation.text))
+    return out
+
+
+@dataclass
+class _Element:
+    begin: Begin
+    parent: int  # the element around it; -1 for none
+    place: Place
+
+
+@dataclass
+class _Flat:
+    """A segment as text, its elements and objects with their places there; -1 is the element around all."""
+
+    text: str = ""
+    elements: list[_Element] = field(default_factory=list)
+    objects: list[tuple[Object, int, Place]] = field(default_factory=list)  # with the elements around them
+    inner: list[int] = field(default_factory=list)  # by character: the innermost element
+
+    @staticmethod
+    def of(items: Sequence[Item]) -> _Flat:
+        flat = _Flat()
+        parts: list[str] = []
+        at, current = 0, -1
+        for item in items:
+            if isinstance(item, Begin):
+                flat.elements.append(_Element(item, current, (at, at)))
+                current = len(flat.elements) - 1
+            elif isinstance(item, End):
+                element = flat.elements[current]
+                element.place = element.place[0], at
+                current = element.parent
+            else:
+                text = item.text if isinstance(item, Object) else item
+                if isinstance(item, Object):
+                    flat.objects.append((item, current, (at, at + len(text))))
+                parts.append(text)
+                flat.inner += [current] * len(text)
+                at += len(text)
+        flat.text = "".join(parts)
+        return flat
+
+    @property
+    def protected(self) -> Protected:
+        """What the model is given."""
+        own = [place for _, _, place in self.objects if place[0] < place[1]]
+        free = [(a, b) for a, b in addresses(self.text) if all(b <= x or y <= a for x, y in own)]
+        return Protected(self.text, tuple(sorted(own + free)))
+
+    def path(self, element: int) -> list[int]:
+        """The elements around, the outermost first, and itself."""
+        out: list[int] = []
+        while element >= 0:
+            out.append(element)
+            element = self.elements[element].parent
+        return out[::-1]
+
+    def common(self, left: int, right: int) -> int:
+        """The innermost element around both."""
+        shared = -1
+        for a, b in zip(self.path(left), self.path(right), strict=False):
+            if a != b:
+                break
+            shared = a
+        return shared
+
+
+@dataclass
+class _Unit:
+    """A word of the translation, an object, or the place of an element without words."""
+
+    element: int
+    place: Place  # in the translation
+    item: Object | None = None
+    space: str = ""  # after it
+
+
+def _units(flat: _Flat, translation: Translation) -> list[_Unit]:
+    """The translation in units, in order."""
+    source, target = translation.source_tokens.spans, translation.target_tokens.spans
+    elements = [flat.inner[begin] for begin, _ in source]
+    links: list[list[int]] = [[] for _ in target]
+    for i, j in translation.alignment:
+        links[j].append(i)
+    objects = {place: n for n, (_, _, place) in enumerate(flat.objects) if place[0] < place[1]}
+    units = [
+        _Unit(element, place) for element, place in zip(_elements_of_words(flat, elements, links), target, strict=True)
+    ]
+    placed: set[int] = set()
+    for unit, linked in zip(units, links, strict=True):
+        number = objects.get(source[linked[0]]) if len(linked) == 1 else None
+        if number is not None and number not in placed:
+            unit.item, unit.element, _ = flat.objects[number]
+            placed.add(number)
+    before: list[list[_Unit]] = [[] for _ in range(len(units) + 1)]
+    anchors = _Anchors(flat.text, translation)
+    for number, (item, element, (at, _)) in enumerate(flat.objects):
+        if number not in placed:
+            anchors.put(_Unit(element, (0, 0), item), at, before)
+    for number in _missing(flat, [*units, *(unit for found in before for unit in found)]):
+        anchors.put(_Unit(number, (0, 0)), flat.elements[number].place[0], before, space=False)
+    out: list[_Unit] = []
+    for place, found in enumerate(before):
+        out += [*sorted(found, key=lambda each: each.place), *units[place : place + 1]]
+    _make_whole(flat, out)
+    for number in _missing(flat, out):
+        paths = [flat.path(unit.element) for unit in out]
+        above = reversed(flat.path(flat.elements[number].parent))
+        beside = next((i for around in above for i, path in enumerate(paths) if around in path), 0)
+        out.insert(beside, _Unit(number, (out[beside].place[0],) * 2))
+    return out
+
+
+def _missing(flat: _Flat, units: Sequence[_Unit]) -> Iterator[int]:
+    """The elements that no unit is in, the inner ones first: they bring those around them."""
+    used = {element for unit in units for element in flat.path(unit.element)}
+    for number in range(len(flat.elements) - 1, -1, -1):
+        if number not in used:
+            used |= set(flat.path(number))
+            yield number
+
+
+def _elements_of_words(flat: _Flat, elements: list[int], links: list[list[int]]) -> list[int]:
+    """The element of each target word: that of most of its source words; between two, what is around both."""
+    around = elements[0]
+    for element in elements:
+        around = flat.common(around, element)
+    own = [Counter(elements[i] for i in linked).most_common(1)[0][0] if linked else None for linked in links]
+    right, after = [around] * len(own), around  # by word: the element of the next that has links
+    for place in range(len(own) - 1, -1, -1):
+        right[place] = after
+        after = after if (here := own[place]) is None else here
+    out: list[int] = []
+    for here, following in zip(own, right, strict=True):
+        out.append(flat.common(out[-1] if out else around, following) if here is None else here)
+    return out
+
+
+def _make_whole(flat: _Flat, units: list[_Unit]) -> None:
+    """Elements that may appear once keep one run of words: all, if nothing else is between; else the longest."""
+    for number, element in enumerate(flat.elements):  # outer ones come first
+        if not element.begin.whole:
+            continue
+        inside = [number in flat.path(unit.element) for unit in units]
+        if True not in inside:
+            continue
+        first, last = inside.index(True), len(inside) - 1 - inside[::-1].index(True)
+        above = {-1, *flat.path(element.parent)}
+        gaps = [i for i in range(first, last + 1) if not inside[i]]
+        if all(units[i].element in above and units[i].item is None for i in gaps):
+            for i in gaps:
+                units[i].element = number
+            continue
+        runs: list[list[int]] = []
+        for i in (i for i, there in enumerate(inside) if there):
+            if runs and runs[-1][-1] == i - 1:
+                runs[-1].append(i)
+            else:
+                runs.append([i])
+        kept = max(runs, key=len)
+        for i in (i for run in runs if run is not kept for i in run):
+            units[i].element = element.parent
+
+
+class _Anchors:
+    """Finds places in a translation for what has no words: beside the words that it stood beside."""
+
+    def __init__(self, text: str, translation: Translation) -> None:
+        self.text, self.end = text, len(translation.text)
+        self.source, self.target = translation.source_tokens.spans, translation.target_tokens.spans
+        self.begins = [begin for begin, _ in self.source]
+        first: dict[int, int] = {}  # by source word: its first and its last target word
+        last: dict[int, int] = {}
+        for i, j in translation.alignment:
+            first[i] = min(first.get(i, j), j)
+            last[i] = max(last.get(i, j), j)
+        # By source word: the target word that what stands before it precedes, and what stands after it likewise.
+        self.before: list[int] = [len(self.target)] * (len(self.source) + 1)
+        self.after: list[int] = [0] * (len(self.source) + 1)
+        for i in range(len(self.source) - 1, -1, -1):
+            self.before[i] = first.get(i, self.before[i + 1])
+        for i in range(len(self.source)):
+            self.after[i + 1] = last[i] + 1 if i in last else self.after[i]
+
+    def put(self, unit: _Unit, at: int, before: list[list[_Unit]], space: bool = True) -> None:
+        """Put a unit that stands at a character of the source before a target word; the last place is the end."""
+        following = bisect_left(self.begins, at)
+        glued = following > 0 and self.source[following - 1][1] == at
+        touches = following < len(self.source) and self.begins[following] == at
+        if glued and not touches:
+            place = self.after[following]
+            here = self.target[place - 1][1] if place else 0
+        else:
+            place = self.before[following]
+            here = self.target[place][0] if place < len(self.target) else self.end
+            if space and place < len(self.target) and self.text[at : at + 1].isspace():
+                unit.space = " "
+        unit.place = here, here
+        before[place].append(unit)
+
+
+def _rendered(units: list[_Unit], flat: _Flat, text: str) -> Iterator[Item]:
+    """Items in order: what is between words belongs to the innermost element around both."""
+    at = 0
+    opened: list[int] = []
+    for unit in units:
+        path = flat.path(unit.element)
+        shared = 0
+        while shared < min(len(path), len(opened)) and path[shared] == opened[shared]:
+            shared += 1
+        yield from (End(flat.elements[number].begin.tag) for number in reversed(opened[shared:]))
+        yield text[at : unit.place[0]]
+        yield from (flat.elements[number].begin for number in path[shared:])
+        opened = path
+        yield unit.item if unit.item is not None else text[unit.place[0] : unit.place[1]]
+        yield unit.space
+        at = max(at, unit.place[1])
+    yield from (End(flat.elements[number].begin.tag) for number in reversed(opened))
+    yield text[at:]
