@@ -25,6 +25,7 @@ NB_MODULE(_core, m) {
   treeglot::bind_rules(m);
   treeglot::bind_rules_extract(m);
   treeglot::bind_decode(m);
+  treeglot::bind_decode_consensus(m);
   treeglot::bind_tune(m);
   treeglot::bind_foreign(m);
 }

@@ -38,6 +38,7 @@ void bind_align(nb::module_& m);  // after bind_syntax: gives its Alignment
 void bind_rules(nb::module_& m);
 void bind_rules_extract(nb::module_& m);
 void bind_decode(nb::module_& m);
+void bind_decode_consensus(nb::module_& m);
 void bind_tune(nb::module_& m);
 void bind_foreign(nb::module_& m);
 

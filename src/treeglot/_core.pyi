@@ -2281,6 +2281,11 @@ class Decoder:
         What the search of a translation kept, within `margin` of its best derivation; None for an empty line.
         """
 
+def agreement(lists: Sequence[Sequence[tuple[str, float]]], order: int, scale: float) -> tuple[list[str], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    The texts of several k-best lists of one sentence, each once, and rows of numbers: how far each list agrees.
+    """
+
 class HypothesisPool:
     """Hypotheses of sentences, on arrays that must stay as they are."""
 

@@ -26,7 +26,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "Data": ("sample", "align", "align-sentences", "clean", "convert", "show"),
     "Parsing": ("parser train", "parse", "parser eval"),
     "Language models": ("lm train", "lm compile", "lm export", "lm score", "lm info"),
-    "Translation": ("train", "tune", "translate", "decode", "export"),
+    "Translation": ("train", "tune", "translate", "combine", "decode", "export"),
     "Judge": ("score", "compare-dependencies", "analyse phrases", "analyse rewrites"),
     "Experiments": ("run",),
 }

@@ -33,6 +33,9 @@ def translate(
         float | None, typer.Option(help="Seconds to search one sentence, after which the best so far is taken.")
     ] = None,
     span_limit: Annotated[int | None, typer.Option(help="Widest span of a rule.")] = None,
+    mbr: Annotated[
+        int | None, typer.Option(help="Choose by minimum Bayes risk among so many hypotheses; 0: the best score.")
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option(
@@ -73,7 +76,9 @@ def translate(
     for name in given.keys() - {"search"}:
         raise UsageError(unknown("option", name, [f"search.{o.name}" for o in options_of(SearchOptions)]))
     options = changed(loaded.file, given).search
-    options = searched(options, markup=markup, pop_limit=pop_limit, time_limit=time_limit, span_limit=span_limit)
+    options = searched(
+        options, markup=markup, pop_limit=pop_limit, time_limit=time_limit, span_limit=span_limit, mbr=mbr
+    )
     if options != loaded.translator.options:
         loaded = loaded.with_search(options)
     key = _key(loaded, source, output.out, format, index, output.as_json, output.trace) if resume else ""

@@ -31,3 +31,10 @@ class SearchOptions(Options):
     max_combinations: int = option(64, "of structures with phrases tried for a rule (augmented dep2str)", least=0)
     per_source: int = option(20, "target sides tried for a source side; 0: all", least=0)
     markup: bool = option(False, 'the input gives translations: <x translation="the house||house">das Haus</x>')
+    mbr: int = option(
+        0,
+        "choose by minimum Bayes risk among so many hypotheses; 0: the best score",
+        least=0,
+        paper="Tromble et al. 2008",
+    )
+    mbr_scale: float = option(1.0, "scores times this are log-probabilities, for minimum Bayes risk", above=0)

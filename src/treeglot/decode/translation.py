@@ -119,6 +119,12 @@ class Translation(_core.Translation):
         """The same, as text."""
         return Translation(self, self._more, texts.source.text, texts)
 
+    def with_hypotheses(self, hypotheses: Sequence[Hypothesis]) -> Translation:
+        """The same with these hypotheses, the best first."""
+        fields = self.problem, self.notes, self.tree, self.seconds
+        found = _core.Translation(self.given, self.words, list(hypotheses), *fields)
+        return Translation(found, self._more, self._source, self._texts)
+
     @property
     def source(self) -> str:
         """What was translated, as a line."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from treeglot import _core
 from treeglot._core import Hypothesis
 from treeglot.base.errors import OptionError
+from treeglot.decode.consensus import ConsensusOptions, ranked
 from treeglot.decode.matchers import Setup, match_strings
 from treeglot.decode.search import SearchOptions
 from treeglot.decode.translation import SearchForest, Translation
@@ -85,14 +86,24 @@ class Translator:
 
     def translate(self, source: Source) -> Translation:
         """Translate one sentence: its tokens separated by blanks or in a list, its forest, or its dependency tree."""
-        return Translation(self._decoder.translate(source), self)
+        found = Translation(self._decoder.translate(source), self)
+        return self._chosen(found, found.kbest(self.options.mbr, distinct=True), 1) if self.options.mbr else found
 
     def translate_batch(
         self, sources: Iterable[Source], kbest: int = 1, distinct: bool = False, threads: int = 1
     ) -> list[Translation]:
         """Translate sentences; the result is the same for any number of threads."""
-        found = self._decoder.translate_batch(list(sources), kbest, distinct, threads)
-        return [Translation(one, self) for one in found]
+        mbr = self.options.mbr
+        found = self._decoder.translate_batch(list(sources), max(kbest, mbr), distinct or mbr > 0, threads)
+        made = [Translation(one, self) for one in found]
+        return [self._chosen(one, one.hypotheses, kbest) for one in made] if mbr else made
+
+    def _chosen(self, found: Translation, hypotheses: Sequence[Hypothesis], kbest: int) -> Translation:
+        """The translation by minimum Bayes risk: the hypotheses that the others agree with most."""
+        options = ConsensusOptions(scale=self.options.mbr_scale)
+        order = ranked([(one.text, one.score) for one in hypotheses[: self.options.mbr]], options)
+        chosen = [hypotheses[place] for place in [*order, *range(len(order), len(hypotheses))]]
+        return found.with_hypotheses(chosen[:kbest])
 
     def kbest(self, of: Translation, size: int, distinct: bool = False) -> tuple[Hypothesis, ...]:
         """The best hypotheses of a translation that was made here."""

@@ -1,0 +1,121 @@
+"""Several systems' k-best lists, combined: the output is the text that they agree on most.
+
+Any system takes part whose lists are known, Moses' and cdec's too. Scores of different models have different scales, so
+each system's lists are brought to one. What a text has in common with the lists are features; their weights are those
+of the linear gain, or are tuned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from treeglot.base.errors import FormatError
+from treeglot.base.files import PathLike
+from treeglot.decode.consensus import ORDER, Agreement, ConsensusOptions, Scored
+from treeglot.decode.kbest import read_kbest
+from treeglot.evaluate import Bleu
+from treeglot.tune.kbest import KBest
+from treeglot.tune.method import METHODS
+from treeglot.tune.pool import Pool
+
+Lists: TypeAlias = list[list[Scored]]  # by sentence
+
+RANGE = 10.0  # log-probability between the best and the last of a list, in the mean, at a scale of 1
+
+
+def read_lists(path: PathLike, size: int) -> Lists:
+    """The first `size` entries of each sentence, by sentence; sentences that are not there have none."""
+    lists: Lists = []
+    for number, entry in enumerate(read_kbest(path), 1):
+        if entry.score is None:
+            raise FormatError(str(path), number, "has no score; expected SENTENCE ||| TRANSLATION ||| … ||| SCORE")
+        if entry.sentence < len(lists) - 1:
+            problem = f"sentence {entry.sentence} after sentence {len(lists) - 1}; expected them in order"
+            raise FormatError(str(path), number, problem)
+        lists += [[] for _ in range(entry.sentence + 1 - len(lists))]
+        if len(lists[entry.sentence]) < size:
+            lists[entry.sentence].append((entry.text, entry.score))
+    return lists
+
+
+def scaled(lists: Lists) -> Lists:
+    """Scores times what makes their mean range `RANGE`.
+
+    >>> scaled([[("a", 0.0), ("b", -1.0)], [("c", 7.0), ("d", 4.0)]])
+    [[('a', 0.0), ('b', -5.0)], [('c', 35.0), ('d', 20.0)]]
+    """
+    scores = [[score for _, score in each] for each in lists if each]
+    mean = float(np.mean([max(each) - min(each) for each in scores])) if scores else 0.0
+    factor = RANGE / mean if mean > 0 else 1.0
+    return [[(text, factor * score) for text, score in each] for each in lists]
+
+
+class Combination:
+    """The hypotheses of all systems for the same sentences, with what the systems' lists say of them as features.
+
+    >>> lists = {"a": [[("x y", -1.0), ("x z", -2.0)]], "b": [[("x z", -1.0), ("w z", -1.5)]]}
+    >>> Combination(lists).best()
+    ['x z']
+    """
+
+    def __init__(self, systems: Mapping[str, Lists], options: ConsensusOptions = ConsensusOptions()) -> None:  # noqa: B008
+        self.names = list(systems)
+        self.options = options
+        sentences = max((len(lists) for lists in systems.values()), default=0)
+        ready = [scaled(lists) for lists in systems.values()]
+        padded = [lists + [[] for _ in range(sentences - len(lists))] for lists in ready]
+        self.found = [Agreement.of([lists[i] for lists in padded], options.scale) for i in range(sentences)]
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    @property
+    def features(self) -> list[str]:
+        """The names of the features.
+
+        `words`; `ngram_1` … with the n-grams' probabilities, the mean of all systems; `agree_NAME`, the gain by one
+        system's n-grams alone; `own_NAME`, the probability that the system gives the text.
+        """
+        names = ["words", *(f"ngram_{n + 1}" for n in range(ORDER))]
+        return names + [f"{kind}_{name}" for kind in ("agree", "own") for name in self.names]
+
+    def kbest(self) -> KBest:
+        """The texts with their features."""
+        weights = np.array(self.options.ngram_weights())
+        names = self.features
+
+        def rows(found: Agreement) -> Any:
+            means, each = found.ngrams.mean(axis=1), found.ngrams @ weights
+            return np.column_stack([found.words, means, each, found.own]).tolist()
+
+        return KBest.of(
+            [
+                [(text, dict(zip(names, row, strict=True))) for text, row in zip(found.texts, rows(found), strict=True)]
+                for found in self.found
+            ]
+        )
+
+    def start(self) -> dict[str, float]:
+        """The weights of the linear gain, every system alike."""
+        return {"words": -1.0} | {f"ngram_{n + 1}": w for n, w in enumerate(self.options.ngram_weights())}
+
+    def best(self, weights: Mapping[str, float] | None = None) -> list[str]:
+        """The best text of each sentence; nothing where no system has one."""
+        pool = self.kbest()
+        weighed = self.start() if weights is None else weights
+        values = pool.values * np.array([weighed.get(name, 0.0) for name in pool.names])[pool.features]
+        sums = np.concatenate([[0.0], np.cumsum(values)])
+        first = pool.first_feature.astype(np.int64)
+        scores = sums[first[1:]] - sums[first[:-1]]
+        places = zip(pool.first[:-1].tolist(), pool.first[1:].tolist(), strict=True)
+        return [pool.texts[b + int(np.argmax(scores[b:e]))] if b < e else "" for b, e in places]
+
+    def tuned(
+        self, references: Sequence[Sequence[str]], metric: Bleu | None = None, method: str = "mira", seed: int = 1
+    ) -> dict[str, float]:
+        """Weights that are better on these references."""
+        pool = Pool((metric or Bleu()).prepare(references)).merged(self.kbest())
+        return METHODS.make(method, {}).update(pool, self.start(), seed=seed).weights

@@ -1,0 +1,94 @@
+"""Minimum Bayes risk in `translate`, and `treeglot combine`."""
+
+from pathlib import Path
+
+import pytest
+from small_table import table
+
+from treeglot.cli import main
+from treeglot.decode import SearchOptions, Translator
+from treeglot.decode.weights import read_weights
+from treeglot.tune.combination import Combination
+
+# "w x v" scores best, but only "w y …" have "w y" in common.
+RULES = [("X", "a b", "w x v", -1.0), ("X", "a b", "w y z", -1.1), ("X", "a b", "w y u", -1.2)]
+LISTS = {
+    "hiero": "0 ||| a b c ||| lm= -1 ||| -1\n0 ||| a x c ||| lm= -2 ||| -1.5\n1 ||| d ||| ||| -1\n",
+    "c2s": "0 ||| a x c ||| ||| -10\n0 ||| a x d ||| ||| -12\n",
+    "moses": "0 ||| a x c ||| ||| -3\n0 ||| e f g h ||| ||| -3.2\n1 ||| i j k l ||| ||| -1\n",
+}
+
+
+def test_mbr_chooses_what_hypotheses_agree_on() -> None:
+    plain = Translator(table(*RULES), {"p": 1.0, "glue": -0.1, "unknown": -5.0})
+    risk = plain.with_search(SearchOptions(mbr=10))
+    assert plain.translate("a b").text == "w x v"
+    assert risk.translate("a b").text == "w y z"
+    batch = risk.translate_batch(["a b", "", "a b"], kbest=2, threads=2)
+    assert [[h.text for h in one.hypotheses] for one in batch] == [["w y z", "w y u"], [], ["w y z", "w y u"]]
+    assert plain.with_search(SearchOptions(mbr=1)).translate("a b").text == "w x v"
+    assert plain.with_search(SearchOptions(mbr=10, mbr_scale=50.0)).translate("a b").text == "w x v"
+
+
+@pytest.fixture
+def lists(tmp_path: Path) -> list[str]:
+    for name, content in LISTS.items():
+        (tmp_path / f"{name}.kbest").write_text(content)
+    return [str(tmp_path / f"{name}.kbest") for name in LISTS]
+
+
+def test_combine_prints_what_systems_agree_on(
+    lists: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["combine", *lists]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.splitlines()[0] == "a x c"
+    assert shown.out.splitlines()[1] in {"d", "i j k l"}
+    assert "c2s has nothing for 1 of 2 sentences" in shown.err
+
+
+def test_combine_tunes_and_keeps_weights(lists: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "refs").write_text("e f g h\ni j k l\n")
+    saved = tmp_path / "weights"
+    command = ["combine", *lists, "--method", "mert", "--refs", str(tmp_path / "refs")]
+    assert main([*command, "--save", str(saved)]) == 0
+    tuned = capsys.readouterr()
+    assert tuned.out == "e f g h\ni j k l\n"
+    assert "with equal weights" in tuned.err
+    assert main(["combine", *lists, "--weights", str(saved)]) == 0
+    assert capsys.readouterr().out == tuned.out
+    assert set(read_weights(saved)) <= set(Combination({name: [] for name in LISTS}).features)
+
+
+def test_scales_of_scores_do_not_count() -> None:
+    given = {"a": [[("x y", -1.0), ("x z", -2.0)]], "b": [[("x z", -1.0), ("w z", -1.5)]]}
+    times = {name: [[(text, 1000 * score) for text, score in each] for each in found] for name, found in given.items()}
+    assert Combination(given).best() == Combination(times).best() == ["x z"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "content", "problem"),
+    [
+        (["one.kbest", "one.kbest"], "0 ||| a ||| ||| 1\n", "two lists have the same name"),
+        (["one.kbest"], "0 ||| a ||| f= 1\n", "one.kbest:1: has no score"),
+        (["one.kbest"], "1 ||| a ||| ||| 1\n0 ||| a ||| ||| 1\n", "one.kbest:2: sentence 0 after sentence 1"),
+        (["one.kbest"], "", "one.kbest: is empty"),
+        (["one.kbest", "--size", "0"], "0 ||| a ||| ||| 1\n", "size is 0"),
+        (["one.kbest", "--set", "scale=-1"], "0 ||| a ||| ||| 1\n", "scale is -1"),
+        (["one.kbest", "--save", "w"], "0 ||| a ||| ||| 1\n", "--save is for tuned weights"),
+        (["one.kbest", "--refs", "refs"], "1 ||| a ||| ||| 1\n", "has 1 lines; the lists have 2 sentences"),
+    ],
+)
+def test_combine_refuses(
+    arguments: list[str],
+    content: str,
+    problem: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("one.kbest").write_text(content)
+    Path("refs").write_text("a\n")
+    assert main(["combine", *arguments]) != 0
+    assert problem in capsys.readouterr().err
