@@ -37,8 +37,8 @@ def align_sentences(
     Lengths are judged as by Gale and Church (1993), words by the aligner. Without one, an aligner is trained with the
     pairs that lengths alone are sure of (Moore 2002), unless `learn` is off.
 
-    >>> source = [["eins", "ist", "da"], ["zwei"], ["und", "drei", "auch", "noch", "nicht"]]
-    >>> target = [["one", "is", "there"], ["and", "three", "not", "yet", "either"]]
+    >>> source = [["eins", "ist", "da"], ["zwei", "bleibt", "heute", "unübersetzt"], ["drei", "ist", "es"]]
+    >>> target = [["one", "is", "there"], ["three", "it", "is"]]
     >>> [found] = align_sentences([(source, target)], learn=False)
     >>> [(list(bead.source), list(bead.target), bead.dropped) for bead in found]
     [([0], [0], ''), ([1], [], 'no target'), ([2], [1], '')]
