@@ -19,7 +19,8 @@ LAYERS: list[set[str]] = [
     {"models"},
     {"foreign", "analyse", "sample"},
     {"experiment"},
-    {"cli", "web"},
+    {"web"},
+    {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 

@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "Parsing": ("parser train", "parse", "parser eval"),
     "Language models": ("lm train", "lm compile", "lm export", "lm score", "lm info"),
     "Translation": ("train", "tune", "translate", "combine", "decode", "export"),
+    "Serve": ("serve", "serve keys add", "serve keys list", "serve keys remove"),
     "Judge": ("score", "compare-dependencies", "analyse phrases", "analyse rewrites"),
     "Experiments": ("run",),
 }
@@ -34,6 +35,8 @@ GROUPS = {
     "": "Translate with syntax: learn synchronous grammars from parsed, aligned text, and translate with them.",
     "analyse": "What trees leave of a corpus's phrases, and what systems with syntax make of it.",
     "parser": "Train parsers from treebanks, and judge their trees.",
+    "serve": "Serve models over HTTP.",
+    "serve keys": "API keys of the service: who may use it, for what and how much.",
     "lm": "Train and compile language models, score text with them, look into them.",
 }
 
@@ -63,9 +66,14 @@ class CommandGroup(TyperGroup):
         return build_group(path) if path in GROUPS else build_command(path)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Refuses an unknown command in our words."""
+        """Refuses an unknown command in our words. A command may have others below it, as `serve` has `serve keys`."""
         if args and not args[0].startswith("-") and args[0] not in self.names():
             raise UsageError(unknown("command", args[0], self.names()))
+        path = self.names().get(args[0]) if args else None
+        if path in GROUPS and any(path in paths for paths in COMMANDS.values()):
+            group = build_group(path)
+            if not args[1:] or args[1] not in group.names():
+                return args[0], build_command(path), args[1:]
         return super().resolve_command(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

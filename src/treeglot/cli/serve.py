@@ -1,0 +1,97 @@
+"""`treeglot serve`: models over HTTP, and a page to work with them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from treeglot.base.errors import UsageError
+from treeglot.cli.output import say, settings
+from treeglot.cli.parameters import Fields
+
+if TYPE_CHECKING:
+    from treeglot.web.options import ServeOptions
+
+KEYS = typer.Option(help="The file of API keys; treeglot serve keys add writes it.", metavar="FILE")
+
+
+def serve(
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(help="Folders of models; SOURCE-TARGET=FOLDER says the languages of one that takes words."),
+    ] = None,
+    port: Annotated[int, typer.Option(help="The port; 0: any that is free.")] = 5000,
+    host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0: all of this machine.")] = "127.0.0.1",
+    threads: Annotated[int, typer.Option(help="Threads that decode, 0: as many as there are cores.")] = 0,
+    processes: Annotated[int, typer.Option(help="Processes, which share the models' memory.")] = 1,
+    keys: Annotated[Path | None, KEYS] = None,
+    require_key: Annotated[bool, typer.Option("--require-key", help="Refuse whoever has no API key.")] = False,
+    proxy: Annotated[
+        bool, typer.Option("--proxy", help="A reverse proxy on this machine says who the clients are.")
+    ] = False,
+    options: Annotated[Any, Fields("treeglot.web.options", "ServeOptions")] = None,
+) -> None:
+    """Serve models over HTTP: LibreTranslate's, Apertium's, DeepL's and our own interface, and a page.
+
+    It ends on Ctrl-C or SIGTERM, after the requests that run are answered. Models are loaded again when their folders
+    change.
+    """
+    if not models:
+        raise UsageError("expected at least one model's folder")
+    if require_key and keys is None:
+        raise UsageError("--require-key needs a file of keys; expected --keys, too")
+    if processes < 1:
+        raise UsageError(f"processes is {processes}; expected at least 1")
+    _need_web()
+    from treeglot.web.guard import log_lines
+    from treeglot.web.server import address, listen, serve_processes
+    from treeglot.web.shelf import Shelf
+
+    log_lines(settings().quiet)
+    with listen(host, port) as listening:
+        shelf = Shelf(models, options.time_limit)
+        for served in shelf:
+            say(f"{served.name}: {served.source} to {served.target}, {served.model.kind}, {served.digest}")
+        say(f"serving on {address(listening)}")
+        number = threads or os.cpu_count() or 1
+
+        def run() -> None:
+            _run(shelf, listening, options, number, keys, require_key, proxy)
+
+        if processes == 1:
+            run()
+        else:
+            serve_processes(run, processes)
+
+
+def _run(
+    shelf: Any,
+    listening: Any,
+    options: ServeOptions,
+    threads: int,
+    keys: Path | None,
+    require_key: bool,
+    proxy: bool,
+) -> None:
+    """One process."""
+    from treeglot.web.app import make_app
+    from treeglot.web.asking import Service
+    from treeglot.web.keys import Keys
+    from treeglot.web.server import serve as serve_app
+    from treeglot.web.work import Workers
+
+    found = Keys(keys) if keys is not None else None
+    service = Service(shelf, Workers(threads, options.waiting), options, found, require_key)
+    serve_app(make_app(service), listening, options, proxy)
+
+
+def _need_web() -> None:
+    try:
+        import py3langid  # noqa: F401
+        import starlette  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise UsageError(f"{error.name} is not installed: pip install treeglot[web]") from error

@@ -1,0 +1,21 @@
+"""`treeglot serve keys list`: the API keys that there are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from treeglot.cli.serve import KEYS
+
+
+def serve_keys_list(keys: Annotated[Path, KEYS] = Path("keys.json")) -> None:
+    """List the API keys: names, rights, requests and characters in a minute."""
+    from treeglot.syntax.draw.bars import columns
+    from treeglot.web.keys import Keys
+
+    rows = [["name", "rights", "requests", "characters"]]
+    for key in Keys(keys).all():
+        rows.append(
+            [key.name, " ".join(key.rights), *(f"{n:,}" if n else "any" for n in (key.requests, key.characters))]
+        )
+    print(columns(rows))

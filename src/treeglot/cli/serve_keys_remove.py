@@ -1,0 +1,20 @@
+"""`treeglot serve keys remove`: an API key ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from treeglot.cli.serve import KEYS
+
+
+def serve_keys_remove(
+    name: Annotated[str, typer.Argument(help="Whose key it is.")],
+    keys: Annotated[Path, KEYS] = Path("keys.json"),
+) -> None:
+    """Remove an API key; a running service refuses it from then on."""
+    from treeglot.web.keys import Keys
+
+    Keys(keys).remove(name)

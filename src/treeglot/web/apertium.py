@@ -1,0 +1,58 @@
+"""Apertium's interface (APy): OmegaT and Weblate speak it. https://wiki.apertium.org/wiki/Apertium-apy"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from treeglot.web.asking import Fields, Json, admit, fields_of, refuse, service_of, texts_of, translated, within
+from treeglot.web.languages import long, normal
+from treeglot.web.translate import marked
+
+
+def envelope(data: Any) -> Response:
+    """What every answer looks like."""
+    return Json({"responseData": data, "responseDetails": None, "responseStatus": 200})
+
+
+async def translate(request: Request) -> Response:
+    """`GET /translate?q=…&langpair=a|b&markUnknown=yes`."""
+    return await answer(request, await fields_of(request))
+
+
+async def answer(request: Request, fields: Fields) -> Response:
+    """The translation of the field `q`; words that are not translated bear a star, unless `markUnknown` is no."""
+    q = fields.get("q")
+    if not isinstance(q, str):
+        raise refuse("Missing arguments: q")
+    source, bar, target = str(fields.get("langpair", "")).partition("|")
+    if not bar:
+        raise refuse("That pair is invalid, use e.g. eng|spa")
+    texts_of(request, q)
+    admit(request, fields, characters=len(q))
+    served = service_of(request).shelf.between(source, target)
+    if served is None:
+        raise refuse("That pair is not installed")
+    found = await within(request, translated(request, served, q))
+    plain = str(fields.get("markUnknown", "yes")).lower() in ("no", "false", "0")
+    return envelope({"translatedText": found.text if plain else marked(found)})
+
+
+async def list_pairs(request: Request) -> Response:
+    """`GET /listPairs`: codes of three letters; with `include_deprecated_codes` also those of two."""
+    pairs = []
+    for served in service_of(request).shelf:
+        names = [(long(served.source), long(served.target))]
+        if "include_deprecated_codes" in request.query_params:
+            names.append((normal(served.source), normal(served.target)))
+        pairs += [pair for pair in names if pair not in pairs]
+    return envelope([{"sourceLanguage": source, "targetLanguage": target} for source, target in pairs])
+
+
+async def list_modes(request: Request) -> Response:
+    """`GET /list?q=pairs`."""
+    if request.query_params.get("q", "pairs") != "pairs":
+        raise refuse("Expecting q argument to be one of pairs")
+    return await list_pairs(request)

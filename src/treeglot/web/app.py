@@ -1,0 +1,104 @@
+"""All interfaces as one ASGI application."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from treeglot.base.errors import TreeglotError
+from treeglot.web import apertium, deepl, libretranslate, own
+from treeglot.web.asking import Json, Service, service_of
+from treeglot.web.guard import Guard
+
+log = logging.getLogger("treeglot.web")
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+def _route(path: str, handler: Handler, method: str = "POST", name: str | None = None) -> Route:
+    """A route that tells the log and the figures its path, never what a client made of it."""
+
+    async def handle(request: Request) -> Response:
+        request.state.route = path
+        request.state.log = {}
+        try:
+            return await handler(request)
+        except (HTTPException, TreeglotError, ClientDisconnect):
+            raise
+        except Exception as error:
+            return await _problem(request, error)
+
+    return Route(path, handle, methods=[method], name=name)
+
+
+async def metrics(request: Request) -> Response:
+    """`GET /metrics`, for Prometheus."""
+    return Response(generate_latest(service_of(request).figures.registry), media_type=CONTENT_TYPE_LATEST)
+
+
+ROUTES = [
+    _route("/translate", libretranslate.translate),
+    _route("/translate", apertium.translate, "GET"),
+    _route("/languages", libretranslate.languages, "GET"),
+    _route("/detect", libretranslate.detect),
+    _route("/health", libretranslate.health, "GET"),
+    _route("/frontend/settings", libretranslate.settings, "GET"),
+    _route("/translate_file", libretranslate.translate_file),
+    _route("/download_file/{secret}", libretranslate.download, "GET", "download"),
+    _route("/listPairs", apertium.list_pairs, "GET"),
+    _route("/list", apertium.list_modes, "GET"),
+    _route("/v2/translate", deepl.translate),
+    _route("/v2/languages", deepl.languages, "GET"),
+    _route("/v2/usage", deepl.usage, "GET"),
+    _route("/v1/translate", own.translate_texts),
+    _route("/v1/models", own.models, "GET"),
+    _route("/metrics", metrics, "GET"),
+]
+
+
+async def _problem(request: Request, error: Exception) -> Response:
+    """An error as JSON: `error` for LibreTranslate and /v1/, `message` for DeepL and Apertium."""
+    status, headers = 400, None
+    if isinstance(error, HTTPException):
+        status, headers, text = error.status_code, error.headers, error.detail
+    elif isinstance(error, TreeglotError):
+        text = str(error)
+    else:
+        own_id = request.scope.get("state", {}).get("id", "")
+        log.error("bug", exc_info=error, extra={"fields": {"id": own_id}})
+        status, text = 500, f"something went wrong here; the log says more under the id {own_id}"
+    return Json({"error": text, "message": text}, status, headers)
+
+
+async def _left(request: Request, error: Exception) -> Response:
+    """The client has left: nobody hears this."""
+    return Response(status_code=499)
+
+
+def make_app(service: Service) -> Any:
+    """The application of a service."""
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        seconds = service.options.reload
+        watching = asyncio.create_task(service.shelf.watch(seconds)) if seconds else None
+        yield
+        if watching is not None:
+            watching.cancel()
+        service.workers.end()
+
+    handlers: Any = {HTTPException: _problem, TreeglotError: _problem, ClientDisconnect: _left}
+    app = Starlette(routes=ROUTES, exception_handlers=handlers, lifespan=lifespan)
+    app.state.service = service
+    app.state.made = libretranslate.Made()
+    return Guard(app, service.options, service.figures)

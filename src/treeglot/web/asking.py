@@ -1,0 +1,227 @@
+"""What the interfaces share: the fields of a request, who asks, which model answers, and errors."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl
+
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+
+from treeglot.decode import Translation
+from treeglot.web.detect import detect
+from treeglot.web.guard import Figures
+from treeglot.web.keys import Key, Keys, Meter
+from treeglot.web.options import ServeOptions
+from treeglot.web.shelf import Served, Shelf
+from treeglot.web.translate import Wish, translate
+from treeglot.web.work import BusyError, Workers
+
+T = TypeVar("T")
+Fields = dict[str, Any]
+MOST_FIELDS = 1000
+
+
+@dataclass
+class Service:
+    """All that handlers need; one for each process."""
+
+    shelf: Shelf
+    workers: Workers
+    options: ServeOptions = field(default_factory=ServeOptions)
+    keys: Keys | None = None
+    require_key: bool = False
+    meter: Meter = field(default_factory=Meter)
+    figures: Figures = field(default_factory=Figures)
+
+    def __post_init__(self) -> None:
+        """Figures that are asked for when they are shown."""
+        self.figures.waiting.set_function(lambda: self.workers.waiting)
+        self.figures.decoding.set_function(lambda: self.workers.running)
+
+
+def service_of(request: Request) -> Service:
+    """The service that a request came to."""
+    found: Service = request.app.state.service
+    return found
+
+
+def refuse(problem: str, status: int = 400, **headers: str) -> HTTPException:
+    """An error for the client: raise it."""
+    return HTTPException(status, problem, headers or None)
+
+
+class Json(Response):
+    """A response in JSON, as compact as it gets; text stays readable."""
+
+    media_type = "application/json"
+
+    def render(self, content: Any) -> bytes:
+        """The bytes."""
+        return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+async def fields_of(request: Request) -> Fields:
+    """The fields of a request: its JSON, its form, or its query. Fields that are given again make a list."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    fields: Fields = {}
+    if request.method == "GET" or not kind:
+        _add(fields, request.url.query)
+        if request.method == "GET":
+            return fields
+    if kind == "multipart/form-data":
+        async with request.form(max_files=1, max_fields=50, max_part_size=service_of(request).options.body) as form:
+            return {name: await value.read() if hasattr(value, "read") else value for name, value in form.multi_items()}
+    body = await request.body()
+    if kind == "application/json":
+        return read_json(body)
+    if kind in ("application/x-www-form-urlencoded", ""):
+        try:
+            _add(fields, body.decode())
+        except UnicodeDecodeError as error:
+            raise refuse("the form is not UTF-8") from error
+        return fields
+    raise refuse(f"the content type is {kind!r}; expected application/json or a form", 415)
+
+
+def _add(fields: Fields, text: str) -> None:
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict")
+    except ValueError as error:
+        raise refuse(f"the form cannot be read: {error}") from error
+    for name, value in pairs:
+        fields[name] = value if name not in fields else [*_listed(fields[name]), value]
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def read_json(body: bytes) -> Fields:
+    """An object in JSON."""
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        problem = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise refuse(f"the body is not JSON: {problem[:200]}") from error
+    if not isinstance(found, dict):
+        raise refuse("the body is not an object in JSON")
+    return found
+
+
+def key_of(request: Request, fields: Fields) -> str:
+    """The key that a request brings: in a header, or in the field `api_key`."""
+    kind, _, value = request.headers.get("authorization", "").partition(" ")
+    if kind.lower() in ("bearer", "deepl-auth-key") and value:
+        return value.strip()
+    return str(fields.get("api_key") or fields.get("auth_key") or "")
+
+
+def admit(request: Request, fields: Fields, right: str = "translate", characters: int = 0) -> None:
+    """Refuse who may not ask, or asks too much."""
+    service = service_of(request)
+    given = key_of(request, fields)
+    key: Key | None = None
+    if service.keys is not None:
+        key = service.keys.find(given) if given else None
+        if given and key is None:
+            raise refuse("Invalid API key", 403)
+        if key is None and service.require_key:
+            raise refuse("this needs an API key; ask whoever runs the service for one", 403)
+    if (right != "translate" or key is not None) and (key is None or right not in key.rights):
+        raise refuse(f"this needs an API key with the right {right!r}", 403)
+    if key is not None:
+        request.state.log["key"] = key.name
+        client, requests, most = f"key {key.name}", key.requests, key.characters
+    else:
+        host = request.client.host if request.client else ""
+        client = f"host {host}"
+        requests, most = service.options.requests_per_minute, service.options.characters_per_minute
+    for what, amount, limit in (("requests", 1, requests), ("characters", characters, most)):
+        wait = service.meter.take(f"{client} {what}", amount, limit)
+        if wait:
+            problem = f"Slowdown: at most {limit:,} {what} a minute; try again in {wait:.0f} s"
+            raise refuse(problem, 429, **{"retry-after": f"{max(1, round(wait))}"})
+
+
+def texts_of(request: Request, value: Any, name: str = "q") -> list[str]:
+    """The texts of a field, one or several; checks how many and how long they are."""
+    options = service_of(request).options
+    texts = value if isinstance(value, list) else [value]
+    if not all(isinstance(text, str) for text in texts):
+        raise refuse(f"{name} is not text; expected a string or a list of strings")
+    if len(texts) > options.texts:
+        raise refuse(f"Invalid request: request ({len(texts)}) exceeds text limit ({options.texts})")
+    size = sum(map(len, texts))
+    if size > options.characters:
+        raise refuse(f"Invalid request: request ({size}) exceeds text limit ({options.characters})")
+    return [_clean(text) for text in texts]
+
+
+def _clean(text: str) -> str:
+    """A text with U+FFFD for lone surrogates, which JSON can write."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def model_for(request: Request, source: str, target: str, texts: Sequence[str]) -> tuple[list[Served], list[Any]]:
+    """The model for each text. With the source `auto` also what languages they may be in.
+
+    Short texts are taken together: they say little on their own.
+    """
+    shelf = service_of(request).shelf
+    if source.lower() != "auto":
+        return [_between(shelf, source, target)] * len(texts), []
+    sources = [code for code in shelf.sources if shelf.between(code, target)]
+    if not sources:
+        raise refuse(f"{target} is not supported")
+    overall = detect("\n".join(texts), sources)
+    found = [detect(text, sources) if len(text) > 40 else overall for text in texts]
+    return [_between(shelf, ranked[0][0], target) for ranked in found], [ranked[0] for ranked in found]
+
+
+def _between(shelf: Shelf, source: str, target: str) -> Served:
+    found = shelf.between(source, target)
+    if found is None:
+        known = ", ".join(sorted(f"{served.source} to {served.target}" for served in shelf))
+        raise refuse(f"{source} to {target} is not supported; expected {known}")
+    return found
+
+
+async def translated(request: Request, served: Served, text: str, wish: Wish = Wish()) -> Translation:  # noqa: B008
+    """The translation of a text."""
+    service = service_of(request)
+    service.figures.characters.labels(served.name).inc(len(text))
+    return await translate(service.workers, served.model, text, wish)
+
+
+async def within(request: Request, work: Awaitable[T]) -> T:
+    """What `work` gives, unless the client leaves or the time is over: then it is cancelled."""
+    seconds = service_of(request).options.deadline
+    running = asyncio.ensure_future(work)
+    leaving = asyncio.ensure_future(gone(request))
+    try:
+        done, _ = await asyncio.wait({running, leaving}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if running in done:
+            return running.result()
+        if leaving in done:
+            raise ClientDisconnect
+        raise refuse(f"the request took longer than {seconds:g} s", 504)
+    except BusyError as error:
+        raise refuse(f"busy: {error}", 503, **{"retry-after": "1"}) from error
+    finally:
+        for task in (running, leaving):
+            task.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await task
+
+
+async def gone(request: Request) -> None:
+    """Returns when the client has left."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass

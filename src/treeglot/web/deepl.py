@@ -1,0 +1,89 @@
+"""The part of DeepL's interface that clients use to translate. https://developers.deepl.com/api-reference/translate"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from treeglot.web.asking import (
+    Fields,
+    Json,
+    admit,
+    fields_of,
+    model_for,
+    refuse,
+    service_of,
+    texts_of,
+    translated,
+    within,
+)
+from treeglot.web.formats import translate_html
+from treeglot.web.languages import name, normal
+from treeglot.web.shelf import Served
+from treeglot.web.translate import InTurns
+
+REGIONS = {"en": ("EN-US", "EN-GB"), "pt": ("PT-BR", "PT-PT")}  # targets, which have a region
+
+
+async def translate(request: Request) -> Response:
+    """`POST /v2/translate`: `text`, `target_lang`, perhaps `source_lang` and `tag_handling`."""
+    fields = await fields_of(request)
+    given, target = fields.get("text"), fields.get("target_lang")
+    if not given:
+        raise refuse("Parameter 'text' not specified.")
+    if not isinstance(target, str) or not target:
+        raise refuse("Parameter 'target_lang' not specified.")
+    if "json" in request.headers.get("content-type", "") and not isinstance(given, list):
+        raise refuse("Value for 'text' not supported: expected a list of strings.")
+    texts = texts_of(request, given, "text")
+    html = fields.get("tag_handling") == "html"
+    if fields.get("tag_handling") not in (None, "", "html"):
+        raise refuse("Value for 'tag_handling' not supported: expected html.")
+    admit(request, fields, characters=sum(map(len, texts)))
+    models, _ = model_for(request, str(fields.get("source_lang") or "auto"), target, texts)
+
+    async def work() -> list[Fields]:
+        return [await _one(request, served, text, html) for served, text in zip(models, texts, strict=True)]
+
+    found = await within(request, work())
+    if fields.get("show_billed_characters"):
+        for entry, text in zip(found, texts, strict=True):
+            entry["billed_characters"] = len(text)
+    return Json({"translations": found})
+
+
+async def _one(request: Request, served: Served, text: str, html: bool) -> Fields:
+    if html:
+        model: Any = InTurns(served.model, service_of(request).workers)
+        made = await asyncio.to_thread(translate_html, model, text)
+    else:
+        made = (await translated(request, served, text)).text
+    return {"detected_source_language": normal(served.source).upper(), "text": made}
+
+
+async def languages(request: Request) -> Response:
+    """`GET /v2/languages?type=source`, or `target`."""
+    admit(request, {})
+    shelf = service_of(request).shelf
+    kind = request.query_params.get("type", "source")
+    if kind not in ("source", "target"):
+        raise refuse(f"Value for 'type' not supported: {kind[:20]!r}.")
+    if kind == "source":
+        return Json([{"language": normal(code).upper(), "name": name(code)} for code in shelf.sources])
+    targets = dict.fromkeys(served.target for served in shelf)
+    return Json(
+        [
+            {"language": region, "name": name(code), "supports_formality": False}
+            for code in targets
+            for region in REGIONS.get(normal(code), (normal(code).upper(),))
+        ]
+    )
+
+
+async def usage(request: Request) -> Response:
+    """`GET /v2/usage`: there is no quota for a month; limits are by the minute."""
+    admit(request, {})
+    return Json({"character_count": 0, "character_limit": 1_000_000_000_000})

@@ -1,0 +1,156 @@
+"""What stands before every request: an id, sizes, times, headers, a line in the log, figures for Prometheus."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import secrets
+import sys
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from starlette.exceptions import HTTPException
+
+from treeglot.web.options import ServeOptions
+
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+log = logging.getLogger("treeglot.web")
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+}
+CORS = {
+    "access-control-allow-origin": "*",
+    "access-control-allow-headers": "Authorization, Content-Type",
+    "access-control-allow-methods": "GET, POST, DELETE",
+    "access-control-max-age": "86400",
+}
+TIMES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+
+
+class Figures:
+    """What /metrics shows."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.requests = Counter("treeglot_requests", "Requests", ["path", "method", "status"], registry=self.registry)
+        self.seconds = Histogram(
+            "treeglot_request_seconds", "Seconds of a request", ["path"], buckets=TIMES, registry=self.registry
+        )
+        self.characters = Counter("treeglot_characters", "Characters to translate", ["model"], registry=self.registry)
+        self.running = Gauge("treeglot_requests_running", "Requests that run", registry=self.registry)
+        self.waiting = Gauge("treeglot_sentences_waiting", "Sentences that wait for a thread", registry=self.registry)
+        self.decoding = Gauge("treeglot_sentences_running", "Sentences that are decoded", registry=self.registry)
+
+
+class Guard:
+    """The outermost layer of the application."""
+
+    def __init__(self, app: Any, options: ServeOptions, figures: Figures) -> None:
+        self._app = app
+        self._options = options
+        self._figures = figures
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        begin = time.perf_counter()
+        own = secrets.token_hex(8)
+        scope.setdefault("state", {})["id"] = own
+        status = 499  # what remains if the client leaves before an answer
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                names = {name for name, _ in message["headers"]}
+                more = {**HEADERS, **CORS, "x-request-id": own}
+                if status in (408, 413):
+                    more["connection"] = "close"
+                message["headers"] = [
+                    *message["headers"],
+                    *((k.encode(), v.encode()) for k, v in more.items() if k.encode() not in names),
+                ]
+            await send(message)
+
+        self._figures.running.inc()
+        try:
+            if scope["method"] == "OPTIONS":  # what a browser asks before it asks
+                await answer({"type": "http.response.start", "status": 204, "headers": []})
+                await answer({"type": "http.response.body"})
+                return
+            await self._app(scope, self._limited(scope, receive), answer)
+        finally:
+            self._figures.running.dec()
+            seconds = time.perf_counter() - begin
+            route = scope["state"].get("route", "other")
+            self._figures.requests.labels(route, scope["method"], str(status)).inc()
+            self._figures.seconds.labels(route).observe(seconds)
+            fields = {"id": own, "method": scope["method"], "path": route, "status": status}
+            fields |= {"seconds": round(seconds, 4), **scope["state"].get("log", {})}
+            log.info("request", extra={"fields": fields})
+
+    def _limited(self, scope: Any, receive: Receive) -> Receive:
+        """`receive` that refuses a body that is too large or too slow."""
+        most, seconds = self._options.body, self._options.patience
+        given = dict(scope["headers"]).get(b"content-length", b"0")
+        read, more, end = 0, True, None
+        problem = HTTPException(413, f"the body is larger than {most:,} bytes")
+
+        async def limited() -> Message:
+            nonlocal read, more, end
+            if not more:
+                return await receive()
+            if given.isdigit() and int(given[:20]) > most:
+                raise problem
+            end = end or time.monotonic() + seconds
+            try:
+                message = await asyncio.wait_for(receive(), max(end - time.monotonic(), 0.001))
+            except asyncio.TimeoutError:
+                raise HTTPException(408, f"the body did not arrive within {seconds:g} s") from None
+            more = bool(message.get("more_body"))
+            read += len(message.get("body", b""))
+            if read > most:
+                raise problem
+            return message
+
+        return limited
+
+
+class JsonLines(logging.Formatter):
+    """A JSON object a line: time, level, message, and the fields of the event; never a text that was translated."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line."""
+        made = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+        entry = {"time": f"{made}.{int(record.msecs):03d}Z", "level": record.levelname.lower()}
+        entry |= {"message": record.getMessage(), **getattr(record, "fields", {})}
+        if record.exc_info:
+            entry["error"] = self.formatException(record.exc_info)
+        return json.dumps(entry, ensure_ascii=False)
+
+
+def log_lines(quiet: bool) -> None:
+    """Write the log to standard error; with `quiet`, errors alone."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    for name in ("treeglot.web", "uvicorn.error"):
+        logger = logging.getLogger(name)
+        logger.handlers[:] = [handler]
+        logger.propagate = False
+        logger.setLevel(logging.ERROR if quiet or name == "uvicorn.error" else logging.INFO)

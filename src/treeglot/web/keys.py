@@ -1,0 +1,134 @@
+"""API keys: who may ask, for what, and how much in a minute. A file holds their hashes, never the keys.
+
+A key is 32 random bytes, so a plain SHA-256 of it cannot be reversed or guessed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from treeglot.base.errors import UsageError
+from treeglot.base.files import read_json, write_binary
+from treeglot.base.options import Options, from_table, option, required
+
+RIGHTS = ("translate", "correct", "learn")
+MOST_CLIENTS = 10_000  # without a key, whose use is remembered
+
+
+@dataclass(frozen=True)
+class Key(Options):
+    """An API key, as the file has it."""
+
+    name: str = required("whose it is")
+    digest: str = required("SHA-256 of the key")
+    rights: tuple[str, ...] = option(("translate",), "translate, correct, learn")
+    requests: int = option(0, "requests in a minute; 0: any number", least=0)
+    characters: int = option(0, "characters in a minute; 0: any number", least=0)
+
+    def __post_init__(self) -> None:
+        """Refuses rights that are none."""
+        super().__post_init__()
+        for right in self.rights:
+            if right not in RIGHTS:
+                raise UsageError(f"{right!r} is no right; expected {', '.join(RIGHTS)}", ("rights",))
+
+
+def digest_of(key: str) -> str:
+    """What the file has of a key."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+class Keys:
+    """The keys of a file, read again when it changes."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._stamp: tuple[int, int] | None = None
+        self._keys: tuple[Key, ...] = ()
+
+    def all(self) -> tuple[Key, ...]:
+        """Those of the file; none if there is no file."""
+        try:
+            status = self.path.stat()
+        except FileNotFoundError:
+            self._stamp, self._keys = None, ()
+            return ()
+        stamp = status.st_mtime_ns, status.st_size
+        if stamp != self._stamp:
+            table = read_json(self.path)
+            self._keys = tuple(from_table(Key, entry) for entry in table.get("keys", []))
+            self._stamp = stamp
+        return self._keys
+
+    def find(self, key: str) -> Key | None:
+        """The entry of a key. All entries are compared, each in constant time."""
+        wanted, found = digest_of(key), None
+        for entry in self.all():
+            if hmac.compare_digest(entry.digest, wanted):
+                found = entry
+        return found
+
+    def add(self, name: str, rights: tuple[str, ...], requests: int, characters: int) -> str:
+        """A new key, which only the caller ever sees."""
+        if any(entry.name == name for entry in self.all()):
+            raise UsageError(f"there is a key of the name {name!r} already; expected another name")
+        key = f"tg-{secrets.token_urlsafe(32)}"
+        self._write((*self.all(), Key(name, digest_of(key), rights, requests, characters)))
+        return key
+
+    def remove(self, name: str) -> None:
+        """The key of that name no longer opens anything."""
+        left = tuple(entry for entry in self.all() if entry.name != name)
+        if len(left) == len(self.all()):
+            raise UsageError(f"there is no key of the name {name!r} in {self.path}")
+        self._write(left)
+
+    def _write(self, keys: tuple[Key, ...]) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with write_binary(self.path) as stream:
+            stream.write(json.dumps({"keys": [asdict(key) for key in keys]}, indent=2).encode() + b"\n")
+        self.path.chmod(0o600)
+        self._stamp = None
+
+
+class Meter:
+    """What clients used in the last minute: a bucket for each that fills up steadily.
+
+    >>> now = 0.0
+    >>> meter = Meter(lambda: now)
+    >>> [meter.take("a", 1.0, 2) for _ in range(3)]
+    [0.0, 0.0, 30.0]
+    >>> now = 30.0
+    >>> meter.take("a", 1.0, 2)
+    0.0
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._used: dict[str, tuple[float, float]] = {}  # how much, when
+
+    def take(self, client: str, amount: float, per_minute: float) -> float:
+        """Use so much; the seconds to wait if that is too much, and then nothing is used. 0 is no limit.
+
+        What is more than a minute's worth may be used by a client that has used nothing.
+        """
+        if not per_minute:
+            return 0.0
+        now = self._clock()
+        used, when = self._used.pop(client, (0.0, now))
+        used = max(0.0, used - (now - when) * per_minute / 60)
+        room = max(per_minute - used, 0.0)
+        if amount > room and used > 0:
+            self._used[client] = used, now
+            return 60 * (min(amount, per_minute) - room) / per_minute
+        self._used[client] = used + amount, now
+        while len(self._used) > MOST_CLIENTS:  # the one that was seen least recently
+            del self._used[next(iter(self._used))]
+        return 0.0

@@ -1,0 +1,199 @@
+"""LibreTranslate's interface (https://docs.libretranslate.com): Weblate, Mastodon and browsers speak it."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections import OrderedDict
+from functools import partial
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from treeglot.web import apertium
+from treeglot.web.asking import (
+    Fields,
+    Json,
+    admit,
+    fields_of,
+    model_for,
+    refuse,
+    service_of,
+    texts_of,
+    translated,
+    within,
+)
+from treeglot.web.detect import detect as detect_language
+from treeglot.web.formats import FORMATS, translate_html, translate_named
+from treeglot.web.languages import name
+from treeglot.web.shelf import Served
+from treeglot.web.translate import InTurns, Wish, alternatives
+
+KEPT = 100  # translated files that wait to be fetched
+KEPT_SECONDS = 600.0
+
+
+def field(fields: Fields, name: str) -> str:
+    """A field that has to be there."""
+    value = fields.get(name)
+    if not value:
+        raise refuse(f"Invalid request: missing {name} parameter")
+    if not isinstance(value, str):
+        raise refuse(f"Invalid request: {name} is not a string")
+    return value
+
+
+async def translate(request: Request) -> Response:
+    """`POST /translate`; with `langpair` it is Apertium's."""
+    fields = await fields_of(request)
+    if "langpair" in fields:
+        return await apertium.answer(request, fields)
+    if not fields.get("q"):
+        raise refuse("Invalid request: missing q parameter")
+    source, target = field(fields, "source"), field(fields, "target")
+    texts = texts_of(request, fields["q"])
+    if not isinstance(fields["q"], list):
+        texts = ["\n".join(texts[0].splitlines())] if _is_form(request) else texts
+    kind = fields.get("format") or "text"
+    if kind not in ("text", "html"):
+        raise refuse(f"{kind} format is not supported")
+    number = _number(request, fields.get("alternatives", 0))
+    admit(request, fields, characters=sum(map(len, texts)))
+    models, detected = model_for(request, source, target, texts)
+
+    async def work() -> list[tuple[str, list[str]]]:
+        return [await _one(request, served, text, kind, number) for served, text in zip(models, texts, strict=True)]
+
+    found = await within(request, work())
+    batch = isinstance(fields["q"], list)
+    answer: Fields = {"translatedText": [text for text, _ in found] if batch else found[0][0]}
+    if source.lower() == "auto":
+        languages = [{"confidence": share, "language": code} for code, share in detected]
+        answer["detectedLanguage"] = languages if batch else languages[0]
+    if number:
+        answer["alternatives"] = [others for _, others in found] if batch else found[0][1]
+    return Json(answer)
+
+
+def _is_form(request: Request) -> bool:
+    return "json" not in request.headers.get("content-type", "")
+
+
+def _number(request: Request, value: Any) -> int:
+    most = service_of(request).options.alternatives
+    try:
+        number = int(value or 0)
+    except (TypeError, ValueError):
+        raise refuse(f"Invalid request: alternatives is {str(value)[:20]!r}; expected a number") from None
+    if not 0 <= number <= most:
+        raise refuse(f"Invalid request: alternatives is {number}; expected 0 to {most}")
+    return number
+
+
+async def _one(request: Request, served: Served, text: str, kind: str, number: int) -> tuple[str, list[str]]:
+    """A translation and its alternatives."""
+    if kind == "html":
+        service = service_of(request)
+        service.figures.characters.labels(served.name).inc(len(text))
+        model: Any = InTurns(served.model, service.workers)
+        return await asyncio.to_thread(translate_html, model, text), []
+    found = await translated(request, served, text, Wish(kbest=number + 1))
+    return found.text, alternatives(served.model, found, number) if number else []
+
+
+async def languages(request: Request) -> Response:
+    """`GET /languages`."""
+    shelf = service_of(request).shelf
+    return Json([{"code": c, "name": name(c), "targets": shelf.targets(c)} for c in shelf.languages])
+
+
+async def detect(request: Request) -> Response:
+    """`POST /detect`."""
+    fields = await fields_of(request)
+    text = field(fields, "q")
+    texts_of(request, text)
+    admit(request, fields, characters=len(text))
+    found = await asyncio.to_thread(detect_language, text, service_of(request).shelf.languages)
+    return Json([{"confidence": share, "language": code} for code, share in found])
+
+
+async def health(request: Request) -> Response:
+    """`GET /health`."""
+    return Json({"status": "ok"})
+
+
+async def settings(request: Request) -> Response:
+    """`GET /frontend/settings`."""
+    service = service_of(request)
+    first = next(iter(service.shelf))
+    return Json(
+        {
+            "apiKeys": service.keys is not None,
+            "charLimit": service.options.characters,
+            "frontendTimeout": 500,
+            "keyRequired": service.require_key,
+            "language": {
+                "source": {"code": first.source, "name": name(first.source)},
+                "target": {"code": first.target, "name": name(first.target)},
+            },
+            "suggestions": False,
+            "supportedFilesFormat": list(FORMATS),
+        }
+    )
+
+
+class Made:
+    """Translated files that wait for whoever asked for them, some minutes at most."""
+
+    def __init__(self) -> None:
+        self._files: OrderedDict[str, tuple[float, str, bytes]] = OrderedDict()
+
+    def add(self, name: str, content: bytes) -> str:
+        """Keep a file; the secret that gives it back."""
+        secret = secrets.token_urlsafe(24)
+        self._files[secret] = time.monotonic(), name, content
+        while len(self._files) > KEPT:
+            self._files.popitem(last=False)
+        return secret
+
+    def find(self, secret: str) -> tuple[str, bytes]:
+        """The file of a secret."""
+        while self._files and time.monotonic() - next(iter(self._files.values()))[0] > KEPT_SECONDS:
+            self._files.popitem(last=False)
+        if secret not in self._files:
+            raise refuse("there is no such file, or it was there too long ago", 404)
+        return self._files[secret][1:]
+
+
+async def translate_file(request: Request) -> Response:
+    """`POST /translate_file`: the address of the translated file."""
+    most = service_of(request).options.body
+    async with request.form(max_files=1, max_fields=20, max_part_size=most) as form:
+        fields: Fields = {key: value for key, value in form.items() if isinstance(value, str)}
+        upload: Any = form.get("file")
+        if upload is None or isinstance(upload, str) or not upload.filename:
+            raise refuse("Invalid request: missing file parameter")
+        suffix = "." + upload.filename.rpartition(".")[2].lower()
+        content: bytes = await upload.read()
+    if suffix not in FORMATS:
+        raise refuse(f"Invalid request: file format not supported; expected {', '.join(FORMATS)}")
+    source, target = field(fields, "source"), field(fields, "target")
+    admit(request, fields, characters=len(content))
+    sample = content[:5000].decode("utf-8", "replace")
+    [served], _ = model_for(request, source, target, [sample])
+    model: Any = InTurns(served.model, service_of(request).workers)
+    call = partial(translate_named, model, suffix, content)
+    made = await within(request, asyncio.to_thread(call))
+    kept: Made = request.app.state.made
+    secret = kept.add(f"translated_{served.target}{suffix}", made)
+    return Json({"translatedFileUrl": str(request.url_for("download", secret=secret))})
+
+
+async def download(request: Request) -> Response:
+    """`GET /download_file/SECRET`."""
+    kept: Made = request.app.state.made
+    name, content = kept.find(request.path_params["secret"])
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type="application/octet-stream", headers=headers)

@@ -1,0 +1,218 @@
+"""Treeglot's own interface, /v1/: translations with all that explains them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from treeglot._core import Hypothesis
+from treeglot.base.errors import UsageError
+from treeglot.base.options import Options, from_table, option, required
+from treeglot.decode import Translation
+from treeglot.web.asking import (
+    Fields,
+    Json,
+    Service,
+    admit,
+    fields_of,
+    model_for,
+    refuse,
+    service_of,
+    texts_of,
+    within,
+)
+from treeglot.web.languages import name
+from treeglot.web.shelf import Served
+from treeglot.web.translate import Wish, hypothesis_text, sentences, translate
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class TranslateRequest(Options):
+    """A text to translate, or several."""
+
+    q: str | list[str] = required("a text, or a list of them")
+    model: str = option("", "the name of a model; empty: the first for the languages")
+    source: str = option("auto", "the language of the text, or auto")
+    target: str = option("", "the language to translate to; empty: what the first model gives")
+    kbest: int = option(1, "hypotheses of each sentence", least=1, most=100)
+    trace: bool = option(False, "add derivations, features and dependency trees")
+    stream: bool = option(False, "answer with a line of JSON for each sentence as soon as it is there")
+    api_key: str = option("", "the key, unless a header has it")
+
+
+async def asked(request: Request, schema: Callable[..., T]) -> tuple[T, Fields]:
+    """The fields of a request as `schema` has them; fields that it does not know are refused."""
+    fields = await fields_of(request)
+    try:
+        return from_table(schema, fields), fields
+    except UsageError as error:
+        raise refuse(str(error)) from error
+
+
+def pick(request: Request, asked: Any, texts: list[str]) -> Served:
+    """The model that a request names, or the one for its languages."""
+    shelf = service_of(request).shelf
+    if asked.model:
+        try:
+            return shelf.named(asked.model)
+        except UsageError as error:
+            raise refuse(str(error)) from error
+    if not asked.target:
+        if asked.source == "auto":
+            return next(iter(shelf))
+        found = next((served for served in shelf if shelf.between(asked.source, served.target) is served), None)
+        if found is None:
+            raise refuse(f"{asked.source} is not supported")
+        return found
+    return model_for(request, asked.source, asked.target, ["\\n".join(texts)])[0][0]
+
+
+async def translate_texts(request: Request) -> Response:
+    """`POST /v1/translate`."""
+    wanted, fields = await asked(request, TranslateRequest)
+    texts = texts_of(request, wanted.q)
+    admit(request, fields, characters=sum(map(len, texts)))
+    served = pick(request, wanted, texts)
+    service = service_of(request)
+    service.figures.characters.labels(served.name).inc(sum(map(len, texts)))
+    wish = Wish(wanted.kbest)
+    if wanted.stream:
+        lines = _lines(service, served, texts, wish, wanted.trace)
+        return StreamingResponse(_guarded(service, lines), media_type="application/x-ndjson")
+
+    async def work() -> list[Fields]:
+        found = [await translate(service.workers, served.model, text, wish) for text in texts]
+        return [_text(served, one, wanted.trace) for one in found]
+
+    found = await within(request, work())
+    answer: Fields = {"model": served.name, "digest": served.digest, "translations": found}
+    return Json(answer)
+
+
+def _text(served: Served, found: Translation, trace: bool) -> Fields:
+    """A text, and its sentences with their places in both texts."""
+    parts = found.sentences
+    begin = [0, 0]
+    listed = []
+    for part in parts:
+        spans = found.source_tokens.spans, found.target_tokens.spans
+        sizes = len(part.source_tokens), len(part.target_tokens)
+        own = [spans[side][begin[side] : begin[side] + sizes[side]] for side in (0, 1)]
+        begin = [begin[side] + sizes[side] for side in (0, 1)]
+        listed.append({**describe(served, part, trace), "source_spans": own[0], "target_spans": own[1]})
+    return {"source": found.source, "text": found.text, "sentences": listed, "seconds": round(found.seconds, 6)}
+
+
+def describe(served: Served, found: Translation, trace: bool) -> Fields:
+    """A sentence with its translation: words, their places in it, alignment, and what else is wanted."""
+    entry: Fields = {
+        "source": found.source,
+        "text": found.text,
+        "source_spans": found.source_tokens.spans,
+        "target_spans": found.target_tokens.spans,
+        "alignment": [[i, j] for i, j in found.alignment.links.tolist()],
+        "score": _finite(found.score),
+        "seconds": round(found.seconds, 6),
+    }
+    if found.problem:
+        entry["problem"] = found.problem
+    if found.notes:
+        entry["notes"] = list(found.notes)
+    if len(found.hypotheses) > 1:
+        entry["kbest"] = [
+            {"text": hypothesis_text(served.model, found, h).text, "score": _finite(h.score), **_traced(h, trace)}
+            for h in found.hypotheses
+        ]
+    return entry | _traced(found.best, trace)
+
+
+def _traced(hypothesis: Hypothesis, trace: bool) -> Fields:
+    if not trace:
+        return {}
+    found: Fields = {
+        "features": {name: _finite(value) for name, value in hypothesis.features.items()},
+        "given_by": list(hypothesis.given_by),
+        "derivation": [
+            {
+                "label": step.label,
+                "source": step.source,
+                "target": step.target,
+                "span": list(step.span),
+                "children": step.children,
+                "local": step.local,
+            }
+            for step in hypothesis.derivation.steps
+        ],
+    }
+    if hypothesis.dependency is not None:
+        found["heads"], found["tags"] = hypothesis.dependency.heads.tolist(), hypothesis.dependency.tags
+    return found
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+async def _lines(service: Service, served: Served, texts: list[str], wish: Wish, trace: bool) -> AsyncIterator[bytes]:
+    """A line for each sentence, with its text's number and its place there; a last one that says how it ended."""
+    number = 0
+    for which, text in enumerate(texts):
+        async for (begin, end), found in sentences(service.workers, served.model, text, wish):
+            entry = {"number": which, "begin": begin, "end": end, **describe(served, found, trace)}
+            yield _line(entry)
+            number += 1
+    yield _line({"done": True, "model": served.name, "digest": served.digest, "sentences": number})
+
+
+async def _guarded(service: Service, lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The lines; after the deadline a line with an error instead. The response has begun: its status is 200."""
+    import asyncio
+
+    end = asyncio.get_running_loop().time() + service.options.deadline
+    try:
+        while True:
+            left = end - asyncio.get_running_loop().time()
+            yield await asyncio.wait_for(anext(lines), max(left, 0.001))
+    except StopAsyncIteration:
+        return
+    except asyncio.TimeoutError:
+        yield _line({"error": f"the request took longer than {service.options.deadline:g} s"})
+    finally:
+        await lines.aclose()  # type: ignore[attr-defined]
+
+
+def _line(entry: Fields) -> bytes:
+    return json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
+
+
+async def models(request: Request) -> Response:
+    """`GET /v1/models`."""
+    return Json(
+        {
+            "models": [
+                {
+                    "name": served.name,
+                    "kind": served.model.kind,
+                    "source": served.source,
+                    "target": served.target,
+                    "source_name": name(served.source),
+                    "target_name": name(served.target),
+                    "digest": served.digest,
+                    "rules": len(served.model.translator.table),
+                    "parses": served.model.reader.open_parser is not None,
+                    "weights": dict(served.model.weights),
+                    "search": dataclasses.asdict(served.model.translator.options),
+                }
+                for served in service_of(request).shelf
+            ]
+        }
+    )

@@ -1,0 +1,173 @@
+"""The process that serves, or several that share a socket and the models' memory."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import signal
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from treeglot.base.errors import TreeglotError
+from treeglot.web.options import ServeOptions
+
+log = logging.getLogger("treeglot.web")
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+HEADER_BYTES = 32_768
+KEEP_ALIVE = 30
+RESTARTS = 5  # of processes that end by themselves right away, after which the service ends
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket for clients; the port 0 takes a free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except OSError as error:
+        raise TreeglotError(f"cannot listen on {host}:{port}: {error.strerror}") from error
+
+
+def address(listening: socket.socket) -> str:
+    """Where to find it."""
+    host, port = listening.getsockname()[:2]
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+
+
+class Connection(H11Protocol):
+    """A connection that is closed if a request's headers do not arrive in time."""
+
+    def __init__(self, *arguments: Any, patience: float, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self._patience = patience
+        self._late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """The clock starts."""
+        super().connection_made(transport)
+        self._late = self.loop.call_later(self._patience, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        """It starts again with the first byte of every later request, and stops when the headers are complete."""
+        if self._late is None and (self.cycle is None or self.cycle.response_complete):
+            self._late = self.loop.call_later(self._patience, self.transport.close)
+        before = self.cycle
+        super().data_received(data)
+        if self.cycle is not before and self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The clock stops."""
+        if self._late is not None:
+            self._late.cancel()
+        super().connection_lost(exc)
+
+
+class Server(uvicorn.Server):
+    """Ends on a signal when the running requests are answered, and then simply returns."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Hears signals, and takes back what heard them before."""
+        before = {number: signal.signal(number, self.handle_exit) for number in SIGNALS}
+        woken = signal.set_wakeup_fd(-1)  # the command line ends a process soon after a signal; this one drains
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            signal.set_wakeup_fd(woken)
+
+
+def serve(app: Any, listening: socket.socket, options: ServeOptions, trust_proxy: bool = False) -> None:
+    """Serve an application until a signal ends it."""
+
+    def connection(*arguments: Any, **more: Any) -> Connection:
+        return Connection(*arguments, patience=options.patience, **more)
+
+    config = uvicorn.Config(
+        app,
+        http=connection,  # type: ignore[arg-type]
+        ws="none",
+        lifespan="on",
+        loop="auto",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=trust_proxy,
+        limit_concurrency=options.connections,
+        timeout_keep_alive=KEEP_ALIVE,
+        timeout_graceful_shutdown=round(options.drain),
+        h11_max_incomplete_event_size=HEADER_BYTES,
+    )
+    Server(config).run(sockets=[listening])
+
+
+def serve_processes(run: Callable[[], None], number: int) -> None:
+    """Run `run` in so many processes, made of this one; one that dies is replaced. A signal ends them all.
+
+    What this process has loaded is theirs, without being loaded again.
+    """
+    gc.freeze()
+    children: set[int] = set()
+    ending = False
+
+    def tell(number: int, frame: FrameType | None) -> None:
+        nonlocal ending
+        ending = True
+        for child in children:
+            os.kill(child, signal.SIGTERM)
+
+    before = {one: signal.signal(one, tell) for one in SIGNALS}
+    woken = signal.set_wakeup_fd(-1)
+    failed = 0
+    try:
+        while True:
+            while len(children) < number and not ending:
+                _fork(run, children)
+            if not children:
+                break
+            child, status = os.wait()
+            children.discard(child)
+            if ending:
+                continue
+            failed = failed + 1 if os.WIFEXITED(status) else 0
+            log.error("process ended", extra={"fields": {"process": child, "status": status}})
+            if failed > RESTARTS:
+                tell(signal.SIGTERM, None)
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+        signal.set_wakeup_fd(woken)
+    if failed > RESTARTS:
+        raise TreeglotError(f"{failed} processes ended by themselves; the log says why")
+
+
+def _fork(run: Callable[[], None], children: set[int]) -> None:
+    """One more process. Signals wait until it is known, and until it has left its parent's handlers behind."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    child = os.fork()
+    if child:
+        children.add(child)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+        return
+    status = 1
+    try:
+        for one in SIGNALS:
+            signal.signal(one, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+        run()
+        status = 0
+    except BaseException:
+        log.exception("process failed")
+    finally:
+        os._exit(status)

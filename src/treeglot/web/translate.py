@@ -1,0 +1,167 @@
+"""From a text to its sentences, and from their translations to that of the text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, TypeAlias
+
+from treeglot._core import Hypothesis, Tokens
+from treeglot.decode import Translation
+from treeglot.decode.translation import Texts, join_translations, place_words, tokens
+from treeglot.models import Model
+from treeglot.models.reading import shorter
+from treeglot.web.work import Workers
+
+Place: TypeAlias = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is wanted of a model besides a translation."""
+
+    kbest: int = 1
+    options: Mapping[str, Any] = field(default_factory=dict)  # of `Model.translate_batch`
+
+
+def cut(model: Model, text: str) -> list[tuple[Place, Tokens]]:
+    """The sentences of a text at their places, as `Model.translate` has them.
+
+    A model that takes words has a sentence a line.
+    """
+    if model.text is None:
+        lines = re.finditer(r"[^\n]*[^\s][^\n]*", text)
+        return [((line.start(), line.end()), _words(line.group())) for line in lines]
+    places = model.text.source.split(text)
+    found = model.text.source.tokenise([text[begin:end] for begin, end in places])
+    return [piece for place, sentence in zip(places, found, strict=True) for piece in shorter(place, sentence)]
+
+
+def _words(line: str) -> Tokens:
+    found = list(re.finditer("[^ ]+", line))
+    return Tokens(line, [word.group() for word in found], [word.span() for word in found])
+
+
+def one(model: Model, sentence: Tokens, wish: Wish) -> Translation:
+    """The translation of one sentence."""
+    [found] = model.translate_batch([sentence.words], wish.kbest, wish.kbest > 1, **wish.options)
+    parser: Any = model.reader.parser
+    if hasattr(parser, "places"):
+        parser.places.clear()  # a parser keeps the numbers of sentences; a service has no end of them
+    return found.with_texts(Texts(sentence, found.target_tokens))
+
+
+def joined(model: Model, text: str, places: Iterable[Place], parts: list[Translation]) -> Translation:
+    """The translation of a text."""
+    spaces = model.text is None or model.text.target.language.spaces
+    return join_translations(text, list(places), parts, spaces)
+
+
+async def sentences(workers: Workers, model: Model, text: str, wish: Wish) -> AsyncIterator[tuple[Place, Translation]]:
+    """The translations of a text's sentences, one by one."""
+    [pieces] = await workers.all([partial(cut, model, text)])
+    calls = [partial(one, model, sentence, wish) for _, sentence in pieces]
+    number = 0
+    async for found in workers.each(calls):
+        yield pieces[number][0], found
+        number += 1
+
+
+async def translate(workers: Workers, model: Model, text: str, wish: Wish = Wish()) -> Translation:  # noqa: B008
+    """The translation of a text, the same as `Model.translate` gives."""
+    found = [each async for each in sentences(workers, model, text, wish)]
+    return joined(model, text, [place for place, _ in found], [part for _, part in found])
+
+
+class InTurns:
+    """A model whose batches take turns with the sentences of other requests; for threads."""
+
+    def __init__(self, model: Model, workers: Workers) -> None:
+        self._model = model
+        self._workers = workers
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def translate_batch(
+        self, sources: Iterable[Any], kbest: int = 1, distinct: bool = False, threads: int = 1, **options: Any
+    ) -> list[Translation]:
+        """The same as the model's."""
+
+        def call(source: Any) -> Translation:
+            return self._model.translate_batch([source], kbest, distinct, **options)[0]
+
+        return self._workers.wait([partial(call, source) for source in sources])
+
+    def translate(self, source: Any, **options: Any) -> Translation:
+        """The same as the model's."""
+        return self.translate_batch([source], **options)[0]
+
+
+def alternatives(model: Model, translation: Translation, number: int) -> list[str]:
+    """Other translations of a text, at most so many: one sentence differs from the best in each.
+
+    The closest in score come first.
+    """
+    parts = translation.sentences
+    others = sorted(
+        (part.score - hypothesis.score, place, rank)
+        for place, part in enumerate(parts)
+        for rank, hypothesis in enumerate(part.hypotheses[1:], 1)
+    )
+    found: dict[str, None] = {}
+    for _, place, rank in others:
+        if len(found) == number:
+            break
+        text = _replaced(model, translation, place, parts[place].hypotheses[rank])
+        if text != translation.text:
+            found[text] = None
+    return list(found)
+
+
+def _replaced(model: Model, translation: Translation, place: int, hypothesis: Hypothesis) -> str:
+    """The text with another hypothesis of the sentence at `place`."""
+    part = translation.sentences[place]
+    new = hypothesis_text(model, part, hypothesis).text
+    if len(translation.sentences) == 1:  # its text has the blanks around it
+        bare = part.text.strip()
+        return part.text.replace(bare, new) if bare else part.text
+    begin = 0
+    for other in translation.sentences[:place]:
+        begin = translation.text.index(other.text, begin) + len(other.text)
+    begin = translation.text.index(part.text, begin)
+    return translation.text[:begin] + new + translation.text[begin + len(part.text) :]
+
+
+def hypothesis_text(model: Model, part: Translation, hypothesis: Hypothesis) -> Tokens:
+    """The text of a hypothesis of one sentence."""
+    words = tokens(hypothesis.text)
+    if model.text is None:
+        return place_words(words)
+    [cased] = model.text.target.unfold([words])
+    for place, word in passed(hypothesis):
+        cased[place] = part.source_tokens.words[word]
+    return model.text.target.detokenise([cased])[0]
+
+
+def passed(hypothesis: Hypothesis) -> Iterator[Place]:
+    """The words of the output that are source words unchanged: their places there and in the source."""
+    steps = hypothesis.derivation.steps
+    for place, step in enumerate(hypothesis.given_by):
+        used = steps[step]
+        if used.local and used.source == used.target and used.span[1] - used.span[0] == 1:
+            yield place, used.span[0]
+
+
+def marked(translation: Translation, mark: str = "*") -> str:
+    """The text with a mark before every word that is not translated."""
+    text, places = translation.text, []
+    offset = 0
+    for part in translation.sentences:
+        places += [offset + place for place, _ in passed(part.best)]
+        offset += len(part.best.given_by)
+    for begin, _ in sorted((translation.target_tokens.spans[place] for place in places), reverse=True):
+        text = text[:begin] + mark + text[begin:]
+    return text

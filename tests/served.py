@@ -1,0 +1,88 @@
+"""Small models to serve, and a client for them without a network."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from treeglot import sample
+from treeglot.corpus import Corpus
+from treeglot.models import train
+from treeglot.models.kinds import find_kind
+from treeglot.parse import ParserTraining, treebank
+from treeglot.parse.train import train_in
+from treeglot.syntax import write
+from treeglot.text import TextPipeline, TextSettings, TextSide
+from treeglot.text.languages import find_language
+from treeglot.text.side import lowered, untokenise
+
+PAIRS = sample.split(sample.read_pairs(150))["train"]
+SOURCE = [pair.source_tree.words for pair in PAIRS]
+TARGET = [pair.target_tree.words for pair in PAIRS]
+ZH = [tokens.text for tokens in untokenise(SOURCE, find_language("zh"))]
+EN = [tokens.text[0].upper() + tokens.text[1:] for tokens in untokenise(TARGET, find_language("en"))]
+QUICK = ParserTraining(cycles=0, split_iterations=2, merge_iterations=1, smooth_iterations=1, signature="chinese")
+
+
+def train_models(folder: Path, kinds: tuple[str, ...] = ("hiero",)) -> list[str]:
+    """Models from Chinese to English, a folder each."""
+    chinese = TextSide.learn(TextSettings("zh", "learnt"), ZH, [" ".join(words) for words in SOURCE])
+    text = TextPipeline(chinese, TextSide.learn(TextSettings("en"), EN))
+    write(folder / "zh.tree", [pair.source_tree for pair in PAIRS])
+    write(folder / "zh.txt", SOURCE)
+    write(folder / "en.txt", lowered(TARGET))
+    write(folder / "links.align", [pair.alignment for pair in PAIRS])
+    for kind in kinds:
+        names = {"target": "en.txt", "alignments": "links.align"}
+        parses = find_kind(kind).parses
+        names |= {"source_trees": "zh.tree"} if parses else {"source": "zh.txt"}
+        if parses and not (folder / "grammar").exists():
+            train_in(folder / "grammar", treebank([pair.source_tree for pair in PAIRS], QUICK)[0], QUICK)
+        corpus = Corpus(**{name: folder / file for name, file in names.items()})
+        options = find_kind(kind).options(lm_order=2)
+        train(kind, corpus, folder / kind, options, text=text, parser=folder / "grammar" if parses else "")
+    return [str(folder / kind) for kind in kinds]
+
+
+def service(places: list[str], keys: Any = None, require_key: bool = False, clock: Any = None, **options: Any) -> Any:
+    """A service of models that looks at no folder by itself."""
+    from treeglot.web.asking import Service
+    from treeglot.web.keys import Meter
+    from treeglot.web.options import ServeOptions
+    from treeglot.web.shelf import Shelf
+    from treeglot.web.work import Workers
+
+    limits = ServeOptions(**{"reload": 0.0, **options})
+    made = Service(Shelf(places), Workers(2, limits.waiting), limits, keys, require_key)
+    if clock is not None:
+        made.meter = Meter(clock)
+    return made
+
+
+class Client:
+    """A client of a service, in this process: no network, no ports."""
+
+    def __init__(self, made: Any) -> None:
+        from treeglot.web.app import make_app
+
+        self.app = make_app(made)
+
+    def ask(self, method: str, path: str, **more: Any) -> Any:
+        """One request."""
+        import httpx
+
+        async def send() -> Any:
+            transport = httpx.ASGITransport(self.app)
+            async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+                return await client.request(method, path, **more)
+
+        return asyncio.run(send())
+
+    def get(self, path: str, **more: Any) -> Any:
+        """GET."""
+        return self.ask("GET", path, **more)
+
+    def post(self, path: str, **more: Any) -> Any:
+        """POST."""
+        return self.ask("POST", path, **more)

@@ -1,0 +1,120 @@
+"""The service as a process: a real socket on a free port of loopback, and the clients that others wrote."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import served
+from served import ZH
+
+import treeglot
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> treeglot.Model:
+    [place] = served.train_models(tmp_path_factory.mktemp("web"))
+    return treeglot.load(place)
+
+
+@contextmanager
+def running(model: treeglot.Model, *more: str) -> Iterator[tuple[str, Any]]:
+    """`treeglot serve` on a free port: its address and its process."""
+    command = [sys.executable, "-m", "treeglot", "serve", str(model.directory), "--port", "0", *more]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            for line in process.stderr:
+                if found := re.search(r"serving on (\S+)", line):
+                    yield found[1], process
+                    break
+            else:
+                raise AssertionError(f"it ended with {process.wait()}")
+        finally:
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def address(model: treeglot.Model) -> Iterator[str]:
+    with running(model) as (found, _):
+        yield found
+
+
+def test_the_client_of_libretranslate(address: str, model: treeglot.Model) -> None:
+    from libretranslatepy import LibreTranslateAPI
+
+    client = LibreTranslateAPI(address)
+    assert client.translate(ZH[0], "zh", "en") == model.translate(ZH[0]).text
+    assert client.detect("An old house by the sea.")[0]["language"] == "en"
+    assert [language["code"] for language in client.languages()] == ["zh", "en"]
+
+
+def test_the_client_of_deepl(address: str, model: treeglot.Model) -> None:
+    import deepl
+
+    client = deepl.Translator("anything", server_url=address.rstrip("/"))
+    try:
+        found = client.translate_text([ZH[0], ZH[1]], target_lang="EN-US")
+        assert [each.text for each in found] == [model.translate(text).text for text in ZH[:2]]
+        assert found[0].detected_source_lang == "ZH"
+        assert [language.code for language in client.get_source_languages()] == ["ZH"]
+        assert not client.get_usage().any_limit_reached
+        with pytest.raises(deepl.DeepLException, match="ZH to DE is not supported"):
+            client.translate_text(ZH[0], source_lang="ZH", target_lang="DE")
+    finally:
+        client.close()
+
+
+def get(address: str, path: str) -> bytes:
+    with urllib.request.urlopen(address + path) as answer:
+        found: bytes = answer.read()
+    return found
+
+
+def test_running_requests_are_answered_before_the_end(model: treeglot.Model) -> None:
+    """After SIGTERM no connection is taken; what has begun is answered; the exit code is 0."""
+    body = b'{"q": "%s", "source": "zh", "target": "en"}' % ZH[0].encode()
+    head = b"POST /translate HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+    with running(model) as (address, process):
+        assert get(address, "health") == b'{"status":"ok"}'
+        port = int(address.rstrip("/").rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port)) as begun:
+            begun.sendall(head % len(body) + body[:10])
+            get(address, "health")  # by now the request has begun
+            process.send_signal(signal.SIGTERM)
+            while True:  # until it takes no more connections
+                try:
+                    socket.create_connection(("127.0.0.1", port)).close()
+                except ConnectionRefusedError:
+                    break
+            begun.sendall(body[10:])
+            answer = b"".join(iter(lambda: begun.recv(65536), b""))
+        assert answer.startswith(b"HTTP/1.1 200"), answer
+        assert process.wait(60) == 0
+
+
+def test_a_process_that_is_killed_is_replaced(model: treeglot.Model) -> None:
+    with running(model, "--processes", "2", "--threads", "1") as (address, process):
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        if not children.exists():
+            pytest.skip("there is no /proc here")
+        while len(first := children.read_text().split()) < 2:
+            pass
+        get(address, "health")
+        os.kill(int(first[0]), signal.SIGKILL)
+        while len(now := children.read_text().split()) < 2 or first[0] in now:
+            pass
+        for _ in range(4):
+            assert get(address, "health") == b'{"status":"ok"}'
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
