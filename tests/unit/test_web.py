@@ -52,6 +52,18 @@ def test_libretranslate_lists(client: Any, model: treeglot.Model) -> None:
     assert found.json() == {"translatedText": [model.translate(text).text for text in ZH[:3]]}
 
 
+def test_libretranslate_html(client: Any, model: treeglot.Model) -> None:
+    """As Mastodon sends it: always HTML."""
+    given = {"q": [f"<p>{ZH[0]}</p>"], "source": "zh", "target": "en", "format": "html"}
+    [found] = client.post("/translate", json=given).json()["translatedText"]
+    assert found == model.translate_html(f"<p>{ZH[0]}</p>")
+    assert found.startswith("<p>")
+    hostile = f"<p onclick='x()'>{ZH[0]}<script>alert(1)</script><b" + "<i>" * 300
+    assert client.post("/translate", json=given | {"q": hostile}).status_code == 200
+    deepl = {"text": [f"<b>{ZH[0]}</b>"], "target_lang": "EN-GB", "tag_handling": "html"}
+    assert client.post("/v2/translate", json=deepl).json()["translations"][0]["text"].startswith("<b>")
+
+
 def test_libretranslate_auto_and_alternatives(client: Any, model: treeglot.Model) -> None:
     found = client.post("/translate", json={"q": ZH[0], "source": "auto", "target": "en", "alternatives": 3}).json()
     assert set(found) == {"translatedText", "detectedLanguage", "alternatives"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -22,6 +23,7 @@ from treeglot.web.guard import Guard
 
 log = logging.getLogger("treeglot.web")
 
+DOCUMENTS = 64  # that are taken apart and put together at a time
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -90,6 +92,7 @@ def make_app(service: Service) -> Any:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(DOCUMENTS))
         seconds = service.options.reload
         watching = asyncio.create_task(service.shelf.watch(seconds)) if seconds else None
         yield

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -20,7 +20,7 @@ from treeglot.web.guard import Figures
 from treeglot.web.keys import Key, Keys, Meter
 from treeglot.web.options import ServeOptions
 from treeglot.web.shelf import Served, Shelf
-from treeglot.web.translate import Wish, translate
+from treeglot.web.translate import InTurns, Wish, translate
 from treeglot.web.work import BusyError, Workers
 
 T = TypeVar("T")
@@ -198,6 +198,15 @@ async def translated(request: Request, served: Served, text: str, wish: Wish = W
     service = service_of(request)
     service.figures.characters.labels(served.name).inc(len(text))
     return await translate(service.workers, served.model, text, wish)
+
+
+async def with_model(request: Request, served: Served, call: Callable[[Any], T]) -> T:
+    """What `call` gives for the model, in a thread of its own; its sentences take turns with others."""
+    model = InTurns(served.model, service_of(request).workers)
+    try:
+        return await asyncio.to_thread(call, model)
+    finally:
+        model.stop()
 
 
 async def within(request: Request, work: Awaitable[T]) -> T:

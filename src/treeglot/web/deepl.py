@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import Any
+from functools import partial
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,12 +17,12 @@ from treeglot.web.asking import (
     service_of,
     texts_of,
     translated,
+    with_model,
     within,
 )
-from treeglot.web.formats import translate_html
+from treeglot.web.formats import translate_text_html
 from treeglot.web.languages import name, normal
 from treeglot.web.shelf import Served
-from treeglot.web.translate import InTurns
 
 REGIONS = {"en": ("EN-US", "EN-GB"), "pt": ("PT-BR", "PT-PT")}  # targets, which have a region
 
@@ -57,8 +56,7 @@ async def translate(request: Request) -> Response:
 
 async def _one(request: Request, served: Served, text: str, html: bool) -> Fields:
     if html:
-        model: Any = InTurns(served.model, service_of(request).workers)
-        made = await asyncio.to_thread(translate_html, model, text)
+        made = await with_model(request, served, partial(translate_text_html, text))
     else:
         made = (await translated(request, served, text)).text
     return {"detected_source_language": normal(served.source).upper(), "text": made}

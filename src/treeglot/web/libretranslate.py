@@ -23,13 +23,14 @@ from treeglot.web.asking import (
     service_of,
     texts_of,
     translated,
+    with_model,
     within,
 )
 from treeglot.web.detect import detect as detect_language
-from treeglot.web.formats import FORMATS, translate_html, translate_named
+from treeglot.web.formats import FORMATS, translate_named, translate_text_html
 from treeglot.web.languages import name
 from treeglot.web.shelf import Served
-from treeglot.web.translate import InTurns, Wish, alternatives
+from treeglot.web.translate import Wish, alternatives
 
 KEPT = 100  # translated files that wait to be fetched
 KEPT_SECONDS = 600.0
@@ -97,8 +98,7 @@ async def _one(request: Request, served: Served, text: str, kind: str, number: i
     if kind == "html":
         service = service_of(request)
         service.figures.characters.labels(served.name).inc(len(text))
-        model: Any = InTurns(served.model, service.workers)
-        return await asyncio.to_thread(translate_html, model, text), []
+        return await with_model(request, served, partial(translate_text_html, text)), []
     found = await translated(request, served, text, Wish(kbest=number + 1))
     return found.text, alternatives(served.model, found, number) if number else []
 
@@ -183,9 +183,7 @@ async def translate_file(request: Request) -> Response:
     admit(request, fields, characters=len(content))
     sample = content[:5000].decode("utf-8", "replace")
     [served], _ = model_for(request, source, target, [sample])
-    model: Any = InTurns(served.model, service_of(request).workers)
-    call = partial(translate_named, model, suffix, content)
-    made = await within(request, asyncio.to_thread(call))
+    made = await within(request, with_model(request, served, partial(translate_named, suffix, content)))
     kept: Made = request.app.state.made
     secret = kept.add(f"translated_{served.target}{suffix}", made)
     return Json({"translatedFileUrl": str(request.url_for("download", secret=secret))})

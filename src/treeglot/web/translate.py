@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias
 
+from treeglot import _core
 from treeglot._core import Hypothesis, Tokens
 from treeglot.decode import Translation
 from treeglot.decode.translation import Texts, join_translations, place_words, tokens
 from treeglot.models import Model
-from treeglot.models.reading import shorter
+from treeglot.models.reading import passed, shorter
 from treeglot.web.work import Workers
 
 Place: TypeAlias = tuple[int, int]
@@ -81,6 +83,14 @@ class InTurns:
     def __init__(self, model: Model, workers: Workers) -> None:
         self._model = model
         self._workers = workers
+        self._stopped = False
+        self._futures: list[Future[Translation]] = []
+
+    def stop(self) -> None:
+        """Give up what waits."""
+        self._stopped = True
+        for future in self._futures:
+            future.cancel()
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._model, name)
@@ -93,7 +103,10 @@ class InTurns:
         def call(source: Any) -> Translation:
             return self._model.translate_batch([source], kbest, distinct, **options)[0]
 
-        return self._workers.wait([partial(call, source) for source in sources])
+        self._futures = self._workers.submit([partial(call, source) for source in sources])
+        if self._stopped:
+            self.stop()
+        return [future.result() for future in self._futures]
 
     def translate(self, source: Any, **options: Any) -> Translation:
         """The same as the model's."""
@@ -141,18 +154,9 @@ def hypothesis_text(model: Model, part: Translation, hypothesis: Hypothesis) -> 
     if model.text is None:
         return place_words(words)
     [cased] = model.text.target.unfold([words])
-    for place, word in passed(hypothesis):
+    for word, place in passed(Translation(_core.Translation(part.given, part.words, [hypothesis]))):
         cased[place] = part.source_tokens.words[word]
     return model.text.target.detokenise([cased])[0]
-
-
-def passed(hypothesis: Hypothesis) -> Iterator[Place]:
-    """The words of the output that are source words unchanged: their places there and in the source."""
-    steps = hypothesis.derivation.steps
-    for place, step in enumerate(hypothesis.given_by):
-        used = steps[step]
-        if used.local and used.source == used.target and used.span[1] - used.span[0] == 1:
-            yield place, used.span[0]
 
 
 def marked(translation: Translation, mark: str = "*") -> str:
@@ -160,7 +164,7 @@ def marked(translation: Translation, mark: str = "*") -> str:
     text, places = translation.text, []
     offset = 0
     for part in translation.sentences:
-        places += [offset + place for place, _ in passed(part.best)]
+        places += [offset + place for _, place in passed(part)]
         offset += len(part.best.given_by)
     for begin, _ in sorted((translation.target_tokens.spans[place] for place in places), reverse=True):
         text = text[:begin] + mark + text[begin:]

@@ -56,15 +56,6 @@ class Workers:
         """All results, in order."""
         return [result async for result in self.each(calls)]
 
-    def wait(self, calls: Sequence[Call[T]]) -> list[T]:
-        """The same for a thread; if it fails, the calls that wait are given up."""
-        futures = self.submit(calls)
-        try:
-            return [future.result() for future in futures]
-        finally:
-            for future in futures:
-                future.cancel()
-
     def end(self) -> None:
         """The threads end after what they do now."""
         with self._changed:
