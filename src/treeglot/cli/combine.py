@@ -14,7 +14,12 @@ from treeglot.cli.parameters import FILE, set_values
 
 
 def combine(
-    lists: Annotated[list[str], typer.Argument(help="K-best lists of the same sentences: FILE or NAME=FILE.")],
+    lists: Annotated[
+        list[str],
+        typer.Argument(
+            help="K-best lists of the same sentences: FILE or NAME=FILE, in the same order whenever weights are shared."
+        ),
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output."), FILE] = Path("-"),
     size: Annotated[int, typer.Option(help="How many of each sentence's hypotheses count.")] = 200,
     refs: Annotated[
@@ -47,9 +52,9 @@ def combine(
     if save is not None and not refs:
         raise UsageError("--save is for tuned weights; expected --refs, too")
     options = from_table(ConsensusOptions, set_values(settings))
-    named = [_named(each) for each in lists]
+    named = [_named(each, place) for place, each in enumerate(lists, 1)]
     if len({name for name, _ in named}) < len(named):
-        raise UsageError("two lists have the same name; expected NAME=FILE to tell them apart")
+        raise UsageError("two lists have the same name; expected another NAME=FILE")
     systems = {name: read_lists(path, size) for name, path in named}
     sentences = max(len(each) for each in systems.values())
     if not sentences:
@@ -63,7 +68,7 @@ def combine(
         found += [[] for _ in range(sentences - len(found))]
         missing = sum(not each for each in found)
         if missing:
-            warn(f"{name} has nothing for {missing:,} of {sentences:,} sentences; the others decide there")
+            warn(f"list {name} has nothing for {missing:,} of {sentences:,} sentences; the others decide there")
     combination = Combination(systems, options)
     chosen = read_weights(weights) if weights is not None else None
     if references:
@@ -80,6 +85,7 @@ def combine(
         stream.write("".join(f"{text}\n" for text in combination.best(chosen)).encode())
 
 
-def _named(text: str) -> tuple[str, Path]:
+def _named(text: str, place: int) -> tuple[str, Path]:
+    """A list's name and file; without a name, its place, which is the same for dev and test."""
     name, equals, path = text.partition("=")
-    return (name, Path(path)) if equals else (Path(text).name.partition(".")[0], Path(text))
+    return (name, Path(path)) if equals else (str(place), Path(text))

@@ -8,9 +8,10 @@ of the linear gain, or are tuned.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from treeglot.base.errors import FormatError
 from treeglot.base.files import PathLike
@@ -82,21 +83,19 @@ class Combination:
         names = ["words", *(f"ngram_{n + 1}" for n in range(ORDER))]
         return names + [f"{kind}_{name}" for kind in ("agree", "own") for name in self.names]
 
+    def rows(self, found: Agreement) -> npt.NDArray[np.float64]:
+        """The features of one sentence's texts, row by row."""
+        means, each = found.ngrams.mean(axis=1), found.ngrams @ self.options.ngram_weights()
+        return np.column_stack([found.words, means, each, found.own])
+
     def kbest(self) -> KBest:
         """The texts with their features."""
-        weights = np.array(self.options.ngram_weights())
-        names = self.features
-
-        def rows(found: Agreement) -> Any:
-            means, each = found.ngrams.mean(axis=1), found.ngrams @ weights
-            return np.column_stack([found.words, means, each, found.own]).tolist()
-
-        return KBest.of(
-            [
-                [(text, dict(zip(names, row, strict=True))) for text, row in zip(found.texts, rows(found), strict=True)]
-                for found in self.found
-            ]
-        )
+        names, texts = self.features, [text for found in self.found for text in found.texts]
+        first = np.cumsum([0, *(len(found.texts) for found in self.found)], dtype=np.uint32)
+        values = np.concatenate([np.zeros((0, len(names))), *map(self.rows, self.found)]).astype(np.float32)
+        ends = np.arange(len(texts) + 1, dtype=np.uint64) * len(names)
+        features = np.tile(np.arange(len(names), dtype=np.uint32), len(texts))
+        return KBest(names, first, texts, ends, features, values.ravel())
 
     def start(self) -> dict[str, float]:
         """The weights of the linear gain, every system alike."""
@@ -104,14 +103,9 @@ class Combination:
 
     def best(self, weights: Mapping[str, float] | None = None) -> list[str]:
         """The best text of each sentence; nothing where no system has one."""
-        pool = self.kbest()
         weighed = self.start() if weights is None else weights
-        values = pool.values * np.array([weighed.get(name, 0.0) for name in pool.names])[pool.features]
-        sums = np.concatenate([[0.0], np.cumsum(values)])
-        first = pool.first_feature.astype(np.int64)
-        scores = sums[first[1:]] - sums[first[:-1]]
-        places = zip(pool.first[:-1].tolist(), pool.first[1:].tolist(), strict=True)
-        return [pool.texts[b + int(np.argmax(scores[b:e]))] if b < e else "" for b, e in places]
+        each = np.array([weighed.get(name, 0.0) for name in self.features])
+        return [found.texts[int(np.argmax(self.rows(found) @ each))] if found.texts else "" for found in self.found]
 
     def tuned(
         self, references: Sequence[Sequence[str]], metric: Bleu | None = None, method: str = "mira", seed: int = 1
