@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import re
+import sys
+import zipfile
 from collections.abc import Sequence
+from html import unescape
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,9 +16,10 @@ import pytest
 from treeglot import UsageError
 from treeglot._core import Derivation, Hypothesis, Step, Tokens
 from treeglot._core import Translation as Found
+from treeglot.base.errors import FormatError
 from treeglot.decode import Translation
 from treeglot.decode.translation import Texts, join_translations
-from treeglot.documents import translate_html
+from treeglot.documents import translate_file, translate_html
 from treeglot.documents.inline import Begin, End, Object, translate_segments
 from treeglot.text import TextPipeline, TextSettings, TextSide
 from treeglot.text.protected import Protected, split_protected, tokenise_protected
@@ -131,6 +138,226 @@ def test_a_model_of_words_has_no_documents() -> None:
     model.text = None  # type: ignore[assignment]
     with pytest.raises(UsageError, match="the model takes words, which no document has"):
         translate_html(model, "a")
+
+
+@pytest.mark.parametrize("size", [1, 4_000])
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<!--",
+        "<a ",
+        '<a b="',
+        "<a b=",
+        "<",
+        "&",
+        "</",
+        "<b>",
+        "<![CDATA[",
+        "<script>",
+        "<p translate=no>",
+        "<b id=x>",
+        "</b>",
+    ],
+)
+def test_odd_markup_stays(piece: str, size: int) -> None:
+    """However much of it there is: a page of many megabytes must not take hours."""
+    made = translate_html(Reversing(), "rot <i>haus</i>.<p>" + piece * size)
+    assert made.startswith("<i>house</i> red.<p>")
+    assert unescape(made[len("<i>house</i> red.<p>") :]) == piece * size
+
+
+def test_many_elements_within_each_other_and_beside_each_other() -> None:
+    made = translate_html(Reversing(), "<b>" * 1000 + "rot haus" + "</b>" * 1000 + "<u id=x>a</u> " * 1000)
+    assert made.count("<b>") == made.count("</b>") == 1000
+    assert made.count("<u id=x>") == 1000
+
+
+def in_file(tmp_path: Path, name: str, content: str | bytes) -> bytes:
+    """The translation of a file."""
+    data = content.encode() if isinstance(content, str) else content
+    (tmp_path / name).write_bytes(data)
+    translate_file(Reversing(), tmp_path / name, tmp_path / "out")
+    return (tmp_path / "out").read_bytes()
+
+
+def test_text_keeps_its_lines(tmp_path: Path) -> None:
+    given = "\ufeffRot haus.\r\n\r\n  Rot ist.  Rot steht.\t\n---\n"
+    wanted = "\ufeffhouse red.\r\n\r\n  is red.  stands red.\t\n---\n"
+    assert in_file(tmp_path, "a.txt", given).decode() == wanted
+
+
+def test_pages_keep_their_encoding(tmp_path: Path) -> None:
+    page = '<meta charset="latin-1"><p>Häuser rot.</p>'
+    assert in_file(tmp_path, "a.HTML", page.encode("latin-1")) == page.replace("Häuser rot", "red Häuser").encode(
+        "latin-1"
+    )
+    assert in_file(tmp_path, "a.htm", "Häuser rot.") == "red Häuser.".encode()
+
+
+XLIFF = """<?xml version="1.0" encoding="UTF-8"?>
+<xliff xmlns="urn:oasis:names:tc:xliff:document:1.2" version="1.2"><file source-language="de"><body>
+<trans-unit id="1"><source>rot <g id="1">haus</g><x id="2"/>.</source></trans-unit>
+<trans-unit id="2"><source>rot haus.</source><target>done</target></trans-unit>
+<trans-unit id="3" translate="no"><source>rot haus.</source></trans-unit>
+<trans-unit id="4"><source>rot <mrk mtype="protected">der</mrk> a.</source>
+<target state="new">old<x id="1"/></target></trans-unit>
+<group translate="no"><trans-unit id="5"><source>rot haus.</source></trans-unit></group>
+</body></file></xliff>
+"""
+
+
+def test_xliff(tmp_path: Path) -> None:
+    made = in_file(tmp_path, "a.xliff", XLIFF).decode()
+    state = 'state="needs-review-translation" state-qualifier="leveraged-mt"'
+    first = f'.</source><target {state}><g id="1">house</g><x id="2"/> red.</target></trans-unit>'
+    fourth = f'<target {state}>a <mrk mtype="protected">der</mrk> red.</target></trans-unit>'
+    wanted = XLIFF.replace(".</source></trans-unit>", first, 1).replace("UTF-8", "UTF-8")
+    wanted = wanted.replace('<target state="new">old<x id="1"/></target></trans-unit>', fourth)
+    wanted = wanted.replace('<file source-language="de">', '<file source-language="de" target-language="en">')
+    assert made.replace("'", '"').strip() == wanted.strip()
+
+
+def test_xliff_2(tmp_path: Path) -> None:
+    head = '<xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.0" srcLang="de"'
+    source = '<source>rot <pc id="1">haus</pc> <ph id="2"/>ist.</source>'
+    units = '<file id="f"><unit id="1"><segment{}>{}</segment></unit></file></xliff>'
+    target = '<target><ph id="2"/>is <pc id="1">house</pc> red.</target>'
+    made = in_file(tmp_path, "a.xlf", f"{head}>{units.format('', source)}").decode().split("\n", 1)[1]
+    wanted = units.format(' state="translated"', source + target)
+    assert made == f'{head} trgLang="en">{wanted}'
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("a.xliff", "<xliff>", r"a\.xliff:1: is no XML: "),
+        ("a.xliff", "<x/>", r"a\.xliff: has the root <x>; expected <xliff>"),
+        ("a.xliff", '<!DOCTYPE x [<!ENTITY a "b">]><xliff>&a;</xliff>', "declares entities"),
+        ("a.docx", "PK", "is no file of Word: File is not a zip file"),
+        ("a.po", 'msgid "a"b"\n', "is no file of gettext"),
+        ("a.po", b'msgid "\xff"\n', r"a\.po:1: has bytes that are no UTF-8"),
+        ("a.html", '<meta charset="klingon">', "names the encoding 'klingon', which nobody knows"),
+        ("a.txt", b"a\n\xff", r"a\.txt:2: has bytes that are no UTF-8"),
+    ],
+)
+def test_files_that_are_not_what_they_are_called(tmp_path: Path, name: str, content: str | bytes, problem: str) -> None:
+    with pytest.raises(FormatError, match=problem):
+        in_file(tmp_path, name, content)
+    assert not (tmp_path / "out").exists()
+
+
+def test_kinds_of_files_and_packages_that_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match=r"unknown kind of document '\.odt'; .* known: \.docx"):
+        in_file(tmp_path, "a.odt", "")
+    monkeypatch.setitem(sys.modules, "polib", None)
+    with pytest.raises(UsageError, match=r"^polib is not installed: pip install treeglot\[documents\]$"):
+        in_file(tmp_path, "a.po", "")
+
+
+PO = """# A comment.
+msgid ""
+msgstr ""
+"Language: \\n"
+"Content-Type: text/plain; charset=UTF-8\\n"
+"Plural-Forms: nplurals=3; plural=0;\\n"
+
+#: a.c:1
+#, c-format
+msgid "rot %s <b>haus</b>.\\n"
+msgstr ""
+
+msgid "rot"
+msgstr "done"
+
+msgid "{0} haus <b>rot."
+msgid_plural "{0} rot und haus."
+msgstr[0] ""
+msgstr[1] ""
+"""
+
+
+def test_po(tmp_path: Path) -> None:
+    made = in_file(tmp_path, "a.po", PO).decode()
+    wanted = PO.replace('"Language: ', '"Language: en').replace("c-format", "c-format, fuzzy")
+    wanted = wanted.replace('.\\n"\nmsgstr ""', '.\\n"\nmsgstr "<b>house</b> %s red.\\n"')
+    wanted = wanted.replace('msgid "{0}', '#, fuzzy\nmsgid "{0}').replace(
+        'msgstr[0] ""', 'msgstr[0] "<b>red house {0}."'
+    )
+    several = "".join(f'msgstr[{n}] "house red {{0}}."\n' for n in (1, 2))
+    assert made == wanted.replace('msgstr[1] ""\n', several)
+
+
+def docx(body: str, **more: str) -> bytes:
+    space = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+    parts = {"word/document.xml": f"<w:document {space}><w:body>{body}</w:body></w:document>"}
+    parts |= {f"word/{name}.xml": f"<w:hdr {space}>{content}</w:hdr>" for name, content in more.items()}
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in {"[Content_Types].xml": "<Types/>", **parts, "word/media/a.png": "\x00png"}.items():
+            archive.writestr(name, content)
+    return out.getvalue()
+
+
+def run(text: str, properties: str = "", more: str = "") -> str:
+    return f"<w:r>{properties and f'<w:rPr>{properties}</w:rPr>'}{more}<w:t>{text}</w:t></w:r>"
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        # Runs of one format are one.
+        (run("rot ") + "<w:proofErr/>" + run("haus."), run("house red.")),
+        (run("rot ") + run("haus", "<w:b/>") + run("."), run("house", "<w:b/>") + run(" red.")),
+        # Links go with their words, and so do objects and notes.
+        (
+            run("rot ") + f'<w:hyperlink w:anchor="a">{run("haus", "<w:u/>")}</w:hyperlink>' + run(" ist."),
+            run("is ") + f'<w:hyperlink w:anchor="a">{run("house", "<w:u/>")}</w:hyperlink>' + run(" red."),
+        ),
+        (
+            run("rot haus") + "<w:r><w:drawing><w:p><w:r><w:t>der a b.</w:t></w:r></w:p></w:drawing></w:r>" + run("."),
+            run("house") + "<w:r><w:drawing><w:p><w:r><w:t>b a the.</w:t></w:r></w:p></w:drawing></w:r>" + run(" red."),
+        ),
+        # A field is one word, which stays.
+        (
+            run("rot ")
+            + '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>PAGE</w:instrText></w:r>'
+            + '<w:r><w:fldChar w:fldCharType="separate"/></w:r>'
+            + run("der")
+            + '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
+            + run(" haus."),
+            run("house ")
+            + '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>PAGE</w:instrText></w:r>'
+            + '<w:r><w:fldChar w:fldCharType="separate"/></w:r>'
+            + run("der")
+            + '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
+            + run(" red."),
+        ),
+        # Tabs and breaks part the text.
+        (
+            run("rot haus.") + run("rot ist.", "", "<w:tab/>"),
+            run("house red.") + "<w:r><w:tab/></w:r>" + run("is red."),
+        ),
+        ("<w:r><w:drawing/></w:r>", "<w:r><w:drawing/></w:r>"),
+        (
+            f"<w:sdt><w:sdtPr/><w:sdtContent>{run('rot haus')}</w:sdtContent></w:sdt>" + run("."),
+            f"<w:sdt><w:sdtPr/><w:sdtContent>{run('house red')}</w:sdtContent></w:sdt>" + run("."),
+        ),
+    ],
+)
+def test_docx(given: str, wanted: str, tmp_path: Path) -> None:
+    properties = '<w:pPr><w:jc w:val="center"/></w:pPr>'
+    made = in_file(tmp_path, "a.docx", docx(f"<w:p>{properties}{given}</w:p>", header1=f"<w:p>{run('rot a.')}</w:p>"))
+    with zipfile.ZipFile(io.BytesIO(made)) as archive:
+        assert archive.namelist() == [
+            "[Content_Types].xml",
+            "word/document.xml",
+            "word/header1.xml",
+            "word/media/a.png",
+        ]
+        assert archive.read("word/media/a.png") == b"\x00png"
+        assert b">a red.</w:t>" in archive.read("word/header1.xml")
+        body = archive.read("word/document.xml").decode().replace(' xml:space="preserve"', "")
+    assert re.search("<w:body><w:p>(.*)</w:p></w:body>", body)[1] == properties + wanted  # type: ignore[index]
 
 
 def test_nothing_is_lost_or_doubled() -> None:

@@ -309,6 +309,18 @@ def test_the_command_translates_text(hiero: Model, tmp_path: Path) -> None:
     assert first["tokens"] == hiero.translate(RAW_SOURCE[0]).best.text
 
 
+def test_the_command_translates_documents(hiero: Model, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page, out = tmp_path / "in.html", tmp_path / "out.html"
+    page.write_text(f"<p>\n{RAW_SOURCE[0]}<i>{RAW_SOURCE[1]}</i></p>", encoding="utf-8")
+    assert main(["translate", str(hiero.directory), str(page), "-o", str(out)]) == 0
+    assert out.read_text(encoding="utf-8") == f"<p>\n{RAW_TARGET[0]} <i>{RAW_TARGET[1]}</i></p>"
+    assert main(["translate", str(hiero.directory), str(page), "-o", str(out), "--json"]) == 2
+    assert "is a document, which is translated whole; expected --out and --threads alone" in capsys.readouterr().err
+    (tmp_path / "in.txt").write_text(f"\n{RAW_SOURCE[0]} https://我.org/我\n", encoding="utf-8")
+    assert main(["translate", str(hiero.directory), str(tmp_path / "in.txt"), "--document"]) == 0
+    assert capsys.readouterr().out == f"\n{RAW_TARGET[0]} https://我.org/我\n"
+
+
 def test_the_folder_says_what_the_model_was_made_of(hiero: Model, corpus: Path) -> None:
     facts = json.loads((hiero.directory / "training.json").read_text())
     assert facts["languages"] == ["zh", "en"]

@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 def translate(
     model: Annotated[Path, typer.Argument(help="The model's folder.")],
     source: Annotated[
-        Path, typer.Argument(help="Sentences, forests or trees, by their suffix; - is standard input, of sentences.")
+        Path,
+        typer.Argument(
+            help="Sentences, forests, trees or a document (.html, .xliff, .po, .docx), by its suffix; - is standard "
+            "input, of sentences."
+        ),
     ] = Path("-"),
     output: Output = Output(),  # noqa: B008
     pop_limit: Annotated[int | None, typer.Option(help="Hypotheses scored per node; 0: all.")] = None,
@@ -62,11 +66,15 @@ def translate(
         typer.Option(help="Write the outputs' dependency trees, if the model makes them: CoNLL-U or CoNLL-X."),
         FILE,
     ] = None,
+    document: Annotated[
+        bool, typer.Option("--document", help="Translate the file in place; said by the suffix, but for .txt.")
+    ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Go on where the same command was interrupted.")] = False,
 ) -> None:
     """Translate text or sentences in words with a trained model."""
     from treeglot.base.options import changed, options_of, unknown
     from treeglot.decode import SearchOptions
+    from treeglot.documents.files import is_document
     from treeglot.models import load
 
     loaded = load(model)
@@ -81,6 +89,13 @@ def translate(
     )
     if options != loaded.translator.options:
         loaded = loaded.with_search(options)
+    if document or (format is None and is_document(source)):
+        others = (format, markup, dependencies, resume, index != "1-")
+        if any(others) or output != Output(output.out, threads=output.threads):
+            raise UsageError(f"{source} is a document, which is translated whole; expected --out and --threads alone")
+        with shown_warnings():
+            loaded.translate_file(source, output.out, threads=output.threads)
+        return
     key = _key(loaded, source, output.out, format, index, output.as_json, output.trace) if resume else ""
     output = replace(output, dependencies=dependencies, key=key)
     if dependencies is not None and not loaded.translator.makes_trees:

@@ -7,13 +7,11 @@ translate="no" or the class `notranslate`, `<code>` and its like, `<script>`, `<
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from dataclasses import dataclass
 from html import escape, unescape
-from html.parser import HTMLParser
-from itertools import accumulate
 
-from treeglot.documents.inline import Begin, End, Item, Object, Translates, translate_segments
+from treeglot.documents.html_tokens import Token, html_tokens
+from treeglot.documents.inline import Begin, End, Item, Object, Translates, pairs, translate_segments
 
 # fmt: off
 INLINE = frozenset((
@@ -31,7 +29,6 @@ _EMPTY = frozenset((  # they have no end
 ))
 # fmt: on
 _BLANKS = re.compile(r"[ \t\n\r\f]*")
-_VALUE = re.compile(r"""([\w:-]+)(\s*=\s*)("[^"]*"|'[^']*'|[^\s"'>]+)""")
 
 
 def translate_html(model: Translates, text: str, *, threads: int = 1) -> str:
@@ -78,107 +75,55 @@ def _written(item: Item, made: dict[int, list[Item]]) -> str:
     return out + tag.raw[at:]
 
 
-class _Reader(HTMLParser):
+class _Reader:
     """Parts of a page: markup between blocks, and blocks of text as segments."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(convert_charrefs=False)
         self.source = text
-        self.lines = [0, *accumulate(len(line) + 1 for line in text.split("\n"))]
-        self.events: list[tuple[int, str, str, list[tuple[str, str | None]]]] = []  # place, kind, name, attributes
-        self.feed(text)
-        self.close()
+        self.tokens = list(html_tokens(text))
         self.parts: list[_Tag | list[Item]] = []
         self._block: list[Item] = []
         self._preformatted = 0
-        self._read()
-
-    # The parser calls these; what an event is written like is found afterwards, from the next one's place.
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """`<b>`."""
-        self._event("begin", tag, attrs)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """`<br/>`."""
-        self._event("empty", tag, attrs)
-
-    def handle_endtag(self, tag: str) -> None:
-        """`</b>`."""
-        self._event("end", tag)
-
-    def handle_data(self, data: str) -> None:
-        """Text."""
-        self._event("text", data)
-
-    def handle_charref(self, name: str) -> None:
-        """`&#8212;`."""
-        self._event("reference")
-
-    def handle_entityref(self, name: str) -> None:
-        """`&amp;`."""
-        self._event("reference")
-
-    def handle_comment(self, data: str) -> None:
-        """`<!-- … -->`."""
-        self._event("comment")
-
-    def handle_decl(self, decl: str) -> None:
-        """`<!DOCTYPE html>`."""
-        self._event("other")
-
-    def handle_pi(self, data: str) -> None:
-        """`<?xml … ?>`."""
-        self._event("other")
-
-    def unknown_decl(self, data: str) -> None:
-        """`<![CDATA[ … ]]>`."""
-        self._event("other")
-
-    def _event(self, kind: str, name: str = "", attrs: list[tuple[str, str | None]] | None = None) -> None:
-        line, offset = self.getpos()
-        self.events.append((self.lines[line - 1] + offset, kind, name, attrs or []))
-
-    def _read(self) -> None:
-        ends = [place for place, *_ in self.events[1:]] + [len(self.source)]
         number = 0
-        if self.events and self.events[0][0] > 0:
-            self.parts.append(_Tag(self.source[: self.events[0][0]]))
-        while number < len(self.events):
-            begin, kind, name, attrs = self.events[number]
-            last = self._last(number) if kind == "begin" and _stays(name, attrs) else number
-            raw = self.source[begin : ends[last]]
-            if kind == "begin" and _stays(name, attrs):
-                self._object(name, raw)
-            elif kind == "text":
-                self._text(name)
-            elif kind == "reference":
-                self._text(unescape(raw))
-            elif kind == "comment" or (kind in ("begin", "empty") and name in VOID):
-                self._block.append(Object(_tag(raw, name, attrs)))
-            elif kind == "begin" and name in INLINE:
-                self._block.append(Begin(_tag(raw, name, attrs), whole=any(key == "id" for key, _ in attrs)))
-            elif kind == "empty" and name in INLINE:
-                self._block.append(Object(_tag(raw, name, attrs)))
-            elif kind == "end" and name in INLINE:
-                self._block.append(End(_Tag(raw, name, end=raw)))
+        while number < len(self.tokens):
+            token = self.tokens[number]
+            stays = token.kind == "begin" and _stays(token)
+            last = self._last(number) if stays else number
+            raw = text[token.begin : self.tokens[last].end]
+            if stays:
+                self._object(token.name, raw)
             else:
-                self._preformatted += (name == "pre") * ((kind == "begin") - (kind == "end"))
-                self._break(_tag(raw, name, attrs))
+                self._take(token, raw)
             number = last + 1
         self._break()
 
+    def _take(self, token: Token, raw: str) -> None:
+        """One more token of a block, or the end of that."""
+        kind, name = token.kind, token.name
+        if kind == "text":
+            self._block.append(unescape(raw) if self._preformatted > 0 else _Flowing(unescape(raw)))
+        elif kind == "comment" or (kind in ("begin", "empty") and name in VOID) or (kind == "empty" and name in INLINE):
+            self._block.append(Object(_tag(token, raw)))
+        elif kind == "begin" and name in INLINE:
+            self._block.append(Begin(_tag(token, raw), whole="id" in token.attributes))
+        elif kind == "end" and name in INLINE:
+            self._block.append(End(_Tag(raw, name, end=raw)))
+        else:
+            self._preformatted += (name == "pre") * ((kind == "begin") - (kind == "end"))
+            self._break(_tag(token, raw))
+
     def _last(self, number: int) -> int:
-        """The event that ends an element; the last of all if none does."""
-        name, depth = self.events[number][2], 0
+        """The token that ends an element; the last of all if none does."""
+        name, depth = self.tokens[number].name, 0
         if name in _EMPTY:
             return number
-        for place in range(number, len(self.events)):
-            _, kind, other, _ = self.events[place]
-            if other == name and kind in ("begin", "end"):
-                depth += 1 if kind == "begin" else -1
+        for place in range(number, len(self.tokens)):
+            token = self.tokens[place]
+            if token.name == name and token.kind in ("begin", "end"):
+                depth += 1 if token.kind == "begin" else -1
                 if depth == 0:
                     return place
-        return len(self.events) - 1
+        return len(self.tokens) - 1
 
     def _object(self, name: str, raw: str) -> None:
         """An element that stays: a word of its sentence if it is inline and has text, and between blocks if not."""
@@ -188,24 +133,10 @@ class _Reader(HTMLParser):
         shown = " ".join(unescape(re.sub(r"<[^>]*>", "", raw)).split())
         self._block.append(Object(_Tag(raw, name), shown if name not in ("svg", "math", "object") else ""))
 
-    def _text(self, text: str) -> None:
-        self._block.append(text if self._preformatted > 0 else _Flowing(text))
-
     def _break(self, tag: _Tag | None = None) -> None:
         """Ends a block; elements that do not begin and end in it part it."""
         block, self._block = self._block, []
-        partner: dict[int, int] = {}
-        opened: list[int] = []
-        for place, item in enumerate(block):
-            if isinstance(item, Begin):
-                opened.append(place)
-            elif isinstance(item, End) and opened and block[opened[-1]].tag.name == item.tag.name:  # type: ignore[union-attr]
-                partner[place] = opened.pop()
-                partner[partner[place]] = place
-        alone = [place for place, item in enumerate(block) if isinstance(item, Begin | End) and place not in partner]
-        for begin, end in [(a, b) for a, b in partner.items() if a < b]:
-            if bisect_left(alone, begin) < bisect_left(alone, end):  # what parts the text parts this element, too
-                del partner[begin], partner[end]
+        partner = pairs(block, lambda begin, end: begin.tag.name == end.tag.name)
         segment: list[Item] = []
         for place, item in enumerate(block):
             if isinstance(item, Begin | End) and place not in partner:
@@ -236,17 +167,15 @@ def _joined(segment: list[Item]) -> list[Item]:
     return out
 
 
-def _stays(name: str, attrs: list[tuple[str, str | None]]) -> bool:
+def _stays(token: Token) -> bool:
     """Whether nothing in an element is translated."""
-    given = dict(attrs)
-    kept = (given.get("translate") or "").lower() == "no" or "notranslate" in (given.get("class") or "").split()
-    return kept or name in STAYS or name in SKIPPED
+    given = {name: value for name, (value, _, _) in token.attributes.items()}
+    kept = given.get("translate", "").lower() == "no" or "notranslate" in given.get("class", "").split()
+    return kept or token.name in STAYS or token.name in SKIPPED
 
 
-def _tag(raw: str, name: str, attrs: list[tuple[str, str | None]]) -> _Tag:
+def _tag(token: Token, raw: str) -> _Tag:
     """A tag, with the places of the attributes that are text."""
-    wanted = {key: value for key, value in attrs if key in ATTRIBUTES and value and value.strip()}
-    found = [m for m in _VALUE.finditer(raw) if m[1].lower() in wanted] if wanted else []
-    found = [m for m in found if unescape(m[3].strip("\"'")) == wanted[m[1].lower()]]
-    values: tuple[list[Item], ...] = tuple([unescape(m[3].strip("\"'"))] for m in found)
-    return _Tag(raw, name, tuple(m.span(3) for m in found), values)
+    found = [value for name, value in token.attributes.items() if name in ATTRIBUTES and value[0].strip()]
+    places = tuple((begin - token.begin, end - token.begin) for _, begin, end in found)
+    return _Tag(raw, token.name, places, tuple([value] for value, _, _ in found))

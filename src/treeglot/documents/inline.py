@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import warnings
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -17,6 +17,8 @@ from treeglot.base.errors import UsageError
 from treeglot.decode import Translation
 from treeglot.text import TextPipeline
 from treeglot.text.protected import Place, Protected, addresses
+
+DEEPEST = 50  # elements within each other
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,30 @@ class Object:
 
 
 Item = str | Begin | End | Object
+
+
+def pairs(items: Sequence[Item], same: Callable[[Begin, End], bool]) -> dict[int, int]:
+    """The places of beginnings and ends that belong together, each with the other's.
+
+    An element around one that lacks its beginning or its end is in pieces, and is not among them; nor is one within
+    too many others.
+    """
+    found: dict[int, int] = {}
+    opened: list[tuple[int, Begin]] = []
+    alone: list[int] = []
+    for place, item in enumerate(items):
+        if isinstance(item, Begin):
+            opened.append((place, item))
+            if len(opened) > DEEPEST:
+                alone.append(opened.pop()[0])
+        elif isinstance(item, End):
+            if opened and same(opened[-1][1], item):
+                found[opened.pop()[0]] = place
+            else:
+                alone.append(place)
+    alone = sorted([*alone, *(place for place, _ in opened)])
+    whole = {a: b for a, b in found.items() if bisect_left(alone, a) == bisect_left(alone, b)}
+    return whole | {b: a for a, b in whole.items()}
 
 
 class Translates(Protocol):
@@ -159,9 +185,11 @@ def _units(flat: _Flat, translation: Translation) -> list[_Unit]:
     for i, j in translation.alignment:
         links[j].append(i)
     objects = {place: n for n, (_, _, place) in enumerate(flat.objects) if place[0] < place[1]}
-    units = [
-        _Unit(element, place) for element, place in zip(_elements_of_words(flat, elements, links), target, strict=True)
-    ]
+    own: list[int] = []
+    for sentence in translation.sentences:
+        size = len(sentence.best.given_by)
+        own += _elements_of_words(flat, elements, links[len(own) : len(own) + size])
+    units = [_Unit(element, place) for element, place in zip(own, target, strict=True)]
     placed: set[int] = set()
     for unit, linked in zip(units, links, strict=True):
         number = objects.get(source[linked[0]]) if len(linked) == 1 else None
@@ -197,45 +225,50 @@ def _missing(flat: _Flat, units: Sequence[_Unit]) -> Iterator[int]:
 
 
 def _elements_of_words(flat: _Flat, elements: list[int], links: list[list[int]]) -> list[int]:
-    """The element of each target word: that of most of its source words; between two, what is around both."""
-    around = elements[0]
-    for element in elements:
-        around = flat.common(around, element)
+    """The element of each target word of a sentence: that of most of its source words.
+
+    A word without any is in what is around both words beside it.
+    """
     own = [Counter(elements[i] for i in linked).most_common(1)[0][0] if linked else None for linked in links]
-    right, after = [around] * len(own), around  # by word: the element of the next that has links
-    for place in range(len(own) - 1, -1, -1):
-        right[place] = after
-        after = after if (here := own[place]) is None else here
+    linked = [element for element in own if element is not None]
+    if not linked:
+        return [-1] * len(own)
+    right, after = [], linked[-1]  # by word, from the last: the element of the next that has links
+    for here in reversed(own):
+        after = after if here is None else here
+        right.append(after)
     out: list[int] = []
-    for here, following in zip(own, right, strict=True):
-        out.append(flat.common(out[-1] if out else around, following) if here is None else here)
+    for here, following in zip(own, reversed(right), strict=True):
+        out.append(flat.common(out[-1] if out else following, following) if here is None else here)
     return out
 
 
 def _make_whole(flat: _Flat, units: list[_Unit]) -> None:
     """Elements that may appear once keep one run of words: all, if nothing else is between; else the longest."""
-    for number, element in enumerate(flat.elements):  # outer ones come first
-        if not element.begin.whole:
-            continue
-        inside = [number in flat.path(unit.element) for unit in units]
-        if True not in inside:
-            continue
-        first, last = inside.index(True), len(inside) - 1 - inside[::-1].index(True)
-        above = {-1, *flat.path(element.parent)}
-        gaps = [i for i in range(first, last + 1) if not inside[i]]
-        if all(units[i].element in above and units[i].item is None for i in gaps):
-            for i in gaps:
-                units[i].element = number
-            continue
+    within: dict[int, list[int]] = defaultdict(list)
+    for place, unit in enumerate(units):
+        for element in flat.path(unit.element):
+            within[element].append(place)
+    for number in (n for n, element in enumerate(flat.elements) if element.begin.whole):  # outer ones come first
+        inside = [i for i in within[number] if number in flat.path(units[i].element)]
+        parent = flat.elements[number].parent
         runs: list[list[int]] = []
-        for i in (i for i, there in enumerate(inside) if there):
+        for i in inside:
             if runs and runs[-1][-1] == i - 1:
                 runs[-1].append(i)
             else:
                 runs.append([i])
+        if len(runs) < 2:
+            continue
+        above = {-1, *flat.path(parent)}
+        gaps = sorted(set(range(inside[0], inside[-1])) - set(inside))
+        if all(units[i].element in above and units[i].item is None for i in gaps):
+            for i in gaps:
+                units[i].element = number
+            continue
         kept = max(runs, key=len)
         for i in (i for run in runs if run is not kept for i in run):
-            units[i].element = element.parent
+            units[i].element = parent
 
 
 class _Anchors:
@@ -263,7 +296,7 @@ class _Anchors:
         following = bisect_left(self.begins, at)
         glued = following > 0 and self.source[following - 1][1] == at
         touches = following < len(self.source) and self.begins[following] == at
-        if glued and not touches:
+        if glued and (not touches or not self.text[at].isalnum()):  # as a mark of a footnote before a full stop
             place = self.after[following]
             here = self.target[place - 1][1] if place else 0
         else:

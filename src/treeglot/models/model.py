@@ -121,6 +121,12 @@ class Model:
 
         return translate_html(self, text, threads=threads)
 
+    def translate_file(self, path: PathLike, out: PathLike, *, threads: int = 1) -> None:
+        """Translate a document in place, by its suffix: .txt, .html, .xliff, .po or .docx."""
+        from treeglot.documents import translate_file
+
+        translate_file(self, path, out, threads=threads)
+
     def _refuse_markup(self) -> None:
         if self.text is not None and self.translator.options.markup:
             raise UsageError("markup is for words that blanks part; this model takes text")

@@ -1,0 +1,220 @@
+"""Texts of Word (Office Open XML): paragraphs are translated, and runs of one format go with their words."""
+
+from __future__ import annotations
+
+import copy
+import io
+import re
+import zipfile
+from dataclasses import dataclass
+from typing import Any
+
+from treeglot.documents.files import UnreadableError, require
+from treeglot.documents.inline import Begin, End, Item, Object, Translates, translate_segments
+from treeglot.documents.xml import local_name, parse_xml, write_xml
+
+LARGEST = 1 << 29  # bytes of all parts of a file, unpacked
+WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+PARTS = re.compile(r"word/(document|header\d*|footer\d*|footnotes|endnotes)\.xml")
+AROUND = ("hyperlink", "ins", "smartTag", "sdt", "sdtContent", "fldSimple")  # elements around runs
+PROPERTIES = ("pPr", "sdtPr", "sdtEndPr", "smartTagPr")
+DROPPED = ("proofErr", "lastRenderedPageBreak", "softHyphen")  # marks of what the old words were like
+BREAKS = ("tab", "br", "cr", "ptab")  # they part a paragraph
+
+
+def translate_docx(model: Translates, data: bytes, threads: int = 1) -> bytes:
+    """The file with the text of its body, headers, footers and notes translated."""
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+        entries = archive.infolist()
+        if sum(entry.file_size for entry in entries) > LARGEST:
+            raise UnreadableError(f"unpacks to more than {LARGEST} bytes")
+        parts = {entry.filename: archive.read(entry) for entry in entries}
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        raise UnreadableError(f"is no file of Word: {error}") from error
+    if "word/document.xml" not in parts:
+        raise UnreadableError("is no file of Word: it has no word/document.xml")
+    trees = {name: parse_xml(content, name) for name, content in parts.items() if PARTS.fullmatch(name)}
+    paragraphs = [_Paragraph(node) for tree in trees.values() for node in tree.getroot().iter(f"{WORD}p")]
+    segments = [segment for paragraph in paragraphs for segment in paragraph.segments]
+    made = dict(zip(map(id, segments), translate_segments(model, segments, threads), strict=True))
+    for paragraph in paragraphs:
+        paragraph.write([made[id(segment)] for segment in paragraph.segments])
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as new:
+        for entry in entries:
+            name = entry.filename
+            new.writestr(entry, write_xml(trees[name]) if name in trees else parts[name], entry.compress_type)
+    return out.getvalue()
+
+
+@dataclass(eq=False)
+class _Format:
+    """The format of a run: its properties as they are written, by which formats are equal."""
+
+    properties: Any  # an element, or None
+    key: bytes
+
+
+class _Paragraph:
+    """The text of a paragraph in segments, and what is between them."""
+
+    def __init__(self, node: Any) -> None:
+        self.node = node
+        self.parts: list[list[Item] | _Thing] = [[]]  # things part the text
+        self.around: list[Begin] = []  # elements that are open
+        self.field: list[Any] = []  # the runs of a field that has begun
+        self.depth = 0  # of fields
+        self._read(node)
+        self._end_field()
+        self.segments = [part for part in self.parts if isinstance(part, list)]
+
+    def _add(self, *items: Item) -> None:
+        part = self.parts[-1]
+        assert isinstance(part, list)
+        part.extend(items)
+
+    def _read(self, node: Any) -> None:
+        for child in node:
+            name = local_name(child)
+            if name in PROPERTIES or name in DROPPED:
+                continue
+            marks = [mark.get(f"{WORD}fldCharType") for mark in child.iter(f"{WORD}fldChar")]
+            if self.depth or "begin" in marks:
+                self.field.append(child)
+                self.depth += marks.count("begin") - marks.count("end")
+                if self.depth <= 0:
+                    self._end_field()
+            elif name in AROUND:
+                begin = Begin(child, whole=True)
+                self.around.append(begin)
+                self._add(begin)
+                self._read(child)
+                self._add(End(child))
+                self.around.pop()
+            elif name == "r":
+                self._run(child)
+            else:
+                self._add(Object(child))
+
+    def _end_field(self) -> None:
+        """A field is one object, whose text is what it shows."""
+        if self.field:
+            shown = "".join(t.text or "" for run in self.field for t in run.iter(f"{WORD}t"))
+            self._add(Object(self.field, " ".join(shown.split())))
+            self.field, self.depth = [], 0
+
+    def _run(self, run: Any) -> None:
+        etree = require("lxml.etree")
+        properties = run.find(f"{WORD}rPr")
+        form = _Format(properties, b"" if properties is None else etree.tostring(properties, with_tail=False))
+        for child in run:
+            name = local_name(child)
+            if name == "t":
+                self._text(child.text or "", form)
+            elif name == "noBreakHyphen":
+                self._text("\u2011", form)
+            elif name in BREAKS and not self.around:
+                self.parts += [_Thing(run, child), []]
+            elif name != "rPr" and name not in DROPPED:
+                self._add(Object(_Thing(run, child)))
+
+    def _text(self, text: str, form: _Format) -> None:
+        """Text goes on in the run before it if that has the same format."""
+        part = self.parts[-1]
+        assert isinstance(part, list)
+        last = part[-1] if part else None
+        if isinstance(last, End) and isinstance(last.tag, _Format) and last.tag.key == form.key:
+            part[-1:] = [text, last]
+        else:
+            part += [Begin(form), text, End(form)]
+
+    def write(self, segments: list[list[Item]]) -> None:
+        """Put translated segments in the place of the text."""
+        if not any(any(isinstance(item, str) for item in segment) for segment in self.segments):
+            return
+        for child in [child for child in self.node if local_name(child) != "pPr"]:
+            self.node.remove(child)
+        rest = iter(segments)
+        for part in self.parts:
+            if isinstance(part, _Thing):
+                self.node.append(part.take())
+            else:
+                _write_items(self.node, next(rest))
+
+
+@dataclass(eq=False)
+class _Thing:
+    """A part of a run that is no text."""
+
+    run: Any
+    child: Any
+
+    def take(self) -> Any:
+        """A run of the same format with this alone: it moves, with the text that may be in it."""
+        made = self.run.makeelement(self.run.tag, nsmap=self.run.nsmap)
+        properties = self.run.find(f"{WORD}rPr")
+        if properties is not None:
+            made.append(copy.deepcopy(properties))
+        made.append(self.child)
+        return made
+
+
+def _write_items(paragraph: Any, items: list[Item]) -> None:
+    """Append items. What stands between two runs has the format of the plainer one."""
+    plain = _Format(None, b"")
+    forms = [item.tag for item in items if isinstance(item, Begin) and isinstance(item.tag, _Format)]
+    coming = iter(forms[1:])
+    before = after = forms[0] if forms else plain
+    inside: _Format | None = None
+    opened = [paragraph]
+    text: Any = None  # of the run that is being written
+    written = plain
+    for item in items:
+        if isinstance(item, str):
+            form = inside if inside is not None else min(before, after, key=lambda each: len(each.key))
+            if item and (text is None or written.key != form.key):
+                text, written = _new_text(opened[-1], form), form
+            if item:
+                text.text = (text.text or "") + item
+        elif isinstance(item, Begin) and isinstance(item.tag, _Format):
+            inside = before = item.tag
+            after = next(coming, before)
+        elif isinstance(item, End) and isinstance(item.tag, _Format):
+            inside = None
+        else:
+            text = None
+            _write_element(opened, item)
+
+
+def _write_element(opened: list[Any], item: Item) -> None:
+    """Open, close or append what is no text."""
+    if isinstance(item, Begin):
+        opened.append(_opened(opened[-1], item.tag))
+    elif isinstance(item, End):
+        opened.pop()
+    elif isinstance(item, Object):
+        nodes = item.tag if isinstance(item.tag, list) else [item.tag]
+        opened[-1].extend([node.take() if isinstance(node, _Thing) else node for node in nodes])
+
+
+def _opened(parent: Any, tag: Any) -> Any:
+    """A new element like another; of one with properties (`sdt`), these too."""
+    made = parent.makeelement(tag.tag, tag.attrib, nsmap=tag.nsmap)
+    for child in tag:
+        if local_name(child) in PROPERTIES:
+            made.append(copy.deepcopy(child))
+    parent.append(made)
+    return made
+
+
+def _new_text(parent: Any, form: _Format) -> Any:
+    """The text element of a new run."""
+    run = parent.makeelement(f"{WORD}r")
+    parent.append(run)
+    if form.properties is not None:
+        run.append(copy.deepcopy(form.properties))
+    made = run.makeelement(f"{WORD}t")
+    made.set("{http://www.w3.org/XML/1998/namespace}space", "preserve")
+    run.append(made)
+    return made

@@ -1,0 +1,122 @@
+"""Files of documents, by their suffixes.
+
+.txt                    lines and blank lines stay
+.html .htm .xhtml       a page
+.xliff .xlf             XLIFF 1.2 and 2: the targets of units that have none   (pip install treeglot[documents])
+.po .pot                gettext: the messages without a translation            (pip install treeglot[documents])
+.docx                   a text of Word or LibreOffice                          (pip install treeglot[documents])
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+from codecs import BOM_UTF8
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.files import PathLike, write_binary
+from treeglot.base.options import unknown
+from treeglot.documents.html import translate_html
+from treeglot.documents.inline import Item, Translates, translate_segments
+
+_CHARSET = re.compile(r"<meta[^>]+charset\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
+
+Format = Callable[[Translates, bytes, int], bytes]
+
+
+def translate_file(model: Translates, path: PathLike, out: PathLike, *, threads: int = 1) -> None:
+    """Write a document in the target language; the suffix of `path` says its format, whatever `out` is called."""
+    name = os.fspath(path)
+    translate = find_format(name)
+    try:
+        made = translate(model, Path(name).read_bytes(), threads)
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise FormatError(
+            name, line, f"has bytes that are no {error.encoding.upper()}; expected that encoding"
+        ) from error
+    except UnreadableError as error:
+        raise FormatError(name, error.line, error.problem) from error
+    with write_binary(out) as stream:
+        stream.write(made)
+
+
+class UnreadableError(Exception):
+    """A document is not what its suffix says."""
+
+    def __init__(self, problem: str, line: int = 0) -> None:
+        super().__init__(problem)
+        self.problem, self.line = problem, line
+
+
+def is_document(path: PathLike) -> bool:
+    """Whether a suffix says that a file is more than lines of text."""
+    suffix = Path(path).suffix.lower()
+    return suffix in FORMATS and suffix != ".txt"
+
+
+def find_format(path: PathLike) -> Format:
+    """How a document of this name is translated."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in FORMATS:
+        raise UsageError(unknown("kind of document", suffix or os.fspath(path), FORMATS))
+    return FORMATS[suffix]
+
+
+def require(module: str) -> Any:
+    """A package of the extra `documents`."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise UsageError(f"{module.partition('.')[0]} is not installed: pip install treeglot[documents]") from error
+
+
+def _text(model: Translates, data: bytes, threads: int) -> bytes:
+    """Lines of text: a line never runs on, and those without letters or digits stay."""
+    mark = data[: len(BOM_UTF8)] if data.startswith(BOM_UTF8) else b""
+    segments: list[list[Item]] = [[line] for line in data[len(mark) :].decode("utf-8").split("\n")]
+    made = translate_segments(model, segments, threads)
+    return mark + "\n".join("".join(map(str, items)) for items in made).encode()
+
+
+def _html(model: Translates, data: bytes, threads: int) -> bytes:
+    """A page in the encoding that it names, or UTF-8."""
+    found = _CHARSET.search(data[:2048].decode("latin-1"))
+    encoding = found[1] if found else "utf-8"
+    try:
+        text = data.decode(encoding)
+    except LookupError as error:
+        raise UnreadableError(f"names the encoding {encoding!r}, which nobody knows") from error
+    return translate_html(model, text, threads=threads).encode(encoding, "xmlcharrefreplace")
+
+
+def _xliff(model: Translates, data: bytes, threads: int) -> bytes:
+    from treeglot.documents.xliff import translate_xliff
+
+    return translate_xliff(model, data, threads)
+
+
+def _po(model: Translates, data: bytes, threads: int) -> bytes:
+    from treeglot.documents.po import translate_po
+
+    return translate_po(model, data, threads)
+
+
+def _docx(model: Translates, data: bytes, threads: int) -> bytes:
+    from treeglot.documents.docx import translate_docx
+
+    return translate_docx(model, data, threads)
+
+
+FORMATS: dict[str, Format] = {
+    ".txt": _text,
+    **dict.fromkeys((".html", ".htm", ".xhtml"), _html),
+    **dict.fromkeys((".xliff", ".xlf"), _xliff),
+    **dict.fromkeys((".po", ".pot"), _po),
+    ".docx": _docx,
+}
+"""By suffix: from a model, the bytes of a document and threads to the bytes of its translation."""
