@@ -10,7 +10,7 @@ import subprocess
 import sys
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -118,3 +118,29 @@ def test_a_process_that_is_killed_is_replaced(model: treeglot.Model) -> None:
             assert get(address, "health") == b'{"status":"ok"}'
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
+
+
+def test_slow_and_endless_headers(model: treeglot.Model) -> None:
+    """Headers that do not end are cut off, be it by time or by size; the service is there for others."""
+    with running(model, "--patience", "0.2") as (address, _):
+        port = int(address.rstrip("/").rpartition(":")[2])
+        slow = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
+        for one in slow:
+            one.sendall(b"GET /health HTTP/1.1\r\nhost: x\r\n")
+        with socket.create_connection(("127.0.0.1", port)) as again:  # the second request of a connection is slow
+            again.sendall(b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n")
+            assert again.recv(65536).startswith(b"HTTP/1.1 200")
+            again.sendall(b"GET /health HTTP/1.1\r\n")
+            while again.recv(65536):  # until it is closed
+                pass
+        for one in slow:
+            assert one.recv(1) == b""
+            one.close()
+        with socket.create_connection(("127.0.0.1", port)) as endless:
+            endless.sendall(b"GET /health HTTP/1.1\r\n" + b"x: yyyyyyyyyy\r\n" * 5000)
+            with suppress(ConnectionResetError):
+                assert endless.recv(65536)[:12] in (b"HTTP/1.1 400", b"")
+        with socket.create_connection(("127.0.0.1", port)) as strange:
+            strange.sendall(b"\x16\x03\x01 nothing of the kind\r\n\r\n")
+            assert strange.recv(65536).startswith(b"HTTP/1.1 400")
+        assert get(address, "health") == b'{"status":"ok"}'

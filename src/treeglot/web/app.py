@@ -20,6 +20,7 @@ from treeglot.base.errors import TreeglotError
 from treeglot.web import apertium, deepl, libretranslate, own
 from treeglot.web.asking import Json, Service, service_of
 from treeglot.web.guard import Guard
+from treeglot.web.openapi import specification
 
 log = logging.getLogger("treeglot.web")
 
@@ -48,6 +49,13 @@ async def metrics(request: Request) -> Response:
     return Response(generate_latest(service_of(request).figures.registry), media_type=CONTENT_TYPE_LATEST)
 
 
+async def spec(request: Request) -> Response:
+    """`GET /spec`: the description of all this."""
+    import treeglot
+
+    return Json(specification(treeglot.__version__))
+
+
 ROUTES = [
     _route("/translate", libretranslate.translate),
     _route("/translate", apertium.translate, "GET"),
@@ -65,6 +73,7 @@ ROUTES = [
     _route("/v1/translate", own.translate_texts),
     _route("/v1/models", own.models, "GET"),
     _route("/metrics", metrics, "GET"),
+    _route("/spec", spec, "GET"),
 ]
 
 

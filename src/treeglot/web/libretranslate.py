@@ -29,7 +29,7 @@ from treeglot.web.asking import (
 from treeglot.web.detect import detect as detect_language
 from treeglot.web.formats import FORMATS, translate_named, translate_text_html
 from treeglot.web.languages import name
-from treeglot.web.shelf import Served
+from treeglot.web.shelf import Served, Shelf
 from treeglot.web.translate import Wish, alternatives
 
 KEPT = 100  # translated files that wait to be fetched
@@ -105,8 +105,12 @@ async def _one(request: Request, served: Served, text: str, kind: str, number: i
 
 async def languages(request: Request) -> Response:
     """`GET /languages`."""
-    shelf = service_of(request).shelf
-    return Json([{"code": c, "name": name(c), "targets": shelf.targets(c)} for c in shelf.languages])
+    return Json(languages_of(service_of(request).shelf))
+
+
+def languages_of(shelf: Shelf) -> list[Fields]:
+    """All languages, with those that they can be translated to."""
+    return [{"code": c, "name": name(c), "targets": shelf.targets(c)} for c in shelf.languages]
 
 
 async def detect(request: Request) -> Response:

@@ -1,0 +1,305 @@
+"""The description of all interfaces, made from their declarations (OpenAPI 3.1)."""
+
+from __future__ import annotations
+
+import types
+from dataclasses import dataclass, field
+from typing import Any, Literal, Union, get_args, get_origin
+
+from treeglot.base.options import REQUIRED, Options, option, options_of, required
+from treeglot.web.own import TranslateRequest
+
+Schema = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class LibreTranslateRequest(Options):
+    """LibreTranslate's fields."""
+
+    q: str | list[str] = required("a text, or in JSON a list of them")
+    source: str = required("the language of the text, or auto")
+    target: str = required("the language to translate to")
+    format: Literal["text", "html"] = option("text", "what the text is")
+    alternatives: int = option(0, "other translations of each text", least=0)
+    api_key: str = option("", "the key")
+
+
+@dataclass(frozen=True)
+class DetectRequest(Options):
+    """A text in a language that is not known."""
+
+    q: str = required("the text")
+    api_key: str = option("", "the key")
+
+
+@dataclass(frozen=True)
+class FileRequest(Options):
+    """A file to translate."""
+
+    file: bytes = required("the file; its suffix says its format")
+    source: str = required("its language, or auto")
+    target: str = required("the language to translate to")
+    api_key: str = option("", "the key")
+
+
+@dataclass(frozen=True)
+class ApertiumRequest(Options):
+    """Apertium's parameters."""
+
+    q: str = required("the text")
+    langpair: str = required("SOURCE|TARGET")
+    markUnknown: Literal["yes", "no"] = option("yes", "whether words that are not translated bear a star")  # noqa: N815
+
+
+@dataclass(frozen=True)
+class DeepLRequest(Options):
+    """DeepL's fields."""
+
+    text: list[str] = required("the texts")
+    target_lang: str = required("the language to translate to")
+    source_lang: str = option("", "the language of the texts; empty: it is detected")
+    tag_handling: Literal["", "html"] = option("", "html: tags stay")
+    show_billed_characters: bool = option(False, "count characters")
+
+
+def array(of: Schema) -> Schema:
+    """A list of such values."""
+    return {"type": "array", "items": of}
+
+
+def record(optional: tuple[str, ...] = (), /, **properties: Schema) -> Schema:
+    """An object with these fields, all of them but the optional ones, and no others."""
+    wanted = [name for name in properties if name not in optional]
+    return {"type": "object", "properties": properties, "required": wanted, "additionalProperties": False}
+
+
+STRING: Schema = {"type": "string"}
+NUMBER: Schema = {"type": "number"}
+COUNT: Schema = {"type": "integer", "minimum": 0}
+BOOLEAN: Schema = {"type": "boolean"}
+SCORE: Schema = {"type": ["number", "null"]}
+OPEN: Schema = {"type": "object"}
+PLACES = array({"type": "array", "items": COUNT, "minItems": 2, "maxItems": 2})
+DETECTED = record(confidence={"type": "number", "minimum": 0, "maximum": 100}, language=STRING)
+STEP = record(label=STRING, source=STRING, target=STRING, span=array(COUNT), children=COUNT, local=BOOLEAN)
+TRACE = {
+    "features": {"type": "object", "additionalProperties": SCORE},
+    "given_by": array(COUNT),
+    "derivation": array(STEP),
+    "heads": array({"type": "integer"}),
+    "tags": {"type": ["array", "null"], "items": STRING},
+}
+SENTENCE = record(
+    ("problem", "notes", "kbest", *TRACE),
+    source=STRING,
+    text=STRING,
+    source_spans=PLACES,
+    target_spans=PLACES,
+    alignment=PLACES,
+    score=SCORE,
+    seconds=NUMBER,
+    problem=STRING,
+    notes=array(STRING),
+    kbest=array(record(tuple(TRACE), text=STRING, score=SCORE, **TRACE)),
+    **TRACE,
+)
+TRANSLATION = record(source=STRING, text=STRING, sentences=array(SENTENCE), seconds=NUMBER)
+MODEL = record(
+    name=STRING,
+    kind=STRING,
+    source=STRING,
+    target=STRING,
+    source_name=STRING,
+    target_name=STRING,
+    digest=STRING,
+    rules=COUNT,
+    parses=BOOLEAN,
+    weights={"type": "object", "additionalProperties": NUMBER},
+    search=OPEN,
+)
+LANGUAGE = record(code=STRING, name=STRING)
+ERROR = record(error=STRING, message=STRING)
+
+
+def envelope(data: Schema) -> Schema:
+    """Apertium's."""
+    return record(responseData=data, responseDetails={"type": "null"}, responseStatus={"const": 200})
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A path and a method: what it takes and what it gives. A response that is no JSON has its media type."""
+
+    path: str
+    method: str
+    summary: str
+    takes: Any = None
+    gives: Schema = field(default_factory=lambda: OPEN)
+    media: str = "application/json"
+    form: bool = False  # it takes forms, too
+    query: tuple[str, ...] = ()
+
+
+def either(*schemas: Schema) -> Schema:
+    """Any of these."""
+    return {"anyOf": list(schemas)}
+
+
+PAIRS = envelope(array(record(sourceLanguage=STRING, targetLanguage=STRING)))
+OPERATIONS = [
+    Operation(
+        "/translate",
+        "post",
+        "LibreTranslate: translate texts",
+        LibreTranslateRequest,
+        record(
+            ("detectedLanguage", "alternatives"),
+            translatedText=either(STRING, array(STRING)),
+            detectedLanguage=either(DETECTED, array(DETECTED)),
+            alternatives=either(array(STRING), array(array(STRING))),
+        ),
+        form=True,
+    ),
+    Operation(
+        "/translate", "get", "Apertium: translate a text", ApertiumRequest, envelope(record(translatedText=STRING))
+    ),
+    Operation(
+        "/languages",
+        "get",
+        "LibreTranslate: the languages",
+        gives=array(record(code=STRING, name=STRING, targets=array(STRING))),
+    ),
+    Operation("/detect", "post", "LibreTranslate: the language of a text", DetectRequest, array(DETECTED), form=True),
+    Operation("/health", "get", "Whether the service is there", gives=record(status=STRING)),
+    Operation(
+        "/frontend/settings",
+        "get",
+        "LibreTranslate: what a page has to know",
+        gives=record(
+            apiKeys=BOOLEAN,
+            charLimit=COUNT,
+            frontendTimeout=COUNT,
+            keyRequired=BOOLEAN,
+            language=record(source=LANGUAGE, target=LANGUAGE),
+            suggestions=BOOLEAN,
+            supportedFilesFormat=array(STRING),
+        ),
+    ),
+    Operation(
+        "/translate_file",
+        "post",
+        "LibreTranslate: translate a file",
+        FileRequest,
+        record(translatedFileUrl=STRING),
+        form=True,
+    ),
+    Operation("/download_file/{secret}", "get", "A translated file", media="application/octet-stream"),
+    Operation("/listPairs", "get", "Apertium: the pairs", gives=PAIRS, query=("include_deprecated_codes",)),
+    Operation("/list", "get", "Apertium: the same", gives=PAIRS, query=("q",)),
+    Operation(
+        "/v2/translate",
+        "post",
+        "DeepL: translate texts",
+        DeepLRequest,
+        record(
+            translations=array(
+                record(("billed_characters",), detected_source_language=STRING, text=STRING, billed_characters=COUNT)
+            )
+        ),
+        form=True,
+    ),
+    Operation(
+        "/v2/languages",
+        "get",
+        "DeepL: the languages",
+        gives=array(record(("supports_formality",), language=STRING, name=STRING, supports_formality=BOOLEAN)),
+        query=("type",),
+    ),
+    Operation("/v2/usage", "get", "DeepL: what was used", gives=record(character_count=COUNT, character_limit=COUNT)),
+    Operation(
+        "/v1/translate",
+        "post",
+        "Translate texts, with all that explains the translations",
+        TranslateRequest,
+        record(model=STRING, digest=STRING, translations=array(TRANSLATION)),
+    ),
+    Operation("/v1/models", "get", "The models", gives=record(models=array(MODEL))),
+    Operation("/metrics", "get", "Figures for Prometheus", media="text/plain"),
+    Operation("/spec", "get", "This description"),
+]
+
+
+def schema_of(kind: Any) -> Schema:
+    """The values that a type takes.
+
+    >>> schema_of(int | list[str])
+    {'anyOf': [{'type': 'integer'}, {'type': 'array', 'items': {'type': 'string'}}]}
+    """
+    origin, arguments = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return {"enum": list(arguments)}
+    if origin in (Union, types.UnionType):
+        return either(*map(schema_of, arguments))
+    if origin in (list, tuple):
+        return array(schema_of(arguments[0]))
+    if origin is dict:
+        return {"type": "object", "additionalProperties": schema_of(arguments[1])}
+    names = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+    return {"type": "string", "format": "binary"} if kind is bytes else {"type": names[kind]} if kind in names else {}
+
+
+def request_schema(options: Any) -> Schema:
+    """The fields of a request, from the dataclass that declares them."""
+    properties, wanted = {}, []
+    for o in options_of(options):
+        entry = {**schema_of(o.type), "description": o.help}
+        if o.default is REQUIRED:
+            wanted.append(o.name)
+        else:
+            entry["default"] = o.default
+        if o.range.least is not None:
+            entry["minimum"] = o.range.least
+        if o.range.most is not None:
+            entry["maximum"] = o.range.most
+        properties[o.name] = entry
+    return {"type": "object", "properties": properties, "required": wanted}
+
+
+def describe(operation: Operation) -> Schema:
+    """One operation."""
+    good: Schema = {"description": "the answer"}
+    good["content"] = {operation.media: {"schema": operation.gives} if operation.media == "application/json" else {}}
+    bad = {"description": "what is wrong", "content": {"application/json": {"schema": ERROR}}}
+    found: Schema = {"summary": operation.summary, "responses": {"200": good, "4XX": bad, "5XX": bad}}
+    parameters = [{"name": name, "in": "query", "required": False, "schema": STRING} for name in operation.query]
+    if "{secret}" in operation.path:
+        parameters.append({"name": "secret", "in": "path", "required": True, "schema": STRING})
+    if operation.takes is not None and operation.method == "get":
+        wanted = request_schema(operation.takes)
+        parameters += [
+            {"name": name, "in": "query", "required": name in wanted["required"], "schema": schema}
+            for name, schema in wanted["properties"].items()
+        ]
+    elif operation.takes is not None:
+        files = operation.takes is FileRequest
+        media = ["multipart/form-data"] if files else ["application/json"]
+        media += ["application/x-www-form-urlencoded"] if operation.form and not files else []
+        body = {"schema": request_schema(operation.takes)}
+        found["requestBody"] = {"required": True, "content": dict.fromkeys(media, body)}
+    if parameters:
+        found["parameters"] = parameters
+    return found
+
+
+def specification(version: str) -> Schema:
+    """The whole description."""
+    paths: Schema = {}
+    for operation in OPERATIONS:
+        paths.setdefault(operation.path, {})[operation.method] = describe(operation)
+    key = {"type": "http", "scheme": "bearer"}
+    return {
+        "openapi": "3.1.0",
+        "info": {"title": "Treeglot", "version": version},
+        "paths": paths,
+        "components": {"securitySchemes": {"key": key}},
+    }
