@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view kKind = "aligner";
 constexpr std::uint32_t kVersion = 1;
+constexpr float kMostLinks = 1e18f;  // sums of fewer stay finite
 constexpr std::array<const char*, 2> kSides = {"source", "target"}, kDirections = {"forward", "backward"};
 
 template <class T, class Values>
@@ -67,6 +68,7 @@ Aligner::Aligner(Sections sections) : sections_(std::move(sections)) {
   const auto settings = sections_.array<AlignerSettings>("settings");
   if (settings.size() != 1) sections_.fail("is damaged: settings has " + std::to_string(settings.size()) + " entries");
   settings_ = settings.data();
+  if (sections_.untrusted()) check_settings();
   for (const int side : {0, 1}) {
     words_[side] = MappedStrings<Layout>(sections_, kSides[side]);
     tokens_[side] = sections_.array<std::uint64_t>(std::string(kSides[side]) + ".tokens");
@@ -83,7 +85,7 @@ void Aligner::open_direction(const std::string& name, bool backwards) {
   const std::size_t given = words_[backwards].size(), words = words_[!backwards].size();
   const auto part = [&](const char* what, std::size_t size) {
     const auto values = sections_.array<float>(name + "." + what);
-    if (values.size() != size || !std::ranges::all_of(values, [](float x) { return x >= 0 && std::isfinite(x); }))
+    if (values.size() != size || !std::ranges::all_of(values, [](float x) { return x >= 0 && x < kMostLinks; }))
       sections_.fail("is damaged: " + name + "." + what + " does not fit the words");
     return values;
   };
@@ -110,6 +112,17 @@ void Aligner::open_direction(const std::string& name, bool backwards) {
     total += out.fertilities[k];
   }
   for (float& x : out.unknown) x = total > 0 ? x / total : 0;
+}
+
+void Aligner::check_settings() const {
+  const AlignPriors& priors = settings_->priors;
+  const auto fits = [](float prior) { return prior > 0 && prior < kMostLinks; };
+  constexpr std::uint32_t kMostRounds = 100000;
+  if (!fits(priors.lexical) || !fits(priors.null_lexical) || !fits(priors.jump) || !fits(priors.fertility) ||
+      !(priors.null > 0 && priors.null < 1) || !(settings_->discount >= 0 && settings_->discount < kMostLinks) ||
+      settings_->level < AlignLevel::words || settings_->level > AlignLevel::fertilities ||
+      settings_->rounds > kMostRounds)
+    sections_.fail("is damaged: its settings make no sense");
 }
 
 void Aligner::check() const {

@@ -113,6 +113,7 @@ class Aligner {
 
   explicit Aligner(Sections sections);
   void open_direction(const std::string& name, bool backwards);
+  void check_settings() const;
   void check() const;
   std::size_t find(Symbol source, Symbol target) const;  // its place, or targets_.size()
   Pair look_up(Words source, Words target) const;

@@ -281,14 +281,29 @@ void Chain::save(const std::string& path, std::uint64_t key) const {
   sections.write(path);
 }
 
+// Whether every word is linked to a given word of its sentence, or to none.
+bool Chain::fit(std::span<const std::uint16_t> links) const {
+  for (std::size_t p = 0, first = 0; p < cells_.pairs().size(); ++p) {
+    const DirectedPair pair = cells_.pair(p, backwards_);
+    const auto own = links.subspan(first, pair.words.size());
+    if (std::ranges::any_of(own, [&](std::uint16_t link) { return link > pair.given.size(); })) return false;
+    first += pair.words.size();
+  }
+  return true;
+}
+
 bool Chain::load(const std::string& path, std::uint64_t key) {
   try {
     const Sections sections = Sections::open(path, kKind, 1);
     const auto state = sections.array<std::uint64_t>("state");
     const auto links = sections.array<std::uint16_t>("links");
     if (state.size() != 3 || state[0] != key || links.size() != links_.size()) return false;
-    for (const auto& [name, member] : kSums)
-      if (sections.array<float>(name).size() != (sums_.*member).size()) return false;
+    if (state[2] > state[1] || state[1] > UINT32_MAX || !fit(links)) return false;
+    for (const auto& [name, member] : kSums) {
+      const auto sums = sections.array<float>(name);
+      if (sums.size() != (sums_.*member).size() || !std::ranges::all_of(sums, [](float x) { return x >= 0; }))
+        return false;
+    }
     std::ranges::copy(links, links_.begin());
     for (const auto& [name, member] : kSums) std::ranges::copy(sections.array<float>(name), (sums_.*member).begin());
     rounds_ = static_cast<std::uint32_t>(state[1]);

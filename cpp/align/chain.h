@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,7 @@ class Chain {
   void start(const DirectedPair& pair, const std::uint16_t* links);  // sets what is kept of the current sentence
   void sample(const DirectedPair& pair, std::uint16_t* links, AlignLevel level, Random& random);
   void count(const DirectedPair& pair, const std::uint16_t* links);
+  bool fit(std::span<const std::uint16_t> links) const;
   void recount();  // all counts from the links
   float inverse(Symbol given) const { return 1.0f / (static_cast<float>(given_[given]) + smoothing_); }
 

@@ -34,7 +34,7 @@ struct Schedule {
 void run_chain(Chain& chain, const Schedule& schedule, const std::string& file, std::uint64_t key, double save_every,
                const std::atomic<bool>& stop, std::atomic<std::uint64_t>& done) {
   using Clock = std::chrono::steady_clock;
-  if (!file.empty() && chain.load(file, key)) done += chain.rounds();
+  if (!file.empty() && chain.load(file, key)) done += std::min(chain.rounds(), schedule.total());
   Clock::time_point saved = Clock::now();
   while (chain.rounds() < schedule.total()) {
     const unsigned round = chain.rounds();

@@ -81,7 +81,7 @@ Hypothesis Reading::read(const Derivation& derivation) const {
     std::uint32_t word = 0;
     for (std::uint32_t i = 0; i < rule.target.size; ++i) {
       const std::int32_t symbol = rule.target.symbols[i];
-      const Done* const tail = symbol >= 0 ? nullptr : &tails[static_cast<std::size_t>(-1 - symbol)];
+      Done* const tail = symbol >= 0 ? nullptr : &tails[static_cast<std::size_t>(-1 - symbol)];
       heads.push_back(i < rule.target.structure_size ? rule.target.structure[i] - 1 : kRuleRoot);
       items.push_back(tail == nullptr ? nullptr : &tail->piece);
       if (tail == nullptr) {
@@ -89,6 +89,11 @@ Hypothesis Reading::read(const Derivation& derivation) const {
         done.given_by.push_back(static_cast<std::uint32_t>(derivation.edges.rend() - at - 1));
         done.tags.push_back(word < rule.target.label_count ? rule.target.labels[word] : Symbols::kNone);
         ++word;
+      } else if (i == 0 && (rule.target.size == 1 || rule.target.symbols[1] != symbol) && rule.target.size <= 2) {
+        // The left part of glue, which may be long, is moved: copied at every step it would take quadratic time.
+        done.words = std::move(tail->words);
+        done.given_by = std::move(tail->given_by);
+        done.tags = std::move(tail->tags);
       } else {
         done.words.insert(done.words.end(), tail->words.begin(), tail->words.end());
         done.given_by.insert(done.given_by.end(), tail->given_by.begin(), tail->given_by.end());

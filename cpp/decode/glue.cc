@@ -16,6 +16,7 @@ Glue::Glue(const RuleTable& table, const FeatureSpace& space, std::span<const fl
 
 void Glue::begin_sentence() {
   words_.clear();
+  word_index_.clear();
   rules_.erase(rules_.begin() + static_cast<std::ptrdiff_t>(fixed_.size()), rules_.end());
   alternatives_.clear();
   targets_.clear();
@@ -24,10 +25,11 @@ void Glue::begin_sentence() {
 std::int32_t Glue::target_word(std::string_view text) {
   const Symbol known = table_.target_words().find(text);
   if (known != Symbols::kNone) return static_cast<std::int32_t>(known);
-  const auto at = std::ranges::find(words_, text);
-  const auto index = static_cast<std::int32_t>(at - words_.begin());
-  if (at == words_.end()) words_.emplace_back(text);
-  return first_word_ + index;
+  const auto next = static_cast<std::uint32_t>(words_.size());
+  const std::uint32_t index =
+      word_index_.intern(hash_bytes(text), next, [&](std::uint32_t word) { return words_[word] == text; });
+  if (index == next) words_.emplace_back(text);
+  return first_word_ + static_cast<std::int32_t>(index);
 }
 
 std::string_view Glue::text(std::int32_t word) const {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash_index.h"
 #include "decode/rule_cache.h"
 #include "decode/translation_forest.h"
 
@@ -74,6 +75,7 @@ class Glue {
   std::span<const float> weights_;
   std::int32_t first_word_;
   std::vector<std::string> words_;
+  HashIndex word_index_;
   std::deque<LocalRule> rules_;
   std::vector<Alternative> fixed_;
   std::deque<std::vector<Alternative>> alternatives_;

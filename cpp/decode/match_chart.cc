@@ -19,10 +19,8 @@ Chart::Chart(const RuleTable& table, const UnaryRules& unary, const ChartOptions
       matches_(length_ + 1),
       best_(options.label_limit, options.match_limit) {
   for (const std::string_view word : words_) symbols_.push_back(table.source_words().find(word));
-  for (const Constraint& constraint : input.constraints) {
-    width_ = std::max(width_, constraint.span.size());
+  for (const Constraint& constraint : input.constraints)
     for (std::uint32_t i = constraint.span.begin; i < constraint.span.end; ++i) given_[i] = &constraint;
-  }
 }
 
 TranslationForest Chart::run() {
@@ -33,12 +31,18 @@ TranslationForest Chart::run() {
     reach_ = reach();
     tails_.clear();
     match_tails_.clear();
-    for (auto& found : matches_) found.clear();
+    const std::uint32_t last_matched = std::min(length_, begin + 1 + std::max(limit_, width_));
+    for (std::uint32_t end = begin + 1; end <= last_matched; ++end) matches_[end].clear();
     if (given_[begin] == nullptr) extend_by_word(RuleTable::kRoot, begin);
     const std::uint32_t furthest = std::min(length_, begin + width_);
     for (std::uint32_t end = begin + 1; end <= furthest; ++end) {
       finish_cell(end);
       if (end < length_) extend_by_cell(first, last, begin, end);
+    }
+    if (const Constraint* const given = given_[begin];
+        given != nullptr && given->span.begin == begin && given->span.end > furthest) {
+      wide_[begin];
+      finish_cell(given->span.end);
     }
   }
   add_sentence();
@@ -158,7 +162,7 @@ void Chart::add_labels(std::uint32_t end, const std::vector<Local>& local) {
 }
 
 void Chart::add_unary(std::uint32_t end) {
-  for (const Item item : cell(begin_, end)) {
+  for (const Item item : any_cell(begin_, end)) {
     const RuleTable::Node node = table_.child(RuleTable::kRoot, nonterminal(item.label));
     if (node == RuleTable::kNoNode) continue;
     for (const RuleCache::Group& group : cache_.at(node)) {
@@ -169,30 +173,33 @@ void Chart::add_unary(std::uint32_t end) {
 }
 
 NodeId Chart::node_for(std::uint32_t end, Symbol label) {
-  for (const Item& item : cell(begin_, end))
+  std::vector<Item>& items = any_cell(begin_, end);
+  for (const Item& item : items)
     if (item.label == label) return item.node;
-  const NodeId node = out_.add_node({begin_, end}, label);
-  cell(begin_, end).push_back({label, node});
-  return node;
+  items.push_back({label, out_.add_node({begin_, end}, label)});
+  return items.back().node;
 }
 
 // S → X, S → S X from the left, and the end of the sentence.
 void Chart::add_sentence() {
   std::vector<NodeId> sentence(length_ + 1, kNoNode);
-  for (std::uint32_t end = 1; end <= length_; ++end) {
-    for (std::uint32_t middle = end - std::min(end, width_); middle < end; ++middle) {
-      if (middle > 0 && sentence[middle] == kNoNode) continue;
-      for (const Item& item : cell(middle, end)) {
-        if (!is_glued(item.label)) continue;
-        if (sentence[end] == kNoNode) sentence[end] = out_.add_node({0, end}, Symbols::kNone);
-        if (middle == 0) {
-          out_.add_edge(sentence[end], std::span(&item.node, 1), glue_.first(), kBegins);
-        } else {
-          const NodeId tails[] = {sentence[middle], item.node};
-          out_.add_edge(sentence[end], tails, glue_.glue(), kInside);
-        }
+  const auto join = [&](std::uint32_t middle, std::uint32_t end) {
+    if (middle > 0 && sentence[middle] == kNoNode) return;
+    for (const Item& item : any_cell(middle, end)) {
+      if (!is_glued(item.label)) continue;
+      if (sentence[end] == kNoNode) sentence[end] = out_.add_node({0, end}, Symbols::kNone);
+      if (middle == 0) {
+        out_.add_edge(sentence[end], std::span(&item.node, 1), glue_.first(), kBegins);
+      } else {
+        const NodeId tails[] = {sentence[middle], item.node};
+        out_.add_edge(sentence[end], tails, glue_.glue(), kInside);
       }
     }
+  };
+  for (std::uint32_t end = 1; end <= length_; ++end) {
+    const Constraint* const given = given_[end - 1];
+    if (given != nullptr && given->span.end == end && given->span.size() > width_) join(given->span.begin, end);
+    for (std::uint32_t middle = end - std::min(end, width_); middle < end; ++middle) join(middle, end);
   }
   goal_ = out_.add_node({0, length_}, Symbols::kNone);
   if (sentence[length_] != kNoNode) out_.add_edge(goal_, std::span(&sentence[length_], 1), glue_.end(), kEnds);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -78,13 +79,17 @@ class Chart {
   std::vector<Item>& cell(std::uint32_t begin, std::uint32_t end) {
     return cells_[static_cast<std::size_t>(begin) * (width_ + 1) + (end - begin)];
   }
+  // Also one that is wider than the others, of a translation that the input gives.
+  std::vector<Item>& any_cell(std::uint32_t begin, std::uint32_t end) {
+    return end - begin <= width_ ? cell(begin, end) : wide_.at(begin);
+  }
 
   const RuleTable& table_;
   const UnaryRules& unary_;
   std::span<const std::string_view> words_;
   Glue& glue_;
   std::uint32_t length_ = 0, limit_ = 0, begin_ = 0;
-  std::uint32_t width_ = 0;  // of the widest cells
+  std::uint32_t width_ = 0;  // of the widest cells that rules use
   Symbol x_ = 0;             // the label of what is given or passes through
   TranslationForestBuilder out_;
   NodeId goal_ = kNoNode;
@@ -112,8 +117,9 @@ class Chart {
   std::vector<Symbol> symbols_;           // of the source words, in the table
   std::vector<const Constraint*> given_;  // by word
   std::vector<std::vector<Item>> cells_;
-  std::vector<NodeId> tails_;                // of the partial match at hand
-  std::vector<std::vector<Match>> matches_;  // of rules that begin at begin_, by their end
+  std::map<std::uint32_t, std::vector<Item>> wide_;  // by their begin: cells of given translations above the width
+  std::vector<NodeId> tails_;                        // of the partial match at hand
+  std::vector<std::vector<Match>> matches_;          // of rules that begin at begin_, by their end
   std::vector<NodeId> match_tails_;
   BestMatches best_;
   std::vector<float> estimates_;  // by node, where there are limits

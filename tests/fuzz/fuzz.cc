@@ -485,6 +485,7 @@ std::map<std::string, Target> targets() {
   out["heads"] = {{std::string(kHeads)}, [](auto bytes) { (void)HeadTable::read(bytes, "in"); }};
   out["dependency-brackets"] = {{to_brackets(seed_dependency())}, [](auto bytes) { (void)from_brackets(bytes); }};
   out.merge(text_targets());
+  out.merge(align_targets());
   Trainer trainer = seed_trainer();
   trainer.finish_level(1, 0.0, 0.0);
   const LevelTexts level = write_level(*trainer.grammar(), 0);

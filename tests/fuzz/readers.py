@@ -16,6 +16,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +24,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from treeglot import TreeglotError, _core
+from treeglot.align import Aligner
 from treeglot.base.options import load_options
 from treeglot.base.toml import TomlFile
 from treeglot.decode.kbest import read_kbest
 from treeglot.decode.weights import read_weights
+from treeglot.experiment import Pipeline
 from treeglot.experiment.recipe import load_recipe
 from treeglot.experiment.results import load_report
+from treeglot.experiment.step import Identity, Step
 from treeglot.foreign import read_foreign_weights
 from treeglot.foreign.config import decoder_of, read_config
 from treeglot.foreign.input import input_line
 from treeglot.models.model import ModelFile
+from treeglot.parse.grammar import read_settings
 from treeglot.parse.kbest import read_tree_lists
 from treeglot.rules.table import compile_table
 from treeglot.syntax.formats import read_dependencies
+from treeglot.text import TextPipeline
 from treeglot.tune.kbest import KBest
 
 SECONDS, MEMORY = 10, 1 << 30
@@ -126,6 +132,27 @@ def lines(path: Path) -> None:
             input_line(line, decoder, markup=True)
 
 
+def as_named(name: str, read: Callable[[Path], Any]) -> Reader:
+    """Reads a folder that holds the input under its name."""
+
+    def use(path: Path) -> None:
+        folder = path.parent / "folder"
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(path.read_bytes())
+        read(folder)
+
+    return use
+
+
+def plan(folder: Path) -> None:
+    Pipeline([Step("one", lambda _: None, {}, {"a": 2, "b": {"c": 3}})], folder).plan()
+
+
+def aligner(folder: Path) -> None:
+    with suppress(FileNotFoundError):  # the model that belongs to it
+        Aligner.load(folder)
+
+
 def report(path: Path) -> None:
     folder = path.parent / "report"
     folder.mkdir(exist_ok=True)
@@ -140,8 +167,9 @@ def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
         b"[search]\npop_limit = 200\nbeam = 0\nthreshold = 0.5\n"
     )
     recipe = (
-        b'title = "A"\nseed = 7\n\n[data]\ntrain = { source = "a", target = "b" }\n\n[[system]]\nname = "x"\n'
-        b'kind = "hiero"\n[system.search]\npop_limit = 10\n\n[test.dev]\nsource = "c"\nreference = ["d", "e"]\n'
+        b'title = "A"\n\n[corpus]\nsource = "a"\ntarget = "b"\nalignments = "l"\n\n[dev]\nsource = "c"\n'
+        b'references = ["d", "e"]\n\n[test.news]\nsource = "f"\nreferences = ["g"]\n\n[lm]\norder = 3\n\n[[system]]\n'
+        b'name = "x"\nkind = "hiero"\noptions = { search = { pop_limit = 10 } }\ntune = { iterations = 2 }\n'
     )
     candc = (
         b"# made by hand\n(The_1 (NP[nb]{Y}/N{Y}<1>){_} 1 dog_2 0)\nwill_3 (S[dcl]\\NP)/(S[b]\\NP) 1 dog_2 0\n"
@@ -172,7 +200,17 @@ def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
         b"formalism=scfg\ngrammar=rules.gz\nweights=weights.txt\n"
         b"feature_function=KLanguageModel lm.arpa\nfeature_function=WordPenalty\n"
     )
+    text = (
+        b'[source]\nlanguage = "de"\ntokeniser = "icu"\ncase = "lower"\nlearnt = []\n\n[target]\nlanguage = "en"\n'
+        b'tokeniser = "icu"\ncase = "keep"\nlearnt = []\n'
+    )
+    grammar = b'signature = "english"\nhorizontal = 0\nvertical = 1\nsteps = false\nlevels = 1\nsizes = [1, 20, 300]\n'
+    step = Identity("one", "treeglot 0.1", {"a": 1, "b": {"c": [2]}}, {"in": "0123"}).to_json().encode()
     return {
+        "text.toml": ([text], as_named("text.toml", TextPipeline.load)),
+        "parser.toml": ([grammar], as_named("parser.toml", read_settings)),
+        "step.json": ([step], as_named("one.0/step.json", plan)),
+        "aligner.json": ([b'{"method": "hmm", "options": {"ibm1": 5}, "pairs": 7}'], as_named("aligner.json", aligner)),
         "weights": ([b"# a guess\nlm 0.5\nword_penalty -1e-3\n\nsubst_f[X\xe2\x86\x92Y] 2\n"], read_weights),
         "model.toml": ([toml], lambda path: load_options(ModelFile, path)),
         "toml": ([toml, recipe], lambda path: TomlFile(path)),

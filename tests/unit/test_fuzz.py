@@ -6,11 +6,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from small_lm import LM
 
 from treeglot import FormatError, _core
+from treeglot.align import Aligner
+from treeglot.experiment import Pipeline
 from treeglot.experiment.results import load_report
+from treeglot.experiment.step import Step
 from treeglot.rules.extract import Extraction
 from treeglot.rules.table import compile_table
 from treeglot.syntax import Tree
@@ -85,3 +90,55 @@ def test_a_state_of_training_with_any_number_changed() -> None:
     assert refused > 200
     other.restore(state)
     assert other.state() == state
+
+
+SETTINGS = {"a prior": (0, "f", float("nan")), "no word without link": (16, "f", 1.0), "a level": (24, "I", 4)}
+SETTINGS |= {"rounds": (28, "I", 2**32 - 1), "a discount": (20, "f", -1.0)}
+
+
+@pytest.mark.parametrize(("at", "kind", "value"), SETTINGS.values(), ids=SETTINGS.keys())
+def test_settings_of_an_aligner(tmp_path: Path, at: int, kind: str, value: float) -> None:
+    """Checksums are right: the numbers make no sense, or would take for ever."""
+    path = str(tmp_path / "aligner.bin")
+    Aligner.train([(["a", "b"], ["c", "d"])], "hmm").core.save(path)
+    content = dict(_core.read_sections(path, "aligner", 1))
+    settings = bytearray(content["settings"])
+    struct.pack_into(f"<{kind}", settings, at, value)
+    _core.write_sections(path, "aligner", 1, content | {"settings": bytes(settings)})
+    with pytest.raises(FormatError, match=r"aligner\.bin: is damaged: its settings make no sense"):
+        _core.Aligner.open(path)
+
+
+def test_a_chain_of_samples_whose_links_lead_nowhere(tmp_path: Path) -> None:
+    """It starts again, with the same result."""
+    pairs = [(["a", "b"], ["c", "d"]), (["a"], ["c"])]
+    wanted = Aligner.train(pairs, "sampler", options={"rounds": 4}, folder=tmp_path).align(["a", "b"], ["c", "d"])
+    chains = sorted(tmp_path.glob("chain-*"))
+    assert chains
+    for chain in chains:
+        content = dict(_core.read_sections(str(chain), "align-chain", 1))
+        content["links"] = struct.pack("<3H", 1, 2, 60_000)
+        _core.write_sections(str(chain), "align-chain", 1, content)
+    assert (
+        Aligner.train(pairs, "sampler", options={"rounds": 4}, folder=tmp_path).align(["a", "b"], ["c", "d"]) == wanted
+    )
+
+
+def test_a_damaged_description_of_an_aligner(tmp_path: Path) -> None:
+    (tmp_path / "aligner.json").write_text('{"method": ["hmm"]}')
+    with pytest.raises(FormatError, match=r"aligner\.json: has no method of an aligner"):
+        Aligner.load(tmp_path)
+
+
+def test_a_damaged_step_has_not_run(tmp_path: Path) -> None:
+    (tmp_path / "one.0").mkdir()
+    (tmp_path / "one.0/step.json").write_text('{"step": "one", "program": "", "settings": 5, "inputs": []}')
+    assert Pipeline([Step("one", lambda _: None, {}, {"a": 1})], tmp_path).plan()[0].reason == "it has not run yet"
+
+
+def test_a_name_of_a_column_that_is_not_utf8(tmp_path: Path) -> None:
+    path = tmp_path / "rules.parquet"
+    pq.write_table(pa.table({"lhs": ["X"], "source": ["a"]}), path, compression="none", store_schema=False)
+    path.write_bytes(path.read_bytes().replace(b"source", b"s\xfcurce"))
+    with pytest.raises(FormatError, match=r"rules\.parquet: "):
+        compile_table(path, tmp_path / "rules.table")

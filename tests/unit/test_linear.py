@@ -154,3 +154,20 @@ def test_a_hypothesis_with_many_features(tmp_path: Path) -> None:
         with bounded(SECONDS):
             (entry,) = read_kbest(path)
         assert len(entry.features) == 40_000
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f'<x translation="a">{"b " * 20_000}</x>',
+        '<x translation="a">b</x> ' * 20_000,
+        f'<x translation="{"||".join(f"a{i}" for i in range(100_000))}">b</x>',
+        " ".join(f"b{i}" for i in range(20_000)),
+    ],
+    ids=["one wide part", "many parts", "many translations", "many unknown words"],
+)
+def test_long_lines_with_markup(line: str) -> None:
+    """No cells are kept but those that rules or given translations may have, and no list is searched for each word."""
+    translator = Translator(table(), {"p": 1.0}, options=SearchOptions(markup=True))
+    with bounded(SECONDS):
+        assert translator.translate(line).text

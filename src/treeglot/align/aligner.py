@@ -74,7 +74,7 @@ class Aligner:
     def load(cls, folder: PathLike) -> Aligner:
         """The aligner that `save` left in a folder."""
         facts = read_json(Path(folder, FACTS))
-        if facts.get("method") not in ALIGNERS:
+        if str(facts.get("method")) not in ALIGNERS:
             known = ", ".join(ALIGNERS)
             raise FormatError(str(Path(folder, FACTS)), 0, f"has no method of an aligner; expected one of {known}")
         return cls(_core.Aligner.open(os.fspath(Path(folder, MODEL))), facts)

@@ -76,11 +76,13 @@ class Identity:
 
     @staticmethod
     def read(path: Path) -> Identity | None:
-        """What `to_json` wrote, or nothing if it is not there."""
+        """What `to_json` wrote, or nothing if it is not there, or damaged."""
         try:
-            return Identity(**read_json(path))
+            found = Identity(**read_json(path))
         except (OSError, ValueError, TypeError):
             return None
+        tables = (found.settings, found.inputs)
+        return found if all(isinstance(table, dict) for table in tables) else None
 
     def differs_from(self, other: Identity) -> list[str]:
         """What is not the same as in an earlier run, in words."""

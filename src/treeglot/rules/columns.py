@@ -27,7 +27,9 @@ def reading(path: PathLike) -> Iterator[None]:
         raise
     except Exception as error:
         library = type(error).__module__.partition(".")[0].lstrip("_")
-        if library in ("pyarrow", "duckdb") or (isinstance(error, OSError) and not error.errno):
+        # A name that is not UTF-8 is no error of the library's own.
+        damaged = isinstance(error, UnicodeDecodeError) or (isinstance(error, OSError) and not error.errno)
+        if library in ("pyarrow", "duckdb") or damaged:
             said = str(error).partition("\n")[0]
             raise FormatError(os.fspath(path), 0, f"is a damaged Parquet file: {said}") from error
         raise
