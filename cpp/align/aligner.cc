@@ -23,7 +23,7 @@ float share(float links, float total) { return links > 0 ? std::min(links / tota
 }  // namespace
 
 Aligner::Aligner(const Cells& cells, const std::array<DirectionCounts, 2>& counts, const AlignerSettings& settings,
-                 const Aligner* before)
+                 const Aligner* before, const LinkPriors& priors)
     : Aligner([&] {
         Sections sections(kKind, kVersion);
         const SentencePairs& pairs = cells.pairs();
@@ -40,12 +40,15 @@ Aligner::Aligner(const Cells& cells, const std::array<DirectionCounts, 2>& count
         const auto kept = [&](std::uint32_t n) { return std::max(counts[0].pairs[n], counts[1].pairs[n]) >= kLeast; };
         std::vector<std::uint64_t> rows = {0};
         std::vector<Symbol> targets;
-        std::array<std::vector<float>, 2> links;
+        std::array<std::vector<float>, 2> links, known;
         for (Symbol source = 0; source < pairs.source_words().size(); ++source) {
           for (std::uint32_t n = cells.first(source); n < cells.first(source + 1); ++n) {
             if (!kept(n)) continue;
             targets.push_back(cells.target(n));
-            for (const int d : {0, 1}) links[d].push_back(counts[d].pairs[n]);
+            for (const int d : {0, 1}) {
+              links[d].push_back(counts[d].pairs[n]);
+              known[d].push_back(priors[d].empty() ? 0.0f : priors[d][n]);
+            }
           }
           rows.push_back(targets.size());
         }
@@ -54,6 +57,7 @@ Aligner::Aligner(const Cells& cells, const std::array<DirectionCounts, 2>& count
         for (const int d : {0, 1}) {
           const std::string name = kDirections[d];
           add<float>(sections, name + ".links", links[d]);
+          add<float>(sections, name + ".priors", known[d]);
           add<float>(sections, name + ".given", counts[d].given);
           add<float>(sections, name + ".null", counts[d].null);
           add<float>(sections, name + ".jumps", counts[d].jumps);
@@ -91,6 +95,7 @@ void Aligner::open_direction(const std::string& name, bool backwards) {
   };
   if (tokens_[backwards].size() != given) sections_.fail("is damaged: the frequencies do not fit the words");
   out.links = part("links", targets_.size());
+  out.priors = part("priors", targets_.size());
   out.given = part("given", given);
   out.null = part("null", words);
   out.jumps = part("jumps", kJumps);
@@ -147,7 +152,11 @@ std::size_t Aligner::find(Symbol source, Symbol target) const {
 
 float Aligner::link(bool backwards, std::size_t place, Symbol given) const {
   const Direction& direction = directions_[backwards];
-  const float links = place < targets_.size() ? std::max(direction.links[place] - settings_->discount, 0.0f) : 0.0f;
+  float links = 0;
+  if (place < targets_.size()) {
+    const float prior = direction.priors[place];
+    links = prior + std::max(direction.links[place] - prior - settings_->discount, 0.0f);
+  }
   const float total = given < direction.given.size() ? direction.given[given] : 0.0f;
   return (links + settings_->priors.lexical) / (total + direction.smoothing);
 }
@@ -289,6 +298,13 @@ double Aligner::evidence(Words source, Words target) const {
   return 0.5 * sum;
 }
 
+std::array<std::size_t, 2> Aligner::known(Words words) const {
+  std::array<std::size_t, 2> out = {};
+  for (const std::string_view word : words)
+    for (const int side : {0, 1}) out[side] += words_[side].find(word) < words_[side].size() ? 1 : 0;
+  return out;
+}
+
 SentencePairs Aligner::new_pairs(std::size_t longest) const {
   SentencePairs out(longest);
   for (Symbol word = 0; word < words_[0].size(); ++word) out.add_source_word(words_[0].text(word));
@@ -296,11 +312,21 @@ SentencePairs Aligner::new_pairs(std::size_t longest) const {
   return out;
 }
 
-Cells Aligner::cells(const SentencePairs& pairs) const {
-  return Cells(pairs, false, [this](Symbol source) {
-    return source < words_[0].size() ? targets_.subspan(rows_[source], rows_[source + 1] - rows_[source])
-                                     : std::span<const Symbol>();
-  });
+std::span<const Symbol> Aligner::targets_of(Symbol source) const {
+  return source < words_[0].size() ? targets_.subspan(rows_[source], rows_[source + 1] - rows_[source])
+                                   : std::span<const Symbol>();
+}
+
+float Aligner::prior(bool backwards, Symbol source, Symbol target) const {
+  const std::size_t place = find(source, target);
+  return place < targets_.size() ? directions_[backwards].priors[place] : 0.0f;
+}
+
+std::array<float, 2> Aligner::probabilities(std::string_view source, std::string_view target) const {
+  const Symbol s = words_[0].find(source), t = words_[1].find(target);
+  const std::size_t place = find(s, t);
+  if (place == targets_.size()) return {};
+  return {forward(s, place), backward(t, place)};
 }
 
 std::uint64_t Aligner::checksum() const {

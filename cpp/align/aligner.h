@@ -2,7 +2,7 @@
 //
 // The sections of its file: settings; source.* and target.* with the words; source.tokens and target.tokens with their
 // frequencies; rows, targets: the word pairs of each source word, by target word; forward.* and backward.* with the
-// counts of a direction, which are those of DirectionCounts.
+// counts of a direction, which are those of DirectionCounts, and with what of the links are priors.
 #pragma once
 
 #include <array>
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "align/cells.h"
+#include "align/link_priors.h"
 #include "align/parameters.h"
 #include "align/posteriors.h"
 #include "base/exclusive.h"
@@ -43,10 +44,10 @@ class Aligner {
  public:
   static constexpr std::size_t kLongest = 512;  // words of a side; longer ones are refused
 
-  // From the counts of the two directions, by the numbers of `cells`; word pairs without counts are left out. `before`
-  // is the aligner that was updated, if any.
+  // From the counts of the two directions, by the numbers of `cells`; word pairs without counts are left out. The
+  // counts include the priors, if any. `before` is the aligner that was updated, if any.
   Aligner(const Cells& cells, const std::array<DirectionCounts, 2>& counts, const AlignerSettings& settings,
-          const Aligner* before = nullptr);
+          const Aligner* before = nullptr, const LinkPriors& priors = {});
   static Aligner open(const std::string& path);
   void save(const std::string& path) const { sections_.write(path); }
 
@@ -68,6 +69,8 @@ class Aligner {
   // An estimate of log p(source, target) / (p(source) p(target)), in nats. A word that the other side does not predict
   // costs at most log 2, so that unknown words prove little.
   double evidence(Words source, Words target) const;
+  // How many of the words are known as source words, and as target words.
+  std::array<std::size_t, 2> known(Words words) const;
 
   const AlignerSettings& settings() const { return *settings_; }
   std::size_t source_words() const { return words_[0].size(); }
@@ -80,10 +83,13 @@ class Aligner {
   float forward(Symbol source, std::size_t place) const;
   float backward(Symbol target, std::size_t place) const;
 
-  // To update it with more pairs: an empty corpus whose words begin with this aligner's, the numbers of the cells that
-  // it gets, its own word pairs among them, and its counts by these numbers.
+  std::span<const Symbol> targets_of(Symbol source) const;
+  float prior(bool backwards, Symbol source, Symbol target) const;  // what of the pair's count is a prior
+  std::array<float, 2> probabilities(std::string_view source, std::string_view target) const;  // in both directions
+
+  // To update it with more pairs: an empty corpus whose words begin with this aligner's, and its counts by the numbers
+  // of the cells that it gets, which must have its own word pairs.
   SentencePairs new_pairs(std::size_t longest) const;
-  Cells cells(const SentencePairs& pairs) const;
   std::array<DirectionCounts, 2> counts_for(const Cells& cells) const;
   std::uint64_t checksum() const;
 
@@ -99,7 +105,7 @@ class Aligner {
     static bool may_be(Slot, std::uint64_t) { return true; }
   };
   struct Direction {
-    std::span<const float> links, given, null, jumps, fertilities;
+    std::span<const float> links, priors, given, null, jumps, fertilities;
     float smoothing = 0, null_total = 0;  // what totals are raised by; of words without link
     JumpTable table{0};
     std::array<float, kFertilities> unknown = {};  // fertilities of words that are not known

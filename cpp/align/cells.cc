@@ -37,7 +37,7 @@ Occurrences source_occurrences(const SentencePairs& pairs) {
 
 }  // namespace
 
-Cells::Cells(const SentencePairs& pairs, bool singles, const Others& others) : pairs_(pairs) {
+Cells::Cells(const SentencePairs& pairs, bool singles, const Others& others, const Wanted& wanted) : pairs_(pairs) {
   begin_.push_back(0);
   for (std::size_t pair = 0; pair < pairs.size(); ++pair)
     begin_.push_back(begin_.back() + pairs.source(pair).size() * pairs.target(pair).size());
@@ -56,7 +56,8 @@ Cells::Cells(const SentencePairs& pairs, bool singles, const Others& others) : p
     for (std::size_t k = at.begin[source]; k < at.begin[source + 1]; ++k)
       for (const Symbol target : pairs.target(at.pairs[k]))
         if (seen[target].count++ == 0) found.push_back(target);
-    const auto numbered = std::ranges::partition(found, [&](Symbol t) { return singles || seen[t].count > 1; });
+    const auto numbered = std::ranges::partition(
+        found, [&](Symbol t) { return singles || seen[t].count > 1 || (wanted && wanted(source, t)); });
     const std::span<Symbol> kept(found.begin(), numbered.begin());
     std::ranges::sort(kept);
     if (targets_.size() + kept.size() > std::numeric_limits<std::uint32_t>::max())

@@ -17,9 +17,10 @@ class Cells {
 
   // Word pairs that occur in one cell alone have a number only with `singles`. A sampler needs none for them: when the
   // link of the cell is drawn, the pair has no other link. The pairs of a source word with the targets that `others`
-  // gives, in rising order, have a number in any case.
+  // gives, in rising order, have a number in any case, and so have those that are `wanted`.
   using Others = std::function<std::span<const Symbol>(Symbol source)>;
-  Cells(const SentencePairs& pairs, bool singles, const Others& others = {});
+  using Wanted = std::function<bool(Symbol source, Symbol target)>;
+  Cells(const SentencePairs& pairs, bool singles, const Others& others = {}, const Wanted& wanted = {});
 
   std::size_t size() const { return targets_.size(); }  // numbers, kNone among them
   // The numbers of a source word's pairs are first(source) to first(source + 1), in the order of their target words.

@@ -75,6 +75,7 @@ Chain::Chain(const Cells& cells, bool backwards, const AlignPriors& priors, cons
   jumps_ = JumpTable(longest);
   fertility_.resize(longest);
   same_.resize(longest);
+  last_.assign(given, kUnset);
   share_.resize(longest);
   weight_.resize(longest);
   sum_.resize(longest);
@@ -139,12 +140,10 @@ void Chain::start(const DirectedPair& pair, const std::uint16_t* links) {
   for (std::size_t i = 0; i < pair.given.size(); ++i) {
     fertility_[i] = 0;
     same_[i] = static_cast<std::uint16_t>(i);
-    for (std::size_t k = i; k-- > 0;) {
-      if (pair.given[k] != pair.given[i]) continue;
-      same_[i] = std::exchange(same_[k], static_cast<std::uint16_t>(i));
-      break;
-    }
+    const std::uint16_t before = std::exchange(last_[pair.given[i]], static_cast<std::uint16_t>(i));
+    if (before != kUnset) same_[i] = std::exchange(same_[before], same_[i]);
   }
+  for (const Symbol given : pair.given) last_[given] = kUnset;
   for (std::size_t j = 0; j < pair.words.size(); ++j)
     if (is_link(links[j])) ++fertility_[links[j] - 1];
 }

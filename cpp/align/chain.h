@@ -65,6 +65,7 @@ class Chain {
   // Of the current sentence.
   std::vector<std::uint8_t> fertility_;
   std::vector<std::uint16_t> same_;  // the next position with the same given word, in a ring
+  std::vector<std::uint16_t> last_;  // the last position of each given word so far
   std::vector<float> share_, weight_, sum_;
 };
 

@@ -20,7 +20,8 @@ struct SamplerOptions {
   int rounds = 0;  // of each chain at the highest level; 0: by the size of the corpus
   int level = 3;
   double null = 0.2, lexical = 0.001;  // of a word without a link; the Dirichlet prior of p(word | given word)
-  double save_every = 2;               // seconds between two states that a chain saves
+  LinkPriorOptions priors;
+  double save_every = 2;  // seconds between two states that a chain saves
 
   void check() const;  // throws std::invalid_argument
 };
@@ -28,10 +29,11 @@ struct SamplerOptions {
 // The rounds that a corpus of so many pairs gets: small ones need more, and have the time.
 int sampler_rounds(std::size_t pairs);
 
-// `before` is an aligner to update, which `pairs` come from. `folder`, if not empty, keeps the state of the
-// chains: a run that was killed goes on there, and ends with the same result.
-Aligner train_sampler(const SentencePairs& pairs, const Aligner* before, const SamplerOptions& options,
-                      unsigned threads, const std::string& folder, const AlignWatch& watch);
+// `before` is an aligner to update, which `pairs` come from; a lexicon has word pairs that are known. `folder`, if not
+// empty, keeps the state of the chains: a run that was killed goes on there, and ends with the same result.
+Aligner train_sampler(const SentencePairs& pairs, const Aligner* before, const std::vector<LexiconEntry>& lexicon,
+                      const SamplerOptions& options, unsigned threads, const std::string& folder,
+                      const AlignWatch& watch);
 
 // Expectation maximisation, or variational Bayes, of IBM model 1 and then of the HMM.
 struct HmmOptions {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -61,10 +62,44 @@ void add(const DirectionCounts& from, float share, DirectionCounts& to) {
   part(&DirectionCounts::fertilities);
 }
 
+// An aligner of the words' first letters, by a short run.
+Aligner train_stems(const SentencePairs& pairs, const SamplerOptions& options, unsigned threads) {
+  SamplerOptions short_run;
+  short_run.seed = options.seed;
+  short_run.chains = 1;
+  short_run.rounds = 8;
+  short_run.level = static_cast<int>(AlignLevel::jumps);
+  return train_sampler(stemmed(pairs, options.priors.stem_letters), nullptr, {}, short_run, threads, "",
+                       [](std::uint64_t, std::uint64_t) {});
+}
+
+// Adds priors to the counts that chains start from. Those that an updated aligner had are in its counts already.
+void add_priors(const Cells& cells, const Aligner* before, const LinkPriors& priors,
+                std::array<DirectionCounts, 2>& start) {
+  const SentencePairs& pairs = cells.pairs();
+  const std::array sizes = {pairs.source_words().size(), pairs.target_words().size()};
+  for (const int d : {0, 1}) {
+    start[d].pairs.resize(cells.size());
+    start[d].given.resize(sizes[d]);
+    start[d].null.resize(sizes[1 - d]);
+    start[d].jumps.resize(kJumps);
+    start[d].fertilities.resize(sizes[d] * kFertilities);
+  }
+  for (Symbol source = 0; source < sizes[0]; ++source)
+    for (std::uint32_t n = cells.first(source); n < cells.first(source + 1); ++n)
+      for (const int d : {0, 1}) {
+        const Symbol target = cells.target(n);
+        const float more = priors[d][n] - (before != nullptr ? before->prior(d == 1, source, target) : 0.0f);
+        start[d].pairs[n] += more;
+        start[d].given[d == 0 ? source : target] += more;
+      }
+}
+
 }  // namespace
 
 void SamplerOptions::check() const {
-  if (chains < 1 || rounds < 0 || level < 1 || level > 3 || !(null > 0.0 && null < 1.0) || !(lexical > 0.0))
+  if (chains < 1 || rounds < 0 || level < 1 || level > 3 || !(null > 0.0 && null < 1.0) || !(lexical > 0.0) ||
+      !(priors.cognates >= 0.0) || !(priors.stems >= 0.0) || priors.stem_letters < 1)
     throw std::invalid_argument("a sampler has at least one chain, a level of 1 to 3, and priors above 0");
 }
 
@@ -73,12 +108,24 @@ int sampler_rounds(std::size_t pairs) {
   return static_cast<int>(std::lround(std::clamp(rounds, 16.0, 250.0)));
 }
 
-Aligner train_sampler(const SentencePairs& pairs, const Aligner* before, const SamplerOptions& options,
-                      unsigned threads, const std::string& folder, const AlignWatch& watch) {
+Aligner train_sampler(const SentencePairs& pairs, const Aligner* before, const std::vector<LexiconEntry>& lexicon,
+                      const SamplerOptions& options, unsigned threads, const std::string& folder,
+                      const AlignWatch& watch) {
   options.check();
-  const Cells cells = before != nullptr ? before->cells(pairs) : Cells(pairs, false);
+  std::optional<Aligner> stems;
+  if (options.priors.stems > 0) stems.emplace(train_stems(pairs, options, threads));
+  const Aligner* const by_stems = stems ? &*stems : nullptr;
+  const Cells cells = make_cells(pairs, before, lexicon, options.priors, by_stems);
+  // What the chains start from: the counts of an aligner that is updated, and priors.
   std::array<DirectionCounts, 2> start;
+  LinkPriors priors;
+  const bool known = !lexicon.empty() || options.priors.cognates > 0 || options.priors.stems > 0;
+  const bool starts = before != nullptr || known;
   if (before != nullptr) start = before->counts_for(cells);
+  if (starts) {
+    priors = make_priors(cells, before, lexicon, options.priors, by_stems);
+    add_priors(cells, before, priors, start);
+  }
   AlignerSettings settings = before != nullptr ? before->settings() : AlignerSettings{};
   if (before == nullptr) {
     settings.priors.null = static_cast<float>(options.null);
@@ -89,9 +136,11 @@ Aligner train_sampler(const SentencePairs& pairs, const Aligner* before, const S
                           static_cast<unsigned>(options.rounds > 0 ? options.rounds : sampler_rounds(pairs.used()))};
   const auto chains = static_cast<std::size_t>(options.chains);
   // All that the state of a chain depends on.
-  const std::array<std::uint64_t, 5> identity = {pairs.checksum(), before != nullptr ? before->checksum() : 0,
-                                                 options.seed, schedule.rounds,
-                                                 static_cast<std::uint64_t>(schedule.level)};
+  std::uint64_t started = 0;
+  for (const DirectionCounts& counts : start) started = hash_values(std::span<const float>(counts.pairs), started);
+  const std::array<std::uint64_t, 6> identity = {pairs.checksum(), before != nullptr ? before->checksum() : 0,
+                                                 started,          options.seed,
+                                                 schedule.rounds,  static_cast<std::uint64_t>(schedule.level)};
   const std::uint64_t key = hash_values(std::span<const std::uint64_t>(identity),
                                         hash_values(std::span<const AlignerSettings>(&settings, 1), 0));
 
@@ -103,9 +152,8 @@ Aligner train_sampler(const SentencePairs& pairs, const Aligner* before, const S
   std::size_t next = 0;
   const auto task = [&](std::size_t k, const std::atomic<bool>& stop) {
     const bool backwards = k % 2 == 1;
-    auto chain =
-        std::make_unique<Chain>(cells, backwards, settings.priors, before != nullptr ? &start[backwards] : nullptr,
-                                Random(Random(options.seed).next() + k).next());
+    auto chain = std::make_unique<Chain>(cells, backwards, settings.priors, starts ? &start[backwards] : nullptr,
+                                         Random(Random(options.seed).next() + k).next());
     const std::string file = folder.empty() ? "" : folder + "/chain-" + std::to_string(k);
     run_chain(*chain, schedule, file, key + k, options.save_every, stop, done);
     if (stop) return;
@@ -121,7 +169,7 @@ Aligner train_sampler(const SentencePairs& pairs, const Aligner* before, const S
     for (std::size_t k = 0; k < kJumps; ++k) counts[d].jumps[k] += start[d].jumps[k];
     for (std::size_t k = 0; k < counts[d].fertilities.size(); ++k) counts[d].fertilities[k] += start[d].fertilities[k];
   }
-  return Aligner(cells, counts, settings, before);
+  return Aligner(cells, counts, settings, before, priors);
 }
 
 }  // namespace treeglot

@@ -9,13 +9,15 @@
 namespace treeglot {
 
 template <>
-inline constexpr auto kFields<SamplerOptions> = std::tuple{OptionField{"seed", &SamplerOptions::seed},
-                                                           OptionField{"chains", &SamplerOptions::chains},
-                                                           OptionField{"rounds", &SamplerOptions::rounds},
-                                                           OptionField{"level", &SamplerOptions::level},
-                                                           OptionField{"null", &SamplerOptions::null},
-                                                           OptionField{"lexical", &SamplerOptions::lexical},
-                                                           OptionField{"save_every", &SamplerOptions::save_every}};
+inline constexpr auto kFields<LinkPriorOptions> =
+    std::tuple{OptionField{"cognates", &LinkPriorOptions::cognates}, OptionField{"stems", &LinkPriorOptions::stems},
+               OptionField{"stem_letters", &LinkPriorOptions::stem_letters}};
+template <>
+inline constexpr auto kFields<SamplerOptions> =
+    std::tuple{OptionField{"seed", &SamplerOptions::seed},     OptionField{"chains", &SamplerOptions::chains},
+               OptionField{"rounds", &SamplerOptions::rounds}, OptionField{"level", &SamplerOptions::level},
+               OptionField{"null", &SamplerOptions::null},     OptionField{"lexical", &SamplerOptions::lexical},
+               OptionField{"priors", &SamplerOptions::priors}, OptionField{"save_every", &SamplerOptions::save_every}};
 template <>
 inline constexpr auto kFields<HmmOptions> =
     std::tuple{OptionField{"ibm1", &HmmOptions::ibm1}, OptionField{"iterations", &HmmOptions::iterations},
@@ -65,6 +67,11 @@ void bind_pairs(nb::module_& m) {
   nb::class_<SentencePairs>(m, "SentencePairs", "Sentence pairs to train an aligner with.")
       .def(nb::init<std::size_t>(), "longest"_a)
       .def("__len__", guarded(&SentencePairs::size))
+      .def("has", guarded([](const SentencePairs& self, std::string_view source, std::string_view target) {
+             return self.source_words().find(source) != Symbols::kNone &&
+                    self.target_words().find(target) != Symbols::kNone;
+           }),
+           "source"_a, "target"_a, "Whether both words occur.")
       .def_prop_ro("empty", guarded(&SentencePairs::empty), "How many pairs have an empty side.")
       .def_prop_ro("long", guarded(&SentencePairs::long_pairs), "How many have a side that is too long.")
       .def("extend", guarded([](SentencePairs& self, const std::vector<SentencePair>& pairs) {
@@ -112,6 +119,13 @@ void bind_aligner(nb::module_& m) {
             }));
           },
           "pairs"_a, "threads"_a, "How well each pair's sides predict each other, in nats a word.")
+      .def(
+          "known",
+          [](const Aligner& self, const Sentence& words) {
+            const auto found = self.known(words);
+            return std::pair(found[0], found[1]);
+          },
+          "words"_a, "How many of the words are known as source words, and as target words.")
       .def(
           "evidence",
           [](const Aligner& self, const Sentence& source, const Sentence& target) {
@@ -243,18 +257,25 @@ void bind_align(nb::module_& m) {
   bind_sentences(m);
   bind_pairs(m);
   bind_aligner(m);
+  m.def("cognate_similarity", &cognate_similarity, "source"_a, "target"_a, "How alike two words are, from 0 to 1.");
   m.def("sampler_rounds", &sampler_rounds, "pairs"_a, "The rounds that a sampler makes over so many pairs.");
   m.def(
       "train_sampler",
-      [](const SentencePairs& pairs, const Aligner* before, nb::handle options, unsigned threads,
+      [](const SentencePairs& pairs, const Aligner* before,
+         const std::vector<std::tuple<std::string, std::string, double>>& lexicon, nb::handle options, unsigned threads,
          const std::string& folder, const Watch& watch) {
+        std::vector<LexiconEntry> known;
+        for (const auto& [source, target, weight] : lexicon) {
+          if (!(weight >= 0 && std::isfinite(weight))) throw nb::value_error("expected weights of at least 0");
+          known.push_back({source, target, weight});
+        }
         const auto chosen = read_options<SamplerOptions>(options);
         const Use<const SentencePairs> use(pairs);
         const auto told = to_watch(watch);
         const nb::gil_scoped_release release;
-        return train_sampler(pairs, before, chosen, threads, folder, told);
+        return train_sampler(pairs, before, known, chosen, threads, folder, told);
       },
-      "pairs"_a, "before"_a.none(), "options"_a, "threads"_a, "folder"_a, "watch"_a,
+      "pairs"_a, "before"_a.none(), "lexicon"_a, "options"_a, "threads"_a, "folder"_a, "watch"_a,
       "Train by Gibbs sampling, or update an aligner.");
   m.def(
       "train_hmm",

@@ -1672,6 +1672,9 @@ class SentencePairs:
 
     def __len__(self) -> int: ...
 
+    def has(self, source: str, target: str) -> bool:
+        """Whether both words occur."""
+
     @property
     def empty(self) -> int:
         """How many pairs have an empty side."""
@@ -1704,6 +1707,9 @@ class Aligner:
 
     def scores(self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """How well each pair's sides predict each other, in nats a word."""
+
+    def known(self, words: Sequence[str]) -> tuple[int, int]:
+        """How many of the words are known as source words, and as target words."""
 
     def evidence(self, source: Sequence[str], target: Sequence[str]) -> float:
         """
@@ -1744,10 +1750,13 @@ class Aligner:
         The word pairs of so many source words: source, target, p(target | source), p(source | target).
         """
 
+def cognate_similarity(source: str, target: str) -> float:
+    """How alike two words are, from 0 to 1."""
+
 def sampler_rounds(pairs: int) -> int:
     """The rounds that a sampler makes over so many pairs."""
 
-def train_sampler(pairs: SentencePairs, before: Aligner | None, options: object, threads: int, folder: str, watch: Callable[[int, int], object]) -> Aligner:
+def train_sampler(pairs: SentencePairs, before: Aligner | None, lexicon: Sequence[tuple[str, str, float]], options: object, threads: int, folder: str, watch: Callable[[int, int], object]) -> Aligner:
     """Train by Gibbs sampling, or update an aligner."""
 
 def train_hmm(pairs: SentencePairs, options: object, threads: int, watch: Callable[[int, int], object]) -> Aligner:

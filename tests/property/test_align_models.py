@@ -6,6 +6,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -78,10 +79,16 @@ def polya(counts: Mapping[Any, int], priors: Mapping[Any, float]) -> float:
     return total + sum(math.lgamma(priors[k] + n) - math.lgamma(priors[k]) for k, n in counts.items())
 
 
-def expected_shares(corpus: list[tuple[str, str]], words: str) -> dict[tuple[str, str], float]:
-    """Expected links of word pairs over expected links of their given word, by all alignments of the whole corpus."""
-    pair_links: Counter[tuple[str, str]] = Counter()
-    given_links: Counter[str] = Counter()
+def expected_shares(
+    corpus: list[tuple[str, str]], words: str, lexicon: Mapping[tuple[str, str], float]
+) -> dict[tuple[str, str], float]:
+    """Expected links of word pairs over expected links of their given word, by all alignments of the whole corpus.
+
+    Pairs of the lexicon have so many links from the start.
+    """
+    pair_links: dict[tuple[str, str], float] = Counter()
+    given_links: dict[str, float] = Counter()
+    all_weights = 0.0
     for chosen in itertools.product(*(list(alignments(len(s), len(t))) for s, t in corpus)):
         lexical: dict[str, Counter[str]] = {}
         jumps: Counter[int] = Counter()
@@ -94,25 +101,37 @@ def expected_shares(corpus: list[tuple[str, str]], words: str) -> dict[tuple[str
             jumps.update(jumps_of(links, len(source)))
             for i, word in enumerate(source):
                 fertilities.setdefault(word, Counter())[links.count(i)] += 1
-        log += sum(polya(counts, dict.fromkeys(words, LEXICAL)) for counts in lexical.values())
+        for known, counts in lexical.items():
+            log += polya(counts, {word: LEXICAL + lexicon.get((known, word), 0) for word in words})
         log += polya(jumps, {k: JUMP * (1 + 256 * 2.0 ** -abs(k - 1)) for k in range(-FARTHEST, FARTHEST + 1)})
         log += sum(polya(counts, dict.fromkeys(range(FERTILITIES), FERTILITY)) for counts in fertilities.values())
         weight = math.exp(log)
+        all_weights += weight
         for known, counts in lexical.items():
             for word, n in counts.items():
                 pair_links[known, word] += weight * n
                 given_links[known] += weight * n
+    for pair, links in lexicon.items():
+        pair_links[pair] += links * all_weights
+        given_links[pair[0]] += links * all_weights
     return {pair: n / given_links[pair[0]] for pair, n in pair_links.items() if pair[0]}
 
 
-def test_chains_sample_from_the_posterior_of_the_whole_corpus() -> None:
+@pytest.mark.parametrize("lexicon", [{}, {("a", "x"): 1.5, ("b", "z"): 0.75}])
+def test_chains_sample_from_the_posterior_of_the_whole_corpus(
+    lexicon: dict[tuple[str, str], float], tmp_path: Path
+) -> None:
     corpus = [("ab", "xy"), ("ab", "yz"), ("b", "y"), ("a", "xz")]
     pairs = [(list(source), list(target)) for source, target in corpus]
-    options = {"chains": 500, "rounds": 30, "null": NULL, "lexical": LEXICAL}
+    options: dict[str, Any] = {"chains": 500, "rounds": 30, "null": NULL, "lexical": LEXICAL}
+    if lexicon:
+        options["lexicon"] = str(tmp_path / "lexicon")
+        Path(options["lexicon"]).write_text("".join(f"{s}\t{t}\t{n}\n" for (s, t), n in lexicon.items()))
     aligner = Aligner.train(pairs, options=options)
-    wanted = expected_shares(corpus, "xyz")
+    wanted = expected_shares(corpus, "xyz", lexicon)
     found = {(source, target): forward for source, target, forward, _ in aligner.lexicon()}
-    assert set(found) == {("a", "x"), ("a", "y"), ("a", "z"), ("b", "y")}  # others have one cell, and need no count
+    # Others have one cell, and need no count.
+    assert set(found) == {("a", "x"), ("a", "y"), ("a", "z"), ("b", "y"), *lexicon}
     for pair, share in found.items():
         assert share == pytest.approx(wanted[pair], abs=0.025), pair
 

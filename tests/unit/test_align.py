@@ -7,6 +7,7 @@ import pytest
 
 from treeglot import _core, sample
 from treeglot.align import ALIGNERS, Aligner, align_corpus, score_alignments
+from treeglot.align.clean import CleanOptions, judge
 from treeglot.align.symmetrize import symmetrize
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli import main
@@ -142,7 +143,7 @@ def test_a_run_that_was_interrupted_resumes_with_the_same_result(tmp_path: Path)
             if stop and done > 0:
                 raise KeyboardInterrupt
 
-        return _core.train_sampler(corpus, None, options, 2, folder, watch)
+        return _core.train_sampler(corpus, None, [], options, 2, folder, watch)
 
     with pytest.raises(KeyboardInterrupt):
         train(str(tmp_path), True)
@@ -299,6 +300,15 @@ def test_dirty_lines_are_counted_and_named(tmp_path: Path, capsys: pytest.Captur
         assert re.search(rf"{words}.*\(first in line {line}\)", said)
     assert "a side has more than 200 words (first in line 5)" in said
     assert len((tmp_path / "links").read_text().splitlines()) == 5
+
+
+def test_a_side_in_the_other_language_is_dropped() -> None:
+    pairs = [(["das", "haus"], ["the", "house"]), (["das", "buch"], ["the", "book"])] * 5
+    aligner = Aligner.train(pairs, options={"chains": 1})
+    given = [pairs[0], (["the", "book"], ["das", "buch"]), (["das", "buch"], ["das", "haus"]), (["7"], ["das"])]
+    options = CleanOptions(least_score=float("-inf"), copies=True)
+    assert [verdict.reason for _, verdict in judge(given, aligner, options)] == ["", *["language"] * 3]
+    assert {verdict.reason for _, verdict in judge(given, None, options)} == {""}
 
 
 def test_clean(files: list[str], aligner: Aligner, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Literal, Protocol, TypeAlias
+from typing import Annotated, Any, Literal, Protocol, TypeAlias
 
 from treeglot import _core
-from treeglot.base.errors import TreeglotError, UsageError
+from treeglot.base.errors import FormatError, TreeglotError, UsageError
+from treeglot.base.files import PathLike, iterate_lines
 from treeglot.base.options import MOST_SEED, Range
 from treeglot.base.registry import Registry
 from treeglot.syntax import Alignment
@@ -46,18 +48,43 @@ def sampler(
     rounds: Annotated[int, "rounds of each chain; 0: by the size of the corpus", Range(least=0, most=100_000)] = 0,
     null: Annotated[float, "probability of a word without a link", Range(above=0, below=1)] = 0.2,
     lexical: Annotated[float, "Dirichlet prior of translations; smaller: fewer a word", Range(above=0)] = 0.001,
+    lexicon: Annotated[str, "file of known word pairs: source, target and, if need be, links between tabs"] = "",
+    lexicon_links: Annotated[float, "links that a pair of the lexicon counts as", Range(above=0, most=1e6)] = 1.0,
+    cognates: Annotated[float, "links that identical words count as; similar ones fewer", Range(least=0, most=1e6)] = 0,
+    stems: Annotated[float, "links that words count as whose stems are linked", Range(least=0, most=1e6)] = 0,
+    stem_letters: Annotated[int, "first letters of a word that are its stem", Range(least=1, most=100)] = 4,
     seed: Annotated[int, "seed of the chains", Range(least=0, most=MOST_SEED)] = 1,
 ) -> Trainer:
     """Collapsed Gibbs sampling with Dirichlet priors, after Östling and Tiedemann (2016)."""
-    options = {"chains": chains, "rounds": rounds, "level": LEVELS[model], "null": null, "lexical": lexical}
-    options["seed"] = seed
+    priors = {"cognates": cognates, "stems": stems, "stem_letters": stem_letters}
+    options: dict[str, Any] = {"chains": chains, "rounds": rounds, "level": LEVELS[model], "seed": seed}
+    options |= {"null": null, "lexical": lexical, "priors": priors}
 
     def train(
         pairs: _core.SentencePairs, threads: int, folder: str, tick: Tick, before: _core.Aligner | None = None
     ) -> _core.Aligner:
-        return _core.train_sampler(pairs, before, options, threads, folder, tick)
+        known = read_lexicon(lexicon, lexicon_links) if lexicon else []
+        if known and not any(pairs.has(source, target) for source, target, _ in known):
+            warnings.warn(f"{lexicon}: no word pair occurs in the text", stacklevel=2)
+        return _core.train_sampler(pairs, before, known, options, threads, folder, tick)
 
     return train
+
+
+def read_lexicon(path: PathLike, links: float = 1.0) -> list[tuple[str, str, float]]:
+    """The word pairs of a file, and as how many links each counts: the third column, if there is one, or `links`."""
+    out = []
+    for number, line in enumerate(iterate_lines(path), start=1):
+        source, target, *more = [part.strip() for part in line.split("\t")] if "\t" in line else (line, "")
+        try:
+            weight = float(more[0]) if more else links
+        except ValueError:
+            weight = -1.0
+        if not source or not target or len(more) > 1 or not 0 < weight < 1e6:
+            expected = "expected SOURCE TAB TARGET, and perhaps a number of links above 0"
+            raise FormatError(str(path), number, f"{line!r} is no word pair; {expected}")
+        out.append((source, target, weight))
+    return out
 
 
 @ALIGNERS("hmm")

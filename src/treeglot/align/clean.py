@@ -92,7 +92,7 @@ def judge(
     ['', 'copy', 'empty']
     """
     for batch in batches(pairs, BATCH):
-        reasons = [_fault(source, target, options) for source, target in batch]
+        reasons = [_fault(*pair, options) or _foreign(pair, aligner) for pair in batch]
         good = [pair for pair, reason in zip(batch, reasons, strict=True) if not reason]
         scores = iter(aligner.score_all(good, threads) if aligner is not None else [])
         for pair, reason in zip(batch, reasons, strict=True):
@@ -112,6 +112,17 @@ def _fault(source: Sequence[str], target: Sequence[str], options: CleanOptions) 
         return "copy"
     for words, code in ((source, options.source_language), (target, options.target_language)):
         if code and not _in_script(words, code):
+            return "language"
+    return ""
+
+
+def _foreign(pair: Pair, aligner: Aligner | None) -> str:
+    """A side is in the other language if more of its words are known there; words without letters do not count."""
+    if aligner is None:
+        return ""
+    for side, words in enumerate(pair):
+        known = aligner.core.known([word for word in words if any(map(str.isalpha, word))])
+        if known[1 - side] > known[side]:
             return "language"
     return ""
 

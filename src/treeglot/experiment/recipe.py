@@ -183,7 +183,11 @@ def load_recipe(path: PathLike, data: PathLike | Sequence[PathLike] | None = Non
             raise in_file(place, problem) from error
     if not recipe.test:
         raise in_file(place, UsageError("there is nothing to test on; expected at least one [test.NAME]"))
-    placed: Recipe = _placed(dataclasses.replace(recipe, system=tuple(systems)), folders)
+    align = recipe.align
+    if lexicon := align.options.get("lexicon"):
+        options = {**align.options, "lexicon": str(_placed(Path(lexicon), folders))}
+        align = dataclasses.replace(align, options=options)
+    placed: Recipe = _placed(dataclasses.replace(recipe, system=tuple(systems), align=align), folders)
     return placed
 
 

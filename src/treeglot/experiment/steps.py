@@ -62,6 +62,9 @@ def steps_of(recipe: Recipe) -> list[Step]:
         from_table(ALIGNERS[recipe.align.method], recipe.align.options)  # refuses numbers that make no sense
     if "alignments" not in corpus:
         files = {"source": corpus["source"], "target": corpus["target"]}
+        if aligner.get("lexicon"):
+            files["lexicon"] = Path(aligner["lexicon"])
+            aligner["lexicon"] = "a file"
         made = dataclasses.asdict(recipe.align) | {"options": aligner}
         steps.append(Step("align", partial(_align, recipe.align), files, made, resumes=True))
         corpus["alignments"] = Output("align", "links.align")
@@ -320,12 +323,13 @@ def _align(settings: AlignSettings, task: Task) -> None:
     from treeglot.syntax import write
     from treeglot.syntax.formats import read_text
 
+    known = {"lexicon": str(task.inputs["lexicon"])} if "lexicon" in task.inputs else {}
     links = align_corpus(
         list(read_text(task.inputs["source"])),
         list(read_text(task.inputs["target"])),
         settings.method,
         settings.symmetrization,
-        options=settings.options,
+        options={**settings.options, **known},
         threads=task.threads,
         folder=task.out / "state",
         report=lambda done, of: task.report(f"{100 * done // of} %"),
