@@ -39,6 +39,9 @@ ChartOptions chart_options(nb::handle search) {
 
 using Reduced = nb::typed<nb::tuple, nb::object, nb::ellipsis>;  // how an object is made again from a pickle
 
+using StepFields = std::tuple<SpanPair, std::string, std::optional<std::string>,
+                              std::optional<std::string>>;  // span, label, source, target
+
 constexpr std::size_t kLongestRepr = 160;  // bytes of a text in a repr, which fits on a screen
 
 std::string shortened(std::string text) {
@@ -249,7 +252,8 @@ void bind_derivation(nb::module_& m) {
                                    std::move(notes),
                                    std::move(tree),
                                    seconds,
-                                   0};
+                                   0,
+                                   nullptr};
           },
           "given"_a, "words"_a, "hypotheses"_a, "problem"_a = "", "notes"_a = std::vector<std::string>(),
           "tree"_a = nb::none(), "seconds"_a = 0.0)
@@ -373,6 +377,21 @@ void bind_decode(nb::module_& m) {
           },
           "features"_a, "heads"_a.none(), "search"_a, "augmented"_a);
 
+  nb::class_<TargetConstraints>(m, "TargetConstraints", "What an output must look like; all that is given holds.")
+      .def(
+          "__init__",
+          [](TargetConstraints* self, std::optional<Tokens> exactly, Tokens prefix, std::string part,
+             std::vector<Tokens> contains, std::vector<Tokens> forbid, const std::vector<StepFields>& steps) {
+            new (self) TargetConstraints{std::move(exactly),  std::move(prefix), std::move(part),
+                                         std::move(contains), std::move(forbid), {}};
+            for (const auto& [span, label, source, target] : steps)
+              self->steps.push_back({Span{span.first, span.second}, label, source, target});
+          },
+          "exactly"_a = nb::none(), "prefix"_a = Tokens(), "part"_a = "", "contains"_a = std::vector<Tokens>(),
+          "forbid"_a = std::vector<Tokens>(), "steps"_a = std::vector<StepFields>())
+      .def_ro("prefix", &TargetConstraints::prefix, "The first words.")
+      .def_ro("part", &TargetConstraints::part, "What the word after them begins with.");
+
   nb::class_<Decoder>(m, "Decoder", "Features, a matcher and weights, ready to translate; threads may share it.")
       .def(
           "__init__",
@@ -399,21 +418,37 @@ void bind_decode(nb::module_& m) {
           "Names of weights that no feature has.")
       .def(
           "translate",
-          [](const Decoder& d, nb::handle source) {
+          [](const Decoder& d, nb::handle source, const std::shared_ptr<TargetConstraints>& constraints) {
             const Source given = to_source(source);
-            return without_gil([&] { return d.translate(given); });
+            return without_gil([&] { return d.translate(given, constraints); });
           },
-          "source"_a.none(),
+          "source"_a.none(), "constraints"_a = nb::none(),
           "Translates a line of tokens, a list of tokens, a forest or a dependency tree. Its search is kept until the "
           "next.")
       .def(
           "translate_batch",
-          [](const Decoder& d, nb::handle sources, std::uint32_t kbest, bool distinct, unsigned threads) {
+          [](const Decoder& d, nb::handle sources, std::uint32_t kbest, bool distinct, unsigned threads,
+             const std::vector<std::optional<std::shared_ptr<TargetConstraints>>>& constraints) {
             const std::vector<Source> given = to_sources(sources);
-            return without_gil([&] { return d.translate(given, {kbest, distinct}, threads); });
+            std::vector<SharedConstraints> kept;
+            for (const auto& each : constraints) kept.push_back(each.value_or(nullptr));
+            return without_gil([&] { return d.translate(given, kept, {kbest, distinct}, threads); });
           },
           "sources"_a, "kbest"_a, "distinct"_a, "threads"_a,
+          "constraints"_a = std::vector<std::optional<std::shared_ptr<TargetConstraints>>>(),
           "Translates sentences; results are in their order, the same for any number of threads.")
+      .def(
+          "reached",
+          [](const Decoder& d, nb::handle source, const Tokens& target) {
+            const Source given = to_source(source);
+            std::vector<std::tuple<SpanPair, SpanPair, std::string>> out;
+            for (const ReachedPart& part : without_gil([&] { return d.reached(given, target); }))
+              out.emplace_back(to_pair(part.source), to_pair(part.target), part.label);
+            return out;
+          },
+          "source"_a, "target"_a,
+          "The largest parts of a target sentence that rules give for parts of a source sentence, without overlap: the "
+          "words on both sides, half open, and a label.")
       .def(
           "kbest",
           [](const Decoder& d, const Translation& of, std::uint32_t size, bool distinct) {

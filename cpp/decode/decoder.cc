@@ -7,6 +7,7 @@
 #include <new>
 #include <stdexcept>
 #include <thread>
+#include <tuple>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -76,12 +77,15 @@ const Tokens& checked(const Tokens& tokens) {
 
 }  // namespace
 
-// What becomes of one sentence that has words; `input` looks into `source` and `sentence`.
-struct Decoder::Searched {
+// A sentence that has words, with the rules that meet it; `input` looks into `source` and `sentence`.
+struct Decoder::Matched {
   Source source;
   MarkedSentence sentence;
   Input input;
   TranslationForest forest;
+};
+
+struct Decoder::Searched : Matched {
   std::shared_ptr<const SearchForest> found;
 };
 
@@ -167,25 +171,34 @@ Decoder::Decoder(std::shared_ptr<const FeatureSet> features, std::shared_ptr<con
 
 Decoder::~Decoder() = default;
 
-Translation Decoder::translate(const Source& source) const { return translate(source, {}, true); }
+Translation Decoder::translate(const Source& source, const SharedConstraints& constraints) const {
+  return translate(source, constraints, {}, true);
+}
 
-std::vector<Translation> Decoder::translate(std::span<const Source> sources, const TranslateOptions& options,
-                                            unsigned threads) const {
+std::vector<Translation> Decoder::translate(std::span<const Source> sources,
+                                            std::span<const SharedConstraints> constraints,
+                                            const TranslateOptions& options, unsigned threads) const {
+  if (!constraints.empty() && constraints.size() != sources.size())
+    throw std::invalid_argument(std::to_string(constraints.size()) + " constraints for " +
+                                std::to_string(sources.size()) + " sentences; expected one for each");
   std::vector<Translation> out(sources.size());
-  ordered_map(
-      sources.size(), threads, [&](std::size_t i) { return translate(sources[i], options, false); },
-      [&](std::size_t i, Translation found) { out[i] = std::move(found); });
+  const auto one = [&](std::size_t i) {
+    return translate(sources[i], constraints.empty() ? nullptr : constraints[i], options, false);
+  };
+  ordered_map(sources.size(), threads, one, [&](std::size_t i, Translation found) { out[i] = std::move(found); });
   return out;
 }
 
-Translation Decoder::translate(const Source& source, const TranslateOptions& options, bool keep) const {
+Translation Decoder::translate(const Source& source, const SharedConstraints& constraints,
+                               const TranslateOptions& options, bool keep) const {
   const Lease worker(*this);
   const double start = thread_seconds();
   Translation out;
   out.given = source;
+  out.constraints = constraints;
   out.search = new_search();
   try {
-    search(source, !keep && options.kbest <= 1, *worker);
+    search(source, constraints, !keep && options.kbest <= 1, *worker);
     if (keep) worker->search = out.search;
     if (const std::optional<Searched>& found = worker->last) {
       out.words.assign(found->input.words.begin(), found->input.words.end());
@@ -204,7 +217,7 @@ Translation Decoder::translate(const Source& source, const TranslateOptions& opt
   return out;
 }
 
-void Decoder::search(const Source& source, bool best_only, Worker& worker) const {
+std::optional<Decoder::Matched> Decoder::match(const Source& source, Worker& worker) const {
   worker.search = 0;
   worker.last.reset();
   worker.cache.trim();
@@ -226,19 +239,47 @@ void Decoder::search(const Source& source, bool best_only, Worker& worker) const
   }
   if (options_.markup && (input.forest != nullptr || input.dependency != nullptr))
     throw std::invalid_argument("markup is for sentences; expected a line or tokens, not a parse");
-  if (input.words.empty()) return;
+  if (input.words.empty()) return std::nullopt;
   TranslationForest forest = matcher_->match(input, worker.cache, worker.glue);
+  return Matched{source, std::move(sentence), std::move(input), std::move(forest)};
+}
+
+TranslationForest Decoder::restrict_matched(const Matched& matched, const TargetConstraints& constraints,
+                                            Worker& worker, std::vector<ReachedPart>* reached) const {
+  const SearchForest nothing;
+  const auto& words = matched.input.words;
+  const Reading reading(features_, worker.scorer, worker.glue, matched.forest, nothing, words);
+  return restrict_forest(matched.forest, constraints, reading, worker.glue, words.size(), reached);
+}
+
+void Decoder::search(const Source& source, const SharedConstraints& constraints, bool best_only, Worker& worker) const {
+  std::optional<Matched> matched = match(source, worker);
+  if (!matched) return;
+  if (constraints != nullptr && !constraints->empty()) {
+    matched->forest = restrict_matched(*matched, *constraints, worker, nullptr);
+    if (matched->forest.graph.goal() == kNoNode) throw std::runtime_error("no derivation meets the constraints");
+  }
   worker.scorer.begin_sentence(worker.glue.first_word(), worker.glue.words());
   SearchOptions options = options_.search;
   options.best_only = best_only;
-  auto found = std::make_shared<SearchForest>(treeglot::search(forest, worker.scorer, options));
-  if (found->late) forest.notes.emplace_back("not searched to the end: time was up");
+  auto found = std::make_shared<SearchForest>(treeglot::search(matched->forest, worker.scorer, options));
+  if (found->late) matched->forest.notes.emplace_back("not searched to the end: time was up");
   if (!found->found()) throw std::runtime_error("no derivation covers the sentence");
-  worker.last.emplace(Searched{source, std::move(sentence), std::move(input), std::move(forest), std::move(found)});
+  worker.last.emplace(Searched{std::move(*matched), std::move(found)});
+}
+
+std::vector<ReachedPart> Decoder::reached(const Source& source, const std::vector<std::string>& target) const {
+  const Lease worker(*this);
+  const std::optional<Matched> matched = match(source, *worker);
+  std::vector<ReachedPart> out;
+  TargetConstraints constraints;
+  constraints.exactly = target;
+  if (matched) restrict_matched(*matched, constraints, *worker, &out);
+  return out;
 }
 
 std::vector<std::shared_ptr<Hypothesis>> Decoder::read(const Worker& worker, const TranslateOptions& options) const {
-  const auto& [source, sentence, input, forest, found] = *worker.last;
+  const auto& [forest, found] = std::tie(worker.last->forest, worker.last->found);
   const Reading reading = worker.reading(*this);
   std::vector<std::shared_ptr<Hypothesis>> out;
   if (options.kbest <= 1) {
@@ -261,7 +302,7 @@ std::vector<std::shared_ptr<Hypothesis>> Decoder::read(const Worker& worker, con
 Decoder::Lease Decoder::searched(const Translation& of) const {
   Lease worker(*this, of.search);
   if (of.search != 0 && worker->search == of.search) return worker;
-  search(of.given, false, *worker);
+  search(of.given, of.constraints, false, *worker);
   if (!worker->last) throw std::invalid_argument("a translation of nothing has hypotheses; expected none");
   worker->search = of.search;
   return worker;

@@ -15,6 +15,7 @@
 #include "decode/derivation.h"
 #include "decode/feature_set.h"
 #include "decode/matcher.h"
+#include "decode/target_constraints.h"
 
 namespace treeglot {
 
@@ -35,6 +36,8 @@ struct TranslateOptions {
   bool distinct = false;  // of the derivations with one text only the best
 };
 
+using SharedConstraints = std::shared_ptr<const TargetConstraints>;  // nullptr: none
+
 struct Translation {
   Source given;
   std::vector<std::string> words;  // that spans count: without markup; none of a line that was refused
@@ -44,6 +47,7 @@ struct Translation {
   std::optional<Dependency> tree;  // what was translated, if that is a dependency tree: repaired, or made of a forest
   double seconds = 0;              // CPU time
   std::uint64_t search = 0;        // its number among all searches; 0 if it was not searched here
+  SharedConstraints constraints = nullptr;  // that the search kept to
 };
 
 // Threads may share a decoder. Its workers, each with scored rules, wait between calls for the next sentence.
@@ -63,10 +67,14 @@ class Decoder {
   std::span<const std::string> unknown_weights() const { return unknown_weights_; }
 
   // A sentence that cannot be translated has a problem; only lack of memory ends the call.
-  Translation translate(const Source& source) const;
-  // Results in the order of the sources, the same for any number of threads.
-  std::vector<Translation> translate(std::span<const Source> sources, const TranslateOptions& options,
-                                     unsigned threads) const;
+  Translation translate(const Source& source, const SharedConstraints& constraints = nullptr) const;
+  // Results in the order of the sources, the same for any number of threads. `constraints` are those of each source, or
+  // none at all.
+  std::vector<Translation> translate(std::span<const Source> sources, std::span<const SharedConstraints> constraints,
+                                     const TranslateOptions& options, unsigned threads) const;
+
+  // The largest parts of a target sentence that rules give for parts of a source sentence, without overlap.
+  std::vector<ReachedPart> reached(const Source& source, const std::vector<std::string>& target) const;
 
   // More of a translation: none, and nothing, for one without hypotheses.
   std::vector<std::shared_ptr<Hypothesis>> kbest(const Translation& of, const TranslateOptions& options) const;
@@ -77,8 +85,13 @@ class Decoder {
   struct Worker;
   struct Searched;
   class Lease;
-  void search(const Source& source, bool best_only, Worker& worker) const;
-  Translation translate(const Source& source, const TranslateOptions& options, bool keep) const;
+  struct Matched;
+  std::optional<Matched> match(const Source& source, Worker& worker) const;
+  TranslationForest restrict_matched(const Matched& matched, const TargetConstraints& constraints, Worker& worker,
+                                     std::vector<ReachedPart>* reached) const;
+  void search(const Source& source, const SharedConstraints& constraints, bool best_only, Worker& worker) const;
+  Translation translate(const Source& source, const SharedConstraints& constraints, const TranslateOptions& options,
+                        bool keep) const;
   std::vector<std::shared_ptr<Hypothesis>> read(const Worker& worker, const TranslateOptions& options) const;
   Lease searched(const Translation& of) const;
 

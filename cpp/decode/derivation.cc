@@ -140,16 +140,20 @@ void Reading::replay(EdgeId edge, const std::byte* const* tails, std::byte* stat
 
 Step Reading::step(EdgeId edge) const {
   const EdgeId forest_edge = found_.forest_edge[edge];
-  const Alternative& rule = forest_.alternatives[forest_edge][found_.alternative[edge]];
+  return step(forest_edge, forest_.alternatives[forest_edge][found_.alternative[edge]]);
+}
+
+std::string Reading::label(NodeId node) const {
+  if (!forest_.names.empty()) return std::string(forest_.names[node]);
+  const Symbol symbol = forest_.labels[node];
+  return symbol < table_.labels().size() ? std::string(table_.labels().text(symbol))
+         : symbol == Symbols::kNone      ? "S"
+                                         : "X";
+}
+
+Step Reading::step(EdgeId forest_edge, const Alternative& rule) const {
   const auto tails = forest_.graph.tails(forest_edge);
   const NodeId head = forest_.graph.head(forest_edge);
-  const auto label = [&](NodeId node) -> std::string {
-    if (!forest_.names.empty()) return std::string(forest_.names[node]);
-    const Symbol symbol = forest_.labels[node];
-    return symbol < table_.labels().size() ? std::string(table_.labels().text(symbol))
-           : symbol == Symbols::kNone      ? "S"
-                                           : "X";
-  };
   const auto variable = [&](std::size_t tail) {
     return "[" + label(tails[tail]) + "," + std::to_string(tail + 1) + "]";
   };

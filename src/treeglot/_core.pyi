@@ -2257,6 +2257,19 @@ class HeadDependentsMatcher(Matcher):
 
     def __init__(self, features: FeatureSet, heads: HeadTable | None, search: object, augmented: bool) -> None: ...
 
+class TargetConstraints:
+    """What an output must look like; all that is given holds."""
+
+    def __init__(self, exactly: Sequence[str] | None = None, prefix: Sequence[str] = [], part: str = '', contains: Sequence[Sequence[str]] = [], forbid: Sequence[Sequence[str]] = [], steps: Sequence[tuple[tuple[int, int], str, str | None, str | None]] = []) -> None: ...
+
+    @property
+    def prefix(self) -> list[str]:
+        """The first words."""
+
+    @property
+    def part(self) -> str:
+        """What the word after them begins with."""
+
 class Decoder:
     """
     Features, a matcher and weights, ready to translate; threads may share it.
@@ -2272,14 +2285,19 @@ class Decoder:
     def unknown_weights(self) -> list[str]:
         """Names of weights that no feature has."""
 
-    def translate(self, source: object | None) -> Translation:
+    def translate(self, source: object | None, constraints: TargetConstraints | None = None) -> Translation:
         """
         Translates a line of tokens, a list of tokens, a forest or a dependency tree. Its search is kept until the next.
         """
 
-    def translate_batch(self, sources: object, kbest: int, distinct: bool, threads: int) -> list[Translation]:
+    def translate_batch(self, sources: object, kbest: int, distinct: bool, threads: int, constraints: Sequence[TargetConstraints | None] = []) -> list[Translation]:
         """
         Translates sentences; results are in their order, the same for any number of threads.
+        """
+
+    def reached(self, source: object, target: Sequence[str]) -> list[tuple[tuple[int, int], tuple[int, int], str]]:
+        """
+        The largest parts of a target sentence that rules give for parts of a source sentence, without overlap: the words on both sides, half open, and a label.
         """
 
     def kbest(self, of: Translation, size: int, distinct: bool) -> tuple[Hypothesis, ...]:

@@ -84,17 +84,28 @@ class Translator:
         """Names in the weights that no feature has."""
         return list(self._decoder.unknown_weights)
 
-    def translate(self, source: Source) -> Translation:
-        """Translate one sentence: its tokens separated by blanks or in a list, its forest, or its dependency tree."""
-        found = Translation(self._decoder.translate(source), self)
+    def translate(self, source: Source, constraints: _core.TargetConstraints | None = None) -> Translation:
+        """Translate one sentence: its tokens separated by blanks or in a list, its forest, or its dependency tree.
+
+        `constraints` say what the output must look like (`treeglot.decode.constraints`).
+        """
+        found = Translation(self._decoder.translate(source, constraints), self)
         return self._chosen(found, found.kbest(self.options.mbr, distinct=True), 1) if self.options.mbr else found
 
     def translate_batch(
-        self, sources: Iterable[Source], kbest: int = 1, distinct: bool = False, threads: int = 1
+        self,
+        sources: Iterable[Source],
+        kbest: int = 1,
+        distinct: bool = False,
+        threads: int = 1,
+        constraints: Sequence[_core.TargetConstraints | None] = (),
     ) -> list[Translation]:
-        """Translate sentences; the result is the same for any number of threads."""
-        mbr = self.options.mbr
-        found = self._decoder.translate_batch(list(sources), max(kbest, mbr), distinct or mbr > 0, threads)
+        """Translate sentences; the result is the same for any number of threads.
+
+        `constraints` are those of each sentence, or there are none at all.
+        """
+        mbr, each = self.options.mbr, list(constraints)
+        found = self._decoder.translate_batch(list(sources), max(kbest, mbr), distinct or mbr > 0, threads, each)
         made = [Translation(one, self) for one in found]
         return [self._chosen(one, one.hypotheses, kbest) for one in made] if mbr else made
 
@@ -104,6 +115,13 @@ class Translator:
         order = ranked([(one.text, one.score) for one in hypotheses[: self.options.mbr]], options)
         chosen = [hypotheses[place] for place in [*order, *range(len(order), len(hypotheses))]]
         return found.with_hypotheses(chosen[:kbest])
+
+    def reached(self, source: Source, target: Sequence[str]) -> list[tuple[tuple[int, int], tuple[int, int], str]]:
+        """The largest parts of a target sentence that rules give for parts of a source sentence, without overlap.
+
+        Each has the words of both sides, half open, and a label.
+        """
+        return self._decoder.reached(source, list(target))
 
     def kbest(self, of: Translation, size: int, distinct: bool = False) -> tuple[Hypothesis, ...]:
         """The best hypotheses of a translation that was made here."""

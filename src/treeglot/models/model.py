@@ -30,6 +30,7 @@ from treeglot.base.files import PathLike, write_binary
 from treeglot.base.options import Options, in_file, load_options, option, required
 from treeglot.base.toml import format_value
 from treeglot.decode import SearchOptions, Translation, Translator
+from treeglot.decode.constraints import Constraints
 from treeglot.decode.translator import Source
 from treeglot.decode.weights import read_weights, write_weights
 from treeglot.models.artefacts import DEPENDENCY_MODELS, SOURCE_HEADS, load_artefacts
@@ -90,16 +91,22 @@ class Model:
         """
         return find_kind(self.kind).read(Path(path), format)
 
-    def translate(self, source: Given) -> Translation:
+    def translate(self, source: Given, constraints: Constraints | None = None) -> Translation:
         """Translate a text or a sentence: a string, a list of words, or a tree, forest or dependency tree.
 
         A model with a text pipeline takes a string as text, of one sentence or several. Without one, a string is words
-        that blanks part. Words are parsed if the kind needs that and the model has a parser.
+        that blanks part. Words are parsed if the kind needs that and the model has a parser. `constraints`, which are
+        for one sentence, say what the output must look like.
         """
+        wanted = None if constraints is None else constraints.core(self.reader.target_words)
 
         def alone(sources: list[Source]) -> list[Translation]:  # a search of one sentence is kept, for more of it
             own = self.translator
-            return [own.translate(sources[0])] if len(sources) == 1 else own.translate_batch(sources)
+            if len(sources) == 1:
+                return [own.translate(sources[0], wanted)]
+            if wanted is not None:
+                raise UsageError(f"constraints on a text of {len(sources)} sentences; expected one")
+            return own.translate_batch(sources)
 
         self._refuse_markup()
         return self.reader.translate(alone, [source])[0]

@@ -137,6 +137,13 @@ class Reader:
                 folded[number][place] = KEPT
         return [with_words(each, words) for each, words in zip(parsed, folded, strict=True)], surface
 
+    def target_words(self, text: str) -> list[str]:
+        """The words of a text in the target language, as rules have them."""
+        if self.text is None:
+            return tokens(text)
+        [found] = self.text.target.tokenise([text])
+        return self.text.target.fold([found.words])[0]
+
     def _parsed(self, sources: Sequence[Any], threads: int) -> list[Source]:
         wanted = [i for i, source in enumerate(sources) if isinstance(source, str | list) and self.kind.parses]
         found = dict(zip(wanted, self._parses([_split(sources[i]) for i in wanted], threads), strict=False))

@@ -1,0 +1,203 @@
+"""The slow twin of decoding forests: all derivations of random small forests and rules."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import product
+from typing import NamedTuple
+
+from dependency_pieces import TAGS_MODEL, WORDS_MODEL, Piece, join, projective
+from forest_rules import ForestRule, Fragment, forest_table
+from hypothesis import strategies as st
+from small_lm import LM, log_probability, unknown_words
+from syntax_strategies import forests, mild_scores
+
+from treeglot import ParseForest
+from treeglot._core import Decoder, FeatureSet, ForestMatcher
+from treeglot.decode import SearchOptions
+from treeglot.syntax import Dependency, heads
+
+LABELS = ["S", "NP", "V"]
+SOURCE = ["a", "b", "c"]
+TARGET = ["u", "v", "w"]
+WEIGHTS = {"p": 1.0, "word_penalty": -0.3, "rule_penalty": 0.2, "glue": -0.7, "unknown": -1.1, "lm": 0.8}
+WEIGHTS |= {"lm_unknown": -0.4, "parse": 0.6, "pseudo": -0.9}
+WEIGHTS |= {"dlm_words": 0.9, "dlm_tags": 0.6, "ill_formed": -0.5}
+TAGS = ["N", "V"]
+HEADS = heads.load("chinese")
+
+
+class Made(NamedTuple):
+    score: float
+    piece: Piece
+    edges: frozenset[int]  # of the forest, that fragments took
+
+
+small_forests = forests(st.sampled_from(SOURCE), st.sampled_from(LABELS), mild_scores, max_trees=12)
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[ParseForest, list[ForestRule]]:
+    """A parsed forest, and rules most of which match somewhere."""
+    forest = draw(small_forests.filter(lambda forest: forest.parsed))
+    graph = forest.graph
+
+    def grow(node: int, size: int) -> Fragment:
+        edges = range(graph.first_edge[node], graph.first_edge[node + 1])
+        tails = tails_of(forest, draw(st.sampled_from(edges)))
+        children: list[object] = []
+        for tail in tails:
+            if forest.is_word(tail):
+                children.append(forest.label(tail))
+            elif size > 0 and draw(st.booleans()):
+                children.append(grow(tail, size - 1))
+            else:
+                children.append((forest.label(tail),))
+        return (forest.label(node), *children)
+
+    inner = [node for node in range(graph.nodes) if not forest.is_word(node)]
+    rules = []
+    for _ in range(draw(st.integers(0, 6))):
+        if draw(st.integers(0, 3)) == 0:
+            source: Fragment = tuple(draw(st.lists(st.sampled_from(SOURCE), min_size=1, max_size=2)))
+            variables, phrase = 0, True
+        else:
+            source, phrase = grow(draw(st.sampled_from(inner)), 2), False
+            variables = len(leaves(source))
+        words = draw(st.lists(st.sampled_from(TARGET), max_size=2))
+        target = draw(st.permutations([str(k + 1) for k in range(variables)] + words))
+        structure = tuple(head + 1 for head in draw(projective(len(target))))
+        tags = tuple(draw(st.sampled_from(TAGS)) for _ in words)
+        rules.append(ForestRule(source, tuple(target), draw(st.integers(-40, 0)) / 8, phrase, structure, tags))
+    return forest, rules
+
+
+def tails_of(forest: ParseForest, edge: int) -> list[int]:
+    """The nodes below a hyperedge."""
+    graph = forest.graph
+    return [int(node) for node in graph.tails[graph.first_tail[edge] : graph.first_tail[edge + 1]]]
+
+
+def leaves(fragment: object) -> list[str]:
+    """The labels of a fragment's variables."""
+    if not isinstance(fragment, tuple):
+        return []
+    if len(fragment) == 1:
+        return [fragment[0]]
+    return [label for child in fragment[1:] for label in leaves(child)]
+
+
+class Twin:
+    """All derivations of a forest, from the definitions of the c2d page."""
+
+    def __init__(self, forest: ParseForest, rules: list[ForestRule]) -> None:
+        self.forest, self.rules = forest, rules
+        self.graph = forest.graph
+        self.logs = forest.conditional().scores
+        self.best = {node: self.best_below(node) for node in range(self.graph.nodes)}
+
+    def edges(self, node: int) -> range:
+        return range(self.graph.first_edge[node], self.graph.first_edge[node + 1])
+
+    def best_below(self, node: int) -> float:
+        """The probability of the best tree below a node, which is the best by the scores as given."""
+
+        def tree(at: int) -> tuple[float, float]:
+            if self.forest.is_word(at):
+                return 0.0, 0.0
+            found = []
+            for edge in self.edges(at):
+                below = [tree(tail) for tail in tails_of(self.forest, edge)]
+                given = self.forest.scores[edge] + sum(g for g, _ in below)
+                found.append((given, self.logs[edge] + sum(p for _, p in below)))
+            return max(found, key=lambda one: one[0])
+
+        return tree(node)[1]
+
+    def occurrences(self, fragment: object, node: int) -> Iterator[tuple[list[int], list[int]]]:
+        """The edges and the variables' nodes, for every way in which a fragment stands at a node."""
+        if not isinstance(fragment, tuple):
+            if self.forest.is_word(node) and self.forest.label(node) == fragment:
+                yield [], []
+        elif not self.forest.is_word(node) and self.forest.label(node) == fragment[0]:
+            if len(fragment) == 1:
+                yield [], [node]
+                return
+            for edge in self.edges(node):
+                tails = tails_of(self.forest, edge)
+                if len(tails) != len(fragment) - 1:
+                    continue
+                ways = [list(self.occurrences(c, t)) for c, t in zip(fragment[1:], tails, strict=True)]
+                for way in product(*ways):
+                    yield [edge, *(e for es, _ in way for e in es)], [v for _, vs in way for v in vs]
+
+    def derivations(self, node: int) -> list[Made]:
+        found: list[Made] = []
+        begun = set()
+        for rule in self.rules:
+            for edges, tails in [] if rule.phrase else self.occurrences(rule.source, node):
+                begun.add(edges[0])
+                found += self.put_together(rule, self.step(rule), edges, tails)
+        begin, end = self.forest.span(node)
+        words = tuple(self.forest.words[begin:end])
+        phrases = [rule for rule in self.rules if rule.phrase and rule.source == words]
+        for rule in phrases:
+            found += self.put_together(rule, self.step(rule) + WEIGHTS["parse"] * self.best[node], [], [])
+        unknown = Piece(words, ("",), (-1,))
+        if self.forest.is_word(node):
+            return found if phrases else [Made(WEIGHTS["unknown"] + WEIGHTS["word_penalty"], unknown, frozenset())]
+        for edge in self.edges(node):
+            tails = tails_of(self.forest, edge)
+            if edge in begun:
+                continue
+            if len(tails) > 1 or not self.forest.is_word(tails[0]):
+                order = tuple(str(k + 1) for k in range(len(tails)))
+                labels = ["" if self.forest.is_word(tail) else self.forest.label(tail) for tail in tails]
+                head = HEADS.head_child(self.forest.label(node), labels)
+                structure = tuple(0 if k == head else head + 1 for k in range(len(tails)))
+                pseudo = ForestRule((), order, heads=structure)
+                found += self.put_together(pseudo, WEIGHTS["pseudo"], [edge], tails)
+            elif not phrases:
+                score = WEIGHTS["unknown"] + WEIGHTS["word_penalty"] + WEIGHTS["parse"] * self.logs[edge]
+                found.append(Made(score, unknown, frozenset([edge])))
+        return found
+
+    def step(self, rule: ForestRule) -> float:
+        words = sum(not t.isdigit() for t in rule.target)
+        return rule.score + WEIGHTS["word_penalty"] * words + WEIGHTS["rule_penalty"]
+
+    def put_together(self, rule: ForestRule, score: float, edges: list[int], tails: list[int]) -> list[Made]:
+        score += WEIGHTS["parse"] * sum(self.logs[edge] for edge in edges)
+        made = []
+        for below in product(*(self.derivations(tail) for tail in tails)):
+            tags = iter(rule.tags)
+            items = [below[int(t) - 1].piece if t.isdigit() else Piece((t,), (next(tags),), (-1,)) for t in rule.target]
+            piece = join([head - 1 for head in rule.heads], items)
+            used = frozenset(edges).union(*(one.edges for one in below))
+            made.append(Made(score + sum(one.score for one in below), piece, used))
+        return made
+
+    def all(self) -> list[Made]:
+        whole = self.derivations(int(self.graph.goal or 0))
+        return [made._replace(score=made.score + model_scores(made.piece)) for made in whole]
+
+
+def model_scores(piece: Piece) -> float:
+    """What the n-gram model and both dependency models say of a whole output."""
+    words = piece.words
+    score = WEIGHTS["lm"] * log_probability(words) + WEIGHTS["lm_unknown"] * unknown_words(words)
+    if words:
+        tree = Dependency(list(words), list(piece.heads), list(piece.tags))
+        logs = WEIGHTS["dlm_words"] * WORDS_MODEL.score(tree) + WEIGHTS["dlm_tags"] * TAGS_MODEL.score(tree)
+        score += math.log(10) * logs
+    return score + WEIGHTS["ill_formed"] * (piece.ill + (len(piece.roots) > 1))
+
+
+def decoder(rules: list[ForestRule], margin: float = math.inf, pop_limit: int = 0, steps: int = 0) -> Decoder:
+    features = FeatureSet(forest_table(rules, LABELS))
+    features.add_ngram(LM)
+    features.add_dependency(WORDS_MODEL.core)
+    features.add_dependency(TAGS_MODEL.core)
+    search = SearchOptions(pop_limit=pop_limit, forest_margin=margin, step_limit=steps, per_source=0)
+    return Decoder(features, ForestMatcher(features, HEADS, search), list(WEIGHTS.items()), search)
