@@ -47,6 +47,19 @@ Ngrams sorted(const Ngrams& given) {
   return out;
 }
 
+// By the bucket where a search begins: the marks of all keys that it could find. Almost all pairs of words are in no
+// table, and the marks, an eighth of its size, say so sooner than the table does.
+template <class Table>
+std::vector<std::uint64_t> marks_of(const Table& table) {
+  std::vector<std::uint64_t> out(table.size());
+  for (std::size_t at = 0; at < out.size(); ++at) out[at] = table.marks(at);
+  for (std::size_t left = 2 * out.size(); left-- > 0;) {  // twice: the last bucket continues in the first
+    const std::size_t at = left % out.size();
+    if (table.continues(at)) out[at] |= out[table.after(at)];
+  }
+  return out;
+}
+
 // The n-grams of `table` whose first words and whose last words are in `lower`.
 template <class Table>
 Ngrams longer(const Ngrams& lower, const Table& table) {
@@ -60,6 +73,7 @@ Ngrams longer(const Ngrams& lower, const Table& table) {
     return std::lexicographical_compare(a, a + shared, b, b + shared);
   };
   std::ranges::stable_sort(heads, compare, [&](std::size_t i) { return lower.at(i) + 1; });
+  const std::vector<std::uint64_t> marks = marks_of(table);
   Ngrams out{n + 1, {}, {}, {}};
   auto head = heads.begin();
   for (auto tail = tails.begin(); tail != tails.end();) {
@@ -71,7 +85,7 @@ Ngrams longer(const Ngrams& lower, const Table& table) {
       for (auto first = head; first != last; ++first) {
         NgramValue value;
         const NgramKey key = extend_key(lower.keys[*tail], *lower.at(*first));
-        if (!find(table, key, value)) continue;
+        if ((marks[table.home(key)] & table.mark(key)) == 0 || !find(table, key, value)) continue;
         out.words.push_back(*lower.at(*first));
         out.words.insert(out.words.end(), lower.at(*tail), lower.at(*tail) + n);
         out.keys.push_back(key);

@@ -79,6 +79,7 @@ class BucketTable {
   std::size_t home(NgramKey key) const { return place_of(key & kKeyBits, size_); }
   std::size_t after(std::size_t bucket) const { return bucket + 1 == size_ ? 0 : bucket + 1; }
   bool continues(std::size_t bucket) const { return buckets_[bucket].continues(); }
+  std::size_t size() const { return size_; }
   void prefetch(NgramKey key) const { prefetch_bucket(home(key)); }
   void prefetch_bucket(std::size_t bucket) const { __builtin_prefetch(buckets_ + bucket); }
 
@@ -149,6 +150,13 @@ class FastTable : public BucketTable<Bucket> {
     for (unsigned i = 1; i < Bucket::kPlaces; ++i) place += bucket.keys[i] == key ? i : 0;
     value = bucket.value(place);
     return (bucket.keys[place] & kKeyBits) == key;
+  }
+  // A bit of 64 for a key, and those of the keys in a bucket.
+  static std::uint64_t mark(NgramKey key) { return std::uint64_t{1} << ((stored_key(key) >> 1) & 63); }
+  std::uint64_t marks(std::size_t at) const {
+    std::uint64_t all = 0;
+    for (const NgramKey key : this->buckets_[at].keys) all |= key != 0 ? mark(key & kKeyBits) : 0;
+    return all;
   }
 };
 
@@ -240,6 +248,15 @@ class SmallTable : public BucketTable<Bucket> {
       if ((bucket.high[place] & Bucket::kHighMask) == high) return true;
       candidates &= candidates - 1;
     }
+  }
+
+  static std::uint64_t mark(NgramKey key) { return std::uint64_t{1} << (low_fingerprint(key) & 63); }
+  std::uint64_t marks(std::size_t at) const {
+    const Bucket& bucket = this->buckets_[at];
+    std::uint64_t all = 0;
+    for (unsigned i = 0; i < std::min<unsigned>(bucket.used, Bucket::kPlaces); ++i)
+      all |= std::uint64_t{1} << (bucket.low[i] & 63);
+    return all;
   }
 
  private:
