@@ -9,6 +9,7 @@ import pytest
 
 from treeglot import TreeglotError, UsageError
 from treeglot._core import Conll, TagColumn, write_conll
+from treeglot.cli import main
 from treeglot.parse import Parser
 from treeglot.parse.adapters import (
     ADAPTERS,
@@ -19,7 +20,7 @@ from treeglot.parse.adapters import (
     UdpipeParser,
     open_parser,
 )
-from treeglot.syntax import Dependency, Tree
+from treeglot.syntax import Dependency, Tree, read
 
 SENTENCES = [["dogs", "bark"], [], ["go", "on", "!"]]
 HEADS = {2: [2, 0], 3: [0, 1, 1]}  # as all packages but spaCy count: from 1, 0 for the root
@@ -224,7 +225,19 @@ PARSER = (
 )
 
 
-def test_udpipe_itself(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["spacy", "stanza", "supar", "benepar"])
+def test_the_command_parses_with_each(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = {"stanza": stanza, "supar": supar, "benepar": benepar, "spacy": lambda: spacy(monkeypatch)}[name]()
+    monkeypatch.setitem(ADAPTERS, name, lambda model: made)
+    (tmp_path / "in.txt").write_text("dogs bark\n")
+    assert main(["parse", f"{name}:small", str(tmp_path / "in.txt")]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("(TOP (S (NP (X dogs)) (X bark)))" if name == "benepar" else "1\tdogs\t")
+
+
+def test_udpipe_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A model of UDPipe, trained here on a handful of sentences (a second), through the adapter."""
     from ufal import udpipe
 
@@ -251,6 +264,15 @@ def test_udpipe_itself(tmp_path: Path) -> None:
     assert [tree.tags for tree in found] == [tree.tags for tree in trees]
     assert empty == Dependency([], [])
     assert unknown.words == ["quite", "new", "words", "(", "a-b", "…"] and unknown.is_tree()
+    (tmp_path / "in.txt").write_text("the dog sees a cat\ndogs bark\n")
+    command = ["parse", f"udpipe:{tmp_path / 'small.udpipe'}", str(tmp_path / "in.txt")]
+    assert main([*command, "--out", str(tmp_path / "out.conllu")]) == 0
+    first, second = read(tmp_path / "out.conllu")
+    assert (first.heads.tolist(), second.words, second.heads.tolist()) == ([1, 2, -1, 4, 2], ["dogs", "bark"], [1, -1])
+    assert main([*command, "--out", str(tmp_path / "out.tree")]) == 2
+    assert "udpipe small.udpipe gives dependencies; the format is brackets, expected" in capsys.readouterr().err
+    assert main([*command, "--kbest", "3"]) == 2
+    assert "is another package's parser; expected --out and --to alone" in capsys.readouterr().err
     (tmp_path / "not.udpipe").write_bytes(b"no model")
     with pytest.raises(UsageError, match=r"not\.udpipe is not a model of UDPipe, or cannot be read"):
         open_parser("udpipe", str(tmp_path / "not.udpipe"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -122,3 +123,22 @@ def test_options_that_are_for_raw_text(
     assert "--dev and --refs: expected both, or none" in capsys.readouterr().err
     assert main(command(files, tmp_path / "m", "--lm-text", str(files["dev.en"]))) == 2
     assert "--lm and --lm-text are for words" in capsys.readouterr().err
+
+
+def test_a_parser_whose_words_are_others_is_named(
+    files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The treebank has no word for a full stop: `Hund.` is one."""
+    trees = ["(S (A {}) (B {}) (V {}) (A {}) (B {}))".format(*german.split()) for german, _ in PAIRS]
+    write(tmp_path / "bank.tree", trees)
+    recipe = tmp_path / "raw.toml"
+    recipe.write_text(
+        '[text]\nlanguages = "de-en"\n[corpus]\nsource = "train.de"\ntarget = "train.en"\n'
+        '[test.one]\nsource = "dev.de"\nreferences = ["dev.en"]\n[tune]\nmethod = "none"\n'
+        '[parser]\ntrees = "bank.tree"\ncycles = 0\n'
+        '[[system]]\nname = "plain"\nkind = "c2s"\n'
+    )
+    assert main(["run", str(recipe)]) == 0
+    told = capsys.readouterr().err
+    assert "bank.tree: treebank and text agree on words with F1 72.7, less than 95.0" in told
+    assert re.search(r"parse train: done in .* s, .*; the parser knows 83\.3 % of the words\n", told)

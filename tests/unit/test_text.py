@@ -2,7 +2,10 @@
 
 import pickle
 import random
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -302,3 +305,22 @@ def test_agreement_with_other_words() -> None:
     total = sum(len(line.split(" ")) for line in lines)
     wanted = 200 * (total - 2 * joined) / (total + total - joined)
     assert side.agreement(whole, texts) == pytest.approx(wanted)
+
+
+def test_tokenisers_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that takes everything apart and drops nothing; Sudachi's own refuses long texts."""
+
+    def cut(text: str) -> Iterator[str]:
+        assert len(text) <= 10_000
+        return iter(text)
+
+    monkeypatch.setattr("treeglot.text.words._adapter", lambda name: ADAPTERS[name]())  # none is kept for later
+    monkeypatch.setitem(sys.modules, "jieba", SimpleNamespace(cut=cut, setLogLevel=lambda level: None))
+    side = TextSide(TextSettings("ja", "jieba"))
+    text = "\u304b\u3099\u2126 3.5 a@b.org <b c=d> https://a.org/b?c=1。👍🏽\x07a\ud800"
+    [tokens] = side.tokenise([text])
+    whole = ["3.5", "a@b.org", "<b\u00a0c=d>", "https://a.org/b?c=1", "。", "👍🏽", "a", "\ufffd"]
+    assert tokens.words == ["\u304c", "\u03a9", *whole]
+    assert tokens.spans[:3] == [(0, 2), (2, 3), (4, 7)]
+    assert [tokens.text[begin:end].replace(" ", "\u00a0") for begin, end in tokens.spans[2:]] == whole
+    assert [len(found) for found in side.tokenise(["", " ", "字" * 25_000])] == [0, 0, 25_000]

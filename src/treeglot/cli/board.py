@@ -19,6 +19,7 @@ class Lines(Watcher):
     def __init__(self) -> None:
         """Nothing was said yet."""
         self.last = 0.0
+        self.line = ""
 
     def __enter__(self) -> Lines:
         return self
@@ -33,18 +34,19 @@ class Lines(Watcher):
 
     def started(self, planned: Planned) -> None:
         """Says what runs, and why it runs again."""
-        self.last = time.monotonic()
+        self.last, self.line = time.monotonic(), ""
         say(f"{planned.step.name}: {'begins' if planned.reason == NEW else planned.reason}")
 
     def said(self, planned: Planned, line: str) -> None:
-        """Passes on what the step says."""
+        """Passes on what the step says, if a while has passed; the last of it is told at the end."""
+        self.line = line
         if time.monotonic() - self.last >= LOG_INTERVAL:
             self.last = time.monotonic()
             say(f"{planned.step.name}: {line}")
 
     def finished(self, planned: Planned, seconds: float) -> None:
-        """Says how long it took."""
-        say(f"{planned.step.name}: done in {seconds:.1f} s")
+        """Says how long it took, and what the step said last."""
+        say(f"{planned.step.name}: done in {seconds:.1f} s{f', {self.line}' if self.line else ''}")
 
 
 class Board(Watcher):
@@ -56,6 +58,7 @@ class Board(Watcher):
         self.state: dict[str, str] = {}
         self.at = ""
         self.began = 0.0
+        self.spoke = False  # whether the step has said anything
         self.live: Any = None
 
     def __enter__(self) -> Board:
@@ -77,16 +80,18 @@ class Board(Watcher):
 
     def started(self, planned: Planned) -> None:
         """Marks the step."""
-        self.at, self.began = planned.step.name, time.monotonic()
+        self.at, self.began, self.spoke = planned.step.name, time.monotonic(), False
         self.state[self.at] = "" if planned.reason == NEW else planned.reason
 
     def said(self, planned: Planned, line: str) -> None:
         """Shows what the step says."""
+        self.spoke = True
         self.state[planned.step.name] = line
 
     def finished(self, planned: Planned, seconds: float) -> None:
-        """Shows how long it took."""
-        self.state[planned.step.name] = f"{seconds:.1f} s"
+        """Shows how long it took, and what the step said last."""
+        line = self.state[planned.step.name] if self.spoke else ""
+        self.state[planned.step.name] = f"{seconds:.1f} s{f', {line}' if line else ''}"
         self.at = ""
 
     def table(self) -> Any:

@@ -17,11 +17,21 @@ from treeglot.parse.parser import Parsed, ParsingOptions
 
 
 def parse(
-    model: Annotated[Path, typer.Argument(help="The folder of a grammar: trained here, or Berkeley's or Egret's.")],
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="The folder of a grammar: trained here, or Berkeley's or Egret's; or ADAPTER:MODEL, another package's "
+            "parser: benepar, spacy, stanza, supar or udpipe."
+        ),
+    ],
     text: Annotated[Path, typer.Argument(help="Tokenised sentences, one a line; - is standard input.")] = Path("-"),
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output."), FILE] = Path("-"),
     to: Annotated[
-        str | None, typer.Option(help="jsonl or egret for forests, brackets for trees, if the suffix does not say.")
+        str | None,
+        typer.Option(
+            help="jsonl or egret for forests, brackets for trees, conllu or conllx for dependencies, if the suffix "
+            "does not say."
+        ),
     ] = None,
     trees: Annotated[bool, typer.Option("--trees", help="Only the best tree of each sentence.")] = False,
     kbest: Annotated[int, typer.Option(help="So many best trees of each, with scores; an empty line ends a list.")] = 0,
@@ -33,7 +43,7 @@ def parse(
     level: Annotated[int | None, typer.Option(help="The finest level used; all by default.")] = None,
     options: ParsingOptions = ParsingOptions(),  # noqa: B008
 ) -> None:
-    """Parse tokenised sentences into packed forests, or their best trees.
+    """Parse tokenised sentences into packed forests, their best trees, or another package's parses.
 
     Every sentence gets a result: one without a parse, or that takes too long, a flat tree. How many, and on
     which lines, is said at the end; --report tells it of every sentence.
@@ -46,6 +56,17 @@ def parse(
         raise UsageError(f"kbest is {kbest}; expected 0 or more")
     if trees and kbest:
         raise UsageError("--trees and --kbest: expected one of them")
+    if adapts(model):
+        if (
+            trees
+            or kbest
+            or report is not None
+            or level is not None
+            or options != ParsingOptions(threads=options.threads)
+        ):
+            raise UsageError(f"{model} is another package's parser; expected --out and --to alone")
+        _parse_with(model, text, out, to)
+        return
     if str(out) == str(report) == "-":
         raise UsageError("--out and --report are both standard output")
     format_name = "" if kbest else _format(out, to, trees)
@@ -58,6 +79,29 @@ def parse(
         else:
             write(out, (parsed.value for parsed in found), format_name)
     (warn if parser.cut or parser.counts.keys() - {"parsed", "no_words"} else say)(parser.summary())
+
+
+def adapts(model: str) -> bool:
+    """Whether a parser is another package's: ADAPTER:MODEL; a folder of that name comes first."""
+    from treeglot.parse.adapters import ADAPTERS
+
+    return model.partition(":")[0] in ADAPTERS and ":" in model and not Path(model).exists()
+
+
+def _parse_with(model: str, text: Path, out: Path, to: str | None) -> None:
+    """Parse with another package's parser."""
+    from treeglot.parse.adapters import open_parser
+    from treeglot.syntax import Dependency, write
+    from treeglot.syntax.formats import find_format, read_text
+
+    adapter, _, name = model.partition(":")
+    parser = open_parser(adapter, name)
+    known = ("conllu", "conllx") if parser.gives is Dependency else ("brackets",)
+    format_name = known[0] if to is None and str(out) == "-" else find_format(out, to).name
+    if format_name not in known:
+        what = "dependencies" if parser.gives is Dependency else "trees"
+        raise UsageError(f"{parser.name} gives {what}; the format is {format_name}, expected {' or '.join(known)}")
+    write(out, track(parser.parse(read_text(text)), "parsing", unit="sentences"), format_name)
 
 
 def _format(out: Path, to: str | None, trees: bool) -> str:

@@ -6,12 +6,13 @@ import dataclasses
 import json
 import shutil
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from treeglot.align import ALIGNERS
 from treeglot.base.errors import FormatError, UsageError
@@ -41,6 +42,11 @@ from treeglot.syntax import Tree
 
 BATCH = 500  # sentences translated between two writes
 DRAWN = 200  # sentences of a test set that the report draws
+if TYPE_CHECKING:
+    from treeglot.parse.parser import GrammarParser
+
+COMPARED = 2000  # trees of a treebank whose words are compared with those of the text
+LEAST_AGREEMENT, LEAST_KNOWN = 95.0, 80.0  # in percent; below these there is a warning
 OPTION = "options."  # before the names of inputs that are files in a system's options
 
 
@@ -71,8 +77,9 @@ def steps_of(recipe: Recipe) -> list[Step]:
     parts = {"train": corpus} | ({"dev": dev} if dev else {})
     if not recipe.raw:  # otherwise models parse the text that they are tested on themselves
         parts |= {f"test {name}": test for name, test in tests.items()}
-    steps += _parsing(recipe.parser, "parser", "source", parts)
-    steps += _parsing(recipe.target_parser, "target_parser", "target", {"train": corpus})
+    text = recipe.text is not None
+    steps += _parsing(recipe.parser, "parser", "source", parts, text)
+    steps += _parsing(recipe.target_parser, "target_parser", "target", {"train": corpus}, text)
     order = recipe.lm.order
     steps.append(Step("lm", partial(_lm, order), {"text": recipe.lm.text or corpus["target"]}, {"order": order}))
     _tuner(recipe.tune)
@@ -162,8 +169,13 @@ def _check(name: str, files: dict[str, Path], careful: set[str], refuse: bool = 
     return check_step(name, files, [what for what in files if what in careful and is_parsed(what)], refuse=refuse)
 
 
-def _parsing(settings: ParserSettings | None, part: str, side: Side, parts: Mapping[str, Files]) -> list[Step]:
-    """A parser of one side, and what it makes of sentences whose parses are not given."""
+def _parsing(
+    settings: ParserSettings | None, part: str, side: Side, parts: Mapping[str, Files], text: bool
+) -> list[Step]:
+    """A parser of one side, and what it makes of sentences whose parses are not given.
+
+    With `text`, the words of its treebank are compared with those that are made of the text.
+    """
     from treeglot.parse import ParsingOptions
     from treeglot.parse.train import ParserTraining
 
@@ -186,7 +198,9 @@ def _parsing(settings: ParserSettings | None, part: str, side: Side, parts: Mapp
     for name, files in parts.items():
         step = f"parse {name}{ending}"
         inputs = parser | {"sentences": surface(files, side), "words": files[side]}
-        steps.append(Step(step, partial(_parse, settings), inputs, parsed))
+        if text and settings.trees is not None and name == "train":
+            inputs |= {"text": Output(TEXT), "treebank": settings.trees}
+        steps.append(Step(step, partial(_parse, settings, side), inputs, parsed))
         for kind, file in _parses(settings).items():
             if side == "source" or kind != "forests":
                 files.setdefault(f"{side}_{kind}", Output(step, file))
@@ -282,7 +296,7 @@ def _train_parser(settings: ParserSettings, task: Task) -> None:
     train_in(task.out, bank, options)
 
 
-def _parse(settings: ParserSettings, task: Task) -> None:
+def _parse(settings: ParserSettings, side: Side, task: Task) -> None:
     """Parses of the surface words, which then have the words of the model."""
     from treeglot.corpus.parses import as_forest
     from treeglot.models.reading import with_words
@@ -303,8 +317,46 @@ def _parse(settings: ParserSettings, task: Task) -> None:
         write(task.out / files["trees"], [forest.viterbi() for forest in found])
     if "dependencies" in files:
         write(task.out / files["dependencies"], found)
+    told = [_agreement(side, task)] if "treebank" in task.inputs else []
     if isinstance(parser, GrammarParser):
-        task.report(parser.summary())
+        told += [parser.summary(), _known_words(parser, task)]
+    if told:
+        task.report("; ".join(told))
+
+
+def _agreement(side: Side, task: Task) -> str:
+    """How far a parser's treebank has the words that the text layer makes."""
+    from treeglot.syntax.formats import read_trees
+    from treeglot.text import TextPipeline
+
+    trees = islice(read_trees(task.inputs["treebank"]), COMPARED)
+    lines = [" ".join(tree.words) for tree in trees if tree.words]
+    f1 = getattr(TextPipeline.load(task.inputs["text"]), side).agreement(lines, threads=task.threads)
+    found = f"treebank and text agree on words with F1 {f1:.1f}"
+    if f1 < LEAST_AGREEMENT:
+        warnings.warn(
+            f"{task.inputs['treebank']}: {found}, less than {LEAST_AGREEMENT}: a parser and a corpus that part words "
+            "differently harm each other",
+            stacklevel=2,
+        )
+    return found
+
+
+def _known_words(parser: GrammarParser, task: Task) -> str:
+    """How many of the words a parser knows."""
+    from treeglot.syntax.formats import read_text
+
+    counts = Counter(word for words in read_text(task.inputs["sentences"]) for word in words)
+    known = sum(count for word, count in counts.items() if parser.grammar.lookup(word, 1) == word)
+    share = 100 * known / max(1, counts.total())
+    found = f"the parser knows {share:.1f} % of the words"
+    if share < LEAST_KNOWN:
+        warnings.warn(
+            f"{task.inputs['sentences']}: {found}, less than {LEAST_KNOWN} %: its treebank may part words differently, "
+            "or be of another language",
+            stacklevel=2,
+        )
+    return found
 
 
 def _open_parser(settings: ParserSettings, task: Task) -> Parser[Any]:

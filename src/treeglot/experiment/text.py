@@ -73,19 +73,17 @@ def _learn(recipe: TextRecipe, task: Task) -> None:
     found, wanted = len(texts[1]), len(texts[0])
     if found != wanted:
         raise FormatError(str(paths[1]), 0, f"has {found:,} lines; expected {wanted:,}, as {paths[0]} has")
-    sides = [
-        TextSide.learn(settings, lines, threads=task.threads)
-        for settings, lines in zip(recipe.settings(), texts, strict=True)
-    ]
-    words = [
-        [tokens.words for tokens in side.tokenise(lines, task.threads)]
-        for side, lines in zip(sides, texts, strict=True)
-    ]
+    sides, words = [], []
+    for settings, lines in zip(recipe.settings(), texts, strict=True):
+        side = TextSide(settings)
+        sentences = side.tokenise(lines, task.threads)
+        sides.append(side.with_output(sentences))
+        words.append([tokens.words for tokens in sentences])
     kept = [place for place, pair in enumerate(zip(*words, strict=True)) if all(pair)]
     if not kept:
         raise FormatError(str(paths[0]), 0, f"has no line with words whose translation in {paths[1]} has any")
-    for name, side, lines in zip(("source", "target"), sides, words, strict=True):
-        _write_words(task.out, name, side, [lines[place] for place in kept])
+    for name, side, own in zip(("source", "target"), sides, words, strict=True):
+        _write_words(task.out, name, side, [own[place] for place in kept])
     TextPipeline(*sides).write(task.out)
     if len(kept) < wanted:
         warnings.warn(f"{paths[0]}: {wanted - len(kept):,} pairs with an empty side are left out", stacklevel=2)

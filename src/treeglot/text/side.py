@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal
@@ -160,11 +160,14 @@ class TextSide:
                 raise UsageError("the tokeniser 'learnt' is learnt from words; expected a tokenised corpus")
             text, ends = broken(raw, language)
             segmenter, unaligned = Segmenter.train(text, ends, lines)
-        side = TextSide(settings, Learnt(segmenter))
-        sentences = side.tokenise(raw[:MOST_SENTENCES], threads)
-        cased = [tokens.words for tokens in sentences]
-        caser = train_caser(cased) if settings.case == "lower" else None
-        return TextSide(settings, Learnt(segmenter, Spacer.train(sentences), caser, unaligned))
+        side = TextSide(settings, Learnt(segmenter, unaligned=unaligned))
+        return side.with_output(side.tokenise(raw[:MOST_SENTENCES], threads))
+
+    def with_output(self, sentences: Sequence[Tokens]) -> TextSide:
+        """The same, with spacing and case learnt from sentences that it has tokenised."""
+        some = sentences[:MOST_SENTENCES]
+        caser = train_caser([tokens.words for tokens in some]) if self.settings.case == "lower" else None
+        return TextSide(self.settings, replace(self.learnt, spacer=Spacer.train(some), caser=caser))
 
 
 def _places(words: Sequence[str]) -> set[tuple[int, int]]:

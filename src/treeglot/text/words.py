@@ -13,8 +13,9 @@
 from __future__ import annotations
 
 import importlib
+import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -29,6 +30,12 @@ from treeglot.text.languages import Language, find_language
 __all__ = ["ADAPTERS", "ICU", "LEARNT", "find_language", "tokenise_icu", "tokenise_with"]
 
 ICU, LEARNT = "icu", "learnt"
+LONGEST = 10_000  # characters that a package is given at a time: Sudachi refuses more than 49,149 bytes
+# What no package may take apart: addresses, tags, numbers, and emoji of several characters.
+WHOLE = re.compile(
+    r"(?:https?://|ftp://|www\.)[!-;=?-~]*[\w/]|[\w.+-]+@[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+|</?[a-zA-Z][^<>]*>"
+    r"|\d+(?:[.,:/-]\d+)+|[\U0001F000-\U0001FAFF\u2600-\u27BF][\U0001F3FB-\U0001F3FF\uFE0F\u200D\U0001F000-\U0001FAFF]+"
+)
 
 
 def broken(texts: Sequence[str], language: Language) -> tuple[str, npt.NDArray[np.int32]]:
@@ -66,23 +73,59 @@ def normalised(sentences: list[Tokens], text: str) -> list[Tokens]:
 
 
 def tokenise_with(adapter: str, texts: Sequence[str]) -> list[Tokens]:
-    """The words of sentences, by a tokeniser of another package."""
+    """The words of sentences, by a tokeniser of another package; what stays whole is kept from it."""
     words_of = _adapter(adapter)
-    return [_placed(text, words_of(text)) for text in texts]
+    return [_placed(text, words_of) for text in texts]
 
 
-def _placed(text: str, words: Iterator[str]) -> Tokens:
-    """Words at their places in a text; what the tokeniser left out or changed has no word."""
+def _placed(given: str, words_of: Callable[[str], Iterable[str]]) -> Tokens:
+    """Words at their places in a text, in form NFC; what the tokeniser left out or changed has no word."""
+    given = given.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    text, begins = _composed(given)
     found: list[str] = []
     spans: list[tuple[int, int]] = []
+
+    def take(words: Iterable[str], at: int) -> None:
+        for word in words:
+            begin = text.find(word, at) if any(map(_shows, word)) else -1
+            if begin >= 0:
+                at = begin + len(word)
+                found.append(word.replace(" ", "\u00a0"))
+                spans.append((begins[begin], begins[at]))
+
+    last = 0
+    for match in (*WHOLE.finditer(text), None):
+        stop = len(text) if match is None else match.start()
+        for begin in range(last, stop, LONGEST):
+            take(words_of(text[begin : min(stop, begin + LONGEST)]), begin)
+        if match is not None:
+            take([match[0]], stop)
+            last = match.end()
+    return Tokens(given, found, spans)
+
+
+def _shows(character: str) -> bool:
+    return unicodedata.category(character) not in ("Cc", "Zs", "Zl", "Zp")
+
+
+def _composed(text: str) -> tuple[str, list[int]]:
+    """A text in form NFC, and where each of its characters begins in what was given; the end comes last."""
+    if unicodedata.is_normalized("NFC", text):
+        return text, list(range(len(text) + 1))
+    out: list[str] = []
+    begins: list[int] = []
     at = 0
-    for word in words:
-        begin = text.find(word, at) if word.strip() else -1
-        if begin >= 0:
-            at = begin + len(word)
-            found.append(word.replace(" ", "\u00a0"))
-            spans.append((begin, at))
-    return Tokens(text, found, spans)
+    while at < len(text):
+        composed, end = unicodedata.normalize("NFC", text[at]), at + 1
+        while end < len(text):
+            more = unicodedata.normalize("NFC", composed + text[end])
+            if more == composed + unicodedata.normalize("NFC", text[end]):
+                break
+            composed, end = more, end + 1
+        out.append(composed)
+        begins += [at] * len(composed)
+        at = end
+    return "".join(out), [*begins, len(text)]
 
 
 @cache
@@ -102,6 +145,7 @@ def _require(module: str, extra: str) -> Any:
 
 def _jieba() -> Callable[[str], Iterator[str]]:
     jieba = _require("jieba", "jieba")
+    jieba.setLogLevel("WARNING")  # it tells of its dictionary
     return lambda text: jieba.cut(text)
 
 
@@ -111,7 +155,8 @@ def _fugashi() -> Callable[[str], Iterator[str]]:
 
 
 def _sudachi() -> Callable[[str], Iterator[str]]:
-    tagger = _require("sudachipy", "sudachi").Dictionary().create()
+    dictionary = _require("sudachipy", "sudachi").Dictionary()
+    tagger = (dictionary.tokenizer if hasattr(dictionary, "tokenizer") else dictionary.create)()  # before 0.7
     return lambda text: (word.surface() for word in tagger.tokenize(text))
 
 
