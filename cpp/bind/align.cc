@@ -1,3 +1,4 @@
+#include "align/constituents.h"
 #include "align/sentences.h"
 #include "align/train.h"
 #include "base/thread_pool.h"
@@ -119,6 +120,33 @@ void bind_aligner(nb::module_& m) {
             }));
           },
           "pairs"_a, "threads"_a, "How well each pair's sides predict each other, in nats a word.")
+      .def(
+          "mended",
+          [](const Aligner& self, const std::vector<SentencePair>& pairs, const std::vector<const Alignment*>& links,
+             const std::vector<const Tree*>& source_trees, const std::vector<const Tree*>& target_trees, double cost,
+             unsigned threads) {
+            if (links.size() != pairs.size() || source_trees.size() != pairs.size() ||
+                target_trees.size() != pairs.size())
+              throw nb::value_error("expected links and trees of as many sentences as there are pairs");
+            const nb::gil_scoped_release release;
+            std::vector<Alignment> out;
+            ordered_map(
+                pairs.size(), threads,
+                [&](std::size_t p) {
+                  const auto& [source, target] = pairs[p];
+                  links[p]->check(source.size(), target.size());
+                  const PairPosteriors found = self.posteriors(source, target);
+                  return mend(*links[p], constituents(*source_trees[p]), constituents(*target_trees[p]), cost,
+                              [&](Link link) {
+                                const std::size_t at = link.source * target.size() + link.target;
+                                return 0.5 * (found.forward[at] + found.backward[at]);
+                              });
+                },
+                [&](std::size_t, Alignment made) { out.push_back(std::move(made)); });
+            return out;
+          },
+          "pairs"_a, "links"_a, "source_trees"_a, "target_trees"_a, "cost"_a, "threads"_a,
+          "The links of each pair without doubtful ones that break constituents.")
       .def(
           "known",
           [](const Aligner& self, const Sentence& words) {

@@ -1708,6 +1708,9 @@ class Aligner:
     def scores(self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """How well each pair's sides predict each other, in nats a word."""
 
+    def mended(self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], links: Sequence[Alignment], source_trees: Sequence[Tree], target_trees: Sequence[Tree], cost: float, threads: int) -> list[Alignment]:
+        """The links of each pair without doubtful ones that break constituents."""
+
     def known(self, words: Sequence[str]) -> tuple[int, int]:
         """How many of the words are known as source words, and as target words."""
 

@@ -14,7 +14,7 @@ from treeglot.align.symmetrize import SYMMETRIZATIONS
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, batches, read_json, write_binary
 from treeglot.base.options import resolved, unknown
-from treeglot.syntax import Alignment
+from treeglot.syntax import Alignment, Tree
 
 if TYPE_CHECKING:
     import numpy as np
@@ -117,6 +117,35 @@ class Aligner:
 
         return _each(pairs, links, Alignment())
 
+    def mend(
+        self,
+        pairs: Iterable[Pair],
+        links: Iterable[Alignment],
+        source_trees: Iterable[Tree] | None = None,
+        target_trees: Iterable[Tree] | None = None,
+        *,
+        cost: float = 1.0,
+        threads: int = 1,
+    ) -> Iterator[Alignment]:
+        """The links of each pair without doubtful ones that break constituents (after Fossum et al. 2008).
+
+        A constituent is broken if the words that it is linked to, and those between them, have links from outside it.
+        Links are left out one by one, as long as `cost` nats for each constituent that this mends are more than
+        -log(1 - p) of the link, p being the mean of its posteriors in the two directions. An empty tree has none.
+        """
+        given = [trees for trees in (source_trees, target_trees) if trees is not None]
+        sides = [side for side, trees in enumerate((source_trees, target_trees)) if trees is not None]
+        for batch in batches(zip(pairs, links, *given, strict=True), BATCH):
+            used = [row for row in batch if alignable(*row[0])]
+            trees = [[Tree()] * len(used), [Tree()] * len(used)]
+            for k, side in enumerate(sides):
+                trees[side] = [_fitting(row[2 + k], row[0][side]) for row in used]
+            text = [(list(source), list(target)) for (source, target), *_ in used]
+            old = [row[1] for row in used]
+            mended = iter(self.core.mended(text, old, trees[0], trees[1], cost, threads) if used else ())
+            for row in batch:
+                yield next(mended) if alignable(*row[0]) else row[1]
+
     def directions(self, pairs: Iterable[Pair], threads: int = 1) -> Iterator[tuple[Alignment, Alignment]]:
         """The links of the two directions, both from source to target: what heuristics symmetrise.
 
@@ -165,6 +194,13 @@ class Aligner:
 def alignable(source: Sequence[str], target: Sequence[str]) -> bool:
     """Whether a pair can have links."""
     return 0 < len(source) <= LONGEST and 0 < len(target) <= LONGEST
+
+
+def _fitting(tree: Tree, words: Sequence[str]) -> Tree:
+    if tree.size and len(tree.words) != len(words):
+        problem = f"a tree has {len(tree.words)} words; expected {len(words)}, as its sentence has"
+        raise UsageError(f"{problem}: {' '.join(words)}")
+    return tree
 
 
 def _fill(corpus: _core.SentencePairs, pairs: Iterable[Pair]) -> _core.SentencePairs:

@@ -16,7 +16,7 @@ from treeglot.cli.parameters import FILE, FOLDER, set_values
 
 if TYPE_CHECKING:
     from treeglot.align import Aligner
-    from treeglot.syntax import Alignment
+    from treeglot.syntax import Alignment, Tree
 
 
 def align(
@@ -49,6 +49,16 @@ def align(
         typer.Option(help="Where word pairs go: source, target, p(target | source), p(source | target)."),
         FILE,
     ] = None,
+    source_trees: Annotated[
+        Path | None,
+        typer.Option(
+            help="Trees or forests of the source sentences: leave out doubtful links that break constituents."
+        ),
+    ] = None,
+    target_trees: Annotated[Path | None, typer.Option(help="Trees of the target sentences, likewise.")] = None,
+    constituent_cost: Annotated[
+        float, typer.Option(min=0, help="With trees: what a broken constituent costs, in nats.")
+    ] = 1.0,
     gold: Annotated[Path | None, typer.Option(help="Gold alignments: say how near the result comes to them.")] = None,
     threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
 ) -> None:
@@ -60,7 +70,8 @@ def align(
     from treeglot.syntax import write
     from treeglot.syntax.formats import read_alignments
 
-    _check(method, symmetrization, update and model is None, method == "eflomal" and bool(save or lexicon))
+    needed = save or lexicon or source_trees or target_trees
+    _check(method, symmetrization, update and model is None, method == "eflomal" and bool(needed))
     pairs = PairFiles(source, target)
     state = None if model is not None else _state(out, save)
     with shown_warnings(), Progress("aligning", unit="%", total=100) as progress:
@@ -73,6 +84,9 @@ def align(
             links = _by_program(pairs, method, symmetrization, set_values(options), percent)
         else:
             links = aligner.align_all(pairs, symmetrization, threads=threads)
+            if source_trees is not None or target_trees is not None:
+                trees = [_trees(path, text) for path, text in ((source_trees, source), (target_trees, target))]
+                links = aligner.mend(pairs, links, *trees, cost=constituent_cost, threads=threads)
         found = list(links) if gold is not None else []
         write(out, found or links, "pharaoh")
     for problem in pairs.problems():
@@ -136,7 +150,7 @@ def _check(method: str, symmetrization: str, no_model: bool, no_aligner: bool) -
     if no_model:
         raise UsageError("--update is for an aligner that --model names")
     if no_aligner:
-        raise UsageError("eflomal is a program of its own and leaves no aligner to save")
+        raise UsageError("eflomal is a program of its own and leaves no aligner to save or to ask for probabilities")
 
 
 def _aligner(
@@ -168,6 +182,24 @@ def _by_program(
     text = list(pairs)
     sides = [source for source, _ in text], [target for _, target in text]
     return iter(align_corpus(*sides, method, symmetrization, options=options, report=report))
+
+
+def _trees(path: Path | None, text: Path) -> Iterator[Tree] | None:
+    """The trees of a file, or the best ones of its forests; it must have as many as the text has lines."""
+    from treeglot.syntax import ParseForest, Tree
+    from treeglot.syntax.formats import read_parallel
+
+    if path is None:
+        return None
+
+    def each(path: Path) -> Iterator[Tree]:
+        for number, (_, value) in enumerate(read_parallel((text, "text"), path), start=1):
+            tree = value.viterbi() if isinstance(value, ParseForest) else value
+            if not isinstance(tree, Tree):
+                raise FormatError(str(path), number, f"is of the type {type(tree).__name__}; expected trees or forests")
+            yield tree
+
+    return each(path)
 
 
 def _write_lexicon(aligner: Aligner, path: Path) -> None:
