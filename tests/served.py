@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -86,3 +92,24 @@ class Client:
     def post(self, path: str, **more: Any) -> Any:
         """POST."""
         return self.ask("POST", path, **more)
+
+
+@contextmanager
+def running(places: list[str], *more: str) -> Iterator[tuple[str, Any]]:
+    """`treeglot serve` on a free port: its address and its process."""
+    command = [sys.executable, "-m", "treeglot", "serve", *places, "--port", "0", *more]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            said = []
+            for line in process.stderr:
+                said.append(line)
+                if found := re.search(r"serving on (\S+)", line):
+                    drain = threading.Thread(target=process.stderr.read, daemon=True)  # or it waits for a reader
+                    drain.start()
+                    yield found[1], process
+                    break
+            else:
+                raise AssertionError("".join(said))
+        finally:
+            process.kill()

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import socket
-import subprocess
-import sys
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
 import served
@@ -27,26 +23,9 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> treeglot.Model:
     return treeglot.load(place)
 
 
-@contextmanager
-def running(model: treeglot.Model, *more: str) -> Iterator[tuple[str, Any]]:
-    """`treeglot serve` on a free port: its address and its process."""
-    command = [sys.executable, "-m", "treeglot", "serve", str(model.directory), "--port", "0", *more]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stderr is not None
-            for line in process.stderr:
-                if found := re.search(r"serving on (\S+)", line):
-                    yield found[1], process
-                    break
-            else:
-                raise AssertionError(f"it ended with {process.wait()}")
-        finally:
-            process.kill()
-
-
 @pytest.fixture(scope="module")
 def address(model: treeglot.Model) -> Iterator[str]:
-    with running(model) as (found, _):
+    with served.running([str(model.directory)]) as (found, _):
         yield found
 
 
@@ -85,7 +64,7 @@ def test_running_requests_are_answered_before_the_end(model: treeglot.Model) -> 
     """After SIGTERM no connection is taken; what has begun is answered; the exit code is 0."""
     body = b'{"q": "%s", "source": "zh", "target": "en"}' % ZH[0].encode()
     head = b"POST /translate HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
-    with running(model) as (address, process):
+    with served.running([str(model.directory)]) as (address, process):
         assert get(address, "health") == b'{"status":"ok"}'
         port = int(address.rstrip("/").rpartition(":")[2])
         with socket.create_connection(("127.0.0.1", port)) as begun:
@@ -104,7 +83,7 @@ def test_running_requests_are_answered_before_the_end(model: treeglot.Model) -> 
 
 
 def test_a_process_that_is_killed_is_replaced(model: treeglot.Model) -> None:
-    with running(model, "--processes", "2", "--threads", "1") as (address, process):
+    with served.running([str(model.directory)], "--processes", "2", "--threads", "1") as (address, process):
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         if not children.exists():
             pytest.skip("there is no /proc here")
@@ -122,7 +101,7 @@ def test_a_process_that_is_killed_is_replaced(model: treeglot.Model) -> None:
 
 def test_slow_and_endless_headers(model: treeglot.Model) -> None:
     """Headers that do not end are cut off, be it by time or by size; the service is there for others."""
-    with running(model, "--patience", "0.2") as (address, _):
+    with served.running([str(model.directory)], "--patience", "0.2") as (address, _):
         port = int(address.rstrip("/").rpartition(":")[2])
         slow = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
         for one in slow:

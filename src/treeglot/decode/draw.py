@@ -40,7 +40,7 @@ def to_html(translation: Translation, source: Source | None = None) -> str:
     parts = [f'<p class="output">{_text(" ".join(words))}<br><b>{_text(best.text)}</b></p>']
     if not best.derivation.steps:
         return parts[0]
-    numbers = _numbers(best.derivation)
+    numbers = step_numbers(best.derivation)
     parts.append(_drawn(_input(translation, source, numbers), " ".join(words)))
     parts.append(_drawn(_output(best, numbers), best.text))
     parts.append(_rules(best, numbers))
@@ -58,7 +58,7 @@ def to_svg(translation: Translation) -> str | None:
     best = translation.best
     if not 0 < len(best.derivation.steps) <= STEPS:
         return None
-    numbers = _numbers(best.derivation)
+    numbers = step_numbers(best.derivation)
     parts = [_input(translation, translation.given, numbers), _output(best, numbers), _listed(best.derivation, numbers)]
     return svg.render(stacked(parts, 1.5), best.text)
 
@@ -67,7 +67,7 @@ def hypothesis_html(hypothesis: Hypothesis) -> str:
     """The words of an output in the colours of the rules that gave them, the rules, the features."""
     parts = [f'<p class="output"><b>{_text(hypothesis.text)}</b></p>']
     if hypothesis.derivation.steps:
-        numbers = _numbers(hypothesis.derivation)
+        numbers = step_numbers(hypothesis.derivation)
         parts += [_drawn(_output(hypothesis, numbers), hypothesis.text), _rules(hypothesis, numbers)]
     parts.append(f"<details><summary>Features, score {hypothesis.score:.3f}</summary>{_features(hypothesis)}</details>")
     return "\n".join(parts)
@@ -77,7 +77,7 @@ def derivation_svg(derivation: Derivation) -> str | None:
     """A derivation as a tree of its rules; nothing of one that is empty or has more than 300 steps."""
     if not 0 < len(derivation.steps) <= STEPS:
         return None
-    return svg.render(boxes(derivation, _numbers(derivation)), derivation.steps[0].target)
+    return svg.render(boxes(derivation, step_numbers(derivation)), derivation.steps[0].target)
 
 
 def forest_html(found: SearchForest) -> str:
@@ -102,7 +102,7 @@ def used_tree(derivation: Derivation, source: ParseForest) -> tree.Outline:
     >>> used_tree(Derivation(steps), one)
     Outline(labels=['NP₁', 'NN', 'w'], sizes=[3, 2, 1], groups=[1, 1, 1])
     """
-    numbers = _numbers(derivation)
+    numbers = step_numbers(derivation)
     graph = source.graph
     owner = {edge: number for number, step in enumerate(derivation.steps) for edge in step.parse_edges}
     below = _children(derivation)
@@ -152,7 +152,7 @@ def word_steps(derivation: Derivation, length: int) -> list[int]:
     return found
 
 
-def _numbers(derivation: Derivation) -> dict[int, int]:
+def step_numbers(derivation: Derivation) -> dict[int, int]:
     """Numbers from 1 for the steps that are not only glue."""
     glue = [step.local and step.children > 0 and not step.parse_edges for step in derivation.steps]
     named = (i for i, only in enumerate(glue) if not only)

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from treeglot.base.errors import TreeglotError
-from treeglot.web import apertium, deepl, libretranslate, own
+from treeglot.web import apertium, deepl, explain, libretranslate, own, page
 from treeglot.web.asking import Json, Service, service_of
 from treeglot.web.guard import Guard
 from treeglot.web.openapi import specification
@@ -72,6 +72,9 @@ ROUTES = [
     _route("/v2/usage", deepl.usage, "GET"),
     _route("/v1/translate", own.translate_texts),
     _route("/v1/models", own.models, "GET"),
+    _route("/v1/explain", explain.explain),
+    _route("/", page.index, "GET"),
+    _route("/static/{name}", page.static, "GET"),
     _route("/metrics", metrics, "GET"),
     _route("/spec", spec, "GET"),
 ]

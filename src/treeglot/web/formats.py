@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from starlette.exceptions import HTTPException
-
+from treeglot.documents.files import FORMATS, UnreadableError, find_format
 from treeglot.documents.html import translate_html
+from treeglot.web.asking import refuse
 
-FORMATS = (".txt", ".html", ".htm")
+SUFFIXES = tuple(FORMATS)
 
 
 def translate_text_html(text: str, model: Any) -> str:
@@ -19,9 +19,8 @@ def translate_text_html(text: str, model: Any) -> str:
 def translate_named(suffix: str, content: bytes, model: Any) -> bytes:
     """The translation of a file, whose format its suffix says."""
     try:
-        text = content.decode()
+        return find_format(f"file{suffix}")(model, content, 1)
     except UnicodeDecodeError as error:
-        raise HTTPException(400, f"the file is not UTF-8: {error.reason} at byte {error.start}") from error
-    if suffix != ".txt":
-        return translate_html(model, text).encode()
-    return "\n".join(each.text for each in model.translate_batch(text.split("\n"))).encode()
+        raise refuse(f"the file is no {error.encoding.upper()}: {error.reason} at byte {error.start}") from error
+    except UnreadableError as error:
+        raise refuse(f"the file cannot be read: line {error.line}: {error.problem}") from error

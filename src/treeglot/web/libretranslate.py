@@ -27,7 +27,7 @@ from treeglot.web.asking import (
     within,
 )
 from treeglot.web.detect import detect as detect_language
-from treeglot.web.formats import FORMATS, translate_named, translate_text_html
+from treeglot.web.formats import SUFFIXES, translate_named, translate_text_html
 from treeglot.web.languages import name
 from treeglot.web.shelf import Served, Shelf
 from treeglot.web.translate import Wish, alternatives
@@ -143,7 +143,7 @@ async def settings(request: Request) -> Response:
                 "target": {"code": first.target, "name": name(first.target)},
             },
             "suggestions": False,
-            "supportedFilesFormat": list(FORMATS),
+            "supportedFilesFormat": list(SUFFIXES),
         }
     )
 
@@ -181,8 +181,8 @@ async def translate_file(request: Request) -> Response:
             raise refuse("Invalid request: missing file parameter")
         suffix = "." + upload.filename.rpartition(".")[2].lower()
         content: bytes = await upload.read()
-    if suffix not in FORMATS:
-        raise refuse(f"Invalid request: file format not supported; expected {', '.join(FORMATS)}")
+    if suffix not in SUFFIXES:
+        raise refuse(f"Invalid request: file format not supported; expected {', '.join(SUFFIXES)}")
     source, target = field(fields, "source"), field(fields, "target")
     admit(request, fields, characters=len(content))
     sample = content[:5000].decode("utf-8", "replace")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Union, get_args, get_origin
 
 from treeglot.base.options import REQUIRED, Options, option, options_of, required
+from treeglot.web.explain import ExplainRequest
 from treeglot.web.own import TranslateRequest
 
 Schema = dict[str, Any]
@@ -222,6 +223,29 @@ OPERATIONS = [
         "Translate texts, with all that explains the translations",
         TranslateRequest,
         record(model=STRING, digest=STRING, translations=array(TRANSLATION)),
+    ),
+    Operation(
+        "/v1/explain",
+        "post",
+        "How the translation of a sentence came about",
+        ExplainRequest,
+        record(
+            model=STRING,
+            digest=STRING,
+            sentence=SENTENCE,
+            html=STRING,
+            parts=array(COUNT),
+            words=array(STRING),
+            forest=BOOLEAN,
+            competing=array(
+                record(
+                    span=array(COUNT),
+                    rules=array(record(rule=STRING, lost=NUMBER, features={"type": "object"})),
+                    left_out=COUNT,
+                )
+            ),
+            weights={"type": "object", "additionalProperties": NUMBER},
+        ),
     ),
     Operation("/v1/models", "get", "The models", gives=record(models=array(MODEL))),
     Operation("/metrics", "get", "Figures for Prometheus", media="text/plain"),

@@ -69,7 +69,7 @@ def open_served(place: str, time_limit: float = 0.0) -> Served:
 
     A model that takes text knows them. `time_limit` holds if the model has none.
     """
-    languages, equals, path = place.partition("=")
+    languages, equals, path = ("", "", place) if Path(place).is_dir() else place.partition("=")
     folder = Path(path if equals else place)
     stamp = stamp_of(folder)
     model = load(folder)

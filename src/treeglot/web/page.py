@@ -1,0 +1,35 @@
+"""The workbench: a page of files that lie in the package."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from treeglot.syntax.draw.page import DRAWN, SCRIPT
+from treeglot.web.asking import refuse
+
+KINDS = {"workbench.css": "text/css", "workbench.js": "text/javascript"}
+DRAWINGS = {"drawn.css": ("text/css", DRAWN), "drawn.js": ("text/javascript", SCRIPT)}  # as on all other pages
+
+
+@cache
+def _file(name: str) -> str:
+    return (files("treeglot.web") / "static" / name).read_text(encoding="utf-8")
+
+
+async def index(request: Request) -> Response:
+    """`GET /`."""
+    return Response(_file("index.html"), media_type="text/html")
+
+
+async def static(request: Request) -> Response:
+    """`GET /static/NAME`: one of the names that are known."""
+    name = request.path_params["name"]
+    if name in DRAWINGS:
+        return Response(DRAWINGS[name][1], media_type=DRAWINGS[name][0])
+    if name not in KINDS:
+        raise refuse("Not Found", 404)
+    return Response(_file(name), media_type=KINDS[name])

@@ -1,0 +1,389 @@
+// The workbench: text in, translations sentence by sentence, and how each of them was made.
+'use strict';
+
+const $ = id => document.getElementById(id);
+const WAIT = 250; // milliseconds after the last key
+let models = [], running = null, waiting = 0, edits = {}; // edits: weights and parses, by sentence
+
+function make(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith('on')) element.addEventListener(key.slice(2), value);
+    else if (value === true) element.setAttribute(key, '');
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(key, value);
+  }
+  element.append(...children.filter(child => child !== null));
+  return element;
+}
+
+function say(text, bad = false) {
+  $('state').textContent = text;
+  $('state').classList.toggle('bad', bad);
+}
+
+// The address holds all that is needed to see the same again: the model and its version, the text, what was changed.
+const address = () => new URLSearchParams(location.hash.slice(1));
+
+function headers() {
+  const key = address().get('key') || sessionStorage.getItem('key');
+  return {'Content-Type': 'application/json', ...(key ? {Authorization: `Bearer ${key}`} : {})};
+}
+
+async function ask(path, fields, signal) {
+  const answer = await fetch(path, fields === undefined ? {headers: headers(), signal} :
+    {method: 'POST', headers: headers(), body: JSON.stringify(fields), signal});
+  if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).error || `the service answers ${answer.status}`);
+  return answer;
+}
+
+async function* lines(answer) {
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  for (;;) {
+    const {value, done} = await reader.read();
+    if (done) return;
+    const parts = (rest + value).split('\n');
+    rest = parts.pop();
+    for (const part of parts) yield JSON.parse(part);
+  }
+}
+
+const chosen = () => models.find(model => model.name === $('model').value);
+const other = () => models.find(model => model.name === $('other').value);
+
+function remember() {
+  const parts = new URLSearchParams();
+  const model = chosen();
+  if (!model) return;
+  parts.set('model', model.name);
+  parts.set('digest', model.digest);
+  if (other()) parts.set('with', other().name);
+  parts.set('q', $('text').value);
+  if (Object.keys(edits).length) parts.set('edits', JSON.stringify(edits));
+  history.replaceState(null, '', `#${parts}`);
+}
+
+// Translate all of the text anew. Cards of sentences that are still there stay as they are.
+async function translate() {
+  running?.abort();
+  busy(true);
+  const own = running = new AbortController();
+  const text = $('text').value, box = $('sentences'), characters = [...text];
+  remember();
+  const kept = new Map([...box.children].map(card => [card.own, card]));
+  if (!text.trim()) {
+    box.replaceChildren();
+    $('translation').textContent = '';
+    busy(false);
+    return say('');
+  }
+  say('translating …');
+  const cards = [];
+  let whole = '', last = 0, count = 0;
+  const spaced = !/^(zh|ja|km|lo|my|th)\b/.test(chosen().target);
+  try {
+    const model = chosen();
+    const answer = await ask('v1/translate', {q: text, model: model.name, trace: true, stream: true}, own.signal);
+    for await (const found of lines(answer)) {
+      if (found.error) throw new Error(found.error);
+      if (found.done) break;
+      const name = `${model.digest} ${found.begin} ${found.source}`;
+      const card = kept.get(name) || newCard(found, model);
+      card.own = name;
+      card.begin = found.begin;
+      if (box.children[count] !== card) box.insertBefore(card, box.children[count] || null);
+      count += 1;
+      cards.push(card);
+      let between = characters.slice(last, found.begin).join('');
+      if (last && !between.trim() && !between.includes('\n')) between = spaced ? between || ' ' : '';
+      whole += between + card.best.text;
+      last = found.end;
+      $('translation').textContent = whole;
+    }
+    while (box.children.length > count) box.lastChild.remove();
+    $('translation').textContent = whole + characters.slice(last).join('');
+    for (const card of cards) if (card.edited && !card.done) { card.done = true; await explain(card, true); }
+    if (other()) await compare(cards, text, own.signal);
+    say(`${count} ${count === 1 ? 'sentence' : 'sentences'}`);
+  } catch (error) {
+    if (error.name !== 'AbortError') say(error.message, true);
+  }
+  if (own === running) busy(false);
+}
+
+async function compare(cards, text, signal) {
+  const model = other();
+  const answer = await ask('v1/translate', {q: text, model: model.name, trace: true, stream: true}, signal);
+  for (const card of cards) card.others.replaceChildren();
+  for await (const found of lines(answer)) {
+    if (found.error) throw new Error(found.error);
+    if (found.done) break;
+    const card = cards.filter(each => each.begin <= found.begin).pop() || cards[0];
+    const line = targetLine(card, found, model.name);
+    const mine = new Set(words(card.best.text, card.best.target_spans));
+    for (const word of line.querySelectorAll('.word')) word.classList.toggle('differs', !mine.has(word.textContent));
+    card.others.append(line);
+  }
+}
+
+const words = (text, spans) => spans.map(([begin, end]) => [...text].slice(begin, end).join(''));
+
+// A line of words; what stands between them is kept. Offsets count characters, not UTF-16 units.
+function wordLine(kind, text, spans, language, label) {
+  const line = make('p', {class: `line ${kind}`, lang: language, role: 'group', 'aria-label': label});
+  const characters = [...text];
+  let last = 0;
+  spans.forEach(([begin, end], number) => {
+    line.append(characters.slice(last, begin).join(''));
+    const word = make('span', {class: 'word', tabindex: number ? -1 : 0}, characters.slice(begin, end).join(''));
+    word.number = number;
+    line.append(word);
+    last = end;
+  });
+  line.append(characters.slice(last).join(''));
+  line.addEventListener('keydown', event => {
+    const step = {ArrowLeft: -1, ArrowRight: 1, Home: -Infinity, End: Infinity}[event.key];
+    if (step === undefined || !event.target.classList.contains('word')) return;
+    const all = [...line.querySelectorAll('.word')];
+    const place = Math.min(Math.max(all.indexOf(event.target) + step, 0), all.length - 1);
+    for (const word of all) word.tabIndex = -1;
+    all[place].tabIndex = 0;
+    all[place].focus();
+    event.preventDefault();
+  });
+  return line;
+}
+
+function newCard(found, model) {
+  const card = make('article', {class: 'sentence', 'aria-label': found.source});
+  card.model = model;
+  card.source = found.source;
+  card.others = make('div');
+  card.hint = make('p', {class: 'hint', 'aria-live': 'polite'});
+  card.panel = make('section', {class: 'explanation', hidden: true, 'aria-label': 'How it was made'});
+  card.opener = make('button', {type: 'button', 'aria-expanded': 'false', onclick: () => toggle(card)}, 'Explain');
+  card.lines = make('div');
+  card.edited = edits[found.source];
+  show(card, found);
+  card.append(make('div', {class: 'bar'}, card.lines, card.opener), card.others, card.hint, card.panel);
+  return card;
+}
+
+// Put a translation into a card.
+function show(card, found) {
+  card.best = found;
+  const source = wordLine('source', found.source, found.source_spans, card.model.source, 'source');
+  card.lines.replaceChildren(source, targetLine(card, found, null));
+  if (found.notes || found.problem) card.lines.append(make('p', {class: 'faint'}, [found.problem, ...found.notes || []].filter(Boolean).join('; ')));
+}
+
+function targetLine(card, found, name) {
+  const line = wordLine('target', found.text, found.target_spans, card.model.target, name || 'translation');
+  line.found = found;
+  (found.confidence?.words || []).forEach((sure, number) => {
+    const word = line.querySelectorAll('.word')[number];
+    if (word && sure < 0.8) word.classList.add(sure < 0.5 ? 'unsure-2' : 'unsure-1');
+  });
+  if (name) line.prepend(make('span', {class: 'which'}, name));
+  return line;
+}
+
+// What belongs to a word: aligned words are lit, the words that its rule covers are shaded, the rule is written below.
+function point(word, on) {
+  const card = word.closest('.sentence'), line = word.closest('.line');
+  if (!card || !line) return;
+  for (const one of card.querySelectorAll('.lit, .ruled')) one.classList.remove('lit', 'ruled');
+  card.hint.textContent = '';
+  if (!on) return;
+  const target = line.classList.contains('target') ? line : card.lines.querySelector('.target');
+  const found = target.found, side = line === target ? 1 : 0;
+  const sources = [...card.lines.querySelectorAll('.source .word')], targets = [...target.querySelectorAll('.word')];
+  word.classList.add('lit');
+  const linked = found.alignment.filter(link => link[side] === word.number);
+  for (const [i, j] of linked) { sources[i]?.classList.add('lit'); targets[j]?.classList.add('lit'); }
+  const step = side ? found.given_by?.[word.number] : innermost(found.derivation || [], word.number);
+  const rule = found.derivation?.[step];
+  if (!rule) return;
+  sources.slice(...rule.span).forEach(each => each.classList.add('ruled'));
+  found.given_by.forEach((each, j) => each === step && targets[j]?.classList.add('ruled'));
+  const where = `${rule.label} over words ${rule.span[0] + 1} to ${rule.span[1]}`;
+  card.hint.textContent = `${rule.source} → ${rule.target} · ${where}${rule.local ? ' · not of the table' : ''}`;
+  const part = card.parts?.[step];
+  if (part && found === card.best) for (const each of card.panel.querySelectorAll(`[data-part="${part}"]`)) each.classList.add('lit');
+}
+
+function innermost(steps, word) {
+  let best = 0;
+  steps.forEach((step, number) => { if (step.span[0] <= word && word < step.span[1]) best = number; });
+  return best;
+}
+
+for (const [kind, on] of [['mouseover', true], ['mouseout', false], ['focusin', true], ['focusout', false]])
+  document.addEventListener(kind, event => {
+    const word = event.target.closest?.('.word');
+    if (word) point(word, on);
+  });
+
+function toggle(card) {
+  const open = card.panel.hidden;
+  card.panel.hidden = !open;
+  card.opener.setAttribute('aria-expanded', open);
+  card.opener.textContent = open ? 'Close' : 'Explain';
+  if (open) explain(card);
+}
+
+// Ask how a sentence was made, with its changes, and show it.
+async function explain(card, quiet = false) {
+  const changed = card.edited || {};
+  try {
+    const fields = {q: card.source, model: card.model.name, weights: changed.weights || {}};
+    if (changed.tree) fields.tree = changed.tree;
+    const found = await (await ask('v1/explain', fields)).json();
+    card.parts = found.parts;
+    if (card.edited || card.wasEdited) {
+      show(card, {...found.sentence, source: card.source});
+      total();
+    }
+    card.wasEdited = Boolean(card.edited);
+    if (!quiet || !card.panel.hidden) panel(card, found);
+  } catch (error) {
+    card.panel.replaceChildren(make('p', {class: 'bad'}, error.message));
+  }
+}
+
+// The translation above follows what was changed in a card.
+function total() {
+  const cards = [...$('sentences').children];
+  if (cards.some(card => card.edited)) {
+    const spaced = !/^(zh|ja|km|lo|my|th)\b/.test(chosen().target);
+    $('translation').textContent = cards.map(card => card.best.text).join(spaced ? ' ' : '');
+  } else schedule();
+}
+
+function edit(card, change) {
+  card.edited = {...card.edited, ...change};
+  for (const name of Object.keys(card.edited)) if (card.edited[name] === null) delete card.edited[name];
+  if (Object.keys(card.edited).length) edits[card.source] = card.edited;
+  else { card.edited = undefined; delete edits[card.source]; }
+  remember();
+  return explain(card);
+}
+
+function panel(card, found) {
+  const opened = new Set([...card.panel.querySelectorAll('details[open] > summary')].map(each => each.textContent));
+  const drawing = make('div', {class: 'drawn'});
+  drawing.innerHTML = found.html; // made and escaped by the service
+  for (const each of drawing.querySelectorAll('[data-style]')) each.style.cssText = each.dataset.style;
+  for (const each of drawing.querySelectorAll('.drawing')) { each.tabIndex = 0; each.setAttribute('role', 'group'); each.setAttribute('aria-label', 'drawing'); }
+  for (const table of drawing.querySelectorAll('table')) wide(table);
+  const forest = drawing.querySelector('[data-tails]')?.closest('details');
+  if (forest) {
+    const use = make('button', {type: 'button', onclick: () => edit(card, {tree: picked(forest, found)})}, 'Translate this parse');
+    const help = make('span', {class: 'faint'}, 'A click on an underlined node takes the next way to build it.');
+    forest.querySelector('summary').after(make('div', {class: 'tools'}, use, help));
+  }
+  const tools = make('div', {class: 'tools'});
+  if (card.edited) tools.append(make('button', {type: 'button', onclick: () => edit(card, {weights: null, tree: null})}, 'Undo all changes'));
+  card.panel.replaceChildren(tools, drawing, competing(card, found), sliders(card, found));
+  for (const each of card.panel.querySelectorAll('summary')) if (opened.has(each.textContent)) each.parentNode.open = true;
+}
+
+function wide(table) {
+  const box = make('div', {class: 'wide', tabindex: 0, role: 'group', 'aria-label': 'table'});
+  table.replaceWith(box);
+  box.append(table);
+  return box;
+}
+
+// The tree of a forest's picture that is strong, as nested lists.
+function picked(forest, found) {
+  const edges = [...forest.querySelectorAll('g.edge.strong')];
+  const below = new Set(edges.flatMap(edge => edge.dataset.tails.split(' ')));
+  const by = new Map(edges.map(edge => [edge.dataset.head, edge]));
+  const label = node => forest.querySelector(`text[data-node="${node}"]`).textContent;
+  const build = node => by.has(node) ? [label(node), ...by.get(node).dataset.tails.split(' ').map(build)] : found.words[Number(node)];
+  return build(edges.map(edge => edge.dataset.head).find(head => !below.has(head)));
+}
+
+function competing(card, found) {
+  const box = make('details', {}, make('summary', {}, 'Competing rules'));
+  const body = make('tbody');
+  const source = words(card.source, card.best.source_spans);
+  for (const {span, rules, left_out: more} of found.competing) {
+    rules.forEach((rule, number) => body.append(make('tr', {},
+      make('td', {}, number ? '' : source.slice(...span).join(' ') || found.words.slice(...span).join(' ')),
+      make('td', {class: 'number'}, rule.lost ? `−${rule.lost.toFixed(2)}` : 'best'),
+      make('td', {}, rule.rule),
+      make('td', {class: 'faint'}, Object.entries(rule.features).filter(([, value]) => value)
+        .map(([name, value]) => `${name} ${value.toPrecision(3)}`).join(', ')))));
+    if (more) body.append(make('tr', {}, make('td'), make('td'), make('td', {class: 'faint'}, `and ${more} more`), make('td')));
+  }
+  const head = make('tr', {}, ...['words', 'loses by', 'rule', 'features'].map(text => make('th', {scope: 'col'}, text)));
+  const table = make('table', {class: 'competing'}, make('thead', {}, head), body);
+  box.append(table);
+  wide(table).classList.add('tall');
+  return box;
+}
+
+function sliders(card, found) {
+  const box = make('div', {class: 'weights'});
+  const own = card.model.weights;
+  for (const [name, value] of Object.entries(found.weights)) {
+    const reach = Math.max(1, 2 * Math.abs(own[name]));
+    const shown = make('span', {class: 'faint'}, value.toFixed(3));
+    const slider = make('input', {type: 'range', min: own[name] - reach, max: own[name] + reach, step: reach / 100, value,
+      oninput: () => { shown.textContent = Number(slider.value).toFixed(3); },
+      onchange: () => edit(card, {weights: {...card.edited?.weights, [name]: Number(slider.value)}})});
+    box.append(make('label', {}, make('span', {}, name), shown, slider));
+  }
+  return make('details', {}, make('summary', {}, 'Weights'), box);
+}
+
+const busy = on => $('sentences').setAttribute('aria-busy', on);
+
+function schedule() {
+  busy(true);
+  clearTimeout(waiting);
+  waiting = setTimeout(translate, WAIT);
+}
+
+function chooseModel() {
+  const model = chosen();
+  $('source').textContent = model.source_name;
+  $('target').textContent = model.target_name;
+  $('text').lang = model.source;
+  $('translation').lang = model.target;
+  const before = $('other').value;
+  const others = models.filter(each => each !== model && each.source === model.source && each.target === model.target);
+  $('other').replaceChildren(make('option', {value: ''}, 'nothing'), ...others.map(each => make('option', {}, each.name)));
+  $('other').value = others.some(each => each.name === before) ? before : '';
+  $('about').textContent = `${model.name} · ${model.kind} · ${model.rules.toLocaleString('en')} rules · version ${model.digest}`;
+}
+
+async function begin() {
+  const wanted = address();
+  if (wanted.get('key')) sessionStorage.setItem('key', wanted.get('key'));
+  try {
+    ({models} = await (await ask('v1/models')).json());
+  } catch (error) {
+    return say(error.message, true);
+  }
+  $('model').replaceChildren(...models.map(model => make('option', {}, model.name)));
+  if (models.some(model => model.name === wanted.get('model'))) $('model').value = wanted.get('model');
+  chooseModel();
+  if (wanted.get('with')) $('other').value = wanted.get('with');
+  try { edits = JSON.parse(wanted.get('edits') || '{}'); } catch { edits = {}; }
+  $('text').value ||= wanted.get('q') || ''; // somebody may have typed already
+  $('text').addEventListener('input', schedule);
+  $('model').addEventListener('change', () => { $('sentences').replaceChildren(); edits = {}; chooseModel(); translate(); });
+  $('other').addEventListener('change', () => { for (const card of $('sentences').children) card.others.replaceChildren(); translate(); });
+  $('copy').addEventListener('click', async () => {
+    await navigator.clipboard.writeText($('translation').textContent);
+    say('copied');
+  });
+  await translate();
+  if (wanted.get('digest') && wanted.get('digest') !== chosen().digest)
+    say('This link was made with another version of the model; translations may differ.', true);
+}
+
+begin();

@@ -1,0 +1,193 @@
+"""The workbench in a real browser, with a service on a free port of loopback."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import served
+from served import ZH
+
+import treeglot
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+if BROWSER is None and not os.environ.get("CI"):  # where changes are judged it has to be there
+    pytest.skip("there is no chromium here", allow_module_level=True)
+if not os.environ.get("CI"):
+    pytest.importorskip("playwright.sync_api")
+
+EVIL = "<script>alert(1)</script>"
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    places = served.train_models(tmp_path_factory.mktemp("web"), ("c2s", "hiero"))
+    evil = Path(places[1]).with_name("<img src=x onerror=alert(1)>")
+    Path(places[1]).rename(evil)
+    return [places[0], str(evil)]
+
+
+@pytest.fixture(scope="module")
+def address(models: list[str]) -> Iterator[str]:
+    with served.running(models) as (found, _):
+        yield found
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def view(browser: Any, address: str) -> Iterator[Any]:
+    """A page that says nothing on its console and opens no dialogue."""
+    opened = browser.new_page(viewport={"width": 1000, "height": 800})
+    opened.set_default_timeout(60_000)
+    problems: list[str] = []
+    opened.on("pageerror", lambda error: problems.append(str(error)))
+    opened.on("console", lambda message: problems.append(message.text))
+    opened.on("dialog", lambda dialog: problems.append(dialog.message))
+    opened.goto(address)
+    done(opened)
+    yield opened
+    assert problems == []
+    opened.close()
+
+
+def typed(view: Any, text: str, sentences: int) -> None:
+    view.get_by_role("textbox", name="Text").press_sequentially(text)
+    done(view)
+    assert view.locator(".sentence").count() == sentences
+
+
+def done(view: Any) -> None:
+    """A key makes the page busy at once, until all is translated."""
+    view.locator("#sentences[aria-busy=false]").wait_for(state="attached")
+
+
+def test_translations_appear_while_typing(view: Any, models: list[str]) -> None:
+    model = treeglot.load(models[0])
+    text = f"{ZH[0]}{ZH[1]}\n{ZH[2]}"
+    typed(view, text, 3)
+    assert view.locator("#translation").inner_text() == model.translate(text).text
+    first = view.locator(".sentence").first.element_handle()
+    typed(view, ZH[3], 4)
+    assert view.locator(".sentence").first.element_handle().evaluate("(a, b) => a === b", first)  # it stays
+    view.get_by_role("textbox", name="Text").fill("")
+    view.locator(".sentence").first.wait_for(state="detached")
+
+
+def test_words_show_what_they_come_from(view: Any, models: list[str]) -> None:
+    found = treeglot.load(models[0]).translate(ZH[0])
+    typed(view, ZH[0], 1)
+    card = view.locator(".sentence")
+    targets, sources = card.locator(".target .word"), card.locator(".source .word")
+    assert targets.all_inner_texts() == found.target_tokens.words
+    place = found.best.text.split().index("coat")
+    targets.nth(place).hover()
+    linked = {found.source_tokens.words[i] for i, j in found.alignment.links.tolist() if j == place}
+    assert set(card.locator(".source .word.lit").all_inner_texts()) == linked
+    step = found.derivation.steps[found.best.given_by[place]]
+    assert card.locator(".source .word.ruled").count() == step.span[1] - step.span[0]
+    assert f"{step.source} → {step.target}" in card.locator(".hint").inner_text()
+    sources.first.focus()
+    view.keyboard.press("ArrowRight")
+    assert view.evaluate("document.activeElement.textContent") == found.source_tokens.words[1]
+    assert card.locator(".hint").inner_text() != ""
+
+
+def test_a_sentence_opens_and_another_parse_is_translated(view: Any, models: list[str]) -> None:
+    typed(view, ZH[0], 1)
+    before = view.locator("#translation").inner_text()
+    view.get_by_role("button", name="Explain").click()
+    view.locator(".drawn svg").first.wait_for()
+    view.locator(".target .word").first.hover()
+    assert view.locator(".explanation table.rules tr.lit").count() == 1
+    assert view.locator(".explanation table.rules tr").first.evaluate("e => e.style.color") != ""
+    view.locator("summary", has_text="The forest").click()
+    strong = view.locator(".explanation text[data-node].strong")
+    tree = strong.all_text_contents()
+    view.locator(".explanation text.several").first.click()
+    assert strong.all_text_contents() != tree or view.locator(".explanation text.several").count() > 0
+    view.get_by_role("button", name="Translate this parse").click()
+    view.get_by_role("button", name="Undo all changes").wait_for()
+    assert "edits=" in view.url
+    view.get_by_role("button", name="Undo all changes").click()
+    view.get_by_role("button", name="Undo all changes").wait_for(state="detached")
+    assert view.locator(".sentence .target").first.inner_text() == before
+    assert "edits=" not in view.url
+
+
+def test_competing_rules_and_weights(view: Any) -> None:
+    typed(view, ZH[0], 1)
+    before = view.locator(".sentence .target").first.inner_text()
+    view.get_by_role("button", name="Explain").click()
+    view.locator("summary", has_text="Competing rules").click()
+    assert view.locator("table.competing tbody tr").count() > 5
+    view.locator("summary", has_text="Weights").click()
+    slider = view.get_by_label("word_penalty", exact=False)
+    slider.focus()
+    slider.press("Home")
+    view.get_by_role("button", name="Undo all changes").wait_for()
+    slider = view.get_by_label("word_penalty", exact=False)
+    assert float(slider.input_value()) < 0
+    changed = view.locator(".sentence .target").first.inner_text()
+    assert len(changed.split()) < len(before.split())
+    link = view.url
+    view.goto("about:blank")
+    view.goto(link)
+    done(view)
+    assert view.locator(".sentence .target").first.inner_text() == changed  # the link has the change
+    assert view.locator("#translation").inner_text() == changed
+
+
+def test_two_models_side_by_side(view: Any, models: list[str]) -> None:
+    view.get_by_label("Compare with").select_option(Path(models[1]).name)
+    typed(view, ZH[4], 1)
+    other = view.locator(".sentence .target").nth(1)
+    other.wait_for()
+    words = treeglot.load(models[1]).translate(ZH[4]).target_tokens.words
+    assert other.locator(".word").all_inner_texts() == words
+
+
+def test_markup_in_texts_and_names_stays_text(view: Any, models: list[str]) -> None:
+    """The model's own name is markup, too; the fixture listens for what a script would do."""
+    view.get_by_label("Model", exact=True).select_option(Path(models[1]).name)
+    typed(view, f"{EVIL}<b>{ZH[0]}", 1)
+    view.get_by_role("button", name="Explain").first.click()
+    view.locator(".drawn").first.wait_for()
+    assert view.locator("b, img, main script").count() == view.locator(".drawn b").count()
+    assert Path(models[1]).name in view.locator("#about").inner_text()
+
+
+def test_an_old_link_says_so(view: Any, address: str) -> None:
+    view.goto("about:blank")
+    view.goto(f"{address}#model=c2s&digest=0123&q={ZH[0]}")
+    view.locator("#state", has_text="another version of the model").wait_for()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_keeps_people_out(browser: Any, address: str, scheme: Any) -> None:
+    """axe finds nothing, and a screen of 360 pixels is wide enough."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    opened = browser.new_page(viewport={"width": 360, "height": 700}, color_scheme=scheme)
+    opened.goto(f"{address}#q={ZH[0]}{ZH[1]}")
+    done(opened)
+    opened.get_by_role("button", name="Explain").first.click()
+    opened.locator(".drawn svg").first.wait_for()
+    for title in ("The forest", "Competing rules", "Weights"):
+        opened.locator("summary", has_text=title).first.click()
+    found = Axe().run(opened).response["violations"]
+    assert [(each["id"], each["nodes"][0]["html"][:200]) for each in found] == []
+    assert opened.evaluate("document.documentElement.scrollWidth") <= 360
+    opened.close()

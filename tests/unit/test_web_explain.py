@@ -1,0 +1,72 @@
+"""How the service explains a translation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import served
+from served import ZH
+
+import treeglot
+from treeglot.syntax import ParseForest
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    return served.train_models(tmp_path_factory.mktemp("web"), ("hiero", "c2s"))
+
+
+@pytest.fixture(scope="module")
+def client(models: list[str]) -> Any:
+    return served.Client(served.service(models))
+
+
+def test_an_explanation(client: Any, models: list[str]) -> None:
+    found = client.post("/v1/explain", json={"q": ZH[0], "model": "hiero", "margin": 2}).json()
+    best = treeglot.load(models[0]).translate(ZH[0])
+    assert found["sentence"]["text"] == best.text
+    assert found["words"] == best.words
+    assert "<svg" in found["html"]
+    assert " style=" not in found["html"]
+    assert len(found["parts"]) == len(best.derivation.steps)
+    steps = {(tuple(step.span), str(step)) for step in best.derivation.steps}
+    lost = {(tuple(c["span"]), r["rule"]): r["lost"] for c in found["competing"] for r in c["rules"]}
+    assert all(lost[step] < 1e-6 for step in steps)  # the best derivation loses nothing
+    assert all(0 <= each <= 2 + 1e-6 for each in lost.values())
+    assert len(lost) > len(steps)
+
+
+def test_other_weights(client: Any, models: list[str]) -> None:
+    model = treeglot.load(models[0])
+    changed = {"word_penalty": -30.0, "lm": 0.0}
+    found = client.post("/v1/explain", json={"q": ZH[0], "model": "hiero", "weights": changed}).json()
+    assert found["weights"] == {**model.weights, **changed}
+    assert found["sentence"]["text"] == model.with_weights({**model.weights, **changed}).translate(ZH[0]).text
+    bad = client.post("/v1/explain", json={"q": ZH[0], "weights": {"lmm": 1.0}})
+    assert (bad.status_code, "did you mean 'lm'?" in bad.json()["error"]) == (400, True)
+
+
+def test_another_parse(client: Any, models: list[str]) -> None:
+    """A parse of the forest, given back as nested lists, is what is translated."""
+    model = treeglot.load(models[1])
+    forest = model.translate(ZH[0]).given
+    assert isinstance(forest, ParseForest)
+    found = client.post("/v1/explain", json={"q": ZH[0], "model": "c2s"}).json()
+    assert found["forest"]
+    tree = forest.viterbi()
+    picked = client.post("/v1/explain", json={"q": ZH[0], "model": "c2s", "tree": tree.to_nested()}).json()
+    assert picked["sentence"]["text"] == model.translate_batch([tree])[0].text
+    for bad in ("NP", ["NP"], ["NP", 3], [["NP"], "x"], {"NP": 1}, ["X"] * 3000):
+        answer = client.post("/v1/explain", json={"q": ZH[0], "model": "c2s", "tree": bad})
+        assert answer.status_code == 400, bad
+    assert client.post("/v1/explain", json={"q": "  "}).status_code == 400
+
+
+def test_the_page_and_its_files(client: Any) -> None:
+    page = client.get("/")
+    assert page.headers["content-type"].startswith("text/html")
+    for name in ("workbench.js", "workbench.css", "drawn.js", "drawn.css"):
+        assert f'"static/{name}"' in page.text
+        assert client.get(f"/static/{name}").status_code == 200
+    assert "http" not in page.text  # nothing of elsewhere
