@@ -49,12 +49,15 @@ else
     bin=$("$python" -c 'import sysconfig; print(sysconfig.get_path("scripts"))')
 fi
 
-package=.
+package='.[web]'
 [ "$task" = test ] && package='.[test]'
 "$python" -m pip install --quiet --disable-pip-version-check "$package"
 
 case $task in
     install) echo "installed: $bin/treeglot" ;;
-    demo) exec "$bin/treeglot" demo ;;
+    demo)
+        "$bin/treeglot" demo
+        echo "in a browser: $bin/treeglot serve --demo"
+        ;;
     test) exec "$python" -m pytest -n auto tests ;;
 esac

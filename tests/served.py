@@ -12,43 +12,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from treeglot import sample
-from treeglot.corpus import Corpus
-from treeglot.models import train
-from treeglot.models.kinds import find_kind
-from treeglot.parse import ParserTraining, treebank
-from treeglot.parse.train import train_in
-from treeglot.syntax import write
-from treeglot.text import TextPipeline, TextSettings, TextSide
-from treeglot.text.languages import find_language
-from treeglot.text.side import lowered, untokenise
+from treeglot.parse import ParserTraining
+from treeglot.web.demo import raw_text, train_sample
 
-PAIRS = sample.split(sample.read_pairs(150))["train"]
-SOURCE = [pair.source_tree.words for pair in PAIRS]
-TARGET = [pair.target_tree.words for pair in PAIRS]
-ZH = [tokens.text for tokens in untokenise(SOURCE, find_language("zh"))]
-EN = [tokens.text[0].upper() + tokens.text[1:] for tokens in untokenise(TARGET, find_language("en"))]
+PAIRS = 150
+ZH, EN = raw_text(PAIRS)
 QUICK = ParserTraining(cycles=0, split_iterations=2, merge_iterations=1, smooth_iterations=1, signature="chinese")
 
 
 def train_models(folder: Path, kinds: tuple[str, ...] = ("hiero",)) -> list[str]:
     """Models from Chinese to English, a folder each."""
-    chinese = TextSide.learn(TextSettings("zh", "learnt"), ZH, [" ".join(words) for words in SOURCE])
-    text = TextPipeline(chinese, TextSide.learn(TextSettings("en"), EN))
-    write(folder / "zh.tree", [pair.source_tree for pair in PAIRS])
-    write(folder / "zh.txt", SOURCE)
-    write(folder / "en.txt", lowered(TARGET))
-    write(folder / "links.align", [pair.alignment for pair in PAIRS])
-    for kind in kinds:
-        names = {"target": "en.txt", "alignments": "links.align"}
-        parses = find_kind(kind).parses
-        names |= {"source_trees": "zh.tree"} if parses else {"source": "zh.txt"}
-        if parses and not (folder / "grammar").exists():
-            train_in(folder / "grammar", treebank([pair.source_tree for pair in PAIRS], QUICK)[0], QUICK)
-        corpus = Corpus(**{name: folder / file for name, file in names.items()})
-        options = find_kind(kind).options(lm_order=2)
-        train(kind, corpus, folder / kind, options, text=text, parser=folder / "grammar" if parses else "")
-    return [str(folder / kind) for kind in kinds]
+    return [str(place) for place in train_sample(folder, kinds, PAIRS, QUICK)]
 
 
 def service(places: list[str], keys: Any = None, require_key: bool = False, clock: Any = None, **options: Any) -> Any:

@@ -265,3 +265,18 @@ def test_answers_are_those_of_the_command_line(client: Any, model: treeglot.Mode
     texts = [*ZH[:10], "Hello 世界！", "  ", f"{ZH[3]}abc{ZH[4]}", ZH[5] * 3, EN[0]]
     found = client.post("/translate", json={"q": texts, "source": "zh", "target": "en"}).json()["translatedText"]
     assert found == [each.text for each in model.translate_batch(texts)]
+
+
+def test_the_models_of_the_demonstration_are_trained_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from treeglot.web import demo
+
+    monkeypatch.setattr(demo, "PAIRS", 150)
+    monkeypatch.setattr(demo, "PARSER", served.QUICK)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = demo.demo_folder()
+    assert folder.is_relative_to(tmp_path)
+    places = demo.demo_models(folder)
+    assert [Path(place).name for place in places] == ["zh-en-c2d", "zh-en-hiero"]
+    assert sorted(path.name for path in folder.iterdir()) == ["zh-en-c2d", "zh-en-hiero"]
+    monkeypatch.setattr(demo, "train_sample", lambda *_: 1 / 0)
+    assert demo.demo_models(folder) == places

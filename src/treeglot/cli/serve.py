@@ -23,6 +23,9 @@ def serve(
         list[str] | None,
         typer.Argument(help="Folders of models; SOURCE-TARGET=FOLDER says the languages of one that takes words."),
     ] = None,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Serve models of the sample treebank; the first use trains them, in seconds.")
+    ] = False,
     port: Annotated[int, typer.Option(help="The port; 0: any that is free.")] = 5000,
     host: Annotated[str, typer.Option(help="The address to listen on; 0.0.0.0: all of this machine.")] = "127.0.0.1",
     threads: Annotated[int, typer.Option(help="Threads that decode, 0: as many as there are cores.")] = 0,
@@ -39,8 +42,8 @@ def serve(
     It ends on Ctrl-C or SIGTERM, after the requests that run are answered. Models are loaded again when their folders
     change.
     """
-    if not models:
-        raise UsageError("expected at least one model's folder")
+    if not models and not demo:
+        raise UsageError("expected at least one model's folder, or --demo")
     if require_key and keys is None:
         raise UsageError("--require-key needs a file of keys; expected --keys, too")
     if processes < 1:
@@ -51,12 +54,15 @@ def serve(
     from treeglot.web.shelf import Shelf
 
     log_lines(settings().quiet)
+    number = threads or os.cpu_count() or 1
+    places = [*(models or []), *(_demo(number) if demo else [])]
     with listen(host, port) as listening:
-        shelf = Shelf(models, options.time_limit)
+        shelf = Shelf(places, options.time_limit)
         for served in shelf:
             say(f"{served.name}: {served.source} to {served.target}, {served.model.kind}, {served.digest}")
         say(f"serving on {address(listening)}")
-        number = threads or os.cpu_count() or 1
+        if demo:
+            say(f"in a browser, with some Chinese to begin with: {address(listening)}#q={_example()}")
 
         def run() -> None:
             _run(shelf, listening, options, number, keys, require_key, proxy)
@@ -65,6 +71,24 @@ def serve(
             run()
         else:
             serve_processes(run, processes)
+
+
+def _demo(threads: int) -> list[str]:
+    from treeglot.cli.output import Progress
+    from treeglot.web.demo import PAIRS, demo_folder, demo_models
+
+    with Progress("preparing models of the sample", unit="sentence pairs") as progress:
+        places = demo_models(demo_folder(), threads)
+        progress.update(PAIRS)
+    return places
+
+
+def _example() -> str:
+    from urllib.parse import quote
+
+    from treeglot.web.demo import raw_text
+
+    return quote("".join(raw_text(150)[0][:3]))
 
 
 def _run(

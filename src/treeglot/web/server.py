@@ -8,6 +8,7 @@ import logging
 import os
 import signal
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -24,6 +25,7 @@ log = logging.getLogger("treeglot.web")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 HEADER_BYTES = 32_768
 KEEP_ALIVE = 30
+SWITCH = 0.001  # seconds
 RESTARTS = 5  # of processes that end by themselves right away, after which the service ends
 
 
@@ -109,6 +111,7 @@ def serve(app: Any, listening: socket.socket, options: ServeOptions, trust_proxy
         timeout_graceful_shutdown=round(options.drain),
         h11_max_incomplete_event_size=HEADER_BYTES,
     )
+    sys.setswitchinterval(SWITCH)  # threads that come back from the core wait less for the interpreter
     Server(config).run(sockets=[listening])
 
 

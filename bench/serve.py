@@ -1,0 +1,213 @@
+"""The service under load: clients on loopback, each with one connection, against batches of `treeglot translate`.
+
+    python bench/serve.py zh-en=MODEL test.zh --clients 1 16 128
+    python bench/serve.py zh-en=MODEL test.zh --soak 1800
+
+Every client asks for one sentence after the other; all sentences are asked for once in each run. Answers are compared
+with those of the command line. A soak mixes good requests with bad, huge, slow and aborted ones.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import re
+import statistics
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+MARK = b"\r\n\r\n"
+
+
+class Client:
+    """HTTP/1.1 in a few lines: the load is to be on the service."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.reader: Any = None
+        self.writer: Any = None
+
+    async def send(self, content: bytes) -> None:
+        if self.writer is None:
+            self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
+        self.writer.write(content)
+        await self.writer.drain()
+
+    async def ask(self, body: bytes, path: str = "/translate", kind: str = "application/json") -> tuple[int, bytes]:
+        head = f"POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n\r\n"
+        await self.send(head.encode() + body)
+        return await self.answer()
+
+    async def answer(self) -> tuple[int, bytes]:
+        head = (await self.reader.readuntil(MARK)).decode("latin-1").lower()
+        size = int(re.search(r"content-length: (\d+)", head)[1])  # type: ignore[index]
+        body = await self.reader.readexactly(size)
+        if "connection: close" in head:
+            self.drop()
+        return int(head.split()[1]), body
+
+    def drop(self) -> None:
+        if self.writer is not None:
+            self.writer.transport.abort()
+        self.reader = self.writer = None
+
+
+def question(text: str, pair: tuple[str, str]) -> bytes:
+    return json.dumps({"q": text, "source": pair[0], "target": pair[1]}).encode()
+
+
+def wanted(model: str, lines: list[str], threads: int) -> tuple[list[str], float]:
+    """What the command line gives, and its sentences a second without the loading of the model."""
+
+    def run(given: list[str]) -> tuple[list[str], float]:
+        begin = time.perf_counter()
+        command = [sys.executable, "-m", "treeglot", "translate", model, "-", "-q", "--threads", str(threads)]
+        done = subprocess.run(command, input="\n".join(given) + "\n", capture_output=True, text=True, check=True)
+        return done.stdout.splitlines(), time.perf_counter() - begin
+
+    _, empty = run([""])
+    found, seconds = run(lines)
+    return found, len(lines) / (seconds - empty)
+
+
+async def load(port: int, lines: list[str], expected: list[str], clients: int, pair: Any) -> dict[str, float]:
+    places = iter(range(len(lines)))
+    seconds: list[float] = []
+    wrong = 0
+
+    async def one() -> None:
+        nonlocal wrong
+        client = Client(port)
+        for place in places:
+            begin = time.perf_counter()
+            status, body = await client.ask(question(lines[place], pair))
+            seconds.append(time.perf_counter() - begin)
+            wrong += status != 200 or json.loads(body)["translatedText"] != expected[place]
+        client.drop()
+
+    begin = time.perf_counter()
+    await asyncio.gather(*(one() for _ in range(clients)))
+    rate = len(lines) / (time.perf_counter() - begin)
+    cut = statistics.quantiles(seconds, n=100)
+    return {"rate": rate, "p50": cut[49], "p95": cut[94], "p99": cut[98], "wrong": wrong}
+
+
+def memory(process: Any) -> float:
+    """Resident megabytes of its own; mapped files of the models are not counted."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    return int(re.search(r"RssAnon:\s+(\d+)", status)[1]) / 1024  # type: ignore[index]
+
+
+async def soak(
+    port: int, lines: list[str], expected: list[str], pair: Any, seconds: float, process: Any
+) -> tuple[Counter[str], list[float]]:
+    """Sixteen clients that do what clients do, good and bad; what happened, and memory along the way."""
+    seen: Counter[str] = Counter()
+    sizes: list[float] = []
+    end = time.monotonic() + seconds
+
+    async def one(number: int) -> None:
+        draw = random.Random(number)
+        while time.monotonic() < end:
+            client, kind = Client(port), draw.choices(ASKS, WEIGHTS)[0]
+            try:
+                await asyncio.wait_for(kind(client, draw), 120)
+            except (ConnectionError, asyncio.IncompleteReadError):
+                seen[f"{kind.__name__}: closed"] += 1
+            finally:
+                client.drop()
+
+    async def good(client: Client, draw: random.Random) -> None:
+        for _ in range(draw.randrange(1, 10)):
+            place = draw.randrange(len(lines))
+            status, body = await client.ask(question(lines[place], pair))
+            same = status == 200 and json.loads(body)["translatedText"] == expected[place]
+            seen["good: right" if same else f"good: WRONG {status}"] += 1
+
+    async def bad(client: Client, draw: random.Random) -> None:
+        status, _ = await client.ask(bytes(draw.randrange(256) for _ in range(draw.randrange(300))))
+        seen[f"bad: {status}"] += 1
+
+    async def deep(client: Client, draw: random.Random) -> None:
+        seen[f"deep: {(await client.ask(b'[' * 500_000))[0]}"] += 1
+
+    async def huge(client: Client, draw: random.Random) -> None:
+        seen[f"huge: {(await client.ask(b'x' * 5_000_000))[0]}"] += 1
+
+    async def slow(client: Client, draw: random.Random) -> None:
+        for byte in b"POST /translate HTTP/1.1\r\nhost: x\r\n":
+            await client.send(bytes([byte]))
+            await asyncio.sleep(0.5)
+        await client.answer()
+
+    async def aborted(client: Client, draw: random.Random) -> None:
+        text = "\n".join(lines[draw.randrange(len(lines))] for _ in range(50))[:19_000]
+        asking = asyncio.ensure_future(client.ask(question(text, pair)))
+        await asyncio.sleep(draw.random())
+        asking.cancel()
+        seen["aborted"] += 1
+
+    ASKS = [good, bad, deep, huge, slow, aborted]  # noqa: N806
+    WEIGHTS = [60, 20, 2, 2, 1, 5]  # noqa: N806
+
+    async def watch() -> None:
+        while time.monotonic() < end:
+            await asyncio.sleep(min(30, seconds / 20))
+            sizes.append(memory(process))
+
+    await asyncio.gather(watch(), *(one(number) for number in range(16)))
+    return seen, sizes
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("model")
+    parser.add_argument("source")
+    parser.add_argument("--clients", type=int, nargs="*", default=[1, 16, 128])
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--sentences", type=int, default=1000)
+    parser.add_argument("--soak", type=float, default=0)
+    given = parser.parse_args()
+    pair = tuple(given.model.partition("=")[0].split("-"))
+    lines = Path(given.source).read_text().splitlines()[: given.sentences]
+    expected, batch = wanted(given.model.rpartition("=")[2], lines, given.threads)
+    print(f"treeglot translate, {given.threads} threads: {batch:.1f} sentences/s")
+    command = [sys.executable, "-m", "treeglot", "serve", given.model, "--port", "0", "--threads", str(given.threads)]
+    with subprocess.Popen([*command, "-q"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            port = wait_for_port(process)
+            asyncio.run(load(port, lines[:100], expected, 2, pair))  # pages of the files are read
+            if given.soak:
+                seen, sizes = asyncio.run(soak(port, lines, expected, pair, given.soak, process))
+                print(dict(sorted(seen.items())))
+                third = max(len(sizes) // 3, 1)
+                first, last = statistics.mean(sizes[third : 2 * third]), statistics.mean(sizes[-third:])
+                print(f"own memory: {first:.0f} MB in the second third, {last:.0f} MB in the last")
+                return
+            print("| clients | sentences/s | of batch | p50, ms | p95, ms | p99, ms | wrong |")
+            print("|---|---|---|---|---|---|---|")
+            for clients in given.clients:
+                done = asyncio.run(load(port, lines, expected, clients, pair))
+                times = " | ".join(f"{1000 * done[name]:.0f}" for name in ("p50", "p95", "p99"))
+                share = f"{done['rate']:.1f} | {100 * done['rate'] / batch:.0f} %"
+                print(f"| {clients} | {share} | {times} | {done['wrong']} |")
+        finally:
+            process.terminate()
+
+
+def wait_for_port(process: Any) -> int:
+    """The port that the service listens on, from the kernel: it was told to be quiet."""
+    while True:
+        time.sleep(0.2)
+        inodes = {str(link.readlink())[8:-1] for link in Path(f"/proc/{process.pid}/fd").iterdir() if link.is_symlink()}
+        for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+            parts = line.split()
+            if parts[3] == "0A" and parts[9] in inodes:
+                return int(parts[1].rpartition(":")[2], 16)
+
+
+main()

@@ -1,0 +1,58 @@
+"""A client of the service's own interface, with nothing but the standard library.
+
+from treeglot.web.client import Client
+
+client = Client("http://127.0.0.1:5000/", key="tg-…")
+client.translate("小屋")
+for sentence in client.sentences(document, trace=True):
+    print(sentence["text"], sentence["alignment"])
+"""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+from treeglot.base.errors import TreeglotError
+
+
+class Client:
+    """A service at an address."""
+
+    def __init__(self, address: str, key: str = "", timeout: float = 120.0) -> None:
+        self.address = address.rstrip("/")
+        self.timeout = timeout
+        self._headers = {"Content-Type": "application/json", **({"Authorization": f"Bearer {key}"} if key else {})}
+
+    def _open(self, path: str, fields: dict[str, Any] | None = None) -> Any:
+        body = None if fields is None else json.dumps(fields).encode()
+        request = urllib.request.Request(f"{self.address}/v1/{path}", body, self._headers)
+        try:
+            return urllib.request.urlopen(request, timeout=self.timeout)
+        except urllib.error.HTTPError as error:
+            with closing(error):
+                raise TreeglotError(json.loads(error.read())["error"]) from error
+
+    def ask(self, path: str, **fields: Any) -> Any:
+        """Any question of docs/serving.md: `client.ask("explain", q=…)`; without fields it is a GET."""
+        with self._open(path, fields or None) as answer:
+            return json.load(answer)
+
+    def translate(self, text: str, **fields: Any) -> str:
+        """The translation of a text."""
+        found: str = self.ask("translate", q=text, **fields)["translations"][0]["text"]
+        return found
+
+    def sentences(self, text: str, **fields: Any) -> Iterator[dict[str, Any]]:
+        """The translations of a text's sentences, as soon as they are there."""
+        with self._open("translate", {"q": text, "stream": True, **fields}) as answer:
+            for line in answer:
+                entry = json.loads(line)
+                if "error" in entry:
+                    raise TreeglotError(entry["error"])
+                if "done" not in entry:
+                    yield entry
