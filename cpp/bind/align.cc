@@ -170,6 +170,21 @@ void bind_aligner(nb::module_& m) {
           "source"_a, "target"_a, "rounds"_a = 0,
           "The posteriors of links in both directions, source words by target words.")
       .def(
+          "likely",
+          [](const Aligner& self, const std::vector<SentencePair>& pairs, float least, unsigned threads) {
+            using Likely = std::tuple<std::size_t, std::size_t, float, float>;
+            const nb::gil_scoped_release release;
+            return for_pairs(pairs, threads, [&](Words source, Words target) {
+              const PairPosteriors found = self.posteriors(source, target);
+              std::vector<Likely> out;
+              for (std::size_t k = 0; k < found.forward.size(); ++k)
+                if (std::max(found.forward[k], found.backward[k]) >= least)
+                  out.emplace_back(k / found.target, k % found.target, found.forward[k], found.backward[k]);
+              return out;
+            });
+          },
+          "pairs"_a, "least"_a, "threads"_a, "The links of each pair with a posterior of at least so much.")
+      .def(
           "factors",
           [](const Aligner& self, const Sentence& source, const Sentence& target, bool backwards) {
             PairFactors found = self.factors(source, target, backwards);

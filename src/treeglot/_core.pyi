@@ -1724,6 +1724,9 @@ class Aligner:
         The posteriors of links in both directions, source words by target words.
         """
 
+    def likely(self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], least: float, threads: int) -> list[list[tuple[int, int, float, float]]]:
+        """The links of each pair with a posterior of at least so much."""
+
     def factors(self, source: Sequence[str], target: Sequence[str], backwards: bool) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None, None))], Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None, None))], Annotated[NDArray[numpy.float32], dict(shape=(None,))]]:
         """
         What a pair's posteriors are made of: links by word and given word, words without link, growth of fertilities, jumps.

@@ -77,6 +77,10 @@ def test_posteriors_and_agreement(aligner: Aligner) -> None:
     assert set(links) == {(s, t) for s in range(len(source)) for t in range(len(target)) if mean[s, t] >= 0.3}
     with pytest.raises(UsageError, match="the pair has 0 and 1 words; expected 1 to 200"):
         aligner.posteriors([], ["a"])
+    likely, nothing = aligner.likely([(source, target), ([], ["a"])], least=0.2)
+    cells = {(s, t): (forward[s, t], backward[s, t]) for s in range(len(source)) for t in range(len(target))}
+    assert {(s, t): (f, b) for s, t, f, b in likely} == {cell: p for cell, p in cells.items() if max(p) >= 0.2}
+    assert nothing == []
 
 
 def test_a_saved_aligner_gives_the_links_of_training(aligner: Aligner, tmp_path: Path) -> None:
@@ -263,7 +267,12 @@ def files(tmp_path: Path) -> list[str]:
 def test_the_command_saves_applies_and_updates_aligners(files: list[str], tmp_path: Path) -> None:
     saved, words = str(tmp_path / "aligner"), tmp_path / "words.tsv"
     run = ["align", *files, "--set", "chains=1", "--quiet"]
-    assert main([*run, "-o", str(tmp_path / "a"), "--save", saved, "--lexicon", str(words)]) == 0
+    posteriors = tmp_path / "posteriors"
+    run_once = [*run, "--posteriors", str(posteriors)]
+    assert main([*run_once, "-o", str(tmp_path / "a"), "--save", saved, "--lexicon", str(words)]) == 0
+    likely = Aligner.load(saved).likely(zip(SOURCE[:60], TARGET[:60], strict=True))
+    wanted = [" ".join(f"{s}-{t}:{f:.3f}:{b:.3f}" for s, t, f, b in links) for links in likely]
+    assert posteriors.read_text().splitlines() == wanted
     assert main(["align", *files, "-o", str(tmp_path / "b"), "--model", saved]) == 0
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     assert sorted(path.name for path in (tmp_path / "aligner").iterdir()) == ["aligner.bin", "aligner.json"]

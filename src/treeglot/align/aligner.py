@@ -164,6 +164,15 @@ class Aligner:
             raise UsageError(f"the pair has {len(source)} and {len(target)} words; expected 1 to {LONGEST}")
         return self.core.posteriors(list(source), list(target))
 
+    def likely(
+        self, pairs: Iterable[Pair], least: float = 0.05, threads: int = 1
+    ) -> Iterator[list[tuple[int, int, float, float]]]:
+        """Links of each pair that have a posterior of at least `least` in a direction.
+
+        They are source, target, and the posteriors of both directions.
+        """
+        return _each(pairs, lambda batch: self.core.likely(batch, least, threads), [])
+
     def score(self, source: Sequence[str], target: Sequence[str]) -> float:
         """How much better the two sides predict each other than word frequencies do, in nats a word.
 

@@ -49,6 +49,11 @@ def align(
         typer.Option(help="Where word pairs go: source, target, p(target | source), p(source | target)."),
         FILE,
     ] = None,
+    posteriors: Annotated[
+        Path | None,
+        typer.Option(help="Where probabilities of links go, SOURCE-TARGET:FORWARD:BACKWARD, those of at least 0.05."),
+        FILE,
+    ] = None,
     source_trees: Annotated[
         Path | None,
         typer.Option(
@@ -70,7 +75,7 @@ def align(
     from treeglot.syntax import write
     from treeglot.syntax.formats import read_alignments
 
-    needed = save or lexicon or source_trees or target_trees
+    needed = save or lexicon or posteriors or source_trees or target_trees
     _check(method, symmetrization, update and model is None, method == "eflomal" and bool(needed))
     pairs = PairFiles(source, target)
     state = None if model is not None else _state(out, save)
@@ -95,6 +100,8 @@ def align(
         aligner.save(save)
     if aligner is not None and lexicon is not None:
         _write_lexicon(aligner, lexicon)
+    if aligner is not None and posteriors is not None:
+        _write_posteriors(aligner, pairs, posteriors, threads)
     if state is not None:
         shutil.rmtree(state, ignore_errors=True)
     if gold is not None:
@@ -182,6 +189,15 @@ def _by_program(
     text = list(pairs)
     sides = [source for source, _ in text], [target for _, target in text]
     return iter(align_corpus(*sides, method, symmetrization, options=options, report=report))
+
+
+def _write_posteriors(aligner: Aligner, pairs: PairFiles, path: Path, threads: int) -> None:
+    from treeglot.base.files import write_binary
+
+    with write_binary(path) as stream:
+        for links in aligner.likely(pairs, threads=threads):
+            told = (f"{s}-{t}:{forward:.3f}:{backward:.3f}" for s, t, forward, backward in links)
+            stream.write((" ".join(told) + "\n").encode())
 
 
 def _trees(path: Path | None, text: Path) -> Iterator[Tree] | None:
