@@ -130,7 +130,7 @@ void bind_derivation(nb::module_& m) {
           "__init__",
           [](Step* self, std::string label, std::string source, std::string target, SpanPair span,
              std::uint32_t children, bool local, std::vector<EdgeId> parse_edges, std::vector<std::int32_t> structure,
-             std::vector<WordLink> links) {
+             std::vector<WordLink> links, std::optional<RuleId> rule) {
             new (self) Step{std::move(label),
                             std::move(source),
                             std::move(target),
@@ -139,10 +139,11 @@ void bind_derivation(nb::module_& m) {
                             local,
                             std::move(structure),
                             std::move(parse_edges),
-                            std::move(links)};
+                            std::move(links),
+                            rule};
           },
           "label"_a, "source"_a, "target"_a, "span"_a, "children"_a, "local"_a, "parse_edges"_a = std::vector<EdgeId>(),
-          "structure"_a = std::vector<std::int32_t>(), "links"_a = std::vector<WordLink>())
+          "structure"_a = std::vector<std::int32_t>(), "links"_a = std::vector<WordLink>(), "rule"_a = nb::none())
       .def_ro("label", &Step::label, "The left-hand side.")
       .def_ro("source", &Step::source, "The source side; nonterminals are printed as [X,1].")
       .def_ro("target", &Step::target, "The target side.")
@@ -159,6 +160,8 @@ void bind_derivation(nb::module_& m) {
       .def_prop_ro(
           "links", [](const Step& s) { return to_tuple(s.links); },
           "Its word alignment: a source word, and the place of its translation among the words that the rule gives.")
+      .def_prop_ro(
+          "rule", [](const Step& s) { return s.rule; }, "Its number in the rule table; None if it is local.")
       .def("__eq__", &equal<Step>, "other"_a.none())
       .def("__hash__", [](const Step& s) { return hash_bytes(line_of(s), s.span.begin); })
       .def("__str__", &line_of)
@@ -167,7 +170,7 @@ void bind_derivation(nb::module_& m) {
         const auto& s = nb::cast<const Step&>(self);
         return Reduced(
             nb::make_tuple(self.type(), nb::make_tuple(s.label, s.source, s.target, to_pair(s.span), s.children,
-                                                       s.local, s.parse_edges, s.structure, s.links)));
+                                                       s.local, s.parse_edges, s.structure, s.links, s.rule)));
       });
 
   nb::class_<RuleDerivation>(m, "Derivation",
@@ -455,6 +458,17 @@ void bind_decode(nb::module_& m) {
             return to_tuple(without_gil([&] { return d.kbest(of, {size, distinct}); }));
           },
           "of"_a, "size"_a, "distinct"_a, "The best hypotheses of a translation.")
+      .def(
+          "runners_up",
+          [](const Decoder& d, const Translation& of) {
+            std::vector<std::optional<std::shared_ptr<Hypothesis>>> out;
+            for (auto& each : without_gil([&] { return d.runners_up(of); }))
+              out.push_back(each == nullptr ? std::nullopt : std::optional(std::move(each)));
+            return out;
+          },
+          "of"_a,
+          "For each step of the best derivation: the best one that does not use its rule there. None for local rules, "
+          "and where the search kept no other.")
       .def("graph", &Decoder::graph, "of"_a, "margin"_a, nb::call_guard<nb::gil_scoped_release>(),
            "What the search of a translation kept, within `margin` of its best derivation; None for an empty line.");
 }

@@ -1,6 +1,7 @@
 #include "bind/arrays.h"
 #include "bind/core.h"
 #include "bind/guarded.h"
+#include "rules/provenance.h"
 #include "rules/table.h"
 #include "rules/table_builder.h"
 
@@ -69,6 +70,55 @@ void bind_rules(nb::module_& m) {
             return std::pair(rule.labels, rule.structure);
           },
           "rule"_a, "The labels and the structure of one rule.");
+
+  nb::class_<Provenance>(m, "Provenance", "The sentence pairs that the rules of a table come from.")
+      .def_static("open", &Provenance::open, "path"_a, nb::call_guard<nb::gil_scoped_release>(), "Maps a file.")
+      .def_prop_ro("rules", &Provenance::rules, "Of the table that it was written for.")
+      .def_prop_ro("file_size", &Provenance::file_size, "In bytes.")
+      .def("__len__", &Provenance::pairs)
+      .def(
+          "pair",
+          [](const Provenance& p, std::size_t pair) {
+            if (pair >= p.pairs()) throw nb::index_error("no such pair");
+            std::vector<std::pair<std::uint32_t, std::uint32_t>> links;
+            for (const Link link : p.links(pair)) links.emplace_back(link.source, link.target);
+            return std::tuple(p.source(pair), p.target(pair), links);
+          },
+          "pair"_a, "The words of both sides, and the links between them.")
+      .def(
+          "pairs_of",
+          [](const Provenance& p, RuleId rule, std::size_t most) {
+            if (rule >= p.rules()) throw nb::index_error("no such rule");
+            return p.pairs_of(rule, most);
+          },
+          "rule"_a, "most"_a, "How many pairs a rule comes from, and the first `most` of them.")
+      .def(
+          "mark",
+          [](const Provenance& p, const RuleTable& table, RuleId rule,
+             std::size_t pair) -> std::optional<std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>> {
+            if (pair >= p.pairs() || rule >= table.rules()) throw nb::index_error("no such pair or rule");
+            if (const auto marks = p.mark(table, rule, pair)) return std::pair(marks->source, marks->target);
+            return std::nullopt;
+          },
+          "table"_a, "rule"_a, "pair"_a, "The places of the words that a rule itself took from a pair, on both sides.")
+      .def(
+          "find",
+          [](const Provenance& p, const std::vector<std::string>& source, const std::vector<std::string>& target,
+             std::size_t most) {
+            const auto [number, hits] = without_gil([&] { return p.find(source, target, most); });
+            std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> out;
+            for (const Provenance::Hit& hit : hits) out.emplace_back(hit.pair, hit.source, hit.target);
+            return std::pair(number, out);
+          },
+          "source"_a, "target"_a, "most"_a,
+          "The pairs that have these words in a row on their source and target sides: how many, and the first `most`, "
+          "each with the places where the words begin.");
+  m.def(
+      "find_rules",
+      [](const RuleTable& table, const std::string& source, const std::string& target) {
+        return find_rules(table, source, target);
+      },
+      "table"_a, "source"_a, "target"_a, "The rules of a table with these sides, as text.");
 
   nb::class_<RuleTableBuilder>(m, "RuleTableBuilder", "Rules in any order in, a RuleTable out.")
       .def(nb::init<std::vector<std::string>>(), "features"_a)

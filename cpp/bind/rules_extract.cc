@@ -12,6 +12,7 @@
 #include "rules/hiero.h"
 #include "rules/lexical.h"
 #include "rules/phrase_kinds.h"
+#include "rules/provenance.h"
 #include "rules/render.h"
 #include "rules/string_dependency.h"
 #include "rules/tally.h"
@@ -205,6 +206,12 @@ void bind_extractors(nb::module_& m) {
            nb::call_guard<nb::gil_scoped_release>(),
            "Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the "
            "first pair that was not read.")
+      .def("write_provenance",
+           guarded([](Extractor& extractor, const RuleTable& table, const std::string& path, unsigned threads) {
+             Provenance::write(path, table, extractor, threads);
+           }),
+           "table"_a, "path"_a, "threads"_a, nb::call_guard<nb::gil_scoped_release>(),
+           "Reads all pairs again and writes which of them the rules of a table come from.")
       .def_prop_ro("counts", guarded([](const Extractor& extractor) {
                      nb::dict out;
                      for (const auto& [name, count] : extractor.counts())

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <exception>
+#include <limits>
 #include <new>
 #include <stdexcept>
 #include <thread>
@@ -40,17 +41,55 @@ struct EdgeYields {
   Yields view() const { return {first, symbols}; }
 };
 
-Derivation best_derivation(const TranslationForest& forest, const SearchForest& found) {
-  Derivation out{found.score[found.goal], {}};
+// The derivation of the goal that takes edge_of(hypothesis) at each hypothesis.
+template <class EdgeOf>
+Derivation derivation_by(const TranslationForest& forest, const SearchForest& found, double score,
+                         const EdgeOf& edge_of) {
+  Derivation out{score, {}};
   std::vector<NodeId> open = {found.goal};
   while (!open.empty()) {
-    const EdgeId edge = found.first_edge[open.back()];  // the best comes first
+    const EdgeId edge = edge_of(open.back());
     open.pop_back();
     out.edges.push_back(edge);
     const std::size_t arity = forest.graph.tails(found.forest_edge[edge]).size();
     for (std::size_t tail = arity; tail-- > 0;) open.push_back(found.tails[found.first_tail[edge] + tail]);
   }
   return out;
+}
+
+Derivation best_derivation(const TranslationForest& forest, const SearchForest& found) {
+  const auto first = [&](NodeId hypothesis) { return found.first_edge[hypothesis]; };  // the best comes first
+  return derivation_by(forest, found, found.score[found.goal], first);
+}
+
+// The best derivation without the rule of `used`, an edge of the search forest, on the same words with the same label.
+std::optional<Derivation> best_without(const TranslationForest& forest, const SearchForest& found, EdgeId used) {
+  const auto rule_of = [&](EdgeId edge) {
+    return forest.alternatives[found.forest_edge[edge]][found.alternative[edge]].rule;
+  };
+  const NodeId at = forest.graph.head(found.forest_edge[used]);
+  const auto excluded = [&](EdgeId edge) {
+    if (rule_of(edge) != rule_of(used)) return false;
+    const NodeId node = forest.graph.head(found.forest_edge[edge]);
+    return forest.spans[node].begin == forest.spans[at].begin && forest.spans[node].end == forest.spans[at].end &&
+           forest.labels[node] == forest.labels[at];
+  };
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  std::vector<double> best(found.score.size(), kNone);
+  std::vector<EdgeId> chosen(best.size(), kNoEdge);
+  for (NodeId hypothesis = 0; hypothesis < best.size(); ++hypothesis) {
+    for (EdgeId edge = found.first_edge[hypothesis]; edge < found.first_edge[hypothesis + 1]; ++edge) {
+      if (excluded(edge)) continue;
+      double score = found.step[edge];
+      for (std::uint32_t tail = found.first_tail[edge]; tail < found.first_tail[edge + 1]; ++tail)
+        score += best[found.tails[tail]];
+      if (score <= best[hypothesis]) continue;
+      best[hypothesis] = score;
+      chosen[hypothesis] = edge;
+    }
+  }
+  if (best[found.goal] == kNone) return std::nullopt;
+  return derivation_by(forest, found, best[found.goal], [&](NodeId hypothesis) { return chosen[hypothesis]; });
 }
 
 std::vector<Constraint> constraints(const MarkedSentence& sentence, Glue& glue) {
@@ -312,6 +351,21 @@ std::vector<std::shared_ptr<Hypothesis>> Decoder::kbest(const Translation& of, c
   if (of.hypotheses.empty() || options.kbest == 0) return {};
   const Lease worker = searched(of);
   return read(*worker, options);
+}
+
+std::vector<std::shared_ptr<Hypothesis>> Decoder::runners_up(const Translation& of) const {
+  std::vector<std::shared_ptr<Hypothesis>> out;
+  if (of.hypotheses.empty()) return out;
+  const Lease worker = searched(of);
+  const TranslationForest& forest = worker->last->forest;
+  const SearchForest& found = *worker->last->found;
+  const Reading reading = worker->reading(*this);
+  for (const EdgeId edge : best_derivation(forest, found).edges) {
+    const bool local = (forest.alternatives[found.forest_edge[edge]][found.alternative[edge]].rule & kLocalRule) != 0;
+    const std::optional<Derivation> other = local ? std::nullopt : best_without(forest, found, edge);
+    out.push_back(other ? std::make_shared<Hypothesis>(reading.read(*other)) : nullptr);
+  }
+  return out;
 }
 
 std::optional<SearchGraph> Decoder::graph(const Translation& of, double margin) const {

@@ -78,6 +78,9 @@ class Decoder {
 
   // More of a translation: none, and nothing, for one without hypotheses.
   std::vector<std::shared_ptr<Hypothesis>> kbest(const Translation& of, const TranslateOptions& options) const;
+  // For each step of the best derivation, the best one that does not use its rule there; nullptr for local rules, and
+  // where the search kept no other.
+  std::vector<std::shared_ptr<Hypothesis>> runners_up(const Translation& of) const;
   // What its search kept, within `margin` of the best derivation.
   std::optional<SearchGraph> graph(const Translation& of, double margin) const;
 

@@ -167,6 +167,7 @@ Step Reading::step(EdgeId forest_edge, const Alternative& rule) const {
   out.span = forest_.spans[head];
   out.children = static_cast<std::uint32_t>(tails.size());
   out.local = (rule.rule & kLocalRule) != 0;
+  if (!out.local) out.rule = rule.rule;
   // The source side is the input between the tails, which are in source order.
   std::vector<std::uint32_t> own;
   std::uint32_t at = out.span.begin;

@@ -36,6 +36,7 @@ struct Step {
   std::vector<std::int32_t> structure;  // of the target side's symbols: 0 a root, k + 1 hangs on symbol k
   std::vector<EdgeId> parse_edges;      // of the input's forest, that the rule's fragment took
   std::vector<WordLink> links;          // the rule's word alignment, by target word; all pairs if it has none
+  std::optional<RuleId> rule = {};      // its number in the table; none if it is local
 
   friend bool operator==(const Step&, const Step&) = default;
 };

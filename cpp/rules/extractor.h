@@ -33,6 +33,11 @@ class Extractor : public Exclusive {
   // Returns the first pair that was not read. The result is the same for any number of threads.
   virtual std::size_t extract(std::size_t begin, Tally& tally, std::size_t memory, unsigned threads) = 0;
 
+  // Calls take(pair, rule) for the rules of every pair, in the order of pairs, after extract() has read them all. The
+  // counts stay as they are.
+  using Take = std::function<void(std::size_t, const CodedRule&)>;
+  virtual void visit(unsigned threads, const Take& take) = 0;
+
   virtual NamedCounts counts() const = 0;  // of all pairs extracted so far
   virtual Strings labels() const {         // by number, as the codes of rules have them
     Strings out;
@@ -77,6 +82,26 @@ class CountingExtractor : public Extractor {
       begin = end;
     }
     return begin;
+  }
+
+  void visit(unsigned threads, const Extractor::Take& take) final {
+    for (std::size_t begin = 0; begin < bitext().size(); begin += kChunk * kChunks) {
+      const std::size_t end = std::min(bitext().size(), begin + kChunk * kChunks);
+      prepare(begin, end, threads);
+      map_chunks(
+          begin, end, threads,
+          [&](std::size_t first, std::size_t last) {
+            std::vector<Occurrences> found(last - first);
+            const Worker work = worker();
+            Counts seen;
+            for (std::size_t pair = first; pair < last; ++pair) work(pair, found[pair - first], seen);
+            return found;
+          },
+          [&](std::size_t first, std::size_t, const std::vector<Occurrences>& found) {
+            for (std::size_t i = 0; i < found.size(); ++i)
+              found[i].visit([&](const CodedRule& rule) { take(first + i, rule); });
+          });
+    }
   }
 
   NamedCounts counts() const override {

@@ -115,6 +115,19 @@ void Occurrences::add(const CodedRule& rule, std::uint32_t units) {
   out.resize(static_cast<std::size_t>(end - out.data()));
 }
 
+void Occurrences::visit(const std::function<void(const CodedRule&)>& take) const {
+  for (const std::string& records : partitions_) {
+    for (const char* at = records.data(); at != records.data() + records.size();) {
+      const Head head = load<Head>(at);
+      std::string_view key(at + sizeof(Head), head.key_size), notes(at + sizeof(Head) + head.key_size, head.notes_size);
+      const auto [source, target] = take_two(key);
+      const auto [alignment, labels] = take_two(notes);
+      take({source, target, alignment, labels});
+      at += sizeof(Head) + head.key_size + head.notes_size;
+    }
+  }
+}
+
 std::size_t Tally::Partition::bytes() const { return index_.bytes() + entries_.size() + others_.size(); }
 
 void Tally::Partition::add(std::string_view records) {

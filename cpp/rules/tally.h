@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,7 @@ class Occurrences {
   static constexpr std::size_t kPartitions = 128;
 
   void add(const CodedRule& rule, std::uint32_t units);
+  void visit(const std::function<void(const CodedRule&)>& take) const;  // a partition after the other
   const std::string& partition(std::size_t p) const { return partitions_[p]; }
 
  private:

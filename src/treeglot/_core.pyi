@@ -1819,6 +1819,42 @@ class RuleTable:
     def notes(self, rule: int) -> tuple[list[int], list[int]]:
         """The labels and the structure of one rule."""
 
+class Provenance:
+    """The sentence pairs that the rules of a table come from."""
+
+    @staticmethod
+    def open(path: str) -> Provenance:
+        """Maps a file."""
+
+    @property
+    def rules(self) -> int:
+        """Of the table that it was written for."""
+
+    @property
+    def file_size(self) -> int:
+        """In bytes."""
+
+    def __len__(self) -> int: ...
+
+    def pair(self, pair: int) -> tuple[list[str], list[str], list[tuple[int, int]]]:
+        """The words of both sides, and the links between them."""
+
+    def pairs_of(self, rule: int, most: int) -> tuple[int, list[int]]:
+        """How many pairs a rule comes from, and the first `most` of them."""
+
+    def mark(self, table: RuleTable, rule: int, pair: int) -> tuple[list[int], list[int]] | None:
+        """
+        The places of the words that a rule itself took from a pair, on both sides.
+        """
+
+    def find(self, source: Sequence[str], target: Sequence[str], most: int) -> tuple[int, list[tuple[int, int, int]]]:
+        """
+        The pairs that have these words in a row on their source and target sides: how many, and the first `most`, each with the places where the words begin.
+        """
+
+def find_rules(table: RuleTable, source: str, target: str) -> list[int]:
+    """The rules of a table with these sides, as text."""
+
 class RuleTableBuilder:
     """Rules in any order in, a RuleTable out."""
 
@@ -1979,6 +2015,11 @@ class Extractor:
         Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the first pair that was not read.
         """
 
+    def write_provenance(self, table: RuleTable, path: str, threads: int) -> None:
+        """
+        Reads all pairs again and writes which of them the rules of a table come from.
+        """
+
     @property
     def counts(self) -> dict[str, int]:
         """What was seen in all pairs so far."""
@@ -2029,7 +2070,7 @@ class PhraseKindCounter(Extractor):
 class Step:
     """One use of a rule in a derivation."""
 
-    def __init__(self, label: str, source: str, target: str, span: tuple[int, int], children: int, local: bool, parse_edges: Sequence[int] = [], structure: Sequence[int] = [], links: Sequence[tuple[int, int]] = []) -> None: ...
+    def __init__(self, label: str, source: str, target: str, span: tuple[int, int], children: int, local: bool, parse_edges: Sequence[int] = [], structure: Sequence[int] = [], links: Sequence[tuple[int, int]] = [], rule: int | None = None) -> None: ...
 
     @property
     def label(self) -> str:
@@ -2070,6 +2111,10 @@ class Step:
         """
         Its word alignment: a source word, and the place of its translation among the words that the rule gives.
         """
+
+    @property
+    def rule(self) -> int | None:
+        """Its number in the rule table; None if it is local."""
 
     def __eq__(self, other: object | None) -> bool: ...
 
@@ -2308,6 +2353,11 @@ class Decoder:
 
     def kbest(self, of: Translation, size: int, distinct: bool) -> tuple[Hypothesis, ...]:
         """The best hypotheses of a translation."""
+
+    def runners_up(self, of: Translation) -> list[Hypothesis | None]:
+        """
+        For each step of the best derivation: the best one that does not use its rule there. None for local rules, and where the search kept no other.
+        """
 
     def graph(self, of: Translation, margin: float) -> SearchGraph | None:
         """

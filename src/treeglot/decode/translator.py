@@ -123,6 +123,13 @@ class Translator:
         """
         return self._decoder.reached(source, list(target))
 
+    def runners_up(self, of: Translation) -> list[Hypothesis | None]:
+        """For each step of the search's best derivation: the best one that does not use its rule there.
+
+        None for local rules, and where the search kept no other.
+        """
+        return self._decoder.runners_up(of)
+
     def kbest(self, of: Translation, size: int, distinct: bool = False) -> tuple[Hypothesis, ...]:
         """The best hypotheses of a translation that was made here."""
         return self._decoder.kbest(of, size, distinct)

@@ -6,6 +6,7 @@
     weights.txt     a line `name value` for each feature
     text.toml       how text becomes words and words text, with the files of treeglot.text.pipeline; or none
     parser          the parser's grammar, or the file of another parser's model; or none
+    provenance.bin  the sentence pairs that the rules come from; or none
     training.json   the version, the languages and digests of the training data
 
 Every file is complete when it appears under its name; `model.toml` is written last. A new model for the folder comes
@@ -20,9 +21,10 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cached_property, partial
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from treeglot import _core
 from treeglot.base.errors import FormatError, OptionError, UsageError
@@ -36,9 +38,14 @@ from treeglot.decode.weights import read_weights, write_weights
 from treeglot.models.artefacts import DEPENDENCY_MODELS, SOURCE_HEADS, load_artefacts
 from treeglot.models.kinds import find_kind
 from treeglot.models.reading import Given, Reader, open_model_parser
+from treeglot.rules.provenance import PROVENANCE
 from treeglot.text import TextPipeline
 from treeglot.text.pipeline import TEXT_FILE
 from treeglot.text.side import PARTS
+
+if TYPE_CHECKING:
+    from treeglot.models.explain import Explanation
+    from treeglot.rules.provenance import Provenance
 
 NEXT = ".next"
 
@@ -134,6 +141,30 @@ class Model:
 
         translate_file(self, path, out, threads=threads)
 
+    def explain(self, source: Given, instead: str | None = None, examples: int = 3) -> Explanation:
+        """Say where the words of a sentence's translation come from, and why it is not `instead` (docs/why.md).
+
+        Each rule has so many `examples` if the model was trained with provenance.
+        """
+        from treeglot.models.explain import explain
+
+        return explain(self, source, instead, examples)
+
+    @cached_property
+    def provenance(self) -> Provenance | None:
+        """The sentence pairs that its rules come from, if it was trained with provenance."""
+        from treeglot.rules.provenance import Provenance
+
+        path = self.directory / PROVENANCE
+        return Provenance(path, self.translator.table) if path.is_file() else None
+
+    @cached_property
+    def all_rules(self) -> Translator:
+        """What translates with all that the rules allow, without limits of the search."""
+        from treeglot.models.explain import all_rules
+
+        return all_rules(self.translator)
+
     def _refuse_markup(self) -> None:
         if self.text is not None and self.translator.options.markup:
             raise UsageError("markup is for words that blanks part; this model takes text")
@@ -194,7 +225,7 @@ def _refuse_links(folder: Path, file: ModelFile) -> None:
     given[file.parser.rpartition(":")[2]] = "parser"
     text = (folder / file.text).parent.relative_to(folder) if file.text else Path()
     learnt = [str(text / f"{side}.{part}") for side in ("source", "target") for part in PARTS]
-    for name in (*given, SOURCE_HEADS, *DEPENDENCY_MODELS.values(), *learnt):
+    for name in (*given, SOURCE_HEADS, PROVENANCE, *DEPENDENCY_MODELS.values(), *learnt):
         for path in (folder / name, *(folder / name).rglob("*")) if name else ():
             if not path.resolve().is_relative_to(folder.resolve()):
                 what = f"{given[name]} is {name!r}" if name in given else f"has {name!r}"

@@ -23,6 +23,7 @@ class ModelOptions(Options):
     search: SearchOptions = option(SearchOptions(), "how input is translated")
     lm_order: int = option(5, "words in the language model's longest n-grams", least=1, most=HIGHEST_ORDER)
     compile: CompileOptions = option(CompileOptions(), "what of the rules becomes a feature, and which are left out")
+    provenance: bool = option(False, "keep the sentence pairs that each rule comes from (docs/why.md)")
     skip_bad: bool = option(False, "leave out parses whose words are not the text's, and count them")
     source_heads: str = option("chinese", "head table of the source language, by name or file", names=heads.names)
     target_heads: str = option(

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from treeglot._core import Extractor, RuleTable
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.files import PathLike, nearest_folder, scratch_folder, write_binary
 from treeglot.base.options import load_options
@@ -23,6 +24,7 @@ from treeglot.models.artefacts import DEPENDENCY_MODELS, DependencyModels, copy_
 from treeglot.models.kinds import find_kind
 from treeglot.models.languages import with_heads
 from treeglot.models.model import NEXT, Model, ModelFile, load, move_in, write_model
+from treeglot.rules.provenance import PROVENANCE
 from treeglot.syntax.formats.core import PLAIN
 
 if TYPE_CHECKING:
@@ -80,6 +82,7 @@ def train(
         pairs = corpus.pairs(declared.pair_needs(options))
         trees = DependencyModels(declared.dependency_models)
         digest = hashlib.blake2b(digest_size=16)  # of the words and links
+        extractors: list[Extractor] = []
         extraction = extract(
             declared.extractor,
             _tee(pairs, corpus, trees, digest, scratch, words=not lm and not lm_text),
@@ -88,6 +91,7 @@ def train(
             seen=pairs.counts.as_counts,
             threads=threads,
             memory=size // 2,
+            keep=extractors.append if options.provenance else lambda extractor: None,
         )
         engine = DuckDB(threads, size, scratch)
         facts = dict(extraction.facts)
@@ -100,6 +104,11 @@ def train(
         report(f"{rules:,} rules scored")
         compiled = compile_table(folder / "rules.parquet", folder / "rules.table", options.compile)
         _report_table(compiled, report)
+        for extractor in extractors:
+            table = RuleTable.open(str(folder / "rules.table"))
+            extractor.write_provenance(table, str(folder / PROVENANCE), threads)
+            report("sentence pairs of all rules written")
+        extractors.clear()
         _make_lm(folder, lm, lm_text, scratch, options.lm_order, memory, str(corpus.target or corpus.parses("target")))
         report("language model compiled")
         if declared.source_heads:

@@ -86,11 +86,13 @@ def extract(
     seen: Callable[[], Mapping[str, int]] = dict,
     threads: int = 1,
     memory: int = MEMORY,
+    keep: Callable[[Extractor], None] = lambda extractor: None,
 ) -> Extraction:
     """Take the rules of `pairs`, which are read once, count them and write them to `folder`.
 
     `extractor` is one of `EXTRACTORS`, `options` are its own. Once the rules take more than `memory` bytes they are
-    written out as a part; scoring adds the parts up. After the last pair `seen` is asked for counts of the reading.
+    written out as a part; scoring adds the parts up. After the last pair `seen` is asked for counts of the reading, and
+    `keep` is given the extractor, which can read all pairs again.
 
     >>> import tempfile
     >>> from treeglot.syntax import Alignment, Tree, ParseForest
@@ -116,6 +118,7 @@ def extract(
         rows += write_counts(tally, lexical, folder, part, part == 0 and at == len(bitext), threads)
         tally.clear()
         part += 1
+    keep(made.core)
     write_words(folder, bitext.source_words, bitext.target_words, made.core.labels)
     write_lexical(folder, lexical, bitext)
     facts = {

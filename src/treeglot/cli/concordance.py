@@ -1,0 +1,49 @@
+"""`treeglot concordance`: phrases and rules in the text that a model was trained on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from treeglot.base.errors import UsageError
+from treeglot.cli.why import print_example
+
+
+def concordance(
+    model: Annotated[Path, typer.Argument(help="The model's folder.")],
+    phrase: Annotated[
+        str, typer.Argument(help="Source words in a row, or a rule as SOURCE ||| TARGET; empty: any, with --target.")
+    ],
+    target: Annotated[str, typer.Option(help="Target words in a row that the pairs must have too.")] = "",
+    most: Annotated[int, typer.Option(help="Sentence pairs shown.", min=0)] = 10,
+) -> None:
+    """Show the sentence pairs that have a phrase, or that a rule comes from, with its words marked.
+
+    The model must have been trained with the option provenance. Words are those that rules have.
+    """
+    from treeglot.models import load
+
+    provenance = load(model).provenance
+    if provenance is None:
+        raise UsageError(f"{model} has no provenance; expected a model trained with --set provenance=true")
+    sides = [side.strip() for side in phrase.split("|||")]
+    if len(sides) == 3:  # as derivations print it: a left-hand side first
+        sides = sides[1:]
+    if len(sides) == 1:
+        found = provenance.find(phrase.split(), target.split(), most)
+        print(f"{found.pairs:,} pairs")
+        for example in found.examples:
+            print_example(example)
+        return
+    if len(sides) != 2 or target:
+        raise UsageError(f"{phrase!r} is no rule; expected SOURCE ||| TARGET, without --target")
+    number = 0
+    for rule, found in provenance.find_rule(sides[0], sides[1], most):
+        number += 1
+        print(f"rule {rule}: {found.pairs:,} pairs")
+        for example in found.examples:
+            print_example(example)
+    if not number:
+        raise UsageError(f"the table has no rule {phrase!r}")

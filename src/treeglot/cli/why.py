@@ -1,0 +1,82 @@
+"""`treeglot why`: where the words of a translation come from, and why it is not another one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from treeglot.base.errors import UsageError
+
+if TYPE_CHECKING:
+    from treeglot.models.explain import Explanation, Instead, Reason
+    from treeglot.rules.provenance import Example
+
+
+def why(
+    model: Annotated[Path, typer.Argument(help="The model's folder.")],
+    sentence: Annotated[str, typer.Argument(help="A sentence, as the model translates it.")],
+    instead: Annotated[str | None, typer.Option(help="Another output: say why it was not chosen.")] = None,
+    examples: Annotated[int, typer.Option(help="Sentence pairs shown for each rule.", min=0)] = 3,
+) -> None:
+    """Say for each word of a translation which rule gave it, how sure that is, and where the rule comes from.
+
+    The margin is what the score would lose without the rule. Sentence pairs are there if the model was trained with
+    the option provenance. Models of parses need a parser, or use phrases alone.
+    """
+    from treeglot.cli.output import shown_warnings
+    from treeglot.models import load
+
+    with shown_warnings():
+        found = load(model).explain(sentence, instead, examples)
+    if found.translation.problem:
+        raise UsageError(found.translation.problem)
+    print(found.translation.text)
+    for reason in found.reasons:
+        _print_reason(found, reason)
+    if found.instead is not None:
+        _print_instead(found.instead)
+
+
+def _print_reason(found: Explanation, reason: Reason) -> None:
+    words = found.translation.best.text.split(" ")
+    print(f"\n{' … '.join(words[place] for place in reason.words)}")
+    print(f"  rule      {reason.step}")
+    if reason.step.local:
+        print("  local     not a rule of the table: an unknown word, or given with the input")
+        return
+    if reason.probability is not None:
+        print(f"  p         {reason.probability:.4g}")
+    if reason.runner_up is None:
+        print("  margin    none: the search kept nothing else")
+    else:
+        print(f"  margin    {reason.margin:.4f} over: {reason.runner_up.text}")
+    if reason.examples is not None:
+        print(f"  pairs     {reason.examples.pairs:,}")
+        for example in reason.examples.examples:
+            print_example(example)
+
+
+def print_example(example: Example) -> None:
+    """Print a sentence pair, its marked words between asterisks."""
+    source, target = example.lines()
+    print(f"  {example.pair:>8}  {source}\n            {target}")
+
+
+def _print_instead(instead: Instead) -> None:
+    print(f"\ninstead: {' '.join(instead.words)}")
+    if instead.found is None:
+        print("  no derivation gives it")
+        for part in instead.parts:
+            words = " ".join(instead.words[slice(*part.target)])
+            print(f"  reached   [{part.label}] words {part.source[0]}-{part.source[1]}: {words}")
+        print(f"  missing   {instead.missing}")
+        return
+    print(f"  score     {instead.found.score:.4f}")
+    if instead.search_error:
+        print("  it scores more than what the search found: the search missed it")
+    for name, loss in instead.losses:
+        print(f"  {'loses' if loss > 0 else 'gains'}     {abs(loss):.4f} by {name}")
+    for line in str(instead.found.derivation).splitlines():
+        print(f"  {line}")

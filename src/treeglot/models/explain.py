@@ -1,0 +1,156 @@
+"""Why an output, and why not another: rules, examples, runners-up, forced decoding (docs/why.md)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from treeglot.base.errors import UsageError
+from treeglot.decode import Translation, Translator
+from treeglot.decode.constraints import Constraints
+from treeglot.decode.translator import Source
+from treeglot.rules.provenance import Concordance
+
+if TYPE_CHECKING:
+    from treeglot._core import Hypothesis, Step
+    from treeglot.models.model import Model
+    from treeglot.models.reading import Given
+
+PROBABILITY = "p_target_given_source"  # the feature that `probability` reads
+
+
+@dataclass(frozen=True)
+class Reason:
+    """One step of a derivation, and the words of the output that its rule gives."""
+
+    step: Step
+    words: tuple[int, ...]  # places in the output
+    probability: float | None  # of the target side given the source side; None for a local rule
+    margin: float | None  # of the score over the best derivation without this rule here; None if there is no other
+    runner_up: Hypothesis | None  # that derivation
+    examples: Concordance | None  # of the rule; None without provenance
+
+
+@dataclass(frozen=True)
+class Part:
+    """Words of the wanted output that rules give for words of the input."""
+
+    source: tuple[int, int]
+    target: tuple[int, int]
+    label: str
+
+
+@dataclass(frozen=True)
+class Instead:
+    """Why an output is not another one."""
+
+    words: tuple[str, ...]  # that were wanted
+    found: Translation | None  # its best derivation, of all that the rules allow; None if it has none
+    losses: tuple[tuple[str, float], ...]  # by feature: what it scores less than the best output; gains are negative
+    parts: tuple[Part, ...]  # if it has no derivation: the largest parts that have one, in the order of the source
+    missing: str  # and the rule that would put them together
+
+    @property
+    def search_error(self) -> bool:
+        """Whether it scores more than what the search found."""
+        return self.found is not None and math.fsum(loss for _, loss in self.losses) < -1e-4
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a sentence was translated as it was."""
+
+    translation: Translation
+    reasons: tuple[Reason, ...]  # of the steps that give words, in the order of their first words
+    instead: Instead | None
+
+    def reason(self, place: int) -> Reason:
+        """That of a word of the output."""
+        return next(reason for reason in self.reasons if place in reason.words)
+
+
+def explain(model: Model, source: Given, instead: str | None = None, examples: int = 3) -> Explanation:
+    """Explain the translation of one sentence, and why it is not `instead`."""
+    given: list[Source] = []
+
+    def alone(sources: list[Source]) -> list[Translation]:
+        if len(sources) != 1:
+            raise UsageError(f"a text of {len(sources)} sentences; expected one to explain")
+        given.extend(sources)
+        return [model.translator.translate(sources[0])]
+
+    [found] = model.reader.translate(alone, [source])
+    reasons = _reasons(model, found, examples)
+    if instead is None or not found.hypotheses:
+        return Explanation(found, reasons, None)
+    return Explanation(found, reasons, _instead(model, found, given[0], instead))
+
+
+def _reasons(model: Model, found: Translation, examples: int) -> tuple[Reason, ...]:
+    words: dict[int, list[int]] = {}
+    for place, giving in enumerate(found.best.given_by):
+        words.setdefault(giving, []).append(place)
+    runners_up = model.translator.runners_up(found)
+    provenance, table = model.provenance, model.translator.table
+    at = table.features.index(PROBABILITY) if PROBABILITY in table.features else None
+    out = []
+    for number, places in words.items():
+        step = found.derivation.steps[number]
+        known = step.rule is not None
+        probability = math.exp(table.rule(step.rule)[3][at]) if step.rule is not None and at is not None else None
+        other = runners_up[number] if known else None
+        margin = None if other is None else found.best.score - other.score
+        pairs = provenance.examples(step.rule, examples) if provenance and step.rule is not None else None
+        out.append(Reason(step, tuple(places), probability, margin, other, pairs))
+    return tuple(out)
+
+
+def all_rules(translator: Translator) -> Translator:
+    """The same translator, which searches all that its rules allow."""
+    exact = replace(translator.options, pop_limit=0, per_source=0, label_limit=0, match_limit=0, beam=0, threshold=0.0)
+    return translator.with_search(replace(exact, mbr=0))
+
+
+def _instead(model: Model, found: Translation, source: Source, instead: str) -> Instead:
+    wanted = Constraints(exactly=instead).core(model.reader.target_words)
+    words = tuple(model.reader.target_words(instead))
+    if not words:
+        raise UsageError("there is no other output to explain; expected words")
+    forced = model.all_rules.translate(source, wanted)
+    if forced.hypotheses:
+        return Instead(words, forced, _losses(model, found.best, forced.best), (), "")
+    reached = (Part(f, e, label) for f, e, label in model.all_rules.reached(source, words))
+    parts = tuple(sorted(reached, key=lambda part: part.source))
+    return Instead(words, None, (), parts, _missing(found.words, words, parts))
+
+
+def _losses(model: Model, best: Hypothesis, other: Hypothesis) -> tuple[tuple[str, float], ...]:
+    values = best.features, other.features
+    weights = model.weights
+    names = sorted({*values[0], *values[1]} & weights.keys())
+    losses = ((name, weights[name] * (values[0].get(name, 0.0) - values[1].get(name, 0.0))) for name in names)
+    return tuple(sorted((loss for loss in losses if loss[1]), key=lambda loss: -loss[1]))
+
+
+def _missing(source: Sequence[str], target: Sequence[str], parts: Sequence[Part]) -> str:
+    """The rule that gives the target for the source, with a variable for each part.
+
+    >>> _missing(["das", "ist", "gut"], ["that", "is", "fine"], [Part((0, 1), (0, 1), "X")])
+    '[X,1] ist gut ||| [X,1] is fine'
+    """
+
+    def side(words: Sequence[str], spans: Sequence[tuple[int, int]]) -> str:
+        begins = {begin: (number, end) for number, (begin, end) in enumerate(spans)}
+        out, at = [], 0
+        while at < len(words):
+            if at in begins:
+                number, at = begins[at]
+                out.append(f"[{parts[number].label},{number + 1}]")
+            else:
+                out.append(words[at])
+                at += 1
+        return " ".join(out)
+
+    return f"{side(source, [part.source for part in parts])} ||| {side(target, [part.target for part in parts])}"
