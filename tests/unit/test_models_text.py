@@ -248,6 +248,7 @@ def test_unknown_words_keep_their_case(hiero: Model) -> None:
     found = hiero.translate(["McXyz", *SOURCE[3]])
     assert "McXyz" in found.text
     assert "mcxyz" in found.best.text
+    assert "305" in hiero.translate(["三百零五", *SOURCE[3]]).text
 
 
 def test_html_in_place(hiero: Model) -> None:

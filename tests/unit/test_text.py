@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from treeglot import FormatError, UsageError
 from treeglot._core import Caser, Segmenter, Spacer, Tokens
 from treeglot.text import TextPipeline, TextSettings, TextSide
-from treeglot.text.languages import find_language
+from treeglot.text.languages import find_language, find_languages
+from treeglot.text.numbers import convert_number
 from treeglot.text.side import Learnt, lowered, train_caser, untokenise
 from treeglot.text.words import ADAPTERS, broken
 
@@ -324,3 +325,30 @@ def test_tokenisers_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     assert tokens.spans[:3] == [(0, 2), (2, 3), (4, 7)]
     assert [tokens.text[begin:end].replace(" ", "\u00a0") for begin, end in tokens.spans[2:]] == whole
     assert [len(found) for found in side.tokenise(["", " ", "字" * 25_000])] == [0, 0, 25_000]
+
+
+@pytest.mark.parametrize(
+    ("languages", "word", "wanted"),
+    [
+        ("de-en", "1.234.567,89", "1,234,567.89"),
+        ("en-de", "1,234.5", "1.234,5"),
+        ("en-fr", "-1,234.5%", "-1\u00a0234,5%"),
+        ("fr-en", "1\u202f234,5", "1,234.5"),
+        ("de-en", "1999", "1999"),
+        ("de-en", "3.5.2004", "3.5.2004"),
+        ("de-en", "14:30", "14:30"),
+        ("de-en", "1.2.3", "1.2.3"),
+        ("en-de", "12,34", "12,34"),
+        ("de-en", "A4", "A4"),
+        ("ar-en", "١٢٣٫٥", "123.5"),
+        ("ja-en", "１２３", "123"),
+        ("zh-en", "二〇〇八", "2008"),
+        ("zh-en", "三百零五", "305"),
+        ("zh-ja", "三百零五", "三百零五"),
+        ("zh-en", "万一", "万一"),
+        ("zh-en", "一", "一"),
+        ("de-en", "", ""),
+    ],
+)
+def test_numbers_have_the_form_of_the_target_language(languages: str, word: str, wanted: str) -> None:
+    assert convert_number(word, *find_languages(languages)) == wanted

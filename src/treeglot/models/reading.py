@@ -20,6 +20,7 @@ from treeglot.models.kind import Kind
 from treeglot.parse.protocol import Parser
 from treeglot.syntax import Dependency, ParseForest, Tree
 from treeglot.text import TextPipeline
+from treeglot.text.numbers import convert_number
 from treeglot.text.protected import Place, Protected, split_protected, tokenise_protected
 
 Given: TypeAlias = Source | Tree | Protected
@@ -235,12 +236,17 @@ def with_words(source: Source, words: list[str]) -> Source:
 
 
 def _to_text(text: TextPipeline, found: list[Translation], surface: list[list[str]], threads: int) -> list[Tokens]:
-    """The text of the best hypotheses. Words that passed through have the case that the source gave them."""
+    """The text of the best hypotheses.
+
+    Words that passed through have the case that the source gave them, and numbers the form of the target language.
+    """
+    languages = text.source.language, text.target.language
     cased = text.target.unfold([tokens(one.best.text) for one in found], threads)
     for translation, words, source in zip(found, cased, surface, strict=True):
         if translation.best.features.get("unknown"):
             for word, place in passed(translation):
-                words[place] = source[word]
+                kept = translation.words[word] == KEPT
+                words[place] = source[word] if kept else convert_number(source[word], *languages)
     return text.target.detokenise(cased, threads)
 
 

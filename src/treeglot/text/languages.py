@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from treeglot.base.errors import UsageError
 
@@ -22,6 +22,8 @@ class Language:
     clitics: tuple[str, ...] = ()  # ends of words that are words of their own
     elisions: tuple[str, ...] = ()  # beginnings before an apostrophe that are; * is any
     spaces: bool = True  # whether blanks part words
+    decimal: str = "."  # the mark before decimals
+    group: str = ","  # between groups of three digits
 
     @property
     def primary(self) -> str:
@@ -31,6 +33,18 @@ class Language:
 
 _PENN = ("n't", "'s", "'re", "'ve", "'ll", "'d", "'m")
 _FRENCH = ("l", "d", "j", "m", "n", "t", "s", "c", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu")
+# Languages with a decimal comma, by their marks of thousands.
+# fmt: off
+_POINTS = (
+    "az", "ca", "da", "de", "el", "es", "eu", "fo", "gl", "hr", "id", "is", "it", "ka", "lb", "mk", "nl", "pt",
+    "ro", "sl", "sq", "sr", "tr", "vi",
+)
+_BLANKS = (
+    "af", "be", "bg", "cs", "eo", "et", "fi", "fr", "hu", "hy", "kk", "ky", "lt", "lv", "nb", "nn", "no", "pl",
+    "ru", "sk", "sv", "tg", "tk", "uk", "uz",
+)
+# fmt: on
+_MARKS = dict.fromkeys(_POINTS, (",", ".")) | dict.fromkeys(_BLANKS, (",", "\u00a0"))
 _KNOWN = {
     language.code: language
     for language in (
@@ -61,7 +75,8 @@ def find_language(code: str) -> Language:
     primary, dash, rest = code.partition("-")
     primary = _LONG.get(primary.lower(), primary.lower())
     known = _KNOWN.get(primary, Language(primary))
-    return Language(primary + dash + rest, known.heads, known.clitics, known.elisions, known.spaces)
+    decimal, group = _MARKS.get(primary, (known.decimal, known.group))
+    return replace(known, code=primary + dash + rest, decimal=decimal, group=group)
 
 
 def find_languages(pair: str) -> tuple[Language, Language]:
