@@ -142,3 +142,24 @@ def test_a_parser_whose_words_are_others_is_named(
     told = capsys.readouterr().err
     assert "bank.tree: treebank and text agree on words with F1 72.7, less than 95.0" in told
     assert re.search(r"parse train: done in .* s, .*; the parser knows 83\.3 % of the words\n", told)
+
+
+def test_numbers_are_variables_of_rules(tmp_path: Path) -> None:
+    """Years that the corpus has never translate within rules learnt from others, and in the target's form."""
+    pairs = [
+        (f"Im Jahr {n} kam der Zug mit {n % 97},5 Tonnen.", f"In the year {n} the train came with {n % 97}.5 tons.")
+        for n in range(1801, 1899)
+    ]
+    pairs += [("Er ist 20 Jahre alt.", "He is twenty years old.")] * 5 + [("Nur 17 Leute.", "Few people.")]
+    for side, code in enumerate(("de", "en")):
+        write(tmp_path / f"train.{code}", [pair[side] for pair in pairs])
+    found = {name: tmp_path / name for name in ("train.de", "train.en")}
+    assert main(command(found, tmp_path / "model")) == 0
+    assert 'words = ["20"]' in (tmp_path / "model/text.toml").read_text()
+    model = treeglot.load(tmp_path / "model")
+    given = "Im Jahr 2024 kam der Zug mit 1.234,75 Tonnen. Er ist 20 Jahre alt."
+    made = model.translate(given)
+    assert made.text == "In the year 2024 the train came with 1,234.75 tons. He is twenty years old."
+    assert made.sentences[0].best.text == "in the year ⟨1⟩ the train came with ⟨2⟩ tons ."
+    assert not made.features.get("unknown")
+    assert [made.text[a:b] for a, b in made.target_tokens.spans] == made.target_tokens.words

@@ -17,6 +17,7 @@ from treeglot.text import TextPipeline, TextSettings, TextSide
 from treeglot.text.languages import find_language, find_languages
 from treeglot.text.numbers import convert_number
 from treeglot.text.side import Learnt, lowered, train_caser, untokenise
+from treeglot.text.variables import NumberVariables
 from treeglot.text.words import ADAPTERS, broken
 
 LANGUAGES = ["ar", "de", "en", "fr", "hi", "it", "ja", "km", "ko", "sv", "th", "zh", "zh-Hant"]
@@ -352,3 +353,26 @@ def test_tokenisers_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_numbers_have_the_form_of_the_target_language(languages: str, word: str, wanted: str) -> None:
     assert convert_number(word, *find_languages(languages)) == wanted
+
+
+def test_sentences_begin_with_a_capital_if_the_corpus_has_none() -> None:
+    side = TextSide.learn(TextSettings("en", "learnt"), words=["« it is john ."] * 3)
+    assert side.unfold([["«", "it", "is", "john", "."], ["3", "dogs"], [], ["."]]) == [
+        ["«", "It", "is", "john", "."],
+        ["3", "dogs"],
+        [],
+        ["."],
+    ]
+    kept = TextSide(TextSettings("en", case="keep"))
+    assert kept.unfold([["it"]]) == [["it"]]
+
+
+def test_numbers_as_variables() -> None:
+    numbers = NumberVariables(*find_languages("de-en"), frozenset({"20"}))
+    pair = numbers.fold_pair(["1999", "20", "3,5", "und", "77"], ["3.5", "and", "1999", "in", "20"])
+    assert pair == (["⟨1⟩", "20", "⟨2⟩", "und", "77"], ["⟨2⟩", "and", "⟨1⟩", "in", "20"])
+    source = ["1999", "1.000", "77", "1999", "88", "20", "7"]
+    assert numbers.fold_source(source) == ["⟨1⟩", "⟨2⟩", "⟨3⟩", "⟨1⟩", "88", "20", "7"]
+    assert numbers.unfold(["a", "⟨2⟩", "⟨1⟩", "⟨1⟩"], source) == ["a", "1,000", "1999", "1999"]
+    assert numbers.unfold(["⟨3⟩"], ["44"]) == ["44"]  # a rule gave what the sentence has not
+    assert numbers.unfold(["⟨1⟩"], ["x"]) == ["…"]

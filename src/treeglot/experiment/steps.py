@@ -374,11 +374,13 @@ def _align(settings: AlignSettings, task: Task) -> None:
     from treeglot.align import align_corpus
     from treeglot.syntax import write
     from treeglot.syntax.formats import read_text
+    from treeglot.text.variables import link_variables
 
     known = {"lexicon": str(task.inputs["lexicon"])} if "lexicon" in task.inputs else {}
+    source, target = (list(read_text(task.inputs[side])) for side in ("source", "target"))
     links = align_corpus(
-        list(read_text(task.inputs["source"])),
-        list(read_text(task.inputs["target"])),
+        source,
+        target,
         settings.method,
         settings.symmetrization,
         options={**settings.options, **known},
@@ -386,7 +388,7 @@ def _align(settings: AlignSettings, task: Task) -> None:
         folder=task.out / "state",
         report=lambda done, of: task.report(f"{100 * done // of} %"),
     )
-    write(task.out / "links.align", links)
+    write(task.out / "links.align", map(link_variables, source, target, links))
     shutil.rmtree(task.out / "state", ignore_errors=True)
 
 

@@ -15,6 +15,7 @@ from treeglot.base.options import Options, option, required
 from treeglot.experiment.step import Input, Output, Step, Task
 from treeglot.text import TextPipeline, TextSettings, TextSide
 from treeglot.text.languages import find_languages
+from treeglot.text.variables import NumberVariables
 from treeglot.text.words import LEARNT
 
 STEP = "text"  # learns how both languages are written, and gives the words of the corpus
@@ -28,6 +29,7 @@ class TextRecipe(Options):
     tokenised: bool = option(False, "the files are in words already; how text becomes such words is learnt from them")
     source_tokeniser: str = option("icu", "of raw files: icu, jieba, fugashi or sudachi")
     target_tokeniser: str = option("icu", "likewise")
+    numbers: bool = option(True, "of raw files: rules have variables for numbers that the corpus has seldom")
     lowercase: bool = option(True, "of raw files: the model's words are in lower case; its output has the case of text")
 
     def __post_init__(self) -> None:
@@ -82,9 +84,16 @@ def _learn(recipe: TextRecipe, task: Task) -> None:
     kept = [place for place, pair in enumerate(zip(*words, strict=True)) if all(pair)]
     if not kept:
         raise FormatError(str(paths[0]), 0, f"has no line with words whose translation in {paths[1]} has any")
-    for name, side, own in zip(("source", "target"), sides, words, strict=True):
-        _write_words(task.out, name, side, [own[place] for place in kept])
-    TextPipeline(*sides).write(task.out)
+    surface = [[own[place] for place in kept] for own in words]
+    folded = [side.fold(own) for side, own in zip(sides, surface, strict=True)]
+    numbers = None
+    if recipe.numbers:
+        numbers = NumberVariables.learn(sides[0].language, sides[1].language, folded[0])
+        paired = [numbers.fold_pair(*pair) for pair in zip(*folded, strict=True)]
+        folded = [[pair[0] for pair in paired], [pair[1] for pair in paired]]
+    for name, own, model in zip(("source", "target"), surface, folded, strict=True):
+        _write_words(task.out, name, own, model)
+    TextPipeline(sides[0], sides[1], numbers).write(task.out)
     if len(kept) < wanted:
         warnings.warn(f"{paths[0]}: {wanted - len(kept):,} pairs with an empty side are left out", stacklevel=2)
     task.report(f"{len(kept):,} sentence pairs")
@@ -100,24 +109,31 @@ def _learn_words(recipe: TextRecipe, task: Task) -> None:
         sides.append(TextSide.learn(own, words=lines, threads=task.threads))
         if lost := sides[-1].learnt.unaligned:
             warnings.warn(f"{task.inputs[name]}: {lost:,} sentences teach nothing about words", stacklevel=2)
-    TextPipeline(*sides).write(task.out)
+    TextPipeline(sides[0], sides[1]).write(task.out)
 
 
 def _tokenise(task: Task) -> None:
     """The words of a development set: its sentences, and its references in the words of the model."""
     pipeline = TextPipeline.load(task.inputs["text"])
+    sources = [each.words for each in pipeline.source.tokenise(read_lines(task.inputs["source"]), task.threads)]
+    folded = pipeline.source.fold(sources)
+    numbers = pipeline.numbers
+    _write_words(task.out, "source", sources, folded if numbers is None else list(map(numbers.fold_source, folded)))
     for name, path in task.inputs.items():
-        if name == "text":
+        if name in ("text", "source"):
             continue
-        side = pipeline.source if name == "source" else pipeline.target
-        lines = [tokens.words for tokens in side.tokenise(read_lines(path), task.threads)]
-        _write_words(task.out, name.replace(" ", "."), side, lines)
+        lines = [each.words for each in pipeline.target.tokenise(read_lines(path), task.threads)]
+        own = pipeline.target.fold(lines)
+        if numbers is not None:  # another number of lines is refused later
+            values = map(numbers.values, folded)
+            own = [numbers.fold(words, next(values, {}), numbers.target) for words in own]
+        _write_words(task.out, name.replace(" ", "."), lines, own)
 
 
-def _write_words(folder: Path, name: str, side: TextSide, sentences: Sequence[Sequence[str]]) -> None:
-    for suffix, lines in (("surface", sentences), ("words", side.fold(sentences))):
+def _write_words(folder: Path, name: str, surface: Sequence[Sequence[str]], words: Sequence[Sequence[str]]) -> None:
+    for suffix, lines in (("surface", surface), ("words", words)):
         with write_binary(folder / f"{name}.{suffix}") as stream:
-            stream.write("".join(" ".join(words) + "\n" for words in lines).encode())
+            stream.write("".join(" ".join(line) + "\n" for line in lines).encode())
 
 
 def surface(files: Mapping[str, Input], side: str) -> Input:

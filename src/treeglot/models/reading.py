@@ -133,6 +133,8 @@ class Reader:
             return parsed, []
         surface = [list(each) if isinstance(each, list) else _words_of(each) for each in parsed]
         folded = self.text.source.fold(surface)
+        if self.text.numbers is not None:
+            folded = [self.text.numbers.fold_source(words) for words in folded]
         for number, places in (kept or {}).items():
             for place in places:
                 folded[number][place] = KEPT
@@ -241,7 +243,10 @@ def _to_text(text: TextPipeline, found: list[Translation], surface: list[list[st
     Words that passed through have the case that the source gave them, and numbers the form of the target language.
     """
     languages = text.source.language, text.target.language
-    cased = text.target.unfold([tokens(one.best.text) for one in found], threads)
+    given = [tokens(one.best.text) for one in found]
+    if text.numbers is not None:
+        given = [text.numbers.unfold(words, source) for words, source in zip(given, surface, strict=True)]
+    cased = text.target.unfold(given, threads)
     for translation, words, source in zip(found, cased, surface, strict=True):
         if translation.best.features.get("unknown"):
             for word, place in passed(translation):

@@ -1,6 +1,6 @@
 """Both languages of a model, as a model's folder holds them.
 
-text.toml            tables source and target: language, tokeniser, case
+text.toml            tables source and target: language, tokeniser, case; numbers, if rules have variables for them
 source.segmenter     the learnt tokeniser, if there is one; likewise target.segmenter
 source.spacer        what stands between words
 source.caser         the case of words
@@ -17,6 +17,7 @@ from treeglot.base.files import PathLike, write_binary
 from treeglot.base.options import Options, load_options, option, required, unknown
 from treeglot.base.toml import format_value
 from treeglot.text.side import PARTS, Learnt, TextSettings, TextSide
+from treeglot.text.variables import NumberVariables
 
 TEXT_FILE = "text.toml"
 
@@ -41,11 +42,19 @@ class SideTable(TextSettings):
 
 
 @dataclass(frozen=True)
+class NumbersTable(Options):
+    """The table `numbers` of `text.toml`: rules have variables for numbers."""
+
+    words: tuple[str, ...] = option((), "numbers of the source language that are words all the same")
+
+
+@dataclass(frozen=True)
 class TextFile(Options):
     """What `text.toml` says."""
 
     source: SideTable = required("the source language")
     target: SideTable = required("the target language")
+    numbers: NumbersTable | None = option(None, "numbers as variables; none: they are words like others")
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,7 @@ class TextPipeline:
 
     source: TextSide
     target: TextSide
+    numbers: NumberVariables | None = None  # None: numbers are words like others
 
     def write(self, directory: PathLike) -> None:
         """Write the files into a folder, `text.toml` last."""
@@ -63,6 +73,8 @@ class TextPipeline:
             table = SideTable(**dataclasses.asdict(side.settings), learnt=side.learnt.write(folder, name))
             values = dataclasses.asdict(table).items()
             lines += [f"[{name}]", *(f"{key} = {format_value(value)}" for key, value in values), ""]
+        if self.numbers is not None:
+            lines += ["[numbers]", f"words = {format_value(tuple(sorted(self.numbers.words)))}", ""]
         with write_binary(folder / TEXT_FILE) as stream:
             stream.write("\n".join(lines).encode())
 
@@ -71,4 +83,8 @@ class TextPipeline:
         """That of a folder."""
         folder = Path(directory)
         file = load_options(TextFile, folder / TEXT_FILE)
-        return TextPipeline(file.source.load(folder, "source"), file.target.load(folder, "target"))
+        source, target = file.source.load(folder, "source"), file.target.load(folder, "target")
+        if file.numbers is None:
+            return TextPipeline(source, target)
+        words = frozenset(file.numbers.words)
+        return TextPipeline(source, target, NumberVariables(source.language, target.language, words))

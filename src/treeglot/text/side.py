@@ -113,9 +113,14 @@ class TextSide:
         return lowered(sentences)
 
     def unfold(self, sentences: Sequence[Sequence[str]], threads: int = 1) -> list[list[str]]:
-        """The model's words with the case that text has."""
-        if self.settings.case == "keep" or self.learnt.caser is None:
+        """The model's words with the case that text has.
+
+        A corpus without capitals teaches none: sentences then begin with one, and names have none.
+        """
+        if self.settings.case == "keep":
             return [list(words) for words in sentences]
+        if self.learnt.caser is None:
+            return [_capital(words) for words in sentences]
         return self.learnt.caser.restore(sentences, threads)
 
     def detokenise(self, sentences: Sequence[Sequence[str]], threads: int = 1) -> list[Tokens]:
@@ -168,6 +173,18 @@ class TextSide:
         some = sentences[:MOST_SENTENCES]
         caser = train_caser([tokens.words for tokens in some]) if self.settings.case == "lower" else None
         return TextSide(self.settings, replace(self.learnt, spacer=Spacer.train(some), caser=caser))
+
+
+def _capital(words: Sequence[str]) -> list[str]:
+    """Words of a sentence, the first that has letters with a capital."""
+    out = list(words)
+    for place, word in enumerate(out):
+        if word[:1].isalpha():
+            out[place] = word[0].title() + word[1:]
+            break
+        if word[:1].isdigit():
+            break
+    return out
 
 
 def _places(words: Sequence[str]) -> set[tuple[int, int]]:

@@ -1,0 +1,81 @@
+"""Numbers in the form that a language has: decimal marks, marks of thousands, digits, Chinese numerals.
+
+What is no number of the source language stays as it is, and so do whole numbers without marks, such as years: times,
+dates and versions have marks of their own.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from treeglot.text.languages import Language
+
+DIGIT = "〇零一二三四五六七八九"  # two ways to write 0
+_VALUES = {digit: max(0, value - 1) for value, digit in enumerate(DIGIT)} | {"两": 2, "兩": 2}
+_UNITS = {"十": 10, "百": 100, "千": 1000}
+_MYRIADS = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
+_CHINESE = re.compile(f"[{''.join([*_VALUES, *_UNITS, *_MYRIADS])}]+")
+_SPACES = "\u00a0\u202f\u2009 "
+
+
+def convert_number(word: str, source: Language, target: Language) -> str:
+    """A number of one language as another writes it; any other word as it is.
+
+    >>> german, english = Language("de", decimal=",", group="."), Language("en")
+    >>> [convert_number(word, german, english) for word in ("3,5", "1.234.567,8", "1999", "14:30", "3.5.")]
+    ['3.5', '1,234,567.8', '1999', '14:30', '3.5.']
+    >>> convert_number("１２.５", english, german), convert_number("三百零五万", Language("zh"), english)
+    ('12,5', '3050000')
+    """
+    if target.primary not in ("zh", "ja") and _CHINESE.fullmatch(word):
+        value = _chinese(word)
+        return word if value is None else str(value)
+    plain = "".join(_digit(character) for character in word)
+    sign, number = (plain[0], plain[1:]) if plain[:1] in ("-", "+", "−") else ("", plain)
+    if not number[:1].isdigit():
+        return word
+    number = number.translate(dict.fromkeys(map(ord, _SPACES), " "))
+    group, decimal = re.escape(" " if source.group in _SPACES else source.group), re.escape(source.decimal)
+    found = re.fullmatch(rf"(\d{{1,3}}(?:{group}\d{{3}})+|\d+)(?:{decimal}(\d+))?(%?)", number, re.ASCII)
+    if found is None:
+        return sign + number if plain != word and number.isdigit() else word
+    whole = re.sub(group, target.group, found[1])
+    return sign + whole + (target.decimal + found[2] if found[2] else "") + found[3]
+
+
+def _digit(character: str) -> str:
+    """A digit of any script, or a full-width mark, in ASCII; other characters as they are."""
+    value = unicodedata.digit(character, None) if character.isdecimal() else None
+    if value is not None:
+        return str(value)
+    return {"．": ".", "，": ",", "：": ":", "％": "%", "٫": ".", "٬": ","}.get(character, character)
+
+
+def _chinese(word: str) -> int | None:
+    """The value of Chinese numerals: 三百零五, 二〇〇八; None of what is no number, such as 万一.
+
+    >>> [_chinese(word) for word in ("二〇〇八", "十二", "三百零五", "两万五千", "一亿零三万", "万一", "百万")]
+    [2008, 12, 305, 25000, 100030000, None, None]
+    """
+    if all(character in _VALUES for character in word):
+        return int("".join(str(_VALUES[character]) for character in word)) if len(word) > 1 else None
+    total = part = 0
+    digit: int | None = None
+    for character in word:
+        if character in _VALUES:
+            if digit:
+                return None
+            digit = _VALUES[character]
+        elif character in _UNITS:
+            if digit is None and not (character == "十" and not part):
+                return None
+            part += (1 if digit is None else digit) * _UNITS[character]
+            digit = None
+        else:
+            part += digit or 0
+            if not part:
+                return None
+            total += part * _MYRIADS[character]
+            part, digit = 0, None
+    return total + part + (digit or 0)

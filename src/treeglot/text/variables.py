@@ -1,0 +1,111 @@
+"""Numbers as variables of rules: rare ones are ⟨1⟩, ⟨2⟩ … in the model's words, and numbers again in its output.
+
+A sentence pair teaches a variable if both sides have the number. Numbers that a corpus has often stay words, so that
+what is known of them is used; any other number of an input is a variable.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from treeglot.syntax import Alignment
+from treeglot.text.languages import Language
+from treeglot.text.numbers import convert_number
+
+VARIABLES = ("⟨1⟩", "⟨2⟩", "⟨3⟩")
+RARE = 3  # times that a number is in the corpus; those that are there less often are variables
+_PLAIN = Language("", group="", decimal=".")
+_PLACES = {variable: place for place, variable in enumerate(VARIABLES)}
+
+
+def number_value(word: str, language: Language) -> str:
+    """The value of a number of two digits or more, to compare it with others; empty for other words.
+
+    >>> number_value("1.234,5", Language("de", decimal=",", group=".")), number_value("7", Language("de"))
+    ('1234.5', '')
+    """
+    if word.isascii() and not any(map(str.isdigit, word)):  # most words
+        return ""
+    value = convert_number(word, language, _PLAIN)
+    return value if len(value) > 1 and value.replace(".", "", 1).isdecimal() else ""
+
+
+@dataclass(frozen=True)
+class NumberVariables:
+    """Both languages, and the numbers of the source language that are words."""
+
+    source: Language
+    target: Language
+    words: frozenset[str] = frozenset()
+
+    @staticmethod
+    def learn(source: Language, target: Language, sentences: Iterable[Sequence[str]]) -> NumberVariables:
+        """Of source sentences: the numbers that they have often stay words."""
+        counts = Counter(word for words in sentences for word in words if number_value(word, source))
+        kept = frozenset(word for word, count in counts.items() if count >= RARE)
+        return NumberVariables(source, target, kept)
+
+    def values(self, words: Sequence[str]) -> dict[str, int]:
+        """By value, the variables of a source sentence: as many as there are at most, in order."""
+        out: dict[str, int] = {}
+        for word in words:
+            value = "" if word in self.words else number_value(word, self.source)
+            if value and len(out) < len(VARIABLES):
+                out.setdefault(value, len(out))
+        return out
+
+    def fold(self, words: Sequence[str], values: Mapping[str, int], language: Language) -> list[str]:
+        """Words of either language with variables for these values."""
+        if not values:
+            return list(words)
+        places = (values.get(number_value(word, language)) for word in words)
+        return [word if place is None else VARIABLES[place] for word, place in zip(words, places, strict=True)]
+
+    def fold_source(self, words: Sequence[str]) -> list[str]:
+        """A sentence to translate, with variables."""
+        return self.fold(words, self.values(words), self.source)
+
+    def fold_pair(self, source: Sequence[str], target: Sequence[str]) -> tuple[list[str], list[str]]:
+        """A sentence pair to learn from: a number that one side has alone stays a word."""
+        values = self.values(source)
+        if not values:
+            return list(source), list(target)
+        there = {number_value(word, self.target) for word in target}
+        shared = [value for value in values if value in there]
+        both = {value: place for place, value in enumerate(shared)}
+        return self.fold(source, both, self.source), self.fold(target, both, self.target)
+
+    def unfold(self, words: Sequence[str], source: Sequence[str]) -> list[str]:
+        """An output with numbers for its variables, as the target language writes them.
+
+        A sentence may have a variable too few, if rules come from elsewhere: then the last stands for it, or a mark.
+        """
+        if not any(word in _PLACES for word in words):
+            return list(words)
+        values = self.values(source)
+        given = {values[v]: w for w in reversed(source) if (v := number_value(w, self.source)) in values}
+        numbers = [convert_number(given[place], self.source, self.target) for place in range(len(given))]
+        out = list(words)
+        for place, word in enumerate(words):
+            if word in _PLACES:
+                out[place] = numbers[min(_PLACES[word], len(numbers) - 1)] if numbers else "…"
+        return out
+
+
+def link_variables(source: Sequence[str], target: Sequence[str], links: Alignment) -> Alignment:
+    """Links in which a variable has those to itself alone: no rule can then give one that its source side has not.
+
+    >>> str(link_variables(["im", "Jahr", "⟨1⟩"], ["in", "⟨1⟩"], Alignment.parse("0-0 1-1 2-0")))
+    '0-0 2-1'
+    """
+    if not any(word in _PLACES for word in source):
+        return links
+    rest = [(i, j) for i, j in links if source[i] not in _PLACES and target[j] not in _PLACES]
+    for variable in VARIABLES:
+        left, right = ([i for i, word in enumerate(words) if word == variable] for words in (source, target))
+        if left and right:
+            several = max(len(left), len(right))  # one with many if a side repeats it
+            rest += {(left[min(k, len(left) - 1)], right[min(k, len(right) - 1)]) for k in range(several)}
+    return Alignment(sorted(rest))
