@@ -235,8 +235,8 @@ def test_words_pass_as_words(hiero: Model) -> None:
     assert hiero.translate([]).text == ""
 
 
-def test_parses_pass_as_parses(corpus: Path, pipeline: TextPipeline, tmp_path: Path) -> None:
-    model = trained("c2s", corpus, pipeline, tmp_path / "model")
+def test_parses_pass_as_parses(c2s: Model, corpus: Path, pipeline: TextPipeline, tmp_path: Path) -> None:
+    model = c2s
     from_tree = model.translate(PAIRS[0].source_tree)
     assert from_tree.text == RAW_TARGET[0]
     assert model.translate(from_tree.given).text == from_tree.text
@@ -259,15 +259,28 @@ def test_html_in_place(hiero: Model) -> None:
     assert hiero.translate_html(page) == f"{wanted}<i translate=no>{words[0]}</i>.</p>\n"
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", " \n", "。", "x", "\x07\x00", "Das ist Deutsch.", "我" * 3000, "мир 世界 world", "a\ud800b", "<b>", "\u0301"],
-)
-def test_odd_text_has_an_answer(hiero: Model, text: str) -> None:
-    found = hiero.translate(text)
-    assert isinstance(found.text, str)
-    assert not found.problem
-    assert len(found.target_tokens) >= (1 if found.source_tokens.words else 0)
+@pytest.fixture(scope="module")
+def c2s(corpus: Path, pipeline: TextPipeline, tmp_path_factory: pytest.TempPathFactory) -> Model:
+    return trained("c2s", corpus, pipeline, tmp_path_factory.mktemp("c2s") / "model")
+
+
+ODD = ["", " \n", "。", "x", "\x07\x00", "Das ist Deutsch.", "мир 世界 world \u0635\u0628", "a\ud800b", "<b>", "\u0301"]
+ODD += ["\u202e我\u200d", "\ufeff", "1" * 400]
+
+
+@pytest.mark.parametrize("kind", ["hiero", "c2s"])
+def test_odd_text_has_an_answer(kind: str, hiero: Model, c2s: Model) -> None:
+    """Another language, nothing, one character, words without a full stop, control characters, several scripts."""
+    model = hiero if kind == "hiero" else c2s
+    for text in [*ODD, "\n".join(ODD), "我" * 101]:
+        found = model.translate(text)
+        assert not found.problem
+        words = found.source_tokens.words
+        assert {i for i, _ in found.alignment} <= set(range(len(words)))
+        shown = [c for c in text if c.isalnum()]
+        assert [c for word in words for c in word if c.isalnum()] == shown  # nothing is lost on the way in
+        assert len(found.target_tokens) >= (1 if words else 0)
+        assert found.text.count("\n") == text.count("\n")
 
 
 def test_a_translation_of_text_pickles(hiero: Model) -> None:

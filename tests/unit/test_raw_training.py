@@ -10,6 +10,7 @@ import pytest
 
 import treeglot
 from treeglot.cli import main
+from treeglot.decode.constraints import Constraints
 from treeglot.decode.weights import read_weights, write_weights
 from treeglot.experiment import load_recipe, steps_of
 from treeglot.models.kinds import find_kind
@@ -163,3 +164,5 @@ def test_numbers_are_variables_of_rules(tmp_path: Path) -> None:
     assert made.sentences[0].best.text == "in the year ⟨1⟩ the train came with ⟨2⟩ tons ."
     assert not made.features.get("unknown")
     assert [made.text[a:b] for a, b in made.target_tokens.spans] == made.target_tokens.words
+    wanted = model.translate("Im Jahr 2024 kam der Zug.", Constraints(contains=["2024 the train"]))
+    assert "2024 the train" in wanted.text

@@ -105,7 +105,7 @@ class Model:
         that blanks part. Words are parsed if the kind needs that and the model has a parser. `constraints`, which are
         for one sentence, say what the output must look like.
         """
-        wanted = None if constraints is None else constraints.core(self.reader.target_words)
+        wanted = None if constraints is None else constraints.core(partial(self.reader.target_words, source=source))
 
         def alone(sources: list[Source]) -> list[Translation]:  # a search of one sentence is kept, for more of it
             own = self.translator

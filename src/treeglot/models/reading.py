@@ -140,12 +140,17 @@ class Reader:
                 folded[number][place] = KEPT
         return [with_words(each, words) for each, words in zip(parsed, folded, strict=True)], surface
 
-    def target_words(self, text: str) -> list[str]:
-        """The words of a text in the target language, as rules have them."""
+    def target_words(self, text: str, source: Given) -> list[str]:
+        """The words of a text in the target language, as rules have them when they translate this source sentence."""
         if self.text is None:
             return tokens(text)
-        [found] = self.text.target.tokenise([text])
-        return self.text.target.fold([found.words])[0]
+        [found] = self.text.target.fold([self.text.target.tokenise([text])[0].words])
+        numbers = self.text.numbers
+        if numbers is None:
+            return found
+        given = [source] if isinstance(source, str) else []
+        [words] = [each.words for each in self.text.source.tokenise(given)] or [_words_of(_words(source))]
+        return numbers.fold(found, numbers.values(words), numbers.target)
 
     def _parsed(self, sources: Sequence[Any], threads: int) -> list[Source]:
         wanted = [i for i, source in enumerate(sources) if isinstance(source, str | list) and self.kind.parses]
@@ -220,7 +225,9 @@ def _split(source: str | list[str]) -> list[str]:
 
 
 def _words_of(source: Any) -> list[str]:
-    return _split(source) if isinstance(source, str) else list(source.words)
+    if isinstance(source, Protected):
+        return _split(source.text)
+    return _split(source) if isinstance(source, str | list) else list(source.words)
 
 
 def with_words(source: Source, words: list[str]) -> Source:
