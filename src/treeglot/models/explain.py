@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from treeglot.base.errors import UsageError
@@ -114,8 +115,8 @@ def all_rules(translator: Translator) -> Translator:
 
 
 def _instead(model: Model, found: Translation, source: Source, instead: str) -> Instead:
-    wanted = Constraints(exactly=instead).core(model.reader.target_words)
-    words = tuple(model.reader.target_words(instead))
+    as_words = partial(model.reader.target_words, source=found.source_tokens.words)
+    wanted, words = Constraints(exactly=instead).core(as_words), tuple(as_words(instead))
     if not words:
         raise UsageError("there is no other output to explain; expected words")
     forced = model.all_rules.translate(source, wanted)
