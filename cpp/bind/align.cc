@@ -122,8 +122,8 @@ void bind_aligner(nb::module_& m) {
           "pairs"_a, "threads"_a, "How well each pair's sides predict each other, in nats a word.")
       .def(
           "mended",
-          [](const Aligner& self, const std::vector<SentencePair>& pairs, const std::vector<const Alignment*>& links,
-             const std::vector<const Tree*>& source_trees, const std::vector<const Tree*>& target_trees, double cost,
+          [](const Aligner& self, const std::vector<SentencePair>& pairs, const std::vector<Alignment>& links,
+             const std::vector<Tree>& source_trees, const std::vector<Tree>& target_trees, double cost,
              unsigned threads) {
             if (links.size() != pairs.size() || source_trees.size() != pairs.size() ||
                 target_trees.size() != pairs.size())
@@ -134,9 +134,9 @@ void bind_aligner(nb::module_& m) {
                 pairs.size(), threads,
                 [&](std::size_t p) {
                   const auto& [source, target] = pairs[p];
-                  links[p]->check(source.size(), target.size());
+                  links[p].check(source.size(), target.size());
                   const PairPosteriors found = self.posteriors(source, target);
-                  return mend(*links[p], constituents(*source_trees[p]), constituents(*target_trees[p]), cost,
+                  return mend(links[p], constituents(source_trees[p]), constituents(target_trees[p]), cost,
                               [&](Link link) {
                                 const std::size_t at = link.source * target.size() + link.target;
                                 return 0.5 * (found.forward[at] + found.backward[at]);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -74,6 +75,10 @@ def test_trees_help_on_the_sample() -> None:
     assert list(ALIGNER.mend([([], ["a"])], [Alignment()], [Tree()])) == [Alignment()]
     with pytest.raises(UsageError, match=r"a tree has \d+ words; expected 1, as its sentence has: a"):
         list(ALIGNER.mend([(["a"], ["b"])], [Alignment()], [sides[0][0]]))
+    nothing: Any = [None]
+    for links, trees in ((nothing, [Tree()]), ([Alignment()], nothing)):
+        with pytest.raises(TypeError):
+            ALIGNER.core.mended([(["a"], ["b"])], links, trees, trees, 1.0, 1)
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -156,7 +156,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     lines = [Path(name).read_text().splitlines() for name in out]
     assert len(set(zip(lines[0], lines[1], strict=True)) & wanted) > 0.85 * len(wanted)
     assert (
-        f"{len(lines[0])} pairs of {len(source)} paragraphs, {len(lines[2])} dropped: 1-1 " in capsys.readouterr().err
+        f"{len(lines[0])} pairs of {len(source)} paragraphs, {len(lines[2])} dropped, 1-1 " in capsys.readouterr().err
     )
     assert {line.split("\t")[1] for line in lines[2]} <= {"no source", "no target", "doubtful"}
     sentences = sum(map(len, source)) + sum(map(len, target))
@@ -168,8 +168,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
 
 def test_the_command_takes_raw_text(tmp_path: Path) -> None:
-    (tmp_path / "de").write_text("Das ist ein Haus. Es ist sehr groß und alt.\nNein.\n")
-    (tmp_path / "en").write_text("This is a house.  It is very big and old.\nNo.\n")
+    (tmp_path / "de").write_text("Das ist ein Haus. Es ist sehr groß und alt.\n\nNein.\n")
+    (tmp_path / "en").write_text("This is a house.  It is very big and old.\nDropped.\nNo.\n")
     out = [tmp_path / "pairs.de", tmp_path / "pairs.en"]
     run = ["align-sentences", str(tmp_path / "de"), str(tmp_path / "en"), "--languages", "de-en", "--lengths"]
     assert main([*run, "--out-source", str(out[0]), "--out-target", str(out[1])]) == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
@@ -76,7 +77,7 @@ def align_sentences(
                 if others is not None:
                     others.write("\t".join((str(number), reason, f"{bead.probability:.4f}", *texts)).encode() + b"\n")
     told = [f"{name} {count:,}" for name, count in [*sorted(kinds.items()), *sorted(reasons.items())]]
-    say(f"{kinds.total():,} pairs of {len(pairs):,} paragraphs, {reasons.total():,} dropped: {', '.join(told)}")
+    say(", ".join([f"{kinds.total():,} pairs of {len(pairs):,} paragraphs", f"{reasons.total():,} dropped", *told]))
 
 
 @dataclass(frozen=True)
@@ -126,8 +127,8 @@ def _raw(path: Path, language: str, threads: int) -> list[Side]:
     side = TextSide(TextSettings(language))
     paragraphs: list[list[str]] = []
     for line in read_lines(path):
-        begins = [begin for begin, _ in side.split(line)]
-        paragraphs.append([line[a:b] for a, b in zip(begins, [*begins[1:], len(line)], strict=True)])
+        begins = [*(begin for begin, _ in side.split(line)), len(line)]
+        paragraphs.append([line[a:b] for a, b in pairwise(begins)])
     tokens = iter(side.tokenise([text.strip() for texts in paragraphs for text in texts], threads))
     return [
         Side([(text, words) for text, words in zip(texts, side.fold(next(tokens).words for _ in texts), strict=True)])
