@@ -20,9 +20,9 @@ ZH, EN = raw_text(PAIRS)
 QUICK = ParserTraining(cycles=0, split_iterations=2, merge_iterations=1, smooth_iterations=1, signature="chinese")
 
 
-def train_models(folder: Path, kinds: tuple[str, ...] = ("hiero",)) -> list[str]:
+def train_models(folder: Path, kinds: tuple[str, ...] = ("hiero",), provenance: bool = False) -> list[str]:
     """Models from Chinese to English, a folder each."""
-    return [str(place) for place in train_sample(folder, kinds, PAIRS, QUICK)]
+    return [str(place) for place in train_sample(folder, kinds, PAIRS, QUICK, provenance=provenance)]
 
 
 def service(places: list[str], keys: Any = None, require_key: bool = False, clock: Any = None, **options: Any) -> Any:

@@ -150,6 +150,38 @@ def test_competing_rules_and_weights(view: Any) -> None:
     assert view.locator("#translation").inner_text() == changed
 
 
+def test_forced_and_forbidden_phrases(view: Any) -> None:
+    typed(view, ZH[0], 1)
+    target = view.locator(".sentence .target").first
+    before = target.inner_text()
+    view.get_by_role("button", name="Explain").click()
+    view.get_by_label("Must not contain").fill("coat")
+    view.get_by_label("Must not contain").press("Enter")
+    view.get_by_role("button", name="remove coat").wait_for()
+    assert "coat" not in target.inner_text().split()
+    view.get_by_role("button", name="remove coat").click()
+    view.get_by_role("button", name="Undo all changes").wait_for(state="detached")
+    assert target.inner_text() == before
+    view.get_by_label("Must contain").fill(EVIL)
+    view.get_by_label("Must contain").press("Enter")
+    view.get_by_role("button", name="Undo all changes").wait_for()
+    assert "no derivation meets the constraints" in view.locator(".sentence").inner_text()
+
+
+def test_why_and_why_not(view: Any) -> None:
+    typed(view, ZH[0], 1)
+    view.get_by_role("button", name="Explain").click()
+    view.get_by_role("button", name="Why?").click()
+    view.get_by_role("columnheader", name="sentence pairs").wait_for()
+    field = view.get_by_label("Why not this translation")
+    field.fill(EVIL)
+    field.press("Enter")
+    view.get_by_text("It would take the rule").wait_for()
+    field.fill(view.locator(".sentence .target").first.inner_text())
+    field.press("Enter")
+    view.get_by_text("It scores 0.000 less").or_(view.get_by_text("It scores -0.000 less")).wait_for()
+
+
 def test_two_models_side_by_side(view: Any, models: list[str]) -> None:
     view.get_by_label("Compare with").select_option(Path(models[1]).name)
     typed(view, ZH[4], 1)

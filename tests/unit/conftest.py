@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import served
 from messages import messages
 
 from treeglot.cli import main
@@ -20,3 +21,9 @@ def decode_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
         return code, [row.split(" ||| ") for row in out.out.splitlines()], messages(out.err)
 
     return decode
+
+
+@pytest.fixture(scope="session")
+def served_hiero(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The folder of a small model that takes Chinese text; nobody changes it."""
+    return served.train_models(tmp_path_factory.mktemp("served"))

@@ -18,8 +18,8 @@ from treeglot.web.work import BusyError, Workers
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    return served.train_models(tmp_path_factory.mktemp("web"))
+def models(served_hiero: list[str]) -> list[str]:
+    return served_hiero
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from treeglot.syntax import ParseForest
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    return served.train_models(tmp_path_factory.mktemp("web"), ("hiero", "c2s"))
+def models(served_hiero: list[str], tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    return [*served_hiero, *served.train_models(tmp_path_factory.mktemp("web"), ("c2s",))]
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +61,53 @@ def test_another_parse(client: Any, models: list[str]) -> None:
         answer = client.post("/v1/explain", json={"q": ZH[0], "model": "c2s", "tree": bad})
         assert answer.status_code == 400, bad
     assert client.post("/v1/explain", json={"q": "  "}).status_code == 400
+
+
+def test_phrases_that_must_or_must_not_be_there(client: Any) -> None:
+    ask = {"q": ZH[0], "model": "hiero"}
+    best = client.post("/v1/explain", json=ask).json()["sentence"]["text"]
+    assert "coat" in best.split()
+    found = client.post("/v1/explain", json=ask | {"forbid": ["coat"]}).json()["sentence"]
+    assert "coat" not in found["text"].split()
+    other = next(word for word in found["text"].split() if word not in best)
+    again = client.post("/v1/explain", json=ask | {"contains": [other]}).json()["sentence"]["text"]
+    assert other in again
+    none = client.post("/v1/explain", json=ask | {"contains": ["xyzzy"]}).json()
+    assert none["sentence"]["problem"] == "no derivation meets the constraints"
+    assert none["competing"] == []
+
+
+def test_why_and_why_not(client: Any, models: list[str]) -> None:
+    ask = {"q": ZH[0], "model": "hiero"}
+    found = client.post("/v1/why", json=ask).json()
+    model = treeglot.load(models[0])
+    assert found["text"] == model.translate(ZH[0]).text
+    assert found["instead"] is None
+    places = [place for reason in found["reasons"] for place in reason["words"]]
+    assert sorted(places) == list(range(len(model.translate(ZH[0]).target_tokens)))
+    assert all(reason["margin"] is None or reason["margin"] >= -1e-6 for reason in found["reasons"])
+    same = client.post("/v1/why", json=ask | {"instead": found["text"]}).json()["instead"]
+    assert same["score"] == pytest.approx(found["score"], abs=1e-4)
+    none = client.post("/v1/why", json=ask | {"instead": "xyzzy xyzzy"}).json()["instead"]
+    assert (none["score"], "xyzzy" in none["missing"]) == (None, True)
+    refused = client.post("/v1/provenance", json={"target": "coat", "model": "c2s"})
+    assert (refused.status_code, "has no provenance" in refused.json()["error"]) == (400, True)
+
+
+def test_examples_of_rules(models: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
+    places = served.train_models(tmp_path_factory.mktemp("provenance"), provenance=True)
+    client = served.Client(served.service(places))
+    found = client.post("/v1/why", json={"q": ZH[0]}).json()
+    for reason in found["reasons"]:
+        assert reason["examples"]["pairs"] >= len(reason["examples"]["examples"]) >= 1
+    coat = client.post("/v1/provenance", json={"target": "coat"}).json()
+    assert coat["pairs"] >= 1
+    [place] = coat["examples"][0]["target_marks"]
+    assert coat["examples"][0]["target"][place] == "coat"
+    reason = found["reasons"][0]
+    sides = {"source": reason["source"], "target": reason["target"], "rule": True}
+    assert client.post("/v1/provenance", json=sides).json()["rules"][0]["pairs"] == reason["examples"]["pairs"]
+    assert client.post("/v1/provenance", json={}).status_code == 400
 
 
 def test_the_page_and_its_files(client: Any) -> None:

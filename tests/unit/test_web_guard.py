@@ -23,8 +23,8 @@ JSON = {"content-type": "application/json"}
 
 
 @pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    return served.train_models(tmp_path_factory.mktemp("web"))
+def models(served_hiero: list[str]) -> list[str]:
+    return served_hiero
 
 
 @pytest.fixture(scope="module")
@@ -325,6 +325,8 @@ def test_the_description_is_what_the_service_does(client: Any, models: list[str]
         ("/v2/languages", "get", {"params": {"type": "target"}}),
         ("/v2/usage", "get", {}),
         ("/v1/translate", "post", {"json": own}),
+        ("/v1/explain", "post", {"json": {"q": ZH[0], "margin": 1}}),
+        ("/v1/why", "post", {"json": {"q": ZH[0], "instead": "the coat"}}),
         ("/v1/models", "get", {}),
     ):
         found = client.ask(method, path, **more)

@@ -18,9 +18,8 @@ import treeglot
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> treeglot.Model:
-    [place] = served.train_models(tmp_path_factory.mktemp("web"))
-    return treeglot.load(place)
+def model(served_hiero: list[str]) -> treeglot.Model:
+    return treeglot.load(served_hiero[0])
 
 
 @pytest.fixture(scope="module")

@@ -53,7 +53,12 @@ def raw_text(pairs: int) -> tuple[list[str], list[str]]:
 
 
 def train_sample(
-    folder: Path, kinds: Sequence[str], pairs: int, parser: ParserTraining = PARSER, threads: int = 1
+    folder: Path,
+    kinds: Sequence[str],
+    pairs: int,
+    parser: ParserTraining = PARSER,
+    threads: int = 1,
+    provenance: bool = True,
 ) -> list[Path]:
     """Train models that take Chinese text, of the first pairs of the sample, into folders in `folder`."""
     chosen = sample.split(sample.read_pairs(pairs))["train"]
@@ -79,7 +84,15 @@ def train_sample(
         wanted = {choice for need in declared.files for choice in need.split("|")} | {"alignments", "target"}
         corpus = Corpus(**{name: folder / file for name, (file, _) in files.items() if name in wanted})
         grammar = folder / "grammar" if declared.parses else ""
-        train(kind, corpus, folder / kind, declared.options(lm_order=3), text=text, parser=grammar, threads=threads)
+        train(
+            kind,
+            corpus,
+            folder / kind,
+            declared.options(lm_order=3, provenance=provenance),
+            text=text,
+            parser=grammar,
+            threads=threads,
+        )
     return [folder / kind for kind in kinds]
 
 

@@ -10,17 +10,20 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from treeglot._core import Tokens
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.options import Options, option, required, unknown
 from treeglot.decode import Translation
+from treeglot.decode.constraints import Constraints
 from treeglot.decode.draw import step_numbers, to_html
+from treeglot.decode.translation import Texts
 from treeglot.graph import inside, outside
 from treeglot.models import Model
 from treeglot.syntax import ParseForest, Tree
 from treeglot.web.asking import Fields, Json, admit, refuse, service_of, texts_of, within
 from treeglot.web.own import asked, describe, pick
 from treeglot.web.shelf import Served
-from treeglot.web.translate import Wish, cut, one
+from treeglot.web.translate import cut
 
 EDGES = 20_000  # of a search forest that competing rules are taken from
 RULES = 5  # that are listed of a span
@@ -39,6 +42,8 @@ class ExplainRequest(Options):
     target: str = option("", "the language to translate to; empty: what the first model gives")
     tree: Any = option(None, 'the parse to translate, nested lists such as ["NP", ["NN", "屋"]]; null: the parser\'s')
     weights: dict[str, float] = option({}, "weights in place of the model's")
+    contains: tuple[str, ...] = option((), "phrases that the translation must have")
+    forbid: tuple[str, ...] = option((), "phrases that it must not have")
     margin: float = option(4.0, "list rules of derivations that score within this of the best", least=0, most=50)
     api_key: str = option("", "the key, unless a header has it")
 
@@ -50,13 +55,14 @@ async def explain(request: Request) -> Response:
     admit(request, fields, characters=len(text))
     served = pick(request, wanted, [text])
     tree = tree_of(wanted.tree) if wanted.tree is not None else None
+    constraints = Constraints(contains=wanted.contains, forbid=wanted.forbid)
 
     def work() -> Fields:
         try:
             model = with_weights(served, tuple(sorted(wanted.weights.items())))
         except UsageError as error:
             raise refuse(str(error)) from error
-        found = translate_one(model, text, tree)
+        found = translate_one(model, text, tree, constraints)
         return {
             "model": served.name,
             "digest": served.digest,
@@ -84,14 +90,19 @@ def with_weights(served: Served, weights: tuple[tuple[str, float], ...]) -> Mode
     return served.model.with_weights({**served.model.weights, **dict(weights)})
 
 
-def translate_one(model: Model, text: str, tree: Tree | None) -> Translation:
+def translate_one(model: Model, text: str, tree: Tree | None, constraints: Constraints) -> Translation:
     """The translation of the first sentence of a text, or of a tree."""
-    if tree is not None:
-        return model.translate_batch([tree])[0]
+    sentence = first_sentence(model, text)
+    found = model.translate(sentence.words if tree is None else tree, constraints)
+    return found if tree is not None else found.with_texts(Texts(sentence, found.target_tokens))
+
+
+def first_sentence(model: Model, text: str) -> Tokens:
+    """The words of a text's first sentence."""
     pieces = cut(model, text)
     if not pieces:
         raise refuse("there is no sentence in the text")
-    return one(model, pieces[0][1], Wish())
+    return pieces[0][1]
 
 
 def tree_of(nested: Any) -> Tree:

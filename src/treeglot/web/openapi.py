@@ -9,6 +9,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from treeglot.base.options import REQUIRED, Options, option, options_of, required
 from treeglot.web.explain import ExplainRequest
 from treeglot.web.own import TranslateRequest
+from treeglot.web.why import ProvenanceRequest, WhyRequest
 
 Schema = dict[str, Any]
 
@@ -146,6 +147,10 @@ def either(*schemas: Schema) -> Schema:
     return {"anyOf": list(schemas)}
 
 
+EXAMPLE = record(
+    pair=COUNT, source=array(STRING), target=array(STRING), source_marks=array(COUNT), target_marks=array(COUNT)
+)
+CONCORDANCE = record(pairs=COUNT, examples=array(EXAMPLE))
 PAIRS = envelope(array(record(sourceLanguage=STRING, targetLanguage=STRING)))
 OPERATIONS = [
     Operation(
@@ -247,6 +252,43 @@ OPERATIONS = [
             weights={"type": "object", "additionalProperties": NUMBER},
         ),
     ),
+    Operation(
+        "/v1/why",
+        "post",
+        "Why a translation, and why not another",
+        WhyRequest,
+        record(
+            model=STRING,
+            digest=STRING,
+            text=STRING,
+            score=NUMBER,
+            reasons=array(
+                record(
+                    words=array(COUNT),
+                    label=STRING,
+                    span=array(COUNT),
+                    source=STRING,
+                    target=STRING,
+                    probability=SCORE,
+                    margin=SCORE,
+                    runner_up={"type": ["string", "null"]},
+                    examples=either(CONCORDANCE, {"type": "null"}),
+                )
+            ),
+            instead=either(
+                {"type": "null"},
+                record(
+                    words=array(STRING),
+                    score=SCORE,
+                    search_error=BOOLEAN,
+                    losses=array(record(feature=STRING, loss=NUMBER)),
+                    parts=array(record(source=array(COUNT), target=array(COUNT), label=STRING)),
+                    missing=STRING,
+                ),
+            ),
+        ),
+    ),
+    Operation("/v1/provenance", "post", "Where words or rules stand in the training text", ProvenanceRequest),
     Operation("/v1/models", "get", "The models", gives=record(models=array(MODEL))),
     Operation("/metrics", "get", "Figures for Prometheus", media="text/plain"),
     Operation("/spec", "get", "This description"),

@@ -2,6 +2,7 @@
 'use strict';
 
 const $ = id => document.getElementById(id);
+const NOTHING = {weights: null, tree: null, contains: null, forbid: null}; // no change
 const WAIT = 250; // milliseconds after the last key
 let models = [], running = null, waiting = 0, edits = {}; // edits: weights and parses, by sentence
 
@@ -237,7 +238,7 @@ async function explain(card, quiet = false) {
   const changed = card.edited || {};
   try {
     const fields = {q: card.source, model: card.model.name, weights: changed.weights || {}};
-    if (changed.tree) fields.tree = changed.tree;
+    for (const name of ['tree', 'contains', 'forbid']) if (changed[name]) fields[name] = changed[name];
     const found = await (await ask('v1/explain', fields)).json();
     card.parts = found.parts;
     if (card.edited || card.wasEdited) {
@@ -283,9 +284,83 @@ function panel(card, found) {
     forest.querySelector('summary').after(make('div', {class: 'tools'}, use, help));
   }
   const tools = make('div', {class: 'tools'});
-  if (card.edited) tools.append(make('button', {type: 'button', onclick: () => edit(card, {weights: null, tree: null})}, 'Undo all changes'));
-  card.panel.replaceChildren(tools, drawing, competing(card, found), sliders(card, found));
+  if (card.edited) tools.append(make('button', {type: 'button', onclick: () => edit(card, NOTHING)}, 'Undo all changes'));
+  const asks = [phrases(card, 'contains', 'Must contain'), phrases(card, 'forbid', 'Must not contain'), why(card), whyNot(card)];
+  card.panel.replaceChildren(tools, ...asks, drawing, competing(card, found), sliders(card, found));
   for (const each of card.panel.querySelectorAll('summary')) if (opened.has(each.textContent)) each.parentNode.open = true;
+}
+
+// Phrases that the output must have, or must not have.
+function phrases(card, name, title) {
+  const now = card.edited?.[name] || [];
+  const input = make('input', {type: 'text', lang: card.model.target, 'aria-label': title});
+  const change = list => edit(card, {[name]: list.length ? list : null});
+  const chips = now.map(phrase => make('button', {type: 'button', class: 'chip', 'aria-label': `remove ${phrase}`,
+    onclick: () => change(now.filter(each => each !== phrase))}, `${phrase} ×`));
+  return make('form', {class: 'tools', onsubmit: event => {
+    event.preventDefault();
+    if (input.value.trim()) change([...now, input.value.trim()]);
+  }}, make('span', {}, title), input, make('button', {}, 'Apply'), ...chips);
+}
+
+function say_in(box, work) {
+  box.replaceChildren(make('p', {class: 'faint'}, 'asking …'));
+  return work().catch(error => box.replaceChildren(make('p', {class: 'bad'}, error.message)));
+}
+
+// Why: the rules behind the words, how close others came, and where in the training text they are from.
+function why(card) {
+  const box = make('div');
+  const ask_why = () => say_in(box, async () => {
+    const found = await (await ask('v1/why', {q: card.source, model: card.model.name})).json();
+    const target = words(card.best.text, card.best.target_spans);
+    const rows = found.reasons.map(reason => make('tr', {},
+      make('td', {}, reason.words.map(place => target[place] ?? '').join(' ')),
+      make('td', {}, `${reason.source} → ${reason.target}`),
+      make('td', {class: 'number'}, reason.probability === null ? '' : reason.probability.toPrecision(2)),
+      make('td', {}, reason.margin === null ? 'no other' : `${reason.margin.toFixed(2)} over “${reason.runner_up}”`),
+      make('td', {}, reason.examples ? examples(reason.examples) : '')));
+    box.replaceChildren(tabled(['words', 'rule', 'p', 'margin', 'sentence pairs'], rows));
+  });
+  return make('div', {}, make('div', {class: 'tools'}, make('button', {type: 'button', onclick: ask_why}, 'Why?')), box);
+}
+
+function examples(found) {
+  const marked = (list, marks) => list.flatMap((word, place) => [marks.includes(place) ? make('mark', {}, word) : word, ' ']);
+  const shown = found.examples.map(one => make('p', {class: 'faint'}, `${one.pair}: `,
+    ...marked(one.source, one.source_marks), make('br'), ...marked(one.target, one.target_marks)));
+  return make('details', {}, make('summary', {}, `${found.pairs} pairs`), ...shown);
+}
+
+// Why not: another translation is forced; the features that it loses by, or the rule that it would need.
+function whyNot(card) {
+  const box = make('div');
+  const input = make('input', {type: 'text', lang: card.model.target, 'aria-label': 'Why not this translation'});
+  const submit = event => {
+    event.preventDefault();
+    if (!input.value.trim()) return;
+    say_in(box, async () => {
+      const {instead} = await (await ask('v1/why', {q: card.source, model: card.model.name, instead: input.value, examples: 0})).json();
+      if (instead.score === null) {
+        box.replaceChildren(make('p', {}, 'No rules give this. It would take the rule ', make('code', {}, instead.missing.replace('|||', '→'))));
+        return;
+      }
+      const rows = instead.losses.map(({feature, loss}) => make('tr', {}, make('td', {}, feature), make('td', {class: 'number'}, loss.toFixed(3))));
+      const total = instead.losses.reduce((sum, {loss}) => sum + loss, 0);
+      const text = instead.search_error ? `It scores ${(-total).toFixed(3)} more: the search missed it.` : `It scores ${total.toFixed(3)} less:`;
+      box.replaceChildren(make('p', {}, text), tabled(['feature', 'loses'], rows));
+    });
+  };
+  return make('div', {}, make('form', {class: 'tools', onsubmit: submit}, make('span', {}, 'Why not'), input, make('button', {}, 'Ask')), box);
+}
+
+function tabled(names, rows) {
+  const head = make('tr', {}, ...names.map(text => make('th', {scope: 'col'}, text)));
+  const table = make('table', {class: 'competing'}, make('thead', {}, head), make('tbody', {}, ...rows));
+  const box = make('div');
+  box.append(table);
+  wide(table);
+  return box;
 }
 
 function wide(table) {
@@ -318,10 +393,8 @@ function competing(card, found) {
         .map(([name, value]) => `${name} ${value.toPrecision(3)}`).join(', ')))));
     if (more) body.append(make('tr', {}, make('td'), make('td'), make('td', {class: 'faint'}, `and ${more} more`), make('td')));
   }
-  const head = make('tr', {}, ...['words', 'loses by', 'rule', 'features'].map(text => make('th', {scope: 'col'}, text)));
-  const table = make('table', {class: 'competing'}, make('thead', {}, head), body);
-  box.append(table);
-  wide(table).classList.add('tall');
+  box.append(tabled(['words', 'loses by', 'rule', 'features'], [...body.children]));
+  box.querySelector('.wide').classList.add('tall');
   return box;
 }
 

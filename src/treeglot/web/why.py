@@ -1,0 +1,146 @@
+"""Why a translation, and why not another: reasons, examples from the training text, forced decoding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from treeglot.base.errors import TreeglotError
+from treeglot.base.options import Options, option, required
+from treeglot.models.explain import Explanation, Instead, Reason
+from treeglot.rules.provenance import Concordance
+from treeglot.web.asking import Fields, Json, admit, refuse, service_of, texts_of, within
+from treeglot.web.explain import first_sentence
+from treeglot.web.own import asked, pick
+from treeglot.web.shelf import Served
+
+
+@dataclass(frozen=True)
+class WhyRequest(Options):
+    """A sentence, and perhaps another translation of it."""
+
+    q: str = required("one sentence; of several, the first is explained")
+    instead: str = option("", "another translation: why is it not this one")
+    model: str = option("", "the name of a model; empty: the first for the languages")
+    source: str = option("auto", "the language of the text, or auto")
+    target: str = option("", "the language to translate to; empty: what the first model gives")
+    examples: int = option(3, "sentence pairs of each rule", least=0, most=50)
+    api_key: str = option("", "the key, unless a header has it")
+
+
+@dataclass(frozen=True)
+class ProvenanceRequest(Options):
+    """Words or a rule to look for in the training text."""
+
+    source: str = option("", "words of the source side, blanks between them; or the source side of a rule")
+    target: str = option("", "words of the target side, or the target side of a rule")
+    rule: bool = option(False, "the sides are those of a rule, such as 'das [X,1]'")
+    model: str = option("", "the name of a model; empty: the first")
+    most: int = option(10, "sentence pairs to show", least=1, most=100)
+    api_key: str = option("", "the key, unless a header has it")
+
+
+async def why(request: Request) -> Response:
+    """`POST /v1/why`."""
+    wanted, fields = await asked(request, WhyRequest)
+    [text] = texts_of(request, wanted.q)
+    [instead] = texts_of(request, wanted.instead, "instead")
+    admit(request, fields, characters=len(text) + len(instead))
+    served = pick(request, wanted, [text])
+
+    def work() -> Fields:
+        words = first_sentence(served.model, text).words
+        return _explanation(served, served.model.explain(words, instead or None, wanted.examples))
+
+    [answer] = await within(request, service_of(request).workers.all([work]))
+    return Json(answer)
+
+
+def _explanation(served: Served, found: Explanation) -> Fields:
+    instead = found.instead
+    return {
+        "model": served.name,
+        "digest": served.digest,
+        "text": found.translation.text,
+        "score": found.translation.score,
+        "reasons": [_reason(reason) for reason in found.reasons],
+        "instead": None if instead is None else _instead(instead),
+    }
+
+
+def _reason(reason: Reason) -> Fields:
+    step = reason.step
+    return {
+        "words": list(reason.words),
+        "label": step.label,
+        "span": list(step.span),
+        "source": step.source,
+        "target": step.target,
+        "probability": reason.probability,
+        "margin": reason.margin,
+        "runner_up": None if reason.runner_up is None else reason.runner_up.text,
+        "examples": None if reason.examples is None else concordance(reason.examples),
+    }
+
+
+def _instead(instead: Instead) -> Fields:
+    return {
+        "words": list(instead.words),
+        "score": None if instead.found is None else instead.found.score,
+        "search_error": instead.search_error,
+        "losses": [{"feature": name, "loss": loss} for name, loss in instead.losses],
+        "parts": [
+            {"source": list(part.source), "target": list(part.target), "label": part.label} for part in instead.parts
+        ],
+        "missing": instead.missing,
+    }
+
+
+def concordance(found: Concordance) -> Fields:
+    """Sentence pairs, their words marked by place."""
+    return {
+        "pairs": found.pairs,
+        "examples": [
+            {
+                "pair": example.pair,
+                "source": list(example.source),
+                "target": list(example.target),
+                "source_marks": list(example.source_marks),
+                "target_marks": list(example.target_marks),
+            }
+            for example in found.examples
+        ],
+    }
+
+
+async def provenance(request: Request) -> Response:
+    """`POST /v1/provenance`: where words or a rule stand in the training text."""
+    wanted, fields = await asked(request, ProvenanceRequest)
+    admit(request, fields, characters=len(wanted.source) + len(wanted.target))
+    served = named(request, wanted.model)
+    index = served.model.provenance
+    if index is None:
+        raise refuse(f"{served.name} has no provenance; train it with --set provenance=true")
+
+    def work() -> Fields:
+        try:
+            if wanted.rule:
+                rules = index.find_rule(wanted.source, wanted.target, wanted.most)
+                return {"rules": [{"rule": rule, **concordance(found)} for rule, found in rules]}
+            return concordance(index.find(wanted.source.split(), wanted.target.split(), wanted.most))
+        except TreeglotError as error:
+            raise refuse(str(error)) from error
+
+    [answer] = await within(request, service_of(request).workers.all([work]))
+    return Json({"model": served.name, "digest": served.digest, **answer})
+
+
+def named(request: Request, name: str) -> Served:
+    """The model of a name, or the first."""
+    shelf = service_of(request).shelf
+    try:
+        return shelf.named(name) if name else next(iter(shelf))
+    except TreeglotError as error:
+        raise refuse(str(error)) from error
