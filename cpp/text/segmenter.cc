@@ -36,7 +36,7 @@ std::uint64_t change_key(char32_t character, bool wide, bool odd) {
   return (std::uint64_t{character} << 2) | (std::uint64_t{wide} << 1) | std::uint64_t{odd};
 }
 
-// Calls change(i, key) for each character of the text that is no space and no letter.
+// Calls call(i, key) for each character of the text that is no space.
 template <class Call>
 void for_changes(const std::u32string& text, const Call& call) {
   std::unordered_map<char32_t, bool> odd;
@@ -295,10 +295,9 @@ Tokens Segmenter::segment(const BrokenLine& line) const {
   for (std::size_t begin = 0, end = 0; begin < tags.size(); begin = end) {
     end = begin + 1;
     while (end < tags.size() && (mask(tags[end]) & kStays)) ++end;
-    std::string word;
-    for (std::size_t i = places[begin]; i <= places[end - 1]; ++i) append_utf8(word, changed[i]);
-    out.words.append(without_blanks(word));
-    out.spans.push_back({places[begin], places[end - 1] + 1});
+    const Span span{places[begin], places[end - 1] + 1};
+    out.words.append(without_blanks(std::u32string_view(changed).substr(span.begin, span.size())));
+    out.spans.push_back(span);
   }
   return out;
 }

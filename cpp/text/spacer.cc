@@ -173,9 +173,10 @@ Tokens join_by_rules(const std::vector<std::string>& words, const WordRules& rul
     unsigned lean = 0;
     if (characters.size() == 1 || word == "...") {
       const char32_t c = characters.front();
-      if (std::u32string_view(U".,;:!?)]}%…»”’、。，；：！？）】》」』").find(c) != std::u32string_view::npos)
+      if (std::u32string_view(U".,;:!?)]}%…»›”’、。，；：！？）】》」』،؛؟۔।॥։።፣፤၊။។៕").find(c) !=
+          std::u32string_view::npos)
         lean = kLeft;
-      if (std::u32string_view(U"([{«“‘„¿¡（【《「『$£€").find(c) != std::u32string_view::npos) lean = kRight;
+      if (std::u32string_view(U"([{«‹“‘„¿¡（【《「『$£€").find(c) != std::u32string_view::npos) lean = kRight;
       if (c == '"') {
         lean = quoted ? kLeft : kRight;
         quoted = !quoted;

@@ -1,27 +1,44 @@
 #include "text/whole.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 
-#include "text/tokens.h"
+#include "text/word_rules.h"
 
 namespace treeglot {
 namespace {
 
 constexpr std::size_t kLongestTag = 200;
+constexpr std::u32string_view kOpening = U"([{", kClosing = U")]}";
 
 bool is_ascii_letter(char32_t c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_alphanumeric(char32_t c) { return is_ascii_letter(c) || (c >= '0' && c <= '9'); }
+// Letters with accents, Greek and Cyrillic count. Letters of other scripts may touch an address without a blank.
+bool is_alphanumeric(char32_t c) {
+  return is_ascii_letter(c) || (c >= '0' && c <= '9') || (c >= 0xc0 && c < 0x530 && c != 0xd7 && c != 0xf7);
+}
 bool in(std::u32string_view set, char32_t c) { return set.find(c) != std::u32string_view::npos; }
 
-// Where a page's address ends that begins at `at`, or `at`. Marks at the end belong to the sentence.
+// Where a page's address ends that begins at `at`, or `at`. Marks at the end belong to the sentence, as do closing
+// brackets that the address does not open.
 std::size_t address_end(std::u32string_view text, std::size_t at) {
   static constexpr std::u32string_view kBegins[] = {U"http://", U"https://", U"ftp://", U"www."};
-  const auto begin = std::ranges::find_if(kBegins, [&](auto start) { return text.substr(at).starts_with(start); });
+  const auto begin = std::ranges::find_if(kBegins, [&](std::u32string_view start) {
+    return std::ranges::equal(text.substr(at, start.size()), start, {}, plain_character);
+  });
   if (begin == std::end(kBegins) || (at > 0 && is_alphanumeric(text[at - 1]))) return at;
   const std::size_t least = at + begin->size();
   std::size_t end = least;
-  while (end < text.size() && text[end] > ' ' && text[end] < 0x7f && !in(U"<>\"`", text[end])) ++end;
-  while (end > least && in(U".,;:!?)'", text[end - 1])) --end;
+  std::array<std::ptrdiff_t, 3> open = {};  // by kind of bracket
+  const auto belongs = [](char32_t c) { return (c > ' ' && c < 0x7f && !in(U"<>\"`", c)) || is_alphanumeric(c); };
+  for (; end < text.size() && belongs(text[end]); ++end) {
+    if (const std::size_t kind = kOpening.find(text[end]); kind < open.size()) ++open[kind];
+    if (const std::size_t kind = kClosing.find(text[end]); kind < open.size()) --open[kind];
+  }
+  for (; end > least; --end) {
+    const std::size_t kind = kClosing.find(text[end - 1]);
+    if (kind < open.size() ? open[kind]++ >= 0 : !in(U".,;:!?'", text[end - 1])) break;
+  }
   return end > least ? end : at;
 }
 
@@ -55,7 +72,7 @@ std::vector<Span> whole_spans(std::u32string_view text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     Span found;
     std::size_t end = at;
-    if (text[at] == 'h' || text[at] == 'f' || text[at] == 'w') end = address_end(text, at);
+    if (in(U"hfwHFW", text[at])) end = address_end(text, at);
     if (text[at] == '<') end = tag_end(text, at);
     if (end > at) found = {static_cast<std::uint32_t>(at), static_cast<std::uint32_t>(end)};
     if (text[at] == '@') found = mail_address(text, at);

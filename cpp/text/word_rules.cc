@@ -101,21 +101,14 @@ char32_t plain_character(char32_t c) {
   return is_apostrophe(c) ? U'\'' : c;
 }
 
-std::string without_blanks(std::string_view word) {
+std::string without_blanks(std::u32string_view word) {
   std::string out;
-  for (const char c : word) {
-    if (c == ' ') {
-      append_utf8(out, 0xa0);
-    } else {
-      out += c;
-    }
-  }
+  for (const char32_t c : word) append_utf8(out, is_space(c) ? 0xa0 : c);
   return out;
 }
 
 Tokens split_words(const BrokenLine& line, const WordRules& rules) {
   const std::u32string& characters = line.decoded.characters;
-  const std::vector<std::uint32_t>& offsets = line.decoded.offsets;
   Splitter splitter(line, rules);
   const std::vector<bool>& ends = splitter.run();
   Tokens out{.text = std::string(line.text), .words = {}, .spans = {}};
@@ -123,7 +116,7 @@ Tokens split_words(const BrokenLine& line, const WordRules& rules) {
     end = begin + 1;
     if (is_space(characters[begin])) continue;
     while (end < characters.size() && !ends[end]) ++end;
-    out.words.append(without_blanks(line.text.substr(offsets[begin], offsets[end] - offsets[begin])));
+    out.words.append(without_blanks(std::u32string_view(characters).substr(begin, end - begin)));
     out.spans.push_back({static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)});
   }
   return out;

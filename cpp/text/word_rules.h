@@ -19,7 +19,8 @@ Tokens split_words(const BrokenLine& line, const WordRules& rules);
 // A character as rules have it: in lower case if it is ASCII, and apostrophes are straight.
 char32_t plain_character(char32_t character);
 
-// A word as the model has it: blanks, which part words there, become no-break spaces. Tags alone have them.
-std::string without_blanks(std::string_view word);
+// A word as the model has it: spaces and control characters, which part words there, become no-break spaces. Tags alone
+// have them.
+std::string without_blanks(std::u32string_view word);
 
 }  // namespace treeglot

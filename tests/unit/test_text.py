@@ -16,6 +16,7 @@ from treeglot._core import Caser, Segmenter, Spacer, Tokens
 from treeglot.text import TextPipeline, TextSettings, TextSide
 from treeglot.text.languages import find_language, find_languages
 from treeglot.text.numbers import convert_number
+from treeglot.text.protected import Protected, addresses, split_protected, tokenise_protected
 from treeglot.text.side import Learnt, lowered, train_caser, untokenise
 from treeglot.text.variables import NumberVariables
 from treeglot.text.words import ADAPTERS, broken
@@ -41,6 +42,16 @@ def words(text: str, language: str = "en") -> list[str]:
         ("en", "Mail to first.last+tag@sub.example.org.", "Mail to first.last+tag@sub.example.org ."),
         ("en", "3 < 5 <b>and</b> 6 > 2", "3 < 5 <b> and </b> 6 > 2"),
         ("en", '<g id="1">x</g>', '<g\u00a0id="1"> x </g>'),
+        ("en", "<a\thref=1\u2028\x00>x", "<a\u00a0href=1\u00a0\u00a0> x"),
+        (
+            "en",
+            "[Https://a.org/b] (www.a.org/b_(c)) {http://[::1]/}",
+            "[ Https://a.org/b ] ( www.a.org/b_(c) ) { http://[::1]/ }",
+        ),
+        ("de", "https://de.a.org/Müller, jürgen.müller@grün.de", "https://de.a.org/Müller , jürgen.müller@grün.de"),
+        ("zh", "见www.a.org或a@b.org。", "见 www.a.org 或 a@b.org 。"),
+        ("ar", "\u200fفي ١٢:٣٠ يوم ١٢/٣\u200f", "في ١٢:٣٠ يوم ١٢/٣"),
+        ("de", "\u2067Donau\u00addampf\u2069 \u200e", "Donaudampf"),
         ("en", "Hi 😀👍🏽 👨‍👩‍👧!", "Hi 😀 👍🏽 👨‍👩‍👧 !"),
         ("fr", "L'homme qu'il a vu aujourd'hui", "L' homme qu' il a vu aujourd'hui"),
         ("it", "Dell'amico un’altra", "Dell' amico un’ altra"),
@@ -88,6 +99,32 @@ def test_words_are_normalised_and_places_are_not() -> None:
     assert tokens.spans == [(0, 5), (6, 10)]
 
 
+def test_what_does_not_show_has_a_place() -> None:
+    [tokens] = TextSide(TextSettings("he")).tokenise(["\u200fab\u200e \u00ad c"])
+    assert tokens.words == ["ab", "c"]
+    assert tokens.spans == [(1, 4), (7, 8)]
+
+
+def test_surrogates_do_not_move_places() -> None:
+    """A pair of them, too, is two characters."""
+    for text in ("\ud83d\ude00 ok", "\udc00\ud800 ok"):
+        [tokens] = TextSide(TextSettings("en")).tokenise([text])
+        assert tokens.spans[-1] == (3, 5)
+        assert TextSide(TextSettings("en")).split(text) == [(0, 5)]
+
+
+def test_boundaries_are_found_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["😀 a\r", "", "b c", "d\ne", "\u0301x", ""]
+    for language in ("en", "zh"):
+        text, ends = broken(texts, find_language(language))
+        for size in (1, 4):
+            monkeypatch.setattr("treeglot.text.words.AT_ONCE", size)
+            again = broken(texts, find_language(language))
+            assert again[0] == text
+            assert again[1].tolist() == ends.tolist()
+        monkeypatch.undo()
+
+
 def test_places_count_characters() -> None:
     [tokens] = TextSide(TextSettings("en")).tokenise(["😀😀 ok"])
     assert tokens.spans == [(0, 1), (1, 2), (3, 5)]
@@ -109,6 +146,21 @@ def test_sentences() -> None:
     assert side.split("") == side.split(" \n ") == []
 
 
+def test_sentences_end_with_their_lines() -> None:
+    side = TextSide(TextSettings("en"))
+    text = "one\rtwo\r\nthree\u2028four\x0cfive"
+    assert [text[a:b] for a, b in side.split(text)] == ["one", "two", "three", "four", "five"]
+
+
+@pytest.mark.parametrize("text", ["“我。" * 30, "One two. Mr. Fox ran! " * 20, "x " * 100 + "Y. Z. " * 9, "。" * 50])
+def test_sentences_of_long_lines_are_found_in_parts(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    side = TextSide(TextSettings("zh"))
+    found = side.split(text)
+    for size in (20, 50):
+        monkeypatch.setattr("treeglot.text.sentences.AT_ONCE", size)
+        assert side.split(text) == found
+
+
 @given(st.text(), st.sampled_from(LANGUAGES))
 def test_sentences_lose_nothing(text: str, language: str) -> None:
     last = 0
@@ -116,6 +168,26 @@ def test_sentences_lose_nothing(text: str, language: str) -> None:
         assert not text[last:begin].strip()
         last = end
     assert not text[last:].strip()
+
+
+def test_addresses() -> None:
+    def found(text: str) -> list[str]:
+        return [text[begin:end] for begin, end in addresses(text)]
+
+    assert found("见https://a.org/b。然后，写给a@b.org！") == ["https://a.org/b", "a@b.org"]
+    assert found("HTTP://A.org/x), 邮箱müller@b.org") == ["HTTP://A.org/x", "müller@b.org"]
+    assert not found("我" * 200_000)  # in linear time
+
+
+def test_parts_that_stay_are_words() -> None:
+    side = TextSide(TextSettings("en"))
+    text = "See a. b now. And c d too."
+    given = Protected(text, ((4, 8), (18, 21)))
+    places = split_protected(side, given)
+    assert places == [(0, 13), (14, 26)]
+    sentences = tokenise_protected(side, [(given, place) for place in places])
+    assert [tokens.words for tokens in sentences] == [["See", "a.\u00a0b", "now", "."], ["And", "c\u00a0d", "too", "."]]
+    assert [tokens.spans[1] for tokens in sentences] == [(4, 8), (4, 7)]
 
 
 def test_codes_of_languages() -> None:
@@ -142,6 +214,12 @@ def test_another_packages_words_get_their_places(monkeypatch: pytest.MonkeyPatch
     [tokens] = TextSide(TextSettings("zh", tokeniser="halves")).tokenise(["你好 世界"])
     assert tokens.words == ["你好", "世界"]
     assert tokens.spans == [(0, 2), (3, 5)]
+
+
+def test_marks_of_other_scripts_lean_on_words() -> None:
+    """A tokeniser that is learnt from words alone must see them where text has them."""
+    for language, joined in (("ar", "نعم، لا؟"), ("hi", "हाँ। नहीं॥"), ("hy", "այո։"), ("am", "አዎ። አይ፣")):
+        assert untokenise([words(joined, language)], find_language(language))[0].text == joined
 
 
 def test_rules_join_words() -> None:
@@ -234,6 +312,22 @@ def test_text_without_capitals_has_no_case_to_learn() -> None:
 
 def test_lower_case_keeps_the_number_of_words() -> None:
     assert lowered([["İ", "A\u00a0B"], [], ["ß"]]) == [["i̇", "a\u00a0b"], [], ["ß"]]
+
+
+def test_words_with_blanks_remain_one() -> None:
+    assert lowered([["New York", "X"], ["", "A"]]) == [["new york", "x"], ["", "a"]]
+
+
+def test_turkish_letters_keep_their_dots() -> None:
+    texts = ["Iğdır İzmir'den ırak.", "İyi ışık Isparta'da.", "Bu ılık su iyi."] * 10
+    side = TextSide.learn(TextSettings("tr"), texts)
+    sentences = [tokens.words for tokens in side.tokenise(texts)]
+    folded = side.fold(sentences)
+    assert folded[0][0] == "ığdır"
+    assert folded[1][0] == "iyi"
+    assert side.unfold(folded) == sentences
+    assert side.learnt.caser is not None
+    assert side.fold([["IĞDIR"]]) == [["ığdır"]]
 
 
 @pytest.mark.threads

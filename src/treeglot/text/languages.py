@@ -11,6 +11,7 @@ _CODE = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})*", re.IGNORECASE)
 # ISO 639-2 and 639-3 codes of languages that have one of two letters.
 _LONG = {"zho": "zh", "chi": "zh", "cmn": "zh", "eng": "en", "deu": "de", "ger": "de", "fra": "fr", "fre": "fr"}
 _LONG |= {"ita": "it", "jpn": "ja", "tha": "th", "khm": "km", "lao": "lo", "mya": "my", "bur": "my", "cat": "ca"}
+_DOTTED = ("az", "tr")  # their i has a dot in upper case, too; that without one is another letter
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,22 @@ class Language:
         """The code without script and region."""
         return self.code.partition("-")[0]
 
+    def lower(self, text: str) -> str:
+        """A text in lower case.
+
+        >>> Language("tr").lower("IĞDIR, İZMİR"), Language("de").lower("IN")
+        ('ığdır, izmir', 'in')
+        """
+        if self.primary in _DOTTED:
+            text = text.replace("I\u0307", "i").replace("İ", "i").replace("I", "ı")
+        return text.lower()
+
+    def upper(self, letter: str) -> str:
+        """A letter in upper case."""
+        return "İ" if letter == "i" and self.primary in _DOTTED else letter.upper()
+
+
+UNDETERMINED = Language("und")
 
 _PENN = ("n't", "'s", "'re", "'ve", "'ll", "'d", "'m")
 _FRENCH = ("l", "d", "j", "m", "n", "t", "s", "c", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,14 @@ from treeglot.text.side import TextSide
 
 Place = tuple[int, int]
 
-ADDRESS = re.compile(r"(?:https?://|ftp://|www\.)[^\s<>\"]*[^\s<>\".,;:!?)\]}'’”»。，、]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+# A page's address ends before marks of Chinese and Japanese, which have no blank before them. A mailbox begins where no
+# letter is before it, so that each place is tried once.
+_LETTER = r"0-9A-Za-z\u00c0-\u052f"
+ADDRESS = re.compile(
+    r"(?:https?://|ftp://|www\.)[^\s<>\"\u3000-\u303f\uff00-\uff65]*[^\s<>\".,;:!?)\]}'’”»\u3000-\u303f\uff00-\uff65]"
+    rf"|(?<![{_LETTER}._%+-])[{_LETTER}._%+-]+@[{_LETTER}-]+(?:\.[{_LETTER}-]+)+",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -33,10 +41,11 @@ def addresses(text: str) -> list[Place]:
 
 def split_protected(side: TextSide, given: Protected) -> list[Place]:
     """The sentences of a text; none ends within a part that stays."""
-    text = given.text
+    pieces, last = [], 0
     for begin, end in given.places:
-        text = text[:begin] + "x" * (end - begin) + text[end:]
-    return side.split(text)
+        pieces += [given.text[last:begin], "x" * (end - begin)]
+        last = end
+    return side.split("".join([*pieces, given.text[last:]]))
 
 
 def tokenise_protected(side: TextSide, sentences: Sequence[tuple[Protected, Place]], threads: int = 1) -> list[Tokens]:
@@ -45,10 +54,12 @@ def tokenise_protected(side: TextSide, sentences: Sequence[tuple[Protected, Plac
     cuts: list[list[tuple[Place, bool]]] = []  # by sentence: places in the text, and whether they stay
     for given, (begin, end) in sentences:
         at, cut = begin, []
-        for place in given.places:
-            if begin <= place[0] and place[1] <= end:
-                cut += [((at, place[0]), False), (place, True)]
-                at = place[1]
+        for number in range(bisect_left(given.places, (begin, begin)), len(given.places)):
+            place = given.places[number]
+            if place[1] > end:
+                break
+            cut += [((at, place[0]), False), (place, True)]
+            at = place[1]
         cuts.append([*cut, ((at, end), False)])
         pieces += [given.text[a:b] for (a, b), stays in cuts[-1] if not stays]
     found = iter(side.tokenise(pieces, threads))

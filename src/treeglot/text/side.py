@@ -13,7 +13,7 @@ from treeglot import _core
 from treeglot._core import Caser, Segmenter, Spacer, Tokens
 from treeglot.base.errors import UsageError
 from treeglot.base.options import Options, option, required
-from treeglot.text.languages import Language, find_language
+from treeglot.text.languages import UNDETERMINED, Language, find_language
 from treeglot.text.words import ADAPTERS, ICU, LEARNT, broken, normalised, tokenise_icu, tokenise_with
 
 PARTS: dict[str, Any] = {"segmenter": Segmenter, "spacer": Spacer, "caser": Caser}
@@ -110,7 +110,7 @@ class TextSide:
         """Words as the model has them: in lower case, unless the settings keep it."""
         if self.settings.case == "keep":
             return [list(words) for words in sentences]
-        return lowered(sentences)
+        return lowered(sentences, self.language)
 
     def unfold(self, sentences: Sequence[Sequence[str]], threads: int = 1) -> list[list[str]]:
         """The model's words with the case that text has.
@@ -171,7 +171,8 @@ class TextSide:
     def with_output(self, sentences: Sequence[Tokens]) -> TextSide:
         """The same, with spacing and case learnt from sentences that it has tokenised."""
         some = sentences[:MOST_SENTENCES]
-        caser = train_caser([tokens.words for tokens in some]) if self.settings.case == "lower" else None
+        cased = [tokens.words for tokens in some]
+        caser = train_caser(cased, self.language) if self.settings.case == "lower" else None
         return TextSide(self.settings, replace(self.learnt, spacer=Spacer.train(some), caser=caser))
 
 
@@ -193,11 +194,13 @@ def _places(words: Sequence[str]) -> set[tuple[int, int]]:
     return {(end - len(word), end) for word, end in zip(words, ends, strict=True)}
 
 
-def lowered(sentences: Iterable[Sequence[str]]) -> list[list[str]]:
+def lowered(sentences: Iterable[Sequence[str]], language: Language = UNDETERMINED) -> list[list[str]]:
     """Words in lower case, as many as there were."""
-    found = [list(words) for words in sentences]
-    lower = [" ".join(words).lower().split(" ") for words in found]
-    return [low if words else [] for low, words in zip(lower, found, strict=True)]
+    out = []
+    for words in sentences:
+        lower = language.lower(" ".join(words)).split(" ")  # all at once is faster
+        out.append(lower if len(lower) == len(words) else [language.lower(word) for word in words])
+    return out
 
 
 def untokenise(sentences: Sequence[Sequence[str]], language: Language, threads: int = 1) -> list[Tokens]:
@@ -206,11 +209,12 @@ def untokenise(sentences: Sequence[Sequence[str]], language: Language, threads: 
     return _core.join_by_rules(sentences, *rules, language.spaces, threads)
 
 
-def train_caser(sentences: list[list[str]]) -> Caser | None:
+def train_caser(sentences: list[list[str]], language: Language = UNDETERMINED) -> Caser | None:
     """Learn the case of words; None if all of them are in lower case."""
-    lower = lowered(sentences)
+    lower = lowered(sentences, language)
     if lower == sentences:
         return None
     letters = sorted({letter for words in lower for word in words for letter in word})
-    pairs = [(ord(letter), ord(upper)) for letter in letters if len(upper := letter.upper()) == 1 and upper != letter]
+    upper = {letter: language.upper(letter) for letter in letters}
+    pairs = [(ord(low), ord(high)) for low, high in upper.items() if len(high) == 1 and low != high]
     return Caser.train(sentences, lower, pairs)

@@ -30,6 +30,10 @@ from treeglot.text.languages import Language, find_language
 __all__ = ["ADAPTERS", "ICU", "LEARNT", "find_language", "tokenise_icu", "tokenise_with"]
 
 ICU, LEARNT = "icu", "learnt"
+AT_ONCE = 1_000_000  # characters that ICU is given, or more if a line is longer
+SURROGATE = re.compile("[\ud800-\udfff]")
+# Soft hyphens, and what says where text runs to the left: they do not show, and no word is another one for them.
+HIDDEN = re.compile("[\u00ad\u061c\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069]")
 LONGEST = 10_000  # characters that a package is given at a time: Sudachi refuses more than 49,149 bytes
 # What no package may take apart: addresses, tags, numbers, and emoji of several characters.
 WHOLE = re.compile(
@@ -41,19 +45,31 @@ WHOLE = re.compile(
 def broken(texts: Sequence[str], language: Language) -> tuple[str, npt.NDArray[np.int32]]:
     """Sentences as lines of one text, and ICU's boundaries in it.
 
-    What ends a line is a blank within one, and a lone surrogate is U+FFFD: each text remains as long as it is.
+    What ends a line is a blank within one, and a surrogate is U+FFFD: each text remains as long as it is.
     """
     from icu4py.breakers import WordBreaker
 
     text = "\n".join(texts)
     if text.count("\n") != len(texts) - 1:
         text = "\n".join(line.replace("\n", " ") for line in texts)
+    text = without_surrogates(text)
+    found = [np.empty(0, np.int32)]
+    begin = offset = 0  # in characters, and in UTF-16
+    while begin < len(text):  # by whole lines: ICU's boundaries are Python's objects, which take much memory
+        end = text.find("\n", begin + AT_ONCE) + 1 or len(text)
+        segments = list(WordBreaker(text[begin:end], language.primary).segments())
+        found.append(np.array(segments, np.int32)[:, 1] + np.int32(offset))
+        begin, offset = end, int(found[-1][-1])
+    return text, np.concatenate(found)
+
+
+def without_surrogates(text: str) -> str:
+    """A text with U+FFFD for each surrogate, which no file holds; it remains as long as it is."""
     try:
-        breaker = WordBreaker(text, language.primary)
+        text.encode()
     except UnicodeEncodeError:
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        breaker = WordBreaker(text, language.primary)
-    return text, np.array(list(breaker.segments()), np.int32).reshape(-1, 2)[:, 1].copy()
+        return SURROGATE.sub("\ufffd", text)
+    return text
 
 
 def tokenise_icu(texts: Sequence[str], language: Language, threads: int = 1) -> list[Tokens]:
@@ -66,10 +82,15 @@ def tokenise_icu(texts: Sequence[str], language: Language, threads: int = 1) -> 
 
 
 def normalised(sentences: list[Tokens], text: str) -> list[Tokens]:
-    """The same with words in Unicode's form NFC; spans are those of the text as it is."""
-    if unicodedata.is_normalized("NFC", text):
+    """The same with words in Unicode's form NFC, without what does not show; spans are those of the text as it is."""
+    if unicodedata.is_normalized("NFC", text) and not HIDDEN.search(text):
         return sentences
-    return [Tokens(s.text, [unicodedata.normalize("NFC", word) for word in s.words], s.spans) for s in sentences]
+    out = []
+    for sentence in sentences:
+        words = [HIDDEN.sub("", unicodedata.normalize("NFC", word)) for word in sentence.words]
+        shown = [(word, span) for word, span in zip(words, sentence.spans, strict=True) if word]
+        out.append(Tokens(sentence.text, [word for word, _ in shown], [span for _, span in shown]))
+    return out
 
 
 def tokenise_with(adapter: str, texts: Sequence[str]) -> list[Tokens]:
@@ -80,7 +101,7 @@ def tokenise_with(adapter: str, texts: Sequence[str]) -> list[Tokens]:
 
 def _placed(given: str, words_of: Callable[[str], Iterable[str]]) -> Tokens:
     """Words at their places in a text, in form NFC; what the tokeniser left out or changed has no word."""
-    given = given.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    given = without_surrogates(given)
     text, begins = _composed(given)
     found: list[str] = []
     spans: list[tuple[int, int]] = []
