@@ -14,10 +14,11 @@ from treeglot import Alignment, Model, UsageError, load, sample
 from treeglot.base.errors import FormatError
 from treeglot.cli import main
 from treeglot.corpus import Corpus
+from treeglot.decode.translation import place_words
 from treeglot.models import train
 from treeglot.models.kinds import KINDS, find_kind
 from treeglot.models.languages import with_heads
-from treeglot.models.reading import Reader
+from treeglot.models.reading import Reader, shorter
 from treeglot.parse import ParserTraining, adapters, treebank
 from treeglot.parse.train import train_in
 from treeglot.syntax import Tree, write
@@ -229,6 +230,36 @@ def test_endless_sentences_are_translated_in_pieces(hiero: Model) -> None:
     assert max(i for i, _ in found.alignment) == len(text) - 1
 
 
+def test_pieces_end_at_marks() -> None:
+    """Vowel signs, elisions and opening brackets are no marks that end a clause."""
+    words = ["हिन्दी"] * 60 + ["।"] + ["l'", "हिन्दी", "("] * 20
+    first, second = shorter((0, 1), place_words(words))
+    assert len(first[1]) == 61
+    assert len(second[1]) == 60
+
+
+def test_words_that_are_none_are_refused(hiero: Model, c2s: Model) -> None:
+    for model in (hiero, c2s):
+        for words in (["New York", "X"], ["", "我"], ["a\tb"]):
+            found = model.translate(words)
+            assert "is not a token; expected text without blanks" in found.problem
+            assert found.text == ""
+
+
+def test_a_refused_sentence_stays_among_others(hiero: Model) -> None:
+    text = "".join(RAW_SOURCE[:3])
+
+    def translate(inputs: list[Any]) -> list[Any]:
+        return hiero.translator.translate_batch([["a b"] if i == 1 else words for i, words in enumerate(inputs)])
+
+    [found] = hiero.reader.translate(translate, [text])
+    assert "'a b' is not a token" in found.problem
+    assert found.text == f"{RAW_TARGET[0]} {RAW_SOURCE[1]} {RAW_TARGET[2]}"
+    assert len(found.target_tokens) == len(TARGET[0]) + len(SOURCE[1]) + len(TARGET[2])
+    assert found.target_tokens.words[max(j for _, j in found.alignment)] == TARGET[2][-1]
+    assert found.source_tokens.words[max(i for i, _ in found.alignment)] == SOURCE[2][-1]
+
+
 def test_words_pass_as_words(hiero: Model) -> None:
     assert hiero.translate(SOURCE[5]).text == hiero.translate(RAW_SOURCE[5]).text
     assert hiero.translate(["没", "有"]).source_tokens.spans == [(0, 1), (2, 3)]
@@ -265,7 +296,7 @@ def c2s(corpus: Path, pipeline: TextPipeline, tmp_path_factory: pytest.TempPathF
 
 
 ODD = ["", " \n", "。", "x", "\x07\x00", "Das ist Deutsch.", "мир 世界 world \u0635\u0628", "a\ud800b", "<b>", "\u0301"]
-ODD += ["\u202e我\u200d", "\ufeff", "1" * 400]
+ODD += ["\u202e我\u200d", "\ufeff", "1" * 400, "<a\tb>", "<a\x00>"]
 
 
 @pytest.mark.parametrize("kind", ["hiero", "c2s"])

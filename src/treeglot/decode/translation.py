@@ -165,8 +165,8 @@ class Translation(_core.Translation):
         source = target = 0
         for sentence in self.sentences:
             found += [(source + i, target + j) for i, j in links(sentence.best)]
-            source += len(sentence.words)
-            target += len(sentence.best.given_by)
+            source += len(sentence.source_tokens)
+            target += len(sentence.target_tokens)
         return Alignment(found)
 
     @property

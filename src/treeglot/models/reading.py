@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
+import unicodedata
 import warnings
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,11 +25,13 @@ from treeglot.syntax import Dependency, ParseForest, Tree
 from treeglot.text import TextPipeline
 from treeglot.text.numbers import convert_number
 from treeglot.text.protected import Place, Protected, split_protected, tokenise_protected
+from treeglot.text.words import without_surrogates
 
 Given: TypeAlias = Source | Tree | Protected
 
 TRUST = "TREEGLOT_TRUST_PARSERS"
 KEPT = "\ue000"  # a word that stays as it is, for the decoder: of private use, so that no corpus has it
+WORD = re.compile("[^\x00-\x20\x7f\ud800-\udfff]+")  # what the decoder takes as one
 MOST_WORDS = 100  # of a piece that is translated at once: parsing takes cubic time
 
 
@@ -115,7 +120,8 @@ class Reader:
             parts = []
             for _, each in found:
                 translation, target, _ = next(made)
-                parts.append(translation.with_texts(Texts(each, target)))
+                stays = translation.problem and len(found) > 1  # a refused sentence stays as it is among others
+                parts.append(translation.with_texts(Texts(each, each if stays else target)))
             places = [place for place, _ in found]
             spaces = text.target.language.spaces
             out.append(join_translations(source.text, places, parts, spaces, kbest, distinct))
@@ -153,8 +159,10 @@ class Reader:
         return numbers.fold(found, numbers.values(words), numbers.target)
 
     def _parsed(self, sources: Sequence[Any], threads: int) -> list[Source]:
-        wanted = [i for i, source in enumerate(sources) if isinstance(source, str | list) and self.kind.parses]
-        found = dict(zip(wanted, self._parses([_split(sources[i]) for i in wanted], threads), strict=False))
+        given = {i: _split(source) for i, source in enumerate(sources) if isinstance(source, str | list)}
+        # The decoder says what is wrong with a word that is none.
+        wanted = [i for i, words in given.items() if self.kind.parses and all(map(WORD.fullmatch, words))]
+        found = dict(zip(wanted, self._parses([given[i] for i in wanted], threads), strict=False))
         return [self.kind.prepare(found.get(i, source)) for i, source in enumerate(sources)]
 
     def _parses(self, sentences: list[list[str]], threads: int) -> Iterable[Any]:
@@ -184,7 +192,7 @@ def shorter(place: Place, tokens: Tokens) -> list[tuple[Place, Tokens]]:
     while start < len(words):
         stop = min(start + MOST_WORDS, len(words))
         if stop < len(words):
-            marks = (i for i in range(stop, start + MOST_WORDS // 2, -1) if not words[i - 1][-1].isalnum())
+            marks = (i for i in range(stop, start + MOST_WORDS // 2, -1) if _ends_clause(words[i - 1]))
             stop = next(marks, stop)
         begin, end = spans[start][0], spans[stop - 1][1]
         inner = [(a - begin, b - begin) for a, b in spans[start:stop]]
@@ -193,21 +201,22 @@ def shorter(place: Place, tokens: Tokens) -> list[tuple[Place, Tokens]]:
     return out
 
 
+def _ends_clause(word: str) -> bool:
+    """Whether a word is of marks alone, none of which opens a bracket or a quotation."""
+    return all(unicodedata.category(letter) in ("Pd", "Pe", "Pf", "Po") for letter in word)
+
+
 def _text(source: str | Protected) -> Protected:
-    """A text with U+FFFD for lone surrogates, which no file holds."""
+    """A text with U+FFFD for surrogates, which no file holds."""
     given = Protected(source) if isinstance(source, str) else source
-    try:
-        given.text.encode()
-    except UnicodeEncodeError:
-        clean = given.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return dataclasses.replace(given, text=clean)
-    return given
+    return dataclasses.replace(given, text=without_surrogates(given.text))
 
 
 def _kept(source: Protected, place: Place, tokens: Tokens) -> set[int]:
     """The words of a piece of a text that are its protected parts."""
-    spans = [(place[0] + begin, place[0] + end) for begin, end in tokens.spans]
-    return {word for word, span in enumerate(spans) if span in source.places}
+    first, last = (bisect_left(source.places, (at, at)) for at in place)
+    stay = set(source.places[first:last])
+    return {word for word, (begin, end) in enumerate(tokens.spans) if (place[0] + begin, place[0] + end) in stay}
 
 
 def _words(source: Given) -> Any:
@@ -221,7 +230,7 @@ def _words(source: Given) -> Any:
 
 
 def _split(source: str | list[str]) -> list[str]:
-    return tokens(source) if isinstance(source, str) else source
+    return tokens(source.replace("\t", " ")) if isinstance(source, str) else source
 
 
 def _words_of(source: Any) -> list[str]:
