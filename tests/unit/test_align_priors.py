@@ -28,12 +28,14 @@ def test_a_lexicon_decides_what_the_text_does_not(tmp_path: Path) -> None:
         assert str(aligner.align(["a", "b"], ["x", "y"])) == others
         shares = {(s, t): forward for s, t, forward, _ in aligner.lexicon()}
         assert all(shares[pair] > 0.8 for pair in known.items())
-        # It is told once: an update does not add it again.
+        # It is told once: an update neither reads the file nor adds it again.
+        (tmp_path / "words").unlink()
         again = {(s, t): forward for s, t, forward, _ in aligner.update(SAME[:1]).lexicon()}
         assert all(again[pair] > 0.8 for pair in known.items())
         assert _counts(aligner.update([(["z"], ["z"])])) == _counts(aligner)
         aligner.save(tmp_path / "saved")
         assert str(Aligner.load(tmp_path / "saved").align(["a", "b"], ["x", "y"])) == others
+    (tmp_path / "words").write_text("unseen\tword\n")
     with pytest.warns(UserWarning, match="words: no word pair occurs in the text"):
         linked([(["q"], ["r"])], lexicon=str(tmp_path / "words"))
 

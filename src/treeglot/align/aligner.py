@@ -190,11 +190,14 @@ class Aligner:
             yield from self.core.lexicon(first, BATCH)
 
     def update(self, pairs: Iterable[Pair], *, threads: int = 1, report: Tick = lambda done, of: None) -> Aligner:
-        """An aligner that has learnt from more pairs too; it starts from what this one knows, and forgets nothing."""
+        """An aligner that has learnt from more pairs too; it starts from what this one knows, and forgets nothing.
+
+        What a lexicon said is part of that; the file is not read again.
+        """
         if not self.core.can_be_updated:
             raise UsageError("only an aligner trained by the method sampler can be updated")
         corpus = _fill(self.core.new_pairs(LONGEST), pairs)
-        train = ALIGNERS.make(self.facts["method"], self.facts["options"])
+        train = ALIGNERS.make(self.facts["method"], {**self.facts["options"], "lexicon": ""})
         assert not isinstance(train, Eflomal)
         core = train(corpus, threads, "", report, self.core)
         return Aligner(core, self.facts | {"pairs": self.facts["pairs"] + len(corpus)})
