@@ -16,12 +16,14 @@ from small_lm import LM
 from small_table import table
 
 from treeglot import _core
+from treeglot.align import Aligner
 from treeglot.base.errors import FormatError
 from treeglot.decode import SearchOptions, Translator
 from treeglot.graph import Builder
 from treeglot.models import load
 from treeglot.models.model import write_model
 from treeglot.parse import treebank
+from treeglot.parse.parser import ParsingOptions
 from treeglot.rules.hiero import HieroOptions
 from treeglot.sample import read_pairs, split
 from treeglot.syntax import Alignment, Dependency, ParseForest, Tree
@@ -246,6 +248,47 @@ def test_a_decoder_translates_for_all() -> None:
     found, refused = together(lambda i: (i % 3, translator.translate(lines[i % 3]).text), times=20)
     assert refused == 0
     assert all(text == expected[i] for i, text in found)
+
+
+def test_batches_and_finished_searches_for_all() -> None:
+    """Each call has threads of its own; lists and forests are asked of searches that others have ended since."""
+    translator = Translator(table(), {"p": 1.0, "glue": -0.1, "unknown": -5.0}, options=SearchOptions())
+    lines = ["das ist haus", "das Schloss", "haus ist das ist haus"]
+
+    def ask(i: int) -> tuple[list[str], list[str], int]:
+        batch = translator.translate_batch(lines, 3, True, 2)
+        found = translator.translate(lines[i % 3])
+        texts = [hypothesis.text for hypothesis in found.kbest(4)]
+        return [h.text for one in batch for h in one.hypotheses], texts, found.forest().graph.nodes
+
+    expected = [ask(i) for i in range(3)]
+    found, refused = together(lambda i: (i % 3, ask(i)), times=10)
+    assert refused == 0
+    assert all(answer == expected[i] for i, answer in found)
+
+
+def test_a_parser_for_all() -> None:
+    grammar = _core.SplitGrammar.read(
+        [(("s", b"ROOT\t0\t1 [0]\nS\t1\t1 [0]\nA\t2\t1 [0]\n"),
+          ("g", b"ROOT_0 -> S_0 1\nS_0 -> S_0 S_0 0.3\nS_0 -> A_0 0.7\n"), ("l", b"A a [0.5]\nA b [0.1]\n"))]
+    )  # fmt: skip
+    parser, options = _core.SplitParser(grammar, 0), ParsingOptions(threads=2)
+    sentences = [["a", "b", "a"], ["a"], ["b"] * 6]
+
+    def parse(_: int) -> list[str]:
+        return [str(forest.viterbi()) for forest, *_ in parser.forests(sentences, options, 2)]
+
+    expected = parse(0)
+    found, refused = together(parse, times=10)
+    assert (found, refused) == ([expected] * 10 * THREADS, 0)
+
+
+def test_an_aligner_for_all() -> None:
+    pairs = [(["a", "b"], ["c", "d"]), (["a"], ["c"]), (["b", "a"], ["d", "c"])]
+    aligner = Aligner.train(pairs, "sampler", options={"rounds": 4}, threads=2)
+    expected = [str(links) for links in aligner.align_all(pairs)]
+    found, refused = together(lambda _: [str(links) for links in aligner.align_all(pairs, threads=2)], times=10)
+    assert (found, refused) == ([expected] * 10 * THREADS, 0)
 
 
 def test_good_and_bad_requests_from_many_threads(tmp_path: Path) -> None:
