@@ -194,6 +194,8 @@ def test_every_kind_translates_text_after_its_folder_moved(
     assert model.translate(RAW_SOURCE[0]).text == found[0].text
     linked = [one.alignment == pair.alignment for one, pair in zip(found, PAIRS, strict=False)]
     assert sum(linked) >= right * 2 // 3
+    page = model.translate_html(f"<p>{''.join(SOURCE[0][:-1])}<code>{SOURCE[0][1]} Xy</code>。")
+    assert f"<code>{SOURCE[0][1]} Xy</code>" in page  # one word, which no rule and no caser changes
 
 
 def test_words_and_places_on_both_sides(hiero: Model) -> None:
