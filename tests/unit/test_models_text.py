@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -336,12 +337,22 @@ def test_without_a_parser_there_is_a_warning(corpus: Path, pipeline: TextPipelin
         model.translate(RAW_SOURCE[0])
 
 
-def test_markup_is_refused(hiero: Model) -> None:
-    from dataclasses import replace
-
+def test_markup_gives_translations(hiero: Model, c2s: Model) -> None:
     marked = hiero.with_search(replace(hiero.translator.options, markup=True))
-    with pytest.raises(UsageError, match="markup is for words"):
-        marked.translate(RAW_SOURCE[0])
+    plain = hiero.translate(RAW_SOURCE[3])
+    assert marked.translate(RAW_SOURCE[3]).text == plain.text
+    words = SOURCE[3]
+    line = "".join(words[:2]) + '<x translation="{}">' + words[2] + "</x>" + "".join(words[3:])
+    assert marked.translate(line.format("qq ww ee||fan")).text == plain.text
+    found = marked.translate(line.format("McFan &amp; co"))
+    assert found.text == plain.text.replace("fan", "McFan & co")
+    assert found.source == RAW_SOURCE[3]
+    assert found.source_tokens.words == words
+    assert [found.text[a:b] for a, b in found.target_tokens.spans] == found.target_tokens.words
+    with pytest.raises(UsageError, match="'<b>' is not markup; expected <x translation"):
+        marked.translate("<b>")
+    with pytest.raises(UsageError, match="markup is for models of strings such as hiero; a c2s model takes parses"):
+        c2s.with_search(replace(c2s.translator.options, markup=True)).translate(RAW_SOURCE[0])
 
 
 def test_the_command_translates_text(hiero: Model, tmp_path: Path) -> None:

@@ -115,19 +115,17 @@ class Model:
                 raise UsageError(f"constraints on a text of {len(sources)} sentences; expected one")
             return own.translate_batch(sources)
 
-        self._refuse_markup()
-        return self.reader.translate(alone, [source])[0]
+        return self.reader.translate(alone, [source], markup=self._markup())[0]
 
     def translate_batch(
         self, sources: Iterable[Given], kbest: int = 1, distinct: bool = False, threads: int = 1
     ) -> list[Translation]:
         """Translate texts or sentences; the result is the same for any number of threads."""
-        self._refuse_markup()
 
         def together(inputs: list[Source]) -> list[Translation]:
             return self.translator.translate_batch(inputs, kbest, distinct, threads)
 
-        return self.reader.translate(together, sources, threads, kbest, distinct)
+        return self.reader.translate(together, sources, threads, kbest, distinct, self._markup())
 
     def translate_html(self, text: str, *, threads: int = 1) -> str:
         """Translate a page or a piece of HTML in place: tags stay, and inline ones go with their words."""
@@ -165,9 +163,11 @@ class Model:
 
         return all_rules(self.translator)
 
-    def _refuse_markup(self) -> None:
-        if self.text is not None and self.translator.options.markup:
-            raise UsageError("markup is for words that blanks part; this model takes text")
+    def _markup(self) -> bool:
+        """Whether strings may say how parts of them are translated."""
+        if self.text is not None and self.translator.options.markup and find_kind(self.kind).parses:
+            raise UsageError(f"markup is for models of strings such as hiero; a {self.kind} model takes parses")
+        return self.translator.options.markup
 
     def with_weights(self, weights: Mapping[str, float]) -> Model:
         """The same model with other weights: tables and language models are shared."""

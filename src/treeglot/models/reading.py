@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -24,10 +25,12 @@ from treeglot.parse.protocol import Parser
 from treeglot.syntax import Dependency, ParseForest, Tree
 from treeglot.text import TextPipeline
 from treeglot.text.numbers import convert_number
-from treeglot.text.protected import Place, Protected, split_protected, tokenise_protected
+from treeglot.text.protected import Place, Protected, read_markup, split_protected, tokenise_protected
+from treeglot.text.side import lowered
 from treeglot.text.words import without_surrogates
 
 Given: TypeAlias = Source | Tree | Protected
+Kept: TypeAlias = dict[int, tuple[str, ...]]  # words of a sentence, with the translations that are given for them
 
 TRUST = "TREEGLOT_TRUST_PARSERS"
 KEPT = "\ue000"  # a word that stays as it is, for the decoder: of private use, so that no corpus has it
@@ -82,16 +85,18 @@ class Reader:
         threads: int = 1,
         kbest: int = 1,
         distinct: bool = False,
+        markup: bool = False,
     ) -> list[Translation]:
         """Translate texts, documents, lists of words and parses; `translate` takes what a decoder takes.
 
-        `kbest` and `distinct` say what its lists are, for texts of several sentences.
+        `kbest` and `distinct` say what its lists are, for texts of several sentences. With `markup` a string may say
+        how parts of it are translated.
         """
         text = self.text
         if text is None:
             inputs, _ = self.ready([_words(source) for source in sources], threads)
             return translate(inputs)
-        given = [_text(source) if isinstance(source, str | Protected) else _words(source) for source in sources]
+        given = [_text(source, markup) if isinstance(source, str | Protected) else _words(source) for source in sources]
         spans = [split_protected(text.source, source) if isinstance(source, Protected) else None for source in given]
         parts_of = [(source, place) for source, found in zip(given, spans, strict=True) for place in found or ()]
         tokens = iter(tokenise_protected(text.source, parts_of, threads))
@@ -100,7 +105,7 @@ class Reader:
             for found in spans
         ]
         units: list[Any] = []
-        kept: dict[int, set[int]] = {}  # by unit: the words that stay as they are
+        kept: dict[int, Kept] = {}  # by unit: the words that stay as they are, or whose translations are given
         for source, found in zip(given, sentences, strict=True):
             for place, each in found or ():
                 if source.places and (stay := _kept(source, place, each)):
@@ -109,7 +114,7 @@ class Reader:
             units += [source] if found is None else []
         inputs, surface = self.ready(units, threads, kept)
         found_all = translate(inputs)
-        targets = _to_text(text, found_all, surface, threads)
+        targets = _to_text(text, found_all, surface, kept, threads)
         made = iter(zip(found_all, targets, surface, strict=True))
         out = []
         for source, found in zip(given, sentences, strict=True):
@@ -128,11 +133,12 @@ class Reader:
         return out
 
     def ready(
-        self, sources: Sequence[Any], threads: int = 1, kept: Mapping[int, Iterable[int]] | None = None
+        self, sources: Sequence[Any], threads: int = 1, kept: Mapping[int, Kept] | None = None
     ) -> tuple[list[Source], list[list[str]]]:
         """What the decoder takes for words and parses, and their words with the case that they were given in.
 
-        `kept` has the words of some sentences that stay as they are: no rule knows what the decoder is given for them.
+        `kept` has the words of some sentences that stay as they are, or whose translations are given: no rule knows
+        what the decoder is given for them.
         """
         parsed = self._parsed(sources, threads)
         if self.text is None:
@@ -144,7 +150,22 @@ class Reader:
         for number, places in (kept or {}).items():
             for place in places:
                 folded[number][place] = KEPT
-        return [with_words(each, words) for each, words in zip(parsed, folded, strict=True)], surface
+        out = [with_words(each, words) for each, words in zip(parsed, folded, strict=True)]
+        for number, places in (kept or {}).items():
+            if any(places.values()):
+                out[number] = self._marked(folded[number], places)
+        return out, surface
+
+    def _marked(self, words: Sequence[str], given: Kept) -> str:
+        """A sentence as a line with markup, for the decoder."""
+        assert self.text is not None
+        line = [escape(word) for word in words]
+        for place, choices in given.items():
+            if choices:
+                targets = self.text.target.fold(each.words for each in self.text.target.tokenise(choices))
+                found = escape("||".join(" ".join(target) for target in targets))
+                line[place] = f'<x translation="{found}">{line[place]}</x>'
+        return " ".join(line)
 
     def target_words(self, text: str, source: Given) -> list[str]:
         """The words of a text in the target language, as rules have them when they translate this source sentence."""
@@ -206,17 +227,18 @@ def _ends_clause(word: str) -> bool:
     return all(unicodedata.category(letter) in ("Pd", "Pe", "Pf", "Po") for letter in word)
 
 
-def _text(source: str | Protected) -> Protected:
+def _text(source: str | Protected, markup: bool) -> Protected:
     """A text with U+FFFD for surrogates, which no file holds."""
-    given = Protected(source) if isinstance(source, str) else source
+    given = source if isinstance(source, Protected) else read_markup(source) if markup else Protected(source)
     return dataclasses.replace(given, text=without_surrogates(given.text))
 
 
-def _kept(source: Protected, place: Place, tokens: Tokens) -> set[int]:
-    """The words of a piece of a text that are its protected parts."""
+def _kept(source: Protected, place: Place, tokens: Tokens) -> Kept:
+    """The words of a piece of a text that are its protected parts, with the translations that are given for them."""
     first, last = (bisect_left(source.places, (at, at)) for at in place)
     stay = set(source.places[first:last])
-    return {word for word, (begin, end) in enumerate(tokens.spans) if (place[0] + begin, place[0] + end) in stay}
+    spans = [(place[0] + begin, place[0] + end) for begin, end in tokens.spans]
+    return {word: source.given.get(span, ()) for word, span in enumerate(spans) if span in stay}
 
 
 def _words(source: Given) -> Any:
@@ -253,10 +275,13 @@ def with_words(source: Source, words: list[str]) -> Source:
     return words
 
 
-def _to_text(text: TextPipeline, found: list[Translation], surface: list[list[str]], threads: int) -> list[Tokens]:
+def _to_text(
+    text: TextPipeline, found: list[Translation], surface: list[list[str]], kept: Mapping[int, Kept], threads: int
+) -> list[Tokens]:
     """The text of the best hypotheses.
 
     Words that passed through have the case that the source gave them, and numbers the form of the target language.
+    Translations that were given have their own case.
     """
     languages = text.source.language, text.target.language
     given = [tokens(one.best.text) for one in found]
@@ -266,9 +291,21 @@ def _to_text(text: TextPipeline, found: list[Translation], surface: list[list[st
     for translation, words, source in zip(found, cased, surface, strict=True):
         if translation.best.features.get("unknown"):
             for word, place in passed(translation):
-                kept = translation.words[word] == KEPT
-                words[place] = source[word] if kept else convert_number(source[word], *languages)
+                stays = translation.words[word] == KEPT
+                words[place] = source[word] if stays else convert_number(source[word], *languages)
+    for number, given_words in kept.items():
+        for choice in (choice for choices in given_words.values() for choice in choices):
+            _recase(cased[number], text.target.tokenise([choice])[0].words)
     return text.target.detokenise(cased, threads)
+
+
+def _recase(words: list[str], given: Sequence[str]) -> None:
+    """Give words that are in a row the case that they were given in."""
+    wanted = lowered([given])[0]
+    own = lowered([words])[0]
+    for place in range(len(own) - len(wanted) + 1):
+        if wanted and own[place : place + len(wanted)] == wanted:
+            words[place : place + len(wanted)] = given
 
 
 def passed(translation: Translation) -> Iterable[tuple[int, int]]:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import unescape
 
 from treeglot._core import Tokens
+from treeglot.base.errors import UsageError
 from treeglot.text.side import TextSide
 
 Place = tuple[int, int]
 
+_MARKED = re.compile(r"""<(\w+)\s+translation="([^"<>]*)"\s*>([^<>]*)</\1\s*>""")
+_TAG = re.compile(r"<(?=[\w/])")
 # A page's address ends before marks of Chinese and Japanese, which have no blank before them. A mailbox begins where no
 # letter is before it, so that each place is tried once.
 _LETTER = r"0-9A-Za-z\u00c0-\u052f"
@@ -24,10 +28,40 @@ ADDRESS = re.compile(
 
 @dataclass(frozen=True)
 class Protected:
-    """A text, and the characters in it that pass as one word each; the places are in order and share nothing."""
+    """A text, and the characters in it that pass as one word each; the places are in order and share nothing.
+
+    `given` has the translations of each place, of which the model chooses one; without any it stays as it is.
+    """
 
     text: str
     places: tuple[Place, ...] = ()
+    given: Mapping[Place, tuple[str, ...]] = field(default_factory=dict)
+
+
+def read_markup(line: str) -> Protected:
+    """Text in which `<x translation="the house||house">das Haus</x>` says how a part is translated.
+
+    >>> read_markup('Siehe <x translation="Berne||Bern">Bern</x> &amp; 1 < 2').given
+    {(6, 10): ('Berne', 'Bern')}
+    >>> read_markup("a <b>c</b>")
+    Traceback (most recent call last):
+    treeglot.base.errors.UsageError: '<b>c</b>' is not markup; expected <x translation="…">…</x>
+    """
+    text, at = "", 0
+    given: dict[Place, tuple[str, ...]] = {}
+    for match in (*_MARKED.finditer(line), None):
+        between = line[at : len(line) if match is None else match.start()]
+        if odd := _TAG.search(between):
+            raise UsageError(f'{between[odd.start() :][:40]!r} is not markup; expected <x translation="…">…</x>')
+        text += unescape(between)
+        if match is not None:
+            inside = unescape(match[3])
+            place = len(text) + len(inside) - len(inside.lstrip()), len(text) + len(inside.rstrip())
+            if place[0] < place[1]:
+                given[place] = tuple(" ".join(unescape(one).split()) for one in match[2].split("||"))
+            text += inside
+            at = match.end()
+    return Protected(text, tuple(given), given)
 
 
 def addresses(text: str) -> list[Place]:
