@@ -37,7 +37,9 @@ Entries entries_of(const SentencePairs& pairs, const std::vector<LexiconEntry>& 
   Entries out;
   for (const LexiconEntry& entry : lexicon) {
     const Symbol source = pairs.source_words().find(entry.source), target = pairs.target_words().find(entry.target);
-    if (source != Symbols::kNone && target != Symbols::kNone) out[source][target] += static_cast<float>(entry.weight);
+    if (source == Symbols::kNone || target == Symbols::kNone) continue;
+    float& weight = out[source][target];
+    weight = std::max(weight, static_cast<float>(entry.weight));
   }
   return out;
 }

@@ -99,8 +99,10 @@ void add_priors(const Cells& cells, const Aligner* before, const LinkPriors& pri
 
 void SamplerOptions::check() const {
   if (chains < 1 || rounds < 0 || level < 1 || level > 3 || !(null > 0.0 && null < 1.0) || !(lexical > 0.0) ||
-      !(priors.cognates >= 0.0) || !(priors.stems >= 0.0) || priors.stem_letters < 1)
-    throw std::invalid_argument("a sampler has at least one chain, a level of 1 to 3, and priors above 0");
+      !(priors.cognates >= 0.0 && priors.cognates <= 1000) || !(priors.stems >= 0.0 && priors.stems <= 1000) ||
+      priors.stem_letters < 1)
+    throw std::invalid_argument(
+        "a sampler has at least one chain, a level of 1 to 3, priors above 0, and links of 0 to 1,000");
 }
 
 int sampler_rounds(std::size_t pairs) {

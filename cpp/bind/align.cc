@@ -309,7 +309,7 @@ void bind_align(nb::module_& m) {
          const std::string& folder, const Watch& watch) {
         std::vector<LexiconEntry> known;
         for (const auto& [source, target, weight] : lexicon) {
-          if (!(weight >= 0 && std::isfinite(weight))) throw nb::value_error("expected weights of at least 0");
+          if (!(weight >= 0 && weight <= 1000)) throw nb::value_error("expected weights of 0 to 1,000");
           known.push_back({source, target, weight});
         }
         const auto chosen = read_options<SamplerOptions>(options);

@@ -44,7 +44,7 @@ def _counts(aligner: Aligner) -> list[tuple[str, str, float]]:
     return [(s, t, round(forward, 4)) for s, t, forward, _ in aligner.lexicon() if s != "z"]
 
 
-@pytest.mark.parametrize("line", ["a", "a\t", "a\tb\tc", "a\tb\t-1", "a\tb\t1\t2", "", "a\tb\tnan"])
+@pytest.mark.parametrize("line", ["a", "a\t", "a\tb\tc", "a\tb\t-1", "a\tb\t1\t2", "", "a\tb\tnan", "a\tb\t1001"])
 def test_a_bad_lexicon_is_refused(line: str, tmp_path: Path) -> None:
     (tmp_path / "words").write_text(f"a\tb\na\tc\t2.5\n{line}\n")
     with pytest.raises(FormatError, match=r"words:3: .* is no word pair; expected SOURCE TAB TARGET"):

@@ -21,6 +21,7 @@ Sentences: TypeAlias = Sequence[Sequence[str]]
 Tick: TypeAlias = Callable[[int, int], None]  # so many rounds are done, of so many
 
 LONGEST = 200  # words; longer sentences are not aligned: the cells of a pair grow with the square
+MOST_LINKS = 1000  # that a prior counts as: sums of them must fit what the core counts with
 LEVELS = {"ibm1": 1, "hmm": 2, "fertility": 3}
 
 
@@ -49,9 +50,13 @@ def sampler(
     null: Annotated[float, "probability of a word without a link", Range(above=0, below=1)] = 0.2,
     lexical: Annotated[float, "Dirichlet prior of translations; smaller: fewer a word", Range(above=0)] = 0.001,
     lexicon: Annotated[str, "file of known word pairs: source, target and, if need be, links between tabs"] = "",
-    lexicon_links: Annotated[float, "links that a pair of the lexicon counts as", Range(above=0, most=1e6)] = 1.0,
-    cognates: Annotated[float, "links that identical words count as; similar ones fewer", Range(least=0, most=1e6)] = 0,
-    stems: Annotated[float, "links that words count as whose stems are linked", Range(least=0, most=1e6)] = 0,
+    lexicon_links: Annotated[
+        float, "links that a pair of the lexicon counts as", Range(above=0, most=MOST_LINKS)
+    ] = 1.0,
+    cognates: Annotated[
+        float, "links that identical words count as; similar ones fewer", Range(least=0, most=MOST_LINKS)
+    ] = 0,
+    stems: Annotated[float, "links that words count as whose stems are linked", Range(least=0, most=MOST_LINKS)] = 0,
     stem_letters: Annotated[int, "first letters of a word that are its stem", Range(least=1, most=100)] = 4,
     seed: Annotated[int, "seed of the chains", Range(least=0, most=MOST_SEED)] = 1,
 ) -> Trainer:
@@ -80,8 +85,8 @@ def read_lexicon(path: PathLike, links: float = 1.0) -> list[tuple[str, str, flo
             weight = float(more[0]) if more else links
         except ValueError:
             weight = -1.0
-        if not source or not target or len(more) > 1 or not 0 < weight < 1e6:
-            expected = "expected SOURCE TAB TARGET, and perhaps a number of links above 0"
+        if not source or not target or len(more) > 1 or not 0 < weight <= MOST_LINKS:
+            expected = f"expected SOURCE TAB TARGET, and perhaps a number of links above 0, at most {MOST_LINKS}"
             raise FormatError(str(path), number, f"{line!r} is no word pair; {expected}")
         out.append((source, target, weight))
     return out
