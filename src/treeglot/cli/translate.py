@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
@@ -18,6 +19,7 @@ from treeglot.cli.parameters import FILE, set_values
 from treeglot.cli.show import index_range
 
 if TYPE_CHECKING:
+    from treeglot.decode import Translation
     from treeglot.decode.translator import Source
     from treeglot.models import Model
 
@@ -66,6 +68,10 @@ def translate(
         typer.Option(help="Write the outputs' dependency trees, if the model makes them: CoNLL-U or CoNLL-X."),
         FILE,
     ] = None,
+    abstain: Annotated[
+        float | None,
+        typer.Option(help="Leave out translations whose confidence is below this.", metavar="P", min=0, max=1),
+    ] = None,
     document: Annotated[
         bool, typer.Option("--document", help="Translate the file in place; said by the suffix, but for .txt.")
     ] = False,
@@ -90,21 +96,28 @@ def translate(
     if options != loaded.translator.options:
         loaded = loaded.with_search(options)
     if document or (format is None and is_document(source)):
-        others = (format, markup, dependencies, resume, index != "1-")
+        others = (format, markup, dependencies, resume, index != "1-", abstain)
         if any(others) or output != Output(output.out, threads=output.threads):
             raise UsageError(f"{source} is a document, which is translated whole; expected --out and --threads alone")
         with shown_warnings():
             loaded.translate_file(source, output.out, threads=output.threads)
         return
-    key = _key(loaded, source, output.out, format, index, output.as_json, output.trace) if resume else ""
+    key = _key(loaded, source, output.out, format, index, output.as_json, output.trace, abstain) if resume else ""
     output = replace(output, dependencies=dependencies, key=key)
     if dependencies is not None and not loaded.translator.makes_trees:
         raise UsageError("the model makes no dependency trees: --dependencies is for those that do, such as c2d")
+    batch: Callable[..., list[Translation]] = loaded.translate_batch
+    if abstain is not None:
+        from treeglot.models.confidence import translate_sure
+
+        if loaded.translator.judge is None:
+            raise UsageError(f"{model} has no confidence.json; expected `treeglot confidence` before --abstain")
+        batch = partial(translate_sure, loaded, abstain)
     first, last = index_range(index)
     sources = loaded.read(source, format)
     chosen = islice(_lines(sources) if markup else sources, first - 1, last)
     with shown_warnings():
-        run(loaded.translator, chosen, source, output, first, loaded.translate_batch)
+        run(loaded.translator, chosen, source, output, first, batch)
 
 
 def _key(model: Model, source: Path, out: Path, *more: object) -> str:

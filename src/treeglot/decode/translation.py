@@ -7,12 +7,14 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from heapq import heappop, heappush
 from itertools import accumulate, pairwise
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from treeglot import _core
 from treeglot._core import Derivation, Hypergraph, Hypothesis, Tokens
+from treeglot.decode.confidence import Confidence
 from treeglot.graph.arrays import Floats, floats
 from treeglot.syntax import Alignment, Dependency
 
@@ -87,6 +89,15 @@ class More(Protocol):
 
     def forest(self, of: Translation, margin: float) -> SearchForest:
         """All of them."""
+        ...
+
+
+@runtime_checkable
+class Judge(Protocol):
+    """What says how sure a translation is."""
+
+    def confidence(self, of: Translation) -> Confidence:
+        """Of the translation and of its words."""
         ...
 
 
@@ -203,6 +214,34 @@ class Translation(_core.Translation):
         raises ValueError.
         """
         return self._asked().forest(self, margin) if self.hypotheses or self.problem else SearchForest.of(None)
+
+    @property
+    def confidence(self) -> float:
+        """The calibrated probability that the translation is good; of several sentences, that of the least sure.
+
+        Good is a chrF of at least the median of the sentences that `treeglot confidence` was given.
+        """
+        return min((each._confidence.sentence for each in self.sentences), default=1.0)
+
+    @property
+    def word_confidence(self) -> tuple[float, ...]:
+        """The calibrated probabilities that a reference has each of the `target_tokens`."""
+        return tuple(p for each in self.sentences for p in each._confidence.words)
+
+    @cached_property
+    def _confidence(self) -> Confidence:
+        if not self.hypotheses:
+            return Confidence(0.0 if self.problem else 1.0, ())
+        judge = self._asked()
+        if not isinstance(judge, Judge):
+            raise ValueError("translations by other decoders' files have no confidence; expected those of a model")
+        return judge.confidence(self)
+
+    def left_out(self, note: str) -> Translation:
+        """The same without an output, and with a note why."""
+        notes = (*self.notes, note)
+        found = _core.Translation(self.given, self.words, [], self.problem, notes, self.tree, self.seconds)
+        return Translation(found, self._more, self._source)
 
     def _asked(self) -> More:
         if len(self.sentences) > 1:

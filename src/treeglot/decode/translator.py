@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from treeglot import _core
 from treeglot._core import Hypothesis
 from treeglot.base.errors import OptionError
+from treeglot.decode.confidence import LIST, PROBABILITIES, Confidence, ConfidenceModel
 from treeglot.decode.consensus import ConsensusOptions, ranked
 from treeglot.decode.matchers import Setup, match_strings
 from treeglot.decode.search import SearchOptions
@@ -46,6 +48,7 @@ class Translator:
         self.setup = setup
         self.prefix = prefix
         self.weights = dict(weights)
+        self.judge: ConfidenceModel | None = None  # what says how sure a translation is
         self._features = features = _core.FeatureSet(table, prefix)
         if lm is not None:
             features.add_ngram(lm.core)
@@ -63,11 +66,15 @@ class Translator:
 
     def with_weights(self, weights: Mapping[str, float]) -> Translator:
         """The same with other weights: the table and the language model are shared."""
-        return Translator(self.table, weights, self.lm, self.options, self.setup, prefix=self.prefix)
+        return self._judged(Translator(self.table, weights, self.lm, self.options, self.setup, prefix=self.prefix))
 
     def with_search(self, options: SearchOptions) -> Translator:
         """The same, searched otherwise."""
-        return Translator(self.table, self.weights, self.lm, options, self.setup, prefix=self.prefix)
+        return self._judged(Translator(self.table, self.weights, self.lm, options, self.setup, prefix=self.prefix))
+
+    def _judged(self, other: Translator) -> Translator:
+        other.judge = self.judge
+        return other
 
     @property
     def features(self) -> list[str]:
@@ -129,6 +136,23 @@ class Translator:
         None for local rules, and where the search kept no other.
         """
         return self._decoder.runners_up(of)
+
+    def confidence(self, of: Translation) -> Confidence:
+        """How sure a translation and its words are; its k-best list is searched unless it has one."""
+        if self.judge is None:
+            raise ValueError("the model has no confidence.json; expected `treeglot confidence` before")
+        whole = len(of.hypotheses) >= LIST and len({h.text for h in of.hypotheses}) == len(of.hypotheses)
+        hypotheses = of.hypotheses if whole else self.kbest(of, LIST, True)
+        return self.judge.estimate(len(of.words), hypotheses[:LIST], self.rule_scores)
+
+    def rule_scores(self, rule: int) -> list[float]:
+        """The logarithms of a rule's probabilities, as far as the table has them."""
+        values = self.table.rule(rule)[3]
+        return [values[at] for at in self._probabilities]
+
+    @cached_property
+    def _probabilities(self) -> list[int]:
+        return [self.table.features.index(name) for name in PROBABILITIES if name in self.table.features]
 
     def kbest(self, of: Translation, size: int, distinct: bool = False) -> tuple[Hypothesis, ...]:
         """The best hypotheses of a translation that was made here."""

@@ -6,6 +6,7 @@
     weights.txt     a line `name value` for each feature
     text.toml       how text becomes words and words text, with the files of treeglot.text.pipeline; or none
     parser          the parser's grammar, or the file of another parser's model; or none
+    confidence.json how sure its translations are, learnt from sentences with references; or none
     provenance.bin  the sentence pairs that the rules come from; or none
     training.json   the version, the languages and digests of the training data
 
@@ -32,6 +33,8 @@ from treeglot.base.files import PathLike, write_binary
 from treeglot.base.options import Options, in_file, load_options, option, required
 from treeglot.base.toml import format_value
 from treeglot.decode import SearchOptions, Translation, Translator
+from treeglot.decode.confidence import FILE as CONFIDENCE
+from treeglot.decode.confidence import ConfidenceModel
 from treeglot.decode.constraints import Constraints
 from treeglot.decode.translator import Source
 from treeglot.decode.weights import read_weights, write_weights
@@ -44,6 +47,7 @@ from treeglot.text.pipeline import TEXT_FILE
 from treeglot.text.side import PARTS
 
 if TYPE_CHECKING:
+    from treeglot.models.complete import Completion
     from treeglot.models.explain import Explanation
     from treeglot.rules.provenance import Provenance
 
@@ -148,6 +152,12 @@ class Model:
 
         return explain(self, source, instead, examples)
 
+    def complete(self, source: Given, prefix: str) -> Completion:
+        """The best rest of a translation whose beginning is given (docs/why.md)."""
+        from treeglot.models.complete import complete
+
+        return complete(self, source, prefix)
+
     @cached_property
     def provenance(self) -> Provenance | None:
         """The sentence pairs that its rules come from, if it was trained with provenance."""
@@ -214,6 +224,8 @@ def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
     table = _core.RuleTable.open(os.fspath(rules))
     setup = kind.matcher(*load_artefacts(folder, kind.source_heads, kind.dependency_models))
     translator = Translator(table, read_weights(weights), ngram, file.search, setup)
+    if (folder / CONFIDENCE).is_file():
+        translator.judge = ConfidenceModel.load(folder / CONFIDENCE)
     text = TextPipeline.load((folder / file.text).parent) if file.text else None
     parser = partial(open_model_parser, folder, file.parser, trust_parser) if file.parser else None
     return Model(folder, file, translator, Reader(kind, text, parser))
@@ -225,7 +237,7 @@ def _refuse_links(folder: Path, file: ModelFile) -> None:
     given[file.parser.rpartition(":")[2]] = "parser"
     text = (folder / file.text).parent.relative_to(folder) if file.text else Path()
     learnt = [str(text / f"{side}.{part}") for side in ("source", "target") for part in PARTS]
-    for name in (*given, SOURCE_HEADS, PROVENANCE, *DEPENDENCY_MODELS.values(), *learnt):
+    for name in (*given, SOURCE_HEADS, PROVENANCE, CONFIDENCE, *DEPENDENCY_MODELS.values(), *learnt):
         for path in (folder / name, *(folder / name).rglob("*")) if name else ():
             if not path.resolve().is_relative_to(folder.resolve()):
                 what = f"{given[name]} is {name!r}" if name in given else f"has {name!r}"

@@ -1,0 +1,48 @@
+"""The share of references that the rules of models can give: forced decoding.
+
+python bench/reachable.py SOURCE REFERENCES MODEL ... [--threads 2]
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+import treeglot
+from treeglot.base.files import read_lines
+from treeglot.decode.constraints import Constraints
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("source", help="sentences; with .tree.xz or .forest.xz for kinds that need parses")
+    parser.add_argument("references")
+    parser.add_argument("models", nargs="+", type=Path)
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    references = list(read_lines(options.references))
+    suffixes = {"source": "", "source_trees": ".tree.xz", "source_forests": ".forest.xz"}
+    print("| | references reached | words in the largest parts | longest reached | ms a sentence |")
+    print("|---|---|---|---|---|")
+    for folder in options.models:
+        model = treeglot.load(folder)
+        wanted = treeglot.models.kinds.find_kind(model.kind).translates
+        suffix = next(suffixes[name] for name in wanted if name in suffixes)
+        sources = model.reader.ready([*model.read(Path(options.source + suffix))])[0]
+        constraints = [Constraints(exactly=line).core(str.split) for line in references]
+        start = time.process_time()
+        found = model.all_rules.translate_batch(sources, threads=options.threads, constraints=constraints)
+        took = (time.process_time() - start) / len(sources)
+        reached = [bool(one.hypotheses) for one in found]
+        covered = words = 0
+        for source, line, whole in list(zip(sources, references, reached, strict=True))[:200]:
+            target = line.split(" ")
+            parts = [(0, len(target))] if whole else [e for _, e, _ in model.all_rules.reached(source, target)]
+            covered += sum(end - begin for begin, end in parts)
+            words += len(target)
+        longest = max((len(line.split(" ")) for line, one in zip(references, reached, strict=True) if one), default=0)
+        share = sum(reached) / len(reached)
+        print(f"| `{model.kind}` | {share:.1%} | {covered / words:.1%} | {longest} | {1e3 * took:.1f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

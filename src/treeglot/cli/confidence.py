@@ -1,0 +1,37 @@
+"""`treeglot confidence`: how sure a model is of its translations, learnt from sentences with references."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def confidence(
+    model: Annotated[Path, typer.Argument(help="The model's folder.")],
+    source: Annotated[Path, typer.Argument(help="Sentences, forests or trees, as for translate.")],
+    references: Annotated[Path, typer.Option("--refs", help="Their translations, a line each.")],
+    format: Annotated[
+        str | None,
+        typer.Option("--from", help="The format of the input, if its suffix does not say.", metavar="FORMAT"),
+    ] = None,
+    threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
+) -> None:
+    """Learn how sure a model is, from sentences that it was not trained on, and keep that in its folder.
+
+    Afterwards translations have a confidence, and translate --abstain leaves out uncertain ones. Do it again after
+    tuning: the weights count.
+    """
+    from treeglot.base.files import read_lines
+    from treeglot.cli.output import say, shown_warnings
+    from treeglot.models import load
+    from treeglot.models.confidence import fit_confidence
+
+    with shown_warnings():
+        loaded = load(model)
+        fitted = fit_confidence(loaded, list(loaded.read(source, format)), list(read_lines(references)), threads)
+    say(
+        f"{fitted.sentences:,} sentences, {fitted.words:,} words; ROC area, in halves fitted on each other: "
+        f"sentences {fitted.sentence_area:.3f}, words {fitted.word_area:.3f}"
+    )
