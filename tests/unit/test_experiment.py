@@ -203,12 +203,11 @@ def test_a_default_that_changes_is_another_setting(
 def test_default_weights_and_aligners_are_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = settings(tmp_path, RECIPE)
     monkeypatch.setitem(WEIGHTS, "lm", 0.25)
-    defaults = ("fertility", 4, 0, 0.3, 0.001, 1)
+    defaults = tuple(0.3 if value == 0.2 else value for value in ALIGNERS["sampler"].__defaults__)
     monkeypatch.setattr(ALIGNERS["sampler"], "__defaults__", defaults)
     after = settings(tmp_path, RECIPE)
     assert [step for step in before if before[step] != after[step]] == ["align", "train hiero"]
-    names = ("model", "chains", "rounds", "null", "lexical", "seed")
-    assert after["align"]["options"] == dict(zip(names, defaults, strict=True))
+    assert after["align"]["options"] == before["align"]["options"] | {"null": 0.3}
 
 
 def test_what_is_not_the_same_is_said_of_tables_too() -> None:
@@ -346,7 +345,7 @@ def test_files_that_a_kind_wants(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="unknown option of \\[search\\] 'pops'"):
         steps_of(load_recipe(recipe))
     recipe.write_text(RECIPE.replace("[lm]", "[align]\noptions = { samplers = 3 }\n[lm]"))
-    with pytest.raises(UsageError, match="align: unknown option 'samplers'; known: chains,"):
+    with pytest.raises(UsageError, match=r"align: unknown option 'samplers'; .*known: chains,"):
         steps_of(load_recipe(recipe))
     recipe.write_text(RECIPE.replace("restarts = 1,", "restart = 1,"))
     with pytest.raises(UsageError, match=r"^tune: unknown option 'restart'; did you mean 'restarts'"):
@@ -409,12 +408,12 @@ def test_a_head_table_of_ones_own_counts_by_its_content(corpus: Path, tmp_path: 
 
 
 def test_no_other_option_of_a_recipe_is_a_file() -> None:
-    """Files in options of aligners and methods would enter their steps' keys by name."""
+    """A file in an option must be an input of its step, as an aligner's lexicon is; else its name alone would count."""
     tuners: list[Any] = [METHODS[name] for name in METHODS]
     aligners: list[Any] = [ALIGNERS[name] for name in ALIGNERS]
     named = {option.name for schema in (*tuners, *aligners) for option in options_of(schema) if "file" in option.help}
     paths = {option.name for schema in (*tuners, *aligners) for option in options_of(schema) if option.type is Path}
-    assert named == paths == set()
+    assert (named, paths) == ({"lexicon"}, set())
     assert {
         option.name for kind in KINDS.values() for option in options_of(kind.options) if option.names is not None
     } == {"source_heads", "target_heads"}
