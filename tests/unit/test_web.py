@@ -121,6 +121,22 @@ def test_libretranslate_the_rest(client: Any, model: treeglot.Model) -> None:
     assert (bad.status_code, "format not supported" in bad.json()["error"]) == (400, True)
 
 
+def test_libretranslate_suggestions(models: list[str], tmp_path: Path, client: Any) -> None:
+    from treeglot.web.suggestions import Suggestions
+
+    given = {"q": ZH[0], "s": "A coat.", "source": "zh", "target": "en"}
+    assert client.post("/suggest", json=given).status_code == 403
+    made = served.service(models)
+    made.suggestions = Suggestions(tmp_path / "suggestions.jsonl")
+    open_client = served.Client(made)
+    assert open_client.post("/suggest", data=given).json() == {"success": True}
+    assert open_client.post("/suggest", json=given | {"s": "<b>"}).json() == {"success": True}
+    assert open_client.post("/suggest", json=given | {"target": "fr"}).status_code == 400
+    lines = (tmp_path / "suggestions.jsonl").read_text().splitlines()
+    assert [json.loads(line)["s"] for line in lines] == ["A coat.", "<b>"]
+    assert open_client.get("/frontend/settings").json()["suggestions"] is True
+
+
 def test_apertium(client: Any, model: treeglot.Model) -> None:
     """Its envelope; words that are not known bear a star, unless told otherwise."""
     text = f"{ZH[0]} Xyzzy"

@@ -32,6 +32,9 @@ def serve(
     processes: Annotated[int, typer.Option(help="Processes, which share the models' memory.")] = 1,
     keys: Annotated[Path | None, KEYS] = None,
     require_key: Annotated[bool, typer.Option("--require-key", help="Refuse whoever has no API key.")] = False,
+    suggestions: Annotated[
+        Path | None, typer.Option(help="Take suggestions of users, and add them to this file.", metavar="FILE")
+    ] = None,
     proxy: Annotated[
         bool, typer.Option("--proxy", help="A reverse proxy on this machine says who the clients are.")
     ] = False,
@@ -65,7 +68,7 @@ def serve(
             say(f"in a browser, with some Chinese to begin with: {address(listening)}#q={_example()}")
 
         def run() -> None:
-            _run(shelf, listening, options, number, keys, require_key, proxy)
+            _run(shelf, listening, options, number, keys, require_key, suggestions, proxy)
 
         if processes == 1:
             run()
@@ -98,6 +101,7 @@ def _run(
     threads: int,
     keys: Path | None,
     require_key: bool,
+    suggestions: Path | None,
     proxy: bool,
 ) -> None:
     """One process."""
@@ -105,10 +109,12 @@ def _run(
     from treeglot.web.asking import Service
     from treeglot.web.keys import Keys
     from treeglot.web.server import serve as serve_app
+    from treeglot.web.suggestions import Suggestions
     from treeglot.web.work import Workers
 
     found = Keys(keys) if keys is not None else None
-    service = Service(shelf, Workers(threads, options.waiting), options, found, require_key)
+    taken = Suggestions(suggestions) if suggestions is not None else None
+    service = Service(shelf, Workers(threads, options.waiting), options, found, require_key, taken)
     serve_app(make_app(service), listening, options, proxy)
 
 

@@ -61,6 +61,7 @@ ROUTES = [
     _route("/translate", apertium.translate, "GET"),
     _route("/languages", libretranslate.languages, "GET"),
     _route("/detect", libretranslate.detect),
+    _route("/suggest", libretranslate.suggest),
     _route("/health", libretranslate.health, "GET"),
     _route("/frontend/settings", libretranslate.settings, "GET"),
     _route("/translate_file", libretranslate.translate_file),

@@ -37,6 +37,7 @@ class Service:
     options: ServeOptions = field(default_factory=ServeOptions)
     keys: Keys | None = None
     require_key: bool = False
+    suggestions: Any = None  # where they go, a `Suggestions`; None: nowhere
     meter: Meter = field(default_factory=Meter)
     figures: Figures = field(default_factory=Figures)
 

@@ -123,6 +123,21 @@ async def detect(request: Request) -> Response:
     return Json([{"confidence": share, "language": code} for code, share in found])
 
 
+async def suggest(request: Request) -> Response:
+    """`POST /suggest`: a better translation `s` of `q`."""
+    service = service_of(request)
+    if service.suggestions is None:
+        raise refuse("Suggestions are disabled on this server.", 403)
+    fields = await fields_of(request)
+    text, suggested = field(fields, "q"), field(fields, "s")
+    source, target = field(fields, "source"), field(fields, "target")
+    texts_of(request, [text, suggested])
+    admit(request, fields, characters=len(text) + len(suggested))
+    model_for(request, source, target, [text])
+    await asyncio.to_thread(service.suggestions.add, source, target, text, suggested)
+    return Json({"success": True})
+
+
 async def health(request: Request) -> Response:
     """`GET /health`."""
     return Json({"status": "ok"})
@@ -142,7 +157,7 @@ async def settings(request: Request) -> Response:
                 "source": {"code": first.source, "name": name(first.source)},
                 "target": {"code": first.target, "name": name(first.target)},
             },
-            "suggestions": False,
+            "suggestions": service.suggestions is not None,
             "supportedFilesFormat": list(SUFFIXES),
         }
     )

@@ -35,6 +35,17 @@ class DetectRequest(Options):
 
 
 @dataclass(frozen=True)
+class SuggestRequest(Options):
+    """A better translation."""
+
+    q: str = required("the text")
+    s: str = required("its translation")
+    source: str = required("the language of the text")
+    target: str = required("the language of the translation")
+    api_key: str = option("", "the key")
+
+
+@dataclass(frozen=True)
 class FileRequest(Options):
     """A file to translate."""
 
@@ -176,6 +187,14 @@ OPERATIONS = [
         gives=array(record(code=STRING, name=STRING, targets=array(STRING))),
     ),
     Operation("/detect", "post", "LibreTranslate: the language of a text", DetectRequest, array(DETECTED), form=True),
+    Operation(
+        "/suggest",
+        "post",
+        "LibreTranslate: suggest a better translation",
+        SuggestRequest,
+        record(success=BOOLEAN),
+        form=True,
+    ),
     Operation("/health", "get", "Whether the service is there", gives=record(status=STRING)),
     Operation(
         "/frontend/settings",
