@@ -4,6 +4,8 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 #include "base/thread_pool.h"
 #include "bind/arrays.h"
@@ -48,13 +50,18 @@ void bind_tokens(nb::module_& m) {
           "__init__",
           [](Tokens* self, std::string text, const std::vector<std::string_view>& words,
              const std::vector<SpanPair>& spans) {
-            if (words.size() != spans.size()) throw nb::value_error("expected a span for each word");
+            if (words.size() != spans.size())
+              throw std::invalid_argument("there are " + std::to_string(words.size()) + " words and " +
+                                          std::to_string(spans.size()) + " spans; expected a span for each word");
             const std::size_t size = Decoded(text).characters.size();
             std::vector<Span> checked;
             std::uint32_t last = 0;
             for (const auto& [begin, end] : spans) {
               if (begin < last || end < begin || end > size)
-                throw nb::value_error("expected spans in order, within the text");
+                throw std::invalid_argument("word " + std::to_string(checked.size()) + " has the span " +
+                                            std::to_string(begin) + "-" + std::to_string(end) +
+                                            "; expected spans in order, within the text of " + std::to_string(size) +
+                                            " characters");
               checked.push_back({begin, last = end});
             }
             new (self) Tokens{std::move(text), to_strings(words), std::move(checked)};

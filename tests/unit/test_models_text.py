@@ -230,6 +230,7 @@ def test_endless_sentences_are_translated_in_pieces(hiero: Model) -> None:
     assert found.source_tokens.words == [*"，".join(["我" * 150] * 4), *"我" * 1000]
     assert [text[begin:end] for begin, end in found.source_tokens.spans] == found.source_tokens.words
     assert [len(piece.words) for piece in found.sentences] == [*[100, 51] * 3, *[100] * 11, 50]
+    assert found.notes == ("a sentence of more than 100 words: translated in pieces",)
     assert max(i for i, _ in found.alignment) == len(text) - 1
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,6 +14,7 @@ from treeglot.cli import main
 from treeglot.decode.constraints import Constraints
 from treeglot.decode.weights import read_weights, write_weights
 from treeglot.experiment import load_recipe, steps_of
+from treeglot.experiment.text import TextRecipe, _learn_words
 from treeglot.models.kinds import find_kind
 
 NOUNS = {"Hund": "dog", "Mann": "man", "Baum": "tree", "Tisch": "table", "Stuhl": "chair", "Zug": "train"}
@@ -112,6 +114,36 @@ def test_sides_of_other_lengths(files: dict[str, Path], tmp_path: Path, capsys: 
     assert main(command(files, tmp_path / "model")) == 1
     assert f"short.en: has 1 lines; expected {len(PAIRS) - 9}, as " in capsys.readouterr().err
     assert not (tmp_path / "model").exists()
+
+
+def test_a_development_set_of_other_lengths(
+    files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is trained before."""
+    short = write(tmp_path / "short.en", ["The dog."])
+    assert main(command(files, tmp_path / "model", "--dev", str(files["dev.de"]), "--refs", str(short))) == 1
+    told = capsys.readouterr().err
+    assert f"short.en: has 1 lines; expected {len(PAIRS[::10])}, as " in told
+    assert "train model" not in told
+
+
+def test_parsers_that_a_kind_has_no_use_for(
+    files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(command(files, tmp_path / "m", "--parser", "grammar")) == 2
+    assert "a hiero model is trained without parses of the source text; expected no --parser" in capsys.readouterr().err
+    given = command(files, tmp_path / "m", "--parser", "grammar")
+    given[1] = "c2d"
+    assert main(given) == 2
+    assert "a c2d model is trained with parses of the target text; expected --target-parser" in capsys.readouterr().err
+
+
+def test_words_in_another_form_than_text_are_told(files: dict[str, Path], tmp_path: Path) -> None:
+    write(tmp_path / "words.de", ["Cafe\u0301 .", "Haus ."])
+    task = SimpleNamespace(inputs={"source": tmp_path / "words.de", "target": tmp_path / "words.de"}, out=tmp_path)
+    task.threads = 1
+    with pytest.warns(UserWarning, match=r"words\.de: 1 lines are not in Unicode's form NFC"):
+        _learn_words(TextRecipe("de-en", tokenised=True), task)
 
 
 def test_options_that_are_for_raw_text(

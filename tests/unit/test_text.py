@@ -133,8 +133,12 @@ def test_places_count_characters() -> None:
 def test_tokens_pickle_and_refuse_wrong_spans() -> None:
     [tokens] = TextSide(TextSettings("en")).tokenise(["It's so."])
     assert pickle.loads(pickle.dumps(tokens)) == tokens
-    for spans in ([(0, 3)], [(1, 0)], []):
-        with pytest.raises(ValueError, match="span"):
+    for spans, problem in (
+        ([(0, 3)], "word 0 has the span 0-3; expected spans in order, within the text of 2 characters"),
+        ([(1, 0)], "word 0 has the span 1-0"),
+        ([], "there are 1 words and 0 spans; expected a span for each word"),
+    ):
+        with pytest.raises(ValueError, match=problem):
             Tokens("ab", ["ab"], spans)
 
 
@@ -328,6 +332,7 @@ def test_turkish_letters_keep_their_dots() -> None:
     assert side.unfold(folded) == sentences
     assert side.learnt.caser is not None
     assert side.fold([["IĞDIR"]]) == [["ığdır"]]
+    assert TextSide(TextSettings("tr")).unfold([["(", "iyi"]]) == [["(", "İyi"]]
 
 
 @pytest.mark.threads

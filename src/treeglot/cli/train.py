@@ -14,6 +14,7 @@ from treeglot.corpus import Corpus
 
 if TYPE_CHECKING:
     from treeglot.experiment.recipe import Recipe
+    from treeglot.models.kind import Kind
 
 MODEL = "model"  # the one system of the recipe that raw text makes
 
@@ -62,7 +63,7 @@ def train(
     if languages:
         if lm is not None or lm_text is not None:
             raise UsageError("--lm and --lm-text are for words; with --languages the target text is used")
-        recipe = _recipe(declared.name, corpus, languages, dev, refs or [], parser, target_parser, chosen)
+        recipe = _recipe(declared, corpus, languages, dev, refs or [], parser, target_parser, chosen)
         _train_raw(recipe, out, threads, memory, force)
         return
     for name, given in (("dev", dev), ("refs", refs), ("target-parser", target_parser)):
@@ -86,7 +87,7 @@ def train(
 
 
 def _recipe(
-    kind: str,
+    kind: Kind,
     corpus: Corpus,
     languages: str,
     dev: Path | None,
@@ -103,6 +104,13 @@ def _recipe(
 
     if (dev is None) != (not refs):
         raise UsageError("--dev and --refs: expected both, or none")
+    for option, given, side in (("--parser", parser, "source"), ("--target-parser", target_parser, "target")):
+        wanted = any(need.startswith(f"{side}_") for need in kind.files)
+        if wanted and not given:
+            expected = f"{option}, a grammar's folder or ADAPTER:MODEL"
+            raise UsageError(f"a {kind.name} model is trained with parses of the {side} text; expected {expected}")
+        if given and not wanted:
+            raise UsageError(f"a {kind.name} model is trained without parses of the {side} text; expected no {option}")
 
     def named(given: str) -> ParserSettings | None:
         if not given:
@@ -111,7 +119,7 @@ def _recipe(
 
     return Recipe(
         corpus=corpus,
-        system=(System(MODEL, kind, asdict(options)),),
+        system=(System(MODEL, kind.name, asdict(options)),),
         dev=TestSet(source=dev, references=tuple(refs)) if dev is not None else None,
         tune=TuneSettings(method="mert" if dev is not None else "none"),
         text=TextRecipe(languages),

@@ -293,11 +293,13 @@ def join_translations(
     spaces: bool,
     kbest: int = 1,
     distinct: bool = False,
+    note: str = "",
 ) -> Translation:
     """The translation of a text from those of its sentences, which stand at these places.
 
     What stands around sentences is kept. Between sentences of one line there is a blank if the target language has
-    `spaces`, and none otherwise. Its hypotheses are the best `kbest` choices of one from each sentence's list.
+    `spaces`, and none otherwise. Its hypotheses are the best `kbest` choices of one from each sentence's list. `note`
+    is one more note.
     """
     text = ""
     words: tuple[list[str], list[str]] = [], []  # of both sides, with their spans
@@ -320,7 +322,7 @@ def join_translations(
     choices = _best_choices([part.hypotheses or (part.best,) for part in parts], kbest, distinct) if parts else []
     folded = [word for part in parts for word in part.words]
     problem = next((part.problem for part in parts if part.problem), "")
-    notes = tuple(dict.fromkeys(note for part in parts for note in part.notes))
+    notes = [*dict.fromkeys(each for part in parts for each in part.notes), *([note] if note else [])]
     seconds = sum(part.seconds for part in parts)
     joined = _core.Translation(folded, folded, choices, problem, notes, None, seconds)
     return Translation(joined, None, source, Texts(*sides, tuple(parts)))
@@ -342,8 +344,10 @@ def _best_choices(lists: Sequence[Sequence[Hypothesis]], most: int, distinct: bo
             out.append(joined)
             texts.add(joined.text)
         for i, place in enumerate(places):
+            if place + 1 == len(lists[i]):
+                continue
             later = (*places[:i], place + 1, *places[i + 1 :])
-            if place + 1 < len(lists[i]) and later not in seen:
+            if later not in seen:
                 seen.add(later)
                 heappush(waiting, entry(later))
     return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -104,6 +105,9 @@ def _learn_words(recipe: TextRecipe, task: Task) -> None:
     sides = []
     for name, settings in zip(("source", "target"), recipe.settings(), strict=True):
         lines = read_lines(task.inputs[name])
+        if other := sum(not unicodedata.is_normalized("NFC", line) for line in lines):
+            problem = f"{other:,} lines are not in Unicode's form NFC, in which text is read; expected NFC"
+            warnings.warn(f"{task.inputs[name]}: {problem}", stacklevel=2)
         case: Literal["lower", "keep"] = "lower" if all(line == line.lower() for line in lines) else "keep"
         own = replace(settings, tokeniser=LEARNT, case=case)
         sides.append(TextSide.learn(own, words=lines, threads=task.threads))
@@ -115,19 +119,23 @@ def _learn_words(recipe: TextRecipe, task: Task) -> None:
 def _tokenise(task: Task) -> None:
     """The words of a development set: its sentences, and its references in the words of the model."""
     pipeline = TextPipeline.load(task.inputs["text"])
-    sources = [each.words for each in pipeline.source.tokenise(read_lines(task.inputs["source"]), task.threads)]
+    given = {name: read_lines(path) for name, path in task.inputs.items() if name != "text"}
+    wanted = len(given["source"])
+    for name, lines in given.items():
+        if len(lines) != wanted:
+            problem = f"has {len(lines):,} lines; expected {wanted:,}, as {task.inputs['source']} has"
+            raise FormatError(str(task.inputs[name]), 0, problem)
+    sources = [each.words for each in pipeline.source.tokenise(given.pop("source"), task.threads)]
     folded = pipeline.source.fold(sources)
     numbers = pipeline.numbers
     _write_words(task.out, "source", sources, folded if numbers is None else list(map(numbers.fold_source, folded)))
-    for name, path in task.inputs.items():
-        if name in ("text", "source"):
-            continue
-        lines = [each.words for each in pipeline.target.tokenise(read_lines(path), task.threads)]
-        own = pipeline.target.fold(lines)
-        if numbers is not None:  # another number of lines is refused later
+    for name, lines in given.items():
+        surface = [each.words for each in pipeline.target.tokenise(lines, task.threads)]
+        own = pipeline.target.fold(surface)
+        if numbers is not None:
             values = map(numbers.values, folded)
-            own = [numbers.fold(words, next(values, {}), numbers.target) for words in own]
-        _write_words(task.out, name.replace(" ", "."), lines, own)
+            own = [numbers.fold(words, next(values), numbers.target) for words in own]
+        _write_words(task.out, name.replace(" ", "."), surface, own)
 
 
 def _write_words(folder: Path, name: str, surface: Sequence[Sequence[str]], words: Sequence[Sequence[str]]) -> None:

@@ -36,6 +36,7 @@ TRUST = "TREEGLOT_TRUST_PARSERS"
 KEPT = "\ue000"  # a word that stays as it is, for the decoder: of private use, so that no corpus has it
 WORD = re.compile("[^\x00-\x20\x7f\ud800-\udfff]+")  # what the decoder takes as one
 MOST_WORDS = 100  # of a piece that is translated at once: parsing takes cubic time
+CUT = f"a sentence of more than {MOST_WORDS} words: translated in pieces"
 
 
 def open_model_parser(folder: Path, name: str, trusted: bool = False) -> Parser[Any]:
@@ -117,7 +118,7 @@ class Reader:
         targets = _to_text(text, found_all, surface, kept, threads)
         made = iter(zip(found_all, targets, surface, strict=True))
         out = []
-        for source, found in zip(given, sentences, strict=True):
+        for source, whole, found in zip(given, spans, sentences, strict=True):
             if found is None:
                 translation, target, words = next(made)
                 out.append(translation.with_texts(Texts(place_words(words), target)))
@@ -129,7 +130,8 @@ class Reader:
                 parts.append(translation.with_texts(Texts(each, each if stays else target)))
             places = [place for place, _ in found]
             spaces = text.target.language.spaces
-            out.append(join_translations(source.text, places, parts, spaces, kbest, distinct))
+            note = CUT if len(found) > len(whole or ()) else ""
+            out.append(join_translations(source.text, places, parts, spaces, kbest, distinct, note))
         return out
 
     def ready(

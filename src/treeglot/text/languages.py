@@ -45,6 +45,15 @@ class Language:
         """A letter in upper case."""
         return "İ" if letter == "i" and self.primary in _DOTTED else letter.upper()
 
+    def title(self, letter: str) -> str:
+        """A letter as sentences begin with it: as it is if that is more than one letter, as for ß.
+
+        >>> Language("tr").title("i"), Language("de").title("ß"), Language("ka").title("ა")
+        ('İ', 'ß', 'ა')
+        """
+        title = self.upper(letter) if self.primary in _DOTTED else letter.title()
+        return title if len(title) == 1 else letter
+
 
 UNDETERMINED = Language("und")
 

@@ -120,7 +120,7 @@ class TextSide:
         if self.settings.case == "keep":
             return [list(words) for words in sentences]
         if self.learnt.caser is None:
-            return [_capital(words) for words in sentences]
+            return [_capital(words, self.language) for words in sentences]
         return self.learnt.caser.restore(sentences, threads)
 
     def detokenise(self, sentences: Sequence[Sequence[str]], threads: int = 1) -> list[Tokens]:
@@ -176,12 +176,12 @@ class TextSide:
         return TextSide(self.settings, replace(self.learnt, spacer=Spacer.train(some), caser=caser))
 
 
-def _capital(words: Sequence[str]) -> list[str]:
+def _capital(words: Sequence[str], language: Language) -> list[str]:
     """Words of a sentence, the first that has letters with a capital."""
     out = list(words)
     for place, word in enumerate(out):
         if word[:1].isalpha():
-            out[place] = word[0].title() + word[1:]
+            out[place] = language.title(word[0]) + word[1:]
             break
         if word[:1].isdigit():
             break
