@@ -13,6 +13,7 @@ import served
 from served import EN, ZH
 
 import treeglot
+from treeglot.cli import main
 from treeglot.web import languages
 from treeglot.web.work import BusyError, Workers
 
@@ -205,6 +206,26 @@ def test_our_own_streams(client: Any, model: treeglot.Model) -> None:
     assert [entry["text"] for entry in entries] == [part.text for part in model.translate(TEXT).sentences]
     assert [TEXT[entry["begin"] : entry["end"]] for entry in entries] == [entry["source"] for entry in entries]
     assert (last["done"], last["sentences"]) == (True, 3)
+
+
+def test_confidence(models: list[str], tmp_path: Path) -> None:
+    """Of sentences and words, once a model has learnt it."""
+    folder = Path(shutil.copytree(models[0], tmp_path / "model"))
+    for name, lines in (("source", ZH[:60]), ("references", EN[:60])):
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    ask = {"q": ZH[0], "confidence": True}
+    without = served.Client(served.service([str(folder)])).post("/v1/translate", json=ask).json()
+    assert "confidence" not in without["translations"][0]["sentences"][0]
+    command = ["confidence", str(folder), str(tmp_path / "source"), "--refs", str(tmp_path / "references"), "-q"]
+    assert main(command) == 0
+    client = served.Client(served.service([str(folder)]))
+    assert client.get("/v1/models").json()["models"][0]["confidence"] is True
+    expected = treeglot.load(folder).translate(ZH[0])
+    [found] = client.post("/v1/translate", json=ask).json()["translations"][0]["sentences"]
+    assert found["confidence"] == pytest.approx(expected.confidence)
+    assert found["word_confidence"] == pytest.approx(list(expected.word_confidence))
+    streamed = client.post("/v1/translate", json=ask | {"stream": True}).text.splitlines()[0]
+    assert json.loads(streamed)["word_confidence"] == pytest.approx(found["word_confidence"])
 
 
 def test_our_own_refuses(client: Any) -> None:

@@ -103,7 +103,7 @@ TRACE = {
     "tags": {"type": ["array", "null"], "items": STRING},
 }
 SENTENCE = record(
-    ("problem", "notes", "kbest", *TRACE),
+    ("problem", "notes", "confidence", "word_confidence", "kbest", *TRACE),
     source=STRING,
     text=STRING,
     source_spans=PLACES,
@@ -113,6 +113,8 @@ SENTENCE = record(
     seconds=NUMBER,
     problem=STRING,
     notes=array(STRING),
+    confidence=NUMBER,
+    word_confidence=array(NUMBER),
     kbest=array(record(tuple(TRACE), text=STRING, score=SCORE, **TRACE)),
     **TRACE,
 )
@@ -126,6 +128,7 @@ MODEL = record(
     target_name=STRING,
     digest=STRING,
     rules=COUNT,
+    confidence=BOOLEAN,
     parses=BOOLEAN,
     weights={"type": "object", "additionalProperties": NUMBER},
     search=OPEN,

@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from starlette.requests import Request
@@ -44,6 +45,7 @@ class TranslateRequest(Options):
     source: str = option("auto", "the language of the text, or auto")
     target: str = option("", "the language to translate to; empty: what the first model gives")
     kbest: int = option(1, "hypotheses of each sentence", least=1, most=100)
+    confidence: bool = option(False, "add how sure the model is of sentences and words, if it has learnt that")
     trace: bool = option(False, "add derivations, features and dependency trees")
     stream: bool = option(False, "answer with a line of JSON for each sentence as soon as it is there")
     api_key: str = option("", "the key, unless a header has it")
@@ -86,19 +88,19 @@ async def translate_texts(request: Request) -> Response:
     service.figures.characters.labels(served.name).inc(sum(map(len, texts)))
     wish = Wish(wanted.kbest)
     if wanted.stream:
-        lines = _lines(service, served, texts, wish, wanted.trace)
+        lines = _lines(service, served, texts, wish, wanted)
         return StreamingResponse(_guarded(service, lines), media_type="application/x-ndjson")
 
     async def work() -> list[Fields]:
         found = [await translate(service.workers, served.model, text, wish) for text in texts]
-        return [_text(served, one, wanted.trace) for one in found]
+        return await service.workers.all([partial(_text, served, one, wanted) for one in found])
 
     found = await within(request, work())
     answer: Fields = {"model": served.name, "digest": served.digest, "translations": found}
     return Json(answer)
 
 
-def _text(served: Served, found: Translation, trace: bool) -> Fields:
+def _text(served: Served, found: Translation, wanted: TranslateRequest) -> Fields:
     """A text, and its sentences with their places in both texts."""
     parts = found.sentences
     begin = [0, 0]
@@ -108,8 +110,17 @@ def _text(served: Served, found: Translation, trace: bool) -> Fields:
         sizes = len(part.source_tokens), len(part.target_tokens)
         own = [spans[side][begin[side] : begin[side] + sizes[side]] for side in (0, 1)]
         begin = [begin[side] + sizes[side] for side in (0, 1)]
-        listed.append({**describe(served, part, trace), "source_spans": own[0], "target_spans": own[1]})
+        listed.append({**_described(served, part, wanted), "source_spans": own[0], "target_spans": own[1]})
     return {"source": found.source, "text": found.text, "sentences": listed, "seconds": round(found.seconds, 6)}
+
+
+def _described(served: Served, found: Translation, wanted: TranslateRequest) -> Fields:
+    """A sentence as it was asked for. Confidence takes a search of its own."""
+    entry = describe(served, found, wanted.trace)
+    if wanted.confidence and served.model.translator.judge is not None and found.hypotheses:
+        entry["confidence"] = found.confidence
+        entry["word_confidence"] = list(found.word_confidence)
+    return entry
 
 
 def describe(served: Served, found: Translation, trace: bool) -> Fields:
@@ -162,13 +173,15 @@ def _finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-async def _lines(service: Service, served: Served, texts: list[str], wish: Wish, trace: bool) -> AsyncIterator[bytes]:
+async def _lines(
+    service: Service, served: Served, texts: list[str], wish: Wish, wanted: TranslateRequest
+) -> AsyncIterator[bytes]:
     """A line for each sentence, with its text's number and its place there; a last one that says how it ended."""
     number = 0
     for which, text in enumerate(texts):
         async for (begin, end), found in sentences(service.workers, served.model, text, wish):
-            entry = {"number": which, "begin": begin, "end": end, **describe(served, found, trace)}
-            yield _line(entry)
+            [entry] = await service.workers.all([partial(_described, served, found, wanted)])
+            yield _line({"number": which, "begin": begin, "end": end, **entry})
             number += 1
     yield _line({"done": True, "model": served.name, "digest": served.digest, "sentences": number})
 
@@ -208,6 +221,7 @@ async def models(request: Request) -> Response:
                     "target_name": name(served.target),
                     "digest": served.digest,
                     "rules": len(served.model.translator.table),
+                    "confidence": served.model.translator.judge is not None,
                     "parses": served.model.reader.open_parser is not None,
                     "weights": dict(served.model.weights),
                     "search": dataclasses.asdict(served.model.translator.options),

@@ -84,7 +84,7 @@ async function translate() {
   const spaced = !/^(zh|ja|km|lo|my|th)\b/.test(chosen().target);
   try {
     const model = chosen();
-    const answer = await ask('v1/translate', {q: text, model: model.name, trace: true, stream: true}, own.signal);
+    const answer = await ask('v1/translate', {q: text, model: model.name, trace: true, stream: true, confidence: model.confidence}, own.signal);
     for await (const found of lines(answer)) {
       if (found.error) throw new Error(found.error);
       if (found.done) break;
@@ -181,10 +181,11 @@ function show(card, found) {
 function targetLine(card, found, name) {
   const line = wordLine('target', found.text, found.target_spans, card.model.target, name || 'translation');
   line.found = found;
-  (found.confidence?.words || []).forEach((sure, number) => {
+  (found.word_confidence || []).forEach((sure, number) => {
     const word = line.querySelectorAll('.word')[number];
     if (word && sure < 0.8) word.classList.add(sure < 0.5 ? 'unsure-2' : 'unsure-1');
   });
+  if (found.confidence !== undefined) line.append(make('span', {class: 'which'}, ` ${Math.round(100 * found.confidence)} % sure`));
   if (name) line.prepend(make('span', {class: 'which'}, name));
   return line;
 }
