@@ -79,6 +79,15 @@ void add_items(const Words& words, TagItems& items) {
   }
 }
 
+// A word as text has it: the no-break spaces of a tag are blanks again.
+std::string in_text(std::string_view word) {
+  static constexpr std::string_view kNoBreak = "\xc2\xa0";
+  std::string out(word);
+  if (!word.starts_with('<') || !word.ends_with('>')) return out;
+  for (std::size_t at = 0; (at = out.find(kNoBreak, at)) != std::string::npos;) out.replace(at, kNoBreak.size(), " ");
+  return out;
+}
+
 // The words with space(i) between words i and i + 1.
 template <class Space>
 Tokens joined(const std::vector<std::string>& words, const Space& space) {
@@ -92,7 +101,7 @@ Tokens joined(const std::vector<std::string>& words, const Space& space) {
     if (i > 0) put(space(i - 1));
     const std::uint32_t begin = at;
     out.words.append(words[i]);
-    out.spans.push_back({begin, put(words[i])});
+    out.spans.push_back({begin, put(in_text(words[i]))});
   }
   return out;
 }

@@ -216,6 +216,8 @@ def test_a_text_of_several_sentences(hiero: Model) -> None:
     found = hiero.translate(text)
     assert found.source == text
     assert found.text == f"\t{alone[0].text} {alone[1].text}\n\n  {alone[2].text} "
+    wide = hiero.translate(f"\u3000{RAW_SOURCE[0]}\u3000{RAW_SOURCE[1]}\r\n")  # blanks of Japanese and Chinese
+    assert wide.text == f"\u3000{alone[0].text} {alone[1].text}\r\n"
     assert [one.text for one in found.sentences] == [one.text for one in alone]
     assert found.score == pytest.approx(sum(one.score for one in alone))
     assert [text[begin:end] for begin, end in found.source_tokens.spans] == found.source_tokens.words

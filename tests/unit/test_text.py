@@ -196,6 +196,13 @@ def test_parts_that_stay_are_words() -> None:
 
 def test_codes_of_languages() -> None:
     assert find_language("DEU").code == "de"
+    assert [find_language(code).code for code in ("kor", "tur-Latn", "dut", "yue", "und")] == [
+        "ko",
+        "tr-Latn",
+        "nl",
+        "yue",
+        "und",
+    ]
     assert not find_language("zh-Hant").spaces
     with pytest.raises(UsageError, match="not a language code"):
         TextSettings("english")
@@ -296,6 +303,17 @@ def test_spacing_is_learnt() -> None:
     assert [tokens.text for tokens in found] == TEXTS
     for tokens in found:
         assert [tokens.text[begin:end] for begin, end in tokens.spans] == tokens.words
+
+
+def test_tags_have_blanks_again() -> None:
+    text = 'Say <g id="1" x="2">no</g>\u00a0% now.'
+    for side in (TextSide(TextSettings("en")), TextSide.learn(TextSettings("en"), [text] * 20)):
+        [tokens] = side.detokenise([side.tokenise([text])[0].words])
+        assert '<g id="1" x="2">' in tokens.text
+        assert tokens.words[1] == '<g\u00a0id="1"\u00a0x="2">'
+        begin, end = tokens.spans[1]
+        assert tokens.text[begin:end] == '<g id="1" x="2">'
+    assert tokens.text == text
 
 
 def test_case_is_learnt() -> None:

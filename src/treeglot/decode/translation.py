@@ -297,7 +297,7 @@ def join_translations(
 ) -> Translation:
     """The translation of a text from those of its sentences, which stand at these places.
 
-    What stands around sentences is kept. Between sentences of one line there is a blank if the target language has
+    What stands around sentences is kept. Between sentences of one line there are blanks if the target language has
     `spaces`, and none otherwise. Its hypotheses are the best `kbest` choices of one from each sentence's list. `note`
     is one more note.
     """
@@ -307,8 +307,8 @@ def join_translations(
     last = 0
     for (begin, end), part in zip(places, parts, strict=True):
         between = source[last:begin]
-        if last and not between.strip(" "):
-            between = (between or " ") if spaces else ""
+        if last and not between.strip(" \u3000"):
+            between = (between.replace("\u3000", " ") or " ") if spaces else ""
         text += between
         for side, found, offset in ((0, part.source_tokens, begin), (1, part.target_tokens, len(text))):
             words[side].extend(found.words)

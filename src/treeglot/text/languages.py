@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from treeglot.base.errors import UsageError
 
 _CODE = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})*", re.IGNORECASE)
-# ISO 639-2 and 639-3 codes of languages that have one of two letters.
-_LONG = {"zho": "zh", "chi": "zh", "cmn": "zh", "eng": "en", "deu": "de", "ger": "de", "fra": "fr", "fre": "fr"}
-_LONG |= {"ita": "it", "jpn": "ja", "tha": "th", "khm": "km", "lao": "lo", "mya": "my", "bur": "my", "cat": "ca"}
+# Codes of three letters that ICU does not know: those of ISO 639-2 for libraries, and Mandarin.
+_LONG = {"alb": "sq", "arm": "hy", "baq": "eu", "bur": "my", "chi": "zh", "cmn": "zh", "cze": "cs", "dut": "nl"}
+_LONG |= {"fre": "fr", "geo": "ka", "ger": "de", "gre": "el", "ice": "is", "mac": "mk", "mao": "mi", "may": "ms"}
+_LONG |= {"per": "fa", "rum": "ro", "slo": "sk", "tib": "bo", "wel": "cy"}
 _DOTTED = ("az", "tr")  # their i has a dot in upper case, too; that without one is another letter
 
 
@@ -99,10 +100,19 @@ def find_language(code: str) -> Language:
     if not _CODE.fullmatch(code):
         raise UsageError(f"{code!r} is not a language code; expected one of ISO 639 such as de or zh-Hant")
     primary, dash, rest = code.partition("-")
-    primary = _LONG.get(primary.lower(), primary.lower())
+    primary = _short(primary.lower())
     known = _KNOWN.get(primary, Language(primary))
     decimal, group = _MARKS.get(primary, (known.decimal, known.group))
     return replace(known, code=primary + dash + rest, decimal=decimal, group=group)
+
+
+def _short(primary: str) -> str:
+    """A code in two letters, if the language has one."""
+    if len(primary) == 2 or primary in _LONG:
+        return _LONG.get(primary, primary)
+    from icu4py.locale import Locale
+
+    return Locale(primary).language or primary
 
 
 def find_languages(pair: str) -> tuple[Language, Language]:
