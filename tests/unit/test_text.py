@@ -19,7 +19,7 @@ from treeglot.text.numbers import convert_number
 from treeglot.text.protected import Protected, addresses, split_protected, tokenise_protected
 from treeglot.text.side import Learnt, lowered, train_caser, untokenise
 from treeglot.text.variables import NumberVariables
-from treeglot.text.words import ADAPTERS, broken
+from treeglot.text.words import ADAPTERS, HIDDEN, broken
 
 LANGUAGES = ["ar", "de", "en", "fr", "hi", "it", "ja", "km", "ko", "sv", "th", "zh", "zh-Hant"]
 
@@ -89,8 +89,9 @@ def test_words_are_at_their_places(texts: list[str], language: str) -> None:
         assert all(_is_space(character) for character in text[last:])
 
 
-def _is_space(character: str) -> bool:
-    return character.isspace() or ord(character) < 0xA1 or character in "\u200b\ufeff\u1680"
+def _is_space(character: str) -> object:
+    """Whether a character may be in no word."""
+    return character.isspace() or ord(character) < 0xA1 or character in "\u200b\ufeff\u1680" or HIDDEN.match(character)
 
 
 def test_words_are_normalised_and_places_are_not() -> None:
