@@ -203,9 +203,10 @@ std::vector<WordLink> Reading::links(const Alternative& rule, std::span<const st
     if (symbol >= 0) words.push_back(symbol);
   std::vector<WordLink> out;
   if (own.empty() || words.empty()) return out;
-  if ((rule.rule & kLocalRule) == 0) {
+  const RuleId origin = (rule.rule & kLocalRule) == 0 ? rule.rule : glue_.rule(rule.rule).origin;
+  if (origin != kNoRule) {
     // Positions count variables and brackets; ordinals count words alone.
-    const Rule known = table_.rule(rule.rule);
+    const Rule known = table_.rule(origin);
     std::vector<std::uint32_t> source_word, target_word;
     std::uint32_t sources = 0, targets = 0;
     for (const Symbol symbol : known.source) {

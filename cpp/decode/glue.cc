@@ -53,11 +53,11 @@ std::span<const Alternative> Glue::add(LocalKind kind, std::vector<std::int32_t>
 }
 
 Alternative Glue::make(LocalKind kind, std::vector<std::int32_t> target, std::vector<FeatureValue> features,
-                       std::vector<std::int32_t> structure) {
+                       std::vector<std::int32_t> structure, RuleId origin) {
   double score = 0;
   for (const FeatureValue& f : features) score += double{weights_[f.id]} * f.value;
   if (structure.empty()) structure.assign(target.size(), 0);
-  rules_.push_back({kind, std::move(target), std::move(structure), std::move(features)});
+  rules_.push_back({kind, std::move(target), std::move(structure), std::move(features), origin});
   const LocalRule& kept = rules_.back();
   const auto size = static_cast<std::uint32_t>(kept.target.size());
   return {{kept.target.data(), size, size, kept.structure.data(), nullptr, 0},

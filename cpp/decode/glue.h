@@ -16,6 +16,7 @@
 namespace treeglot {
 
 inline constexpr std::uint32_t kLocalRule = 0x80000000u;  // set in the number of a rule that is not the table's
+inline constexpr RuleId kNoRule = 0xffffffffu;
 
 enum class LocalKind : std::uint8_t {
   first,    // S → X
@@ -32,6 +33,7 @@ struct LocalRule {
   std::vector<std::int32_t> target;
   std::vector<std::int32_t> structure;  // as TargetSide has it
   std::vector<FeatureValue> features;
+  RuleId origin = kNoRule;  // of a phrase: the table's rule
 };
 
 // The local rules and words of one sentence. Addresses stay as they are until the next sentence.
@@ -63,7 +65,7 @@ class Glue {
   // For a matcher's own lists: a local rule, a rule of the table whose variables are others (its features stay), and
   // the list that they end up in.
   Alternative make(LocalKind kind, std::vector<std::int32_t> target, std::vector<FeatureValue> features,
-                   std::vector<std::int32_t> structure = {});
+                   std::vector<std::int32_t> structure = {}, RuleId origin = kNoRule);
   Alternative retarget(const Alternative& rule, std::vector<std::int32_t> target);
   std::span<const Alternative> keep(std::vector<Alternative> alternatives);
 

@@ -230,7 +230,8 @@ class Sentence {
                                             {k_.rule_penalty, 1.0f}};
       const auto values = table_.features(phrase.rule);
       for (std::size_t f = 0; f < values.size(); ++f) features.push_back({k_.phrase_features[f], values[f]});
-      made.push_back(glue_.make(LocalKind::phrase, {phrase.target.begin(), phrase.target.end()}, std::move(features)));
+      made.push_back(glue_.make(LocalKind::phrase, {phrase.target.begin(), phrase.target.end()}, std::move(features),
+                                {}, phrase.rule));
       made.back().estimate = phrase.estimate;
     }
     if (made.empty()) return kNoNode;

@@ -194,7 +194,7 @@ def test_every_kind_translates_text_after_its_folder_moved(
     assert [one.text for one in model.translate_batch(RAW_SOURCE[:20])] == [one.text for one in found]
     assert model.translate(RAW_SOURCE[0]).text == found[0].text
     linked = [one.alignment == pair.alignment for one, pair in zip(found, PAIRS, strict=False)]
-    assert sum(linked) >= right * 2 // 3
+    assert sum(linked) >= right * 9 // 10
     page = model.translate_html(f"<p>{''.join(SOURCE[0][:-1])}<code>{SOURCE[0][1]} Xy</code>。")
     assert f"<code>{SOURCE[0][1]} Xy</code>" in page  # one word, which no rule and no caser changes
 

@@ -492,5 +492,7 @@ def test_numbers_as_variables() -> None:
     source = ["1999", "1.000", "77", "1999", "88", "20", "7"]
     assert numbers.fold_source(source) == ["⟨1⟩", "⟨2⟩", "⟨3⟩", "⟨1⟩", "88", "20", "7"]
     assert numbers.unfold(["a", "⟨2⟩", "⟨1⟩", "⟨1⟩"], source) == ["a", "1,000", "1999", "1999"]
+    assert numbers.fold_pair(["um", "14:30"], ["at", "14:30"]) == (["um", "⟨1⟩"], ["at", "⟨1⟩"])
+    assert numbers.unfold(["at", "⟨1⟩"], ["um", "3.5.2004"]) == ["at", "3.5.2004"]
     assert numbers.unfold(["⟨3⟩"], ["44"]) == ["44"]  # a rule gave what the sentence has not
     assert numbers.unfold(["⟨1⟩"], ["x"]) == ["…"]

@@ -6,6 +6,7 @@ what is known of them is used; any other number of an input is a variable.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from treeglot.text.numbers import convert_number
 
 VARIABLES = ("⟨1⟩", "⟨2⟩", "⟨3⟩")
 RARE = 3  # times that a number is in the corpus; those that are there less often are variables
+_COMPOUND = re.compile(r"[0-9]+(?:[:/.-][0-9]+)+")
 _PLAIN = Language("", group="", decimal=".")
 _PLACES = {variable: place for place, variable in enumerate(VARIABLES)}
 
@@ -23,13 +25,18 @@ _PLACES = {variable: place for place, variable in enumerate(VARIABLES)}
 def number_value(word: str, language: Language) -> str:
     """The value of a number of two digits or more, to compare it with others; empty for other words.
 
-    >>> number_value("1.234,5", Language("de", decimal=",", group=".")), number_value("7", Language("de"))
-    ('1234.5', '')
+    Times, dates and the like are their own values.
+
+    >>> german = Language("de", decimal=",", group=".")
+    >>> [number_value(word, german) for word in ("1.234,5", "7", "14:30", "A4")]
+    ['1234.5', '', '14:30', '']
     """
     if word.isascii() and not any(map(str.isdigit, word)):  # most words
         return ""
     value = convert_number(word, language, _PLAIN)
-    return value if len(value) > 1 and value.replace(".", "", 1).isdecimal() else ""
+    if len(value) > 1 and value.replace(".", "", 1).isdecimal():
+        return value
+    return word if _COMPOUND.fullmatch(word) else ""
 
 
 @dataclass(frozen=True)
