@@ -10,6 +10,7 @@ with those of the command line. A soak mixes good requests with bad, huge, slow 
 import argparse
 import asyncio
 import json
+import os
 import random
 import re
 import statistics
@@ -60,18 +61,26 @@ def question(text: str, pair: tuple[str, str]) -> bytes:
     return json.dumps({"q": text, "source": pair[0], "target": pair[1]}).encode()
 
 
-def wanted(model: str, lines: list[str], threads: int) -> tuple[list[str], float]:
-    """What the command line gives, and its sentences a second without the loading of the model."""
+def wanted(model: str, lines: list[str], threads: int) -> tuple[list[str], float, float]:
+    """What the command line gives, its sentences a second and CPU ms a sentence, without the loading of the model."""
 
-    def run(given: list[str]) -> tuple[list[str], float]:
-        begin = time.perf_counter()
+    def run(given: list[str]) -> tuple[list[str], float, float]:
+        begin, used = time.perf_counter(), os.times()
         command = [sys.executable, "-m", "treeglot", "translate", model, "-", "-q", "--threads", str(threads)]
         done = subprocess.run(command, input="\n".join(given) + "\n", capture_output=True, text=True, check=True)
-        return done.stdout.splitlines(), time.perf_counter() - begin
+        now = os.times()
+        cpu = now.children_user + now.children_system - used.children_user - used.children_system
+        return done.stdout.splitlines(), time.perf_counter() - begin, cpu
 
-    _, empty = run([""])
-    found, seconds = run(lines)
-    return found, len(lines) / (seconds - empty)
+    _, empty, idle = run([""])
+    found, seconds, cpu = run(lines)
+    return found, len(lines) / (seconds - empty), 1000 * (cpu - idle) / len(lines)
+
+
+def cpu_of(process: Any) -> float:
+    """Seconds of CPU that a process has used."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 async def load(port: int, lines: list[str], expected: list[str], clients: int, pair: Any) -> dict[str, float]:
@@ -174,8 +183,8 @@ def main() -> None:
     given = parser.parse_args()
     pair = tuple(given.model.partition("=")[0].split("-"))
     lines = Path(given.source).read_text().splitlines()[: given.sentences]
-    expected, batch = wanted(given.model.rpartition("=")[2], lines, given.threads)
-    print(f"treeglot translate, {given.threads} threads: {batch:.1f} sentences/s")
+    expected, batch, own = wanted(given.model.rpartition("=")[2], lines, given.threads)
+    print(f"treeglot translate, {given.threads} threads: {batch:.1f} sentences/s, {own:.1f} ms of CPU each")
     command = [sys.executable, "-m", "treeglot", "serve", given.model, "--port", "0", "--threads", str(given.threads)]
     with subprocess.Popen([*command, "-q"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         try:
@@ -188,12 +197,14 @@ def main() -> None:
                 first, last = statistics.mean(sizes[third : 2 * third]), statistics.mean(sizes[-third:])
                 print(f"own memory: {first:.0f} MB in the second third, {last:.0f} MB in the last")
                 return
-            print("| clients | sentences/s | of batch | p50, ms | p95, ms | p99, ms | wrong |")
-            print("|---|---|---|---|---|---|---|")
+            print("| clients | sentences/s | of batch | CPU ms each | p50, ms | p95, ms | p99, ms | wrong |")
+            print("|---|---|---|---|---|---|---|---|")
             for clients in given.clients:
+                used = cpu_of(process)
                 done = asyncio.run(load(port, lines, expected, clients, pair))
                 times = " | ".join(f"{1000 * done[name]:.0f}" for name in ("p50", "p95", "p99"))
-                share = f"{done['rate']:.1f} | {100 * done['rate'] / batch:.0f} %"
+                each = 1000 * (cpu_of(process) - used) / len(lines)
+                share = f"{done['rate']:.1f} | {100 * done['rate'] / batch:.0f} % | {each:.1f}"
                 print(f"| {clients} | {share} | {times} | {done['wrong']} |")
         finally:
             process.terminate()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl
@@ -215,20 +214,22 @@ async def within(request: Request, work: Awaitable[T]) -> T:
     seconds = service_of(request).options.deadline
     running = asyncio.ensure_future(work)
     leaving = asyncio.ensure_future(gone(request))
+    leaving.add_done_callback(lambda _: running.cancel())
+    timer = asyncio.get_running_loop().call_later(seconds, running.cancel)
     try:
-        done, _ = await asyncio.wait({running, leaving}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
-        if running in done:
-            return running.result()
-        if leaving in done:
-            raise ClientDisconnect
-        raise refuse(f"the request took longer than {seconds:g} s", 504)
+        return await running
+    except asyncio.CancelledError:
+        if leaving.done():
+            raise ClientDisconnect from None
+        if timer.when() <= asyncio.get_running_loop().time():
+            raise refuse(f"the request took longer than {seconds:g} s", 504) from None
+        raise
     except BusyError as error:
         raise refuse(f"busy: {error}", 503, **{"retry-after": "1"}) from error
     finally:
-        for task in (running, leaving):
-            task.cancel()
-            with suppress(asyncio.CancelledError, Exception):
-                await task
+        timer.cancel()
+        running.cancel()
+        leaving.cancel()
 
 
 async def gone(request: Request) -> None:

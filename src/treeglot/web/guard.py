@@ -109,23 +109,37 @@ class Guard:
         """`receive` that refuses a body that is too large or too slow."""
         most, seconds = self._options.body, self._options.patience
         given = dict(scope["headers"]).get(b"content-length", b"0")
-        read, more, end = 0, True, None
+        read, more, timer = 0, True, None
+        late = False
         problem = HTTPException(413, f"the body is larger than {most:,} bytes")
 
+        def stop(task: asyncio.Task[Any]) -> None:
+            nonlocal late
+            late = True
+            task.cancel()
+
         async def limited() -> Message:
-            nonlocal read, more, end
+            nonlocal read, more, timer
             if not more:
                 return await receive()
             if given.isdigit() and int(given[:20]) > most:
                 raise problem
-            end = end or time.monotonic() + seconds
+            task = asyncio.current_task()
+            assert task is not None
+            timer = timer or asyncio.get_running_loop().call_later(seconds, stop, task)
             try:
-                message = await asyncio.wait_for(receive(), max(end - time.monotonic(), 0.001))
-            except asyncio.TimeoutError:
+                message = await receive()
+            except asyncio.CancelledError:
+                if not late:
+                    raise
+                getattr(task, "uncancel", int)()  # from Python 3.11 on, a task counts
                 raise HTTPException(408, f"the body did not arrive within {seconds:g} s") from None
             more = bool(message.get("more_body"))
+            if not more:
+                timer.cancel()
             read += len(message.get("body", b""))
             if read > most:
+                timer.cancel()
                 raise problem
             return message
 

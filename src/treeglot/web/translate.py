@@ -17,6 +17,7 @@ from treeglot.models import Model
 from treeglot.models.reading import passed, shorter
 from treeglot.web.work import Workers
 
+SHORT = 500  # characters of a text that is split at once: a thread would take longer to begin
 Place: TypeAlias = tuple[int, int]
 
 
@@ -63,7 +64,7 @@ def joined(model: Model, text: str, places: Iterable[Place], parts: list[Transla
 
 async def sentences(workers: Workers, model: Model, text: str, wish: Wish) -> AsyncIterator[tuple[Place, Translation]]:
     """The translations of a text's sentences, one by one."""
-    [pieces] = await workers.all([partial(cut, model, text)])
+    [pieces] = [cut(model, text)] if len(text) < SHORT else await workers.all([partial(cut, model, text)])
     calls = [partial(one, model, sentence, wish) for _, sentence in pieces]
     number = 0
     async for found in workers.each(calls):
