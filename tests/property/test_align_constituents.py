@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,12 @@ from treeglot.syntax import Alignment
 
 PAIRS = sample.read_pairs(200)
 TEXT = [(pair.source_tree.words, pair.target_tree.words) for pair in PAIRS]
-ALIGNER = Aligner.train(TEXT, options={"chains": 2}, threads=2)
 Link = tuple[int, int]
+
+
+@cache
+def trained() -> Aligner:
+    return Aligner.train(TEXT, options={"chains": 2}, threads=2)
 
 
 def spans(tree: Tree) -> set[tuple[int, int]]:
@@ -56,33 +61,33 @@ def mended(links: list[Link], trees: tuple[Tree, Tree], worth: dict[Link, float]
 def test_mending(number: int, cost: float, source: bool, target: bool, data: st.DataObject) -> None:
     pair, text = PAIRS[number], TEXT[number]
     cells = [(s, t) for s in range(len(text[0])) for t in range(len(text[1]))]
-    links = sorted({*ALIGNER.align(*text, "union"), *data.draw(st.lists(st.sampled_from(cells), max_size=3))})
-    forward, backward = ALIGNER.posteriors(*text)
+    links = sorted({*trained().align(*text, "union"), *data.draw(st.lists(st.sampled_from(cells), max_size=3))})
+    forward, backward = trained().posteriors(*text)
     share = {link: min(0.5 * float(forward[link] + backward[link]), 0.999999) for link in links}
     worth = {link: -math.log(1 - p) for link, p in share.items()}
     trees = (pair.source_tree if source else Tree(), pair.target_tree if target else Tree())
     given_trees = [[tree] if tree.size else None for tree in trees]
-    (found,) = ALIGNER.mend([text], [Alignment(links)], *given_trees, cost=cost)
+    (found,) = trained().mend([text], [Alignment(links)], *given_trees, cost=cost)
     assert list(found) == mended(links, trees, worth, cost)
 
 
 def test_trees_help_on_the_sample() -> None:
-    links = list(ALIGNER.align_all(TEXT))
+    links = list(trained().align_all(TEXT))
     gold = [pair.alignment for pair in PAIRS]
     sides = [pair.source_tree for pair in PAIRS], [pair.target_tree for pair in PAIRS]
-    better = list(ALIGNER.mend(TEXT, links, *sides, threads=2))
+    better = list(trained().mend(TEXT, links, *sides, threads=2))
     assert score_alignments(better, gold).aer < score_alignments(links, gold).aer
-    assert list(ALIGNER.mend([([], ["a"])], [Alignment()], [Tree()])) == [Alignment()]
+    assert list(trained().mend([([], ["a"])], [Alignment()], [Tree()])) == [Alignment()]
     with pytest.raises(UsageError, match=r"a tree has \d+ words; expected 1, as its sentence has: a"):
-        list(ALIGNER.mend([(["a"], ["b"])], [Alignment()], [sides[0][0]]))
+        list(trained().mend([(["a"], ["b"])], [Alignment()], [sides[0][0]]))
     nothing: Any = [None]
     for links, trees in ((nothing, [Tree()]), ([Alignment()], nothing)):
         with pytest.raises(TypeError):
-            ALIGNER.core.mended([(["a"], ["b"])], links, trees, trees, 1.0, 1)
+            trained().core.mended([(["a"], ["b"])], links, trees, trees, 1.0, 1)
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    ALIGNER.save(tmp_path / "aligner")
+    trained().save(tmp_path / "aligner")
     files: dict[str, list[str]] = {"zh": [], "en": [], "zh.tree": []}
     for pair, (source, target) in zip(PAIRS[:30], TEXT, strict=False):
         files["zh"].append(" ".join(source))
@@ -93,7 +98,9 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     run = ["align", *(str(tmp_path / name) for name in ("zh", "en")), "--model", str(tmp_path / "aligner")]
     run += ["-o", str(tmp_path / "links"), "--source-trees", str(tmp_path / "zh.tree"), "--constituent-cost", "2"]
     assert main(run) == 0
-    links = ALIGNER.mend(TEXT[:30], ALIGNER.align_all(TEXT[:30]), [pair.source_tree for pair in PAIRS[:30]], cost=2.0)
+    links = trained().mend(
+        TEXT[:30], trained().align_all(TEXT[:30]), [pair.source_tree for pair in PAIRS[:30]], cost=2.0
+    )
     assert (tmp_path / "links").read_text().splitlines() == [str(one) for one in links]
     (tmp_path / "zh.tree").write_text(files["zh.tree"][0] + "\n")
     assert main(run) == 1

@@ -3,6 +3,7 @@
 import math
 import random
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,12 @@ def length_gain(source: float, target: float, sentences: int, model: tuple[float
 
 words = st.lists(st.sampled_from("abc"), min_size=1, max_size=3)
 sentences = st.lists(st.tuples(st.floats(1, 60), words), max_size=4)
-TOY = Aligner.train([(["a", "b"], ["b", "a"]), (["a", "c"], ["a", "c"])] * 8, options={"chains": 1, "rounds": 5})
+
+
+@cache
+def toy() -> Aligner:
+    pairs = [(["a", "b"], ["b", "a"]), (["a", "c"], ["a", "c"])] * 8
+    return Aligner.train(pairs, options={"chains": 1, "rounds": 5})
 
 
 @settings(deadline=None, max_examples=60)
@@ -62,7 +68,7 @@ def test_beads_are_the_best_of_all(
         if s and t:
             out += length_gain(sum(x for x, _ in s), sum(x for x, _ in t), len(t), model)
         if s and t and lexical:
-            out += TOY.core.evidence([w for _, ws in s for w in ws], [w for _, ws in t for w in ws])
+            out += toy().core.evidence([w for _, ws in s for w in ws], [w for _, ws in t for w in ws])
         return out
 
     scored = [(sum(map(score, beads)), beads) for beads in sequences(len(source), len(target))]
@@ -70,7 +76,7 @@ def test_beads_are_the_best_of_all(
     total = sum(math.exp(one - best) for one, _ in scored)
     lengths = [([x for x, _ in source], [x for x, _ in target])]
     text = [([ws for _, ws in source], [ws for _, ws in target])]
-    (found,) = _core.align_sentences(lengths, text, model, TOY.core if lexical else None, 1)
+    (found,) = _core.align_sentences(lengths, text, model, toy().core if lexical else None, 1)
     beads = [one[:4] for one in found]
     assert sum(map(score, beads)) == pytest.approx(best, abs=1e-6)
     for *bead, posterior in found:
@@ -79,13 +85,13 @@ def test_beads_are_the_best_of_all(
 
 
 def test_evidence() -> None:
-    links, none, _, _ = TOY.core.factors(["a", "b"], ["b"], False)
-    back, back_none, _, _ = TOY.core.factors(["a", "b"], ["b"], True)
+    links, none, _, _ = toy().core.factors(["a", "b"], ["b"], False)
+    back, back_none, _, _ = toy().core.factors(["a", "b"], ["b"], True)
     alone = {"a": 17 / 36, "b": 9 / 36}  # each side has 32 tokens and 3 words; 16 of the tokens are a, 8 are b
     wanted = math.log(0.5 + 0.5 * (links[0].mean() + none[0]) / alone["b"])
     for word, row, nothing in zip("ab", back, back_none, strict=True):
         wanted += math.log(0.5 + 0.5 * (row.mean() + nothing) / alone[word])
-    assert TOY.core.evidence(["a", "b"], ["b"]) == pytest.approx(wanted / 2, rel=1e-4)
+    assert toy().core.evidence(["a", "b"], ["b"]) == pytest.approx(wanted / 2, rel=1e-4)
 
 
 def test_long_documents_are_searched_in_a_band_that_widens() -> None:
