@@ -10,7 +10,10 @@ import pytest
 from small_lm import ARPA
 
 from treeglot import FormatError, _core
+from treeglot.corpus.pairs import Pair
 from treeglot.lm import compile_ngram, load_ngram
+from treeglot.rules import compile_table, extract, score_rules
+from treeglot.syntax import Alignment
 from treeglot.tune.kbest import KBest
 
 Content = dict[str, bytes]
@@ -224,3 +227,37 @@ def test_a_crafted_pool_is_refused(tmp_path: Path, damage: Callable[[Content], N
     KBest.of([[("a b", {"lm": -1.5}), ("b a", {"lm": -2.0, "words": 2})], []]).save(tmp_path / "pool")
     with pytest.raises(FormatError, match=r"bad: "):
         KBest.load(crafted(tmp_path / "pool", "kbest", 1, damage))
+
+
+PROVENANCE: dict[str, Callable[[Content], None]] = {
+    "no number of rules": lambda content: content.update(rules=b""),
+    "another number of rules": put("Q", "rules", 0, 2**20),
+    "where source sides end": put("Q", "source.ends", 1, 2**40),
+    "where links end": put("Q", "links.ends", -1, 0),
+    "a source word": put("I", "source", 0, 2**30),
+    "a target word": put("I", "target", -1, 2**30),
+    "a link outside its pair": put("I", "links", 0, 7),
+    "where a block ends": put("Q", "blocks", -1, 2**40),
+    "a list of too many pairs": put("B", "lists", 0, 100),
+    "a pair that it does not have": put("B", "lists", 1, 9),
+    "a pair twice": put("B", "lists", 2, 0),
+}
+
+
+@pytest.fixture(scope="module")
+def provenance(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of one rule that two pairs have, which comes first, and others."""
+    folder = tmp_path_factory.mktemp("provenance")
+    pairs = [Pair(i, ["das", "Haus"], ["the", "house"], Alignment.parse("0-0 1-1")) for i in (1, 2)]
+    kept: list[_core.Extractor] = []
+    score_rules(extract("hiero", pairs, folder, keep=kept.append), folder / "rules.parquet")
+    compile_table(folder / "rules.parquet", folder / "rules.table")
+    kept[0].write_provenance(_core.RuleTable.open(str(folder / "rules.table")), str(folder / "provenance.bin"), 1)
+    return folder / "provenance.bin"
+
+
+@pytest.mark.parametrize("name", PROVENANCE)
+def test_a_crafted_list_of_pairs_is_refused(name: str, provenance: Path) -> None:
+    assert _core.Provenance.open(str(provenance)).pairs_of(0, 9) == (2, [0, 1])
+    with pytest.raises(FormatError, match="is damaged"):
+        _core.Provenance.open(str(crafted(provenance, "provenance", 1, PROVENANCE[name])))
