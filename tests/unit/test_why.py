@@ -8,10 +8,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from treeglot import sample
-from treeglot._core import find_rules
+from treeglot._core import TargetConstraints, find_rules
+from treeglot._core import Translation as CoreTranslation
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli import main
 from treeglot.corpus import Corpus
+from treeglot.decode import Translation, Translator
+from treeglot.decode.translator import Source
 from treeglot.models import Model, load, train
 from treeglot.models.kinds import find_kind
 from treeglot.rules import extract, score_rules
@@ -149,6 +152,22 @@ def test_why_not_another_output(models: dict[str, Model], folder: Path) -> None:
     assert unreachable.missing.endswith("nowhere")
     with pytest.raises(UsageError, match="expected words"):
         model.explain(sentence, instead=" ")
+
+
+def test_an_exact_search_that_does_not_finish_is_limited(
+    models: dict[str, Model], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = load(models["hiero"].directory)
+    sentence = (folder / "zh.txt").read_text().splitlines()[3]
+    text, translate = model.translate(sentence).text, Translator.translate
+
+    def refuse(self: Translator, source: Source, constraints: TargetConstraints | None = None) -> Translation:
+        found = translate(self, source, constraints)
+        return found if self.options.pop_limit else Translation(CoreTranslation(source, [], [], "does not finish"))
+
+    monkeypatch.setattr(Translator, "translate", refuse)
+    instead = model.explain(sentence, instead=text).instead
+    assert instead is not None and instead.found is not None and instead.found.text == text
 
 
 def test_the_commands(models: dict[str, Model], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from treeglot._core import Step, TargetConstraints
 
+UNMET = "no derivation meets the constraints"  # the problem of a sentence that has no such output
 RequiredStep: TypeAlias = Step | tuple[str, int, int]  # a step of a derivation, or a label and the words it covers
 Words: TypeAlias = Callable[[str], Sequence[str]]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from treeglot.base.errors import UsageError
 from treeglot.decode import Translation, Translator
-from treeglot.decode.constraints import Constraints
+from treeglot.decode.constraints import UNMET, Constraints
 from treeglot.decode.translator import Source
 from treeglot.rules.provenance import Concordance
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from treeglot.models.model import Model
     from treeglot.models.reading import Given
 
+POPS = 2000  # of a node, where an exact search does not finish
 PROBABILITY = "p_target_given_source"  # the feature that `probability` reads
 
 
@@ -120,6 +121,9 @@ def _instead(model: Model, found: Translation, source: Source, instead: str) -> 
     if not words:
         raise UsageError("there is no other output to explain; expected words")
     forced = model.all_rules.translate(source, wanted)
+    if forced.problem not in ("", UNMET):  # an exact search that does not finish
+        limited = replace(model.all_rules.options, pop_limit=POPS)
+        forced = model.all_rules.with_search(limited).translate(source, wanted)
     if forced.hypotheses:
         return Instead(words, forced, _losses(model, found.best, forced.best), (), "")
     reached = (Part(f, e, label) for f, e, label in model.all_rules.reached(source, words))
