@@ -228,6 +228,16 @@ def test_another_packages_words_get_their_places(monkeypatch: pytest.MonkeyPatch
     assert tokens.spans == [(0, 2), (3, 5)]
 
 
+def test_what_another_package_changes_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(ADAPTERS, "changing", lambda: lambda text: iter(["ABC", "世界", "\x07", "!"]))
+    text = "abc de世界\x07和<a\tb>邮箱a@b.org或www.c.org或\u200f"
+    [tokens] = TextSide(TextSettings("zh", tokeniser="changing")).tokenise([text])
+    assert tokens.words == ["abc", "de", "世界", "和", "<a\u00a0b>", "邮箱", "a@b.org", "或", "www.c.org", "或"]
+    assert [text[begin:end] for begin, end in tokens.spans][3:6] == ["和", "<a\tb>", "邮箱"]
+    [tokens] = TextSide(TextSettings("zh", tokeniser="changing")).tokenise(["我" * 200_000])  # in linear time
+    assert sum(map(len, tokens.words)) == 200_000
+
+
 def test_marks_of_other_scripts_lean_on_words() -> None:
     """A tokeniser that is learnt from words alone must see them where text has them."""
     for language, joined in (("ar", "نعم، لا؟"), ("hi", "हाँ। नहीं॥"), ("hy", "այո։"), ("am", "አዎ። አይ፣")):

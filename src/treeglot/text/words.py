@@ -34,10 +34,14 @@ AT_ONCE = 1_000_000  # characters that ICU is given, or more if a line is longer
 SURROGATE = re.compile("[\ud800-\udfff]")
 # Soft hyphens, and what says where text runs to the left: they do not show, and no word is another one for them.
 HIDDEN = re.compile("[\u00ad\u061c\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069]")
+# Spaces and control characters, and what stands between them.
+UNSHOWN = re.compile(r"[\s\x00-\x20\x7f-\xa0\u200b\ufeff]")
+SHOWN = re.compile(r"[^\s\x00-\x20\x7f-\xa0\u200b\ufeff]+")
 LONGEST = 10_000  # characters that a package is given at a time: Sudachi refuses more than 49,149 bytes
 # What no package may take apart: addresses, tags, numbers, and emoji of several characters.
 WHOLE = re.compile(
-    r"(?:https?://|ftp://|www\.)[!-;=?-~]*[\w/]|[\w.+-]+@[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+|</?[a-zA-Z][^<>]*>"
+    r"(?:https?://|ftp://|www\.)[!-;=?-~]*[a-zA-Z0-9_/]|</?[a-zA-Z][^<>]*>"
+    r"|(?<![a-zA-Z0-9_.+-])[a-zA-Z0-9_.+-]+@[a-zA-Z0-9-]+(?:\.[a-zA-Z0-9-]+)+"
     r"|\d+(?:[.,:/-]\d+)+|[\U0001F000-\U0001FAFF\u2600-\u27BF][\U0001F3FB-\U0001F3FF\uFE0F\u200D\U0001F000-\U0001FAFF]+"
 )
 
@@ -100,33 +104,37 @@ def tokenise_with(adapter: str, texts: Sequence[str]) -> list[Tokens]:
 
 
 def _placed(given: str, words_of: Callable[[str], Iterable[str]]) -> Tokens:
-    """Words at their places in a text, in form NFC; what the tokeniser left out or changed has no word."""
+    """Words at their places in a text, in form NFC; what the tokeniser left out or changed is as the text has it."""
     given = without_surrogates(given)
     text, begins = _composed(given)
     found: list[str] = []
     spans: list[tuple[int, int]] = []
 
-    def take(words: Iterable[str], at: int) -> None:
-        for word in words:
-            begin = text.find(word, at) if any(map(_shows, word)) else -1
+    def add(begin: int, end: int) -> None:
+        if word := HIDDEN.sub("", UNSHOWN.sub("\u00a0", text[begin:end])):
+            found.append(word)
+            spans.append((begins[begin], begins[end]))
+
+    def take(words: Iterable[str], at: int, stop: int) -> None:
+        for word in (*words, None):
+            begin = stop if word is None else text.find(word, at, stop) if SHOWN.search(word) else -1
             if begin >= 0:
-                at = begin + len(word)
-                found.append(word.replace(" ", "\u00a0"))
-                spans.append((begins[begin], begins[at]))
+                for left in SHOWN.finditer(text, at, begin):
+                    add(*left.span())
+                at = begin + len(word or "")
+                if word:
+                    add(begin, at)
 
     last = 0
     for match in (*WHOLE.finditer(text), None):
         stop = len(text) if match is None else match.start()
         for begin in range(last, stop, LONGEST):
-            take(words_of(text[begin : min(stop, begin + LONGEST)]), begin)
+            end = min(stop, begin + LONGEST)
+            take(words_of(text[begin:end]), begin, end)
         if match is not None:
-            take([match[0]], stop)
+            add(*match.span())
             last = match.end()
     return Tokens(given, found, spans)
-
-
-def _shows(character: str) -> bool:
-    return unicodedata.category(character) not in ("Cc", "Zs", "Zl", "Zp")
 
 
 def _composed(text: str) -> tuple[str, list[int]]:
