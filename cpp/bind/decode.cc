@@ -8,6 +8,7 @@
 #include "decode/features/dependency.h"
 #include "decode/features/labels.h"
 #include "decode/features/ngram.h"
+#include "decode/markup.h"
 #include "decode/match_chart.h"
 #include "decode/match_forest.h"
 #include "decode/match_head_dependents.h"
@@ -245,7 +246,7 @@ void bind_derivation(nb::module_& m) {
           "__init__",
           [](Translation* self, nb::handle given, std::vector<std::string> words,
              std::vector<std::shared_ptr<Hypothesis>> hypotheses, std::string problem, std::vector<std::string> notes,
-             std::optional<Dependency> tree, double seconds) {
+             std::optional<Dependency> tree, double seconds, std::vector<Mark> marks, const Terms& asked) {
             if (std::ranges::find(hypotheses, nullptr) != hypotheses.end())
               throw nb::type_error("found None among the hypotheses; expected Hypothesis values");
             new (self) Translation{to_source(given),
@@ -256,10 +257,12 @@ void bind_derivation(nb::module_& m) {
                                    std::move(tree),
                                    seconds,
                                    0,
-                                   nullptr};
+                                   nullptr,
+                                   asked,
+                                   std::move(marks)};
           },
           "given"_a, "words"_a, "hypotheses"_a, "problem"_a = "", "notes"_a = std::vector<std::string>(),
-          "tree"_a = nb::none(), "seconds"_a = 0.0)
+          "tree"_a = nb::none(), "seconds"_a = 0.0, "marks"_a = std::vector<Mark>(), "asked"_a = Terms())
       .def(nb::init<const Translation&>(), "found"_a)
       .def_ro("given", &Translation::given, "What was translated: a line, tokens, a forest or a dependency tree.")
       .def_ro("words", &Translation::words,
@@ -274,7 +277,71 @@ void bind_derivation(nb::module_& m) {
       .def_prop_ro(
           "tree", [](const Translation& t) { return t.tree; },
           "What a model of dependency trees met: the input's, repaired, or made of a parse.")
-      .def_ro("seconds", &Translation::seconds, "CPU time.");
+      .def_ro("seconds", &Translation::seconds, "CPU time.")
+      .def_prop_ro(
+          "marks", [](const Translation& t) { return to_tuple(t.marks); },
+          "The spans with given translations, whether or not these were used.")
+      .def_ro("asked", &Translation::asked, "What was asked beside the sentence itself.");
+}
+
+void bind_terms(nb::module_& m) {
+  nb::class_<Mark>(m, "Mark", "Translations that are given for a span of source words.")
+      .def(
+          "__init__",
+          [](Mark* self, SpanPair span, std::vector<std::string> translations, bool required, float bonus,
+             std::int32_t entry) {
+            new (self) Mark{{span.first, span.second}, std::move(translations), required, bonus, entry};
+          },
+          "span"_a, "translations"_a, "required"_a = true, "bonus"_a = 0.0f, "entry"_a = -1)
+      .def_prop_ro(
+          "span", [](const Mark& mark) { return to_pair(mark.span); }, "Source words, half open.")
+      .def_prop_ro(
+          "translations", [](const Mark& mark) { return to_tuple(mark.translations); }, "Words that blanks part.")
+      .def_ro("required", &Mark::required, "Whether nothing else may translate its words.")
+      .def_ro("bonus", &Mark::bonus, "What using a translation that is not required adds to the score.")
+      .def_ro("entry", &Mark::entry, "The number of the glossary's entry; -1: none.")
+      .def("__reduce__", [](nb::handle self) -> Reduced {
+        const auto& mark = nb::cast<const Mark&>(self);
+        return Reduced(nb::make_tuple(
+            self.type(), nb::make_tuple(to_pair(mark.span), mark.translations, mark.required, mark.bonus, mark.entry)));
+      });
+
+  nb::class_<Terms>(m, "Terms", "What is asked of the translation of one sentence.")
+      .def(
+          "__init__",
+          [](Terms* self, std::vector<Mark> marks, std::vector<std::string> forbidden) {
+            new (self) Terms{std::move(marks), std::move(forbidden)};
+          },
+          "marks"_a = std::vector<Mark>(), "forbidden"_a = std::vector<std::string>())
+      .def_prop_ro(
+          "marks", [](const Terms& terms) { return to_tuple(terms.marks); }, "Spans with given translations.")
+      .def_prop_ro(
+          "forbidden", [](const Terms& terms) { return to_tuple(terms.forbidden); },
+          "Phrases that must not appear, words that blanks part.");
+
+  m.def(
+      "read_sentence", [](std::string_view line, bool markup) { return read_sentence(line, markup).words; }, "line"_a,
+      "markup"_a, "The words of a line, without markup if it has that; ValueError for what is refused.");
+
+  nb::class_<PhraseFinder>(m, "PhraseFinder", "Finds phrases in sentences.")
+      .def(nb::init<>())
+      .def(
+          "add",
+          [](PhraseFinder& self, const std::vector<std::string>& words, std::uint32_t phrase) {
+            self.add(words, phrase);
+          },
+          "words"_a, "phrase"_a, "Adds a phrase under a number; several may have the same.")
+      .def(
+          "find",
+          [](const PhraseFinder& self, const std::vector<std::vector<std::string>>& sentences) {
+            std::vector<std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>>> out;
+            for (const auto& words : sentences) {
+              auto& found = out.emplace_back();
+              for (const auto& [span, phrase] : self.find(words)) found.emplace_back(span.begin, span.end, phrase);
+            }
+            return out;
+          },
+          "sentences"_a, "By sentence: the begin, the end and the number of each phrase in it.");
 }
 
 }  // namespace
@@ -302,6 +369,7 @@ std::vector<Source> to_sources(nb::handle values) {
 }
 
 void bind_decode(nb::module_& m) {
+  bind_terms(m);
   bind_derivation(m);
 
   nb::class_<SearchGraph>(m, "SearchGraph", "What a search kept, each edge with its rule and features.")
@@ -421,24 +489,27 @@ void bind_decode(nb::module_& m) {
           "Names of weights that no feature has.")
       .def(
           "translate",
-          [](const Decoder& d, nb::handle source, const std::shared_ptr<TargetConstraints>& constraints) {
+          [](const Decoder& d, nb::handle source, const std::shared_ptr<TargetConstraints>& constraints,
+             const Terms& terms) {
             const Source given = to_source(source);
-            return without_gil([&] { return d.translate(given, constraints); });
+            return without_gil([&] { return d.translate(given, constraints, terms); });
           },
-          "source"_a.none(), "constraints"_a = nb::none(),
+          "source"_a.none(), "constraints"_a = nb::none(), "terms"_a = Terms(),
           "Translates a line of tokens, a list of tokens, a forest or a dependency tree. Its search is kept until the "
           "next.")
       .def(
           "translate_batch",
           [](const Decoder& d, nb::handle sources, std::uint32_t kbest, bool distinct, unsigned threads,
-             const std::vector<std::optional<std::shared_ptr<TargetConstraints>>>& constraints) {
+             const std::vector<std::optional<std::shared_ptr<TargetConstraints>>>& constraints,
+             const std::vector<Terms>& terms) {
             const std::vector<Source> given = to_sources(sources);
             std::vector<SharedConstraints> kept;
             for (const auto& each : constraints) kept.push_back(each.value_or(nullptr));
-            return without_gil([&] { return d.translate(given, kept, {kbest, distinct}, threads); });
+            return without_gil([&] { return d.translate(given, kept, terms, {kbest, distinct}, threads); });
           },
           "sources"_a, "kbest"_a, "distinct"_a, "threads"_a,
           "constraints"_a = std::vector<std::optional<std::shared_ptr<TargetConstraints>>>(),
+          "terms"_a = std::vector<Terms>(),
           "Translates sentences; results are in their order, the same for any number of threads.")
       .def(
           "reached",

@@ -83,7 +83,7 @@ KBestArrays decode_kbest(const Decoder& decoder, const std::vector<Source>& sour
   KBestArrays out(decoder.features());
   for (std::size_t begin = 0; begin < sources.size(); begin += kBatch) {
     const auto batch = std::span(sources).subspan(begin, std::min(kBatch, sources.size() - begin));
-    for (const Translation& translation : decoder.translate(batch, {}, {kbest, distinct}, threads))
+    for (const Translation& translation : decoder.translate(batch, {}, {}, {kbest, distinct}, threads))
       out.append(translation);
   }
   return out;

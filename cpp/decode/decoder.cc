@@ -8,7 +8,7 @@
 #include <new>
 #include <stdexcept>
 #include <thread>
-#include <tuple>
+#include <unordered_set>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -92,15 +92,54 @@ std::optional<Derivation> best_without(const TranslationForest& forest, const Se
   return derivation_by(forest, found, best[found.goal], [&](NodeId hypothesis) { return chosen[hypothesis]; });
 }
 
-std::vector<Constraint> constraints(const MarkedSentence& sentence, Glue& glue) {
+std::vector<Constraint> given_translations(std::span<const Mark> marks, Glue& glue) {
   std::vector<Constraint> out;
-  for (const MarkedSentence::Part& part : sentence.parts) {
-    out.push_back({part.span, {}});
-    for (const std::string& translation : part.translations) {
+  for (const Mark& mark : marks) {
+    out.push_back({mark.span, {}, mark.required, mark.bonus});
+    for (const std::string& translation : mark.translations) {
       std::vector<std::int32_t> target;
       for (const std::string& word : read_sentence(translation, false).words) target.push_back(glue.target_word(word));
       out.back().translations.push_back(std::move(target));
     }
+  }
+  return out;
+}
+
+// The marks of a line and those that were given beside it, as far as they do not overlap the line's own.
+std::vector<Mark> joined(std::vector<Mark> marks, std::span<const Mark> more, std::size_t words) {
+  const std::size_t own = marks.size();
+  for (const Mark& mark : more) {
+    if (mark.span.empty() || mark.span.end > words)
+      throw std::invalid_argument("a mark over [" + std::to_string(mark.span.begin) + "," +
+                                  std::to_string(mark.span.end) + ") of " + std::to_string(words) + " words");
+    const auto overlaps = [&](const Mark& other) {
+      return other.span.begin < mark.span.end && mark.span.begin < other.span.end;
+    };
+    if (std::none_of(marks.begin(), marks.begin() + static_cast<std::ptrdiff_t>(own), overlaps)) marks.push_back(mark);
+  }
+  std::ranges::stable_sort(marks, {}, [](const Mark& mark) { return mark.span.begin; });
+  for (std::size_t i = 1; i < marks.size(); ++i) {
+    if (marks[i].span.begin < marks[i - 1].span.end)
+      throw std::invalid_argument("two marks cover word " + std::to_string(marks[i].span.begin) + "; expected one");
+  }
+  return marks;
+}
+
+// The phrases whose words all appear in a forest: no output has another.
+std::vector<std::vector<std::string>> possible(std::span<const std::string> phrases, const TranslationForest& forest,
+                                               const Glue& glue) {
+  std::vector<std::vector<std::string>> out;
+  if (phrases.empty()) return out;
+  std::unordered_set<std::int32_t> numbers;
+  for (const auto& alternatives : forest.alternatives)
+    for (const Alternative& rule : alternatives) numbers.insert(rule.target.begin(), rule.target.end());
+  std::unordered_set<std::string_view> known;
+  for (const std::int32_t number : numbers)
+    if (number >= 0) known.insert(glue.text(number));
+  for (const std::string& phrase : phrases) {
+    std::vector<std::string> words = read_sentence(phrase, false).words;
+    if (!words.empty() && std::ranges::all_of(words, [&](const std::string& word) { return known.contains(word); }))
+      out.push_back(std::move(words));
   }
   return out;
 }
@@ -186,6 +225,7 @@ Decoder::Decoder(std::shared_ptr<const FeatureSet> features, std::shared_ptr<con
       matcher_(std::move(matcher)),
       weights_(features_->space().names().size(), 0.0f),
       options_(options) {
+  weights_[features_->space().preferred()] = 1;  // of a bonus that the user chose; weights may say otherwise
   features_->freeze();
   idle_.reserve(std::max(1u, std::thread::hardware_concurrency()));
   for (const auto& [name, value] : weights) {
@@ -210,38 +250,43 @@ Decoder::Decoder(std::shared_ptr<const FeatureSet> features, std::shared_ptr<con
 
 Decoder::~Decoder() = default;
 
-Translation Decoder::translate(const Source& source, const SharedConstraints& constraints) const {
-  return translate(source, constraints, {}, true);
+Translation Decoder::translate(const Source& source, const SharedConstraints& constraints, const Terms& terms) const {
+  return translate(source, constraints, terms, {}, true);
 }
 
 std::vector<Translation> Decoder::translate(std::span<const Source> sources,
                                             std::span<const SharedConstraints> constraints,
-                                            const TranslateOptions& options, unsigned threads) const {
-  if (!constraints.empty() && constraints.size() != sources.size())
-    throw std::invalid_argument(std::to_string(constraints.size()) + " constraints for " +
-                                std::to_string(sources.size()) + " sentences; expected one for each");
+                                            std::span<const Terms> terms, const TranslateOptions& options,
+                                            unsigned threads) const {
+  for (const auto& [number, what] : {std::pair(constraints.size(), "constraints"), std::pair(terms.size(), "terms")})
+    if (number != 0 && number != sources.size())
+      throw std::invalid_argument(std::to_string(number) + " " + what + " for " + std::to_string(sources.size()) +
+                                  " sentences; expected one for each");
   std::vector<Translation> out(sources.size());
   const auto one = [&](std::size_t i) {
-    return translate(sources[i], constraints.empty() ? nullptr : constraints[i], options, false);
+    return translate(sources[i], constraints.empty() ? nullptr : constraints[i], terms.empty() ? Terms() : terms[i],
+                     options, false);
   };
   ordered_map(sources.size(), threads, one, [&](std::size_t i, Translation found) { out[i] = std::move(found); });
   return out;
 }
 
-Translation Decoder::translate(const Source& source, const SharedConstraints& constraints,
+Translation Decoder::translate(const Source& source, const SharedConstraints& constraints, const Terms& terms,
                                const TranslateOptions& options, bool keep) const {
   const Lease worker(*this);
   const double start = thread_seconds();
   Translation out;
   out.given = source;
   out.constraints = constraints;
+  out.asked = terms;
   out.search = new_search();
   try {
-    search(source, constraints, !keep && options.kbest <= 1, *worker);
+    search(source, constraints, terms, !keep && options.kbest <= 1, *worker);
     if (keep) worker->search = out.search;
     if (const std::optional<Searched>& found = worker->last) {
       out.words.assign(found->input.words.begin(), found->input.words.end());
       out.notes = found->forest.notes;
+      out.marks = found->sentence.marks;
       out.tree = found->forest.tree;
       out.hypotheses = read(*worker, options);
     } else if (source.index() > 1) {
@@ -256,7 +301,7 @@ Translation Decoder::translate(const Source& source, const SharedConstraints& co
   return out;
 }
 
-std::optional<Decoder::Matched> Decoder::match(const Source& source, Worker& worker) const {
+std::optional<Decoder::Matched> Decoder::match(const Source& source, const Terms& terms, Worker& worker) const {
   worker.search = 0;
   worker.last.reset();
   worker.cache.trim();
@@ -274,11 +319,12 @@ std::optional<Decoder::Matched> Decoder::match(const Source& source, Worker& wor
     sentence =
         line != nullptr ? read_sentence(*line, options_.markup) : MarkedSentence{checked(std::get<Tokens>(source)), {}};
     input.words.assign(sentence.words.begin(), sentence.words.end());
-    input.constraints = constraints(sentence, worker.glue);
   }
   if (options_.markup && (input.forest != nullptr || input.dependency != nullptr))
     throw std::invalid_argument("markup is for sentences; expected a line or tokens, not a parse");
   if (input.words.empty()) return std::nullopt;
+  sentence.marks = joined(std::move(sentence.marks), terms.marks, input.words.size());
+  input.constraints = given_translations(sentence.marks, worker.glue);
   TranslationForest forest = matcher_->match(input, worker.cache, worker.glue);
   return Matched{source, std::move(sentence), std::move(input), std::move(forest)};
 }
@@ -291,13 +337,30 @@ TranslationForest Decoder::restrict_matched(const Matched& matched, const Target
   return restrict_forest(matched.forest, constraints, reading, worker.glue, words.size(), reached);
 }
 
-void Decoder::search(const Source& source, const SharedConstraints& constraints, bool best_only, Worker& worker) const {
-  std::optional<Matched> matched = match(source, worker);
-  if (!matched) return;
-  if (constraints != nullptr && !constraints->empty()) {
-    matched->forest = restrict_matched(*matched, *constraints, worker, nullptr);
-    if (matched->forest.graph.goal() == kNoNode) throw std::runtime_error("no derivation meets the constraints");
+// Leaves the derivations that are as they were asked for. Where a glossary forbids them all, words pass through.
+void Decoder::meet(const TargetConstraints& constraints, const Terms& terms, Matched& matched, Worker& worker) const {
+  const auto restricted = [&] {
+    TargetConstraints all = constraints;
+    for (auto& phrase : possible(terms.forbidden, matched.forest, worker.glue)) all.forbid.push_back(std::move(phrase));
+    if (!all.empty()) matched.forest = restrict_matched(matched, all, worker, nullptr);
+    return matched.forest.graph.goal() != kNoNode;
+  };
+  if (restricted()) return;
+  if (constraints.empty() && !terms.forbidden.empty()) {
+    matched.input.lenient = true;
+    matched.forest = matcher_->match(matched.input, worker.cache, worker.glue);
+    if (!restricted()) throw std::runtime_error("no derivation is without a forbidden phrase");
+    matched.forest.notes.emplace_back("every translation has a forbidden phrase; source words pass through");
+    return;
   }
+  throw std::runtime_error("no derivation meets the constraints");
+}
+
+void Decoder::search(const Source& source, const SharedConstraints& constraints, const Terms& terms, bool best_only,
+                     Worker& worker) const {
+  std::optional<Matched> matched = match(source, terms, worker);
+  if (!matched) return;
+  meet(constraints == nullptr ? TargetConstraints() : *constraints, terms, *matched, worker);
   worker.scorer.begin_sentence(worker.glue.first_word(), worker.glue.words());
   SearchOptions options = options_.search;
   options.best_only = best_only;
@@ -309,7 +372,7 @@ void Decoder::search(const Source& source, const SharedConstraints& constraints,
 
 std::vector<ReachedPart> Decoder::reached(const Source& source, const std::vector<std::string>& target) const {
   const Lease worker(*this);
-  const std::optional<Matched> matched = match(source, *worker);
+  const std::optional<Matched> matched = match(source, {}, *worker);
   std::vector<ReachedPart> out;
   TargetConstraints constraints;
   constraints.exactly = target;
@@ -341,7 +404,7 @@ std::vector<std::shared_ptr<Hypothesis>> Decoder::read(const Worker& worker, con
 Decoder::Lease Decoder::searched(const Translation& of) const {
   Lease worker(*this, of.search);
   if (of.search != 0 && worker->search == of.search) return worker;
-  search(of.given, of.constraints, false, *worker);
+  search(of.given, of.constraints, of.asked, false, *worker);
   if (!worker->last) throw std::invalid_argument("a translation of nothing has hypotheses; expected none");
   worker->search = of.search;
   return worker;

@@ -16,6 +16,7 @@
 #include "decode/feature_set.h"
 #include "decode/matcher.h"
 #include "decode/target_constraints.h"
+#include "decode/terms.h"
 
 namespace treeglot {
 
@@ -48,6 +49,8 @@ struct Translation {
   double seconds = 0;              // CPU time
   std::uint64_t search = 0;        // its number among all searches; 0 if it was not searched here
   SharedConstraints constraints = nullptr;  // that the search kept to
+  Terms asked;                              // beside the line
+  std::vector<Mark> marks;                  // all that were given, those of the line's markup too
 };
 
 // Threads may share a decoder. Its workers, each with scored rules, wait between calls for the next sentence.
@@ -67,11 +70,13 @@ class Decoder {
   std::span<const std::string> unknown_weights() const { return unknown_weights_; }
 
   // A sentence that cannot be translated has a problem; only lack of memory ends the call.
-  Translation translate(const Source& source, const SharedConstraints& constraints = nullptr) const;
-  // Results in the order of the sources, the same for any number of threads. `constraints` are those of each source, or
-  // none at all.
+  Translation translate(const Source& source, const SharedConstraints& constraints = nullptr,
+                        const Terms& terms = {}) const;
+  // Results in the order of the sources, the same for any number of threads. `constraints` and `terms` are those of
+  // each source, or none at all.
   std::vector<Translation> translate(std::span<const Source> sources, std::span<const SharedConstraints> constraints,
-                                     const TranslateOptions& options, unsigned threads) const;
+                                     std::span<const Terms> terms, const TranslateOptions& options,
+                                     unsigned threads) const;
 
   // The largest parts of a target sentence that rules give for parts of a source sentence, without overlap.
   std::vector<ReachedPart> reached(const Source& source, const std::vector<std::string>& target) const;
@@ -89,12 +94,14 @@ class Decoder {
   struct Searched;
   class Lease;
   struct Matched;
-  std::optional<Matched> match(const Source& source, Worker& worker) const;
+  std::optional<Matched> match(const Source& source, const Terms& terms, Worker& worker) const;
   TranslationForest restrict_matched(const Matched& matched, const TargetConstraints& constraints, Worker& worker,
                                      std::vector<ReachedPart>* reached) const;
-  void search(const Source& source, const SharedConstraints& constraints, bool best_only, Worker& worker) const;
-  Translation translate(const Source& source, const SharedConstraints& constraints, const TranslateOptions& options,
-                        bool keep) const;
+  void meet(const TargetConstraints& constraints, const Terms& terms, Matched& matched, Worker& worker) const;
+  void search(const Source& source, const SharedConstraints& constraints, const Terms& terms, bool best_only,
+              Worker& worker) const;
+  Translation translate(const Source& source, const SharedConstraints& constraints, const Terms& terms,
+                        const TranslateOptions& options, bool keep) const;
   std::vector<std::shared_ptr<Hypothesis>> read(const Worker& worker, const TranslateOptions& options) const;
   Lease searched(const Translation& of) const;
 

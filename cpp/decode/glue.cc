@@ -37,10 +37,13 @@ std::string_view Glue::text(std::int32_t word) const {
                             : std::string_view(words_[static_cast<std::size_t>(word - first_word_)]);
 }
 
-std::span<const Alternative> Glue::given(std::span<const std::vector<std::int32_t>> translations) {
+std::span<const Alternative> Glue::given(std::span<const std::vector<std::int32_t>> translations, float bonus) {
   std::vector<Alternative> made;
-  for (const auto& target : translations)
-    made.push_back(make(LocalKind::given, target, {{space_.word_penalty(), static_cast<float>(target.size())}}));
+  for (const auto& target : translations) {
+    std::vector<FeatureValue> features = {{space_.word_penalty(), static_cast<float>(target.size())}};
+    if (bonus != 0) features.push_back({space_.preferred(), bonus});
+    made.push_back(make(LocalKind::given, target, std::move(features)));
+  }
   std::ranges::stable_sort(made, [](const Alternative& a, const Alternative& b) { return a.score > b.score; });
   alternatives_.push_back(std::move(made));
   return alternatives_.back();

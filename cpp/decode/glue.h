@@ -23,7 +23,7 @@ enum class LocalKind : std::uint8_t {
   glue,     // S → S X
   end,      // goal → S
   unknown,  // X → f / f: a source word as its own translation
-  given,    // X → f… / e…: what the input's markup says
+  given,    // X → f… / e…: what markup or a glossary says
   pseudo,   // in source order, where the table has no rule for a part of the input's structure
   phrase,   // a table's rule under features of its own
 };
@@ -56,7 +56,8 @@ class Glue {
     return add(LocalKind::unknown, {target_word(source_word)},
                {{space_.word_penalty(), 1.0f}, {space_.unknown(), 1.0f}});
   }
-  std::span<const Alternative> given(std::span<const std::vector<std::int32_t>> translations);
+  // Translations that a user gave; `bonus` is the value of the feature preferred.
+  std::span<const Alternative> given(std::span<const std::vector<std::int32_t>> translations, float bonus = 0);
 
   // One alternative that a matcher made; without a structure every symbol is a root.
   std::span<const Alternative> add(LocalKind kind, std::vector<std::int32_t> target, std::vector<FeatureValue> features,

@@ -49,6 +49,7 @@ std::string decoded(std::string_view text) {
 struct Tag {
   std::string_view name;
   std::vector<std::string> translations;
+  bool kept = false;  // translate="no"
 };
 
 // Whether a '<' begins a tag: a name follows. Otherwise it is text, as in "a < b".
@@ -70,10 +71,13 @@ Tag read_tag(std::string_view inside) {
     if (end == std::string_view::npos)
       throw std::invalid_argument("the tag " + shown + R"( has no value in quotes; expected <name translation="…">)");
     const std::string_view name = rest.substr(0, equals);
-    if (name != "translation" || !tag.translations.empty())
+    const std::string_view given = rest.substr(equals + 2, end - equals - 2);
+    const bool keeps = name == "translate" && given == "no";
+    if ((name != "translation" && !keeps) || tag.kept || !tag.translations.empty())
       throw std::invalid_argument("the tag " + shown + " has the attribute " + quoted(name) +
                                   "; expected one translation and nothing else");
-    for (std::string_view value = rest.substr(equals + 2, end - equals - 2);;) {
+    tag.kept = keeps;
+    for (std::string_view value = given; !keeps;) {
       const std::size_t bar = value.find("||");
       tag.translations.push_back(decoded(value.substr(0, bar)));
       if (bar == std::string_view::npos) break;
@@ -81,7 +85,7 @@ Tag read_tag(std::string_view inside) {
     }
     rest.remove_prefix(end + 1);
   }
-  if (tag.translations.empty())
+  if (tag.translations.empty() && !tag.kept)
     throw std::invalid_argument("the tag " + shown + R"( has no translation; expected <name translation="…">)");
   return tag;
 }
@@ -119,7 +123,13 @@ MarkedSentence read_sentence(std::string_view line, bool markup) {
     const auto begin = static_cast<std::uint32_t>(out.words.size());
     append_words(decoded(line.substr(0, end)), out.words);
     if (out.words.size() == begin) throw std::invalid_argument("<" + std::string(tag.name) + "> has no words in it");
-    out.parts.push_back({{begin, static_cast<std::uint32_t>(out.words.size())}, tag.translations});
+    Mark mark{{begin, static_cast<std::uint32_t>(out.words.size())}, tag.translations};
+    if (tag.kept) {
+      mark.translations.emplace_back();
+      for (std::size_t i = begin; i < out.words.size(); ++i)
+        mark.translations[0].append(i == begin ? "" : " ").append(out.words[i]);
+    }
+    out.marks.push_back(std::move(mark));
     line.remove_prefix(end + end_tag.size());
   }
 }

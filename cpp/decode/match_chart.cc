@@ -16,11 +16,16 @@ Chart::Chart(const RuleTable& table, const UnaryRules& unary, const ChartOptions
       x_(label_of(table.labels().find("X"))),  // where the table has no such label, one that no rule uses
       cache_(cache),
       given_(length_, nullptr),
+      begun_(length_, nullptr),
+      lenient_(input.lenient),
       matches_(length_ + 1),
       best_(options.label_limit, options.match_limit) {
   for (const std::string_view word : words_) symbols_.push_back(table.source_words().find(word));
-  for (const Constraint& constraint : input.constraints)
-    for (std::uint32_t i = constraint.span.begin; i < constraint.span.end; ++i) given_[i] = &constraint;
+  for (const Constraint& constraint : input.constraints) {
+    begun_[constraint.span.begin] = &constraint;
+    for (std::uint32_t i = constraint.span.begin; constraint.required && i < constraint.span.end; ++i)
+      given_[i] = &constraint;
+  }
 }
 
 TranslationForest Chart::run() {
@@ -39,8 +44,7 @@ TranslationForest Chart::run() {
       finish_cell(end);
       if (end < length_) extend_by_cell(first, last, begin, end);
     }
-    if (const Constraint* const given = given_[begin];
-        given != nullptr && given->span.begin == begin && given->span.end > furthest) {
+    if (const Constraint* const given = begun_[begin]; given != nullptr && given->span.end > furthest) {
       wide_[begin];
       finish_cell(given->span.end);
     }
@@ -87,17 +91,28 @@ void Chart::pass_through(bool matched, std::vector<Local>& out) {
   if (!matched) out.push_back({x_, glue_.unknown(words_[begin_])});
 }
 
+// A given translation is an X, and has the labels of the table's rules for the same words.
+void Chart::add_given(const Constraint& given, std::vector<Local>& out) {
+  const auto alternatives = glue_.given(given.translations, given.bonus);
+  out.push_back({x_, alternatives});
+  RuleTable::Node node = RuleTable::kRoot;
+  for (std::uint32_t at = given.span.begin; at < given.span.end && node != RuleTable::kNoNode; ++at)
+    node = symbols_[at] == Symbols::kNone ? RuleTable::kNoNode : table_.child(node, symbols_[at]);
+  if (node == RuleTable::kNoNode || node == RuleTable::kRoot) return;
+  for (const RuleCache::Group& group : cache_.at(node))
+    if (group.lhs != x_) out.push_back({group.lhs, alternatives});
+}
+
 // Turns the matches on [begin_, end) into edges, one node for each left-hand side.
 void Chart::add_rules(std::uint32_t end) {
-  const Constraint* const given = given_[begin_];
   std::vector<Local> local;
-  if (given != nullptr && given->span == Span{begin_, end}) {
-    local.push_back({x_, glue_.given(given->translations)});
+  const Constraint* const given = begun_[begin_];
+  if (given != nullptr && given->span.end == end) {
+    add_given(*given, local);
   } else if (end > reach_) {
     return;
-  } else if (given == nullptr && end == begin_ + 1) {
-    pass_through(!matches_[end].empty(), local);
   }
+  if (given_[begin_] == nullptr && end == begin_ + 1) pass_through(!lenient_ && !matches_[end].empty(), local);
   if (best_.limited()) {
     add_best(end, local);
     return;
@@ -197,8 +212,8 @@ void Chart::add_sentence() {
     }
   };
   for (std::uint32_t end = 1; end <= length_; ++end) {
-    const Constraint* const given = given_[end - 1];
-    if (given != nullptr && given->span.end == end && given->span.size() > width_) join(given->span.begin, end);
+    for (const auto& [begin, items] : wide_)
+      if (begun_[begin]->span.end == end) join(begin, end);
     for (std::uint32_t middle = end - std::min(end, width_); middle < end; ++middle) join(middle, end);
   }
   goal_ = out_.add_node({0, length_}, Symbols::kNone);

@@ -108,6 +108,7 @@ class Chart {
   std::span<const NodeId> tails_of(const Match& match) const {
     return std::span(match_tails_).subspan(match.first_tail, match.arity);
   }
+  void add_given(const Constraint& given, std::vector<Local>& out);
   void add_best(std::uint32_t end, const std::vector<Local>& local);
   void add_labels(std::uint32_t end, const std::vector<Local>& local);
   void add_unary(std::uint32_t end);
@@ -115,7 +116,9 @@ class Chart {
   RuleCache& cache_;
   std::uint32_t reach_ = 0;
   std::vector<Symbol> symbols_;           // of the source words, in the table
-  std::vector<const Constraint*> given_;  // by word
+  std::vector<const Constraint*> given_;  // by word: the one that is required of it
+  std::vector<const Constraint*> begun_;  // by word: the one that begins there
+  bool lenient_;
   std::vector<std::vector<Item>> cells_;
   std::map<std::uint32_t, std::vector<Item>> wide_;  // by their begin: cells of given translations above the width
   std::vector<NodeId> tails_;                        // of the partial match at hand

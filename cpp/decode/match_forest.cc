@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "decode/given_forest.h"
 #include "graph/derivation.h"
 #include "graph/rewrite.h"
 
@@ -51,28 +53,36 @@ struct Walk {
 
 class Matching {
  public:
-  Matching(const RuleTable& table, const HeadTable* heads, const ForestOptions& options, FeatureId parse,
-           FeatureId pseudo, const Input& input, RuleCache& cache, Glue& glue)
+  // `given`, if any, is the input's forest with the spans whose translations are given.
+  Matching(const RuleTable& table, const HeadTable* heads, const ForestOptions& options, FeatureId pseudo,
+           const Input& input, const GivenForest* given, RuleCache& cache, Glue& glue, TranslationForestBuilder& out)
       : table_(table),
         heads_(heads),
         step_limit_(options.step_limit == 0 ? std::numeric_limits<std::size_t>::max() : options.step_limit),
         pseudo_nodes_(options.pseudo_nodes),
-        parse_(parse),
         pseudo_(pseudo),
-        forest_(*input.forest),
+        input_(input),
+        given_(given),
+        forest_(given == nullptr ? *input.forest : given->forest),
         cache_(cache),
         glue_(glue),
         pruned_(prune(forest_.graph(), forest_.scores(), options.margin)),
-        graph_(pruned_.graph) {
+        graph_(pruned_.graph),
+        out_(out) {
     closing_ = table.source_words().find(" )");
     x_ = table.labels().find("X");
     for (const std::string_view word : input.words) words_.push_back(table.source_words().find(word));
     phrases_.resize(words_.size());
+    if (given != nullptr) {
+      constraints_.resize(forest_.graph().nodes());
+      for (const auto& [node, constraint] : given->given) constraints_[node] = constraint;
+    }
     look_up_labels();
     score_edges();
   }
 
-  TranslationForest run() {
+  // Adds the nodes and edges of all matches; gives the node of the forest's goal.
+  NodeId add() {
     // Top-down, so that nodes inside fragments alone are left out; each node has a derivation whatever lies below it.
     std::vector<std::uint8_t> needed(graph_.nodes(), 0);
     std::vector<std::pair<std::size_t, std::size_t>> of_node(graph_.nodes());  // ranges of matches_
@@ -90,7 +100,7 @@ class Matching {
       if (!needed[node]) continue;
       const NodeId old = pruned_.node_map[node];
       const Symbol label = is_word(node) ? Symbols::kNone : label_of(symbols_[node].variable);
-      made[node] = out_.add_node(forest_.span(old), label, is_word(node) ? "X" : forest_.label(old));
+      made[node] = out_.add_node(forest_.span(old), label, is_word(node) ? "X" : name(old));
       for (std::size_t m = of_node[node].first; m < of_node[node].second; ++m) {
         const Match& match = matches_[m];
         moved.clear();
@@ -99,15 +109,25 @@ class Matching {
                       std::span(match_edges_).subspan(match.first_edge, match.edges));
       }
     }
-    const NodeId goal = out_.add_node(forest_.span(pruned_.node_map[graph_.goal()]), Symbols::kNone, "S");
-    out_.add_edge(goal, std::span(&made[graph_.goal()], 1), glue_.end(), kBegins | kEnds);
-    if (limit_hit_) out_.note(kStepLimit);
-    return out_.freeze(goal, parse_);
+    return made[graph_.goal()];
   }
+  bool limit_hit() const { return limit_hit_; }
 
  private:
   bool is_word(NodeId node) const { return forest_.is_word(pruned_.node_map[node]); }
   Span span(NodeId node) const { return forest_.span(pruned_.node_map[node]); }
+  const Constraint* constraint(NodeId node) const {
+    return constraints_.empty() ? nullptr : constraints_[pruned_.node_map[node]];
+  }
+  // Of the input's own forest, which outlives the translation forest.
+  std::string_view name(NodeId old) const {
+    if (given_ == nullptr) return forest_.label(old);
+    return given_->node_map[old] == kNoNode ? "X" : input_.forest->label(given_->node_map[old]);
+  }
+  EdgeId parse_edge(EdgeId edge) const {
+    const EdgeId old = pruned_.edge_map[edge];
+    return given_ == nullptr ? old : given_->edge_map[old];
+  }
   std::span<const NodeId> tails(const Match& match) const {
     return std::span(match_tails_).subspan(match.first_tail, match.arity);
   }
@@ -118,6 +138,10 @@ class Matching {
       const std::string_view label = forest_.label(old);
       if (forest_.is_word(old)) {
         symbols_.push_back({Symbols::kNone, words_[old]});
+        continue;
+      }
+      if (!constraints_.empty() && constraints_[old] != nullptr) {
+        symbols_.push_back({Symbols::kNone, Symbols::kNone});
         continue;
       }
       opening.assign(" ").append(label).append("(");
@@ -131,8 +155,9 @@ class Matching {
     std::vector<double> given;
     for (const EdgeId old : pruned_.edge_map) given.push_back(forest_.score(old));
     const BestDerivations best = best_derivations(graph_, given);
-    const std::vector<double> conditional = conditional_scores(forest_);
-    for (const EdgeId old : pruned_.edge_map) value_.push_back(conditional[old]);
+    const std::vector<double> conditional = conditional_scores(*input_.forest);
+    for (EdgeId edge = 0; edge < pruned_.edge_map.size(); ++edge)
+      value_.push_back(parse_edge(edge) == kNoEdge ? 0 : conditional[parse_edge(edge)]);
     best_value_.resize(graph_.nodes());
     for (NodeId node = 0; node < graph_.nodes(); ++node) {
       best_value_[node] = value_[best.edge[node]];
@@ -141,23 +166,34 @@ class Matching {
   }
 
   void match(NodeId node) {
+    if (constraint(node) != nullptr) return add_given(*constraint(node), kNoEdge);
     begun_.assign(graph_.edges_end(node) - graph_.edges_begin(node), 0);
     if (!is_word(node)) match_fragments(node);
     const bool phrases = match_phrases(node);
     if (is_word(node)) {
-      if (!phrases) add_unknown(node, kNoEdge);
+      if (!phrases || input_.lenient) add_unknown(node, kNoEdge);
       return;
     }
-    if (pseudo_nodes_ && std::ranges::find(begun_, 1) != begun_.end()) return;
+    const bool begins = std::ranges::find(begun_, 1) != begun_.end();
     for (EdgeId edge = graph_.edges_begin(node); edge < graph_.edges_end(node); ++edge) {
-      if (begun_[edge - graph_.edges_begin(node)]) continue;
       const auto children = graph_.tails(edge);
+      if (children.size() == 1 && constraint(children[0]) != nullptr) {
+        add_given(*constraint(children[0]), edge);
+        continue;
+      }
+      if (!input_.lenient && (begun_[edge - graph_.edges_begin(node)] || (pseudo_nodes_ && begins))) continue;
       if (children.size() > 1 || !is_word(children[0])) {
         add_pseudo(node, edge);
-      } else if (!phrases) {
+      } else if (!phrases || input_.lenient) {
         add_unknown(children[0], edge);
       }
     }
+  }
+
+  void add_given(const Constraint& given, EdgeId edge) {
+    const Match match = begin_match();
+    if (edge != kNoEdge) match_edges_.push_back(parse_edge(edge));
+    end_match(match, glue_.given(given.translations, given.bonus), edge == kNoEdge ? 0 : value_[edge]);
   }
 
   // Breadth first, so that a limit leaves out the largest fragments.
@@ -219,7 +255,7 @@ class Matching {
     for (std::uint32_t at = walk.edges; at != kNone; at = links_[at].before) {
       first = links_[at].value;
       value += value_[first];
-      match_edges_.push_back(pruned_.edge_map[first]);
+      match_edges_.push_back(parse_edge(first));
     }
     begun_[first - graph_.edges_begin(node)] = 1;
     std::reverse(match_tails_.begin() + match.first_tail, match_tails_.end());
@@ -229,6 +265,10 @@ class Matching {
 
   bool match_phrases(NodeId node) {
     const Span covered = span(node);
+    if (given_ != nullptr && std::ranges::any_of(given_->given, [&](const auto& given) {
+          return given.second->span.begin < covered.end && covered.begin < given.second->span.end;
+        }))
+      return false;
     auto& ends = phrases_[covered.begin];  // the trie's nodes for the words from here on
     if (ends.empty()) {
       RuleTable::Node at = RuleTable::kRoot;
@@ -246,7 +286,7 @@ class Matching {
 
   void add_unknown(NodeId word, EdgeId edge) {
     const Match match = begin_match();
-    if (edge != kNoEdge) match_edges_.push_back(pruned_.edge_map[edge]);
+    if (edge != kNoEdge) match_edges_.push_back(parse_edge(edge));
     end_match(match, glue_.unknown(forest_.label(pruned_.node_map[word])), edge == kNoEdge ? 0 : value_[edge]);
   }
 
@@ -264,7 +304,7 @@ class Matching {
     }
     const Match match = begin_match();
     match_tails_.insert(match_tails_.end(), children.begin(), children.end());
-    match_edges_.push_back(pruned_.edge_map[edge]);
+    match_edges_.push_back(parse_edge(edge));
     end_match(match, glue_.add(LocalKind::pseudo, std::move(target), {{pseudo_, 1.0f}}, std::move(structure)),
               value_[edge]);
   }
@@ -285,7 +325,9 @@ class Matching {
   const HeadTable* heads_;
   std::size_t step_limit_;
   bool pseudo_nodes_;
-  FeatureId parse_, pseudo_;
+  FeatureId pseudo_;
+  const Input& input_;
+  const GivenForest* given_;
   const ParseForest& forest_;
   RuleCache& cache_;
   Glue& glue_;
@@ -294,6 +336,7 @@ class Matching {
 
   Symbol closing_ = Symbols::kNone, x_ = Symbols::kNone;
   std::vector<Symbol> words_;
+  std::vector<const Constraint*> constraints_;         // by node of the forest: what is given for it
   std::vector<NodeSymbols> symbols_;                   // by node
   std::vector<std::vector<RuleTable::Node>> phrases_;  // by first word
   std::vector<double> value_;                          // by edge
@@ -308,7 +351,7 @@ class Matching {
   std::vector<Walk> walks_;
   bool limit_hit_ = false;
 
-  TranslationForestBuilder out_;
+  TranslationForestBuilder& out_;
 };
 
 }  // namespace
@@ -325,8 +368,32 @@ ForestMatcher::ForestMatcher(FeatureSet& features, std::shared_ptr<const HeadTab
 }
 
 TranslationForest ForestMatcher::match(const Input& input, RuleCache& cache, Glue& glue) const {
-  if (input.forest != nullptr && input.forest->parsed())
-    return Matching(*table_, heads_.get(), options_, parse_, pseudo_, input, cache, glue).run();
+  if (input.forest != nullptr && input.forest->parsed()) {
+    TranslationForestBuilder out;
+    std::vector<NodeId> goals;
+    bool limit_hit = false;
+    const auto add = [&](const std::vector<const Constraint*>& constraints) {
+      std::optional<GivenForest> given;
+      if (!constraints.empty()) given = with_constituents(*input.forest, constraints);
+      const GivenForest* const cut = given ? &*given : nullptr;
+      Matching matching(*table_, heads_.get(), options_, pseudo_, input, cut, cache, glue, out);
+      goals.push_back(matching.add());
+      limit_hit |= matching.limit_hit();
+    };
+    // A sentence has the derivations without preferred translations, and those with all of them.
+    std::vector<const Constraint*> required, all;
+    for (const Constraint& constraint : input.constraints) {
+      all.push_back(&constraint);
+      if (constraint.required) required.push_back(&constraint);
+    }
+    add(required);
+    if (required.size() < all.size()) add(all);
+    const auto length = static_cast<std::uint32_t>(input.words.size());
+    const NodeId goal = out.add_node({0, length}, Symbols::kNone, "S");
+    for (const NodeId& each : goals) out.add_edge(goal, std::span(&each, 1), glue.end(), kBegins | kEnds);
+    if (limit_hit) out.note(kStepLimit);
+    return out.freeze(goal, parse_);
+  }
   TranslationForest forest = fallback_.match(input, cache, glue);
   forest.notes.push_back(kNoParse);
   return forest;

@@ -39,34 +39,109 @@ std::vector<std::int32_t> usable_heads(Heads heads, TranslationForestBuilder& ou
   return std::move(projective.heads);
 }
 
+// The tree's words, or several of them as one where their translation is given: so it need be no subtree.
+struct Units {
+  std::vector<std::uint32_t> first;      // by unit, and one more: its first word
+  std::vector<std::uint32_t> word;       // by unit: the word that its tag and its head are from
+  std::vector<const Constraint*> given;  // by unit: what is given for it, or nothing
+  std::vector<std::int32_t> heads;       // by unit: units
+  std::vector<std::uint8_t> whole;       // by unit: it is a subtree of several words
+
+  Span words(Span units) const { return {first[units.begin], first[units.end]}; }
+};
+
+// Whether one word of a span has its head outside, and no word outside has its head in it.
+bool is_subtree(Heads heads, Span span) {
+  std::size_t tops = 0;
+  for (std::uint32_t word = 0; word < heads.size(); ++word) {
+    const bool head_inside = heads[word] >= 0 && span.contains(static_cast<std::uint32_t>(heads[word]));
+    if (span.contains(word) && !head_inside) ++tops;
+    if (!span.contains(word) && head_inside) return false;
+  }
+  return tops == 1;
+}
+
+// The word nearest to the root stands for all words of a span: no word above it is in the span, so no cycle arises.
+Units join_words(Heads heads, const std::vector<const Constraint*>& joined) {
+  std::vector<std::size_t> depth(heads.size(), 0);
+  for (std::size_t word = 0; !joined.empty() && word < heads.size(); ++word)
+    for (std::int32_t at = heads[word]; at >= 0; at = heads[static_cast<std::size_t>(at)]) ++depth[word];
+  Units out;
+  std::vector<std::int32_t> unit_of;  // by word
+  for (std::uint32_t word = 0; word < heads.size();) {
+    const auto here = std::ranges::find(joined, word, [](const Constraint* c) { return c->span.begin; });
+    const std::uint32_t end = here == joined.end() ? word + 1 : (*here)->span.end;
+    const auto top = std::min_element(depth.begin() + word, depth.begin() + end) - depth.begin();
+    unit_of.insert(unit_of.end(), end - word, static_cast<std::int32_t>(out.first.size()));
+    out.first.push_back(word);
+    out.word.push_back(static_cast<std::uint32_t>(top));
+    out.given.push_back(here == joined.end() ? nullptr : *here);
+    out.whole.push_back(end - word > 1 && is_subtree(heads, {word, end}));
+    word = end;
+  }
+  out.first.push_back(static_cast<std::uint32_t>(heads.size()));
+  for (const std::uint32_t word : out.word)
+    out.heads.push_back(heads[word] < 0 ? heads[word] : unit_of[static_cast<std::size_t>(heads[word])]);
+  if (!joined.empty()) out.heads = projectivise(out.heads).heads;
+  return out;
+}
+
 class Sentence {
  public:
-  Sentence(const Knowledge& knowledge, const Dependency& tree, RuleCache& cache, Glue& glue)
-      : k_(knowledge), table_(knowledge.table), tree_(tree), cache_(cache), glue_(glue) {
+  Sentence(const Knowledge& knowledge, const Dependency& tree, const Input& input, RuleCache& cache, Glue& glue)
+      : k_(knowledge), table_(knowledge.table), tree_(tree), input_(input), cache_(cache), glue_(glue) {
     heads_ = usable_heads(tree.heads(), out_);
-    relations_.assign(heads_);
     x_ = table_.labels().find("X");
-    for (std::size_t word = 0; word < tree.size(); ++word) {
-      words_.push_back(table_.source_words().find(tree.words()[word]));
-      word_tags_.push_back(table_.labels().find(word_tag_label(tree.tags()[word])));
-      subtree_tags_.push_back(table_.labels().find(subtree_tag_label(tree.tags()[word])));
-      subtree_words_.push_back(table_.labels().find(subtree_word_label(tree.words()[word])));
-    }
   }
 
+  // Translations that are required are units of the tree. A second tree has all others as units, too, and the sentence
+  // has the derivations of both trees.
   TranslationForest run() {
-    subtree_nodes_.resize(words_.size());
-    word_nodes_.resize(words_.size());
-    for (const std::uint32_t word : relations_.bottom_up()) {
-      add_word(word);
-      if (!relations_.is_leaf(word)) add_relation(word);
+    std::vector<const Constraint*> joined, all;
+    for (const Constraint& constraint : input_.constraints) {
+      all.push_back(&constraint);
+      if (constraint.required) joined.push_back(&constraint);
     }
-    TranslationForest forest = out_.freeze(add_sentence());
-    forest.tree.emplace(tree_.words(), std::move(heads_), tree_.tags(), tree_.relations());
+    std::vector<NodeId> sentences = {add_tree(joined)};
+    std::vector<std::int32_t> heads(heads_.size());
+    for (std::size_t unit = 0; unit < units_.heads.size(); ++unit) {
+      const auto top = static_cast<std::int32_t>(units_.word[unit]);
+      for (std::uint32_t word = units_.first[unit]; word < units_.first[unit + 1]; ++word) heads[word] = top;
+      const std::int32_t head = units_.heads[unit];
+      heads[units_.word[unit]] =
+          head < 0 ? head : static_cast<std::int32_t>(units_.word[static_cast<std::size_t>(head)]);
+    }
+    if (joined.size() < all.size()) sentences.push_back(add_tree(all));
+    const NodeId goal = out_.add_node({0, static_cast<std::uint32_t>(tree_.size())}, kSentence);
+    for (const NodeId& sentence : sentences) out_.add_edge(goal, std::span(&sentence, 1), glue_.end(), kEnds);
+    TranslationForest forest = out_.freeze(goal);
+    forest.tree.emplace(tree_.words(), std::move(heads), tree_.tags(), tree_.relations());
     return forest;
   }
 
  private:
+  // The node of the sentence.
+  NodeId add_tree(const std::vector<const Constraint*>& joined) {
+    units_ = join_words(heads_, joined);
+    relations_.assign(units_.heads);
+    words_.clear(), word_tags_.clear(), subtree_tags_.clear(), subtree_words_.clear();
+    for (std::size_t unit = 0; unit < units_.word.size(); ++unit) {
+      const std::string_view word = tree_.words()[units_.word[unit]], tag = tree_.tags()[units_.word[unit]];
+      const bool given = units_.given[unit] != nullptr;
+      words_.push_back(given ? Symbols::kNone : table_.source_words().find(word));
+      word_tags_.push_back(table_.labels().find(word_tag_label(tag)));
+      subtree_tags_.push_back(table_.labels().find(subtree_tag_label(tag)));
+      subtree_words_.push_back(table_.labels().find(subtree_word_label(word)));
+    }
+    subtree_nodes_.assign(words_.size(), kNoNode);
+    word_nodes_.assign(words_.size(), kNoNode);
+    for (const std::uint32_t unit : relations_.bottom_up()) {
+      add_word(unit);
+      if (!relations_.is_leaf(unit)) add_relation(unit);
+    }
+    return add_sentence();
+  }
+
   using Combination = std::vector<StructureRange>;  // from left to right, without overlap
 
   // A member of the relation at hand.
@@ -80,6 +155,9 @@ class Sentence {
     std::vector<NodeId> tails;
     std::vector<Alternative> alternatives;
   };
+
+  // As rules see it: a subtree whose translation is given is still one.
+  bool is_leaf(std::uint32_t word) const { return relations_.is_leaf(word) && !units_.whole[word]; }
 
   // The phrases for a span of source words, if the table has any.
   std::span<const Alternative> phrases(Span span) {
@@ -98,10 +176,15 @@ class Sentence {
   // The word by itself: what a leaf is, and what a variable for the head of a relation stands for.
   void add_word(std::uint32_t word) {
     const Span span = {word, word + 1};
-    const NodeId node = out_.add_node(span, word_tags_[word] == Symbols::kNone ? x_ : word_tags_[word]);
-    std::span<const Alternative> found = phrases(span);
-    if (found.empty()) found = glue_.unknown(tree_.words()[word]);
-    out_.add_edge(node, {}, found, kInside);
+    const NodeId node = out_.add_node(units_.words(span), word_tags_[word] == Symbols::kNone ? x_ : word_tags_[word]);
+    if (const Constraint* const given = units_.given[word]; given != nullptr) {
+      out_.add_edge(node, {}, glue_.given(given->translations, given->bonus), kInside);
+    } else {
+      const std::span<const Alternative> found = phrases(span);
+      if (!found.empty()) out_.add_edge(node, {}, found, kInside);
+      if (found.empty() || input_.lenient)
+        out_.add_edge(node, {}, glue_.unknown(tree_.words()[units_.word[word]]), kInside);
+    }
     word_nodes_[word] = subtree_nodes_[word] = node;
   }
 
@@ -117,11 +200,12 @@ class Sentence {
     if (place < k_.head_places.size()) match_instances(k_.head_places[place]);
 
     const Span span = relations_.subtree(head);
-    const NodeId node = out_.add_node(span, subtree_tags_[head] == Symbols::kNone ? x_ : subtree_tags_[head]);
+    const NodeId node =
+        out_.add_node(units_.words(span), subtree_tags_[head] == Symbols::kNone ? x_ : subtree_tags_[head]);
     subtree_nodes_[head] = node;
     if (const auto found = phrases(span); !found.empty()) out_.add_edge(node, {}, found, kInside);
     for (const auto& [tails, alternatives] : edges_) out_.add_edge(node, tails, alternatives, kInside);
-    if (edges_.empty()) add_pseudo(node);
+    if (edges_.empty() || input_.lenient) add_pseudo(node);
     if (capped_) out_.note("more combinations of structures than max_combinations");
   }
 
@@ -131,7 +215,7 @@ class Sentence {
     bool leaves = false, subtrees = false;
     for (const Member& member : members_) {
       if (member.word == head_) continue;
-      (relations_.is_leaf(member.word) ? leaves : subtrees) = true;
+      (is_leaf(member.word) ? leaves : subtrees) = true;
     }
     for (int kinds = 0; kinds < 8; ++kinds) {
       const bool head = (kinds & 1) != 0, subtree_tags = (kinds & 2) != 0, leaf = (kinds & 4) != 0;
@@ -157,7 +241,7 @@ class Sentence {
       const std::uint32_t word = members_[m].word;
       if (word == head_) {
         step(m, from, head ? word_tags_[word] : words_[word], head, any_leaf);
-      } else if (!relations_.is_leaf(word)) {
+      } else if (!is_leaf(word)) {
         step(m, from, subtree_tags ? subtree_tags_[word] : subtree_words_[word], true, any_leaf);
       } else {
         step(m, from, words_[word], false, any_leaf);
@@ -237,7 +321,7 @@ class Sentence {
     if (made.empty()) return kNoNode;
     std::ranges::stable_sort(made,
                              [](const Alternative& a, const Alternative& b) { return a.priority() > b.priority(); });
-    at->second = out_.add_node(span, x_);
+    at->second = out_.add_node(units_.words(span), x_);
     out_.add_edge(at->second, {}, glue_.keep(std::move(made)), kInside);
     return at->second;
   }
@@ -283,12 +367,12 @@ class Sentence {
     out_.add_edge(node, tails_, glue_.add(LocalKind::pseudo, target_, {{k_.pseudo, 1.0f}}), kInside);
   }
 
-  // The trees of the sentence side by side, and its end.
+  // The trees of the sentence side by side.
   NodeId add_sentence() {
     NodeId sentence = kNoNode;
     for (const std::uint32_t root : relations_.roots()) {
       const NodeId tails[] = {sentence, subtree_nodes_[root]};
-      const NodeId node = out_.add_node({0, relations_.subtree(root).end}, kSentence);
+      const NodeId node = out_.add_node(units_.words({0, relations_.subtree(root).end}), kSentence);
       if (sentence == kNoNode) {
         out_.add_edge(node, std::span(tails).subspan(1), glue_.first(), kBegins);
       } else {
@@ -296,9 +380,7 @@ class Sentence {
       }
       sentence = node;
     }
-    const NodeId goal = out_.add_node({0, static_cast<std::uint32_t>(words_.size())}, kSentence);
-    out_.add_edge(goal, std::span(&sentence, 1), glue_.end(), kEnds);
-    return goal;
+    return sentence;
   }
 
   static constexpr Symbol kSentence = Symbols::kNone;  // the label of S: no rule of a table can use it
@@ -306,12 +388,15 @@ class Sentence {
   const Knowledge& k_;
   const RuleTable& table_;
   const Dependency& tree_;
+  const Input& input_;
   RuleCache& cache_;
   Glue& glue_;
   TranslationForestBuilder out_;
-  std::vector<std::int32_t> heads_;
-  Relations relations_;
+  std::vector<std::int32_t> heads_;  // by word
   Symbol x_ = 0;
+  // Of the tree at hand. What follows calls its units words.
+  Units units_;
+  Relations relations_;
   std::vector<Symbol> words_, word_tags_, subtree_tags_, subtree_words_;  // by word, of the table
   std::vector<NodeId> word_nodes_, subtree_nodes_;                        // by word; the same for a leaf
   // Of the relation at hand.
@@ -370,7 +455,7 @@ TranslationForest HeadDependentsMatcher::match(const Input& input, const Depende
   if (tree.size() != input.words.size()) throw std::invalid_argument("the forest's best tree does not cover its words");
   const Knowledge knowledge = {*table_, options_,         word_penalty_, rule_penalty_,
                                pseudo_, phrase_features_, head_places_,  structures_};
-  return Sentence(knowledge, tree, cache, glue).run();
+  return Sentence(knowledge, tree, input, cache, glue).run();
 }
 
 }  // namespace treeglot

@@ -16,17 +16,20 @@
 
 namespace treeglot {
 
-// A part of the input whose translation is given: no other rule may use its words.
+// A part of the input whose translation is given (see Mark).
 struct Constraint {
   Span span;
   std::vector<std::vector<std::int32_t>> translations;  // target words
+  bool required = true;                                 // no rule may use its words
+  float bonus = 0;                                      // of one that is not
 };
 
 struct Input {
   std::vector<std::string_view> words;     // at least one
-  std::vector<Constraint> constraints;     // sorted, without overlap; a line's alone
+  std::vector<Constraint> constraints;     // sorted, without overlap
   const ParseForest* forest = nullptr;     // of these words, where the input is one
   const Dependency* dependency = nullptr;  // likewise
+  bool lenient = false;  // every word may pass through, and every structure stay in source order, whatever rules match
 };
 
 class Matcher {

@@ -11,6 +11,7 @@ FeatureSpace::FeatureSpace(const RuleTable& table, std::string prefix) : prefix_
   rule_penalty_ = add("rule_penalty");
   glue_ = add("glue");
   unknown_ = add("unknown");
+  preferred_ = add("preferred");
 }
 
 std::span<const RuleCache::Group> RuleCache::at(RuleTable::Node node) {

@@ -24,6 +24,7 @@ class FeatureSpace {
   FeatureId rule_penalty() const { return rule_penalty_; }  // rules of the table
   FeatureId glue() const { return glue_; }                  // uses of S → S X
   FeatureId unknown() const { return unknown_; }            // source words that pass through
+  FeatureId preferred() const { return preferred_; }        // the bonus of a glossary's preferred terms
 
   FeatureId add(std::string_view name) { return names_.intern(prefix_ + std::string(name)); }
   const Symbols& names() const { return names_; }
@@ -31,7 +32,7 @@ class FeatureSpace {
  private:
   Symbols names_;
   std::string prefix_;
-  FeatureId word_penalty_, rule_penalty_, glue_, unknown_;
+  FeatureId word_penalty_, rule_penalty_, glue_, unknown_, preferred_;
 };
 
 // Calls visit(feature, value) for each stateless feature of a table's rule.

@@ -2067,6 +2067,62 @@ class PhraseKindCounter(Extractor):
 
     def __init__(self, bitext: Bitext, source_trees: TreeBatch, target_trees: TreeBatch, max_phrase: int) -> None: ...
 
+class Mark:
+    """Translations that are given for a span of source words."""
+
+    def __init__(self, span: tuple[int, int], translations: Sequence[str], required: bool = True, bonus: float = 0.0, entry: int = -1) -> None: ...
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Source words, half open."""
+
+    @property
+    def translations(self) -> tuple[str, ...]:
+        """Words that blanks part."""
+
+    @property
+    def required(self) -> bool:
+        """Whether nothing else may translate its words."""
+
+    @property
+    def bonus(self) -> float:
+        """What using a translation that is not required adds to the score."""
+
+    @property
+    def entry(self) -> int:
+        """The number of the glossary's entry; -1: none."""
+
+    def __reduce__(self) -> tuple[object, ...]: ...
+
+class Terms:
+    """What is asked of the translation of one sentence."""
+
+    def __init__(self, marks: Sequence[Mark] = [], forbidden: Sequence[str] = []) -> None: ...
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """Spans with given translations."""
+
+    @property
+    def forbidden(self) -> tuple[str, ...]:
+        """Phrases that must not appear, words that blanks part."""
+
+def read_sentence(line: str, markup: bool) -> list[str]:
+    """
+    The words of a line, without markup if it has that; ValueError for what is refused.
+    """
+
+class PhraseFinder:
+    """Finds phrases in sentences."""
+
+    def __init__(self) -> None: ...
+
+    def add(self, words: Sequence[str], phrase: int) -> None:
+        """Adds a phrase under a number; several may have the same."""
+
+    def find(self, sentences: Sequence[Sequence[str]]) -> list[list[tuple[int, int, int]]]:
+        """By sentence: the begin, the end and the number of each phrase in it."""
+
 class Step:
     """One use of a rule in a derivation."""
 
@@ -2194,7 +2250,7 @@ class Translation:
     """What a decoder found for one sentence."""
 
     @overload
-    def __init__(self, given: object, words: Sequence[str], hypotheses: Sequence[Hypothesis], problem: str = '', notes: Sequence[str] = [], tree: Dependency | None = None, seconds: float = 0.0) -> None: ...
+    def __init__(self, given: object, words: Sequence[str], hypotheses: Sequence[Hypothesis], problem: str = '', notes: Sequence[str] = [], tree: Dependency | None = None, seconds: float = 0.0, marks: Sequence[Mark] = [], asked: Terms = ...) -> None: ...
 
     @overload
     def __init__(self, found: Translation) -> None: ...
@@ -2232,6 +2288,14 @@ class Translation:
     @property
     def seconds(self) -> float:
         """CPU time."""
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """The spans with given translations, whether or not these were used."""
+
+    @property
+    def asked(self) -> Terms:
+        """What was asked beside the sentence itself."""
 
 class SearchGraph:
     """What a search kept, each edge with its rule and features."""
@@ -2336,12 +2400,12 @@ class Decoder:
     def unknown_weights(self) -> list[str]:
         """Names of weights that no feature has."""
 
-    def translate(self, source: object | None, constraints: TargetConstraints | None = None) -> Translation:
+    def translate(self, source: object | None, constraints: TargetConstraints | None = None, terms: Terms = ...) -> Translation:
         """
         Translates a line of tokens, a list of tokens, a forest or a dependency tree. Its search is kept until the next.
         """
 
-    def translate_batch(self, sources: object, kbest: int, distinct: bool, threads: int, constraints: Sequence[TargetConstraints | None] = []) -> list[Translation]:
+    def translate_batch(self, sources: object, kbest: int, distinct: bool, threads: int, constraints: Sequence[TargetConstraints | None] = [], terms: Sequence[Terms] = []) -> list[Translation]:
         """
         Translates sentences; results are in their order, the same for any number of threads.
         """

@@ -321,7 +321,7 @@ void use_table(std::string_view bytes) {
     options.search.pop_limit = 10;
     const Decoder decoder(features, std::move(matcher), weights, options);
     const Source sources[] = {source};
-    for (const Translation& found : decoder.translate(sources, {}, {.kbest = 3, .distinct = false}, 1))
+    for (const Translation& found : decoder.translate(sources, {}, {}, {.kbest = 3, .distinct = false}, 1))
       if (found.problem.find("bad_alloc") != std::string::npos) fail(found.problem);
   };
   const auto features = [&] {

@@ -15,6 +15,7 @@ from treeglot import Alignment, Model, UsageError, load, sample
 from treeglot.base.errors import FormatError
 from treeglot.cli import main
 from treeglot.corpus import Corpus
+from treeglot.decode.glossary import Entry, Glossary
 from treeglot.decode.translation import place_words
 from treeglot.models import train
 from treeglot.models.kinds import KINDS, find_kind
@@ -67,6 +68,10 @@ def trained(kind: str, corpus: Path, pipeline: TextPipeline, out: Path, parser: 
     files = {name: corpus / file for name, file in names.items() if name in wanted}
     grammar = corpus / "grammar" if parser and find_kind(kind).parses else ""
     return train(kind, Corpus(**files), out, find_kind(kind).options(lm_order=3), text=pipeline, parser=grammar)
+
+
+def forbid(words: list[str]) -> Glossary:
+    return Glossary((Entry("", " ".join(words), "forbid"),))
 
 
 @pytest.fixture(scope="module")
@@ -197,6 +202,16 @@ def test_every_kind_translates_text_after_its_folder_moved(
     assert sum(linked) >= right * 9 // 10
     page = model.translate_html(f"<p>{''.join(SOURCE[0][:-1])}<code>{SOURCE[0][1]} Xy</code>。")
     assert f"<code>{SOURCE[0][1]} Xy</code>" in page  # one word, which no rule and no caser changes
+    # Two neighbours are forced, constituents or not; their words are never in a rule.
+    for sentence in found[:12]:
+        words = sentence.source_tokens.words
+        place = len(words) // 2 - 1
+        term, text = "".join(words[place : place + 2]), sentence.source
+        forced = model.translate(text, glossary={term: "Purple Widget"})
+        assert [(used.target, used.entry) for used in forced.terms] == [("purple widget", 0)] * text.count(term)
+        assert forced.text.count("Purple Widget") == text.count(term), forced.text
+        best = sentence.best.text.split()
+        assert " ".join(best[:2]) not in model.translate(text, glossary=forbid(best[:2])).best.text
 
 
 def test_words_and_places_on_both_sides(hiero: Model) -> None:
@@ -338,6 +353,12 @@ def test_without_a_parser_there_is_a_warning(corpus: Path, pipeline: TextPipelin
     model = trained("c2s", corpus, pipeline, tmp_path / "model", parser=False)
     with pytest.warns(UserWarning, match="a c2s model translates parses; it has no parser"):
         model.translate(RAW_SOURCE[0])
+
+
+def test_addresses_and_placeholders_stay(hiero: Model) -> None:
+    for stays in ("https://a.org/B?c=1", "{Name}", "%(Count)d", "`a = B`"):
+        found = hiero.translate(f"{RAW_SOURCE[0][:-1]} {stays} {RAW_SOURCE[0][-1]}")
+        assert stays in found.text.replace("\u00a0", " ")
 
 
 def test_markup_gives_translations(hiero: Model, c2s: Model) -> None:

@@ -101,8 +101,10 @@ def run(
     output: Output,
     first: int = 1,
     translate: Callable[..., list[Translation]] | None = None,
-) -> None:
+) -> Counter[int]:
     """Translate `sources`, read from `source`, with any translator; used by every command that decodes.
+
+    Gives how often each entry of a glossary was used.
 
     `first` is the place of the first of them in `source`, for messages. `translate` takes the place of the translator's
     own batches: that of a model, which reads text.
@@ -141,6 +143,7 @@ def run(
             progress.update(done.number)
     done.draw()
     done.report()
+    return done.terms
 
 
 class _Done:
@@ -153,6 +156,7 @@ class _Done:
         self.number = self.bad = self.words = 0
         self.seconds = 0.0
         self.notes: Counter[str] = Counter()
+        self.terms: Counter[int] = Counter()
         self.doubts = Doubts(str(source))
         self.drawn: list[tuple[str, str]] = []
         self.picture: str | None = None
@@ -179,6 +183,7 @@ class _Done:
         self.seconds += translation.seconds
         self.words += len(translation.words)
         self.notes.update(set(translation.notes))
+        self.terms.update(term.entry for term in translation.terms)
 
     def draw(self) -> None:
         """Writes the page, the picture and the trees."""

@@ -14,7 +14,7 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.decoding import Output, given_weights, run, searched
-from treeglot.cli.output import shown_warnings
+from treeglot.cli.output import say, shown_warnings
 from treeglot.cli.parameters import FILE, set_values
 from treeglot.cli.show import index_range
 
@@ -51,6 +51,9 @@ def translate(
         ),
     ] = None,
     markup: Annotated[bool, typer.Option(help='The input gives translations: <x translation="…">…</x>.')] = False,
+    glossary: Annotated[
+        Path | None, typer.Option(help="Terms that translations must, should or must not use: a table, or TBX.")
+    ] = None,
     weights: Annotated[Path | None, typer.Option(help="Other weights than the model's.")] = None,
     format: Annotated[
         str | None,
@@ -84,6 +87,8 @@ def translate(
     from treeglot.models import load
 
     loaded = load(model)
+    if glossary is not None:
+        loaded = loaded.with_glossary(glossary)
     if weights is not None:
         loaded = loaded.with_weights(given_weights(weights))
     given = set_values(settings)
@@ -102,7 +107,8 @@ def translate(
         with shown_warnings():
             loaded.translate_file(source, output.out, threads=output.threads)
         return
-    key = _key(loaded, source, output.out, format, index, output.as_json, output.trace, abstain) if resume else ""
+    more = format, index, output.as_json, output.trace, abstain, loaded.glossary
+    key = _key(loaded, source, output.out, *more) if resume else ""
     output = replace(output, dependencies=dependencies, key=key)
     if dependencies is not None and not loaded.translator.makes_trees:
         raise UsageError("the model makes no dependency trees: --dependencies is for those that do, such as c2d")
@@ -117,7 +123,11 @@ def translate(
     sources = loaded.read(source, format)
     chosen = islice(_lines(sources) if markup else sources, first - 1, last)
     with shown_warnings():
-        run(loaded.translator, chosen, source, output, first, batch)
+        terms = run(loaded.translator, chosen, source, output, first, batch)
+    if loaded.glossary is not None:
+        entries = {entry for entry in terms if entry >= 0}
+        times = sum(terms[entry] for entry in entries)
+        say(f"glossary: {len(entries):,} of {len(loaded.glossary.entries):,} entries used, {times:,} times")
 
 
 def _key(model: Model, source: Path, out: Path, *more: object) -> str:

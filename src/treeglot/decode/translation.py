@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import accumulate, pairwise
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from treeglot import _core
 from treeglot._core import Derivation, Hypergraph, Hypothesis, Tokens
@@ -110,6 +110,15 @@ class Texts:
     sentences: tuple[Translation, ...] = ()
 
 
+class UsedTerm(NamedTuple):
+    """A given translation that was used: of a glossary, of markup, or of text that stays as it is."""
+
+    span: tuple[int, int]  # source words, half open
+    source: str
+    target: str
+    entry: int  # the number of the glossary's entry, from 0; -1: none
+
+
 class Translation(_core.Translation):
     """The translation of one sentence. An empty line translates to an empty text, without a derivation.
 
@@ -132,7 +141,7 @@ class Translation(_core.Translation):
 
     def with_hypotheses(self, hypotheses: Sequence[Hypothesis]) -> Translation:
         """The same with these hypotheses, the best first."""
-        fields = self.problem, self.notes, self.tree, self.seconds
+        fields = self.problem, self.notes, self.tree, self.seconds, self.marks, self.asked
         found = _core.Translation(self.given, self.words, list(hypotheses), *fields)
         return Translation(found, self._more, self._source, self._texts)
 
@@ -179,6 +188,16 @@ class Translation(_core.Translation):
             source += len(sentence.source_tokens)
             target += len(sentence.target_tokens)
         return Alignment(found)
+
+    @property
+    def terms(self) -> tuple[UsedTerm, ...]:
+        """The given translations that were used, in the order of the source."""
+        found: list[UsedTerm] = []
+        offset = 0
+        for sentence in self.sentences:
+            found += _used_terms(sentence, offset)
+            offset += len(sentence.words)
+        return tuple(found)
 
     @property
     def score(self) -> float:
@@ -251,7 +270,7 @@ class Translation(_core.Translation):
         return self._more
 
     def __reduce__(self) -> tuple[Any, ...]:
-        fields = self.given, self.words, self.hypotheses, self.problem, self.notes, self.tree, self.seconds
+        fields = self.given, self.words, self.hypotheses, self.problem, self.notes, self.tree, self.seconds, self.marks
         return _unpickled, (self._source, self._texts, *fields)
 
     def _repr_html_(self) -> str:
@@ -373,6 +392,19 @@ def links(hypothesis: Hypothesis) -> Iterator[tuple[int, int]]:
         given[number] += 1
 
 
+def _used_terms(sentence: Translation, offset: int) -> Iterator[UsedTerm]:
+    if not sentence.marks:
+        return
+    used = {(step.span, step.target) for step in sentence.derivation.steps if step.local}
+    for mark in sentence.marks:
+        for target in mark.translations:
+            if (mark.span, target) in used:
+                begin, end = mark.span
+                source = " ".join(sentence.words[begin:end])
+                yield UsedTerm((begin + offset, end + offset), source, target, mark.entry)
+                break
+
+
 def as_object(
     translation: Translation, number: int | None = None, *, kbest: bool = False, trace: bool = False
 ) -> dict[str, Any]:
@@ -387,6 +419,8 @@ def as_object(
         found["tokens"] = translation.best.text
     if kbest:
         found["kbest"] = [_hypothesis(hypothesis, trace) for hypothesis in translation.hypotheses]
+    if translation.terms:
+        found["terms"] = [term._asdict() for term in translation.terms]
     if translation.problem:
         found["problem"] = translation.problem
     if translation.notes:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from treeglot import _core
-from treeglot._core import Hypothesis
+from treeglot._core import Hypothesis, Terms
 from treeglot.base.errors import OptionError
 from treeglot.decode.confidence import LIST, PROBABILITIES, Confidence, ConfidenceModel
 from treeglot.decode.consensus import ConsensusOptions, ranked
@@ -91,12 +91,18 @@ class Translator:
         """Names in the weights that no feature has."""
         return list(self._decoder.unknown_weights)
 
-    def translate(self, source: Source, constraints: _core.TargetConstraints | None = None) -> Translation:
+    def translate(
+        self,
+        source: Source,
+        constraints: _core.TargetConstraints | None = None,
+        terms: Terms = Terms(),  # noqa: B008 - it does not change
+    ) -> Translation:
         """Translate one sentence: its tokens separated by blanks or in a list, its forest, or its dependency tree.
 
-        `constraints` say what the output must look like (`treeglot.decode.constraints`).
+        `constraints` say what the output must look like (`treeglot.decode.constraints`). `terms` are spans with given
+        translations, and phrases that must not appear.
         """
-        found = Translation(self._decoder.translate(source, constraints), self)
+        found = Translation(self._decoder.translate(source, constraints, terms), self)
         return self._chosen(found, found.kbest(self.options.mbr, distinct=True), 1) if self.options.mbr else found
 
     def translate_batch(
@@ -106,13 +112,15 @@ class Translator:
         distinct: bool = False,
         threads: int = 1,
         constraints: Sequence[_core.TargetConstraints | None] = (),
+        terms: Sequence[Terms] = (),
     ) -> list[Translation]:
         """Translate sentences; the result is the same for any number of threads.
 
-        `constraints` are those of each sentence, or there are none at all.
+        `constraints` and `terms` are those of each sentence, or there are none at all.
         """
-        mbr, each = self.options.mbr, list(constraints)
-        found = self._decoder.translate_batch(list(sources), max(kbest, mbr), distinct or mbr > 0, threads, each)
+        mbr = self.options.mbr
+        asked = max(kbest, mbr), distinct or mbr > 0, threads, list(constraints), list(terms)
+        found = self._decoder.translate_batch(list(sources), *asked)
         made = [Translation(one, self) for one in found]
         return [self._chosen(one, one.hypotheses, kbest) for one in made] if mbr else made
 

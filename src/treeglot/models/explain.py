@@ -15,7 +15,7 @@ from treeglot.decode.translator import Source
 from treeglot.rules.provenance import Concordance
 
 if TYPE_CHECKING:
-    from treeglot._core import Hypothesis, Step
+    from treeglot._core import Hypothesis, Step, Terms
     from treeglot.models.model import Model
     from treeglot.models.reading import Given
 
@@ -77,13 +77,13 @@ def explain(model: Model, source: Given, instead: str | None = None, examples: i
     """Explain the translation of one sentence, and why it is not `instead`."""
     given: list[Source] = []
 
-    def alone(sources: list[Source]) -> list[Translation]:
+    def alone(sources: list[Source], terms: list[Terms]) -> list[Translation]:
         if len(sources) != 1:
             raise UsageError(f"a text of {len(sources)} sentences; expected one to explain")
         given.extend(sources)
-        return [model.translator.translate(sources[0])]
+        return [model.translator.translate(sources[0], None, *terms)]
 
-    [found] = model.reader.translate(alone, [source])
+    [found] = model.reader.translate(alone, [source], glossary=model.bound_glossary)
     reasons = _reasons(model, found, examples)
     if instead is None or not found.hypotheses:
         return Explanation(found, reasons, None)

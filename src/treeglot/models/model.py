@@ -8,6 +8,7 @@
     parser          the parser's grammar, or the file of another parser's model; or none
     confidence.json how sure its translations are, learnt from sentences with references; or none
     provenance.bin  the sentence pairs that the rules come from; or none
+    glossary.tsv    terms that translations use (docs/corrections.md); or none
     training.json   the version, the languages and digests of the training data
 
 Every file is complete when it appears under its name; `model.toml` is written last. A new model for the folder comes
@@ -25,9 +26,10 @@ from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from treeglot import _core
+from treeglot._core import Terms
 from treeglot.base.errors import FormatError, OptionError, UsageError
 from treeglot.base.files import PathLike, write_binary
 from treeglot.base.options import Options, in_file, load_options, option, required
@@ -36,6 +38,7 @@ from treeglot.decode import SearchOptions, Translation, Translator
 from treeglot.decode.confidence import FILE as CONFIDENCE
 from treeglot.decode.confidence import ConfidenceModel
 from treeglot.decode.constraints import Constraints
+from treeglot.decode.glossary import BoundGlossary, Glossary
 from treeglot.decode.translator import Source
 from treeglot.decode.weights import read_weights, write_weights
 from treeglot.models.artefacts import DEPENDENCY_MODELS, SOURCE_HEADS, load_artefacts
@@ -52,6 +55,8 @@ if TYPE_CHECKING:
     from treeglot.rules.provenance import Provenance
 
 NEXT = ".next"
+GLOSSARY_FILE = "glossary.tsv"
+Terminology: TypeAlias = Glossary | Mapping[str, str] | PathLike
 
 
 @dataclass(frozen=True)
@@ -78,12 +83,20 @@ class ModelFile(Options):
 class Model:
     """A trained model, ready to translate."""
 
-    def __init__(self, directory: Path, file: ModelFile, translator: Translator, reader: Reader) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        file: ModelFile,
+        translator: Translator,
+        reader: Reader,
+        glossary: BoundGlossary | None = None,
+    ) -> None:
         self.directory = directory
         self.kind = file.kind
         self.file = file
         self.translator = translator
         self.reader = reader
+        self.bound_glossary = glossary
 
     @property
     def text(self) -> TextPipeline | None:
@@ -102,34 +115,52 @@ class Model:
         """
         return find_kind(self.kind).read(Path(path), format)
 
-    def translate(self, source: Given, constraints: Constraints | None = None) -> Translation:
+    @property
+    def glossary(self) -> Glossary | None:
+        """The terms that translations use unless told otherwise."""
+        return None if self.bound_glossary is None else self.bound_glossary.glossary
+
+    def translate(
+        self, source: Given, constraints: Constraints | None = None, glossary: Terminology | None = None
+    ) -> Translation:
         """Translate a text or a sentence: a string, a list of words, or a tree, forest or dependency tree.
 
         A model with a text pipeline takes a string as text, of one sentence or several. Without one, a string is words
         that blanks part. Words are parsed if the kind needs that and the model has a parser. `constraints`, which are
-        for one sentence, say what the output must look like.
+        for one sentence, say what the output must look like. `glossary` takes the place of the model's own: a
+        `Glossary`, the file of one, or a mapping from terms to translations that are forced.
         """
         wanted = None if constraints is None else constraints.core(partial(self.reader.target_words, source=source))
 
-        def alone(sources: list[Source]) -> list[Translation]:  # a search of one sentence is kept, for more of it
+        def alone(sources: list[Source], terms: list[Terms]) -> list[Translation]:
             own = self.translator
-            if len(sources) == 1:
-                return [own.translate(sources[0], wanted)]
+            if len(sources) == 1:  # a search of one sentence is kept, for more of it
+                return [own.translate(sources[0], wanted, *terms)]
             if wanted is not None:
                 raise UsageError(f"constraints on a text of {len(sources)} sentences; expected one")
-            return own.translate_batch(sources)
+            return own.translate_batch(sources, terms=terms)
 
-        return self.reader.translate(alone, [source], markup=self._markup())[0]
+        bound, markup = self._bound(glossary), self._markup()
+        return self.reader.translate(alone, [source], markup=markup, glossary=bound)[0]
 
     def translate_batch(
-        self, sources: Iterable[Given], kbest: int = 1, distinct: bool = False, threads: int = 1
+        self,
+        sources: Iterable[Given],
+        kbest: int = 1,
+        distinct: bool = False,
+        threads: int = 1,
+        glossary: Terminology | None = None,
     ) -> list[Translation]:
         """Translate texts or sentences; the result is the same for any number of threads."""
 
-        def together(inputs: list[Source]) -> list[Translation]:
-            return self.translator.translate_batch(inputs, kbest, distinct, threads)
+        def together(inputs: list[Source], terms: list[Terms]) -> list[Translation]:
+            return self.translator.translate_batch(inputs, kbest, distinct, threads, terms=terms)
 
-        return self.reader.translate(together, sources, threads, kbest, distinct, self._markup())
+        bound = self._bound(glossary)
+        return self.reader.translate(together, sources, threads, kbest, distinct, self._markup(), bound)
+
+    def _bound(self, glossary: Terminology | None) -> BoundGlossary | None:
+        return self.bound_glossary if glossary is None else self.reader.bind(Glossary.of(glossary))
 
     def translate_html(self, text: str, *, threads: int = 1) -> str:
         """Translate a page or a piece of HTML in place: tags stay, and inline ones go with their words."""
@@ -181,11 +212,19 @@ class Model:
 
     def with_weights(self, weights: Mapping[str, float]) -> Model:
         """The same model with other weights: tables and language models are shared."""
-        return Model(self.directory, self.file, self.translator.with_weights(weights), self.reader)
+        return self._with(self.translator.with_weights(weights))
 
     def with_search(self, options: SearchOptions) -> Model:
         """The same model, searched otherwise."""
-        return Model(self.directory, self.file, self.translator.with_search(options), self.reader)
+        return self._with(self.translator.with_search(options))
+
+    def with_glossary(self, glossary: Terminology | None) -> Model:
+        """The same model with these terms in place of its own; None: without terms."""
+        bound = None if glossary is None else self._bound(glossary)
+        return Model(self.directory, self.file, self.translator, self.reader, bound)
+
+    def _with(self, translator: Translator) -> Model:
+        return Model(self.directory, self.file, translator, self.reader, self.bound_glossary)
 
     def _repr_html_(self) -> str:
         from treeglot.syntax.draw.bars import html_table
@@ -228,7 +267,9 @@ def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
         translator.judge = ConfidenceModel.load(folder / CONFIDENCE)
     text = TextPipeline.load((folder / file.text).parent) if file.text else None
     parser = partial(open_model_parser, folder, file.parser, trust_parser) if file.parser else None
-    return Model(folder, file, translator, Reader(kind, text, parser))
+    reader = Reader(kind, text, parser)
+    terms = folder / GLOSSARY_FILE
+    return Model(folder, file, translator, reader, reader.bind(Glossary.read(terms)) if terms.is_file() else None)
 
 
 def _refuse_links(folder: Path, file: ModelFile) -> None:
@@ -237,7 +278,7 @@ def _refuse_links(folder: Path, file: ModelFile) -> None:
     given[file.parser.rpartition(":")[2]] = "parser"
     text = (folder / file.text).parent.relative_to(folder) if file.text else Path()
     learnt = [str(text / f"{side}.{part}") for side in ("source", "target") for part in PARTS]
-    for name in (*given, SOURCE_HEADS, PROVENANCE, CONFIDENCE, *DEPENDENCY_MODELS.values(), *learnt):
+    for name in (*given, SOURCE_HEADS, GLOSSARY_FILE, PROVENANCE, CONFIDENCE, *DEPENDENCY_MODELS.values(), *learnt):
         for path in (folder / name, *(folder / name).rglob("*")) if name else ():
             if not path.resolve().is_relative_to(folder.resolve()):
                 what = f"{given[name]} is {name!r}" if name in given else f"has {name!r}"

@@ -15,9 +15,10 @@ from html import escape
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from treeglot._core import Tokens
+from treeglot._core import Terms, Tokens, read_sentence
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.decode import Translation
+from treeglot.decode.glossary import BoundGlossary, Glossary
 from treeglot.decode.translation import Texts, join_translations, links, place_words, tokens
 from treeglot.decode.translator import Source
 from treeglot.models.kind import Kind
@@ -25,7 +26,7 @@ from treeglot.parse.protocol import Parser
 from treeglot.syntax import Dependency, ParseForest, Tree
 from treeglot.text import TextPipeline
 from treeglot.text.numbers import convert_number
-from treeglot.text.protected import Place, Protected, read_markup, split_protected, tokenise_protected
+from treeglot.text.protected import Place, Protected, read_markup, split_protected, stays, tokenise_protected
 from treeglot.text.side import lowered
 from treeglot.text.words import without_surrogates
 
@@ -79,14 +80,27 @@ class Reader:
         """The model's parser."""
         return self.open_parser() if self.open_parser is not None else None
 
+    def bind(self, glossary: Glossary) -> BoundGlossary:
+        """The glossary in the model's words."""
+        if self.text is None:
+            return glossary.bind()
+        source, target = self.text.source, self.text.target
+        return glossary.bind(
+            lambda texts: [tokens.words for tokens in source.tokenise(texts)],
+            lambda texts: [tokens.words for tokens in target.tokenise(texts)],
+            target.fold,
+            joined=not source.language.spaces,
+        )
+
     def translate(
         self,
-        translate: Callable[[list[Source]], list[Translation]],
+        translate: Callable[[list[Source], list[Terms]], list[Translation]],
         sources: Iterable[Given],
         threads: int = 1,
         kbest: int = 1,
         distinct: bool = False,
         markup: bool = False,
+        glossary: BoundGlossary | None = None,
     ) -> list[Translation]:
         """Translate texts, documents, lists of words and parses; `translate` takes what a decoder takes.
 
@@ -96,7 +110,8 @@ class Reader:
         text = self.text
         if text is None:
             inputs, _ = self.ready([_words(source) for source in sources], threads)
-            return translate(inputs)
+            plain = [sentence_words(each, markup) for each in inputs] if glossary is not None else []
+            return translate(inputs, _terms(glossary, plain, inputs))
         given = [_text(source, markup) if isinstance(source, str | Protected) else _words(source) for source in sources]
         spans = [split_protected(text.source, source) if isinstance(source, Protected) else None for source in given]
         parts_of = [(source, place) for source, found in zip(given, spans, strict=True) for place in found or ()]
@@ -114,8 +129,8 @@ class Reader:
                 units.append(each.words)
             units += [source] if found is None else []
         inputs, surface = self.ready(units, threads, kept)
-        found_all = translate(inputs)
-        targets = _to_text(text, found_all, surface, kept, threads)
+        found_all = translate(inputs, _terms(glossary, surface, inputs))
+        targets = _to_text(text, found_all, surface, kept, glossary, threads)
         made = iter(zip(found_all, targets, surface, strict=True))
         out = []
         for source, whole, found in zip(given, spans, sentences, strict=True):
@@ -230,8 +245,11 @@ def _ends_clause(word: str) -> bool:
 
 
 def _text(source: str | Protected, markup: bool) -> Protected:
-    """A text with U+FFFD for surrogates, which no file holds."""
-    given = source if isinstance(source, Protected) else read_markup(source) if markup else Protected(source)
+    """A text with U+FFFD for surrogates, which no file holds. What stays in a plain one is found by its form."""
+    if isinstance(source, Protected):
+        given = source
+    else:
+        given = read_markup(source) if markup else Protected(source, tuple(stays(source)))
     return dataclasses.replace(given, text=without_surrogates(given.text))
 
 
@@ -277,13 +295,44 @@ def with_words(source: Source, words: list[str]) -> Source:
     return words
 
 
+def sentence_words(source: Source, markup: bool) -> list[str]:
+    """The words that spans count: of a line, those that are left without markup; none of one that is refused."""
+    if isinstance(source, ParseForest | Dependency):
+        return source.words
+    if not isinstance(source, str):
+        return list(source)
+    try:
+        return read_sentence(source, markup)
+    except ValueError:
+        return []
+
+
+def _terms(glossary: BoundGlossary | None, words: list[list[str]], inputs: list[Source]) -> list[Terms]:
+    if glossary is None:
+        return []
+
+    def tags(number: int) -> Sequence[str]:
+        given = inputs[number]
+        if isinstance(given, ParseForest):
+            return given.viterbi().tags if given.parsed else ()
+        return (given.tags or ()) if isinstance(given, Dependency) else ()
+
+    return glossary.find(words, tags)
+
+
 def _to_text(
-    text: TextPipeline, found: list[Translation], surface: list[list[str]], kept: Mapping[int, Kept], threads: int
+    text: TextPipeline,
+    found: list[Translation],
+    surface: list[list[str]],
+    kept: Mapping[int, Kept],
+    glossary: BoundGlossary | None,
+    threads: int,
 ) -> list[Tokens]:
     """The text of the best hypotheses.
 
     Words that passed through have the case that the source gave them, and numbers the form of the target language.
     Translations that were given have their own case.
+    Words of terms have the capitals that the glossary gives them.
     """
     languages = text.source.language, text.target.language
     given = [tokens(one.best.text) for one in found]
@@ -295,6 +344,9 @@ def _to_text(
             for word, place in passed(translation):
                 stays = translation.words[word] == KEPT
                 words[place] = source[word] if stays else convert_number(source[word], *languages)
+        if glossary is not None and translation.marks:
+            for place, term in _given(translation, glossary):
+                words[place] = term
     for number, given_words in kept.items():
         for choice in (choice for choices in given_words.values() for choice in choices):
             _recase(cased[number], text.target.tokenise([choice])[0].words)
@@ -308,6 +360,18 @@ def _recase(words: list[str], given: Sequence[str]) -> None:
     for place in range(len(own) - len(wanted) + 1):
         if wanted and own[place : place + len(wanted)] == wanted:
             words[place : place + len(wanted)] = given
+
+
+def _given(translation: Translation, glossary: BoundGlossary) -> Iterable[tuple[int, str]]:
+    """The words of the output that a glossary has with capitals: their places, and as it has them."""
+    terms = {(term.span, term.target): glossary.cased.get((term.entry, term.target), ()) for term in translation.terms}
+    steps = translation.derivation.steps
+    used: dict[int, int] = {}  # by step, how many of its words came already
+    for place, step in enumerate(translation.best.given_by):
+        cased = terms.get((steps[step].span, steps[step].target), ()) if steps[step].local else ()
+        word = used[step] = used.get(step, -1) + 1
+        if word < len(cased) and cased[word] != cased[word].lower():
+            yield place, cased[word]
 
 
 def passed(translation: Translation) -> Iterable[tuple[int, int]]:

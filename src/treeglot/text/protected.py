@@ -24,6 +24,11 @@ ADDRESS = re.compile(
     rf"|(?<![{_LETTER}._%+-])[{_LETTER}._%+-]+@[{_LETTER}-]+(?:\.[{_LETTER}-]+)+",
     re.IGNORECASE,
 )
+# `code`, {{name}}, {name}, {0:.2f}, ${name}, %(name)s, %1$s, %s, %.2f; "5 %s" is no place of a format.
+PLACEHOLDER = re.compile(
+    r"`[^`\n]+`|\{\{[^{}\n]+\}\}|\$?\{[\w.\[\]]*(?:![rsa])?(?::[^{}\s]*)?\}"
+    r"|%\([\w.]+\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]|(?<![\d%])%(?:\d+\$)?[-+#0]*\d*(?:\.\d+)?l{0,2}[sdifuxXeEgGc@](?![\w%])"
+)
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,19 @@ def addresses(text: str) -> list[Place]:
     [(4, 23), (37, 45)]
     """
     return [match.span() for match in ADDRESS.finditer(text)]
+
+
+def stays(text: str) -> list[Place]:
+    """What passes unchanged in any text: addresses, placeholders and code between backquotes.
+
+    >>> stays("Hello {name}, %d of `a = b` at www.a.org")
+    [(6, 12), (14, 16), (20, 27), (31, 40)]
+    """
+    found: list[Place] = []
+    for place in sorted([*addresses(text), *(match.span() for match in PLACEHOLDER.finditer(text))]):
+        if not found or place[0] >= found[-1][1]:
+            found.append(place)
+    return found
 
 
 def split_protected(side: TextSide, given: Protected) -> list[Place]:

@@ -1,0 +1,116 @@
+"""Given translations and forbidden phrases, in all three matchers, against enumerations of all derivations."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import pytest
+import slow_chart
+import slow_dependents
+import slow_forest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from treeglot._core import Decoder, Mark, Terms, Translation
+
+MOST = 3000  # derivations
+TERM = "v t"  # t is in no rule
+Case: TypeAlias = tuple[Decoder, Any, int]  # a decoder, its input, and how many words that has
+
+
+@st.composite
+def strings(draw: st.DrawFn) -> Case:
+    sentence = draw(slow_chart.sentences)
+    return slow_chart.decoder(draw(slow_chart.grammars)), sentence, len(sentence)
+
+
+@st.composite
+def forests(draw: st.DrawFn) -> Case:
+    forest, rules = draw(slow_forest.cases())
+    return slow_forest.decoder(rules), forest, len(forest.words)
+
+
+@st.composite
+def trees(draw: st.DrawFn) -> Case:
+    case = draw(slow_dependents.cases())
+    return slow_dependents.decoder(case, draw(st.booleans())), case.tree, len(case.tree)
+
+
+CASES = pytest.mark.parametrize("cases", [strings(), forests(), trees()], ids=["chart", "forest", "dependents"])
+
+
+def everything(decoder: Decoder, source: Any, terms: Terms) -> Translation:
+    """All derivations, unless there are too many."""
+    [found] = decoder.translate_batch([source], MOST, False, 1, terms=[terms])
+    assume(len(found.hypotheses) < MOST)
+    return found
+
+
+@CASES
+@settings(max_examples=50)
+@given(data=st.data())
+def test_a_forced_term_has_the_derivations_that_use_a_preferred_one(
+    cases: st.SearchStrategy[Case], data: st.DataObject
+) -> None:
+    decoder, source, length = data.draw(cases)
+    begin = data.draw(st.integers(0, length - 1))
+    span = begin, data.draw(st.integers(begin + 1, length))
+    plain = everything(decoder, source, Terms())
+    forced = everything(decoder, source, Terms([Mark(span, [TERM])]))
+    preferred = everything(decoder, source, Terms([Mark(span, [TERM], False)]))
+
+    def uses(hypothesis: Any) -> bool:
+        return any(step.local and (step.span, step.target) == (span, TERM) for step in hypothesis.derivation.steps)
+
+    assert forced.problem == preferred.problem == ""
+    assert all(uses(hypothesis) for hypothesis in forced.hypotheses)
+    assert all(hypothesis.text.split().count("t") == 1 for hypothesis in forced.hypotheses)
+    with_term = [h.score for h in preferred.hypotheses if uses(h)]
+    without = [h.score for h in preferred.hypotheses if not uses(h)]
+    assert [h.score for h in forced.hypotheses] == pytest.approx(with_term, abs=1e-4)
+    # Parses inside the span are one with the term, and several without it.
+    assert without == pytest.approx([h.score for h in plain.hypotheses], abs=1e-4)
+    bonus = everything(decoder, source, Terms([Mark(span, [TERM], False, 1000.0)]))
+    assert uses(bonus.hypotheses[0]) and bonus.hypotheses[0].features["preferred"] == 1000.0
+
+
+@settings(max_examples=50)
+@given(slow_chart.grammars, slow_chart.sentences, st.data())
+def test_a_forced_word_is_a_word_with_one_translation(
+    grammar: list[slow_chart.Rule], sentence: list[str], data: st.DataObject
+) -> None:
+    place = data.draw(st.integers(0, len(sentence) - 1))
+    score = -slow_chart.WEIGHTS["rule_penalty"]  # given translations are no rules of the table
+    other = [*grammar, slow_chart.Rule("X", ("e",), ("v", "w"), score)]
+    labels = {rule.lhs for rule in grammar if rule.source == (sentence[place],)} - {"X"}
+    other += [slow_chart.Rule(label, ("e",), ("v", "w"), score) for label in labels]
+    expected = slow_chart.enumerate_all(other, [*sentence[:place], "e", *sentence[place + 1 :]])
+    assume(len(expected) < MOST)
+    found = everything(slow_chart.decoder(grammar), sentence, Terms([Mark((place, place + 1), ["v w"])]))
+    scores = sorted((made.score for made in expected), reverse=True)
+    assert [h.score for h in found.hypotheses] == pytest.approx(scores, abs=1e-4)
+
+
+@CASES
+@settings(max_examples=50)
+@given(data=st.data())
+def test_forbidden_phrases_leave_the_other_derivations(cases: st.SearchStrategy[Case], data: st.DataObject) -> None:
+    decoder, source, _ = data.draw(cases)
+    plain = everything(decoder, source, Terms())
+    words = sorted({word for hypothesis in plain.hypotheses for word in hypothesis.text.split()} | {"u"})
+    phrase = st.lists(st.sampled_from([*words, "nowhere"]), min_size=1, max_size=3).map(" ".join)
+    forbidden = data.draw(st.lists(phrase, min_size=1, max_size=3))
+
+    def has(text: str) -> bool:
+        return any(f" {one} " in f" {text} " for one in forbidden)
+
+    expected = [hypothesis.score for hypothesis in plain.hypotheses if not has(hypothesis.text)]
+    found = everything(decoder, source, Terms(forbidden=forbidden))
+    if expected:
+        assert [hypothesis.score for hypothesis in found.hypotheses] == pytest.approx(expected, abs=1e-4)
+        assert found.notes == plain.notes
+    elif found.hypotheses:
+        assert "every translation has a forbidden phrase; source words pass through" in found.notes
+    else:
+        assert found.problem == "no derivation is without a forbidden phrase"
+    assert not any(has(hypothesis.text) for hypothesis in found.hypotheses)
