@@ -27,7 +27,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "Parsing": ("parser train", "parse", "parser eval"),
     "Language models": ("lm train", "lm compile", "lm export", "lm score", "lm info"),
     "Translation": ("train", "tune", "translate", "combine", "decode", "export"),
-    "Explain": ("why", "concordance", "confidence"),
+    "Explain": ("why", "concordance", "rules", "confidence"),
     "Serve": ("serve", "serve keys add", "serve keys list", "serve keys remove"),
     "Judge": ("score", "compare-dependencies", "analyse phrases", "analyse rewrites"),
     "Experiments": ("run",),

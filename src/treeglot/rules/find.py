@@ -1,0 +1,68 @@
+"""Searches a rule table: which rules have these words, with their counts and probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from treeglot.base.errors import FormatError
+from treeglot.base.files import PathLike
+from treeglot.rules.columns import reading
+from treeglot.rules.sql import COLUMNS
+
+NUMBERS = tuple(name for name, column in COLUMNS.items() if column.holds in ("float", "double", "int64"))
+
+
+@dataclass(frozen=True)
+class FoundRule:
+    """A rule as the table has it. `values` are its counts and probabilities, by column."""
+
+    lhs: str
+    source: str
+    target: str
+    alignment: str
+    values: dict[str, float]
+
+    def __str__(self) -> str:
+        shown = " ".join(f"{name}={value:.4g}" for name, value in self.values.items())
+        return f"[{self.lhs}] ||| {self.source} ||| {self.target} ||| {self.alignment} ||| {shown}"
+
+
+def find_rules(
+    rules: PathLike, source: str = "", target: str = "", *, whole: bool = False, most: int = 20
+) -> tuple[int, list[FoundRule]]:
+    """How many rules of the table `rules` (Parquet) have these words in a row on each side, and the most frequent.
+
+    Words and variables are written as the table has them, blanks between them: `das [X,1]`. An empty side is any. With
+    `whole`, a side must be the words that are given and no more.
+    """
+    import duckdb
+    import pyarrow.parquet as pq
+
+    with reading(rules):
+        known = set(pq.read_schema(rules).names)
+    missing = {"lhs", "source", "target", "alignment", "count"} - known
+    if missing:
+        raise FormatError(str(rules), 0, f"has no column {min(missing)}; expected a rule table")
+    tests, values = ["true"], []
+    for side, given in (("source", source), ("target", target)):
+        words = " ".join(given.split())
+        if words:
+            tests.append(f"{side} = ?" if whole else f"contains(' ' || {side} || ' ', ?)")
+            values.append(words if whole else f" {words} ")
+    numbers = [name for name in NUMBERS if name in known]
+    wanted = ", ".join(["lhs", "source", "target", "alignment", *numbers])
+    where = f"FROM read_parquet(?) WHERE {' AND '.join(tests)}"
+    given_values: list[Any] = [str(rules), *values]
+    connection = duckdb.connect()
+    try:
+        [total] = connection.execute(f"SELECT count(*) {where}", given_values).fetchone() or (0,)
+        order = "ORDER BY count DESC, source, target, lhs"
+        rows = connection.execute(f"SELECT {wanted} {where} {order} LIMIT {most:d}", given_values).fetchall()
+    finally:
+        connection.close()
+    found = []
+    for lhs, one, other, alignment, *rest in rows:
+        named = {name: float(value) for name, value in zip(numbers, rest, strict=True) if value is not None}
+        found.append(FoundRule(lhs, one, other, alignment, named))
+    return int(total), found
