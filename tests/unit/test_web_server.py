@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import socket
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
@@ -63,6 +64,13 @@ def test_our_own_client(address: str, model: treeglot.Model) -> None:
     assert client.ask("models")["models"][0]["kind"] == "hiero"
     with pytest.raises(treeglot.TreeglotError, match="unknown model 'x'"):
         client.translate("x", model="x")
+
+
+def test_a_body_that_is_too_large_gets_an_answer(address: str) -> None:
+    """Also if the client sends all of it before it listens."""
+    with pytest.raises(urllib.error.HTTPError, match="413"):
+        urllib.request.urlopen(urllib.request.Request(f"{address}translate", b"x" * 5_000_000))
+    assert get(address, "health") == b'{"status":"ok"}'
 
 
 def get(address: str, path: str) -> bytes:
