@@ -13,6 +13,7 @@ import served
 from served import ZH
 
 import treeglot
+from treeglot.web.keys import Keys
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 if BROWSER is None and not os.environ.get("CI"):  # where changes are judged it has to be there
@@ -166,6 +167,37 @@ def test_forced_and_forbidden_phrases(view: Any) -> None:
     view.get_by_label("Must contain").press("Enter")
     view.get_by_role("button", name="Undo all changes").wait_for()
     assert "no derivation meets the constraints" in view.locator(".sentence").inner_text()
+
+
+def test_a_term_is_forced_kept_and_removed(browser: Any, models: list[str], tmp_path: Path) -> None:
+    """With a key that may correct, in the address; its translation is markup, which stays text."""
+    folder = Path(shutil.copytree(models[0], tmp_path / "model"))
+    key = Keys(tmp_path / "keys.json").add("editor", ("translate", "correct"), 0, 0)
+    term = treeglot.load(folder).translate(ZH[0]).source_tokens.words[3]
+    with served.running([str(folder)], "--keys", str(tmp_path / "keys.json")) as (address, _):
+        view = browser.new_page()
+        view.goto(f"{address}#key={key}&q={ZH[0]}")
+        done(view)
+        target = view.locator(".sentence .target").first
+        before = target.inner_text()
+        view.get_by_role("button", name="Explain").click()
+        view.get_by_label("Term", exact=True).fill(term)
+        view.get_by_label("Its translation").fill(EVIL)
+        view.get_by_label("Its translation").press("Enter")
+        view.get_by_role("button", name=f"keep {term}").wait_for()
+        assert "<script>" in target.inner_text()
+        assert key not in view.url
+        view.get_by_role("button", name=f"keep {term}").click()
+        view.locator("#state", has_text="kept in the glossary").wait_for()
+        assert EVIL in (folder / "glossary.tsv").read_text()
+        assert "<script>" in target.inner_text()
+        assert view.locator(".explanation").first.is_visible()
+        view.locator("summary", has_text="Glossary of this model").click()
+        view.get_by_role("button", name=f"remove {term} from the glossary").click()
+        view.locator("#state", has_text="removed from the glossary").wait_for()
+        assert target.inner_text() == before
+        assert "edits=" not in view.url
+        view.close()
 
 
 def test_why_and_why_not(view: Any) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ from served import ZH
 
 import treeglot
 from treeglot.syntax import ParseForest
+from treeglot.web.keys import Keys
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +111,57 @@ def test_examples_of_rules(models: list[str], tmp_path_factory: pytest.TempPathF
     sides = {"source": reason["source"], "target": reason["target"], "rule": True}
     assert client.post("/v1/provenance", json=sides).json()["rules"][0]["pairs"] == reason["examples"]["pairs"]
     assert client.post("/v1/provenance", json={}).status_code == 400
+
+
+def test_terms_of_a_request(client: Any, models: list[str]) -> None:
+    model = treeglot.load(models[0])
+    term = model.translate(ZH[0]).source_tokens.words[3]
+    given = {"q": ZH[0], "model": "hiero", "glossary": {term: "Überzieher"}}
+    expected = model.translate(ZH[0], glossary={term: "Überzieher"}).text
+    assert "Überzieher" in expected
+    found = client.post("/v1/translate", json=given).json()["translations"][0]
+    assert found["text"] == expected
+    assert found["sentences"][0]["terms"][0]["source"] == term
+    assert client.post("/v1/explain", json=given).json()["sentence"]["text"] == expected
+    assert client.post("/v1/translate", json=given | {"glossary": {"": "x"}}).status_code == 400
+    assert client.post("/v1/translate", json=given | {"glossary": {term: 3}}).status_code == 400
+
+
+def test_the_glossary_of_a_model(models: list[str], tmp_path: Path) -> None:
+    """Who may correct replaces it; it is a file of the model, and holds from then on."""
+    folder = Path(shutil.copytree(models[0], tmp_path / "model"))
+    keys = Keys(tmp_path / "keys.json")
+    key = {"authorization": f"Bearer {keys.add('editor', ('translate', 'correct'), 0, 0)}"}
+    reader = {"authorization": f"Bearer {keys.add('reader', ('translate',), 0, 0)}"}
+    client = served.Client(served.service([str(folder)], keys))
+    term = treeglot.load(folder).translate(ZH[0]).source_tokens.words[3]
+    entries = [
+        {"source": term, "target": "<script>", "forms": ["x", "y=z"]},
+        {"source": "", "target": "q", "mode": "forbid"},
+    ]
+    for headers in ({}, reader):
+        refused = client.post("/v1/glossaries", json={"entries": entries}, headers=headers)
+        assert (refused.status_code, "the right 'correct'" in refused.json()["error"]) == (403, True)
+    [before] = client.get("/v1/models").json()["models"]
+    found = client.post("/v1/glossaries", json={"entries": entries}, headers=key).json()
+    assert found["digest"] != before["digest"]
+    assert [entry["target"] for entry in found["entries"]] == ["<script>", "q"]
+    assert found["entries"][0]["forms"] == ["x", "y=z"]
+    assert client.get("/v1/glossaries").json()["glossaries"] == [found]
+    again = treeglot.load(folder)
+    assert again.glossary is not None
+    text = client.post("/translate", json={"q": ZH[0], "source": "zh", "target": "en"}).json()["translatedText"]
+    assert "<script>" in text
+    assert text == again.translate(ZH[0]).text
+    for bad in (
+        {"source": "a\tb", "target": "c"},
+        {"source": "#a", "target": "c"},
+        {"source": "a", "mode": "x"},
+        {"s": 1},
+    ):
+        answer = client.post("/v1/glossaries", json={"entries": [bad]}, headers=key)
+        assert answer.status_code == 400, bad
+    assert client.post("/v1/glossaries", json={"entries": []}, headers=key).json()["entries"] == []
 
 
 def test_the_page_and_its_files(client: Any) -> None:

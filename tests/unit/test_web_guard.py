@@ -326,6 +326,7 @@ def test_the_description_is_what_the_service_does(client: Any, models: list[str]
         ("/v1/translate", "post", {"json": own}),
         ("/v1/explain", "post", {"json": {"q": ZH[0], "margin": 1}}),
         ("/v1/why", "post", {"json": {"q": ZH[0], "instead": "the coat"}}),
+        ("/v1/glossaries", "get", {}),
         ("/v1/models", "get", {}),
     ):
         found = client.ask(method, path, **more)

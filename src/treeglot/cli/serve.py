@@ -65,7 +65,9 @@ def serve(
             say(f"{served.name}: {served.source} to {served.target}, {served.model.kind}, {served.digest}")
         say(f"serving on {address(listening)}")
         if demo:
-            say(f"in a browser, with some Chinese to begin with: {address(listening)}#q={_example()}")
+            keys = keys or _demo_keys()
+            link = f"{address(listening)}#key={_new_key(keys)}&q={_example()}"
+            say(f"in a browser, with some Chinese to begin with and a key that may correct: {link}")
 
         def run() -> None:
             _run(shelf, listening, options, number, keys, require_key, suggestions, proxy)
@@ -84,6 +86,22 @@ def _demo(threads: int) -> list[str]:
         places = demo_models(demo_folder(), threads)
         progress.update(PAIRS)
     return places
+
+
+def _demo_keys() -> Path:
+    from treeglot.web.demo import demo_folder
+
+    return demo_folder() / "keys.json"
+
+
+def _new_key(path: Path) -> str:
+    """A key for this run, in place of that of the last."""
+    from treeglot.web.keys import RIGHTS, Keys
+
+    keys = Keys(path)
+    if any(key.name == "workbench" for key in keys.all()):
+        keys.remove("workbench")
+    return keys.add("workbench", RIGHTS, 0, 0)
 
 
 def _example() -> str:

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from treeglot.base.errors import TreeglotError
-from treeglot.web import apertium, deepl, explain, libretranslate, own, page, why
+from treeglot.web import apertium, deepl, explain, libretranslate, own, page, terms, why
 from treeglot.web.asking import Json, Service, service_of
 from treeglot.web.guard import Guard
 from treeglot.web.openapi import specification
@@ -76,6 +76,8 @@ ROUTES = [
     _route("/v1/explain", explain.explain),
     _route("/v1/why", why.why),
     _route("/v1/provenance", why.provenance),
+    _route("/v1/glossaries", terms.glossaries, "GET"),
+    _route("/v1/glossaries", terms.keep),
     _route("/", page.index, "GET"),
     _route("/static/{name}", page.static, "GET"),
     _route("/metrics", metrics, "GET"),

@@ -16,12 +16,13 @@ from treeglot.base.options import Options, option, required, unknown
 from treeglot.decode import Translation
 from treeglot.decode.constraints import Constraints
 from treeglot.decode.draw import step_numbers, to_html
+from treeglot.decode.glossary import Glossary
 from treeglot.decode.translation import Texts
 from treeglot.graph import inside, outside
 from treeglot.models import Model
 from treeglot.syntax import ParseForest, Tree
 from treeglot.web.asking import Fields, Json, admit, refuse, service_of, texts_of, within
-from treeglot.web.own import asked, describe, pick
+from treeglot.web.own import asked, describe, merged, pick
 from treeglot.web.shelf import Served
 from treeglot.web.translate import cut
 
@@ -42,6 +43,7 @@ class ExplainRequest(Options):
     target: str = option("", "the language to translate to; empty: what the first model gives")
     tree: Any = option(None, 'the parse to translate, nested lists such as ["NP", ["NN", "屋"]]; null: the parser\'s')
     weights: dict[str, float] = option({}, "weights in place of the model's")
+    glossary: dict[str, str] = option({}, "terms and their translations, which are forced")
     contains: tuple[str, ...] = option((), "phrases that the translation must have")
     forbid: tuple[str, ...] = option((), "phrases that it must not have")
     margin: float = option(4.0, "list rules of derivations that score within this of the best", least=0, most=50)
@@ -62,7 +64,7 @@ async def explain(request: Request) -> Response:
             model = with_weights(served, tuple(sorted(wanted.weights.items())))
         except UsageError as error:
             raise refuse(str(error)) from error
-        found = translate_one(model, text, tree, constraints)
+        found = translate_one(model, text, tree, constraints, merged(model, wanted.glossary))
         return {
             "model": served.name,
             "digest": served.digest,
@@ -90,10 +92,13 @@ def with_weights(served: Served, weights: tuple[tuple[str, float], ...]) -> Mode
     return served.model.with_weights({**served.model.weights, **dict(weights)})
 
 
-def translate_one(model: Model, text: str, tree: Tree | None, constraints: Constraints) -> Translation:
+def translate_one(
+    model: Model, text: str, tree: Tree | None, constraints: Constraints, glossary: Glossary | None
+) -> Translation:
     """The translation of the first sentence of a text, or of a tree."""
     sentence = first_sentence(model, text)
-    found = model.translate(sentence.words if tree is None else tree, constraints)
+    wanted = constraints if constraints.contains or constraints.forbid else None
+    found = model.translate(sentence.words if tree is None else tree, wanted, glossary)
     return found if tree is not None else found.with_texts(Texts(sentence, found.target_tokens))
 
 

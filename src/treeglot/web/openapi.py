@@ -9,6 +9,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from treeglot.base.options import REQUIRED, Options, option, options_of, required
 from treeglot.web.explain import ExplainRequest
 from treeglot.web.own import TranslateRequest
+from treeglot.web.terms import GlossaryRequest
 from treeglot.web.why import ProvenanceRequest, WhyRequest
 
 Schema = dict[str, Any]
@@ -103,7 +104,7 @@ TRACE = {
     "tags": {"type": ["array", "null"], "items": STRING},
 }
 SENTENCE = record(
-    ("problem", "notes", "confidence", "word_confidence", "kbest", *TRACE),
+    ("problem", "notes", "terms", "confidence", "word_confidence", "kbest", *TRACE),
     source=STRING,
     text=STRING,
     source_spans=PLACES,
@@ -113,6 +114,7 @@ SENTENCE = record(
     seconds=NUMBER,
     problem=STRING,
     notes=array(STRING),
+    terms=array(OPEN),
     confidence=NUMBER,
     word_confidence=array(NUMBER),
     kbest=array(record(tuple(TRACE), text=STRING, score=SCORE, **TRACE)),
@@ -161,6 +163,11 @@ def either(*schemas: Schema) -> Schema:
     return {"anyOf": list(schemas)}
 
 
+GLOSSARY = record(
+    model=STRING,
+    digest=STRING,
+    entries=array(record(source=STRING, target=STRING, mode=STRING, case=STRING, forms=array(STRING), pos=STRING)),
+)
 EXAMPLE = record(
     pair=COUNT, source=array(STRING), target=array(STRING), source_marks=array(COUNT), target_marks=array(COUNT)
 )
@@ -311,6 +318,8 @@ OPERATIONS = [
         ),
     ),
     Operation("/v1/provenance", "post", "Where words or rules stand in the training text", ProvenanceRequest),
+    Operation("/v1/glossaries", "get", "The glossaries of the models", gives=record(glossaries=array(GLOSSARY))),
+    Operation("/v1/glossaries", "post", "Replace the glossary of a model", GlossaryRequest, GLOSSARY),
     Operation("/v1/models", "get", "The models", gives=record(models=array(MODEL))),
     Operation("/metrics", "get", "Figures for Prometheus", media="text/plain"),
     Operation("/spec", "get", "This description"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -14,9 +14,11 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from treeglot._core import Hypothesis
-from treeglot.base.errors import UsageError
+from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.options import Options, from_table, option, required
 from treeglot.decode import Translation
+from treeglot.decode.glossary import Glossary
+from treeglot.models import Model
 from treeglot.web.asking import (
     Fields,
     Json,
@@ -44,11 +46,25 @@ class TranslateRequest(Options):
     model: str = option("", "the name of a model; empty: the first for the languages")
     source: str = option("auto", "the language of the text, or auto")
     target: str = option("", "the language to translate to; empty: what the first model gives")
+    glossary: dict[str, str] = option({}, "terms and their translations, which are forced")
     kbest: int = option(1, "hypotheses of each sentence", least=1, most=100)
     confidence: bool = option(False, "add how sure the model is of sentences and words, if it has learnt that")
     trace: bool = option(False, "add derivations, features and dependency trees")
     stream: bool = option(False, "answer with a line of JSON for each sentence as soon as it is there")
     api_key: str = option("", "the key, unless a header has it")
+
+
+def merged(model: Model, terms: Mapping[str, str]) -> Glossary | None:
+    """The model's glossary with forced terms before its own; None: the model's alone."""
+    if not terms:
+        return None
+    own = model.glossary
+    try:
+        added = Glossary.of(terms).entries
+        kept = tuple(entry for entry in own.entries if entry.source not in terms) if own is not None else ()
+        return Glossary((*added, *kept))
+    except TreeglotError as error:
+        raise refuse(str(error)) from error
 
 
 async def asked(request: Request, schema: Callable[..., T]) -> tuple[T, Fields]:
@@ -78,6 +94,15 @@ def pick(request: Request, asked: Any, texts: list[str]) -> Served:
     return model_for(request, asked.source, asked.target, ["\\n".join(texts)])[0][0]
 
 
+def named(request: Request, name: str) -> Served:
+    """The model of a name, or the first."""
+    shelf = service_of(request).shelf
+    try:
+        return shelf.named(name) if name else next(iter(shelf))
+    except UsageError as error:
+        raise refuse(str(error)) from error
+
+
 async def translate_texts(request: Request) -> Response:
     """`POST /v1/translate`."""
     wanted, fields = await asked(request, TranslateRequest)
@@ -86,7 +111,8 @@ async def translate_texts(request: Request) -> Response:
     served = pick(request, wanted, texts)
     service = service_of(request)
     service.figures.characters.labels(served.name).inc(sum(map(len, texts)))
-    wish = Wish(wanted.kbest)
+    terms = merged(served.model, wanted.glossary)
+    wish = Wish(wanted.kbest, {"glossary": terms} if terms is not None else {})
     if wanted.stream:
         lines = _lines(service, served, texts, wish, wanted)
         return StreamingResponse(_guarded(service, lines), media_type="application/x-ndjson")
@@ -136,6 +162,8 @@ def describe(served: Served, found: Translation, trace: bool) -> Fields:
     }
     if found.problem:
         entry["problem"] = found.problem
+    if found.terms:
+        entry["terms"] = [term._asdict() for term in found.terms]
     if found.notes:
         entry["notes"] = list(found.notes)
     if len(found.hypotheses) > 1:

@@ -13,7 +13,7 @@ from treeglot.models.explain import Explanation, Instead, Reason
 from treeglot.rules.provenance import Concordance
 from treeglot.web.asking import Fields, Json, admit, refuse, service_of, texts_of, within
 from treeglot.web.explain import first_sentence
-from treeglot.web.own import asked, pick
+from treeglot.web.own import asked, named, pick
 from treeglot.web.shelf import Served
 
 
@@ -135,12 +135,3 @@ async def provenance(request: Request) -> Response:
 
     [answer] = await within(request, service_of(request).workers.all([work]))
     return Json({"model": served.name, "digest": served.digest, **answer})
-
-
-def named(request: Request, name: str) -> Served:
-    """The model of a name, or the first."""
-    shelf = service_of(request).shelf
-    try:
-        return shelf.named(name) if name else next(iter(shelf))
-    except TreeglotError as error:
-        raise refuse(str(error)) from error

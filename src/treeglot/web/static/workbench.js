@@ -2,7 +2,7 @@
 'use strict';
 
 const $ = id => document.getElementById(id);
-const NOTHING = {weights: null, tree: null, contains: null, forbid: null}; // no change
+const NOTHING = {weights: null, tree: null, contains: null, forbid: null, glossary: null}; // no change
 const WAIT = 250; // milliseconds after the last key
 let models = [], running = null, waiting = 0, edits = {}; // edits: weights and parses, by sentence
 
@@ -72,6 +72,7 @@ async function translate() {
   const text = $('text').value, box = $('sentences'), characters = [...text];
   remember();
   const kept = new Map([...box.children].map(card => [card.own, card]));
+  const open = new Set([...box.children].filter(card => !card.panel.hidden).map(card => card.source));
   if (!text.trim()) {
     box.replaceChildren();
     $('translation').textContent = '';
@@ -90,6 +91,7 @@ async function translate() {
       if (found.done) break;
       const name = `${model.digest} ${found.begin} ${found.source}`;
       const card = kept.get(name) || newCard(found, model);
+      if (!kept.has(name) && open.has(found.source)) toggle(card);
       card.own = name;
       card.begin = found.begin;
       if (box.children[count] !== card) box.insertBefore(card, box.children[count] || null);
@@ -239,7 +241,7 @@ async function explain(card, quiet = false) {
   const changed = card.edited || {};
   try {
     const fields = {q: card.source, model: card.model.name, weights: changed.weights || {}};
-    for (const name of ['tree', 'contains', 'forbid']) if (changed[name]) fields[name] = changed[name];
+    for (const name of ['tree', 'contains', 'forbid', 'glossary']) if (changed[name]) fields[name] = changed[name];
     const found = await (await ask('v1/explain', fields)).json();
     card.parts = found.parts;
     if (card.edited || card.wasEdited) {
@@ -262,12 +264,16 @@ function total() {
   } else schedule();
 }
 
-function edit(card, change) {
-  card.edited = {...card.edited, ...change};
+function change(card, edited) {
+  card.edited = {...card.edited, ...edited};
   for (const name of Object.keys(card.edited)) if (card.edited[name] === null) delete card.edited[name];
   if (Object.keys(card.edited).length) edits[card.source] = card.edited;
   else { card.edited = undefined; delete edits[card.source]; }
   remember();
+}
+
+function edit(card, edited) {
+  change(card, edited);
   return explain(card);
 }
 
@@ -286,21 +292,67 @@ function panel(card, found) {
   }
   const tools = make('div', {class: 'tools'});
   if (card.edited) tools.append(make('button', {type: 'button', onclick: () => edit(card, NOTHING)}, 'Undo all changes'));
-  const asks = [phrases(card, 'contains', 'Must contain'), phrases(card, 'forbid', 'Must not contain'), why(card), whyNot(card)];
+  const asks = [terms(card), phrases(card, 'contains', 'Must contain'), phrases(card, 'forbid', 'Must not contain'), why(card), whyNot(card)];
   card.panel.replaceChildren(tools, ...asks, drawing, competing(card, found), sliders(card, found));
   for (const each of card.panel.querySelectorAll('summary')) if (opened.has(each.textContent)) each.parentNode.open = true;
+}
+
+// Terms: source words with the translation that they must have. Kept ones go into the model's glossary.
+function terms(card) {
+  const now = card.edited?.glossary || {};
+  const [source, target] = ['Term', 'Its translation'].map(label => make('input', {type: 'text', 'aria-label': label, placeholder: label.toLowerCase()}));
+  source.lang = card.model.source;
+  target.lang = card.model.target;
+  const given = list => ({glossary: Object.keys(list).length ? list : null});
+  const without = term => given(Object.fromEntries(Object.entries(now).filter(([other]) => other !== term)));
+  const chips = Object.entries(now).flatMap(([term, translation]) => [
+    make('button', {type: 'button', class: 'chip', 'aria-label': `remove ${term}`, onclick: () => edit(card, without(term))},
+      `${term} → ${translation} ×`),
+    make('button', {type: 'button', class: 'chip', 'aria-label': `keep ${term}`,
+      onclick: () => keep(card.model.name, [{source: term, target: translation}], null, () => change(card, without(term)))}, 'Keep')]);
+  return make('form', {class: 'tools', onsubmit: event => {
+    event.preventDefault();
+    if (source.value.trim()) edit(card, given({...now, [source.value.trim()]: target.value.trim()}));
+  }}, make('span', {}, 'Force a term'), source, target, make('button', {}, 'Apply'), ...chips);
+}
+
+async function glossary() {
+  const {glossaries} = await (await ask('v1/glossaries')).json();
+  return glossaries.find(one => one.model === $('model').value)?.entries || [];
+}
+
+async function keep(model, added, removed = null, done = () => {}) {
+  try {
+    const old = (await glossary()).filter(entry => entry.source !== removed && !added.some(one => one.source === entry.source));
+    await ask('v1/glossaries', {model, entries: [...old, ...added]});
+    done();
+    await begin(true);
+    say(removed === null ? 'kept in the glossary' : 'removed from the glossary');
+  } catch (error) {
+    say(error.message, true);
+  }
+}
+
+// The glossary of the model: what is kept, one button each to take it out, and a table to copy.
+async function showGlossary() {
+  const entries = await glossary();
+  $('glossary').hidden = false;
+  $('entries').replaceChildren(entries.length ? tabled(['source', 'target', 'mode', ''], entries.map(entry => make('tr', {},
+    make('td', {}, entry.source), make('td', {}, entry.target), make('td', {}, entry.mode),
+    make('td', {}, make('button', {type: 'button', 'aria-label': `remove ${entry.source} from the glossary`,
+      onclick: () => keep($('model').value, [], entry.source)}, 'Remove'))))) : make('p', {class: 'faint'}, 'no terms'));
 }
 
 // Phrases that the output must have, or must not have.
 function phrases(card, name, title) {
   const now = card.edited?.[name] || [];
   const input = make('input', {type: 'text', lang: card.model.target, 'aria-label': title});
-  const change = list => edit(card, {[name]: list.length ? list : null});
+  const given = list => edit(card, {[name]: list.length ? list : null});
   const chips = now.map(phrase => make('button', {type: 'button', class: 'chip', 'aria-label': `remove ${phrase}`,
-    onclick: () => change(now.filter(each => each !== phrase))}, `${phrase} ×`));
+    onclick: () => given(now.filter(each => each !== phrase))}, `${phrase} ×`));
   return make('form', {class: 'tools', onsubmit: event => {
     event.preventDefault();
-    if (input.value.trim()) change([...now, input.value.trim()]);
+    if (input.value.trim()) given([...now, input.value.trim()]);
   }}, make('span', {}, title), input, make('button', {}, 'Apply'), ...chips);
 }
 
@@ -434,7 +486,7 @@ function chooseModel() {
   $('about').textContent = `${model.name} · ${model.kind} · ${model.rules.toLocaleString('en')} rules · version ${model.digest}`;
 }
 
-async function begin() {
+async function begin(again = false) {
   const wanted = address();
   if (wanted.get('key')) sessionStorage.setItem('key', wanted.get('key'));
   try {
@@ -448,8 +500,10 @@ async function begin() {
   if (wanted.get('with')) $('other').value = wanted.get('with');
   try { edits = JSON.parse(wanted.get('edits') || '{}'); } catch { edits = {}; }
   $('text').value ||= wanted.get('q') || ''; // somebody may have typed already
+  await showGlossary();
+  if (again) return translate();
   $('text').addEventListener('input', schedule);
-  $('model').addEventListener('change', () => { $('sentences').replaceChildren(); edits = {}; chooseModel(); translate(); });
+  $('model').addEventListener('change', () => { $('sentences').replaceChildren(); edits = {}; chooseModel(); showGlossary(); translate(); });
   $('other').addEventListener('change', () => { for (const card of $('sentences').children) card.others.replaceChildren(); translate(); });
   $('copy').addEventListener('click', async () => {
     await navigator.clipboard.writeText($('translation').textContent);

@@ -1,0 +1,84 @@
+"""Glossaries: terms for one request, and the glossary of a model, which is a file in its folder."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from treeglot.base.errors import TreeglotError
+from treeglot.base.files import write_binary
+from treeglot.base.options import Options, from_table, option, required
+from treeglot.decode.glossary import COLUMNS, Entry, Glossary
+from treeglot.models.model import GLOSSARY_FILE
+from treeglot.web.asking import Fields, Json, admit, refuse, service_of
+from treeglot.web.own import asked, named
+from treeglot.web.shelf import Served
+
+MOST = 10_000  # entries
+LONGEST = 500  # characters of a cell
+
+_writing = threading.Lock()
+
+
+@dataclass(frozen=True)
+class GlossaryRequest(Options):
+    """The new glossary of a model, in place of the old one."""
+
+    entries: list[dict[str, Any]] = required("source, target, mode, case, forms and pos of each term")
+    model: str = option("", "the name of a model; empty: the first")
+    api_key: str = option("", "the key, unless a header has it")
+
+
+def listed(served: Served) -> Fields:
+    """The glossary of a model."""
+    own = served.model.glossary
+    entries = own.entries if own is not None else ()
+    return {"model": served.name, "digest": served.digest, "entries": [asdict(entry) for entry in entries]}
+
+
+async def glossaries(request: Request) -> Response:
+    """`GET /v1/glossaries`."""
+    admit(request, {})
+    return Json({"glossaries": [listed(served) for served in service_of(request).shelf]})
+
+
+async def keep(request: Request) -> Response:
+    """`POST /v1/glossaries`: whoever may correct replaces the glossary of a model."""
+    wanted, fields = await asked(request, GlossaryRequest)
+    admit(request, fields, "correct")
+    served = named(request, wanted.model)
+    if len(wanted.entries) > MOST:
+        raise refuse(f"{len(wanted.entries):,} entries; expected at most {MOST:,}")
+    try:
+        entries = tuple(_entry(entry) for entry in wanted.entries)
+        served.model.reader.bind(Glossary(entries))
+    except TreeglotError as error:
+        raise refuse(str(error)) from error
+    shelf = service_of(request).shelf
+    await asyncio.to_thread(_write, served, entries)
+    await asyncio.to_thread(shelf.refresh)
+    return Json(listed(shelf.named(served.name)))
+
+
+def _entry(given: Mapping[str, Any]) -> Entry:
+    """An entry that a line of the file can hold."""
+    made: Entry = from_table(Entry, given)
+    for cell in (made.source, made.target, made.pos, *made.forms):
+        if len(cell) > LONGEST or not cell.isprintable() or cell.startswith("#") or "|" in cell:
+            raise refuse(f"{cell[:40]!r} cannot be a term; expected at most {LONGEST} characters, no #, | or tab")
+    return made
+
+
+def _write(served: Served, entries: tuple[Entry, ...]) -> None:
+    lines = ["\t".join(COLUMNS)]
+    for entry in entries:
+        values = asdict(entry) | {"forms": "|".join(entry.forms)}
+        lines.append("\t".join(values[name] for name in COLUMNS))
+    with _writing, write_binary(served.model.directory / GLOSSARY_FILE) as stream:
+        stream.write(("\n".join(lines) + "\n").encode())
