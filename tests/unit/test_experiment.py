@@ -220,6 +220,11 @@ def test_what_is_not_the_same_is_said_of_tables_too() -> None:
     ]
 
 
+def test_a_file_that_is_no_longer_read_is_a_difference() -> None:
+    before = Identity("check train", "treeglot", {}, {"source": "a", "target_trees": "b"})
+    assert Identity("check train", "treeglot", {}, {"source": "a"}).differs_from(before) == ["target_trees changed"]
+
+
 @pytest.mark.parametrize(
     ("change", "problem"),
     [

@@ -88,7 +88,8 @@ class Identity:
         """What is not the same as in an earlier run, in words."""
         out = [] if self.program == other.program else [f"{other.program} became {self.program}"]
         out += _differences(self.settings, other.settings)
-        out += [f"{name} changed" for name in sorted(self.inputs) if other.inputs.get(name) != self.inputs[name]]
+        names = sorted({*self.inputs, *other.inputs})
+        out += [f"{name} changed" for name in names if other.inputs.get(name) != self.inputs.get(name)]
         return out
 
 
