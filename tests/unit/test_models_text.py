@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import pickle
+import random
 import shutil
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from treeglot import Alignment, Model, UsageError, load, sample
+from treeglot._core import Derivation, Hypothesis
 from treeglot.base.errors import FormatError
 from treeglot.cli import main
 from treeglot.corpus import Corpus
 from treeglot.decode.glossary import Entry, Glossary
-from treeglot.decode.translation import place_words
+from treeglot.decode.translation import _best_choices, place_words
 from treeglot.models import train
 from treeglot.models.kinds import KINDS, find_kind
 from treeglot.models.languages import with_heads
@@ -279,6 +282,24 @@ def test_a_refused_sentence_stays_among_others(hiero: Model) -> None:
     assert len(found.target_tokens) == len(TARGET[0]) + len(SOURCE[1]) + len(TARGET[2])
     assert found.target_tokens.words[max(j for _, j in found.alignment)] == TARGET[2][-1]
     assert found.source_tokens.words[max(i for i, _ in found.alignment)] == SOURCE[2][-1]
+
+
+@pytest.mark.parametrize("distinct", [False, True])
+def test_the_best_choices_of_several_lists(distinct: bool) -> None:
+    """Against all choices."""
+    draw = random.Random(3)
+    for most in (1, 2, 7, 100) * 10:
+        lists = []
+        for _ in range(draw.randint(1, 4)):
+            scores = sorted((-draw.random() for _ in range(draw.randint(1, 3))), reverse=True)
+            lists.append([Hypothesis(draw.choice(["a", "a b", "b"]), score, {}, Derivation()) for score in scores])
+        every = [(sum(h.score for h in some), " ".join(h.text for h in some)) for some in product(*lists)]
+        wanted: dict[Any, float] = {}
+        for score, text in sorted(every, reverse=True):
+            wanted.setdefault(text if distinct else len(wanted), score)
+        found = _best_choices(lists, most, distinct)
+        assert [one.score for one in found] == pytest.approx(list(wanted.values())[:most])
+        assert not distinct or [one.text for one in found] == list(wanted)[:most]
 
 
 def test_words_pass_as_words(hiero: Model) -> None:

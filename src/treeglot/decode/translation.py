@@ -348,28 +348,45 @@ def join_translations(
 
 
 def _best_choices(lists: Sequence[Sequence[Hypothesis]], most: int, distinct: bool) -> list[Hypothesis]:
-    """The best `most` choices of one hypothesis from each list; a list has the best ones first."""
+    """The best `most` choices of one hypothesis from each list; a list has the best ones first.
 
-    def entry(places: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
-        return -sum(found[place].score for found, place in zip(lists, places, strict=True)), places
+    A choice among the best of all lists begins with one among the best of the first lists: these are added one by one.
+    """
+    kept: list[_Choice] = [_Choice(0.0)]
+    for found in lists:
+        waiting = [(-(kept[0].score + found[0].score), 0, 0)]  # the choice so far, and its next hypothesis
+        seen, texts = {(0, 0)}, set[str]()
+        longer: list[_Choice] = []
+        while waiting and len(longer) < most:
+            negative, before, place = heappop(waiting)
+            text = f"{kept[before].text} {found[place].text}" if distinct else ""
+            if not distinct or text not in texts:
+                longer.append(_Choice(-negative, text, kept[before], found[place]))
+                texts.add(text)
+            for later in ((before + 1, place), (before, place + 1)):
+                if later[0] < len(kept) and later[1] < len(found) and later not in seen:
+                    seen.add(later)
+                    heappush(waiting, (-(kept[later[0]].score + found[later[1]].score), *later))
+        kept = longer
+    return [_joined(choice.hypotheses()) for choice in kept]
 
-    waiting = [entry((0,) * len(lists))]
-    seen, texts = {waiting[0][1]}, set[str]()
-    out: list[Hypothesis] = []
-    while waiting and len(out) < most:
-        _, places = heappop(waiting)
-        joined = _joined([found[place] for found, place in zip(lists, places, strict=True)])
-        if not distinct or joined.text not in texts:
-            out.append(joined)
-            texts.add(joined.text)
-        for i, place in enumerate(places):
-            if place + 1 == len(lists[i]):
-                continue
-            later = (*places[:i], place + 1, *places[i + 1 :])
-            if later not in seen:
-                seen.add(later)
-                heappush(waiting, entry(later))
-    return out
+
+@dataclass(frozen=True)
+class _Choice:
+    """One hypothesis of each of the first sentences."""
+
+    score: float
+    text: str = ""  # if texts must differ
+    before: _Choice | None = None
+    last: Hypothesis | None = None
+
+    def hypotheses(self) -> list[Hypothesis]:
+        out: list[Hypothesis] = []
+        choice: _Choice | None = self
+        while choice is not None and choice.last is not None:
+            out.append(choice.last)
+            choice = choice.before
+        return out[::-1]
 
 
 def _joined(parts: Sequence[Hypothesis]) -> Hypothesis:
