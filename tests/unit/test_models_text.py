@@ -273,7 +273,7 @@ def test_words_that_are_none_are_refused(hiero: Model, c2s: Model) -> None:
 def test_a_refused_sentence_stays_among_others(hiero: Model) -> None:
     text = "".join(RAW_SOURCE[:3])
 
-    def translate(inputs: list[Any]) -> list[Any]:
+    def translate(inputs: list[Any], _: Any) -> list[Any]:
         return hiero.translator.translate_batch([["a b"] if i == 1 else words for i, words in enumerate(inputs)])
 
     [found] = hiero.reader.translate(translate, [text])
