@@ -88,6 +88,7 @@ def test_why_and_why_not(client: Any, models: list[str]) -> None:
     assert found["instead"] is None
     places = [place for reason in found["reasons"] for place in reason["words"]]
     assert sorted(places) == list(range(len(model.translate(ZH[0]).target_tokens)))
+    assert found["tokens"] == model.translate(ZH[0]).target_tokens.words
     assert all(reason["margin"] is None or reason["margin"] >= -1e-6 for reason in found["reasons"])
     same = client.post("/v1/why", json=ask | {"instead": found["text"]}).json()["instead"]
     assert same["score"] == pytest.approx(found["score"], abs=1e-4)

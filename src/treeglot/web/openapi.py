@@ -290,6 +290,7 @@ OPERATIONS = [
             model=STRING,
             digest=STRING,
             text=STRING,
+            tokens=array(STRING),
             score=NUMBER,
             reasons=array(
                 record(

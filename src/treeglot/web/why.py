@@ -64,6 +64,7 @@ def _explanation(served: Served, found: Explanation) -> Fields:
         "model": served.name,
         "digest": served.digest,
         "text": found.translation.text,
+        "tokens": list(found.translation.target_tokens.words),
         "score": found.translation.score,
         "reasons": [_reason(reason) for reason in found.reasons],
         "instead": None if instead is None else _instead(instead),

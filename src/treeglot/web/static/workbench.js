@@ -366,14 +366,14 @@ function why(card) {
   const box = make('div');
   const ask_why = () => say_in(box, async () => {
     const found = await (await ask('v1/why', {q: card.source, model: card.model.name})).json();
-    const target = words(card.best.text, card.best.target_spans);
     const rows = found.reasons.map(reason => make('tr', {},
-      make('td', {}, reason.words.map(place => target[place] ?? '').join(' ')),
+      make('td', {}, reason.words.map(place => found.tokens[place] ?? '').join(' ')),
       make('td', {}, `${reason.source} → ${reason.target}`),
       make('td', {class: 'number'}, reason.probability === null ? '' : reason.probability.toPrecision(2)),
       make('td', {}, reason.margin === null ? 'no other' : `${reason.margin.toFixed(2)} over “${reason.runner_up}”`),
       make('td', {}, reason.examples ? examples(reason.examples) : '')));
     box.replaceChildren(tabled(['words', 'rule', 'p', 'margin', 'sentence pairs'], rows));
+    if (found.text !== card.best.text) box.prepend(make('p', {class: 'faint'}, `Without your changes: ${found.text}`));
   });
   return make('div', {}, make('div', {class: 'tools'}, make('button', {type: 'button', onclick: ask_why}, 'Why?')), box);
 }
@@ -382,7 +382,7 @@ function examples(found) {
   const marked = (list, marks) => list.flatMap((word, place) => [marks.includes(place) ? make('mark', {}, word) : word, ' ']);
   const shown = found.examples.map(one => make('p', {class: 'faint'}, `${one.pair}: `,
     ...marked(one.source, one.source_marks), make('br'), ...marked(one.target, one.target_marks)));
-  return make('details', {}, make('summary', {}, `${found.pairs} pairs`), ...shown);
+  return make('details', {}, make('summary', {}, `${found.pairs} ${found.pairs === 1 ? 'pair' : 'pairs'}`), ...shown);
 }
 
 // Why not: another translation is forced; the features that it loses by, or the rule that it would need.
