@@ -1,4 +1,4 @@
-"""Keystrokes and mouse actions that completion takes, as a share of a reference's characters (KSMR), and its time.
+"""Keystrokes and mouse actions that completion takes, as a share of a reference's characters (KSMR), and its CPU time.
 
 A simulated user reads the proposal up to the first wrong character, points there (one action), types the right one
 (one keystroke), and gets a new proposal; accepting the last is one action. Typing all takes a KSMR of 1.
@@ -31,9 +31,9 @@ def main() -> None:
     for source, wanted in islice(pairs, options.most):
         prefix = ""
         while True:
-            start = time.perf_counter()
+            start = time.process_time()
             found = model.complete(source, prefix)
-            times.append(time.perf_counter() - start)
+            times.append(time.process_time() - start)
             reached += found.reached
             text = prefix + found.rest
             if text == wanted:
