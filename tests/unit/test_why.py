@@ -168,6 +168,7 @@ def test_an_exact_search_that_does_not_finish_is_limited(
     monkeypatch.setattr(Translator, "translate", refuse)
     instead = model.explain(sentence, instead=text).instead
     assert instead is not None and instead.found is not None and instead.found.text == text
+    assert not instead.exact
 
 
 def test_the_commands(models: dict[str, Model], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -73,7 +73,8 @@ def _print_instead(instead: Instead) -> None:
             print(f"  reached   [{part.label}] words {part.source[0]}-{part.source[1]}: {words}")
         print(f"  missing   {instead.missing}")
         return
-    print(f"  score     {instead.found.score:.4f}")
+    limited = "" if instead.exact else ", the best that a limited search kept: an exact one does not finish"
+    print(f"  score     {instead.found.score:.4f}{limited}")
     if instead.search_error:
         print("  it scores more than what the search found: the search missed it")
     for name, loss in instead.losses:

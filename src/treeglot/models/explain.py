@@ -53,6 +53,7 @@ class Instead:
     losses: tuple[tuple[str, float], ...]  # by feature: what it scores less than the best output; gains are negative
     parts: tuple[Part, ...]  # if it has no derivation: the largest parts that have one, in the order of the source
     missing: str  # and the rule that would put them together
+    exact: bool = True  # whether the derivation is the best of all; else of those that a limited search kept
 
     @property
     def search_error(self) -> bool:
@@ -121,14 +122,15 @@ def _instead(model: Model, found: Translation, source: Source, instead: str) -> 
     if not words:
         raise UsageError("there is no other output to explain; expected words")
     forced = model.all_rules.translate(source, wanted)
-    if forced.problem not in ("", UNMET):  # an exact search that does not finish
+    exact = forced.problem in ("", UNMET)
+    if not exact:  # an exact search does not finish
         limited = replace(model.all_rules.options, pop_limit=POPS)
         forced = model.all_rules.with_search(limited).translate(source, wanted)
     if forced.hypotheses:
-        return Instead(words, forced, _losses(model, found.best, forced.best), (), "")
+        return Instead(words, forced, _losses(model, found.best, forced.best), (), "", exact)
     reached = (Part(f, e, label) for f, e, label in model.all_rules.reached(source, words))
     parts = tuple(sorted(reached, key=lambda part: part.source))
-    return Instead(words, None, (), parts, _missing(found.words, words, parts))
+    return Instead(words, None, (), parts, _missing(found.words, words, parts), exact)
 
 
 def _losses(model: Model, best: Hypothesis, other: Hypothesis) -> tuple[tuple[str, float], ...]:

@@ -311,6 +311,7 @@ OPERATIONS = [
                     words=array(STRING),
                     score=SCORE,
                     search_error=BOOLEAN,
+                    exact=BOOLEAN,
                     losses=array(record(feature=STRING, loss=NUMBER)),
                     parts=array(record(source=array(COUNT), target=array(COUNT), label=STRING)),
                     missing=STRING,

@@ -91,6 +91,7 @@ def _instead(instead: Instead) -> Fields:
         "words": list(instead.words),
         "score": None if instead.found is None else instead.found.score,
         "search_error": instead.search_error,
+        "exact": instead.exact,
         "losses": [{"feature": name, "loss": loss} for name, loss in instead.losses],
         "parts": [
             {"source": list(part.source), "target": list(part.target), "label": part.label} for part in instead.parts
