@@ -383,11 +383,11 @@ def test_an_interrupted_translation_goes_on(
     translate_batch = Translator.translate_batch
     batch_sizes: list[int] = []
 
-    def interrupted(self: Translator, sources: list[str], *given: object) -> object:
+    def interrupted(self: Translator, sources: list[str], *given: object, **named: object) -> object:
         batch_sizes.append(len(sources))
         if len(batch_sizes) == 3:
             raise KeyboardInterrupt
-        return translate_batch(self, sources, *given)  # type: ignore[arg-type]
+        return translate_batch(self, sources, *given, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Translator, "translate_batch", interrupted)
     assert main([*command, "-o", str(out), "--resume"]) == 130
@@ -422,10 +422,10 @@ def test_a_translation_that_goes_on_remembers_bad_lines(model: Path, tmp_path: P
     monkeypatch.setattr(decoding, "BATCH", 3)
     translate_batch = Translator.translate_batch
 
-    def interrupted(self: Translator, sources: list[str], *given: object) -> object:
+    def interrupted(self: Translator, sources: list[str], *given: object, **named: object) -> object:
         if "b" in sources:
             raise KeyboardInterrupt
-        return translate_batch(self, sources, *given)  # type: ignore[arg-type]
+        return translate_batch(self, sources, *given, **named)  # type: ignore[arg-type]
 
     for more in ([], ["--json"]):
         with monkeypatch.context() as context:
@@ -457,9 +457,9 @@ def test_two_runs_do_not_go_on_at_once(model: Path, tmp_path: Path, capsys, monk
     translate_batch = Translator.translate_batch
     codes: list[int] = []
 
-    def twice(self: Translator, *given: object) -> object:
+    def twice(self: Translator, *given: object, **named: object) -> object:
         codes.append(main(command))
-        return translate_batch(self, *given)  # type: ignore[arg-type]
+        return translate_batch(self, *given, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Translator, "translate_batch", twice)
     assert main(command) == 0

@@ -26,7 +26,7 @@ SEVEN = {
     "lm",
     "word_penalty",
 }
-OTHERS = {"pseudo", "glue", "unknown", "lm_unknown"}  # what it takes to translate any input
+OTHERS = {"pseudo", "preferred", "glue", "unknown", "lm_unknown"}  # what it takes to translate any input
 
 
 @pytest.fixture(scope="module")
