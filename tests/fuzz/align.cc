@@ -27,7 +27,7 @@ void use_aligner(std::string_view bytes) {
     if (std::isnan(value)) throw std::logic_error("a posterior is no number");
   SentencePairs more = aligner.new_pairs(20);
   more.append(source, target);
-  (void)train_sampler(more, &aligner, {.chains = 1, .rounds = 1}, 1, "", [](auto, auto) {});
+  (void)train_sampler(more, &aligner, {}, {.chains = 1, .rounds = 1}, 1, "", [](auto, auto) {});
 }
 
 constexpr std::uint64_t kKey = 7;
@@ -56,7 +56,7 @@ std::string seed_chain() {
 
 std::map<std::string, Target> align_targets() {
   const SentencePairs pairs = seed_pairs();
-  const Aligner sampled = train_sampler(pairs, nullptr, {.rounds = 2}, 1, "", [](auto, auto) {});
+  const Aligner sampled = train_sampler(pairs, nullptr, {}, {.rounds = 2}, 1, "", [](auto, auto) {});
   const Aligner hmm = train_hmm(pairs, {}, 1, [](auto, auto) {});
   std::map<std::string, Target> out;
   out["aligner.bin"] = {{file_bytes([&](auto& path) { sampled.save(path); }),
