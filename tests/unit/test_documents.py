@@ -22,7 +22,7 @@ from treeglot.decode.translation import Texts, join_translations
 from treeglot.documents import translate_file, translate_html
 from treeglot.documents.inline import Begin, End, Object, translate_segments
 from treeglot.text import TextPipeline, TextSettings, TextSide
-from treeglot.text.protected import Protected, split_protected, tokenise_protected
+from treeglot.text.protected import Protected, split_protected, stays, tokenise_protected
 
 WORDS = {
     "rot": "red",
@@ -96,6 +96,7 @@ class Reversing:
         ('der <span translate="no">der <b>Hund</b></span>.', '<span translate="no">der <b>Hund</b></span> the.'),
         ('der <b class="x notranslate">der</b>.', '<b class="x notranslate">der</b> the.'),
         ("der https://der.de/der?a=1&amp;b rot.", "red https://der.de/der?a=1&amp;b the."),
+        ("der {der} rot.", "red {der} the."),
         ("<pre>a  b.\n  c d.</pre>", "<pre>b a.\n  d c.</pre>"),
         ("<script>if (a < b) der();</script>\n<style>der {}</style>", None),
         ("<!DOCTYPE html>\n<?php der ?><!-- der -->\n", None),
@@ -235,6 +236,11 @@ def test_xliff_2(tmp_path: Path) -> None:
         ("a.xliff", '<!DOCTYPE x [<!ENTITY a "b">]><xliff>&a;</xliff>', "declares entities"),
         ("a.docx", "PK", "is no file of Word: File is not a zip file"),
         ("a.po", 'msgid "a"b"\n', "is no file of gettext"),
+        (
+            "a.po",
+            f'msgid ""\nmsgstr "Plural-Forms: nplurals={"9" * 5000}\\n"\n',
+            "has nplurals=999999999 .* expected 1 to 6",
+        ),
         ("a.po", b'msgid "\xff"\n', r"a\.po:1: has bytes that are no UTF-8"),
         ("a.html", '<meta charset="klingon">', "names the encoding 'klingon', which nobody knows"),
         ("a.txt", b"a\n\xff", r"a\.txt:2: has bytes that are no UTF-8"),
@@ -285,6 +291,31 @@ def test_po(tmp_path: Path) -> None:
     )
     several = "".join(f'msgstr[{n}] "house red {{0}}."\n' for n in (1, 2))
     assert made == wanted.replace('msgstr[1] ""\n', several)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ('msgctxt "menu"\nmsgid ""\nmsgstr ""', 'msgctxt "menu"\nmsgid ""\nmsgstr ""'),
+        (
+            'msgid "ein haus"\nmsgid_plural "%d rot"\nmsgstr[0] ""',
+            '#, fuzzy\nmsgid "ein haus"\nmsgid_plural "%d rot"\nmsgstr[0] "%d red"',
+        ),
+        (
+            'msgid "rot {x:,.2f} {{y}}<br>haus."\nmsgstr ""',
+            '#, fuzzy\nmsgid "rot {x:,.2f} {{y}}<br>haus."\nmsgstr "house <br> {{y}} {x:,.2f} red."',
+        ),
+    ],
+)
+def test_odd_messages(tmp_path: Path, given: str, wanted: str) -> None:
+    """Contexts alone, languages with one form for all numbers, and what programs put in."""
+    head = '#\nmsgid ""\nmsgstr "Plural-Forms: nplurals=1; plural=0;\\n"\n\n'
+    assert in_file(tmp_path, "a.po", f"{head}{given}\n").decode() == f"{head}{wanted}\n"
+
+
+def test_a_long_row_of_digits_takes_linear_time() -> None:
+    """In quadratic time it would take hours."""
+    assert stays("%" + "0" * 300_000) == stays("%(a)" + "0" * 300_000) == []
 
 
 def docx(body: str, **more: str) -> bytes:

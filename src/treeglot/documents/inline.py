@@ -16,7 +16,7 @@ from typing import Any, Protocol
 from treeglot.base.errors import UsageError
 from treeglot.decode import Translation
 from treeglot.text import TextPipeline
-from treeglot.text.protected import Place, Protected, addresses
+from treeglot.text.protected import Place, Protected, addresses, stays
 
 DEEPEST = 50  # elements within each other
 
@@ -146,8 +146,19 @@ class _Flat:
     def protected(self) -> Protected:
         """What the model is given."""
         own = [place for _, _, place in self.objects if place[0] < place[1]]
-        free = [(a, b) for a, b in addresses(self.text) if all(b <= x or y <= a for x, y in own)]
+        pages = set(addresses(self.text))
+        free = [
+            (a, b)
+            for a, b in stays(self.text)
+            if self._is_free(a, b, own) and ((a, b) in pages or len(set(self.inner[a:b])) == 1)
+        ]
         return Protected(self.text, tuple(sorted(own + free)))
+
+    @staticmethod
+    def _is_free(begin: int, end: int, taken: Sequence[Place]) -> bool:
+        """Whether characters share nothing with places, which are in order."""
+        after = bisect_left(taken, (begin, begin))
+        return not (after and taken[after - 1][1] > begin) and not (after < len(taken) and taken[after][0] < end)
 
     def path(self, element: int) -> list[int]:
         """The elements around, the outermost first, and itself."""

@@ -8,12 +8,14 @@ from typing import Any
 from treeglot.documents.files import UnreadableError, require
 from treeglot.documents.inline import Begin, End, Item, Object, Translates, pairs, translate_segments
 
-# What programs put in: %s, %(name)d, %1$s, {0}, {name}; and tags.
+# What programs put in: %s, %(name)d, %1$s, {0}, {name:,.2f}, {{name}}; and tags.
 _PARTS = re.compile(
-    r"(?P<code>%(?:\(\w+\))?(?:\d+\$)?[-+#0]*(?:\*|\d+)?(?:\.\d+)?(?:hh|h|ll|l|z)?[diouxXeEfFgGcspr%]|\{[\w.:!\[\]]*\}|\$\{\w+\})"
+    r"(?P<code>%(?:\(\w+\))?(?:\d+\$)?[-+#0]{0,5}(?:\*|\d{1,9})?(?:\.\d+)?(?:hh|h|ll|l|z)?[diouxXeEfFgGcspr%]"
+    r"|\{\{[^{}\n]+\}\}|\$?\{[\w.\[\]]*(?:![rsa])?(?::[^{}\s]*)?\})"
     r"|(?P<tag></?[A-Za-z][^<>]*>)"
 )
-_PLURALS = re.compile(r"nplurals\s*=\s*(\d+)")
+_PLURALS = re.compile(r"nplurals\s*=\s*([0-9]+)")
+MOST_PLURALS = 6  # that a language has: Arabic
 
 
 def translate_po(model: Translates, data: bytes, threads: int = 1) -> bytes:
@@ -25,15 +27,17 @@ def translate_po(model: Translates, data: bytes, threads: int = 1) -> bytes:
         raise
     except (OSError, ValueError) as error:
         raise UnreadableError(f"is no file of gettext: {error}") from error
-    entries = [e for e in file if not e.obsolete and not e.msgstr and not any(e.msgstr_plural.values())]
+    forms = _plural_forms(file.metadata.get("Plural-Forms", ""))
+    entries = [e for e in file if e.msgid and not e.obsolete and not e.msgstr and not any(e.msgstr_plural.values())]
     texts = [text for entry in entries for text in (entry.msgid, entry.msgid_plural) if text]
     made = dict(zip(texts, translate_segments(model, [_items(text) for text in texts], threads), strict=True))
-    forms = _PLURALS.search(file.metadata.get("Plural-Forms", ""))
     for entry in entries:
         if entry.msgid_plural:
             several = _written(made[entry.msgid_plural])
-            numbers = range(int(forms[1]) if forms else max(2, len(entry.msgstr_plural)))
-            entry.msgstr_plural = dict.fromkeys(numbers, several) | {0: _written(made[entry.msgid])}
+            number = forms or max(2, len(entry.msgstr_plural))
+            entry.msgstr_plural = dict.fromkeys(range(number), several)
+            if number > 1:  # an only form stands for all numbers
+                entry.msgstr_plural[0] = _written(made[entry.msgid])
         else:
             entry.msgstr = _written(made[entry.msgid])
         if "fuzzy" not in entry.flags:
@@ -42,6 +46,16 @@ def translate_po(model: Translates, data: bytes, threads: int = 1) -> bytes:
     if "Language" in file.metadata and not file.metadata["Language"]:
         file.metadata["Language"] = model.text.target.settings.language
     return f"{file}".encode()
+
+
+def _plural_forms(rule: str) -> int:
+    """How many plural forms the header of a file names; 0 if it names none."""
+    found = _PLURALS.search(rule)
+    if found is None:
+        return 0
+    if not 1 <= int(found[1][:9]) <= MOST_PLURALS:
+        raise UnreadableError(f"has nplurals={found[1][:9]} in Plural-Forms; expected 1 to {MOST_PLURALS}")
+    return int(found[1])
 
 
 def _items(text: str) -> list[Item]:
@@ -64,6 +78,8 @@ def _items(text: str) -> list[Item]:
 def _item(match: re.Match[str]) -> Item:
     if match["code"]:
         return Object(match[0], match[0])
+    if _name(match[0]).lower() in ("br", "br/"):
+        return Object(match[0], match[0])  # a word, so that those beside it do not become one
     if match[0].endswith("/>"):
         return Object(match[0])
     return End(match[0]) if match[0].startswith("</") else Begin(match[0])

@@ -27,7 +27,7 @@ ADDRESS = re.compile(
 # `code`, {{name}}, {name}, {0:.2f}, ${name}, %(name)s, %1$s, %s, %.2f; "5 %s" is no place of a format.
 PLACEHOLDER = re.compile(
     r"`[^`\n]+`|\{\{[^{}\n]+\}\}|\$?\{[\w.\[\]]*(?:![rsa])?(?::[^{}\s]*)?\}"
-    r"|%\([\w.]+\)[-+#0]*\d*(?:\.\d+)?[a-zA-Z]|(?<![\d%])%(?:\d+\$)?[-+#0]*\d*(?:\.\d+)?l{0,2}[sdifuxXeEgGc@](?![\w%])"
+    r"|%\([\w.]+\)[-+#0]{0,5}\d{0,9}(?:\.\d+)?[a-zA-Z]|(?<![\d%])%(?:\d+\$)?[-+#0]{0,5}\d{0,9}(?:\.\d+)?l{0,2}[sdifuxXeEgGc@](?![\w%])"
 )
 
 
