@@ -368,6 +368,18 @@ def run(text: str, properties: str = "", more: str = "") -> str:
             run("rot haus.") + run("rot ist.", "", "<w:tab/>"),
             run("house red.") + "<w:r><w:tab/></w:r>" + run("is red."),
         ),
+        # Those in a link are words of it.
+        (
+            f'<w:hyperlink w:anchor="a">{run("rot")}<w:r><w:tab/></w:r>{run("haus")}</w:hyperlink>' + run(" ist."),
+            f'{run("is ")}<w:hyperlink w:anchor="a">{run("house ")}<w:r><w:tab/></w:r>{run(" red")}</w:hyperlink>'
+            + run("."),
+        ),
+        # Of text that was moved, the new place is translated.
+        (
+            f"<w:moveFrom>{run('haus')}</w:moveFrom>" + run("rot ") + f"<w:moveTo>{run('haus')}</w:moveTo>" + run("."),
+            f"<w:moveTo>{run('house')}</w:moveTo>{run(' ')}<w:moveFrom>{run('haus')}</w:moveFrom>" + run("red."),
+        ),
+        (run("rot <!-- c -->haus."), run("house red.")),
         ("<w:r><w:drawing/></w:r>", "<w:r><w:drawing/></w:r>"),
         (
             f"<w:sdt><w:sdtPr/><w:sdtContent>{run('rot haus')}</w:sdtContent></w:sdt>" + run("."),
@@ -389,6 +401,21 @@ def test_docx(given: str, wanted: str, tmp_path: Path) -> None:
         assert b">a red.</w:t>" in archive.read("word/header1.xml")
         body = archive.read("word/document.xml").decode().replace(' xml:space="preserve"', "")
     assert re.search("<w:body><w:p>(.*)</w:p></w:body>", body)[1] == properties + wanted  # type: ignore[index]
+
+
+def test_damaged_and_other_files_of_word(tmp_path: Path) -> None:
+    data = docx(f"<w:p>{run('rot haus.')}</w:p>")
+    place = data.find(b"word/document.xml") + 30
+    for damaged in (data[:place] + b"\xff" * 4 + data[place + 4 :], data[:place] + data[place + 20 :]):
+        with pytest.raises(FormatError, match="is no file of Word: "):
+            in_file(tmp_path, "a.docx", damaged)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("word/document.xml", '<document xmlns="http://purl.oclc.org/ooxml/wordprocessingml/main"/>')
+    with pytest.raises(
+        FormatError, match=r"has the root \{http://purl.*\}document in word/document.xml; expected one of"
+    ):
+        in_file(tmp_path, "a.docx", out.getvalue())
 
 
 def test_nothing_is_lost_or_doubled() -> None:

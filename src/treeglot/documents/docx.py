@@ -6,6 +6,7 @@ import copy
 import io
 import re
 import zipfile
+import zlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,8 +17,9 @@ from treeglot.documents.xml import local_name, parse_xml, write_xml
 LARGEST = 1 << 29  # bytes of all parts of a file, unpacked
 WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 PARTS = re.compile(r"word/(document|header\d*|footer\d*|footnotes|endnotes)\.xml")
-AROUND = ("hyperlink", "ins", "smartTag", "sdt", "sdtContent", "fldSimple")  # elements around runs
-PROPERTIES = ("pPr", "sdtPr", "sdtEndPr", "smartTagPr")
+# Elements around runs.
+AROUND = ("hyperlink", "ins", "moveTo", "smartTag", "customXml", "dir", "bdo", "sdt", "sdtContent", "fldSimple")
+PROPERTIES = ("pPr", "sdtPr", "sdtEndPr", "smartTagPr", "customXmlPr")
 DROPPED = ("proofErr", "lastRenderedPageBreak", "softHyphen")  # marks of what the old words were like
 BREAKS = ("tab", "br", "cr", "ptab")  # they part a paragraph
 
@@ -30,11 +32,14 @@ def translate_docx(model: Translates, data: bytes, threads: int = 1) -> bytes:
         if sum(entry.file_size for entry in entries) > LARGEST:
             raise UnreadableError(f"unpacks to more than {LARGEST} bytes")
         parts = {entry.filename: archive.read(entry) for entry in entries}
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
         raise UnreadableError(f"is no file of Word: {error}") from error
     if "word/document.xml" not in parts:
         raise UnreadableError("is no file of Word: it has no word/document.xml")
     trees = {name: parse_xml(content, name) for name, content in parts.items() if PARTS.fullmatch(name)}
+    for name, tree in trees.items():
+        if not tree.getroot().tag.startswith(WORD):
+            raise UnreadableError(f"has the root {tree.getroot().tag} in {name}; expected one of {WORD}")
     paragraphs = [_Paragraph(node) for tree in trees.values() for node in tree.getroot().iter(f"{WORD}p")]
     segments = [segment for paragraph in paragraphs for segment in paragraph.segments]
     made = dict(zip(map(id, segments), translate_segments(model, segments, threads), strict=True))
@@ -111,13 +116,14 @@ class _Paragraph:
         for child in run:
             name = local_name(child)
             if name == "t":
-                self._text(child.text or "", form)
+                self._text(child.xpath("string()"), form)  # without comments
             elif name == "noBreakHyphen":
                 self._text("\u2011", form)
             elif name in BREAKS and not self.around:
                 self.parts += [_Thing(run, child), []]
             elif name != "rPr" and name not in DROPPED:
-                self._add(Object(_Thing(run, child)))
+                # A break is a word, so that those beside it do not become one.
+                self._add(Object(_Thing(run, child), "\t" if name in BREAKS else ""))
 
     def _text(self, text: str, form: _Format) -> None:
         """Text goes on in the run before it if that has the same format."""
