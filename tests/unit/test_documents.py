@@ -195,6 +195,24 @@ def test_pages_keep_their_encoding(tmp_path: Path) -> None:
     assert in_file(tmp_path, "a.htm", "Häuser rot.") == "red Häuser.".encode()
 
 
+@pytest.mark.parametrize(
+    ("name", "given", "wanted"),
+    [
+        ("a.html", b"<meta charset=iso-8859-1>rot \x96 haus.", b"<meta charset=iso-8859-1>house \x96 red."),
+        (
+            "a.xhtml",
+            b"<?xml version='1.0' encoding='iso-8859-1'?><p>H\xe4user rot.</p><p>&#160;</p>",
+            b"<?xml version='1.0' encoding='iso-8859-1'?><p>red H\xe4user.</p><p>&#160;</p>",
+        ),
+        ("a.html", b"\xef\xbb\xbfrot H\xc3\xa4user.", b"\xef\xbb\xbfH\xc3\xa4user red."),
+        ("a.html", b"<!--><p>rot haus.<!--->", b"<!--><p>house red.<!--->"),
+    ],
+)
+def test_pages_as_browsers_read_them(tmp_path: Path, name: str, given: bytes, wanted: bytes) -> None:
+    """Latin-1 is Windows-1252, XML names its encoding, a mark of UTF-8 stays, and comments can be short."""
+    assert in_file(tmp_path, name, given) == wanted
+
+
 XLIFF = """<?xml version="1.0" encoding="UTF-8"?>
 <xliff xmlns="urn:oasis:names:tc:xliff:document:1.2" version="1.2"><file source-language="de"><body>
 <trans-unit id="1"><source>rot <g id="1">haus</g><x id="2"/>.</source></trans-unit>
@@ -243,6 +261,9 @@ def test_xliff_2(tmp_path: Path) -> None:
         ),
         ("a.po", b'msgid "\xff"\n', r"a\.po:1: has bytes that are no UTF-8"),
         ("a.html", '<meta charset="klingon">', "names the encoding 'klingon', which nobody knows"),
+        ("a.html", '<meta charset="undefined">', "names the encoding 'undefined', which nobody knows; expected"),
+        ("a.html", '<meta charset="unicode-escape">', "names the encoding 'unicode-escape', which nobody knows"),
+        ("a.html", '<meta charset="rot13">', "names the encoding 'rot13', which nobody knows"),
         ("a.txt", b"a\n\xff", r"a\.txt:2: has bytes that are no UTF-8"),
     ],
 )

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import codecs
 import importlib
 import os
 import re
@@ -23,7 +24,10 @@ from treeglot.base.options import unknown
 from treeglot.documents.html import translate_html
 from treeglot.documents.inline import Item, Translates, translate_segments
 
-_CHARSET = re.compile(r"<meta[^>]+charset\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
+_CHARSET = re.compile(
+    r"^<\?xml[^>]+encoding\s*=\s*[\"']([\w.:-]+)|<meta[^>]+charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE
+)
+_NOT_OF_PAGES = frozenset(("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"))  # Python's own
 
 Format = Callable[[Translates, bytes, int], bytes]
 
@@ -84,14 +88,25 @@ def _text(model: Translates, data: bytes, threads: int) -> bytes:
 
 
 def _html(model: Translates, data: bytes, threads: int) -> bytes:
-    """A page in the encoding that it names, or UTF-8."""
-    found = _CHARSET.search(data[:2048].decode("latin-1"))
-    encoding = found[1] if found else "utf-8"
+    """A page in the encoding that it names, or UTF-8; a mark of UTF-8 at its beginning says more than a name."""
+    mark = data[: len(BOM_UTF8)] if data.startswith(BOM_UTF8) else b""
+    found = None if mark else _CHARSET.search(data[:2048].decode("latin-1"))
+    encoding = _encoding((found[1] or found[2]) if found else "utf-8", data)
+    text = data[len(mark) :].decode(encoding)
+    return mark + translate_html(model, text, threads=threads).encode(encoding, "xmlcharrefreplace")
+
+
+def _encoding(name: str, data: bytes) -> str:
+    """Python's name of the encoding that a page names: as in browsers, Latin-1 is Windows-1252, with its quotes."""
     try:
-        text = data.decode(encoding)
-    except LookupError as error:
-        raise UnreadableError(f"names the encoding {encoding!r}, which nobody knows") from error
-    return translate_html(model, text, threads=threads).encode(encoding, "xmlcharrefreplace")
+        known = codecs.lookup(name).name
+        if known in _NOT_OF_PAGES:
+            raise LookupError(known)
+        "".encode(known)  # not all are of text
+    except (LookupError, UnicodeError) as error:
+        raise UnreadableError(f"names the encoding {name!r}, which nobody knows; expected one such as UTF-8") from error
+    western = known in ("ascii", "iso8859-1") and not any(byte in data for byte in b"\x81\x8d\x8f\x90\x9d")
+    return "cp1252" if western else known
 
 
 def _xliff(model: Translates, data: bytes, threads: int) -> bytes:

@@ -64,7 +64,7 @@ class _Tag:
 
 def _written(item: Item, made: dict[int, list[Item]]) -> str:
     if isinstance(item, str):
-        return escape(item, quote=False).replace("\u00a0", "&nbsp;")
+        return escape(item, quote=False).replace("\u00a0", "&#160;")  # XHTML has no &nbsp;
     if isinstance(item, End):
         return str(item.tag.end)
     tag: _Tag = item.tag

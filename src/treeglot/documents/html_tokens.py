@@ -52,9 +52,11 @@ def html_tokens(text: str) -> Iterator[Token]:
 
 def _markup(text: str, at: int) -> Token | None:
     """The markup that begins with the `<` here; None if that is text."""
-    for start, end, kind in (("<!--", "-->", "comment"), ("<![CDATA[", "]]>", "other"), ("<!", ">", "other")):
+    if text.startswith("<!--", at):
+        return Token("comment", at, _after(text, "-->", at + len("<!")))  # <!--> is one, too
+    for start, end in (("<![CDATA[", "]]>"), ("<!", ">")):
         if text.startswith(start, at):
-            return Token(kind, at, _after(text, end, at + len(start)))
+            return Token("other", at, _after(text, end, at + len(start)))
     if text.startswith("<?", at):
         return Token("other", at, _after(text, ">", at))
     closes = text.startswith("</", at)
