@@ -473,6 +473,9 @@ def test_tokenisers_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
         ("ja-en", "１２３", "123"),
         ("zh-en", "二〇〇八", "2008"),
         ("zh-en", "三百零五", "305"),
+        ("zh-en", "三百五", "350"),
+        ("zh-en", "两三", "两三"),  # two or three
+        ("zh-en", "九" * 5000, "九" * 5000),
         ("zh-ja", "三百零五", "三百零五"),
         ("zh-en", "万一", "万一"),
         ("zh-en", "一", "一"),

@@ -16,6 +16,7 @@ _VALUES = {digit: max(0, value - 1) for value, digit in enumerate(DIGIT)} | {"�
 _UNITS = {"十": 10, "百": 100, "千": 1000}
 _MYRIADS = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 _CHINESE = re.compile(f"[{''.join([*_VALUES, *_UNITS, *_MYRIADS])}]+")
+LONGEST = 40  # characters of Chinese numerals
 _SPACES = "\u00a0\u202f\u2009 "
 
 
@@ -57,25 +58,43 @@ def _chinese(word: str) -> int | None:
 
     >>> [_chinese(word) for word in ("二〇〇八", "十二", "三百零五", "两万五千", "一亿零三万", "万一", "百万")]
     [2008, 12, 305, 25000, 100030000, None, None]
+
+    A last digit after a unit counts the next lower one; neighbours are no number, but "two or three".
+
+    >>> [_chinese(word) for word in ("三百五", "一万五", "一万零五", "两三", "三四", "九八")]
+    [350, 15000, 10005, None, None, 98]
     """
+    if len(word) > LONGEST:
+        return None
     if all(character in _VALUES for character in word):
-        return int("".join(str(_VALUES[character]) for character in word)) if len(word) > 1 else None
+        return _digits(word)
     total = part = 0
+    unit = 1  # the one before the digit, if nothing is between them
     digit: int | None = None
     for character in word:
         if character in _VALUES:
             if digit:
                 return None
+            unit = 1 if digit == 0 else unit
             digit = _VALUES[character]
         elif character in _UNITS:
             if digit is None and not (character == "十" and not part):
                 return None
             part += (1 if digit is None else digit) * _UNITS[character]
-            digit = None
+            digit, unit = None, _UNITS[character]
         else:
             part += digit or 0
             if not part:
                 return None
             total += part * _MYRIADS[character]
-            part, digit = 0, None
-    return total + part + (digit or 0)
+            part, digit, unit = 0, None, _MYRIADS[character]
+    return total + part + (digit or 0) * max(1, unit // 10)
+
+
+def _digits(word: str) -> int | None:
+    """The value of Chinese digits alone; None of one digit, and of two that mean "one or the other"."""
+    values = [_VALUES[character] for character in word]
+    either = len(values) == 2 and values[0] + 1 == values[1] and values[0] > 0
+    if len(values) < 2 or either or not set(word).isdisjoint("两兩"):
+        return None
+    return int("".join(map(str, values)))
