@@ -97,6 +97,7 @@ class Reversing:
         ('der <b class="x notranslate">der</b>.', '<b class="x notranslate">der</b> the.'),
         ("der https://der.de/der?a=1&amp;b rot.", "red https://der.de/der?a=1&amp;b the."),
         ("der {der} rot.", "red {der} the."),
+        ("der {{ der }} rot `a b`.", "`a b` red {{ der }} the."),
         ("<pre>a  b.\n  c d.</pre>", "<pre>b a.\n  d c.</pre>"),
         ("<script>if (a < b) der();</script>\n<style>der {}</style>", None),
         ("<!DOCTYPE html>\n<?php der ?><!-- der -->\n", None),

@@ -186,6 +186,7 @@ class _Unit:
     place: Place  # in the translation
     item: Object | None = None
     space: str = ""  # after it
+    text: str | None = None  # what stays, with its own blanks; else the translation has it
 
 
 def _units(flat: _Flat, translation: Translation) -> list[_Unit]:
@@ -207,6 +208,10 @@ def _units(flat: _Flat, translation: Translation) -> list[_Unit]:
         if number is not None and number not in placed:
             unit.item, unit.element, _ = flat.objects[number]
             placed.add(number)
+        if len(linked) == 1:
+            kept = flat.text[slice(*source[linked[0]])]
+            if translation.text[slice(*unit.place)] == "\u00a0".join(kept.split()):
+                unit.text = kept
     before: list[list[_Unit]] = [[] for _ in range(len(units) + 1)]
     anchors = _Anchors(flat.text, translation)
     for number, (item, element, (at, _)) in enumerate(flat.objects):
@@ -332,7 +337,8 @@ def _rendered(units: list[_Unit], flat: _Flat, text: str) -> Iterator[Item]:
         yield text[at : unit.place[0]]
         yield from (flat.elements[number].begin for number in path[shared:])
         opened = path
-        yield unit.item if unit.item is not None else text[unit.place[0] : unit.place[1]]
+        word = text[unit.place[0] : unit.place[1]] if unit.text is None else unit.text
+        yield unit.item if unit.item is not None else word
         yield unit.space
         at = max(at, unit.place[1])
     yield from (End(flat.elements[number].begin.tag) for number in reversed(opened))
