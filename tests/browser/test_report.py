@@ -1,8 +1,6 @@
 """The report of an experiment in a real browser: what a reader can click does what it should."""
 
 import json
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,12 +15,6 @@ from treeglot.experiment.report import packed, page
 from treeglot.graph import Builder
 from treeglot.syntax import Dependency, ParseForest
 from treeglot.syntax.draw import to_html as draw
-
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-if BROWSER is None and not os.environ.get("CI"):  # where changes are judged it has to be there
-    pytest.skip("there is no chromium here", allow_module_level=True)
-if not os.environ.get("CI"):
-    pytest.importorskip("playwright.sync_api")
 
 
 def score(system: str, bleu: float, against: bool) -> dict[str, Any]:
@@ -81,16 +73,6 @@ def data() -> dict[str, Any]:
             }
         },
     }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,12 +13,6 @@ from served import ZH
 
 import treeglot
 from treeglot.web.keys import Keys
-
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-if BROWSER is None and not os.environ.get("CI"):  # where changes are judged it has to be there
-    pytest.skip("there is no chromium here", allow_module_level=True)
-if not os.environ.get("CI"):
-    pytest.importorskip("playwright.sync_api")
 
 EVIL = "<script>alert(1)</script>"
 
@@ -36,16 +29,6 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 def address(models: list[str]) -> Iterator[str]:
     with served.running(models) as (found, _):
         yield found
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 @pytest.fixture
