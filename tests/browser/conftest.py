@@ -1,4 +1,4 @@
-"""One browser for all tests of pages."""
+"""The browser for tests of pages."""
 
 import os
 import shutil
@@ -11,9 +11,12 @@ import pytest
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A real one. `.ci/run` installs it; where changes are judged it has to be there."""
+    """A real one. `.ci/run` installs it; where changes are judged it has to be there.
+
+    It closes after each module: as long as it is open, its event loop keeps other tests from starting one.
+    """
     if not os.environ.get("CI"):
         if BROWSER is None:
             pytest.skip("there is no chromium here")
