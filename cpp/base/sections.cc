@@ -130,7 +130,7 @@ Sections Sections::map(const std::string& path, std::string_view kind, std::uint
 
 Sections Sections::open(const std::string& path, std::string_view kind, std::uint32_t version, bool verify) {
   Sections opened = map(path, kind, version, !verify);
-  if (verify) SectionSums(opened).finish();
+  if (verify) opened.verify();
   return opened;
 }
 
@@ -175,31 +175,13 @@ void Sections::read_table(std::string_view kind, std::uint32_t version) {
   if (expected != all.size()) fail("is damaged: bytes follow its last section");
 }
 
-SectionSums::SectionSums(const Sections& sections) : sections_(sections) {
-  for (const auto& section : sections.sections_) {
+void Sections::verify() const {
+  for (const Section& section : sections_) {
     const std::span<const std::byte> bytes = padded(section.bytes);
-    columns_.push_back({bytes, Checksum(bytes.size())});
-  }
-}
-
-void SectionSums::read(std::span<const std::byte> bytes) {
-  const auto column = std::ranges::find_if(
-      columns_, [&](const Column& one) { return one.bytes.data() == bytes.data() && !one.bytes.empty(); });
-  if (column != columns_.end()) column->read_to(aligned(bytes.size()));
-}
-
-void SectionSums::Column::read_to(std::size_t end) {
-  if (end <= done) return;
-  sum.add(bytes.subspan(done, end - done));
-  done = end;
-}
-
-void SectionSums::finish() {
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
-    columns_[i].read_to(columns_[i].bytes.size());
-    const auto& section = sections_.sections_[i];
-    if (columns_[i].sum.sum() != section.checksum)
-      sections_.fail("is damaged: the checksum of its section " + quoted(section.name) + " does not fit");
+    Checksum sum(bytes.size());
+    sum.add(bytes);
+    if (sum.sum() != section.checksum)
+      fail("is damaged: the checksum of its section " + quoted(section.name) + " does not fit");
   }
 }
 

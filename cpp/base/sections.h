@@ -32,8 +32,9 @@ class Sections {
   // the bytes of the sections, and then opening takes the same time whatever the file's size.
   static Sections open(const std::string& path, std::string_view kind, std::uint32_t version, bool verify = true);
 
-  // The same for a reader that checks values anyway: it verifies the bytes itself, with SectionSums.
+  // The same for a reader that calls verify() itself, at the same time as it checks values.
   static Sections map(const std::string& path, std::string_view kind, std::uint32_t version, bool trusted);
+  void verify() const;  // a checksum that does not fit is a FormatError
 
   // Whether a file's first bytes are those of a container.
   static bool begins(std::string_view bytes);
@@ -70,7 +71,6 @@ class Sections {
   void write(const std::string& path) const;
 
  private:
-  friend class SectionSums;
   struct Section {
     std::string name;
     std::span<const std::byte> bytes;
@@ -101,32 +101,6 @@ class Checksum {
   static constexpr std::size_t kLanes = 8;  // so that the multiplier is never waited for
   std::uint64_t seed_;
   std::array<std::uint64_t, kLanes> lanes_;
-};
-
-// The checksums of a mapped file's sections, taken piece by piece: a reader that checks values reads them from memory
-// once, and finds them in a cache the second time.
-class SectionSums {
- public:
-  explicit SectionSums(const Sections& sections);
-  // Reads the section that begins with these values, from where it was left up to their end.
-  template <class T>
-  void read(std::span<const T> values) {
-    read(std::as_bytes(values));
-  }
-  // Reads all the rest. A checksum that does not fit is a FormatError.
-  void finish();
-
- private:
-  struct Column {
-    std::span<const std::byte> bytes;
-    Checksum sum;
-    std::size_t done = 0;
-    void read_to(std::size_t end);
-  };
-  void read(std::span<const std::byte> bytes);
-
-  const Sections& sections_;
-  std::vector<Column> columns_;
 };
 
 }  // namespace treeglot

@@ -1,10 +1,17 @@
 #include "rules/table.h"
 
 #include <algorithm>
+#include <optional>
+#include <thread>
 
-#include "base/error.h"
+#include "base/thread_pool.h"
 
 namespace treeglot {
+namespace {
+
+constexpr std::uint64_t kWorthAThread = 1 << 20;  // bytes
+
+}  // namespace
 
 RuleTable::Node RuleTable::child(Node begin, Node end, Symbol symbol) const {
   const std::uint32_t* base = symbol_.data() + begin;
@@ -46,12 +53,17 @@ Rule RuleTable::rule(RuleId id) const {
 
 RuleTable RuleTable::open(const std::string& path, bool verify) {
   const auto sections = std::make_shared<const Sections>(Sections::map(path, kKind, kVersion, !verify));
-  try {
-    return RuleTable(sections);
-  } catch (const FormatError&) {
-    if (verify) SectionSums(*sections).finish();  // a checksum that does not fit says more
-    throw;
-  }
+  if (!verify) return RuleTable(sections);
+  // Checksums and values, each on a thread of its own. A checksum that does not fit says more, so its error comes
+  // first.
+  const unsigned threads = sections->size() < kWorthAThread ? 1 : std::thread::hardware_concurrency();
+  std::optional<RuleTable> table;
+  const auto check = [&](std::size_t part) {
+    if (part == 0) return sections->verify(), true;
+    return table.emplace(RuleTable(sections)), true;
+  };
+  ordered_map(2, threads, check, [](std::size_t, bool) {});
+  return *std::move(table);
 }
 
 template <class T>

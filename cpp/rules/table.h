@@ -140,8 +140,8 @@ class RuleTable {
   void check() const;
   struct Nodes;
   struct Rules;
-  bool sound(const Nodes& nodes, std::span<std::uint8_t> variables, SectionSums& sums) const;
-  bool sound_values(const Rules& rules, SectionSums& sums) const;
+  bool sound(const Nodes& nodes, std::span<std::uint8_t> variables) const;
+  bool sound_values(const Rules& rules) const;
   bool sound_quickly(const Rules& rules) const;
   bool sound_by_rule(const Rules& rules) const;
 

@@ -51,13 +51,15 @@ constexpr std::size_t kRulesAtOnce = 256, kMembersAtOnce = 4096;  // room on the
 // Whether a target side has every variable of its source side once.
 bool has_all(std::span<const std::int32_t> target, std::uint32_t variables) {
   std::bitset<kLongestSide + 1> used;
+  std::uint32_t count = 0;
   for (const std::int32_t symbol : target) {
     if (symbol >= 0) continue;
     const auto variable = static_cast<std::uint32_t>(~symbol);
     if (variable >= variables || used[variable]) return false;
     used.set(variable);
+    ++count;
   }
-  return used.count() == variables;
+  return count == variables;
 }
 
 // The same for short sides: how often each of the first seven variables is used, and all others, four bits each.
@@ -102,7 +104,6 @@ void RuleTable::check() const {
   expect(first_rule_[0] == 0 && first_rule_[1] == 0, "its root has rules");
   for (const auto& ends : {target_.ends, sparse_.ends, links_.ends, rule_labels_.ends, structure_.ends})
     expect(ends.empty() || ends[0] == 0, "the lists of its rules are not in order");
-  SectionSums sums(*sections_);
   const auto nodes = static_cast<Node>(symbol_.size());
   std::vector<std::uint8_t> variables(nodes);  // of each node's source side, if it is no longer than a rule's
   constexpr Node kAtOnce = 1 << 13;            // nodes that fit into a cache, with their rules
@@ -112,17 +113,12 @@ void RuleTable::check() const {
     const Node last = first_child_[first];
     expect(first < last && last <= nodes, "its trie is not in order");
     for (; first < last; first = std::min(last, first + kAtOnce))
-      expect(sound({level, first, std::min(last, first + kAtOnce)}, variables, sums),
+      expect(sound({level, first, std::min(last, first + kAtOnce)}, variables),
              "a rule or a node of its trie has parts that it does not have");
   }
-  sums.finish();
 }
 
-bool RuleTable::sound(const Nodes& nodes, std::span<std::uint8_t> variables, SectionSums& sums) const {
-  sums.read(symbol_.first(nodes.last));
-  sums.read(parent_.first(nodes.last));
-  sums.read(first_child_.first(nodes.last + 1));
-  sums.read(first_rule_.first(nodes.last + 1));
+bool RuleTable::sound(const Nodes& nodes, std::span<std::uint8_t> variables) const {
   // Signed, which SSE2 can compare: no more than 2³¹ words or labels have numbers.
   const auto most = [](std::size_t size) { return static_cast<std::int32_t>(std::min<std::size_t>(size, 0x7fffffff)); };
   const std::int32_t labels = most(labels_.size()), words = most(source_words_.size());
@@ -155,7 +151,7 @@ bool RuleTable::sound(const Nodes& nodes, std::span<std::uint8_t> variables, Sec
   std::vector<std::uint8_t> by_rule(first_rule.back() - first_rule.front() + 8);
   spread<std::uint8_t>(first_rule, variables.subspan(nodes.first, count), by_rule);
   const Rules all = {nodes.level, first_rule.front(), first_rule.back(), by_rule};
-  if (nodes.level > kLongestSide || !sound_values(all, sums)) return false;
+  if (nodes.level > kLongestSide || !sound_values(all)) return false;
   for (RuleId rule = all.first; rule < all.last; rule += kRulesAtOnce) {
     const Rules some = {nodes.level, rule, static_cast<RuleId>(std::min<std::size_t>(all.last, rule + kRulesAtOnce)),
                         all.variables.subspan(rule - all.first)};
@@ -165,18 +161,13 @@ bool RuleTable::sound(const Nodes& nodes, std::span<std::uint8_t> variables, Sec
 }
 
 // Whether lists are in order, and members of columns are what they should be whichever rule they belong to.
-bool RuleTable::sound_values(const Rules& rules, SectionSums& sums) const {
+bool RuleTable::sound_values(const Rules& rules) const {
   const auto in_order = [&](const auto& lists) {
     if (lists.ends.empty()) return true;
-    sums.read(lists.ends.first(rules.last + 1));
-    if (!rises(rules.ends(lists.ends)) || lists.ends[rules.last] > lists.values.size()) return false;
-    sums.read(lists.values.first(lists.ends[rules.last]));
-    return true;
+    return rises(rules.ends(lists.ends)) && lists.ends[rules.last] <= lists.values.size();
   };
   if (!in_order(target_) || !in_order(sparse_) || !in_order(links_) || !in_order(rule_labels_) || !in_order(structure_))
     return false;
-  sums.read(lhs_.first(rules.last));
-  sums.read(features_.first(rules.last * dense_));
   const auto labels = static_cast<std::uint32_t>(labels_.size()),
              names = static_cast<std::uint32_t>(feature_names_.size()), dense = static_cast<std::uint32_t>(dense_);
   const auto words = static_cast<std::int32_t>(std::min<std::size_t>(target_words_.size(), 0x7fffffff));
