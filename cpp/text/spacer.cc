@@ -1,6 +1,7 @@
 #include "text/spacer.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -13,7 +14,7 @@ namespace {
 constexpr std::string_view kKind = "spacer";
 constexpr std::uint32_t kVersion = 1;
 constexpr std::string_view kSpaces = "spaces";
-constexpr std::size_t kWidth = 24;
+constexpr std::size_t kWidth = 24, kLeftWord = 1, kRightWord = 2;  // features of a gap, and two of them
 
 struct Word {
   std::uint64_t hash, shape;
@@ -53,8 +54,8 @@ void add_items(const Words& words, TagItems& items) {
     items.add_item();
     const Word &a = at(i), &b = at(i + 1), &p = at(i - 1), &n = at(i + 2), &pp = at(i - 2), &nn = at(i + 3);
     items.add(a.shape, b.shape);
-    items.add(a.hash);
-    items.add(b.hash);
+    items.add(a.hash);  // kLeftWord
+    items.add(b.hash);  // kRightWord
     items.add(a.hash, b.hash);
     items.add(a.hash, b.shape);
     items.add(a.shape, b.hash);
@@ -78,6 +79,16 @@ void add_items(const Words& words, TagItems& items) {
     items.add(i == 0, i + 2 == found.size(), a.shape, b.shape);
   }
 }
+
+bool ends_in_digit(std::string_view word) {
+  return !word.empty() && std::isdigit(static_cast<unsigned char>(word.back())) != 0;
+}
+
+bool begins_with_digit(std::string_view word) {
+  return !word.empty() && std::isdigit(static_cast<unsigned char>(word.front())) != 0;
+}
+
+bool is_currency(std::string_view word) { return word == "$" || word == "£" || word == "€"; }
 
 // A word as text has it: the no-break spaces of a tag are blanks again.
 std::string in_text(std::string_view word) {
@@ -161,7 +172,14 @@ Spacer Spacer::train(std::span<const Tokens* const> sentences) {
 Tokens Spacer::join(const std::vector<std::string>& words) const {
   TagItems items(kWidth);
   add_items(words, items);
-  const std::vector<Tag> tags = tagger_.tag(items);
+  std::vector<Tag> tags = tagger_.tag(items);
+  // Marks at numbers that the corpus has not: 10% and $10.
+  for (std::size_t gap = 0; gap < tags.size(); ++gap) {
+    const auto unseen = [&](std::size_t which) { return !tagger_.knows(items.features[gap * kWidth + which]); };
+    const bool percent = words[gap + 1] == "%" && ends_in_digit(words[gap]) && unseen(kRightWord);
+    const bool money = is_currency(words[gap]) && begins_with_digit(words[gap + 1]) && unseen(kLeftWord);
+    if (percent || money) tags[gap] = 0;
+  }
   return joined(words, [&](std::size_t gap) -> std::string_view { return spaces_[tags[gap]]; });
 }
 

@@ -196,6 +196,12 @@ struct Lookup {
 
 std::vector<Tag> Tagger::tag(const TagItems& items) const { return best_tags(items, Lookup{slots_}); }
 
+bool Tagger::knows(std::uint64_t feature) const {
+  Scores scores = {};
+  Lookup{slots_}.add(feature, scores);
+  return scores != Scores{};
+}
+
 void train_tagger(Sections& sections, std::size_t count, std::size_t width,
                   const std::function<void(std::size_t, TagItems&, std::vector<Tag>&)>& make) {
   Learner learner;

@@ -70,6 +70,7 @@ class Tagger {
   static void add_sections(Sections& sections, const std::vector<std::pair<std::uint64_t, Slot>>& weights);
 
   std::vector<Tag> tag(const TagItems& items) const;
+  bool knows(std::uint64_t feature) const;  // whether training gave it a weight
 
  private:
   std::span<const Slot> slots_;

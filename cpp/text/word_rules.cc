@@ -55,6 +55,9 @@ class Splitter {
       return (mark == ':' || mark == '/' || mark == '.' || mark == ',') && is_digit(left) && is_digit(right);
     };
     if (between(first, before, after) || between(before, after, last)) return true;
+    // Units: °C and m².
+    if (before == 0xb0 && (after == 'C' || after == 'F' || after == 'K') && !is_letter(last)) return true;
+    if (is_letter(before) && (after == 0xb2 || after == 0xb3)) return true;
     // U.S. keeps its last full stop.
     return after == '.' && i >= 3 && is_letter(before) && first == '.' && is_letter(text_[i - 3]) &&
            (i == 3 || !is_letter(text_[i - 4]));

@@ -98,6 +98,13 @@ class Reversing:
         ("der https://der.de/der?a=1&amp;b rot.", "red https://der.de/der?a=1&amp;b the."),
         ("der {der} rot.", "red {der} the."),
         ("der {{ der }} rot `a b`.", "`a b` red {{ der }} the."),
+        # Notes stay at their words, and formulas are words.
+        ("rot haus<sup>1</sup> ist.", "is house<sup>1</sup> red."),
+        ("rot haus<sup><a href='#n'>[1]</a></sup>.", "house<sup><a href='#n'>[1]</a></sup> red."),
+        ("rot H<sub>2</sub>O haus.", "house H<sub>2</sub>O red."),
+        ("rot H<sub>2</sub>SO<sub>4</sub> haus.", "house H<sub>2</sub>SO<sub>4</sub> red."),
+        ("rot <sup>haus</sup> ist.", "is <sup>house</sup> red."),
+        ("a <![CDATA[b c]]> d.", "a <![CDATA[b c]]> d."),
         ("<pre>a  b.\n  c d.</pre>", "<pre>b a.\n  d c.</pre>"),
         ("<script>if (a < b) der();</script>\n<style>der {}</style>", None),
         ("<!DOCTYPE html>\n<?php der ?><!-- der -->\n", None),
@@ -186,6 +193,8 @@ def test_text_keeps_its_lines(tmp_path: Path) -> None:
     given = "\ufeffRot haus.\r\n\r\n  Rot ist.  Rot steht.\t\n---\n"
     wanted = "\ufeffhouse red.\r\n\r\n  is red.  stands red.\t\n---\n"
     assert in_file(tmp_path, "a.txt", given).decode() == wanted
+    assert in_file(tmp_path, "a.txt", "  rot   haus ist  a").decode() == "  is   house red  a"
+    assert in_file(tmp_path, "a.txt", "rot haus   ist der a").decode() == "the   is house red a"
 
 
 def test_pages_keep_their_encoding(tmp_path: Path) -> None:
@@ -204,6 +213,11 @@ def test_pages_keep_their_encoding(tmp_path: Path) -> None:
             "a.xhtml",
             b"<?xml version='1.0' encoding='iso-8859-1'?><p>H\xe4user rot.</p><p>&#160;</p>",
             b"<?xml version='1.0' encoding='iso-8859-1'?><p>red H\xe4user.</p><p>&#160;</p>",
+        ),
+        (
+            "a.xhtml",
+            b'<html xmlns="http://www.w3.org/1999/xhtml"><p>rot <![CDATA[a & <b>]]>.</p></html>',
+            b'<html xmlns="http://www.w3.org/1999/xhtml"><p>&lt;b&gt; &amp; a red.</p></html>',
         ),
         ("a.html", b"\xef\xbb\xbfrot H\xc3\xa4user.", b"\xef\xbb\xbfH\xc3\xa4user red."),
         ("a.html", b"<!--><p>rot haus.<!--->", b"<!--><p>house red.<!--->"),
@@ -235,6 +249,21 @@ def test_xliff(tmp_path: Path) -> None:
     wanted = wanted.replace('<target state="new">old<x id="1"/></target></trans-unit>', fourth)
     wanted = wanted.replace('<file source-language="de">', '<file source-language="de" target-language="en">')
     assert made.replace("'", '"').strip() == wanted.strip()
+
+
+def test_segments_of_xliff_are_translated_apart(tmp_path: Path) -> None:
+    head = '<xliff version="1.2"><file source-language="de"{}><body><trans-unit id="1">'
+    source = "<source>rot haus. der a.</source><seg-source>{}</seg-source>"
+    given = (
+        '<mrk mtype="seg" mid="0">rot <g id="1">haus</g>.</mrk> <g id="2"><mrk mtype="seg" mid="1">der a.</mrk>!</g>'
+    )
+    wanted = (
+        '<mrk mtype="seg" mid="0"><g id="1">house</g> red.</mrk> <g id="2"><mrk mtype="seg" mid="1">a the.</mrk>!</g>'
+    )
+    end = "</trans-unit></body></file></xliff>"
+    made = in_file(tmp_path, "a.xliff", head.format("") + source.format(given) + end).decode().split("\n", 1)[1]
+    target = f'<target state="needs-review-translation" state-qualifier="leveraged-mt">{wanted}</target>'
+    assert made == head.format(' target-language="en"') + source.format(given) + target + end
 
 
 def test_xliff_2(tmp_path: Path) -> None:
@@ -384,6 +413,17 @@ def run(text: str, properties: str = "", more: str = "") -> str:
             + run("der")
             + '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
             + run(" red."),
+        ),
+        # One that goes on in other paragraphs stays, too, and so does its end there.
+        (
+            run("rot haus ")
+            + '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>TOC der</w:instrText></w:r>'
+            + '</w:p><w:p><w:r><w:instrText>der rot</w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>'
+            + run("rot haus."),
+            run("red house ")
+            + '<w:r><w:fldChar w:fldCharType="begin"/></w:r><w:r><w:instrText>TOC der</w:instrText></w:r>'
+            + '</w:p><w:p><w:r><w:instrText>der rot</w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>'
+            + run("house red."),
         ),
         # Tabs and breaks part the text.
         (

@@ -469,6 +469,13 @@ def test_tokenisers_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
         ("de-en", "1.2.3", "1.2.3"),
         ("en-de", "12,34", "12,34"),
         ("de-en", "A4", "A4"),
+        ("de-en", "192.168.100.200", "192.168.100.200"),
+        ("de-en", "192.168.100.300", "192,168,100,300"),
+        ("de-en", "2024-05-01", "2024-05-01"),
+        ("de-en", "2024-05-01T12:30:00Z", "2024-05-01T12:30:00Z"),
+        ("de-en", "12:30:15", "12:30:15"),
+        ("de-en", "3,5kg", "3.5kg"),
+        ("de-en", "1.500km²", "1,500km²"),
         ("ar-en", "١٢٣٫٥", "123.5"),
         ("ja-en", "１２３", "123"),
         ("zh-en", "二〇〇八", "2008"),
@@ -484,6 +491,21 @@ def test_tokenisers_of_other_packages(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_numbers_have_the_form_of_the_target_language(languages: str, word: str, wanted: str) -> None:
     assert convert_number(word, *find_languages(languages)) == wanted
+
+
+def test_units_of_measurement() -> None:
+    """Numbers are variables, units words of their own, and blanks as the language has them, learnt or not."""
+    source, target = TextSide(TextSettings("de")), TextSide.learn(TextSettings("en"), ["A dog runs."] * 20)
+    numbers = NumberVariables(source.language, target.language)
+    given = ["5 km", "20 °C", "-20 °F", "3,5 kg", "10 %", "10%", "30 m²", "100 km/h", "192.168.100.200", "1.2.3"]
+    found = [tokens.words for tokens in source.tokenise(given)]
+    assert [" ".join(numbers.fold_source(words)) for words in found] == [
+        *("5 km", "⟨1⟩ °C", "- ⟨1⟩ °F", "⟨1⟩ kg", "⟨1⟩ %", "⟨1⟩ %", "⟨1⟩ m²", "⟨1⟩ km / h", "⟨1⟩", "⟨1⟩"),
+    ]
+    out = [numbers.unfold(numbers.fold_source(words), words) for words in found]
+    wanted = ["5 km", "20 °C", "3.5 kg", "10%", "10%", "30 m²", "192.168.100.200", "1.2.3"]
+    assert [target.detokenise([out[place]])[0].text for place in (0, 1, 3, 4, 5, 6, 8, 9)] == wanted
+    assert target.detokenise([["it", "is", "$", "77.50", "."]])[0].text == "it is $77.50."
 
 
 def test_sentences_begin_with_a_capital_if_the_corpus_has_none() -> None:

@@ -22,6 +22,7 @@ AROUND = ("hyperlink", "ins", "moveTo", "smartTag", "customXml", "dir", "bdo", "
 PROPERTIES = ("pPr", "sdtPr", "sdtEndPr", "smartTagPr", "customXmlPr")
 DROPPED = ("proofErr", "lastRenderedPageBreak", "softHyphen")  # marks of what the old words were like
 BREAKS = ("tab", "br", "cr", "ptab")  # they part a paragraph
+FIELDS = ("fldChar", "instrText", "delInstrText")  # of a field that began in a paragraph before: they part this one
 
 
 def translate_docx(model: Translates, data: bytes, threads: int = 1) -> bytes:
@@ -119,7 +120,7 @@ class _Paragraph:
                 self._text(child.xpath("string()"), form)  # without comments
             elif name == "noBreakHyphen":
                 self._text("\u2011", form)
-            elif name in BREAKS and not self.around:
+            elif name in (*BREAKS, *FIELDS) and not self.around:
                 self.parts += [_Thing(run, child), []]
             elif name != "rPr" and name not in DROPPED:
                 # A break is a word, so that those beside it do not become one.

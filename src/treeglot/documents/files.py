@@ -22,12 +22,13 @@ from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, write_binary
 from treeglot.base.options import unknown
 from treeglot.documents.html import translate_html
-from treeglot.documents.inline import Item, Translates, translate_segments
+from treeglot.documents.inline import Item, Object, Translates, translate_segments
 
 _CHARSET = re.compile(
     r"^<\?xml[^>]+encoding\s*=\s*[\"']([\w.:-]+)|<meta[^>]+charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE
 )
 _NOT_OF_PAGES = frozenset(("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"))  # Python's own
+_GAP = re.compile(r"(?<=[^\s.!?。！？][ \u3000])[ \u3000]+(?=\S)")  # not after a sentence, where blanks stay anyway
 
 Format = Callable[[Translates, bytes, int], bytes]
 
@@ -80,11 +81,32 @@ def require(module: str) -> Any:
 
 
 def _text(model: Translates, data: bytes, threads: int) -> bytes:
-    """Lines of text: a line never runs on, and those without letters or digits stay."""
+    """Lines of text: a line never runs on, and those without letters or digits stay.
+
+    Where words have more than one blank between them, the word after these keeps them.
+    """
     mark = data[: len(BOM_UTF8)] if data.startswith(BOM_UTF8) else b""
-    segments: list[list[Item]] = [[line] for line in data[len(mark) :].decode("utf-8").split("\n")]
+    segments = [_with_gaps(line) for line in data[len(mark) :].decode("utf-8").split("\n")]
     made = translate_segments(model, segments, threads)
-    return mark + "\n".join("".join(map(str, items)) for items in made).encode()
+    return mark + "\n".join(map(_line, made)).encode()
+
+
+def _with_gaps(line: str) -> list[Item]:
+    """A line; of several blanks between words, all but the first are an object."""
+    items: list[Item] = []
+    at = 0
+    for gap in _GAP.finditer(line):
+        items += [line[at : gap.start()], Object(gap[0])]
+        at = gap.end()
+    return [*items, line[at:]]
+
+
+def _line(items: list[Item]) -> str:
+    """The text of a line; blanks of a word that is the first now are left out."""
+    out = ""
+    for item in items:
+        out += item if isinstance(item, str) else item.tag if isinstance(item, Object) and out.strip() else ""
+    return out
 
 
 def _html(model: Translates, data: bytes, threads: int) -> bytes:

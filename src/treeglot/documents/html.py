@@ -29,6 +29,7 @@ _EMPTY = frozenset((  # they have no end
 ))
 # fmt: on
 _BLANKS = re.compile(r"[ \t\n\r\f]*")
+_XHTML = re.compile(r"\s*<\?xml\s|<html[^>]*\sxmlns\s*=", re.IGNORECASE)
 
 
 def translate_html(model: Translates, text: str, *, threads: int = 1) -> str:
@@ -60,6 +61,7 @@ class _Tag:
     places: tuple[tuple[int, int], ...] = ()  # of the values in `raw`
     values: tuple[list[Item], ...] = ()
     end: str = ""  # how the element's end is written
+    formula: bool = False  # a word with parts below or above the line, which may go on
 
 
 def _written(item: Item, made: dict[int, list[Item]]) -> str:
@@ -84,6 +86,7 @@ class _Reader:
         self.parts: list[_Tag | list[Item]] = []
         self._block: list[Item] = []
         self._preformatted = 0
+        self._xhtml = _XHTML.match(text) is not None or _XHTML.search(text[:2048]) is not None
         number = 0
         while number < len(self.tokens):
             token = self.tokens[number]
@@ -102,6 +105,9 @@ class _Reader:
         kind, name = token.kind, token.name
         if kind == "text":
             self._block.append(unescape(raw) if self._preformatted > 0 else _Flowing(unescape(raw)))
+        elif kind == "cdata" and self._xhtml:  # text, whose < and & are characters
+            shown = raw.removeprefix("<![CDATA[").removesuffix("]]>")
+            self._block.append(shown if self._preformatted > 0 else _Flowing(shown))
         elif kind == "comment" or (kind in ("begin", "empty") and name in VOID) or (kind == "empty" and name in INLINE):
             self._block.append(Object(_tag(token, raw)))
         elif kind == "begin" and name in INLINE:
@@ -136,6 +142,7 @@ class _Reader:
     def _break(self, tag: _Tag | None = None) -> None:
         """Ends a block; elements that do not begin and end in it part it."""
         block, self._block = self._block, []
+        block = _with_notes(block)
         partner = pairs(block, lambda begin, end: begin.tag.name == end.tag.name)
         segment: list[Item] = []
         for place, item in enumerate(block):
@@ -151,6 +158,55 @@ class _Reader:
 
 class _Flowing(str):
     """Text in which a line's end is a blank."""
+
+
+def _with_notes(block: list[Item]) -> list[Item]:
+    """The block with an object for each note at a word, as in `house<sup>1</sup>`; H<sub>2</sub>O is one word."""
+    if not any(isinstance(item, Begin) and item.tag.name in ("sub", "sup") for item in block):
+        return block
+    partner = pairs(block, lambda begin, end: begin.tag.name == end.tag.name)
+    out: list[Item] = []
+    place = 0
+    while place < len(block):
+        item = block[place]
+        inner = block[place : partner[place] + 1] if isinstance(item, Begin) and place in partner else []
+        if not inner or not _is_note(inner, out[-1] if out else None):
+            out.append(item)
+            place += 1
+            continue
+        place += len(inner)
+        after = block[place] if place < len(block) else None
+        rest = re.match(r"\w*", after).group() if isinstance(after, str) else ""  # type: ignore[union-attr]
+        _add_note(out, inner, rest)
+        if isinstance(after, str):
+            out += [type(after)(after[len(rest) :])] if len(after) > len(rest) else []
+            place += 1
+    return out
+
+
+def _is_note(inner: list[Item], before: Item | None) -> bool:
+    """Whether an element stands above or below the line at a word: with numbers, marks or one letter."""
+    text = "".join(item for item in inner if isinstance(item, str)).strip()
+    at_word = before[-1:].isalnum() if isinstance(before, str) else isinstance(before, Object) and before.tag.formula
+    name = inner[0].tag.name  # type: ignore[union-attr]
+    plain = not any(isinstance(item, Object) for item in inner)
+    return name in ("sub", "sup") and at_word and plain and re.fullmatch("[^A-Za-z]+|[A-Za-z]", text) is not None
+
+
+def _add_note(out: list[Item], inner: list[Item], rest: str) -> None:
+    """Append a note; letters after it, `rest`, or its place below the line make it a word with what is before it."""
+    raw = "".join(escape(item, quote=False) if isinstance(item, str) else item.tag.raw for item in inner) + rest
+    before = out[-1]
+    if isinstance(before, str):
+        if inner[0].tag.name == "sup" and not rest:  # type: ignore[union-attr]
+            out.append(Object(_Tag(raw)))
+            return
+        start = re.search(r"\w*\Z", before).group()  # type: ignore[union-attr]
+        out[-1] = type(before)(before[: len(before) - len(start)])
+        out.append(before := Object(_Tag(start, formula=True), start))
+    assert isinstance(before, Object)
+    shown = "".join(item for item in inner if isinstance(item, str)) + rest
+    out[-1] = Object(_Tag(before.tag.raw + raw, formula=True), before.text + shown)
 
 
 def _joined(segment: list[Item]) -> list[Item]:

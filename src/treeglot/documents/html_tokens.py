@@ -17,7 +17,7 @@ _ATTRIBUTE = re.compile(r"""[\s/]*([^\s=/>]*)(?:\s*=\s*("[^"]*"|'[^']*'|(?!["'])
 class Token:
     """A tag, or text, or what is neither; with its place in the text."""
 
-    kind: str  # begin, empty, end, text, comment, other
+    kind: str  # begin, empty, end, text, comment, cdata, other
     begin: int
     end: int
     name: str = ""
@@ -54,9 +54,9 @@ def _markup(text: str, at: int) -> Token | None:
     """The markup that begins with the `<` here; None if that is text."""
     if text.startswith("<!--", at):
         return Token("comment", at, _after(text, "-->", at + len("<!")))  # <!--> is one, too
-    for start, end in (("<![CDATA[", "]]>"), ("<!", ">")):
+    for start, end, kind in (("<![CDATA[", "]]>", "cdata"), ("<!", ">", "other")):
         if text.startswith(start, at):
-            return Token("other", at, _after(text, end, at + len(start)))
+            return Token(kind, at, _after(text, end, at + len(start)))
     if text.startswith("<?", at):
         return Token("other", at, _after(text, ">", at))
     closes = text.startswith("</", at)

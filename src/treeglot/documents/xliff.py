@@ -23,8 +23,10 @@ def translate_xliff(model: Translates, data: bytes, threads: int = 1) -> bytes:
     old = root.get("version", "1.2").startswith("1")
     units = [unit for unit in root.iter() if local_name(unit) in ("trans-unit", "segment") and _is_open(unit)]
     sources = [_child(unit, "seg-source", "source") for unit in units]
-    segments = [list(_items(source)) for source in sources]
-    for unit, source, items in zip(units, sources, translate_segments(model, segments, threads), strict=True):
+    places = [_segments(source) for source in sources]
+    segments = [list(_items(place)) for found in places for place in found]
+    made = iter(translate_segments(model, segments, threads))
+    for unit, source, found in zip(units, sources, places, strict=True):
         target = _child(unit, "target")
         if target is None:
             target = source.makeelement(source.tag.rpartition("}")[0] + "}target" if "}" in source.tag else "target")
@@ -32,7 +34,10 @@ def translate_xliff(model: Translates, data: bytes, threads: int = 1) -> bytes:
             source.addnext(target)
         for child in list(target):
             target.remove(child)
-        _fill(target, items)
+        if found == [source]:
+            _fill(target, next(made))
+        else:
+            _fill_segments(target, source, {place: next(made) for place in found})
         if old:
             target.set("state", "needs-review-translation")
             target.set("state-qualifier", "leveraged-mt")
@@ -60,6 +65,33 @@ def _is_open(unit: Any) -> bool:
     if target is None or not (len(target) or (target.text or "").strip()):
         return True
     return (target.get("state") or unit.get("state")) in OPEN_STATES
+
+
+def _segments(source: Any) -> list[Any]:
+    """The elements `<mrk mtype="seg">` of a source, whose texts are translated apart; itself if it has none."""
+    found = [node for node in source.iter() if _is_segment(node)]
+    outer = [node for node in found if not any(map(_is_segment, node.iterancestors()))]
+    return outer or [source]
+
+
+def _is_segment(node: Any) -> bool:
+    return local_name(node) == "mrk" and node.get("mtype") == "seg"
+
+
+def _fill_segments(target: Any, source: Any, made: dict[Any, list[Item]]) -> None:
+    """Copy the source into an empty target, with its segments translated; what is around them stays."""
+    target.text = source.text
+    for child in source:
+        copied = copy.copy(child)
+        target.append(copied)
+        if child in made:
+            for inner in list(copied):
+                copied.remove(inner)
+            _fill(copied, made[child])
+        elif any(node in made for node in child.iter()):
+            for inner in list(copied):
+                copied.remove(inner)
+            _fill_segments(copied, child, made)
 
 
 def _items(node: Any) -> Iterator[Item]:

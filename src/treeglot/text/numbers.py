@@ -18,6 +18,7 @@ _MYRIADS = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 _CHINESE = re.compile(f"[{''.join([*_VALUES, *_UNITS, *_MYRIADS])}]+")
 LONGEST = 40  # characters of Chinese numerals
 _SPACES = "\u00a0\u202f\u2009 "
+_UNIT = "%?|[A-Za-zµΩ°/]{1,5}[²³]?"  # without a blank before it: 3,5kg
 
 
 def convert_number(word: str, source: Language, target: Language) -> str:
@@ -28,6 +29,8 @@ def convert_number(word: str, source: Language, target: Language) -> str:
     ['3.5', '1,234,567.8', '1999', '14:30', '3.5.']
     >>> convert_number("１２.５", english, german), convert_number("三百零五万", Language("zh"), english)
     ('12,5', '3050000')
+    >>> [convert_number(word, german, english) for word in ("192.168.100.200", "1.2.3", "2024-05-01", "3,5kg")]
+    ['192.168.100.200', '1.2.3', '2024-05-01', '3.5kg']
     """
     if target.primary not in ("zh", "ja") and _CHINESE.fullmatch(word):
         value = _chinese(word)
@@ -38,11 +41,21 @@ def convert_number(word: str, source: Language, target: Language) -> str:
         return word
     number = number.translate(dict.fromkeys(map(ord, _SPACES), " "))
     group, decimal = re.escape(" " if source.group in _SPACES else source.group), re.escape(source.decimal)
-    found = re.fullmatch(rf"(\d{{1,3}}(?:{group}\d{{3}})+|\d+)(?:{decimal}(\d+))?(%?)", number, re.ASCII)
-    if found is None:
+    found = re.fullmatch(rf"(\d{{1,3}}(?:{group}\d{{3}})+|\d+)(?:{decimal}(\d+))?({_UNIT})", number, re.ASCII)
+    if found is None or _is_host(number):
         return sign + number if plain != word and number.isdigit() else word
     whole = re.sub(group, target.group, found[1])
     return sign + whole + (target.decimal + found[2] if found[2] else "") + found[3]
+
+
+def _is_host(number: str) -> bool:
+    """Whether a number is the address of a computer: four parts of one byte each.
+
+    >>> _is_host("192.168.100.200"), _is_host("192.168.100.300")
+    (True, False)
+    """
+    parts = number.split(".")
+    return len(parts) == 4 and all(part.isdecimal() and len(part) < 4 and int(part) < 256 for part in parts)
 
 
 def _digit(character: str) -> str:
