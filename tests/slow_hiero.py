@@ -47,6 +47,7 @@ class Occurrence(NamedTuple):
     target: str
     alignment: str
     units: int
+    links: tuple[tuple[int, int], ...]  # of its words
     phrase: tuple[int, int, int, int]
     holes: tuple[tuple[int, int, int, int], ...]
 
@@ -90,7 +91,8 @@ def slow_occurrences(source, target, links, options, core=True, accept=lambda ph
             target_side, target_places = side(target, k, m, dict(enumerate((h[2], h[3]) for h in chosen)))
             inside = [(s, t) for s, t in links if s in source_places and t in target_places]
             alignment = " ".join(f"{source_places[s]}-{target_places[t]}" for s, t in inside)
-            yield Occurrence(source_side, target_side, alignment, round(UNIT / len(choices)), (i, j, k, m), chosen)
+            units = round(UNIT / len(choices))
+            yield Occurrence(source_side, target_side, alignment, units, tuple(inside), (i, j, k, m), chosen)
 
 
 def allowed(phrase, chosen, links, o):

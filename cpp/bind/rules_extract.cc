@@ -107,10 +107,10 @@ void bind_bitext(nb::module_& m) {
       .def(nb::init<>())
       .def("__len__", guarded(&BitextBuilder::size))
       .def("append",
-           guarded([](BitextBuilder& b, const Sentence& source, const Sentence& target, const Alignment& alignment) {
-             b.append(source, target, alignment);
-           }),
-           "source"_a, "target"_a, "alignment"_a, "Adds a pair; refuses a link outside it.")
+           guarded([](BitextBuilder& b, const Sentence& source, const Sentence& target, const Alignment& alignment,
+                      const std::vector<float>& weights) { b.append(source, target, alignment, weights); }),
+           "source"_a, "target"_a, "alignment"_a, "weights"_a = std::vector<float>(),
+           "Adds a pair; refuses a link outside it. `weights` has one for each link, or none.")
       .def("finish", guarded([](BitextBuilder& b) { return std::make_shared<Bitext>(b.finish()); }),
            nb::call_guard<nb::gil_scoped_release>(), "The bitext; the builder is empty afterwards.");
 

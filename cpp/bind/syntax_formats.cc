@@ -55,6 +55,12 @@ void bind_syntax_formats(nb::module_& m) {
   bind_reader<PharaohReader>(m, "PharaohReader", "Reads Pharaoh links.")
       .def(nb::init<std::string, bool>(), "file"_a, "skip_bad"_a = false);
   m.def("write_pharaoh", &write_pharaoh, "alignment"_a, "The links as a line.");
+  m.def(
+      "link_posteriors",
+      [](const Alignment& alignment, const std::vector<std::string_view>& tokens, std::size_t source,
+         std::size_t target) { return link_posteriors(alignment, tokens, source, target); },
+      "alignment"_a, "tokens"_a, "source_length"_a, "target_length"_a,
+      "The mean posterior of each link, by tokens such as 3-0:0.9:0.75; 0 for links that they lack.");
 
   bind_reader<EgretReader>(m, "EgretReader", "Reads packed forests as Egret prints them.")
       .def(nb::init<std::string, bool, bool, double>(), "file"_a, "skip_bad"_a = false, "keep_suffix"_a = false,

@@ -37,8 +37,17 @@ void Bitext::check_size(std::size_t found, std::string_view what) const {
 }
 
 void BitextBuilder::append(std::span<const std::string_view> source, std::span<const std::string_view> target,
-                           const Alignment& alignment) {
+                           const Alignment& alignment, std::span<const float> weights) {
   alignment.check(source.size(), target.size());
+  if (!weights.empty()) {
+    if (weights.size() != alignment.size())
+      throw std::invalid_argument("there are " + std::to_string(weights.size()) + " weights for " +
+                                  std::to_string(alignment.size()) + " links");
+    if (!std::ranges::all_of(weights, [](float weight) { return weight > 0 && weight <= 1; }))
+      throw std::invalid_argument("a weight of a link is not above 0 and at most 1");
+    bitext_.weights_.resize(bitext_.links_.size(), 1.0f);
+    bitext_.weights_.insert(bitext_.weights_.end(), weights.begin(), weights.end());
+  }
   for (const std::string_view word : source) bitext_.source_.push_back(source_symbols_.intern(word));
   for (const std::string_view word : target) bitext_.target_.push_back(target_symbols_.intern(word));
   bitext_.links_.insert(bitext_.links_.end(), alignment.links().begin(), alignment.links().end());
@@ -49,6 +58,7 @@ void BitextBuilder::append(std::span<const std::string_view> source, std::span<c
 
 Bitext BitextBuilder::finish() {
   Bitext out = std::exchange(bitext_, {});
+  if (!out.weights_.empty()) out.weights_.resize(out.links_.size(), 1.0f);
   out.source_words_ = rank(std::exchange(source_symbols_, {}), out.source_);
   out.target_words_ = rank(std::exchange(target_symbols_, {}), out.target_);
   return out;

@@ -20,6 +20,10 @@ class Bitext {
   std::span<const Symbol> source(std::size_t pair) const { return slice(source_, source_ends_, pair); }
   std::span<const Symbol> target(std::size_t pair) const { return slice(target_, target_ends_, pair); }
   std::span<const Link> links(std::size_t pair) const { return slice(links_, link_ends_, pair); }
+  // Of the links, above 0 and at most 1; empty if no pair has any: all are 1.
+  std::span<const float> weights(std::size_t pair) const {
+    return weights_.empty() ? std::span<const float>() : slice(weights_, link_ends_, pair);
+  }
   // By number: the most frequent first, equally frequent ones in the order of their bytes.
   const Strings& source_words() const { return source_words_; }
   const Strings& target_words() const { return target_words_; }
@@ -36,15 +40,16 @@ class Bitext {
 
   std::vector<Symbol> source_, target_;
   std::vector<Link> links_;
+  std::vector<float> weights_;
   std::vector<std::uint64_t> source_ends_ = {0}, target_ends_ = {0}, link_ends_ = {0};
   Strings source_words_, target_words_;
 };
 
 class BitextBuilder : public Exclusive {
  public:
-  // Refuses a link outside the pair.
+  // Refuses a link outside the pair. `weights` has one for each link, or none.
   void append(std::span<const std::string_view> source, std::span<const std::string_view> target,
-              const Alignment& alignment);
+              const Alignment& alignment, std::span<const float> weights = {});
   std::size_t size() const { return bitext_.size(); }
   Bitext finish();  // numbers the words; the builder is empty afterwards
 

@@ -127,7 +127,8 @@ void PairExtractor::read_notes(std::size_t pair, const ParseForest& forest) {
                   .links = input_.bitext.links(pair),
                   .frontier = &links_,
                   .heads = input_.options.structure ? heads_ : Heads{},
-                  .tags = tags_.size() == heads_.size() ? std::span<const Symbol>(tags_) : std::span<const Symbol>()});
+                  .tags = tags_.size() == heads_.size() ? std::span<const Symbol>(tags_) : std::span<const Symbol>(),
+                  .weights = input_.bitext.weights(pair)});
 }
 
 // `holes` are what the fragment's variables, from left to right, stand for on the target side.

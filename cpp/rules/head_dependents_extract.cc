@@ -221,7 +221,7 @@ void PairExtractor::extract(std::size_t pair, Occurrences& out, HeadDependentsCo
     return;
   }
   frontier_.assign(links, source_words_.size(), target.size());
-  writer_.assign({source_words_, target, links, &frontier_});
+  writer_.assign({source_words_, target, links, &frontier_, {}, {}, bitext_.weights(pair)});
   give_phrases(out, counts);
   if (!trees_.usable(pair)) return;
   tags_ = trees_.tags(pair);

@@ -187,7 +187,7 @@ void PairExtractor::extract(std::size_t pair, Occurrences& out, HieroCounts& cou
   frontier_.assign(links, source.size(), target.size());
   tags_.clear();
   const Heads heads = given_.structure(pair, tags_);
-  writer_.assign({source, target, links, &frontier_, heads, tags_});
+  writer_.assign({source, target, links, &frontier_, heads, tags_, bitext_.weights(pair)});
   find_phrases(pair, counts);
   find_holes();
   const bool core = pair < options_.core;

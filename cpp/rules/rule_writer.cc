@@ -81,12 +81,16 @@ void RuleWriter::write_target(Span target, std::span<const RuleVariable> variabl
 
 CodedRule RuleWriter::rule() {
   alignment_.clear();
+  double weight = 1.0;
   for (const LinkedWords& linked : linked_) {
     const std::uint32_t first = pair_.frontier->source_links({0, linked.words.begin});
-    for (const Link link : pair_.links.subspan(first, pair_.frontier->source_links(linked.words)))
+    const std::uint32_t count = pair_.frontier->source_links(linked.words);
+    for (const Link link : pair_.links.subspan(first, count))
       append(alignment_, linked.place + link.source - linked.words.begin, places_[link.target]);
+    if (pair_.weights.empty()) continue;
+    for (const float link : pair_.weights.subspan(first, count)) weight *= link;
   }
-  return {source_, target_, alignment_, notes_};
+  return {source_, target_, alignment_, notes_, weight};
 }
 
 }  // namespace treeglot

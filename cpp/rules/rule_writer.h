@@ -20,9 +20,10 @@ namespace treeglot {
 struct RulePair {
   std::span<const Symbol> source, target;  // words
   std::span<const Link> links;
-  const Frontier* frontier = nullptr;  // of the links
-  Heads heads = {};                    // of the target words; none: target sides have no structure
-  std::span<const Symbol> tags = {};   // labels of the target words, noted beside a rule; or none
+  const Frontier* frontier = nullptr;   // of the links
+  Heads heads = {};                     // of the target words; none: target sides have no structure
+  std::span<const Symbol> tags = {};    // labels of the target words, noted beside a rule; or none
+  std::span<const float> weights = {};  // of the links; none: all are 1
 };
 
 // A variable of a rule: what it stands for. Variables are numbered in the order of their source sides.
@@ -110,7 +111,7 @@ class RuleWriter {
 
   void note(Symbol label) { code::append(notes_, label); }
 
-  // The rule, with the links of its words. Valid until the next is started.
+  // The rule, with the links of its words; its weight is the product of theirs. Valid until the next is started.
   CodedRule rule();
   std::string_view target() const { return target_; }
 

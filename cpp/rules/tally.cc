@@ -1,6 +1,7 @@
 #include "rules/tally.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
@@ -109,8 +110,11 @@ void Occurrences::add(const CodedRule& rule, std::uint32_t units) {
   char* const notes = put_bytes(put_bytes(put_two_lengths(key, {rule.source, rule.target}), rule.source), rule.target);
   char* const end =
       put_bytes(put_bytes(put_two_lengths(notes, {rule.alignment, rule.labels}), rule.alignment), rule.labels);
-  const Head head = {static_cast<std::uint32_t>(hash_bytes({key, static_cast<std::size_t>(notes - key)})), units,
-                     static_cast<std::uint32_t>(notes - key), static_cast<std::uint32_t>(end - notes)};
+  // Multiplying by 1 changes nothing.
+  const auto weighted = static_cast<std::uint32_t>(std::lround(units * rule.weight));
+  const Head head = {static_cast<std::uint32_t>(hash_bytes({key, static_cast<std::size_t>(notes - key)})),
+                     std::max(weighted, std::min(units, 1u)), static_cast<std::uint32_t>(notes - key),
+                     static_cast<std::uint32_t>(end - notes)};
   std::memcpy(out.data() + begin, &head, sizeof head);
   out.resize(static_cast<std::size_t>(end - out.data()));
 }

@@ -27,6 +27,7 @@ inline std::uint32_t count_units(double count) {
 // in the two sides) and the labels are notes on it, counted along so as to keep the most frequent in the end.
 struct CodedRule {
   std::string_view source, target, alignment, labels;
+  double weight = 1.0;  // its counts are multiplied by this; at most 1
 };
 
 // The rules of a few pairs, one thread's, sorted into partitions by how their source sides begin.
@@ -34,7 +35,7 @@ class Occurrences {
  public:
   static constexpr std::size_t kPartitions = 128;
 
-  void add(const CodedRule& rule, std::uint32_t units);
+  void add(const CodedRule& rule, std::uint32_t units);                 // a weighted count has at least one unit
   void visit(const std::function<void(const CodedRule&)>& take) const;  // a partition after the other
   const std::string& partition(std::size_t p) const { return partitions_[p]; }
 

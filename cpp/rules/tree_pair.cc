@@ -83,7 +83,13 @@ class PairExtractor {
 
   void extract(std::size_t pair, const PairTrees& trees, Occurrences& out, TreePairCounts& counts) {
     trees_ = &trees;
-    writer_.assign({bitext_.source(pair), bitext_.target(pair), bitext_.links(pair), &trees.frontier});
+    writer_.assign({bitext_.source(pair),
+                    bitext_.target(pair),
+                    bitext_.links(pair),
+                    &trees.frontier,
+                    {},
+                    {},
+                    bitext_.weights(pair)});
     counts.nodes += trees.pairs.size();
     for (const NodePair& root : trees.pairs) extract_root(root, out, counts);
   }

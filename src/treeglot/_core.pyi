@@ -737,6 +737,11 @@ class PharaohReader:
 def write_pharaoh(alignment: Alignment) -> str:
     """The links as a line."""
 
+def link_posteriors(alignment: Alignment, tokens: Sequence[str], source_length: int, target_length: int) -> list[float]:
+    """
+    The mean posterior of each link, by tokens such as 3-0:0.9:0.75; 0 for links that they lack.
+    """
+
 class EgretReader:
     """Reads packed forests as Egret prints them."""
 
@@ -1923,8 +1928,10 @@ class BitextBuilder:
 
     def __len__(self) -> int: ...
 
-    def append(self, source: Sequence[str], target: Sequence[str], alignment: Alignment) -> None:
-        """Adds a pair; refuses a link outside it."""
+    def append(self, source: Sequence[str], target: Sequence[str], alignment: Alignment, weights: Sequence[float] = []) -> None:
+        """
+        Adds a pair; refuses a link outside it. `weights` has one for each link, or none.
+        """
 
     def finish(self) -> Bitext:
         """The bitext; the builder is empty afterwards."""

@@ -3,7 +3,9 @@
 from collections import defaultdict
 from dataclasses import replace
 from itertools import product
+from math import prod
 
+import pytest
 from extraction import pairs_of, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -79,6 +81,20 @@ def test_rules_are_those_of_the_definition(pairs, options, data):
     }
     for s, t, alignment, _, _ in merged:
         assert by_alignment[s, t, alignment][1] == max(by_alignment[s, t, a][1] for a, _ in expected[s, t])
+
+
+@settings(max_examples=100)
+@given(aligned_pairs(), limits, st.data())
+def test_rules_count_by_the_weights_of_their_links(pair, options, data):
+    source, target, links = pair
+    drawn = data.draw(st.lists(st.sampled_from([1.0, 0.75, 0.5, 0.125]), min_size=len(links), max_size=len(links)))
+    weights = dict(zip(links, drawn, strict=True))
+    expected = defaultdict(int)
+    for rule in slow_occurrences(source, target, links, options):
+        expected[rule.source, rule.target] += round(rule.units * prod(weights[link] for link in rule.links))
+    weighted = replace(pairs_of([(source, target, Alignment(links))])[0], weights=drawn)
+    rows, _, _ = run("hiero", [weighted], options, merged=True)
+    assert {(row.source, row.target): row.units for row in rows} == pytest.approx(expected, abs=10)
 
 
 def derivable(rules, source, target):

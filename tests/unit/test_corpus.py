@@ -114,7 +114,7 @@ def test_crossing_arcs_are_lifted_and_tags_asked_for(corpus: Corpus, tmp_path: P
 
 def test_the_declaration_says_what_files_hold() -> None:
     assert Corpus.names()[: len(SourceFiles.names())] == SourceFiles.names()
-    assert [name for name in Corpus.names() if not is_parsed(name)] == ["source", "target", "alignments"]
+    assert [name for name in Corpus.names() if not is_parsed(name)] == ["source", "target", "alignments", "posteriors"]
     with pytest.raises(UsageError, match=r"trees dev\.align: the format pharaoh holds alignments, not trees"):
         check_format("source_trees", Path("dev.align"), "trees")
     check_format("source_forests", Path("dev.tree"), "forests")

@@ -86,6 +86,7 @@ class Corpus(SourceFiles):
 
     target: Text = option(None, "tokenised target sentences, one a line")
     alignments: Links = option(None, "word alignments in Pharaoh's format, source-target")
+    posteriors: Text = option(None, "probabilities of their links, by treeglot align --posteriors: rules count by them")
     target_trees: Trees = option(None, "parses of the target sentences")
     target_dependencies: Dependencies = option(None, "dependencies of the target sentences")
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from treeglot._core import HeadTable
+from treeglot._core import HeadTable, link_posteriors
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.corpus.files import Corpus, Side
 from treeglot.corpus.parses import as_forest
@@ -19,6 +19,7 @@ from treeglot.syntax.head_style import head_style
 from treeglot.syntax.same_words import difference
 
 BATCH = 2048  # pairs read at a time
+LEAST_POSTERIOR = 0.025  # of a link; files of posteriors leave out links below 0.05 in both directions
 NO_TREE, NO_DEPENDENCY = Tree(), Dependency([], [])
 
 
@@ -51,6 +52,7 @@ class Pair:
     target_tree: Tree | None = None
     source_dependency: Dependency | None = None  # without words if there is none
     target_dependency: Dependency | None = None
+    weights: Sequence[float] = ()  # of the links, or none: rules count by them
 
 
 @dataclass
@@ -62,11 +64,13 @@ class PairCounts:
     lifted: int = 0  # target dependency trees with crossing arcs, which were lifted
     missing: dict[Side, int] = field(default_factory=lambda: {"source": 0, "target": 0})  # sentences without a tree
     mismatched: dict[Side, int] = field(default_factory=lambda: {"source": 0, "target": 0})  # other words: left out
+    unlikely: int | None = None  # links without a posterior; None: posteriors are not asked for
 
     def as_counts(self) -> dict[str, int]:
-        """What became of trees, as `extraction.json` has it."""
+        """What became of trees and links, as `extraction.json` has it."""
         named = {"missing": self.missing, "mismatched": self.mismatched}
-        return {f"{side}_{name}": number for name, of in named.items() for side, number in of.items()}
+        out = {f"{side}_{name}": number for name, of in named.items() for side, number in of.items()}
+        return out if self.unlikely is None else out | {"unlikely_links": self.unlikely}
 
     def lines(self) -> list[str]:
         """What is out of the ordinary, in words."""
@@ -85,6 +89,8 @@ class PairCounts:
         for side, number in self.mismatched.items():
             if number:
                 out.append(f"{number:,} {side} parses were left out: their words are not the text's")
+        if self.unlikely:
+            out.append(f"{self.unlikely:,} links have no posterior, and count as {LEAST_POSTERIOR}")
         return out
 
 
@@ -103,6 +109,10 @@ class Pairs(Iterator[Pair]):
         self._source = _SideReader(corpus, "source", needs.source, needs, self.counts)
         self._target = _SideReader(corpus, "target", needs.target, needs, self.counts)
         files = [*self._source.files, *self._target.files, (self._links, "pharaoh")]
+        self._posteriors = corpus.posteriors
+        if self._posteriors is not None:
+            self.counts.unlikely = 0
+            files.append((self._posteriors, "text"))
         self._pairs = self._read(read_parallel(*files))
 
     def __next__(self) -> Pair:
@@ -110,19 +120,33 @@ class Pairs(Iterator[Pair]):
 
     def _read(self, rows: Iterator[tuple[Any, ...]]) -> Iterator[Pair]:
         split = len(self._source.files)
+        end = split + len(self._target.files)
         for batch in _batches(rows):
             columns = list(zip(*batch, strict=True))
             first = self.counts.pairs + 1
             source = self._source.read(columns[:split], first)
-            target = self._target.read(columns[split:-1], first)
-            for number, links, (f, source_parse), (e, target_parse) in zip(
-                range(first, first + len(batch)), columns[-1], source, target, strict=True
+            target = self._target.read(columns[split:end], first)
+            posteriors = columns[-1] if self._posteriors else [None] * len(batch)
+            for number, links, likely, (f, source_parse), (e, target_parse) in zip(
+                range(first, first + len(batch)), columns[end], posteriors, source, target, strict=True
             ):
                 if self._source.failed(f) or self._target.failed(e):
                     links = Alignment()
                 check_links(links, f, e, self._links, number)
+                weights = () if likely is None else self._weights(links, likely, f, e, number)
                 self.counts.pairs += 1
-                yield Pair(number, f, e, links, **source_parse, **target_parse)
+                yield Pair(number, f, e, links, **source_parse, **target_parse, weights=weights)
+
+    def _weights(
+        self, links: Alignment, likely: list[str], source: list[str], target: list[str], number: int
+    ) -> list[float]:
+        """The posteriors of a pair's links; a line has likely ones alone."""
+        try:
+            found = link_posteriors(links, likely, len(source), len(target))
+        except ValueError as error:
+            raise FormatError(os.fspath(self._posteriors or ""), number, str(error)) from error
+        self.counts.unlikely = (self.counts.unlikely or 0) + found.count(0)
+        return [max(posterior, LEAST_POSTERIOR) for posterior in found]
 
 
 def _batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:

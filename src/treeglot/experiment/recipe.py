@@ -225,6 +225,8 @@ def _placed(value: Any, folders: Sequence[Path]) -> Any:
 def training_files(kind: Kind, given: Collection[str], own: Collection[str] = ()) -> list[str]:
     """Which of the files that a corpus has a kind of model is trained on; of those that serve alike a system's own."""
     out = ["source", "target", "alignments"]
+    if "posteriors" in (own if "alignments" in own else given):  # those of other links do not count
+        out.append("posteriors")
     needed = {name for need in kind.files for name in need.split("|")}
     for need in (*kind.files, *(name for name in kind.optional if name not in needed)):
         names = sorted(

@@ -68,6 +68,8 @@ def steps_of(recipe: Recipe) -> list[Step]:
         aligner = resolved(ALIGNERS[recipe.align.method], recipe.align.options)
         from_table(ALIGNERS[recipe.align.method], recipe.align.options)  # refuses numbers that make no sense
     if "alignments" not in corpus:
+        if "posteriors" in corpus:
+            raise UsageError("[corpus] has posteriors and no alignments; expected both", ("corpus", "posteriors"))
         files = {"source": corpus["source"], "target": corpus["target"]}
         if aligner.get("lexicon"):
             files["lexicon"] = Path(aligner["lexicon"])

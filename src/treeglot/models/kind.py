@@ -60,7 +60,7 @@ class Kind:
     def check(self, corpus: Corpus) -> None:
         """Refuses a corpus that lacks a file, or has one that would not be used."""
         given = corpus.given()
-        known = {"source", "target", "alignments", *self.optional}
+        known = {"source", "target", "alignments", "posteriors", *self.optional}
         for need in self.files:
             names = need.split("|")
             known.update(names)

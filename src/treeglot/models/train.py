@@ -164,6 +164,7 @@ def _tee(
             doubts[0].add(pair.source, pair.target)
             doubts[1].add(pair.target)
             digest.update(f"{' '.join(pair.source)}\n{' '.join(pair.target)}\n{pair.links}\n".encode())
+            digest.update("".join(f"{weight:.4f}\n" for weight in pair.weights).encode())
             if lines and (pair.target or corpus.target):  # a failed parse is no sentence
                 lines.write(to_line(pair.target).encode())
             if pair.target_dependency is not None:
