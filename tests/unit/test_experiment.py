@@ -373,7 +373,7 @@ def test_files_of_one_system(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert steps["train c2d"].inputs["alignments"] == tmp_path / "data/own.align"  # where it is not, either
     assert steps["train c2d"].inputs["source_forests"] == tmp_path / "data/train.zh.forest.jsonl"
     assert "target_trees" not in steps["train c2d"].inputs
-    assert set(steps["train hiero"].inputs) == {"source", "target", "alignments", "lm"}
+    assert set(steps["train hiero"].inputs) == {"source", "target", "alignments", "aligner", "lm"}
     assert steps["train hiero"].inputs["alignments"] == Output("align", "links.align")
     wrong = 'kind = "hiero"\ncorpus = { target_trees = "train.en.tree" }'
     recipe.write_text(RECIPE.replace('kind = "hiero"', wrong))

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 import treeglot
+from treeglot.align import Aligner
 from treeglot.cli import main
 from treeglot.decode.constraints import Constraints
 from treeglot.decode.weights import read_weights, write_weights
@@ -55,6 +56,8 @@ def test_one_command_from_raw_files_to_a_tuned_model(
     shutil.move(tmp_path / "model", tmp_path / "moved")
     model = treeglot.load(tmp_path / "moved")
     assert "mert" in (tmp_path / "moved/weights.txt").read_text()  # the comment of tuned weights
+    assert str(Aligner.load(tmp_path / "moved/aligner").align(["der", "baum"], ["the", "tree"])) == "0-0 1-1"
+    assert (tmp_path / "moved/lexical.parquet").is_file()
     found = model.translate("Der Baum kennt den Stuhl. Der Hund malt den Zug.")
     assert found.text == "The tree knows the chair. The dog paints the train."
     assert [sentence.text for sentence in found.sentences] == ["The tree knows the chair.", "The dog paints the train."]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from treeglot.align.aligner import METHODS, Aligner, alignable
@@ -25,11 +25,13 @@ def align_corpus(
     threads: int = 1,
     folder: PathLike = "",
     report: Tick = lambda done, of: None,
+    keep: Callable[[Aligner], None] = lambda aligner: None,
 ) -> list[Alignment]:
     """Align every sentence pair; `options` are those of the aligner, `report` is told how far it is, in percent of 100.
 
     A pair with an empty side, or one of more than 200 words, has no links. The result is the same for any number of
-    threads; the program eflomal alone gives another one every time. A run that was killed resumes from `folder`.
+    threads; the program eflomal alone gives another one every time. A run that was killed resumes from `folder`. `keep`
+    is given the trained aligner; eflomal leaves none.
     """
     if len(source) != len(target):
         raise UsageError(f"there are {len(source)} source sentences and {len(target)} target sentences")
@@ -48,6 +50,7 @@ def align_corpus(
     if isinstance(aligner, Eflomal):
         return _by_program(aligner, source, target, symmetrization, percent)
     trained = Aligner.train(pairs, method, options=options, threads=threads, folder=folder, report=percent)
+    keep(trained)
     return list(trained.align_all(pairs, symmetrization, threads=threads))
 
 

@@ -32,6 +32,9 @@ def train(
         str, typer.Option(help="The source language's parser: a grammar's folder, or ADAPTER:MODEL as udpipe:FILE.")
     ] = "",
     target_parser: Annotated[str, typer.Option(help="That of the target language, likewise.")] = "",
+    aligner: Annotated[
+        Path | None, typer.Option(help="A saved aligner, kept for treeglot learn; raw text makes one."), FOLDER
+    ] = None,
     lm: Annotated[Path | None, typer.Option(help="A language model, ARPA or compiled, in place of a new one.")] = None,
     lm_text: Annotated[Path | None, typer.Option(help="Text to train it on; default: the target sentences.")] = None,
     options: Annotated[
@@ -63,10 +66,12 @@ def train(
     if languages:
         if lm is not None or lm_text is not None:
             raise UsageError("--lm and --lm-text are for words; with --languages the target text is used")
+        if aligner is not None:
+            raise UsageError("--aligner is for words; with --languages an aligner is trained")
         recipe = _recipe(declared, corpus, languages, dev, refs or [], parser, target_parser, chosen)
         _train_raw(recipe, out, threads, memory, force)
         return
-    for name, given in (("dev", dev), ("refs", refs), ("target-parser", target_parser)):
+    for name, given in (("dev", dev), ("refs", refs)):
         if given:
             raise UsageError(f"--{name} is for raw text; expected --languages, or no --{name}")
     with shown_warnings():
@@ -78,6 +83,8 @@ def train(
             lm=lm,
             lm_text=lm_text,
             parser=parser,
+            target_parser=target_parser,
+            aligner=aligner,
             threads=threads,
             memory=memory,
             force=force,

@@ -36,6 +36,7 @@ from treeglot.experiment.step import Input, Output, Step, Task
 from treeglot.experiment.text import STEP as TEXT
 from treeglot.experiment.text import surface, text_steps
 from treeglot.models import Kind
+from treeglot.models.artefacts import ALIGNER
 from treeglot.models.kinds import find_kind
 from treeglot.parse.protocol import Parser
 from treeglot.syntax import Tree
@@ -210,17 +211,23 @@ def _parsing(
     return steps
 
 
-def _parser_files(settings: ParserSettings, part: str) -> Files:
+def _own_parsers(recipe: Recipe, kind: Kind) -> dict[str, ParserSettings]:
+    """The parsers that a model keeps: it translates with one, or learns from sentence pairs with both."""
+    given = {"parser": (recipe.parser, kind.needs.source), "target_parser": (recipe.target_parser, kind.needs.target)}
+    return {part: settings for part, (settings, needs) in given.items() if settings is not None and needs != "words"}
+
+
+def _parser_files(settings: ParserSettings, part: str, name: str = "parser") -> Files:
     """What a parser is made of: another step's result, the files of a grammar, or the file of another's model."""
     if settings.trees is not None:
-        return {"parser": Output(part.replace("_", " "))}
+        return {name: Output(part.replace("_", " "))}
     if settings.grammar is not None:
         with _blamed(part, part, "grammar"):
             if not settings.grammar.is_dir():
                 raise UsageError(f"{settings.grammar} is no folder; expected that of a grammar")
-        return {f"parser {path.name}": path for path in sorted(settings.grammar.iterdir()) if path.is_file()}
+        return {f"{name} {path.name}": path for path in sorted(settings.grammar.iterdir()) if path.is_file()}
     model = Path(settings.adapter.partition(":")[2])
-    return {"parser model": model} if model.is_file() else {}
+    return {f"{name} model": model} if model.is_file() else {}
 
 
 def _parses(settings: ParserSettings) -> dict[str, str]:
@@ -254,10 +261,12 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
     model = Output(f"train {system.name}")
     if recipe.text is not None:
         files["text"] = Output(TEXT)
-    parser = recipe.parser if kind.parses else None
-    if parser is not None:
-        files |= _parser_files(parser, "parser")
-    steps = [Step(model.step, partial(_train, kind, system.options, parser), files, settings)]
+    if corpus["alignments"] == Output("align", "links.align") and recipe.align.method != "eflomal":
+        files["aligner"] = Output("align", ALIGNER)
+    parsers = _own_parsers(recipe, kind)
+    for part, own_parser in parsers.items():
+        files |= _parser_files(own_parser, part, part)
+    steps = [Step(model.step, partial(_train, kind, system.options, parsers), files, settings)]
     tune = system.tune or recipe.tune
     weights: Input = Output(model.step, "weights.txt")
     if tune.method != "none":
@@ -390,6 +399,7 @@ def _align(settings: AlignSettings, task: Task) -> None:
         threads=task.threads,
         folder=task.out / "state",
         report=lambda done, of: task.report(f"{100 * done // of} %"),
+        keep=lambda trained: trained.save(task.out / ALIGNER),
     )
     write(task.out / "links.align", map(link_variables, source, target, links))
     shutil.rmtree(task.out / "state", ignore_errors=True)
@@ -403,13 +413,14 @@ def _lm(order: int, task: Task) -> None:
     (task.out / "lm.arpa").unlink()
 
 
-def _train(kind: Kind, options: Mapping[str, Any], parser: ParserSettings | None, task: Task) -> None:
+def _train(kind: Kind, options: Mapping[str, Any], parsers: Mapping[str, ParserSettings], task: Task) -> None:
     from treeglot.models import train
     from treeglot.text import TextPipeline
 
     named = {name: str(path) for name, path in task.inputs.items() if name.startswith(OPTION)}
     files = {name: path for name, path in task.inputs.items() if name in Corpus.names()}
     text = TextPipeline.load(task.inputs["text"]) if "text" in task.inputs else None
+    own = {part: parser.adapter or parser.grammar or task.inputs[part] for part, parser in parsers.items()}
     placed = with_values(options, {name.removeprefix(OPTION): path for name, path in named.items()})
     train(
         kind.name,
@@ -418,7 +429,9 @@ def _train(kind: Kind, options: Mapping[str, Any], parser: ParserSettings | None
         from_table(kind.options, placed),
         lm=task.inputs["lm"],
         text=text,
-        parser=(parser.adapter or parser.grammar or task.inputs["parser"]) if parser is not None else "",
+        aligner=task.inputs.get("aligner"),
+        parser=own.get("parser", ""),
+        target_parser=own.get("target_parser", ""),
         threads=task.threads,
         memory=task.memory,
         report=task.report,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treeglot._core import HeadTable
+from treeglot.align.aligner import FACTS, MODEL, Aligner
 from treeglot.base.files import PathLike, write_binary
 from treeglot.parse.grammar import load_grammar
 from treeglot.syntax import Dependency, heads
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from treeglot.lm.dependency import Unit
     from treeglot.text import TextPipeline
 
-PARSER = "parser"
+PARSER, TARGET_PARSER = "parser", "target.parser"
+ALIGNER = "aligner"
+LEXICAL = "lexical.parquet"
 SOURCE_HEADS = "source.heads"
 DEPENDENCY_MODELS: dict[Unit, str] = {"words": "dlm.words.bin", "tags": "dlm.tags.bin"}
 
@@ -43,19 +46,27 @@ def write_heads(name: str, folder: Path) -> None:
         stream.write(heads.load(name).text.encode())
 
 
-def copy_parser(parser: PathLike, folder: Path) -> str:
+def copy_parser(parser: PathLike, folder: Path, name: str = PARSER) -> str:
     """Copy the files of a parser into a model's folder; what `model.toml` says of it then."""
     adapter, colon, model = os.fspath(parser).rpartition(":")
     given = Path(model)
     if not colon:
         load_grammar(given)  # refuses what is none
     if given.is_dir():
-        shutil.copytree(given, folder / PARSER)
+        shutil.copytree(given, folder / name)
     elif given.is_file():
-        shutil.copyfile(given, folder / PARSER)
+        shutil.copyfile(given, folder / name)
     else:  # a name that the adapter's package knows
         return os.fspath(parser)
-    return f"{adapter}{colon}{PARSER}"
+    return f"{adapter}{colon}{name}"
+
+
+def copy_aligner(aligner: PathLike, folder: Path) -> None:
+    """Copy a saved aligner into a model's folder, so that the model can learn from more sentence pairs."""
+    Aligner.load(aligner)  # refuses what is none
+    (folder / ALIGNER).mkdir()
+    for name in (MODEL, FACTS):
+        shutil.copyfile(Path(aligner, name), folder / ALIGNER / name)
 
 
 def write_training(folder: Path, pairs: Mapping[str, int | str], options: Any, text: TextPipeline | None) -> None:

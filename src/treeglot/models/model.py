@@ -6,6 +6,9 @@
     weights.txt     a line `name value` for each feature
     text.toml       how text becomes words and words text, with the files of treeglot.text.pipeline; or none
     parser          the parser's grammar, or the file of another parser's model; or none
+    target.parser   the same of the target language, to learn from corrections; or none
+    aligner         a saved word aligner, to learn from corrections; or none
+    lexical.parquet word translation probabilities of the training data
     confidence.json how sure its translations are, learnt from sentences with references; or none
     provenance.bin  the sentence pairs that the rules come from; or none
     glossary.tsv    terms that translations use (docs/corrections.md); or none
@@ -41,7 +44,7 @@ from treeglot.decode.constraints import Constraints
 from treeglot.decode.glossary import BoundGlossary, Glossary
 from treeglot.decode.translator import Source
 from treeglot.decode.weights import read_weights, write_weights
-from treeglot.models.artefacts import DEPENDENCY_MODELS, SOURCE_HEADS, load_artefacts
+from treeglot.models.artefacts import ALIGNER, DEPENDENCY_MODELS, LEXICAL, SOURCE_HEADS, load_artefacts
 from treeglot.models.kinds import find_kind
 from treeglot.models.reading import Given, Reader, open_model_parser
 from treeglot.rules.provenance import PROVENANCE
@@ -69,12 +72,13 @@ class ModelFile(Options):
     weights: str = option("weights.txt", "the weights of the features")
     text: str = option("", "text.toml: it takes text; empty: it takes words that blanks part")
     parser: str = option("", "its parser: the folder of a grammar, or ADAPTER:MODEL such as udpipe:FILE; empty: none")
+    target_parser: str = option("", "the target language's parser, likewise, to learn from corrections")
     search: SearchOptions = option(SearchOptions(), "how to search unless told otherwise")
 
     def __post_init__(self) -> None:
         """Refuses files elsewhere: a model that comes from elsewhere opens nothing but its own."""
         super().__post_init__()
-        for name in ("rules", "lm", "weights", "text", "parser"):
+        for name in ("rules", "lm", "weights", "text", "parser", "target_parser"):
             path = Path(getattr(self, name).rpartition(":")[2])
             if path.is_absolute() or ".." in path.parts or "\0" in str(path):
                 raise OptionError(f"{name} is {str(path)!r}; expected a file in the model's folder", (name,))
@@ -275,10 +279,11 @@ def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
 def _refuse_links(folder: Path, file: ModelFile) -> None:
     """A link among the model's files must not lead out of its folder."""
     given = {getattr(file, option): option for option in ("rules", "lm", "weights", "text")}
-    given[file.parser.rpartition(":")[2]] = "parser"
+    given |= {getattr(file, option).rpartition(":")[2]: option for option in ("parser", "target_parser")}
     text = (folder / file.text).parent.relative_to(folder) if file.text else Path()
     learnt = [str(text / f"{side}.{part}") for side in ("source", "target") for part in PARTS]
-    for name in (*given, SOURCE_HEADS, GLOSSARY_FILE, PROVENANCE, CONFIDENCE, *DEPENDENCY_MODELS.values(), *learnt):
+    own = (SOURCE_HEADS, GLOSSARY_FILE, PROVENANCE, CONFIDENCE, ALIGNER, LEXICAL, *DEPENDENCY_MODELS.values())
+    for name in (*given, *own, *learnt):
         for path in (folder / name, *(folder / name).rglob("*")) if name else ():
             if not path.resolve().is_relative_to(folder.resolve()):
                 what = f"{given[name]} is {name!r}" if name in given else f"has {name!r}"
@@ -324,6 +329,7 @@ def write_model(
     search: SearchOptions,
     text: TextPipeline | None = None,
     parser: str = "",
+    target_parser: str = "",
 ) -> None:
     """Write `weights.txt`, the text pipeline and, last, `model.toml` beside the tables that are there already."""
     folder = Path(directory)
@@ -332,8 +338,8 @@ def write_model(
     if text is not None:
         text.write(folder)
         lines.append(f'text = "{TEXT_FILE}"')
-    if parser:
-        lines.append(f"parser = {format_value(parser)}")
+    for name, given in (("parser", parser), ("target_parser", target_parser)):
+        lines += [f"{name} = {format_value(given)}"] if given else []
     lines += ["", "[search]"]
     lines += [f"{name} = {format_value(value)}" for name, value in asdict(search).items()]
     with write_binary(folder / "model.toml") as stream:

@@ -20,7 +20,17 @@ from treeglot.corpus import Corpus
 from treeglot.corpus.doubts import Doubts
 from treeglot.corpus.pairs import Pair, Pairs
 from treeglot.decode.weights import read_weights
-from treeglot.models.artefacts import DEPENDENCY_MODELS, DependencyModels, copy_parser, write_heads, write_training
+from treeglot.models.artefacts import (
+    DEPENDENCY_MODELS,
+    LEXICAL,
+    PARSER,
+    TARGET_PARSER,
+    DependencyModels,
+    copy_aligner,
+    copy_parser,
+    write_heads,
+    write_training,
+)
 from treeglot.models.kinds import find_kind
 from treeglot.models.languages import with_heads
 from treeglot.models.model import NEXT, Model, ModelFile, load, move_in, write_model
@@ -44,6 +54,8 @@ def train(
     lm_text: PathLike | None = None,
     text: TextPipeline | None = None,
     parser: PathLike = "",
+    target_parser: PathLike = "",
+    aligner: PathLike | None = None,
     threads: int = 1,
     memory: str | int = "2G",
     force: bool = False,
@@ -59,8 +71,9 @@ def train(
     by line. Beside the model, `rules.parquet` holds the scored rules for inspection.
 
     With `text`, whose words the corpus has, the model takes text. `parser` parses what it translates: the folder of a
-    grammar, or ADAPTER:MODEL; its files are copied into the model. Head tables that are not given are those of the
-    languages of `text`.
+    grammar, or ADAPTER:MODEL; its files are copied into the model. So are those of `target_parser` and of `aligner`,
+    the folder of a saved one: with them the model can learn from corrections. Head tables that are not given are those
+    of the languages of `text`.
     """
     from treeglot.rules import compile_table, extract, score_rules
     from treeglot.rules.engines import DuckDB
@@ -119,8 +132,12 @@ def train(
             report(f"dependency models of {trees.trees:,} trees compiled")
         seen = {"pairs": extraction.facts["counts"]["pairs"], "digest": digest.hexdigest()}
         write_training(folder, seen, options, text)
-        own_parser = copy_parser(parser, folder) if parser else ""
-        write_model(folder, declared.name, declared.weights, options.search, text, own_parser)
+        (scratch / LEXICAL).rename(folder / LEXICAL)
+        if aligner is not None:
+            copy_aligner(aligner, folder)
+        given = ((parser, PARSER), (target_parser, TARGET_PARSER))
+        parsers = [copy_parser(parser, folder, name) if parser else "" for parser, name in given]
+        write_model(folder, declared.name, declared.weights, options.search, text, *parsers)
         return install_model(folder, place)
 
 
