@@ -31,6 +31,10 @@ class Strings {
     bytes_.append(text);
     ends_.push_back(static_cast<std::uint32_t>(bytes_.size()));
   }
+  void clear() {  // keeps its memory
+    bytes_.clear();
+    ends_.clear();
+  }
   void reserve(std::size_t strings, std::size_t bytes) {
     ends_.reserve(strings);
     bytes_.reserve(bytes);

@@ -48,9 +48,9 @@ std::string_view without_egret_mark(std::string_view label) {
 void EgretReader::forget() {
   expect_ = Expect::header;
   tokens_.clear();
-  printed_ = Strings();
+  printed_.clear();
   index_.clear();
-  builder_ = ForestBuilder();
+  builder_.clear();
   lines_.clear();
   is_head_.clear();
   is_tail_.clear();
@@ -100,7 +100,8 @@ void EgretReader::words(std::string_view line) {
 
 NodeId EgretReader::node(std::string_view token) {
   const auto same = [&](std::uint32_t known) { return printed_[known] == token; };
-  const std::uint32_t index = index_.find(hash_bytes(token), same);
+  const std::uint64_t hash = hash_bytes(token);
+  const std::uint32_t index = index_.find(hash, same);
   if (index != HashIndex::kNone) return static_cast<NodeId>(tokens_.size() + index);
   const std::optional<Printed> printed = parse_node(token);
   if (!printed) return kNoNode;
@@ -111,7 +112,7 @@ NodeId EgretReader::node(std::string_view token) {
   lines_.push_back(line_number());
   is_head_.push_back(0);
   is_tail_.push_back(0);
-  index_.intern(hash_bytes(token), static_cast<std::uint32_t>(printed_.size()), same);
+  index_.intern(hash, static_cast<std::uint32_t>(printed_.size()), same);
   printed_.append(token);
   return node;
 }

@@ -85,6 +85,8 @@ ParseForest remapped(Mapped graph, const Strings& labels, std::span<const Span> 
   std::vector<Span> new_spans;
   std::vector<double> new_scores;
   new_labels.reserve(graph.node_map.size(), labels.bytes().size());
+  new_spans.reserve(graph.node_map.size());
+  new_scores.reserve(graph.edge_map.size());
   for (const NodeId node : graph.node_map) {
     new_labels.append(labels[node]);
     new_spans.push_back(spans[node]);
@@ -98,18 +100,13 @@ void ForestBuilder::add_word(std::string_view word) {
   add_edge(add_node(word, {at, at + 1}), {}, 0.0);
 }
 
-NodeId ForestBuilder::add_node(std::string_view label, Span span) {
-  labels_.append(label);
-  spans_.push_back(span);
-  return static_cast<NodeId>(spans_.size() - 1);
-}
-
-std::size_t ForestBuilder::add_edge(NodeId head, std::span<const NodeId> tails, double score) {
-  heads_.push_back(head);
-  tails_.insert(tails_.end(), tails.begin(), tails.end());
-  first_tail_.push_back(static_cast<std::uint32_t>(tails_.size()));
-  scores_.push_back(score);
-  return scores_.size() - 1;
+void ForestBuilder::clear() {
+  labels_.clear();
+  spans_.clear();
+  heads_.clear();
+  tails_.clear();
+  first_tail_.resize(1);
+  scores_.clear();
 }
 
 ParseForest ForestBuilder::finish(NodeId goal, ScoreKind kind) const {

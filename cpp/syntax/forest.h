@@ -63,13 +63,24 @@ ParseForest remapped(Mapped graph, const Strings& labels, std::span<const Span> 
 class ForestBuilder {
  public:
   void add_word(std::string_view word);  // and its edge
-  NodeId add_node(std::string_view label, Span span);
-  std::size_t add_edge(NodeId head, std::span<const NodeId> tails, double score);  // its number
+  NodeId add_node(std::string_view label, Span span) {
+    labels_.append(label);
+    spans_.push_back(span);
+    return static_cast<NodeId>(spans_.size() - 1);
+  }
+  std::size_t add_edge(NodeId head, std::span<const NodeId> tails, double score) {  // its number
+    heads_.push_back(head);
+    tails_.insert(tails_.end(), tails.begin(), tails.end());
+    first_tail_.push_back(static_cast<std::uint32_t>(tails_.size()));
+    scores_.push_back(score);
+    return scores_.size() - 1;
+  }
 
   Span span(NodeId node) const { return spans_[node]; }
   double& score(std::size_t edge) { return scores_[edge]; }
   LooseEdges edges() const { return {spans_.size(), heads_, first_tail_, tails_}; }
   ParseForest finish(NodeId goal, ScoreKind kind) const;  // kNoNode: no parse. Refuses cycles
+  void clear();                                           // keeps its memory
 
  private:
   Strings labels_;
