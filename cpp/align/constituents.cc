@@ -1,67 +1,121 @@
 #include "align/constituents.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include "graph/inside_outside.h"
+#include "syntax/forest_stages.h"
 
 namespace treeglot {
+namespace {
 
-std::vector<Span> constituents(const Tree& tree) {
-  std::vector<Span> out;
-  for (std::uint32_t node = 0; node < tree.size(); ++node) {
-    const Span span = tree.span(node);
-    if (span.end - span.begin > 1 && span.end - span.begin < tree.words()) out.push_back(span);
+constexpr std::uint32_t kNone = 0xffffffffu;
+
+// The lowest and the highest words of the other side that a constituent is linked to. The second of each are what
+// remains without the link to the first; it is the same word if several links lead there.
+struct Ends {
+  std::array<std::uint32_t, 2> low = {kNone, kNone}, high = {};
+  std::array<std::size_t, 2> at = {};  // the links to low[0] and high[0]
+  std::size_t links = 0;
+
+  void add(std::uint32_t word, std::size_t link) {
+    ++links;
+    if (word < low[0]) at[0] = link;
+    low[1] = std::min(low[1], std::max(low[0], word));
+    low[0] = std::min(low[0], word);
+    if (links == 1 || word > high[0]) at[1] = link;
+    high[1] = links == 1 ? 0 : std::max(high[1], std::min(high[0], word));
+    high[0] = std::max(high[0], word);
   }
+};
+
+// Adds to `gains`, by link, the probabilities of the constituents of one side that are mended without the link.
+void add_mended(std::span<const Link> links, std::span<const Constituent> constituents, bool target_side,
+                std::vector<double>& gains) {
+  const auto inner = [&](Link link) { return target_side ? link.target : link.source; };
+  const auto outer = [&](Link link) { return target_side ? link.source : link.target; };
+  for (const auto& [span, probability] : constituents) {
+    const auto inside = [&](Link link) { return inner(link) >= span.begin && inner(link) < span.end; };
+    Ends ends;
+    for (std::size_t k = 0; k < links.size(); ++k)
+      if (inside(links[k])) ends.add(outer(links[k]), k);
+    if (ends.links == 0) continue;
+    // Links from outside: to all that is covered, and to what remains without the lowest or the highest link.
+    std::size_t breaking = 0, above = 0, below = 0, last = 0;
+    for (std::size_t k = 0; k < links.size(); ++k) {
+      const std::uint32_t word = outer(links[k]);
+      if (inside(links[k]) || word < ends.low[0] || word > ends.high[0]) continue;
+      ++breaking;
+      above += word >= ends.low[1] ? 1 : 0;
+      below += word <= ends.high[1] ? 1 : 0;
+      last = k;
+    }
+    if (breaking == 0) continue;
+    if (breaking == 1) gains[last] += probability;
+    if (ends.links == 1) {
+      gains[ends.at[0]] += probability;
+      continue;
+    }
+    if (above == 0) gains[ends.at[0]] += probability;
+    if (below == 0) gains[ends.at[1]] += probability;
+  }
+}
+
+bool counts(Span span, std::size_t words) { return span.size() > 1 && span.size() < words; }
+
+}  // namespace
+
+std::vector<Constituent> constituents(const Tree& tree) {
+  std::vector<Constituent> out;
+  for (std::uint32_t node = 0; node < tree.size(); ++node)
+    if (counts(tree.span(node), tree.words())) out.push_back({tree.span(node)});
   // In preorder, nodes of one span follow each other.
-  out.erase(std::ranges::unique(out, [](Span a, Span b) { return a.begin == b.begin && a.end == b.end; }).begin(),
-            out.end());
+  const auto same = [](const Constituent& a, const Constituent& b) {
+    return a.span.begin == b.span.begin && a.span.end == b.span.end;
+  };
+  out.erase(std::ranges::unique(out, same).begin(), out.end());
   return out;
 }
 
-std::size_t count_broken(std::span<const Link> links, std::span<const Span> spans, bool target_side,
-                         std::size_t without) {
-  const auto inner = [&](Link link) { return target_side ? link.target : link.source; };
-  const auto outer = [&](Link link) { return target_side ? link.source : link.target; };
-  std::size_t broken = 0;
-  for (const Span span : spans) {
-    const auto inside = [&](Link link) { return inner(link) >= span.begin && inner(link) < span.end; };
-    std::uint32_t low = 0xffffffffu, high = 0;
-    for (std::size_t k = 0; k < links.size(); ++k) {
-      if (k == without || !inside(links[k])) continue;
-      low = std::min(low, outer(links[k]));
-      high = std::max(high, outer(links[k]));
-    }
-    for (std::size_t k = 0; k < links.size(); ++k) {
-      if (k == without || inside(links[k]) || outer(links[k]) < low || outer(links[k]) > high) continue;
-      ++broken;
-      break;
-    }
+std::vector<Constituent> constituents(const ParseForest& forest) {
+  constexpr double kLeast = 0.01;  // a less probable constituent changes no choice of links
+  if (!forest.parsed()) return {};
+  const Hypergraph& graph = forest.graph();
+  const std::vector<double> posterior = posteriors(graph, conditional_scores(forest));
+  // A derivation has one edge that splits each of its spans; unary edges above it have the same span.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, double> found;
+  for (auto node = static_cast<NodeId>(forest.words()); node < graph.nodes(); ++node) {
+    if (!counts(forest.span(node), forest.words())) continue;
+    for (EdgeId edge = graph.edges_begin(node); edge < graph.edges_end(node); ++edge)
+      if (graph.tails(edge).size() > 1)
+        found[{forest.span(node).begin, forest.span(node).end}] += std::exp(posterior[edge]);
   }
-  return broken;
+  std::vector<Constituent> out;
+  for (const auto& [span, probability] : found)
+    if (probability >= kLeast) out.push_back({{span.first, span.second}, std::min(probability, 1.0)});
+  return out;
 }
 
-Alignment mend(const Alignment& links, std::span<const Span> source, std::span<const Span> target, double cost,
-               const std::function<double(Link)>& probability) {
+Alignment mend(const Alignment& links, std::span<const Constituent> source, std::span<const Constituent> target,
+               double cost, const std::function<double(Link)>& probability) {
   constexpr double kSurest = 0.999999;  // so that no link is worth more than all constituents
   std::vector<Link> kept(links.links().begin(), links.links().end());
-  std::vector<double> worth;
+  std::vector<double> worth, gains;
   for (const Link link : kept) worth.push_back(-std::log(1 - std::min(probability(link), kSurest)));
-  const auto broken = [&](std::size_t without) {
-    return count_broken(kept, source, false, without) + count_broken(kept, target, true, without);
-  };
   while (!kept.empty()) {
-    const std::size_t now = broken(kept.size());
-    std::size_t best = kept.size();
-    double most = 0;
-    for (std::size_t k = 0; now > 0 && k < kept.size(); ++k) {
-      if (cost * static_cast<double>(now) - worth[k] <= most) continue;  // even if it mended all of them
-      const double gain = cost * (static_cast<double>(now) - static_cast<double>(broken(k))) - worth[k];
-      if (gain <= most) continue;
-      most = gain;
-      best = k;
-    }
-    if (best == kept.size()) break;
-    kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(best));
-    worth.erase(worth.begin() + static_cast<std::ptrdiff_t>(best));
+    gains.assign(kept.size(), 0);
+    add_mended(kept, source, false, gains);
+    add_mended(kept, target, true, gains);
+    for (std::size_t k = 0; k < kept.size(); ++k) gains[k] = cost * gains[k] - worth[k];
+    const auto best = std::ranges::max_element(gains);
+    if (*best <= 0) break;
+    const auto at = best - gains.begin();
+    kept.erase(kept.begin() + at);
+    worth.erase(worth.begin() + at);
   }
   return Alignment(std::move(kept));
 }

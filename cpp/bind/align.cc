@@ -28,6 +28,7 @@ namespace {
 
 using Sentence = std::vector<std::string_view>;
 using SentencePair = std::pair<Sentence, Sentence>;
+using Parse = std::variant<const Tree*, const ParseForest*>;
 using Watch = nb::typed<nb::callable, nb::object(nb::int_, nb::int_)>;
 
 AlignWatch to_watch(const Watch& watch) {
@@ -123,11 +124,15 @@ void bind_aligner(nb::module_& m) {
       .def(
           "mended",
           [](const Aligner& self, const std::vector<SentencePair>& pairs, const std::vector<Alignment>& links,
-             const std::vector<Tree>& source_trees, const std::vector<Tree>& target_trees, double cost,
+             const std::vector<Parse>& source_parses, const std::vector<Parse>& target_parses, double cost,
              unsigned threads) {
-            if (links.size() != pairs.size() || source_trees.size() != pairs.size() ||
-                target_trees.size() != pairs.size())
-              throw nb::value_error("expected links and trees of as many sentences as there are pairs");
+            if (links.size() != pairs.size() || source_parses.size() != pairs.size() ||
+                target_parses.size() != pairs.size())
+              throw nb::value_error("expected links and parses of as many sentences as there are pairs");
+            for (const auto* parses : {&source_parses, &target_parses})
+              for (const Parse& parse : *parses)
+                if (std::visit([](const auto* given) { return given == nullptr; }, parse))
+                  throw nb::type_error("a parse is None; expected a tree or a forest");
             const nb::gil_scoped_release release;
             std::vector<Alignment> out;
             ordered_map(
@@ -136,8 +141,9 @@ void bind_aligner(nb::module_& m) {
                   const auto& [source, target] = pairs[p];
                   links[p].check(source.size(), target.size());
                   const PairPosteriors found = self.posteriors(source, target);
-                  return mend(links[p], constituents(source_trees[p]), constituents(target_trees[p]), cost,
-                              [&](Link link) {
+                  const auto found_in = [](const auto* parse) { return constituents(*parse); };
+                  return mend(links[p], std::visit(found_in, source_parses[p]), std::visit(found_in, target_parses[p]),
+                              cost, [&](Link link) {
                                 const std::size_t at = link.source * target.size() + link.target;
                                 return 0.5 * (found.forward[at] + found.backward[at]);
                               });
@@ -145,7 +151,7 @@ void bind_aligner(nb::module_& m) {
                 [&](std::size_t, Alignment made) { out.push_back(std::move(made)); });
             return out;
           },
-          "pairs"_a, "links"_a, "source_trees"_a, "target_trees"_a, "cost"_a, "threads"_a,
+          "pairs"_a, "links"_a, "source_parses"_a, "target_parses"_a, "cost"_a, "threads"_a,
           "The links of each pair without doubtful ones that break constituents.")
       .def(
           "known",
@@ -300,6 +306,15 @@ void bind_align(nb::module_& m) {
   bind_sentences(m);
   bind_pairs(m);
   bind_aligner(m);
+  m.def(
+      "constituents",
+      [](const ParseForest& forest) {
+        std::vector<std::tuple<std::uint32_t, std::uint32_t, double>> out;
+        for (const auto& [span, probability] : without_gil([&] { return constituents(forest); }))
+          out.emplace_back(span.begin, span.end, probability);
+        return out;
+      },
+      "forest"_a, "The spans of a forest's constituents of several words, and how probable each is.");
   m.def("cognate_similarity", &cognate_similarity, "source"_a, "target"_a, "How alike two words are, from 0 to 1.");
   m.def("sampler_rounds", &sampler_rounds, "pairs"_a, "The rounds that a sampler makes over so many pairs.");
   m.def(

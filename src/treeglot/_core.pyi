@@ -1713,7 +1713,7 @@ class Aligner:
     def scores(self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """How well each pair's sides predict each other, in nats a word."""
 
-    def mended(self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], links: Sequence[Alignment], source_trees: Sequence[Tree], target_trees: Sequence[Tree], cost: float, threads: int) -> list[Alignment]:
+    def mended(self, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], links: Sequence[Alignment], source_parses: Sequence[Tree | ParseForest], target_parses: Sequence[Tree | ParseForest], cost: float, threads: int) -> list[Alignment]:
         """The links of each pair without doubtful ones that break constituents."""
 
     def known(self, words: Sequence[str]) -> tuple[int, int]:
@@ -1760,6 +1760,11 @@ class Aligner:
         """
         The word pairs of so many source words: source, target, p(target | source), p(source | target).
         """
+
+def constituents(forest: ParseForest) -> list[tuple[int, int, float]]:
+    """
+    The spans of a forest's constituents of several words, and how probable each is.
+    """
 
 def cognate_similarity(source: str, target: str) -> float:
     """How alike two words are, from 0 to 1."""

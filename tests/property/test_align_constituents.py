@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import math
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
+from enumeration import derivations
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from syntax_strategies import forests, mild_scores
 
-from treeglot import Tree, sample
+from treeglot import ParseForest, Tree, _core, sample
 from treeglot.align import Aligner, score_alignments
 from treeglot.base.errors import UsageError
 from treeglot.cli import main
 from treeglot.syntax import Alignment
+from treeglot.syntax.formats import read_forests
 
 PAIRS = sample.read_pairs(200)
 TEXT = [(pair.source_tree.words, pair.target_tree.words) for pair in PAIRS]
@@ -69,6 +74,55 @@ def test_mending(number: int, cost: float, source: bool, target: bool, data: st.
     given_trees = [[tree] if tree.size else None for tree in trees]
     (found,) = trained().mend([text], [Alignment(links)], *given_trees, cost=cost)
     assert list(found) == mended(links, trees, worth, cost)
+    sure = [[ParseForest.from_tree(tree)] if tree.size else None for tree in trees]
+    assert [found] == list(trained().mend([text], [Alignment(links)], *sure, cost=cost))
+
+
+@settings(max_examples=100)
+@given(forests(scores=mild_scores, max_trees=30))
+def test_constituents_of_forests(forest: ParseForest) -> None:
+    conditional, words = forest.conditional(), len(forest.words)
+    found = dict.fromkeys(product(range(words + 1), repeat=2), 0.0)
+    shares = {
+        d: math.exp(sum(conditional.scores[edge] for edge in d)) for d in derivations(forest.graph, forest.graph.goal)
+    }
+    for derivation, share in shares.items():
+        for span in {forest.span(int(forest.graph.heads[edge])) for edge in derivation}:
+            found[span] += share / sum(shares.values())
+    given = {(begin, end): probability for begin, end, probability in _core.constituents(forest)}
+    for (begin, end), probability in found.items():
+        inner = 1 < end - begin < words
+        if not inner or probability < 0.00999:
+            assert (begin, end) not in given
+        elif probability > 0.01001:
+            assert given[begin, end] == pytest.approx(probability)
+
+
+HALF = {
+    "words": ["a", "b", "c"],
+    "scores": "conditional",
+    "goal": 5,
+    "nodes": [
+        {"label": "L", "span": [0, 2], "edges": [[0, 0, 1]]},
+        {"label": "R", "span": [1, 3], "edges": [[0, 1, 2]]},
+        {"label": "S", "span": [0, 3], "edges": [[math.log(0.5), 3, 2], [math.log(0.5), 0, 4]]},
+    ],
+}
+
+
+def test_a_constituent_of_a_forest_counts_by_its_probability(tmp_path: Path) -> None:
+    (tmp_path / "half.jsonl").write_text(json.dumps(HALF) + "\n")
+    (forest,) = read_forests(tmp_path / "half.jsonl")
+    assert sorted(_core.constituents(forest)) == [(0, 2, pytest.approx(0.5)), (1, 3, pytest.approx(0.5))]
+    text, links = (forest.words, ["x", "y", "z"]), Alignment.parse("0-0 1-2 2-1")  # c is inside what [a b] covers
+    forward, backward = trained().posteriors(*text)
+    worth = {link: -math.log(1 - 0.5 * float(forward[link] + backward[link])) for link in links}
+    cheapest = min(worth.values())
+    assert cheapest > 0
+    tree = Tree.parse("(S (L (A a) (B b)) (C c))")
+    for cost, kept in ((0.9 * cheapest, [3, 3]), (1.5 * cheapest, [2, 3]), (2.5 * cheapest, [2, 2])):
+        found = [list(trained().mend([text], [links], [parse], cost=cost)) for parse in (tree, forest)]
+        assert [len(one) for (one,) in found] == kept
 
 
 def test_trees_help_on_the_sample() -> None:
@@ -78,7 +132,7 @@ def test_trees_help_on_the_sample() -> None:
     better = list(trained().mend(TEXT, links, *sides, threads=2))
     assert score_alignments(better, gold).aer < score_alignments(links, gold).aer
     assert list(trained().mend([([], ["a"])], [Alignment()], [Tree()])) == [Alignment()]
-    with pytest.raises(UsageError, match=r"a tree has \d+ words; expected 1, as its sentence has: a"):
+    with pytest.raises(UsageError, match=r"a parse has \d+ words; expected 1, as its sentence has: a"):
         list(trained().mend([(["a"], ["b"])], [Alignment()], [sides[0][0]]))
     nothing: Any = [None]
     for links, trees in ((nothing, [Tree()]), ([Alignment()], nothing)):

@@ -14,7 +14,7 @@ from treeglot.align.symmetrize import SYMMETRIZATIONS
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, batches, read_json, write_binary
 from treeglot.base.options import resolved, unknown
-from treeglot.syntax import Alignment, Tree
+from treeglot.syntax import Alignment, ParseForest, Tree
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,8 +121,8 @@ class Aligner:
         self,
         pairs: Iterable[Pair],
         links: Iterable[Alignment],
-        source_trees: Iterable[Tree] | None = None,
-        target_trees: Iterable[Tree] | None = None,
+        source_parses: Iterable[Tree | ParseForest] | None = None,
+        target_parses: Iterable[Tree | ParseForest] | None = None,
         *,
         cost: float = 1.0,
         threads: int = 1,
@@ -131,18 +131,19 @@ class Aligner:
 
         A constituent is broken if the words that it is linked to, and those between them, have links from outside it.
         Links are left out one by one, as long as `cost` nats for each constituent that this mends are more than
-        -log(1 - p) of the link, p being the mean of its posteriors in the two directions. An empty tree has none.
+        -log(1 - p) of the link, p being the mean of its posteriors in the two directions. A constituent of a forest
+        counts by its probability. An empty tree has none.
         """
-        given = [trees for trees in (source_trees, target_trees) if trees is not None]
-        sides = [side for side, trees in enumerate((source_trees, target_trees)) if trees is not None]
+        given = [parses for parses in (source_parses, target_parses) if parses is not None]
+        sides = [side for side, parses in enumerate((source_parses, target_parses)) if parses is not None]
         for batch in batches(zip(pairs, links, *given, strict=True), BATCH):
             used = [row for row in batch if alignable(*row[0])]
-            trees = [[Tree()] * len(used), [Tree()] * len(used)]
+            parses: list[list[Tree | ParseForest]] = [[Tree()] * len(used), [Tree()] * len(used)]
             for k, side in enumerate(sides):
-                trees[side] = [_fitting(row[2 + k], row[0][side]) for row in used]
+                parses[side] = [_fitting(row[2 + k], row[0][side]) for row in used]
             text = [(list(source), list(target)) for (source, target), *_ in used]
             old = [row[1] for row in used]
-            mended = iter(self.core.mended(text, old, trees[0], trees[1], cost, threads) if used else ())
+            mended = iter(self.core.mended(text, old, parses[0], parses[1], cost, threads) if used else ())
             for row in batch:
                 yield next(mended) if alignable(*row[0]) else row[1]
 
@@ -208,11 +209,12 @@ def alignable(source: Sequence[str], target: Sequence[str]) -> bool:
     return 0 < len(source) <= LONGEST and 0 < len(target) <= LONGEST
 
 
-def _fitting(tree: Tree, words: Sequence[str]) -> Tree:
-    if tree.size and len(tree.words) != len(words):
-        problem = f"a tree has {len(tree.words)} words; expected {len(words)}, as its sentence has"
+def _fitting(parse: Tree | ParseForest, words: Sequence[str]) -> Tree | ParseForest:
+    failed = not parse.parsed if isinstance(parse, ParseForest) else not parse.size
+    if not failed and len(parse.words) != len(words):
+        problem = f"a parse has {len(parse.words)} words; expected {len(words)}, as its sentence has"
         raise UsageError(f"{problem}: {' '.join(words)}")
-    return tree
+    return parse
 
 
 def _fill(corpus: _core.SentencePairs, pairs: Iterable[Pair]) -> _core.SentencePairs:

@@ -16,7 +16,7 @@ from treeglot.cli.parameters import FILE, FOLDER, set_values
 
 if TYPE_CHECKING:
     from treeglot.align import Aligner
-    from treeglot.syntax import Alignment, Tree
+    from treeglot.syntax import Alignment, ParseForest, Tree
 
 
 def align(
@@ -60,7 +60,9 @@ def align(
             help="Trees or forests of the source sentences: leave out doubtful links that break constituents."
         ),
     ] = None,
-    target_trees: Annotated[Path | None, typer.Option(help="Trees of the target sentences, likewise.")] = None,
+    target_trees: Annotated[
+        Path | None, typer.Option(help="Trees or forests of the target sentences, likewise.")
+    ] = None,
     constituent_cost: Annotated[
         float, typer.Option(min=0, help="With trees: what a broken constituent costs, in nats.")
     ] = 1.0,
@@ -90,8 +92,8 @@ def align(
         else:
             links = aligner.align_all(pairs, symmetrization, threads=threads)
             if source_trees is not None or target_trees is not None:
-                trees = [_trees(path, text) for path, text in ((source_trees, source), (target_trees, target))]
-                links = aligner.mend(pairs, links, *trees, cost=constituent_cost, threads=threads)
+                parses = [_parses(path, text) for path, text in ((source_trees, source), (target_trees, target))]
+                links = aligner.mend(pairs, links, *parses, cost=constituent_cost, threads=threads)
         found = list(links) if gold is not None else []
         write(out, found or links, "pharaoh")
     for problem in pairs.problems():
@@ -200,20 +202,20 @@ def _write_posteriors(aligner: Aligner, pairs: PairFiles, path: Path, threads: i
             stream.write((" ".join(told) + "\n").encode())
 
 
-def _trees(path: Path | None, text: Path) -> Iterator[Tree] | None:
-    """The trees of a file, or the best ones of its forests; it must have as many as the text has lines."""
+def _parses(path: Path | None, text: Path) -> Iterator[Tree | ParseForest] | None:
+    """The trees or forests of a file, which must have as many as the text has lines."""
     from treeglot.syntax import ParseForest, Tree
     from treeglot.syntax.formats import read_parallel
 
     if path is None:
         return None
 
-    def each(path: Path) -> Iterator[Tree]:
-        for number, (_, value) in enumerate(read_parallel((text, "text"), path), start=1):
-            tree = value.viterbi() if isinstance(value, ParseForest) else value
-            if not isinstance(tree, Tree):
-                raise FormatError(str(path), number, f"is of the type {type(tree).__name__}; expected trees or forests")
-            yield tree
+    def each(path: Path) -> Iterator[Tree | ParseForest]:
+        for number, (_, parse) in enumerate(read_parallel((text, "text"), path), start=1):
+            if not isinstance(parse, Tree | ParseForest):
+                problem = f"is of the type {type(parse).__name__}; expected trees or forests"
+                raise FormatError(str(path), number, problem)
+            yield parse
 
     return each(path)
 
