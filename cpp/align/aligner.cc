@@ -102,21 +102,22 @@ void Aligner::open_direction(const std::string& name, bool backwards) {
   out.fertilities = part("fertilities", given * kFertilities);
   if (!backwards) check();
   const AlignPriors& priors = settings_->priors;
-  out.smoothing = priors.lexical * static_cast<float>(words);
+  // An aligner of no text still has a word to come: probabilities stay finite. Sums are doubles, since a float would
+  // no longer grow by small counts.
+  const auto vocabulary = static_cast<float>(std::max<std::size_t>(words, 1));
+  out.smoothing = priors.lexical * vocabulary;
   out.null_total =
-      std::accumulate(out.null.begin(), out.null.end(), 0.0f) + priors.null_lexical * static_cast<float>(words);
+      static_cast<float>(std::accumulate(out.null.begin(), out.null.end(), 0.0)) + priors.null_lexical * vocabulary;
   std::array<float, kJumps> jumps;
   float all = 0;
   for (std::size_t k = 0; k < kJumps; ++k) all += jumps[k] = out.jumps[k] + priors.of_jump(k);
   for (float& jump : jumps) jump /= all;
   out.table = JumpTable(kLongest);
   out.table.set(jumps);
-  float total = 0;
-  for (std::size_t k = 0; k < out.fertilities.size(); ++k) {
-    out.unknown[k % kFertilities] += out.fertilities[k];
-    total += out.fertilities[k];
-  }
-  for (float& x : out.unknown) x = total > 0 ? x / total : 0;
+  std::array<double, kFertilities> sums = {};
+  for (std::size_t k = 0; k < out.fertilities.size(); ++k) sums[k % kFertilities] += out.fertilities[k];
+  const auto total = static_cast<float>(std::accumulate(sums.begin(), sums.end(), 0.0));
+  for (std::size_t k = 0; k < kFertilities; ++k) out.unknown[k] = total > 0 ? static_cast<float>(sums[k]) / total : 0;
 }
 
 void Aligner::check_settings() const {
@@ -124,7 +125,7 @@ void Aligner::check_settings() const {
   const auto fits = [](float prior) { return prior > 0 && prior < kMostLinks; };
   constexpr std::uint32_t kMostRounds = 100000;
   if (!fits(priors.lexical) || !fits(priors.null_lexical) || !fits(priors.jump) || !fits(priors.fertility) ||
-      !(priors.null > 0 && priors.null < 1) || !(settings_->discount >= 0 && settings_->discount < kMostLinks) ||
+      !(priors.null >= 0 && priors.null < 1) || !(settings_->discount >= 0 && settings_->discount < kMostLinks) ||
       settings_->level < AlignLevel::words || settings_->level > AlignLevel::fertilities ||
       settings_->rounds > kMostRounds)
     sections_.fail("is damaged: its settings make no sense");

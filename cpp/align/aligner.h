@@ -1,8 +1,8 @@
 // A trained aligner of both directions, in memory or mapped: it aligns and scores any sentence pair.
 //
 // The sections of its file: settings; source.* and target.* with the words; source.tokens and target.tokens with their
-// frequencies; rows, targets: the word pairs of each source word, by target word; forward.* and backward.* with the
-// counts of a direction, which are those of DirectionCounts, and with what of the links are priors.
+// frequencies; rows, targets: the word pairs of each source word, by target word; forward.* and backward.*: the
+// DirectionCounts of each direction, and in .priors the part of its links that priors gave.
 #pragma once
 
 #include <array>
@@ -84,7 +84,7 @@ class Aligner {
   float backward(Symbol target, std::size_t place) const;
 
   std::span<const Symbol> targets_of(Symbol source) const;
-  float prior(bool backwards, Symbol source, Symbol target) const;  // what of the pair's count is a prior
+  float prior(bool backwards, Symbol source, Symbol target) const;  // the part of the pair's links that a prior gave
   std::array<float, 2> probabilities(std::string_view source, std::string_view target) const;  // in both directions
 
   // To update it with more pairs: an empty corpus whose words begin with this aligner's, and its counts by the numbers
@@ -106,9 +106,9 @@ class Aligner {
   };
   struct Direction {
     std::span<const float> links, priors, given, null, jumps, fertilities;
-    float smoothing = 0, null_total = 0;  // what totals are raised by; of words without link
+    float smoothing = 0, null_total = 0;  // added to the links of a given word; all words without a link
     JumpTable table{0};
-    std::array<float, kFertilities> unknown = {};  // fertilities of words that are not known
+    std::array<float, kFertilities> unknown = {};  // fertilities of unknown words
   };
   // A sentence pair by numbers.
   struct Pair {

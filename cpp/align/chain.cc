@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <stdexcept>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -79,7 +80,24 @@ Chain::Chain(const Cells& cells, bool backwards, const AlignPriors& priors, cons
   share_.resize(longest);
   weight_.resize(longest);
   sum_.resize(longest);
+  check_counts();
   recount();
+}
+
+void Chain::check_counts() const {
+  const SentencePairs& pairs = cells_.pairs();
+  std::vector<std::uint64_t> tokens(null_.size());
+  for (std::size_t p = 0; p < pairs.size(); ++p)
+    for (const Symbol word : cells_.pair(p, backwards_).words) ++tokens[word];
+  double most = 0, known = 0;
+  for (const std::uint64_t count : tokens) most = std::max(most, static_cast<double>(count));
+  if (before_ != nullptr)
+    for (const auto* counts : {&before_->pairs, &before_->null})
+      for (const float count : *counts) known = std::max(known, static_cast<double>(count));
+  if (most + known > kMostLinks)
+    throw std::length_error("a word occurs " + std::to_string(std::llround(most)) + " times, and a word pair has " +
+                            std::to_string(std::llround(known)) + " links already; expected at most " +
+                            std::to_string(kMostLinks) + " in all");
 }
 
 void Chain::set_jumps(Random& random) {
@@ -236,11 +254,11 @@ void Chain::count(const DirectedPair& pair, const std::uint16_t* links) {
 }
 
 void Chain::recount() {
-  const auto start = [&](std::vector<float> DirectionCounts::* counts, std::vector<std::uint32_t>& to) {
+  const auto start = [&]<class Count>(std::vector<float> DirectionCounts::* counts, std::vector<Count>& to) {
     std::ranges::fill(to, 0);
     if (before_ == nullptr) return;
     std::ranges::transform(before_->*counts, to.begin(),
-                           [](float x) { return static_cast<std::uint32_t>(std::lround(x * kUnit)); });
+                           [](float x) { return static_cast<Count>(std::llround(x * kUnit)); });
   };
   start(&DirectionCounts::pairs, pairs_);
   start(&DirectionCounts::given, given_);
@@ -317,7 +335,7 @@ bool Chain::load(const std::string& path, std::uint64_t key) {
 }
 
 void Chain::keep() {
-  const auto add = [](const std::vector<std::uint32_t>& counts, float unit, std::vector<float>& sums) {
+  const auto add = [](const auto& counts, float unit, std::vector<float>& sums) {
     for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += static_cast<float>(counts[k]) / unit;
   };
   add(pairs_, kUnit, sums_.pairs);

@@ -27,15 +27,17 @@ class Chain {
   std::uint32_t kept() const { return kept_; }
   const DirectionCounts& sums() const { return sums_; }
 
-  // To go on with later. The counts follow from the links.
+  // The state to resume from. The counts follow from the links.
   void save(const std::string& path, std::uint64_t key) const;
   bool load(const std::string& path, std::uint64_t key);  // false if the file is another chain's or damaged
 
  private:
-  // Counts are kept in parts of 1 / kUnit, since those of a model that is updated are no integers. They are exact, so
-  // that the state follows from the links alone.
+  // Counts are multiples of 1 / kUnit, since those of a model that is updated are not integers. They are exact, so that
+  // the state follows from the links alone.
   static constexpr std::uint32_t kUnit = 64;
+  static constexpr std::uint32_t kMostLinks = 0x7fffffffu / kUnit;  // of a word pair, and of a word to none
 
+  void check_counts() const;  // refuses a text with more links of a word pair than there can be
   void set_jumps(Random& random);
   void set_fertilities(Random& random);
   void prefetch(const DirectedPair& pair) const;
@@ -44,7 +46,9 @@ class Chain {
   void count(const DirectedPair& pair, const std::uint16_t* links);
   bool fit(std::span<const std::uint16_t> links) const;
   void recount();  // all counts from the links
-  float inverse(Symbol given) const { return 1.0f / (static_cast<float>(given_[given]) + smoothing_); }
+  float inverse(Symbol given) const {
+    return 1.0f / (static_cast<float>(static_cast<std::int64_t>(given_[given])) + smoothing_);
+  }
 
   const Cells& cells_;
   bool backwards_;
@@ -55,7 +59,8 @@ class Chain {
   std::uint32_t rounds_ = 0, kept_ = 0;
 
   std::vector<std::uint16_t> links_;  // of each word: the position of its given word + 1, 0 for none
-  std::vector<std::uint32_t> pairs_, given_, null_;
+  std::vector<std::uint32_t> pairs_, null_;
+  std::vector<std::uint64_t> given_;
   std::uint64_t nulls_ = 0;
   std::vector<std::uint32_t> jump_counts_, fertility_counts_;
   JumpTable jumps_;
@@ -63,7 +68,7 @@ class Chain {
   DirectionCounts sums_;
 
   // Of the current sentence.
-  std::vector<std::uint8_t> fertility_;
+  std::vector<std::uint16_t> fertility_;
   std::vector<std::uint16_t> same_;  // the next position with the same given word, in a ring
   std::vector<std::uint16_t> last_;  // the last position of each given word so far
   std::vector<float> share_, weight_, sum_;

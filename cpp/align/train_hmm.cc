@@ -42,11 +42,9 @@ class HmmTraining {
   }
 
   void iterate(bool hmm, const std::atomic<bool>& stop) {
-    counts_ = {std::vector<float>(factors_.pairs.size()),
-               std::vector<float>(factors_.given.size()),
-               std::vector<float>(words_),
-               {},
-               {}};
+    pair_counts_.assign(factors_.pairs.size(), 0.0f);
+    given_counts_.assign(factors_.given.size(), 0.0);
+    null_counts_.assign(words_, 0.0);
     jump_counts_.assign(kJumps, 0.0);
     for (std::size_t p = 0; p < cells_.pairs().size(); ++p) {
       if (p % 256 == 0 && stop) return;
@@ -86,11 +84,11 @@ class HmmTraining {
       float none = 1.0f;
       for (std::size_t i = 0; i < pair.given.size(); ++i) {
         const float posterior = posteriors_.link(i, j);
-        counts_.pairs[pair.column(j)[i * pair.given_step]] += posterior;
-        counts_.given[pair.given[i]] += posterior;
+        pair_counts_[pair.column(j)[i * pair.given_step]] += posterior;
+        given_counts_[pair.given[i]] += posterior;
         none -= posterior;
       }
-      counts_.null[pair.words[j]] += std::max(none, 0.0f);
+      null_counts_[pair.words[j]] += std::max(none, 0.0f);
     }
   }
 
@@ -100,12 +98,12 @@ class HmmTraining {
       return static_cast<float>(options_.variational ? exp_digamma(count) : count);
     };
     double nulls = 0.0;
-    for (const float count : counts_.null) nulls += count;
+    for (const double count : null_counts_) nulls += count;
     const float null_total = std::max(factor(nulls + all), kLeastFactor);
-    for (std::size_t k = 0; k < counts_.pairs.size(); ++k) factors_.pairs[k] = factor(counts_.pairs[k] + prior);
-    for (std::size_t k = 0; k < counts_.given.size(); ++k)
-      factors_.given[k] = std::max(factor(counts_.given[k] + all), kLeastFactor);
-    for (std::size_t k = 0; k < words_; ++k) factors_.null[k] = factor(counts_.null[k] + prior) / null_total;
+    for (std::size_t k = 0; k < pair_counts_.size(); ++k) factors_.pairs[k] = factor(pair_counts_[k] + prior);
+    for (std::size_t k = 0; k < given_counts_.size(); ++k)
+      factors_.given[k] = std::max(factor(given_counts_[k] + all), kLeastFactor);
+    for (std::size_t k = 0; k < words_; ++k) factors_.null[k] = factor(null_counts_[k] + prior) / null_total;
     std::array<float, kJumps> p;
     double total = 0.0;
     for (const double count : jump_counts_) total += count + kJumpPrior;
@@ -122,8 +120,11 @@ class HmmTraining {
   bool backwards_;
   HmmOptions options_;
   std::size_t words_ = 0;
-  DirectionCounts factors_, counts_;
-  std::vector<double> jump_counts_;
+  DirectionCounts factors_;
+  // Expected counts of the iteration. A frequent word's sum needs a double: a float no longer grows by small
+  // posteriors.
+  std::vector<float> pair_counts_;
+  std::vector<double> given_counts_, null_counts_, jump_counts_;
   JumpTable jumps_;
   PairFactors pair_;
   LinkPosteriors posteriors_;

@@ -27,7 +27,7 @@ struct Schedule {
   AlignLevel at(unsigned round) const {
     return round < lower() ? static_cast<AlignLevel>(1 + round / kLowerRounds) : level;
   }
-  // The last rounds are kept. Averages over more are smoother, and links of rare words are lost in them.
+  // The last round is kept. Averages over more rounds are smoother, but lose links of rare words.
   bool keeps(unsigned round) const { return round + 1 == total(); }
 };
 
@@ -62,15 +62,16 @@ void add(const DirectionCounts& from, float share, DirectionCounts& to) {
   part(&DirectionCounts::fertilities);
 }
 
-// An aligner of the words' first letters, by a short run.
-Aligner train_stems(const SentencePairs& pairs, const SamplerOptions& options, unsigned threads) {
+// An aligner of the words' first letters, by a short run. `watch` may stop it.
+Aligner train_stems(const SentencePairs& pairs, const SamplerOptions& options, unsigned threads,
+                    const AlignWatch& watch) {
   SamplerOptions short_run;
   short_run.seed = options.seed;
   short_run.chains = 1;
   short_run.rounds = 8;
   short_run.level = static_cast<int>(AlignLevel::jumps);
   return train_sampler(stemmed(pairs, options.priors.stem_letters), nullptr, {}, short_run, threads, "",
-                       [](std::uint64_t, std::uint64_t) {});
+                       [&](std::uint64_t, std::uint64_t) { watch(0, 1); });
 }
 
 // Adds priors to the counts that chains start from. Those that an updated aligner had are in its counts already.
@@ -115,7 +116,7 @@ Aligner train_sampler(const SentencePairs& pairs, const Aligner* before, const s
                       const AlignWatch& watch) {
   options.check();
   std::optional<Aligner> stems;
-  if (options.priors.stems > 0) stems.emplace(train_stems(pairs, options, threads));
+  if (options.priors.stems > 0) stems.emplace(train_stems(pairs, options, threads, watch));
   const Aligner* const by_stems = stems ? &*stems : nullptr;
   const Cells cells = make_cells(pairs, before, lexicon, options.priors, by_stems);
   // What the chains start from: the counts of an aligner that is updated, and priors.

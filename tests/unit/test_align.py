@@ -128,6 +128,7 @@ def test_an_update_learns_new_words_and_forgets_none(aligner: Aligner) -> None:
     new = [(["新词", "约翰"], ["newword", "John"]), (["新词"], ["newword"])] * 5
     updated = aligner.update(new, threads=2)
     assert updated.facts["pairs"] == 310
+    assert aligner.update([*new, ([], ["a"])]).facts["empty"] == aligner.facts["empty"] + 1
     assert str(updated.align(["新词", "约翰"], ["John", "newword"])) == "0-1 1-0"
     old = {row[:2] for row in aligner.lexicon()}
     assert old <= {row[:2] for row in updated.lexicon()}
@@ -186,6 +187,20 @@ def test_sentences_that_cannot_be_aligned_have_no_links() -> None:
     assert align_corpus([], []) == []
     facts = Aligner.train([([], ["b"]), (long, ["b"]), (["a"], ["b"])]).facts
     assert (facts["pairs"], facts["empty"], facts["long"]) == (3, 1, 1)
+
+
+@pytest.mark.parametrize("method", BUILT_IN)
+def test_an_aligner_of_no_text_knows_nothing(method: str, tmp_path: Path) -> None:
+    made = Aligner.train([([], ["a"])], method)
+    made.save(tmp_path)
+    for aligner in (made, Aligner.load(tmp_path)):
+        assert all((p > 0).all() and (p < 1).all() for p in aligner.posteriors(["a", "b"], ["c"]))
+        assert aligner.score(["a"], ["b"]) == pytest.approx(0, abs=1e-6)
+
+
+def test_an_aligner_without_null_is_loaded(tmp_path: Path) -> None:
+    Aligner.train([(["a"], ["b"])] * 3, "hmm", options={"null": 0.0}).save(tmp_path)
+    assert str(Aligner.load(tmp_path).align(["a"], ["b"])) == "0-0"
 
 
 def test_bad_usage() -> None:

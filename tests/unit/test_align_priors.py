@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,28 @@ def test_stems_tell_of_forms_that_occur_once() -> None:
     clear = [(["singt"], ["sings"]), (["lacht"], ["laughs"])] * 6
     odd = (["singen", "lachen"], ["laughing", "singing"])
     assert str(linked([*clear, odd], stems=5.0).align(*odd)) == "0-1 1-0"
+
+
+def test_stems_can_be_interrupted() -> None:
+    told: list[tuple[int, int]] = []
+
+    def stop(done: int, of: int) -> None:
+        told.append((done, of))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Aligner.train(SAME, options={"stems": 1.0}, report=stop)
+    assert told == [(0, 1)]
+
+
+def test_more_links_than_can_be_counted_are_refused(tmp_path: Path) -> None:
+    pairs = [(["a"], ["x"])] * 13
+    Aligner.train(pairs).save(tmp_path)
+    file = str(tmp_path / "aligner.bin")
+    content = _core.read_sections(file, "aligner", 1)
+    _core.write_sections(file, "aligner", 1, content | {"forward.links": struct.pack("<f", 2.0**27)})
+    with pytest.raises(ValueError, match="a word pair has 134217728 links already; expected at most 33554431 in all"):
+        Aligner.load(tmp_path).update(pairs)
 
 
 def test_a_recipe_finds_its_lexicon(tmp_path: Path) -> None:

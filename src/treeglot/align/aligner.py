@@ -201,7 +201,8 @@ class Aligner:
         train = ALIGNERS.make(self.facts["method"], {**self.facts["options"], "lexicon": ""})
         assert not isinstance(train, Eflomal)
         core = train(corpus, threads, "", report, self.core)
-        return Aligner(core, self.facts | {"pairs": self.facts["pairs"] + len(corpus)})
+        seen = {"pairs": len(corpus), "empty": corpus.empty, "long": corpus.long}
+        return Aligner(core, self.facts | {name: self.facts[name] + count for name, count in seen.items()})
 
 
 def alignable(source: Sequence[str], target: Sequence[str]) -> bool:
