@@ -1,5 +1,6 @@
 """Adapters to the parsers of other packages: UDPipe with a model trained here, the others (large) against stand-ins."""
 
+import os
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -276,3 +277,27 @@ def test_udpipe_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
     (tmp_path / "not.udpipe").write_bytes(b"no model")
     with pytest.raises(UsageError, match=r"not\.udpipe is not a model of UDPipe, or cannot be read"):
         open_parser("udpipe", str(tmp_path / "not.udpipe"))
+
+
+@pytest.mark.parametrize("before", [None, "0"])
+@pytest.mark.parametrize("name", ["supar", "benepar"])
+def test_pytorch_reads_whole_objects(name: str, before: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Since 2.6 it refuses the files of these packages unless it is told to read them; afterwards all is as before."""
+    variable = "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"
+    monkeypatch.delenv(variable, raising=False)
+    if before is not None:
+        monkeypatch.setenv(variable, before)
+
+    def load(model: str) -> str:
+        assert os.environ[variable] == "1"
+        if model == "bad":
+            raise ValueError(model)
+        return model
+
+    parser = SimpleNamespace(load=load) if name == "supar" else load
+    monkeypatch.setitem(sys.modules, name, SimpleNamespace(Parser=parser))  # type: ignore[arg-type]
+    assert open_parser(name, "good").model == "good"  # type: ignore[attr-defined]
+    assert os.environ.get(variable) == before
+    with pytest.raises(UsageError, match="bad"):
+        open_parser(name, "bad")
+    assert os.environ.get(variable) == before

@@ -16,8 +16,10 @@ treeglot.base.errors.UsageError: unknown parser 'malt'; known: benepar, spacy, s
 from __future__ import annotations
 
 import importlib
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
@@ -233,13 +235,42 @@ def _stanza(model: str) -> StanzaParser:
     return parser
 
 
+@contextmanager
+def _whole_pickles() -> Iterator[None]:
+    """Let PyTorch read files with objects, as it did before 2.6; SuPar and benepar have no others."""
+    name = "TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD"
+    before = os.environ.get(name)
+    os.environ[name] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[name]
+        else:
+            os.environ[name] = before
+
+
+def _benepar(model: str) -> BeneparParser:
+    """By the name that benepar knows, such as `benepar_en3`, or a file; benepar must have it already."""
+    benepar = _require("benepar", "benepar")
+    with _whole_pickles():
+        parser: BeneparParser = BeneparParser.load(benepar.Parser, model, "benepar")
+    return parser
+
+
+def _supar(model: str) -> SuparParser:
+    """By the name that SuPar knows, such as `biaffine-dep-en`, or a file."""
+    supar = _require("supar", "supar")
+    with _whole_pickles():
+        parser: SuparParser = SuparParser.load(supar.Parser.load, model, "supar")
+    return parser
+
+
 ADAPTERS: dict[str, Callable[[str], Parser[Dependency | Tree]]] = {
-    # By the name that benepar knows, such as `benepar_en3`, or a file; benepar must have it already.
-    "benepar": lambda model: BeneparParser.load(_require("benepar", "benepar").Parser, model, "benepar"),
+    "benepar": _benepar,
     "spacy": _spacy,
     "stanza": _stanza,
-    # By the name that SuPar knows, such as `biaffine-dep-en`, or a file.
-    "supar": lambda model: SuparParser.load(_require("supar", "supar").Parser.load, model, "supar"),
+    "supar": _supar,
     "udpipe": _udpipe,
 }
 """By name: from a model, its file or name as the package knows it, to a parser."""
