@@ -28,6 +28,7 @@ from treeglot.parse import ParsingOptions
 from treeglot.parse.train import ParserTraining
 from treeglot.rules.sql import ScoreOptions
 from treeglot.syntax import heads
+from treeglot.syntax.formats import read_alignments
 from treeglot.tune import METHODS
 from treeglot.tune.mert import Mert
 
@@ -264,6 +265,9 @@ TREES = "options = { search = { pop_limit = 20 } }\ntune"  # of the second syste
         ("[lm]", "[align]\nmethod = 'hmmm'\n[lm]", 17, "align: unknown aligner 'hmmm'; did you mean 'hmm'?"),
         ("[lm]", "[align]\noptions = { null = 2 }\n[lm]", 17, "align: null is 2.0; expected above 0 and below 1"),
         ("[lm]", "[align]\noptions = { rounds = -1 }\n[lm]", 17, "align: rounds is -1; expected 0 to 100,000"),
+        ("[dev]", "alignments = 'a.align'\n[align]\nconstituent_cost = 1\n[dev]", 10,
+         "align: constituent_cost is 1.0; expected links that an aligner here makes, and trees or forests of the"),
+        ("[dev]", "posteriors = 'a.posteriors'\n[dev]", 8, "[corpus] has posteriors and no alignments; expected both"),
         ("[lm]", "[parser]\ntrees = 'x.tree'\ncycles = -1\n[lm]", 18, "parser: cycles is -1; expected 0 to 6"),
         ("[lm]", "[parser]\ntrees = 'x.tree'\nprune = -1\n[lm]", 18, "parser: prune is -1.0; expected at least 0"),
         ("[lm]", "[parser]\ntrees = 'x.align'\n[lm]", 17, "parser: trees x.align: the format pharaoh holds alignments"),
@@ -358,6 +362,19 @@ def test_files_that_a_kind_wants(tmp_path: Path) -> None:
     recipe.write_text(RECIPE)
     with pytest.raises(FormatError, match=r"train.zh: is not there; step 'check train' wants it as source"):
         Pipeline(steps_of(load_recipe(recipe)), tmp_path / "work").plan()
+
+
+def test_links_respect_the_constituents_of_forests(corpus: Path, done: Path) -> None:
+    recipe = corpus / "mended.toml"
+    recipe.write_text(RECIPE.replace("[lm]", "[align]\nconstituent_cost = 2\n[lm]"))
+    steps = {step.name: step for step in steps_of(load_recipe(recipe))}
+    assert steps["train c2d"].inputs["alignments"] == Output("mend", "links.align")
+    assert steps["train c2d"].inputs["aligner"] == Output("align", "aligner")
+    align, mend = Pipeline([steps["align"], steps["mend"]], done).run()
+    before, after = (list(read_alignments(planned.folder / "links.align")) for planned in (align, mend))
+    assert len(before) == len(after)
+    assert all({*fewer} <= {*links} for links, fewer in zip(before, after, strict=True))
+    assert sum(map(len, after)) < sum(map(len, before))
 
 
 def test_files_of_one_system(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 COMPARED = 2000  # trees of a treebank whose words are compared with those of the text
 # In percent; below these there is a warning. A small treebank of the right language knows three words of four.
 LEAST_AGREEMENT, LEAST_KNOWN = 95.0, 50.0
+LINKS, MENDED = Output("align", "links.align"), Output("mend", "links.align")
 OPTION = "options."  # before the names of inputs that are files in a system's options
 
 
@@ -76,14 +77,19 @@ def steps_of(recipe: Recipe) -> list[Step]:
             files["lexicon"] = Path(aligner["lexicon"])
             aligner["lexicon"] = "a file"
         made = dataclasses.asdict(recipe.align) | {"options": aligner}
+        del made["constituent_cost"]  # another step's
         steps.append(Step("align", partial(_align, recipe.align), files, made, resumes=True))
-        corpus["alignments"] = Output("align", "links.align")
+        corpus["alignments"] = LINKS
     parts = {"train": corpus} | ({"dev": dev} if dev else {})
     if not recipe.raw:  # otherwise models parse the text that they are tested on themselves
         parts |= {f"test {name}": test for name, test in tests.items()}
     text = recipe.text is not None
     steps += _parsing(recipe.parser, "parser", "source", parts, text)
     steps += _parsing(recipe.target_parser, "target_parser", "target", {"train": corpus}, text)
+    if recipe.align.constituent_cost > 0:
+        with _blamed("align", "align"):
+            steps.append(_mending(recipe.align, corpus))
+        corpus["alignments"] = MENDED
     order = recipe.lm.order
     steps.append(Step("lm", partial(_lm, order), {"text": recipe.lm.text or corpus["target"]}, {"order": order}))
     _tuner(recipe.tune)
@@ -261,7 +267,7 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
     model = Output(f"train {system.name}")
     if recipe.text is not None:
         files["text"] = Output(TEXT)
-    if corpus["alignments"] == Output("align", "links.align") and recipe.align.method != "eflomal":
+    if corpus["alignments"] in (LINKS, MENDED) and recipe.align.method != "eflomal":
         files["aligner"] = Output("align", ALIGNER)
     parsers = _own_parsers(recipe, kind)
     for part, own_parser in parsers.items():
@@ -403,6 +409,34 @@ def _align(settings: AlignSettings, task: Task) -> None:
     )
     write(task.out / "links.align", map(link_variables, source, target, links))
     shutil.rmtree(task.out / "state", ignore_errors=True)
+
+
+def _mending(settings: AlignSettings, corpus: Files) -> Step:
+    """The step that leaves out links that break constituents."""
+    parses = next((corpus[name] for name in ("source_forests", "source_trees") if name in corpus), None)
+    if corpus["alignments"] != LINKS or settings.method == "eflomal" or parses is None:
+        wanted = "links that an aligner here makes, and trees or forests of the source"
+        raise UsageError(f"constituent_cost is {settings.constituent_cost}; expected {wanted}", ("constituent_cost",))
+    files = {"source": corpus["source"], "target": corpus["target"], "parses": parses}
+    files |= {"aligner": Output("align", ALIGNER), "links": LINKS}
+    return Step("mend", partial(_mend, settings.constituent_cost), files, {"cost": settings.constituent_cost})
+
+
+def _mend(cost: float, task: Task) -> None:
+    from treeglot.align import Aligner
+    from treeglot.syntax import read, write
+    from treeglot.syntax.formats import read_text
+    from treeglot.text.variables import link_variables
+
+    source, target = (list(read_text(task.inputs[side])) for side in ("source", "target"))
+    links = list(read(task.inputs["links"], "pharaoh"))
+    mended = list(
+        Aligner.load(task.inputs["aligner"]).mend(
+            zip(source, target, strict=True), links, read(task.inputs["parses"]), cost=cost, threads=task.threads
+        )
+    )
+    task.report(f"{sum(map(len, links)) - sum(map(len, mended)):,} links left out")
+    write(task.out / "links.align", map(link_variables, source, target, mended))
 
 
 def _lm(order: int, task: Task) -> None:
