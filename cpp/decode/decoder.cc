@@ -329,12 +329,9 @@ std::optional<Decoder::Matched> Decoder::match(const Source& source, const Terms
   return Matched{source, std::move(sentence), std::move(input), std::move(forest)};
 }
 
-TranslationForest Decoder::restrict_matched(const Matched& matched, const TargetConstraints& constraints,
-                                            Worker& worker, std::vector<ReachedPart>* reached) const {
-  const SearchForest nothing;
-  const auto& words = matched.input.words;
-  const Reading reading(features_, worker.scorer, worker.glue, matched.forest, nothing, words);
-  return restrict_forest(matched.forest, constraints, reading, worker.glue, words.size(), reached);
+Reading Decoder::reading_of(const Matched& matched, Worker& worker) const {
+  static const SearchForest nothing;
+  return {features_, worker.scorer, worker.glue, matched.forest, nothing, matched.input.words};
 }
 
 // Leaves the derivations that are as they were asked for. Where a glossary forbids them all, words pass through.
@@ -342,7 +339,9 @@ void Decoder::meet(const TargetConstraints& constraints, const Terms& terms, Mat
   const auto restricted = [&] {
     TargetConstraints all = constraints;
     for (auto& phrase : possible(terms.forbidden, matched.forest, worker.glue)) all.forbid.push_back(std::move(phrase));
-    if (!all.empty()) matched.forest = restrict_matched(matched, all, worker, nullptr);
+    if (!all.empty())
+      matched.forest =
+          restrict_forest(matched.forest, all, reading_of(matched, worker), worker.glue, matched.input.words.size());
     return matched.forest.graph.goal() != kNoNode;
   };
   if (restricted()) return;
@@ -373,11 +372,8 @@ void Decoder::search(const Source& source, const SharedConstraints& constraints,
 std::vector<ReachedPart> Decoder::reached(const Source& source, const std::vector<std::string>& target) const {
   const Lease worker(*this);
   const std::optional<Matched> matched = match(source, {}, *worker);
-  std::vector<ReachedPart> out;
-  TargetConstraints constraints;
-  constraints.exactly = target;
-  if (matched) restrict_matched(*matched, constraints, *worker, &out);
-  return out;
+  if (!matched) return {};
+  return reached_parts(matched->forest, target, reading_of(*matched, *worker), worker->glue);
 }
 
 std::vector<std::shared_ptr<Hypothesis>> Decoder::read(const Worker& worker, const TranslateOptions& options) const {

@@ -95,8 +95,7 @@ class Decoder {
   class Lease;
   struct Matched;
   std::optional<Matched> match(const Source& source, const Terms& terms, Worker& worker) const;
-  TranslationForest restrict_matched(const Matched& matched, const TargetConstraints& constraints, Worker& worker,
-                                     std::vector<ReachedPart>* reached) const;
+  Reading reading_of(const Matched& matched, Worker& worker) const;
   void meet(const TargetConstraints& constraints, const Terms& terms, Matched& matched, Worker& worker) const;
   void search(const Source& source, const SharedConstraints& constraints, const Terms& terms, bool best_only,
               Worker& worker) const;

@@ -1,6 +1,7 @@
 #include <algorithm>
-#include <functional>
 #include <map>
+#include <numeric>
+#include <ranges>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -12,15 +13,27 @@ namespace treeglot {
 namespace {
 
 using Effect = TargetAutomata::Effect;
+using Place = TargetAutomata::Place;
 using ItemId = std::uint32_t;
+using WishId = std::uint32_t;
+using PartialId = std::uint32_t;
 
 constexpr std::size_t kMostEdges = std::size_t{1} << 23;  // of a restricted forest: they take some 500 MB
 constexpr std::size_t kMostSteps = 32;
+constexpr std::uint32_t kNone = 0xffffffffu;
 
-// A node of the forest with what its words do to the automata, and the required steps below it.
-struct Item {
+// A node of the forest whose words stand after `from`.
+struct Wish {
   NodeId node;
-  Effect effect;
+  Place from;
+  std::vector<ItemId> items;
+  std::vector<PartialId> waiting;  // edges that go on with each item
+};
+
+// A node of the restricted forest: what fulfils a wish. Its words lead to `to`, and these required steps are below it.
+struct Item {
+  WishId wish;
+  Place to;
   std::uint32_t steps;
 
   friend bool operator==(const Item&, const Item&) = default;
@@ -35,21 +48,28 @@ struct RestrictedEdge {
 
 // Alternatives of an edge whose target sides do the same to the automata.
 struct Shape {
-  std::vector<std::int64_t> symbols;  // ≥ 0 an effect of words, −1 − k the k-th tail
+  std::vector<std::int64_t> symbols;  // ≥ 0 an effect of words, −1 − k the k-th tail, each once
   std::uint32_t steps;                // that these rules take
   std::span<const Alternative> alternatives;
+  std::size_t used = 0;  // symbols that are part of the output; the words of tails after them are dropped
+};
+
+// An edge whose target side was read up to a symbol.
+struct Partial {
+  EdgeId edge;
+  const Shape* shape;
+  WishId wish;
+  Place place;
+  std::uint32_t at, steps;
+  PartialId before;  // the partial whose tail was chosen last; kNone: none was
+  ItemId chosen;     // for that tail
 };
 
 class Restriction {
  public:
   Restriction(const TranslationForest& forest, const TargetConstraints& constraints, const Reading& reading, Glue& glue,
               std::size_t words)
-      : forest_(forest),
-        constraints_(constraints),
-        reading_(reading),
-        glue_(glue),
-        automata_(constraints, glue),
-        items_of_(forest.graph.nodes()) {
+      : forest_(forest), constraints_(constraints), reading_(reading), glue_(glue), automata_(constraints, glue) {
     if (constraints.steps.size() > kMostSteps)
       throw std::invalid_argument("a derivation with " + std::to_string(constraints.steps.size()) +
                                   " required steps; expected at most 32");
@@ -60,20 +80,30 @@ class Restriction {
   }
 
   TranslationForest run() {
-    for (NodeId node = 0; node < forest_.graph.nodes(); ++node) expand(node);
+    if (forest_.graph.goal() != kNoNode) {
+      goal_ = wish(forest_.graph.goal(), TargetAutomata::kStart);
+      fulfil();
+    }
     return build();
   }
 
-  // The largest parts first; none overlaps an earlier one on either side.
-  std::vector<ReachedPart> reached() const {
+  // The parts of the exact words that rules give for parts of the input; the largest first, and none overlaps an
+  // earlier one on either side.
+  std::vector<ReachedPart> reached() {
+    for (NodeId node = 0; node < forest_.graph.nodes(); ++node)
+      for (std::size_t begin = 0; begin <= automata_.exact_words(); ++begin) wish(node, automata_.after(begin));
+    fulfil();
     std::vector<std::pair<Span, Span>> found;
     std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, NodeId> nodes;
-    for (const Item& item : items_) {
-      const Span span = forest_.spans[item.node];
-      automata_.places(item.effect, [&](std::uint32_t begin, std::uint32_t end) {
-        if (begin < end && nodes.try_emplace({span.begin, span.end, begin, end}, item.node).second)
-          found.push_back({span, {begin, end}});
-      });
+    for (const Wish& wish : wishes_) {
+      const Span span = forest_.spans[wish.node];
+      for (const ItemId item : wish.items) {
+        const Span words = {static_cast<std::uint32_t>(automata_.words_before(wish.from)),
+                            static_cast<std::uint32_t>(automata_.words_before(items_[item].to))};
+        if (words.begin < words.end &&
+            nodes.try_emplace({span.begin, span.end, words.begin, words.end}, wish.node).second)
+          found.push_back({span, words});
+      }
     }
     std::ranges::sort(found, {}, [](const auto& part) {
       const auto& [source, target] = part;
@@ -94,64 +124,98 @@ class Restriction {
   }
 
  private:
-  void expand(NodeId node) {
-    index_.clear();
-    items_of_[node].first = static_cast<ItemId>(items_.size());
-    for (EdgeId edge = forest_.graph.edges_begin(node); edge < forest_.graph.edges_end(node); ++edge)
-      for (const Shape& shape : shapes(edge)) combine(edge, shape);
-    items_of_[node].second = static_cast<ItemId>(items_.size());
-  }
-
-  // All choices of items for the tails, in the order in which the target side has them.
-  void combine(EdgeId edge, const Shape& shape) {
-    const auto tails = forest_.graph.tails(edge);
-    chosen_.assign(tails.size(), kNoNode);
-    order_ = shape.symbols;
-    for (std::size_t tail = 0; tail < tails.size(); ++tail) {
-      const auto symbol = -1 - static_cast<std::int64_t>(tail);
-      if (std::ranges::find(order_, symbol) == order_.end()) order_.push_back(symbol);
+  WishId wish(NodeId node, Place from) {
+    const auto next = static_cast<WishId>(wishes_.size());
+    const WishId found = wish_index_.intern(hash_number(std::uint64_t{node} << 32 | from), next, [&](WishId known) {
+      return wishes_[known].node == node && wishes_[known].from == from;
+    });
+    if (found == next) {
+      wishes_.push_back({node, from, {}, {}});
+      open_wishes_.push_back(next);
     }
-    choose(edge, shape, 0, TargetAutomata::kNothing, shape.steps);
+    return found;
   }
 
-  void choose(EdgeId edge, const Shape& shape, std::size_t at, Effect effect, std::uint32_t steps) {
-    if (effect == TargetAutomata::kDead) return;
-    if (at == order_.size()) {
-      add(edge, shape, effect, steps);
-    } else if (order_[at] >= 0) {
-      choose(edge, shape, at + 1, automata_.join(effect, static_cast<Effect>(order_[at])), steps);
-    } else {
-      const auto tail = static_cast<std::size_t>(-1 - order_[at]);
-      const bool used = at < shape.symbols.size();  // or its words are dropped
-      const auto [begin, end] = items_of_[forest_.graph.tails(edge)[tail]];
-      const ItemId before = chosen_[tail];
-      for (ItemId item = before == kNoNode ? begin : before; item < (before == kNoNode ? end : before + 1); ++item) {
-        chosen_[tail] = item;
-        const Effect joined = used ? automata_.join(effect, items_[item].effect) : effect;
-        choose(edge, shape, at + 1, joined, steps | items_[item].steps);
+  void fulfil() {
+    while (!open_wishes_.empty() || !open_.empty()) {
+      if (!open_.empty()) {
+        const Partial partial = open_.back();
+        open_.pop_back();
+        advance(partial);
+        continue;
       }
-      chosen_[tail] = before;
+      const WishId wish = open_wishes_.back();
+      open_wishes_.pop_back();
+      const auto [node, from] = std::pair(wishes_[wish].node, wishes_[wish].from);
+      for (EdgeId edge = forest_.graph.edges_begin(node); edge < forest_.graph.edges_end(node); ++edge) {
+        const bool begins = (forest_.place[edge] & kBegins) != 0;
+        if (begins && from != TargetAutomata::kStart && from != TargetAutomata::kAnywhere) continue;
+        for (const Shape& shape : shapes(edge))
+          open_.push_back({edge, &shape, wish, from, 0, shape.steps, kNone, kNone});
+      }
     }
   }
 
-  void add(EdgeId edge, const Shape& shape, Effect effect, std::uint32_t steps) {
-    const NodeId node = forest_.graph.head(edge);
-    effect = automata_.at(effect, forest_.place[edge]);
-    if (effect == TargetAutomata::kDead) return;
-    if (node == forest_.graph.goal()) {
-      const std::uint32_t all = constraints_.steps.empty() ? 0 : ~0u >> (kMostSteps - constraints_.steps.size());
-      if (steps != all || !automata_.accepts(effect)) return;
-      effect = TargetAutomata::kNothing;
+  // Reads words up to the next tail, then goes on with all that fulfils the wish for it, now or later.
+  void advance(Partial partial) {
+    const Shape& shape = *partial.shape;
+    while (partial.at < shape.symbols.size() && shape.symbols[partial.at] >= 0) {
+      partial.place = automata_.move(partial.place, static_cast<Effect>(shape.symbols[partial.at++]));
+      if (partial.place == TargetAutomata::kDead) return;
     }
-    if (edges_.size() == kMostEdges)
-      throw std::runtime_error("the constraints make more than 8,388,608 edges; expected fewer or shorter ones");
-    const Item item = {node, effect, steps};
+    if (partial.at == shape.symbols.size()) return finish(partial);
+    const auto tail = static_cast<std::size_t>(-1 - shape.symbols[partial.at]);
+    const Place from = partial.at < shape.used ? partial.place : TargetAutomata::kAnywhere;
+    const WishId wanted = wish(forest_.graph.tails(partial.edge)[tail], from);
+    check_size(partials_.size());
+    const auto own = static_cast<PartialId>(partials_.size());
+    partials_.push_back(partial);
+    wishes_[wanted].waiting.push_back(own);
+    for (const ItemId item : wishes_[wanted].items) open_.push_back(with(own, item));
+  }
+
+  // A partial that was read up to a tail, after an item was chosen for it.
+  Partial with(PartialId number, ItemId item) const {
+    Partial partial = partials_[number];
+    if (partial.at < partial.shape->used) partial.place = items_[item].to;
+    ++partial.at;
+    partial.steps |= items_[item].steps;
+    partial.before = number;
+    partial.chosen = item;
+    return partial;
+  }
+
+  void finish(const Partial& partial) {
+    const bool whole = partial.wish == goal_;
+    const std::uint32_t all = constraints_.steps.empty() ? 0 : ~0u >> (kMostSteps - constraints_.steps.size());
+    if (whole && partial.steps != all) return;
+    const bool ends = whole || (forest_.place[partial.edge] & kEnds) != 0;
+    const Place to = ends ? automata_.end(partial.place) : partial.place;
+    if (to == TargetAutomata::kDead) return;
+    check_size(edges_.size());
+    const Item item = {partial.wish, to, partial.steps};
     const auto next = static_cast<ItemId>(items_.size());
-    const ItemId head = index_.intern(hash_number(std::uint64_t{effect} << 32 | steps), next,
-                                      [&](ItemId known) { return items_[known] == item; });
-    if (head == next) items_.push_back(item);
-    edges_.push_back({edge, head, static_cast<std::uint32_t>(tails_.size()), shape.alternatives});
-    tails_.insert(tails_.end(), chosen_.begin(), chosen_.end());
+    const std::uint64_t key = hash_number(std::uint64_t{partial.wish} << 32 | to) + partial.steps;
+    const ItemId head = item_index_.intern(hash_number(key), next, [&](ItemId known) { return items_[known] == item; });
+    const auto tails = forest_.graph.tails(partial.edge).size();
+    edges_.push_back({partial.edge, head, static_cast<std::uint32_t>(tails_.size()), partial.shape->alternatives});
+    tails_.resize(tails_.size() + tails);
+    ItemId chosen = partial.chosen;
+    for (PartialId at = partial.before; at != kNone; at = partials_[at].before) {
+      const auto tail = static_cast<std::size_t>(-1 - partials_[at].shape->symbols[partials_[at].at]);
+      tails_[edges_.back().first_tail + tail] = chosen;
+      chosen = partials_[at].chosen;
+    }
+    if (head != next) return;
+    items_.push_back(item);
+    Wish& wish = wishes_[partial.wish];
+    wish.items.push_back(next);
+    for (const PartialId waiting : wish.waiting) open_.push_back(with(waiting, next));
+  }
+
+  static void check_size(std::size_t edges) {
+    if (edges == kMostEdges)
+      throw std::runtime_error("the constraints make more than 8,388,608 edges; expected fewer or shorter ones");
   }
 
   // Lists of alternatives are shared by edges: each is read once, unless the rules at an edge may be required ones.
@@ -161,8 +225,8 @@ class Restriction {
     const bool asked = std::ranges::any_of(constraints_.steps, [&](const RequiredStep& s) {
       return s.span.begin == span.begin && s.span.end == span.end;
     });
-    if (asked) return own_shapes_ = make_shapes(edge);
-    const auto [at, is_new] = shapes_.try_emplace({alternatives.data(), alternatives.size()});
+    const auto [at, is_new] = shapes_.try_emplace(
+        {alternatives.data(), alternatives.size(), forest_.graph.tails(edge).size(), asked ? edge : kNone});
     if (is_new) at->second = make_shapes(edge);
     return at->second;
   }
@@ -187,6 +251,10 @@ class Restriction {
     for (std::size_t shape = 0; shape < out.size(); ++shape) {
       const bool all = lists[shape].size() == alternatives.size();
       out[shape].alternatives = all ? alternatives : glue_.keep(lists[shape]);
+      auto& all_symbols = out[shape].symbols;
+      out[shape].used = all_symbols.size();
+      for (std::int64_t tail = -1; tail >= -static_cast<std::int64_t>(forest_.graph.tails(edge).size()); --tail)
+        if (std::ranges::find(all_symbols, tail) == all_symbols.end()) all_symbols.push_back(tail);
     }
     return out;
   }
@@ -230,36 +298,45 @@ class Restriction {
     return out;
   }
 
-  // Leaves out what no derivation of the goal has.
+  // Leaves out what no derivation of the goal has. Nodes come in the order of those that they are made of.
   TranslationForest build() {
-    const NodeId goal = forest_.graph.goal();
+    const bool found = goal_ != kNone && !wishes_[goal_].items.empty();
+    std::vector<ItemId> order(items_.size());
+    std::iota(order.begin(), order.end(), ItemId{0});
+    std::ranges::stable_sort(order, {}, [&](ItemId item) { return node_of(item); });
+    std::ranges::stable_sort(edges_, {}, [&](const RestrictedEdge& edge) { return std::pair(edge.head, edge.old); });
+    std::vector<std::uint32_t> first(items_.size() + 1, 0);  // edges, by head
+    for (const RestrictedEdge& edge : edges_) ++first[edge.head + 1];
+    std::partial_sum(first.begin(), first.end(), first.begin());
     std::vector<bool> used(items_.size(), false);
-    if (goal != kNoNode && items_of_[goal].first < items_of_[goal].second) used[items_of_[goal].first] = true;
-    for (std::size_t e = edges_.size(); e-- > 0;)
-      if (used[edges_[e].head])
-        for (const ItemId tail : tails_of(edges_[e])) used[tail] = true;
+    if (found) used[wishes_[goal_].items.front()] = true;
+    for (const ItemId item : order | std::views::reverse)
+      if (used[item])
+        for (std::uint32_t e = first[item]; e < first[item + 1]; ++e)
+          for (const ItemId tail : tails_of(edges_[e])) used[tail] = true;
 
     TranslationForestBuilder out;
     std::vector<NodeId> made(items_.size(), kNoNode);
-    for (ItemId item = 0; item < items_.size(); ++item) {
+    for (const ItemId item : order) {
       if (!used[item]) continue;
-      const NodeId node = items_[item].node;
+      const NodeId node = node_of(item);
       made[item] = forest_.names.empty() ? out.add_node(forest_.spans[node], forest_.labels[node])
                                          : out.add_node(forest_.spans[node], forest_.labels[node], forest_.names[node]);
       if (node < forest_.rank.size()) out.rank_node(made[item], forest_.rank[node]);
     }
     std::vector<NodeId> tails;
-    for (const RestrictedEdge& edge : edges_) {
-      if (!used[edge.head]) continue;
-      tails.clear();
-      for (const ItemId tail : tails_of(edge)) tails.push_back(made[tail]);
-      out.add_edge(made[edge.head], tails, edge.alternatives, forest_.place[edge.old],
-                   forest_.edge_value.empty() ? 0 : forest_.edge_value[edge.old], forest_.parse_edges_of(edge.old));
+    for (const ItemId item : order) {
+      for (std::uint32_t e = first[item]; used[item] && e < first[item + 1]; ++e) {
+        const RestrictedEdge& edge = edges_[e];
+        tails.clear();
+        for (const ItemId tail : tails_of(edge)) tails.push_back(made[tail]);
+        out.add_edge(made[item], tails, edge.alternatives, forest_.place[edge.old],
+                     forest_.edge_value.empty() ? 0 : forest_.edge_value[edge.old], forest_.parse_edges_of(edge.old));
+      }
     }
     for (const std::string& note : forest_.notes) out.note(note);
-    const bool found = goal != kNoNode && items_of_[goal].first < items_of_[goal].second;
     TranslationForest forest =
-        out.freeze(found ? made[items_of_[goal].first] : kNoNode,
+        out.freeze(found ? made[wishes_[goal_].items.front()] : kNoNode,
                    forest_.edge_value.empty() ? std::nullopt : std::optional(forest_.edge_feature));
     forest.tree = forest_.tree;
     return forest;
@@ -269,33 +346,38 @@ class Restriction {
     return std::span(tails_).subspan(edge.first_tail, forest_.graph.tails(edge.old).size());
   }
 
+  NodeId node_of(ItemId item) const { return wishes_[items_[item].wish].node; }
+
   const TranslationForest& forest_;
   const TargetConstraints& constraints_;
   const Reading& reading_;
   Glue& glue_;
   TargetAutomata automata_;
+  WishId goal_ = kNone;
+  std::vector<Wish> wishes_;
+  HashIndex wish_index_;
   std::vector<Item> items_;
-  std::vector<std::pair<ItemId, ItemId>> items_of_;  // by node: its items are [first, second)
-  std::vector<RestrictedEdge> edges_;                // heads in the order of nodes
+  HashIndex item_index_;
+  std::vector<Partial> partials_;  // that wait for items
+  std::vector<RestrictedEdge> edges_;
   std::vector<ItemId> tails_;
-  std::map<std::pair<const Alternative*, std::size_t>, std::vector<Shape>> shapes_;
-  std::vector<Shape> own_shapes_;
-  HashIndex index_;  // of the items of the node at hand
-
-  // Of the shape at hand.
-  std::vector<ItemId> chosen_;  // by tail, or kNoNode
-  std::vector<std::int64_t> order_;
+  std::vector<WishId> open_wishes_;
+  std::vector<Partial> open_;
+  std::map<std::tuple<const Alternative*, std::size_t, std::size_t, EdgeId>, std::vector<Shape>> shapes_;
 };
 
 }  // namespace
 
 TranslationForest restrict_forest(const TranslationForest& forest, const TargetConstraints& constraints,
-                                  const Reading& reading, Glue& glue, std::size_t words,
-                                  std::vector<ReachedPart>* reached) {
-  Restriction restriction(forest, constraints, reading, glue, words);
-  TranslationForest out = restriction.run();
-  if (reached != nullptr) *reached = restriction.reached();
-  return out;
+                                  const Reading& reading, Glue& glue, std::size_t words) {
+  return Restriction(forest, constraints, reading, glue, words).run();
+}
+
+std::vector<ReachedPart> reached_parts(const TranslationForest& forest, const std::vector<std::string>& target,
+                                       const Reading& reading, Glue& glue) {
+  TargetConstraints constraints;
+  constraints.exactly = target;
+  return Restriction(forest, constraints, reading, glue, 0).reached();
 }
 
 }  // namespace treeglot

@@ -26,6 +26,9 @@ TargetAutomata::TargetAutomata(const TargetConstraints& constraints, Glue& glue)
   std::vector<State> same(width());
   for (State state = 0; state < width(); ++state) same[state] = state;
   intern(same);
+  std::vector<State> first;
+  for (const Part& part : parts_) first.push_back(part.begin);
+  place(first);
 }
 
 TargetAutomata::State TargetAutomata::add_states(std::size_t number, bool accepting) {
@@ -137,25 +140,43 @@ TargetAutomata::Effect TargetAutomata::join(Effect first, Effect second) {
   return made;
 }
 
-TargetAutomata::Effect TargetAutomata::at(Effect effect, std::uint8_t place) {
-  if (effect == kDead || place == kInside) return effect;
-  const auto old = maps_.begin() + static_cast<std::ptrdiff_t>(effect * width());
-  std::vector<State> map(old, old + static_cast<std::ptrdiff_t>(width()));
-  for (const Part& part : parts_) {
-    for (State state = part.begin; state < part.end; ++state) {
-      if ((place & kBegins) != 0 && state != part.begin) map[state] = kNone;
-      if ((place & kEnds) == 0 || map[state] == kNone) continue;
-      map[state] = accepting_[map[state]] ? static_cast<State>(part.end - 1) : kNone;  // all whole outputs are alike
-    }
-  }
-  return intern(map);
+TargetAutomata::Place TargetAutomata::move(Place from, Effect effect) {
+  if (effect == kNothing || from == kAnywhere) return from;
+  const std::uint64_t key = std::uint64_t{from} << 32 | effect;
+  const auto next = static_cast<std::uint32_t>(moved_.size());
+  const std::uint32_t at =
+      moves_.intern(hash_number(key), next, [&](std::uint32_t known) { return moved_[known].first == key; });
+  if (at != next) return moved_[at].second;
+  std::vector<State> states;
+  for (std::size_t part = 0; part < parts_.size(); ++part)
+    states.push_back(maps_[effect * width() + places_[from * parts_.size() + part]]);
+  const Place made = place(std::move(states));
+  moved_.emplace_back(key, made);
+  return made;
 }
 
-bool TargetAutomata::accepts(Effect effect) const {
-  return std::ranges::all_of(parts_, [&](const Part& part) {
-    const State after = maps_[effect * width() + part.begin];
-    return after != kNone && accepting_[after];
+TargetAutomata::Place TargetAutomata::end(Place from) {
+  if (from == kAnywhere) return from;
+  std::vector<State> states;
+  for (std::size_t part = 0; part < parts_.size(); ++part) {
+    const bool accepted = accepting_[places_[from * parts_.size() + part]];
+    states.push_back(accepted ? static_cast<State>(parts_[part].end - 1) : kNone);
+  }
+  return place(std::move(states));
+}
+
+TargetAutomata::Place TargetAutomata::place(std::vector<State> states) {
+  if (std::ranges::find(states, kNone) != states.end()) return kDead;
+  const std::size_t parts = parts_.size();
+  const auto view = [&](const State* at) {
+    return std::string_view(reinterpret_cast<const char*>(at), parts * sizeof(State));
+  };
+  const auto next = static_cast<Place>(parts == 0 ? 0 : places_.size() / parts);
+  const Place found = place_index_.intern(hash_bytes(view(states.data())), next, [&](Place known) {
+    return view(places_.data() + known * parts) == view(states.data());
   });
+  if (found == next) places_.insert(places_.end(), states.begin(), states.end());
+  return found;
 }
 
 bool TargetAutomata::dead(std::span<const State> map) const {

@@ -1,14 +1,13 @@
 // What an output must look like, and the translation forest of the outputs that do.
 //
 // Constraints on words are one thing: finite automata that read the output from left to right. They are its exact words
-// (forced decoding), its first words (completion), phrases that it contains, and phrases that it never contains. A node
-// of a forest does not know where its words will stand. It therefore carries their effect: the map from each state
-// before the words to the state after them. Effects of neighbours compose, whatever order a rule puts its variables in.
+// (forced decoding), its first words (completion), phrases that it contains, and phrases that it never contains.
 //
 // `restrict_forest` intersects a translation forest with the automata (Bar-Hillel et al. 1961): a node of the result is
-// an old node with an effect. Matchers, features, search, k-best lists and reading stay as they are, and every node has
-// pops of its own, so that the search cannot lose what the constraints ask for. Steps that a derivation must take are
-// kept in the same way: a node carries which of them are below it.
+// an old node with the states before and after its words. It begins with the goal and the automata's first states, and
+// asks for nodes with states that words on their left lead to (Earley 1970). Matchers, features, search, k-best lists
+// and reading stay as they are, and every node has pops of its own, so that the search cannot lose what the constraints
+// ask for. Steps that a derivation must take are kept in the same way: a node carries which of them are below it.
 #pragma once
 
 #include <cstddef>
@@ -52,25 +51,28 @@ struct TargetConstraints {
 // The automata of one sentence, and the effects that words have on them.
 class TargetAutomata {
  public:
+  // Of some words: the map from each state before them to the state after them.
   using Effect = std::uint32_t;
-  static constexpr Effect kDead = 0xffffffffu;  // no output has these words
-  static constexpr Effect kNothing = 0;         // the effect of no words
+  static constexpr Effect kNothing = 0;  // the effect of no words
+  // A state of every automaton.
+  using Place = std::uint32_t;
+  static constexpr Place kStart = 0;
+  static constexpr Place kAnywhere = 0xfffffffeu;      // of words that are no part of the output
+  static constexpr std::uint32_t kDead = 0xffffffffu;  // an effect or a place that no output has
 
   // Adds the constraints' words to those of the sentence, which `glue` has.
   TargetAutomata(const TargetConstraints& constraints, Glue& glue);
 
   Effect word(std::int32_t number);
   Effect join(Effect first, Effect second);
-  // The same where nothing stands on its left or right (EdgePlace): less remains possible.
-  Effect at(Effect effect, std::uint8_t place);
-  bool accepts(Effect effect) const;  // of a whole output
+  Place move(Place from, Effect effect);
+  // The place at the end of an output, where all that are accepted are alike.
+  Place end(Place place);
 
-  // Of an effect on the exact words, where there are some: calls visit(begin, end) for each place of the words.
-  template <class Visit>
-  void places(Effect effect, const Visit& visit) const {
-    for (State state = 0; state < exact_states_; ++state)
-      if (const State after = maps_[effect * width() + state]; after != kNone) visit(state, after);
-  }
+  // The place after so many of the exact words, where there are some and no other constraints; and how many these are.
+  Place after(std::size_t words) { return place({static_cast<State>(words)}); }
+  std::size_t words_before(Place place) const { return places_[place]; }
+  std::size_t exact_words() const { return exact_states_ - std::size_t{1}; }
 
  private:
   using State = std::uint16_t;
@@ -94,6 +96,7 @@ class TargetAutomata {
   State step(const Phrases& phrases, State state, std::int32_t word) const;
   Effect intern(std::span<const State> map);
   bool dead(std::span<const State> map) const;
+  Place place(std::vector<State> states);
 
   const Glue& glue_;
   std::vector<Part> parts_;
@@ -109,19 +112,25 @@ class TargetAutomata {
   HashIndex effects_;
   std::vector<std::pair<std::uint64_t, Effect>> joined_;
   HashIndex joins_;
+  std::vector<State> places_;  // by place and automaton
+  HashIndex place_index_;
+  std::vector<std::pair<std::uint64_t, Place>> moved_;
+  HashIndex moves_;
 };
 
-// A part of the exact words that some rules give for a part of the input.
+// A part of an output that some rules give for a part of the input.
 struct ReachedPart {
   Span source, target;
   std::string label;
 };
 
 // The derivations that meet the constraints; without a goal if there are none. New alternatives live in `glue`.
-// `reading` says what steps the edges of the forest are; the input has so many `words`. With `reached`, the parts of
-// the exact words that can be reached, largest first and without overlap.
+// `reading` says what steps the edges of the forest are; the input has so many `words`.
 TranslationForest restrict_forest(const TranslationForest& forest, const TargetConstraints& constraints,
-                                  const Reading& reading, Glue& glue, std::size_t words,
-                                  std::vector<ReachedPart>* reached = nullptr);
+                                  const Reading& reading, Glue& glue, std::size_t words);
+
+// The parts of an output that rules give, the largest first, and without overlap.
+std::vector<ReachedPart> reached_parts(const TranslationForest& forest, const std::vector<std::string>& target,
+                                       const Reading& reading, Glue& glue);
 
 }  // namespace treeglot
