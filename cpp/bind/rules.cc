@@ -1,14 +1,16 @@
 #include "bind/arrays.h"
 #include "bind/core.h"
 #include "bind/guarded.h"
+#include "rules/corrections.h"
 #include "rules/provenance.h"
 #include "rules/table.h"
 #include "rules/table_builder.h"
+#include "rules/table_patch.h"
 
 namespace treeglot {
 namespace {
 
-std::vector<std::string_view> texts(const MappedSymbols& symbols) {
+std::vector<std::string_view> texts(const TableSymbols& symbols) {
   std::vector<std::string_view> out;
   for (Symbol symbol = 0; symbol < symbols.size(); ++symbol) out.push_back(symbols.text(symbol));
   return out;
@@ -18,6 +20,18 @@ using Column = std::pair<ArrayIn<std::int32_t>, ArrayIn<char>>;
 Codes to_codes(const Column& column) { return {as_span(column.first), as_span(column.second)}; }
 
 using Links = std::vector<std::pair<std::uint8_t, std::uint8_t>>;
+
+// Line, action, left-hand side, both sides, alignment, labels, structure, features.
+using CorrectionFields = std::tuple<std::size_t, std::string_view, std::string, std::string, std::optional<std::string>,
+                                    std::string, std::string, std::string, std::vector<std::pair<std::string, float>>>;
+
+RuleCorrection to_correction(const CorrectionFields& fields) {
+  const auto& [line, action, lhs, source, target, alignment, labels, structure, features] = fields;
+  const auto known = action == "add"      ? CorrectionAction::add
+                     : action == "forbid" ? CorrectionAction::forbid
+                                          : CorrectionAction::reweight;
+  return {line, known, lhs, source, target, alignment, labels, structure, features};
+}
 
 }  // namespace
 
@@ -34,6 +48,31 @@ void bind_rules(nb::module_& m) {
            "Writes the table aside, then renames it to `path`.")
       .def_prop_ro("file_size", &RuleTable::file_size, "In bytes.")
       .def("__len__", &RuleTable::rules)
+      .def_prop_ro("own_rules", &RuleTable::own_rules, "How many rules its file has; those of corrections follow.")
+      .def("knows_source_word", &RuleTable::is_own_word, "text"_a, "Whether rules of its file have a source word.")
+      .def("knows_label", &RuleTable::is_own_label, "text"_a, "Whether rules of its file have a label.")
+      .def(
+          "corrected",
+          [](const RuleTable& t, const std::string& file, const std::vector<CorrectionFields>& given) {
+            std::vector<RuleCorrection> corrections;
+            for (const CorrectionFields& fields : given) corrections.push_back(to_correction(fields));
+            auto [table, rules] = without_gil([&] { return correct(t, corrections, file); });
+            return std::pair(std::make_shared<RuleTable>(std::move(table)), std::move(rules));
+          },
+          "file"_a, "corrections"_a,
+          "The table under corrections in place of those that it has: line, action, left-hand side, sides, alignment, "
+          "labels, structure and features of each. Gives how many rules each added, forbade or changed, too.")
+      .def(
+          "origin",
+          [](const RuleTable& t, RuleId id) -> std::pair<std::optional<RuleId>, std::optional<std::uint32_t>> {
+            if (id >= t.rules()) throw nb::index_error("no such rule");
+            if (id < t.own_rules()) return {id, std::nullopt};
+            const RuleId origin = t.patch()->origin[id - t.own_rules()];
+            const auto known = origin == TablePatch::kNone ? std::nullopt : std::optional(origin);
+            return {known, t.patch()->correction[id - t.own_rules()]};
+          },
+          "rule"_a,
+          "The rule of the file that a rule is or was made of, and the number of the correction that made it.")
       .def_prop_ro(
           "source_words", [](const RuleTable& t) { return texts(t.source_words()); }, "By number.")
       .def_prop_ro(

@@ -32,7 +32,7 @@ void BestMatches::choose(const RuleTable& table, const UnaryRules& unary, RuleCa
     if (!take(best.lhs, best.estimate)) continue;
     matches_.push_back(best);
     if (!unary.any || labels_.size() == before) continue;
-    const RuleTable::Node node = table.child(RuleTable::kRoot, nonterminal(best.lhs));
+    const RuleTable::Node node = table.child(table.root(), nonterminal(best.lhs));
     if (node == RuleTable::kNoNode) continue;
     for (const RuleCache::Group& group : cache.at(node)) {
       if (unary.rank_of(group.lhs) <= unary.rank_of(best.lhs)) continue;  // it would close a circle

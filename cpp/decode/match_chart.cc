@@ -30,7 +30,7 @@ Chart::Chart(const RuleTable& table, const UnaryRules& unary, const ChartOptions
 
 TranslationForest Chart::run() {
   cells_.resize(static_cast<std::size_t>(length_) * (width_ + 1));
-  const auto [first, last] = table_.nonterminal_children(RuleTable::kRoot);
+  const RuleTable::VariableChildren variables = table_.variables(table_.root());
   for (std::uint32_t begin = length_; begin-- > 0;) {
     begin_ = begin;
     reach_ = reach();
@@ -38,11 +38,11 @@ TranslationForest Chart::run() {
     match_tails_.clear();
     const std::uint32_t last_matched = std::min(length_, begin + 1 + std::max(limit_, width_));
     for (std::uint32_t end = begin + 1; end <= last_matched; ++end) matches_[end].clear();
-    if (given_[begin] == nullptr) extend_by_word(RuleTable::kRoot, begin);
+    if (given_[begin] == nullptr) extend_by_word(table_.root(), begin);
     const std::uint32_t furthest = std::min(length_, begin + width_);
     for (std::uint32_t end = begin + 1; end <= furthest; ++end) {
       finish_cell(end);
-      if (end < length_) extend_by_cell(first, last, begin, end);
+      if (end < length_) extend_by_cell(variables, begin, end);
     }
     if (const Constraint* const given = begun_[begin]; given != nullptr && given->span.end > furthest) {
       wide_[begin];
@@ -58,16 +58,16 @@ TranslationForest Chart::run() {
 // Follows the trie from `node`, which has matched [begin_, at).
 void Chart::extend(RuleTable::Node node, std::uint32_t at) {
   // (A source side that is one nonterminal is found here too, after its cell is finished: add_unary uses it.)
-  if (table_.rules_begin(node) != table_.rules_end(node)) {
+  if (!table_.rules_of(node).empty()) {
     matches_[at].push_back(
         {node, static_cast<std::uint32_t>(match_tails_.size()), static_cast<std::uint32_t>(tails_.size())});
     match_tails_.insert(match_tails_.end(), tails_.begin(), tails_.end());
   }
   if (at >= reach_ || !table_.has_children(node)) return;
   extend_by_word(node, at);
-  const auto [first, last] = table_.nonterminal_children(node);
-  if (first == last) return;
-  for (std::uint32_t end = at + 1; end <= reach_; ++end) extend_by_cell(first, last, at, end);
+  const RuleTable::VariableChildren variables = table_.variables(node);
+  if (variables.empty()) return;
+  for (std::uint32_t end = at + 1; end <= reach_; ++end) extend_by_cell(variables, at, end);
 }
 
 void Chart::extend_by_word(RuleTable::Node node, std::uint32_t at) {
@@ -76,10 +76,10 @@ void Chart::extend_by_word(RuleTable::Node node, std::uint32_t at) {
   if (child != RuleTable::kNoNode) extend(child, at + 1);
 }
 
-// With the labels of a cell, to those of the nodes [first, last) that they lead to.
-void Chart::extend_by_cell(RuleTable::Node first, RuleTable::Node last, std::uint32_t at, std::uint32_t end) {
+// With the labels of a cell, to the children that they lead to.
+void Chart::extend_by_cell(const RuleTable::VariableChildren& variables, std::uint32_t at, std::uint32_t end) {
   for (const Item& item : cell(at, end)) {
-    const RuleTable::Node child = table_.child(first, last, nonterminal(item.label));
+    const RuleTable::Node child = table_.child(variables, nonterminal(item.label));
     if (child == RuleTable::kNoNode) continue;
     tails_.push_back(item.node);
     extend(child, end);
@@ -95,10 +95,10 @@ void Chart::pass_through(bool matched, std::vector<Local>& out) {
 void Chart::add_given(const Constraint& given, std::vector<Local>& out) {
   const auto alternatives = glue_.given(given.translations, given.bonus);
   out.push_back({x_, alternatives});
-  RuleTable::Node node = RuleTable::kRoot;
+  RuleTable::Node node = table_.root();
   for (std::uint32_t at = given.span.begin; at < given.span.end && node != RuleTable::kNoNode; ++at)
     node = symbols_[at] == Symbols::kNone ? RuleTable::kNoNode : table_.child(node, symbols_[at]);
-  if (node == RuleTable::kNoNode || node == RuleTable::kRoot) return;
+  if (node == RuleTable::kNoNode || node == table_.root()) return;
   for (const RuleCache::Group& group : cache_.at(node))
     if (group.lhs != x_) out.push_back({group.lhs, alternatives});
 }
@@ -155,7 +155,7 @@ void Chart::add_best(std::uint32_t end, const std::vector<Local>& local) {
 
 void Chart::close(std::vector<Symbol>& labels) {
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const RuleTable::Node node = table_.child(RuleTable::kRoot, nonterminal(labels[i]));
+    const RuleTable::Node node = table_.child(table_.root(), nonterminal(labels[i]));
     if (node == RuleTable::kNoNode) continue;
     for (const RuleCache::Group& group : cache_.at(node))
       if (std::ranges::find(labels, group.lhs) == labels.end()) labels.push_back(group.lhs);
@@ -178,7 +178,7 @@ void Chart::add_labels(std::uint32_t end, const std::vector<Local>& local) {
 
 void Chart::add_unary(std::uint32_t end) {
   for (const Item item : any_cell(begin_, end)) {
-    const RuleTable::Node node = table_.child(RuleTable::kRoot, nonterminal(item.label));
+    const RuleTable::Node node = table_.child(table_.root(), nonterminal(item.label));
     if (node == RuleTable::kNoNode) continue;
     for (const RuleCache::Group& group : cache_.at(node)) {
       const NodeId head = node_for(end, group.lhs);
@@ -222,10 +222,10 @@ void Chart::add_sentence() {
 
 std::vector<UnaryRules::Arc> UnaryRules::arcs_of(const RuleTable& table) {
   std::vector<Arc> arcs;
-  const auto [first, last] = table.nonterminal_children(RuleTable::kRoot);
-  for (RuleTable::Node node = first; node < last; ++node) {
-    for (RuleId rule = table.rules_begin(node); rule < table.rules_end(node); ++rule) {
-      const Arc arc = {label_of(table.symbol(node)), table.lhs(rule), 1};
+  for (const RuleTable::Node node : table.variable_children(table.root())) {
+    const RuleList rules = table.rules_of(node);
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      const Arc arc = {label_of(table.symbol(node)), table.lhs(rules[i]), 1};
       if (!arcs.empty() && arcs.back().below == arc.below && arcs.back().above == arc.above) {
         ++arcs.back().rules;
       } else {

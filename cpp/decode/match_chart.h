@@ -104,7 +104,7 @@ class Chart {
 
   void extend(RuleTable::Node node, std::uint32_t at);
   void extend_by_word(RuleTable::Node node, std::uint32_t at);
-  void extend_by_cell(RuleTable::Node first, RuleTable::Node last, std::uint32_t at, std::uint32_t end);
+  void extend_by_cell(const RuleTable::VariableChildren& variables, std::uint32_t at, std::uint32_t end);
   std::span<const NodeId> tails_of(const Match& match) const {
     return std::span(match_tails_).subspan(match.first_tail, match.arity);
   }

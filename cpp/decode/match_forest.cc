@@ -198,7 +198,7 @@ class Matching {
 
   // Breadth first, so that a limit leaves out the largest fragments.
   void match_fragments(NodeId node) {
-    const RuleTable::Node opened = table_.child(RuleTable::kRoot, symbols_[node].opening);
+    const RuleTable::Node opened = table_.child(table_.root(), symbols_[node].opening);
     if (opened == RuleTable::kNoNode) return;
     places_.clear();
     links_.clear();
@@ -221,7 +221,7 @@ class Matching {
         if (closed == RuleTable::kNoNode) continue;
         if (at.above != kNone) {
           walks_.push_back({closed, at.above, walk.tails, walk.edges});
-        } else if (table_.rules_begin(closed) != table_.rules_end(closed)) {
+        } else if (!table_.rules_of(closed).empty()) {
           add_fragment(node, closed, walk);
         }
         continue;
@@ -271,7 +271,7 @@ class Matching {
       return false;
     auto& ends = phrases_[covered.begin];  // the trie's nodes for the words from here on
     if (ends.empty()) {
-      RuleTable::Node at = RuleTable::kRoot;
+      RuleTable::Node at = table_.root();
       for (std::size_t i = covered.begin; i < words_.size() && at != RuleTable::kNoNode; ++i)
         ends.push_back(at = table_.child(at, words_[i]));
     }

@@ -161,7 +161,7 @@ class Sentence {
 
   // The phrases for a span of source words, if the table has any.
   std::span<const Alternative> phrases(Span span) {
-    RuleTable::Node node = RuleTable::kRoot;
+    RuleTable::Node node = table_.root();
     for (std::uint32_t word = span.begin; word < span.end && node != RuleTable::kNoNode; ++word)
       node = words_[word] == Symbols::kNone ? RuleTable::kNoNode : table_.child(node, words_[word]);
     return node == RuleTable::kNoNode ? std::span<const Alternative>() : rules(node, x_);
@@ -248,7 +248,7 @@ class Sentence {
         if (leaf) step(m, from, word_tags_[word], true, true);
       }
     };
-    fork(0, RuleTable::kRoot, false);
+    fork(0, table_.root(), false);
     while (!open.empty()) {
       const Fork at = open.back();
       open.pop_back();

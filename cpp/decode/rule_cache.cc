@@ -35,17 +35,19 @@ void RuleCache::trim() {
 
 RuleCache::Entry RuleCache::make(RuleTable::Node node) const {
   Entry entry{node, {}, {}};
-  entry.alternatives.reserve(table_.rules_end(node) - table_.rules_begin(node));
+  const RuleList rules = table_.rules_of(node);
+  entry.alternatives.reserve(rules.size());
   const auto weights = scorer_.weights();
   struct Range {
     Symbol lhs;
     std::size_t begin, end;
   };
   std::vector<Range> ranges;
-  for (RuleId rule = table_.rules_begin(node); rule < table_.rules_end(node);) {
-    const Symbol lhs = table_.lhs(rule);
+  for (std::size_t i = 0; i < rules.size();) {
+    const Symbol lhs = table_.lhs(rules[i]);
     const auto begin = static_cast<std::ptrdiff_t>(entry.alternatives.size());
-    for (; rule < table_.rules_end(node) && table_.lhs(rule) == lhs; ++rule) {
+    for (; i < rules.size() && table_.lhs(rules[i]) == lhs; ++i) {
+      const RuleId rule = rules[i];
       double score = 0;
       visit_features(table_, space_, rule, [&](FeatureId f, float value) { score += double{weights[f]} * value; });
       const TargetSide side = target_side(table_, rule);

@@ -231,7 +231,7 @@ void mark(const RuleTable& table, std::span<const std::string> sentence, std::ve
     if (const Symbol symbol = table.source_words().find(word); symbol != Symbols::kNone) symbols.push_back(symbol);
   std::ranges::sort(symbols);
   symbols.erase(std::unique(symbols.begin(), symbols.end()), symbols.end());
-  Nodes open = {RuleTable::kRoot};
+  Nodes open = {table.root()};
   while (!open.empty()) {
     const RuleTable::Node node = open.back();
     open.pop_back();
@@ -239,8 +239,7 @@ void mark(const RuleTable& table, std::span<const std::string> sentence, std::ve
     if (!table.has_children(node)) continue;
     for (const Symbol symbol : symbols)
       if (const auto child = table.child(node, symbol); child != RuleTable::kNoNode) open.push_back(child);
-    const auto [first, last] = table.nonterminal_children(node);
-    for (auto child = first; child < last; ++child) open.push_back(child);
+    for (const RuleTable::Node child : table.variable_children(node)) open.push_back(child);
   }
 }
 
@@ -258,7 +257,7 @@ std::vector<RuleId> select_rules(const FeatureSet& features, std::span<const std
   RuleCache cache(table, features.space(), scorer, selection.per_source);
   std::vector<RuleId> out;
   for (RuleTable::Node node = 0; node < table.nodes(); ++node) {
-    if (!marked[node] || table.rules_begin(node) == table.rules_end(node)) continue;
+    if (!marked[node] || table.is_hidden(node) || table.rules_of(node).empty()) continue;
     for (const RuleCache::Group& group : cache.at(node))
       for (const Alternative& alternative : group.alternatives) out.push_back(alternative.rule);
     cache.trim();

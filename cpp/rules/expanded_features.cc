@@ -20,7 +20,42 @@ void append_word(std::string& out, bool& in_run) {
   in_run = true;
 }
 
+// Into room that is used again and again.
+void write_shape(std::span<const Symbol> source, std::span<const std::int32_t> target, std::string& out) {
+  out = "shape=";
+  std::uint32_t variable = 0;
+  bool in_run = false;
+  for (const Symbol symbol : source) {
+    if (!is_nonterminal(symbol)) {
+      append_word(out, in_run);
+      continue;
+    }
+    out += std::to_string(++variable);
+    in_run = false;
+  }
+  out += "→";
+  in_run = false;
+  for (const std::int32_t symbol : target) {
+    if (symbol >= 0) {
+      append_word(out, in_run);
+      continue;
+    }
+    out += std::to_string(-symbol);
+    in_run = false;
+  }
+}
+
 }  // namespace
+
+std::string shape_name(std::span<const Symbol> source, std::span<const std::int32_t> target) {
+  std::string out;
+  write_shape(source, target, out);
+  return out;
+}
+
+std::string pair_name(std::string_view source_word, std::string_view target_word) {
+  return std::string("pair=").append(source_word).append("→").append(target_word);
+}
 
 ExpandedFeatures::ExpandedFeatures(const ExpandedOptions& options)
     : shapes_(options.shapes), source_words_(flags(options.source_words)), target_words_(flags(options.target_words)) {}
@@ -28,27 +63,7 @@ ExpandedFeatures::ExpandedFeatures(const ExpandedOptions& options)
 void ExpandedFeatures::append(std::span<const Symbol> source, std::span<const std::int32_t> target,
                               std::span<const RuleLink> links, const Names& names, std::vector<SparseFeature>& out) {
   if (shapes_) {
-    shape_ = "shape=";
-    std::uint32_t variable = 0;
-    bool in_run = false;
-    for (const Symbol symbol : source) {
-      if (!is_nonterminal(symbol)) {
-        append_word(shape_, in_run);
-        continue;
-      }
-      shape_ += std::to_string(++variable);
-      in_run = false;
-    }
-    shape_ += "→";
-    in_run = false;
-    for (const std::int32_t symbol : target) {
-      if (symbol >= 0) {
-        append_word(shape_, in_run);
-        continue;
-      }
-      shape_ += std::to_string(-symbol);
-      in_run = false;
-    }
+    write_shape(source, target, shape_);
     auto at = shape_numbers_.find(shape_);
     if (at == shape_numbers_.end()) at = shape_numbers_.emplace(shape_, names.feature(shape_)).first;
     out.push_back({at->second, 1.0f});
@@ -63,8 +78,7 @@ void ExpandedFeatures::append(std::span<const Symbol> source, std::span<const st
       continue;
     const auto [at, added] = pairs_.try_emplace(std::uint64_t{f} << 32 | static_cast<std::uint32_t>(e), 0);
     if (added) {
-      at->second = names.feature("pair=" + std::string(names.source_word(f)) + "→" +
-                                 std::string(names.target_word(static_cast<Symbol>(e))));
+      at->second = names.feature(pair_name(names.source_word(f), names.target_word(static_cast<Symbol>(e))));
     }
     const auto before = std::ranges::find(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(), at->second,
                                           &SparseFeature::feature);

@@ -14,6 +14,10 @@
 
 namespace treeglot {
 
+// What the features are called: shape=w1w2→2w1 and pair=f→e.
+std::string shape_name(std::span<const Symbol> source, std::span<const std::int32_t> target);
+std::string pair_name(std::string_view source_word, std::string_view target_word);
+
 struct ExpandedOptions {
   bool shapes = false;                             // shape=w1w2→2w1: runs of words, and variables in both orders
   std::vector<Symbol> source_words, target_words;  // pair=f→e: how often a rule links two of these

@@ -23,16 +23,18 @@ class RuleFinder {
       opening_.push_back(table.source_words().find(opening_word(labels[i])));
     }
     closing_ = table.source_words().find(kClosingWord);
-    for (RuleTable::Node node = 0; node < table.nodes(); ++node)
-      for (RuleId rule = table.rules_begin(node); rule < table.rules_end(node); ++rule)
-        index_.intern(hash(node, table.lhs(rule), table.target(rule)), rule, [](RuleId) { return false; });
+    for (RuleTable::Node node = 0; node < table.nodes(); ++node) {
+      const RuleList rules = table.rules_of(node);
+      for (std::size_t i = 0; i < rules.size(); ++i)
+        index_.intern(hash(node, table.lhs(rules[i]), table.target(rules[i])), rules[i], [](RuleId) { return false; });
+    }
   }
 
   // Symbols::kNone for a rule that the table lacks.
   RuleId find(const CodedRule& coded) {
     std::string_view source = coded.source, target = coded.target;
     const Symbol lhs = labels_[code::take_left_hand_side(source)];
-    RuleTable::Node node = RuleTable::kRoot;
+    RuleTable::Node node = table_.root();
     for (code::Symbol symbol; code::take_symbol(source, symbol);) {
       const Symbol next = source_symbol(symbol);
       if (next == Symbols::kNone) return Symbols::kNone;
@@ -48,8 +50,9 @@ class RuleFinder {
     }
     structure_.clear();
     while (!target.empty()) structure_.push_back(static_cast<std::int32_t>(code::take(target)));
+    const RuleList rules = table_.rules_of(node);  // one after the other: the table has no corrections
     return index_.find(hash(node, lhs, target_), [&](RuleId rule) {
-      return rule >= table_.rules_begin(node) && rule < table_.rules_end(node) && table_.lhs(rule) == lhs &&
+      return !rules.empty() && rule >= rules[0] && rule - rules[0] < rules.size() && table_.lhs(rule) == lhs &&
              std::ranges::equal(table_.target(rule), target_) && std::ranges::equal(table_.structure(rule), structure_);
     });
   }
@@ -142,7 +145,7 @@ void Provenance::write(const std::string& path, const RuleTable& table, Extracto
 
 std::vector<RuleId> find_rules(const RuleTable& table, std::string_view source, std::string_view target) {
   Variables variables;
-  RuleTable::Node node = RuleTable::kRoot;
+  RuleTable::Node node = table.root();
   const auto walk = [&](Symbol symbol) {
     if (node != RuleTable::kNoNode) node = symbol == Symbols::kNone ? RuleTable::kNoNode : table.child(node, symbol);
   };
@@ -166,8 +169,9 @@ std::vector<RuleId> find_rules(const RuleTable& table, std::string_view source, 
       [&](std::uint32_t variable) { wanted.push_back(-1 - static_cast<std::int32_t>(variable)); });
   std::vector<RuleId> out;
   if (!known || node == RuleTable::kNoNode) return out;
-  for (RuleId rule = table.rules_begin(node); rule < table.rules_end(node); ++rule)
-    if (std::ranges::equal(table.target(rule), wanted)) out.push_back(rule);
+  const RuleList rules = table.rules_of(node);
+  for (std::size_t i = 0; i < rules.size(); ++i)
+    if (std::ranges::equal(table.target(rules[i]), wanted)) out.push_back(rules[i]);
   return out;
 }
 

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <optional>
+#include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "base/thread_pool.h"
+#include "rules/table_patch.h"
 
 namespace treeglot {
 namespace {
@@ -26,11 +29,32 @@ RuleTable::Node RuleTable::child(Node begin, Node end, Symbol symbol) const {
   return *base == symbol ? static_cast<Node>(base - symbol_.data()) : kNoNode;
 }
 
-std::pair<RuleTable::Node, RuleTable::Node> RuleTable::nonterminal_children(Node node) const {
+RuleTable::VariableChildren RuleTable::own_variables(Node node) const {
   const Node end = first_child_[node + 1];
   Node begin = end;
   while (begin > first_child_[node] && is_nonterminal(symbol_[begin - 1])) --begin;
   return {begin, end};
+}
+
+std::vector<RuleTable::Node> RuleTable::variable_children(Node node) const {
+  std::vector<Node> out;
+  Node own = node;
+  if (!is_own(node)) {
+    const TablePatch::Node& patched = patch_->nodes[node - symbol_.size()];
+    own = patched.own;
+    for (const std::uint32_t child : patched.children)
+      if (is_nonterminal(patch_->nodes[child].symbol)) out.push_back(static_cast<Node>(symbol_.size() + child));
+  }
+  const std::size_t of_patch = out.size();
+  if (own != kNoNode) {
+    const VariableChildren range = own_variables(own);
+    for (Node child = range.first; child < range.last; ++child) {
+      const auto hides = [&](Node other) { return symbol(other) == symbol_[child]; };
+      if (std::none_of(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(of_patch), hides)) out.push_back(child);
+    }
+  }
+  std::ranges::sort(out, {}, [&](Node child) { return symbol(child); });
+  return out;
 }
 
 RuleTable::Node RuleTable::node_of(RuleId rule) const {
@@ -38,9 +62,10 @@ RuleTable::Node RuleTable::node_of(RuleId rule) const {
 }
 
 Rule RuleTable::rule(RuleId id) const {
+  if (!is_own_rule(id)) return patched_rule(id);
   Rule out;
   out.lhs = lhs(id);
-  for (Node node = node_of(id); node != kRoot; node = parent_[node]) out.source.push_back(symbol(node));
+  for (Node node = node_of(id); node != 0; node = parent_[node]) out.source.push_back(symbol(node));
   std::ranges::reverse(out.source);
   out.target.assign(target(id).begin(), target(id).end());
   out.features.assign(features(id).begin(), features(id).end());
@@ -49,6 +74,77 @@ Rule RuleTable::rule(RuleId id) const {
   out.labels.assign(rule_labels(id).begin(), rule_labels(id).end());
   out.structure.assign(structure(id).begin(), structure(id).end());
   return out;
+}
+
+void RuleTable::write(const std::string& path) const {
+  if (patch_ != nullptr) throw std::invalid_argument("the table has corrections; expected one that is compiled");
+  sections_->write(path);
+}
+
+RuleTable RuleTable::patched(std::shared_ptr<const TablePatch> patch) const {
+  RuleTable out = *this;
+  const auto add = [](TableSymbols& symbols, const Symbols* more) {
+    symbols.more_ = more == nullptr || more->size() == 0 ? nullptr : more;
+  };
+  add(out.source_words_, patch == nullptr ? nullptr : &patch->source_words);
+  add(out.target_words_, patch == nullptr ? nullptr : &patch->target_words);
+  add(out.labels_, patch == nullptr ? nullptr : &patch->labels);
+  add(out.feature_names_, patch == nullptr ? nullptr : &patch->feature_names);
+  out.root_ = patch == nullptr ? 0 : static_cast<Node>(symbol_.size());
+  out.patch_ = std::move(patch);
+  return out;
+}
+
+std::size_t RuleTable::rules() const { return lhs_.size() + (patch_ == nullptr ? 0 : patch_->rules.size()); }
+std::size_t RuleTable::nodes() const { return symbol_.size() + (patch_ == nullptr ? 0 : patch_->nodes.size()); }
+
+Symbol RuleTable::symbol(Node node) const {
+  return is_own(node) ? symbol_[node] : patch_->nodes[node - symbol_.size()].symbol;
+}
+
+bool RuleTable::is_hidden(Node node) const {
+  return patch_ != nullptr && std::ranges::binary_search(patch_->hidden, node);
+}
+
+RuleTable::Node RuleTable::patched_child(Node node, Symbol symbol) const {
+  const auto number = static_cast<std::uint32_t>(node - symbol_.size());
+  const std::uint32_t found = patch_->child(number, symbol);
+  if (found != TablePatch::kNone) return static_cast<Node>(symbol_.size() + found);
+  const Node own = patch_->nodes[number].own;
+  return own == kNoNode ? kNoNode : own_child(own, symbol);
+}
+
+RuleTable::VariableChildren RuleTable::patched_variables(Node node) const {
+  const TablePatch::Node& patched = patch_->nodes[node - symbol_.size()];
+  const auto variable = [&](std::uint32_t child) { return is_nonterminal(patch_->nodes[child].symbol); };
+  VariableChildren out = patched.own == kNoNode ? VariableChildren() : own_variables(patched.own);
+  if (std::ranges::any_of(patched.children, variable)) out.patched = node;
+  return out;
+}
+
+bool RuleTable::patched_children(Node node) const {
+  const TablePatch::Node& patched = patch_->nodes[node - symbol_.size()];
+  return !patched.children.empty() || (patched.own != kNoNode && has_children(patched.own));
+}
+
+RuleList RuleTable::patched_rules(Node node) const {
+  const TablePatch::Node& patched = patch_->nodes[node - symbol_.size()];
+  if (!patched.changed) return patched.own == kNoNode ? RuleList(0, 0) : rules_of(patched.own);
+  return RuleList(std::span(patch_->lists).subspan(patched.first_rule, patched.end_rule - patched.first_rule));
+}
+
+const Rule& RuleTable::patched_rule(RuleId rule) const { return patch_->rules[rule - lhs_.size()]; }
+
+std::uint32_t TablePatch::make_child(const RuleTable& table, std::uint32_t node, Symbol symbol) {
+  const auto next = static_cast<std::uint32_t>(nodes.size());
+  const std::uint32_t found =
+      index_.intern(hash(node, symbol), next, [&](std::uint32_t known) { return is(known, node, symbol); });
+  if (found != next) return found;
+  const RuleTable::Node above = nodes[node].own;
+  const RuleTable::Node own = above == RuleTable::kNoNode ? above : table.own_child(above, symbol);
+  nodes.push_back({own, node, symbol});
+  nodes[node].children.push_back(next);
+  return next;
 }
 
 RuleTable RuleTable::open(const std::string& path, bool verify) {
@@ -93,9 +189,9 @@ RuleTable::RuleTable(std::shared_ptr<const Sections> sections)
       rule_labels_(lists<Symbol>("rule.labels")),
       structure_(lists<std::int32_t>("rule.structure")) {
   const std::size_t nodes = symbol_.size();
-  dense_ = rules() == 0 ? 0 : features_.size() / rules();
+  dense_ = lhs_.empty() ? 0 : features_.size() / lhs_.size();
   if (nodes == 0 || parent_.size() != nodes || first_child_.size() != nodes + 1 || first_rule_.size() != nodes + 1 ||
-      first_child_.back() != nodes || first_rule_.back() != rules() || features_.size() != rules() * dense_ ||
+      first_child_.back() != nodes || first_rule_.back() != lhs_.size() || features_.size() != lhs_.size() * dense_ ||
       dense_ > feature_names_.size()) {
     sections_->fail("is damaged: its sections do not fit together");
   }

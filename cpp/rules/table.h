@@ -9,7 +9,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/mapped_strings.h"
@@ -69,47 +68,130 @@ struct SymbolLayout {
 };
 using MappedSymbols = MappedStrings<SymbolLayout>;
 
+// The symbols of a table: those of its file, then those that corrections added.
+class TableSymbols {
+ public:
+  TableSymbols() = default;
+  TableSymbols(const Sections& sections, const std::string& name) : own_(sections, name) {}
+
+  std::size_t size() const { return own_.size() + (more_ == nullptr ? 0 : more_->size()); }
+  std::string_view text(Symbol symbol) const {
+    return symbol < own_.size() ? own_.text(symbol) : more_->text(symbol - static_cast<Symbol>(own_.size()));
+  }
+  Symbol find(std::string_view text) const {  // its number, or Symbols::kNone
+    const Symbol found = own_.find(text);
+    return found != Symbols::kNone || more_ == nullptr ? found : find_more(text);
+  }
+
+ private:
+  friend class RuleTable;
+  Symbol find_more(std::string_view text) const {
+    const Symbol found = more_->find(text);
+    return found == Symbols::kNone ? found : found + static_cast<Symbol>(own_.size());
+  }
+
+  MappedSymbols own_;
+  const Symbols* more_ = nullptr;
+};
+
+// The rules of a source side, those of one left-hand side together.
+class RuleList {
+ public:
+  RuleList(RuleId begin, RuleId end) : first_(begin), size_(end - begin) {}
+  explicit RuleList(std::span<const RuleId> list) : list_(list.data()), size_(list.size()) {}
+
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  RuleId operator[](std::size_t i) const { return list_ == nullptr ? first_ + static_cast<RuleId>(i) : list_[i]; }
+
+ private:
+  RuleId first_ = 0;
+  const RuleId* list_ = nullptr;  // or they follow each other from the first on
+  std::size_t size_ = 0;
+};
+
+struct TablePatch;
+
+// Corrections (rules/corrections.h) lie over the table as a patch. The patch has nodes of its own for the source sides
+// that it changes, and for what they begin with. Its root comes first in every walk; where the patch ends, a walk goes
+// on in the file's trie. Numbers of its nodes, rules and symbols follow the file's.
 class RuleTable {
  public:
   using Node = std::uint32_t;  // of the trie
   static constexpr Node kNoNode = 0xffffffffu;
-  static constexpr Node kRoot = 0;
 
   // Maps a file that write() made; a damaged one is a FormatError. `verify` false trusts its bytes, and then opening
   // takes the same time whatever its size.
   static RuleTable open(const std::string& path, bool verify = true);
-  void write(const std::string& path) const { sections_->write(path); }
+  void write(const std::string& path) const;  // not with a patch
   std::uint64_t file_size() const { return sections_->size(); }
 
-  std::size_t rules() const { return lhs_.size(); }
-  const MappedSymbols& source_words() const { return source_words_; }
-  const MappedSymbols& target_words() const { return target_words_; }
-  const MappedSymbols& labels() const { return labels_; }
+  // The same rules under a patch.
+  RuleTable patched(std::shared_ptr<const TablePatch> patch) const;
+  const TablePatch* patch() const { return patch_.get(); }
+
+  std::size_t own_rules() const { return lhs_.size(); }  // of the file
+  std::size_t rules() const;                             // numbers of rules, also of those that a patch takes away
+  const TableSymbols& source_words() const { return source_words_; }
+  const TableSymbols& target_words() const { return target_words_; }
+  const TableSymbols& labels() const { return labels_; }
   // Dense features come first: every rule has a value for each of the first dense_features().
-  const MappedSymbols& feature_names() const { return feature_names_; }
+  const TableSymbols& feature_names() const { return feature_names_; }
   std::size_t dense_features() const { return dense_; }
 
+  Node root() const { return root_; }
   // The child that `symbol` leads to, or kNoNode.
-  Node child(Node node, Symbol symbol) const { return child(first_child_[node], first_child_[node + 1], symbol); }
-  // The same among the children [begin, end) of some node.
-  Node child(Node begin, Node end, Symbol symbol) const;
-  // The children that nonterminals lead to: a range of nodes, whose symbols are symbol(child).
-  std::pair<Node, Node> nonterminal_children(Node node) const;
-  Symbol symbol(Node node) const { return symbol_[node]; }
-  bool has_children(Node node) const { return first_child_[node] != first_child_[node + 1]; }
+  Node child(Node node, Symbol symbol) const {
+    return is_own(node) ? child(first_child_[node], first_child_[node + 1], symbol) : patched_child(node, symbol);
+  }
+  // The children that nonterminals lead to, for child() below.
+  struct VariableChildren {
+    Node first = 0, last = 0;  // in the file's trie
+    Node patched = kNoNode;    // the node, if the patch has such children of it
+    bool empty() const { return first == last && patched == kNoNode; }
+  };
+  VariableChildren variables(Node node) const { return is_own(node) ? own_variables(node) : patched_variables(node); }
+  Node child(const VariableChildren& variables, Symbol symbol) const {
+    if (variables.patched != kNoNode) return child(variables.patched, symbol);
+    return child(variables.first, variables.last, symbol);
+  }
+  std::vector<Node> variable_children(Node node) const;  // the same children as a list, sorted by symbol
+  Symbol symbol(Node node) const;
+  bool has_children(Node node) const {
+    return is_own(node) ? first_child_[node] != first_child_[node + 1] : patched_children(node);
+  }
 
-  // The rules whose source side ends at `node`, those of one left-hand side together.
-  RuleId rules_begin(Node node) const { return first_rule_[node]; }
-  RuleId rules_end(Node node) const { return first_rule_[node + 1]; }
-  std::size_t nodes() const { return symbol_.size(); }
+  // The rules whose source side ends at `node`.
+  RuleList rules_of(Node node) const {
+    return is_own(node) ? RuleList(first_rule_[node], first_rule_[node + 1]) : patched_rules(node);
+  }
+  std::size_t nodes() const;        // those of the patch come last
+  bool is_hidden(Node node) const;  // by one of the patch
+  bool is_own_word(std::string_view text) const { return source_words_.own_.find(text) != Symbols::kNone; }
+  bool is_own_label(std::string_view text) const { return labels_.own_.find(text) != Symbols::kNone; }
+  Node own_child(Node node, Symbol symbol) const {  // without the patch
+    return child(first_child_[node], first_child_[node + 1], symbol);
+  }
 
-  Symbol lhs(RuleId rule) const { return lhs_[rule]; }
-  std::span<const std::int32_t> target(RuleId rule) const { return target_.of(rule); }
-  std::span<const float> features(RuleId rule) const { return features_.subspan(rule * dense_, dense_); }
-  std::span<const SparseFeature> sparse_features(RuleId rule) const { return sparse_.of(rule); }
-  std::span<const RuleLink> alignment(RuleId rule) const { return links_.of(rule); }
-  std::span<const Symbol> rule_labels(RuleId rule) const { return rule_labels_.of(rule); }
-  std::span<const std::int32_t> structure(RuleId rule) const { return structure_.of(rule); }
+  Symbol lhs(RuleId rule) const { return is_own_rule(rule) ? lhs_[rule] : patched_rule(rule).lhs; }
+  std::span<const std::int32_t> target(RuleId rule) const {
+    return is_own_rule(rule) ? target_.of(rule) : patched_rule(rule).target;
+  }
+  std::span<const float> features(RuleId rule) const {
+    return is_own_rule(rule) ? features_.subspan(rule * dense_, dense_) : patched_rule(rule).features;
+  }
+  std::span<const SparseFeature> sparse_features(RuleId rule) const {
+    return is_own_rule(rule) ? sparse_.of(rule) : patched_rule(rule).sparse;
+  }
+  std::span<const RuleLink> alignment(RuleId rule) const {
+    return is_own_rule(rule) ? links_.of(rule) : patched_rule(rule).alignment;
+  }
+  std::span<const Symbol> rule_labels(RuleId rule) const {
+    return is_own_rule(rule) ? rule_labels_.of(rule) : patched_rule(rule).labels;
+  }
+  std::span<const std::int32_t> structure(RuleId rule) const {
+    return is_own_rule(rule) ? structure_.of(rule) : patched_rule(rule).structure;
+  }
 
   // The whole rule, its source side found by walking up the trie: for output, not for the search.
   Rule rule(RuleId rule) const;
@@ -122,6 +204,16 @@ class RuleTable {
   explicit RuleTable(std::shared_ptr<const Sections> sections);
 
   Node node_of(RuleId rule) const;
+  bool is_own(Node node) const { return node < symbol_.size(); }
+  bool is_own_rule(RuleId rule) const { return rule < lhs_.size(); }
+  Node child(Node begin, Node end, Symbol symbol) const;  // among the children [begin, end) of a node
+  VariableChildren own_variables(Node node) const;
+  // Of a patch.
+  Node patched_child(Node node, Symbol symbol) const;
+  VariableChildren patched_variables(Node node) const;
+  bool patched_children(Node node) const;
+  RuleList patched_rules(Node node) const;
+  const Rule& patched_rule(RuleId rule) const;
 
   // A list for each rule; what no rule has takes no room.
   template <class T>
@@ -146,7 +238,9 @@ class RuleTable {
   bool sound_by_rule(const Rules& rules) const;
 
   std::shared_ptr<const Sections> sections_;
-  MappedSymbols source_words_, target_words_, labels_, feature_names_;
+  std::shared_ptr<const TablePatch> patch_;
+  Node root_ = 0;
+  TableSymbols source_words_, target_words_, labels_, feature_names_;
   // The trie, breadth first: the children of a node are consecutive, sorted by symbol.
   std::span<const std::uint32_t> symbol_, first_child_, first_rule_, parent_;
   std::span<const Symbol> lhs_;

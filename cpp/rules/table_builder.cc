@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "rules/rule_checks.h"
 #include "rules/rule_text.h"
-#include "syntax/dependency_checks.h"
 
 namespace treeglot {
 namespace {
@@ -28,18 +28,6 @@ void check_columns(const RuleRows& rows) {
     if (optional->rows() != 0) check_rows(optional->rows(), "of notes");
   for (const std::span<const float>& column : rows.dense) check_rows(column.size(), "of a feature");
   for (const auto& [name, column] : rows.indicators) check_rows(column.rows(), name);
-}
-
-// Whether search can put together what the structure of a target side says: heads among its symbols, no cycles, no arcs
-// that cross. A structure may be marked as ill-formed by a number more. `heads` is room to work in.
-bool can_be_joined(std::span<const std::int32_t> structure, std::size_t symbols, std::vector<std::int32_t>& heads) {
-  heads.clear();
-  for (const std::int32_t number : structure.first(std::min(structure.size(), symbols))) {
-    if (number < 0 || static_cast<std::size_t>(number) > symbols) return false;
-    heads.push_back(number - 1);
-  }
-  heads.resize(symbols, -1);
-  return structure.empty() || (nonprojective_arcs(heads).empty() && cycles(heads).empty());
 }
 
 // Places where a match may choose where a nonterminal begins or ends: at the ends, and between two nonterminals.
@@ -84,9 +72,7 @@ RuleTableBuilder::RuleTableBuilder(const std::vector<std::string>& dense_feature
 
 void RuleTableBuilder::check(Symbol lhs, std::span<const Symbol> source, std::span<const std::int32_t> target,
                              std::span<const float> features, const Notes& notes) const {
-  if (source.empty()) throw std::invalid_argument("a rule needs a source side");
-  if (source.size() > kLongestSide || target.size() > kLongestSide)
-    throw std::invalid_argument("a side of a rule has more than " + text(kLongestSide) + " symbols");
+  check_rule(source, target, notes.alignment);
   if (lhs >= labels_.size()) throw std::invalid_argument("the left-hand side is a label that the table lacks");
   for (const Symbol symbol : source) {
     if (is_nonterminal(symbol) ? label_of(symbol) >= labels_.size() : symbol >= source_words_.size())
@@ -96,23 +82,6 @@ void RuleTableBuilder::check(Symbol lhs, std::span<const Symbol> source, std::sp
         return symbol >= 0 && static_cast<std::size_t>(symbol) >= target_words_.size();
       }))
     throw std::invalid_argument("the target side has a word that the table lacks");
-  const auto variables = static_cast<std::size_t>(std::ranges::count_if(source, is_nonterminal));
-  std::size_t used = 0;
-  for (std::size_t i = 0; i < target.size(); ++i) {
-    if (target[i] >= 0) continue;
-    const auto variable = static_cast<std::size_t>(-(static_cast<std::int64_t>(target[i]) + 1));
-    if (variable >= variables) {
-      throw std::invalid_argument("the target side uses variable " + text(variable + 1) + ", the source side has " +
-                                  text(variables));
-    }
-    if (std::ranges::count(target.first(i), target[i]) > 0)
-      throw std::invalid_argument("the target side uses variable " + text(variable + 1) + " twice");
-    ++used;
-  }
-  if (used != variables) {
-    throw std::invalid_argument("the source side has " + text(variables) + " variables, the target side uses " +
-                                text(used));
-  }
   if (features.size() != dense_)
     throw std::invalid_argument("a rule with " + text(features.size()) + " features in a table with " + text(dense_));
   const auto finite = [&](std::size_t feature, float value) {
@@ -127,12 +96,6 @@ void RuleTableBuilder::check(Symbol lhs, std::span<const Symbol> source, std::sp
       throw std::invalid_argument("a sparse feature that is dense, or that the table lacks");
     finite(sparse.feature, sparse.value);
   }
-  for (const RuleLink link : notes.alignment) {
-    if (link.source >= source.size() || link.target >= target.size()) {
-      throw std::invalid_argument("link " + text(link.source) + "-" + text(link.target) + " is outside a rule of " +
-                                  text(source.size()) + " source and " + text(target.size()) + " target symbols");
-    }
-  }
 }
 
 RuleTableBuilder::Node RuleTableBuilder::node_of(std::span<const Symbol> source) {
@@ -141,7 +104,7 @@ RuleTableBuilder::Node RuleTableBuilder::node_of(std::span<const Symbol> source)
   path_.resize(shared);
   path_symbols_.resize(shared);
   for (const Symbol symbol : source.subspan(shared)) {
-    path_.push_back(trie_.child(path_.empty() ? RuleTable::kRoot : path_.back(), symbol));
+    path_.push_back(trie_.child(path_.empty() ? kRoot : path_.back(), symbol));
     path_symbols_.push_back(symbol);
   }
   return path_.back();

@@ -70,6 +70,7 @@ class RuleTableBuilder : public Exclusive {
  private:
   using Node = std::uint32_t;
   static constexpr std::uint32_t kNone = 0xffffffffu;
+  static constexpr Node kRoot = 0;
 
   template <class T>
   struct Lists {

@@ -1797,6 +1797,26 @@ class RuleTable:
     def __len__(self) -> int: ...
 
     @property
+    def own_rules(self) -> int:
+        """How many rules its file has; those of corrections follow."""
+
+    def knows_source_word(self, text: str) -> bool:
+        """Whether rules of its file have a source word."""
+
+    def knows_label(self, text: str) -> bool:
+        """Whether rules of its file have a label."""
+
+    def corrected(self, file: str, corrections: Sequence[tuple[int, str, str, str, str | None, str, str, str, Sequence[tuple[str, float]]]]) -> tuple[RuleTable, list[int]]:
+        """
+        The table under corrections in place of those that it has: line, action, left-hand side, sides, alignment, labels, structure and features of each. Gives how many rules each added, forbade or changed, too.
+        """
+
+    def origin(self, rule: int) -> tuple[int | None, int | None]:
+        """
+        The rule of the file that a rule is or was made of, and the number of the correction that made it.
+        """
+
+    @property
     def source_words(self) -> list[str]:
         """By number."""
 

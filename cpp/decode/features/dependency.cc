@@ -81,7 +81,7 @@ void DependencyFeature::expect(const Application& application, Sink& sink) const
 
 void add_dependency(FeatureSet& features, std::shared_ptr<const DependencyModel> model) {
   const bool tags = model->unit() == DependencyUnit::tags;
-  const MappedSymbols& texts = tags ? features.table().labels() : features.table().target_words();
+  const TableSymbols& texts = tags ? features.table().labels() : features.table().target_words();
   auto units = std::make_shared<std::vector<WordId>>(texts.size());
   for (Symbol symbol = 0; symbol < units->size(); ++symbol) (*units)[symbol] = model->find(texts.text(symbol));
   const FeatureId score = features.space().add(tags ? "dlm_tags" : "dlm_words");

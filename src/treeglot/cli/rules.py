@@ -1,15 +1,21 @@
-"""`treeglot rules`: the rules of a model that have some words."""
+"""`treeglot rules`: the rules of a model that have some words, and corrections of them."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+import re
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from treeglot.base.errors import UsageError
+from treeglot.base.errors import FormatError, UsageError
+
+if TYPE_CHECKING:
+    from treeglot.rules.corrections import Action, Correction
+
+RULE = "[LHS] ||| SOURCE ||| TARGET ||| ALIGNMENT ||| FEATURES"
 
 
 def rules(
@@ -19,12 +25,39 @@ def rules(
     whole: Annotated[bool, typer.Option("--whole", help="Each side is what is given, and no more.")] = False,
     most: Annotated[int, typer.Option(help="Rules shown, the most frequent first.", min=0)] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line.")] = False,
+    add: Annotated[
+        list[str] | None,
+        typer.Option(help=f"A rule to add, {RULE}; the end may be missing, and [X] is the default.", metavar="RULE"),
+    ] = None,
+    forbid: Annotated[
+        list[str] | None,
+        typer.Option(help="Rules to forbid, likewise; without a target, all of the source side.", metavar="RULE"),
+    ] = None,
+    reweight: Annotated[
+        list[str] | None, typer.Option(help="Rules that get the features that are given.", metavar="RULE")
+    ] = None,
+    author: Annotated[str | None, typer.Option(help="Who corrects; by default the user's name.")] = None,
+    group: Annotated[str, typer.Option(help="A name for these corrections together.")] = "",
 ) -> None:
-    """Search a model's rules by their source side, their target side or both.
+    """Search a model's rules by their source side, their target side or both; add, forbid or reweight rules.
 
     A line has the left-hand side, both sides, the links, counts and probabilities. Words are those that rules have.
+    Corrections are appended to corrections.txt in the model's folder.
     """
+    given: list[tuple[Action, str]] = [("add", rule) for rule in add or ()]
+    given += [("forbid", rule) for rule in forbid or ()]
+    given += [("reweight", rule) for rule in reweight or ()]
+    if not given:
+        return search(model, source, target, whole, most, as_json)
+    if source or target or whole or as_json:
+        raise UsageError("rules are searched or corrected; expected one of both")
+    correct(model, given, author, group)
+
+
+def search(model: Path, source: str, target: str, whole: bool, most: int, as_json: bool) -> None:
+    """List rules, then corrections, that have some words."""
     from treeglot.cli.output import say
+    from treeglot.rules.corrections import CORRECTIONS, Corrections
     from treeglot.rules.find import find_rules
 
     table = model / "rules.parquet"
@@ -33,4 +66,63 @@ def rules(
     total, found = find_rules(table, source, target, whole=whole, most=most)
     for rule in found:
         print(json.dumps(asdict(rule), ensure_ascii=False) if as_json else rule)
-    say(f"{total:,} rules, {len(found):,} of them shown")
+    path = model / CORRECTIONS
+    held = Corrections.read(path) if path.is_file() else Corrections(())
+    shown = 0
+    for line, each in zip(held.lines, held, strict=True):
+        if _has(each.source, source, whole) and (each.target is None or _has(each.target, target, whole)):
+            print(
+                json.dumps({"line": line, **asdict(each)}, ensure_ascii=False) if as_json else f"{path}:{line}: {each}"
+            )
+            shown += 1
+    say(f"{total:,} rules, {len(found):,} of them shown" + (f"; {shown:,} corrections" if shown else ""))
+
+
+def _has(side: str, given: str, whole: bool) -> bool:
+    words = " ".join(given.split())
+    return not words or (side == words if whole else f" {words} " in f" {side} ")
+
+
+def correct(model: Path, given: list[tuple[Action, str]], author: str | None, group: str) -> None:
+    """Append corrections to those of a model, after they were tried on it."""
+    from treeglot.base.files import read_lines
+    from treeglot.cli.output import say, shown_warnings, warn
+    from treeglot.models import load
+    from treeglot.models.corrections import CorrectionWarning, problems
+    from treeglot.rules.corrections import CORRECTIONS, Corrections, append
+
+    path = model / CORRECTIONS
+    more = tuple(read_rule(action, rule, author, group) for action, rule in given)
+    held = Corrections.read(path) if path.is_file() else Corrections((), str(path))
+    with shown_warnings():
+        import warnings
+
+        warnings.simplefilter("ignore", CorrectionWarning)  # of those that are there
+        loaded = load(model)
+        last = len(read_lines(path)) if path.is_file() else 0
+        lines = (*held.lines, *range(last + 1, last + 1 + len(more)))
+        both = Corrections((*held, *more), str(path), lines)
+        try:
+            _, changed = both.apply(loaded.translator.table)
+        except FormatError as error:
+            raise UsageError(f"{more[error.line - last - 1]}: {error.problem}") from error
+        for problem in problems(loaded.with_corrections(both), changed, len(held)):
+            warn(problem)
+    append(path, more)
+    say(f"{path}: {len(both):,} corrections hold")
+
+
+def read_rule(action: Action, rule: str, author: str | None, group: str) -> Correction:
+    """A correction of a rule as the command line has it."""
+    import getpass
+    from datetime import datetime, timezone
+
+    from treeglot.rules.corrections import Correction
+
+    first = rule.partition("|||")[0].strip()
+    if not re.fullmatch(r"\[\S+\]", first) or re.fullmatch(r"\[\S+,[0-9]+\]", first):
+        rule = f"{'[X]' if action == 'add' else ''} ||| {rule}"
+    made = Correction.parse(f"{action} ||| {rule}")
+    today = datetime.now(timezone.utc).date().isoformat()
+    who = author if author is not None else made.author or getpass.getuser()
+    return replace(made, author=who, date=made.date or today, group=group or made.group)

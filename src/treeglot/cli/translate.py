@@ -54,6 +54,9 @@ def translate(
     glossary: Annotated[
         Path | None, typer.Option(help="Terms that translations must, should or must not use: a table, or TBX.")
     ] = None,
+    corrections: Annotated[
+        Path | None, typer.Option(help="Rules to add, forbid or reweight, in place of the model's corrections.txt.")
+    ] = None,
     weights: Annotated[Path | None, typer.Option(help="Other weights than the model's.")] = None,
     format: Annotated[
         str | None,
@@ -86,7 +89,12 @@ def translate(
     from treeglot.documents.files import is_document
     from treeglot.models import load
 
-    loaded = load(model)
+    with shown_warnings():
+        loaded = load(model)
+        if corrections is not None:
+            loaded = loaded.with_corrections(corrections)
+    if loaded.corrections is not None:
+        say(f"corrections: {len(loaded.corrections):,} hold")
     if glossary is not None:
         loaded = loaded.with_glossary(glossary)
     if weights is not None:
@@ -107,7 +115,8 @@ def translate(
         with shown_warnings():
             loaded.translate_file(source, output.out, threads=output.threads)
         return
-    more = format, index, output.as_json, output.trace, abstain, loaded.glossary
+    held = "" if loaded.corrections is None else loaded.corrections.digest
+    more = format, index, output.as_json, output.trace, abstain, loaded.glossary, held
     key = _key(loaded, source, output.out, *more) if resume else ""
     output = replace(output, dependencies=dependencies, key=key)
     if dependencies is not None and not loaded.translator.makes_trees:

@@ -46,6 +46,9 @@ def _print_reason(found: Explanation, reason: Reason) -> None:
     if reason.step.local:
         print("  local     not a rule of the table: an unknown word, or given with the input")
         return
+    if reason.correction is not None:
+        made = reason.correction
+        print(f"  corrected {', '.join(part for part in (made.action, made.author, made.date) if part)}")
     if reason.probability is not None:
         print(f"  p         {reason.probability:.4g}")
     if reason.runner_up is None:

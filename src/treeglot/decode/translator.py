@@ -72,6 +72,10 @@ class Translator:
         """The same, searched otherwise."""
         return self._judged(Translator(self.table, self.weights, self.lm, options, self.setup, prefix=self.prefix))
 
+    def with_table(self, table: _core.RuleTable) -> Translator:
+        """The same with other rules."""
+        return self._judged(Translator(table, self.weights, self.lm, self.options, self.setup, prefix=self.prefix))
+
     def _judged(self, other: Translator) -> Translator:
         other.judge = self.judge
         return other

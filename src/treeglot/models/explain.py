@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from treeglot._core import Hypothesis, Step, Terms
     from treeglot.models.model import Model
     from treeglot.models.reading import Given
+    from treeglot.rules.corrections import Correction
 
 POPS = 2000  # of a node, where an exact search does not finish
 PROBABILITY = "p_target_given_source"  # the feature that `probability` reads
@@ -33,6 +34,7 @@ class Reason:
     margin: float | None  # of the score over the best derivation without this rule here; None if there is no other
     runner_up: Hypothesis | None  # that derivation
     examples: Concordance | None  # of the rule; None without provenance
+    correction: Correction | None = None  # that made the rule, or changed it last
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def _reasons(model: Model, found: Translation, examples: int) -> tuple[Reason, .
         other = runners_up[number] if known else None
         margin = None if other is None else found.best.score - other.score
         pairs = provenance.examples(step.rule, examples) if provenance and step.rule is not None else None
-        out.append(Reason(step, tuple(places), probability, margin, other, pairs))
+        out.append(Reason(step, tuple(places), probability, margin, other, pairs, model.correction_of(step.rule)))
     return tuple(out)
 
 

@@ -12,6 +12,7 @@
     confidence.json how sure its translations are, learnt from sentences with references; or none
     provenance.bin  the sentence pairs that the rules come from; or none
     glossary.tsv    terms that translations use (docs/corrections.md); or none
+    corrections.txt rules that are added, forbidden or reweighted (docs/corrections.md); or none
     training.json   the version, the languages and digests of the training data
 
 Every file is complete when it appears under its name; `model.toml` is written last. A new model for the folder comes
@@ -45,8 +46,10 @@ from treeglot.decode.glossary import BoundGlossary, Glossary
 from treeglot.decode.translator import Source
 from treeglot.decode.weights import read_weights, write_weights
 from treeglot.models.artefacts import ALIGNER, DEPENDENCY_MODELS, LEXICAL, SOURCE_HEADS, load_artefacts
+from treeglot.models.corrections import warn_of_problems
 from treeglot.models.kinds import find_kind
 from treeglot.models.reading import Given, Reader, open_model_parser
+from treeglot.rules.corrections import CORRECTIONS, Correction, Corrections
 from treeglot.rules.provenance import PROVENANCE
 from treeglot.text import TextPipeline
 from treeglot.text.pipeline import TEXT_FILE
@@ -94,6 +97,7 @@ class Model:
         translator: Translator,
         reader: Reader,
         glossary: BoundGlossary | None = None,
+        corrections: Corrections | None = None,
     ) -> None:
         self.directory = directory
         self.kind = file.kind
@@ -101,6 +105,7 @@ class Model:
         self.translator = translator
         self.reader = reader
         self.bound_glossary = glossary
+        self.corrections = corrections  # that hold in the translator's table
 
     @property
     def text(self) -> TextPipeline | None:
@@ -225,22 +230,41 @@ class Model:
     def with_glossary(self, glossary: Terminology | None) -> Model:
         """The same model with these terms in place of its own; None: without terms."""
         bound = None if glossary is None else self._bound(glossary)
-        return Model(self.directory, self.file, self.translator, self.reader, bound)
+        return Model(self.directory, self.file, self.translator, self.reader, bound, self.corrections)
+
+    def with_corrections(self, corrections: Iterable[Correction] | PathLike | None) -> Model:
+        """The same model with these corrections of rules in place of its own; None: without any.
+
+        They are a list or a file. Those that change nothing or never match are warned of (`CorrectionWarning`).
+        """
+        given = Corrections.of(() if corrections is None else corrections)
+        table, changed = given.apply(self.translator.table)
+        translator = self.translator.with_table(table)
+        held = None if corrections is None else given
+        made = Model(self.directory, self.file, translator, self.reader, self.bound_glossary, held)
+        warn_of_problems(made, changed)
+        return made
+
+    def correction_of(self, rule: int | None) -> Correction | None:
+        """The correction that made a rule, or changed it last."""
+        number = None if rule is None else self.translator.table.origin(rule)[1]
+        return None if number is None or self.corrections is None else self.corrections.corrections[number]
 
     def _with(self, translator: Translator) -> Model:
-        return Model(self.directory, self.file, translator, self.reader, self.bound_glossary)
+        return Model(self.directory, self.file, translator, self.reader, self.bound_glossary, self.corrections)
 
     def _repr_html_(self) -> str:
         from treeglot.syntax.draw.bars import html_table
 
         weights = sorted(self.weights.items(), key=lambda weight: (-abs(weight[1]), weight[0]))
-        rows = [["kind", self.kind], ["rules", f"{len(self.translator.table):,}"], ["features", f"{len(weights):,}"]]
+        rules = self.translator.table.own_rules
+        rows = [["kind", self.kind], ["rules", f"{rules:,}"], ["features", f"{len(weights):,}"]]
         shown = [[name, f"{value:.4g}"] for name, value in weights[:20]]
         title = f"<h4>{escape(os.fspath(self.directory))}</h4>"
         return title + html_table([["model", ""], *rows]) + html_table([["largest weights", ""], *shown])
 
     def __repr__(self) -> str:
-        return f"Model({os.fspath(self.directory)!r}, kind={self.kind!r}, rules={len(self.translator.table):,})"
+        return f"Model({os.fspath(self.directory)!r}, kind={self.kind!r}, rules={self.translator.table.own_rules:,})"
 
 
 def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
@@ -264,7 +288,10 @@ def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
     rules, lm, weights = (folder / getattr(file, name) for name in ("rules", "lm", "weights"))
     _refuse_links(folder, file)
     ngram = load_ngram(lm) if file.lm else None
-    table = _core.RuleTable.open(os.fspath(rules))
+    table, own, changed = _core.RuleTable.open(os.fspath(rules)), None, list[int]()
+    if (folder / CORRECTIONS).is_file():
+        own = Corrections.read(folder / CORRECTIONS)
+        table, changed = own.apply(table)
     setup = kind.matcher(*load_artefacts(folder, kind.source_heads, kind.dependency_models))
     translator = Translator(table, read_weights(weights), ngram, file.search, setup)
     if (folder / CONFIDENCE).is_file():
@@ -273,7 +300,10 @@ def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
     parser = partial(open_model_parser, folder, file.parser, trust_parser) if file.parser else None
     reader = Reader(kind, text, parser)
     terms = folder / GLOSSARY_FILE
-    return Model(folder, file, translator, reader, reader.bind(Glossary.read(terms)) if terms.is_file() else None)
+    glossary = reader.bind(Glossary.read(terms)) if terms.is_file() else None
+    model = Model(folder, file, translator, reader, glossary, own)
+    warn_of_problems(model, changed)
+    return model
 
 
 def _refuse_links(folder: Path, file: ModelFile) -> None:
@@ -282,7 +312,8 @@ def _refuse_links(folder: Path, file: ModelFile) -> None:
     given |= {getattr(file, option).rpartition(":")[2]: option for option in ("parser", "target_parser")}
     text = (folder / file.text).parent.relative_to(folder) if file.text else Path()
     learnt = [str(text / f"{side}.{part}") for side in ("source", "target") for part in PARTS]
-    own = (SOURCE_HEADS, GLOSSARY_FILE, PROVENANCE, CONFIDENCE, ALIGNER, LEXICAL, *DEPENDENCY_MODELS.values())
+    edited, learned = (GLOSSARY_FILE, CORRECTIONS), (ALIGNER, LEXICAL, *DEPENDENCY_MODELS.values())
+    own = (SOURCE_HEADS, PROVENANCE, CONFIDENCE, *edited, *learned)
     for name in (*given, *own, *learnt):
         for path in (folder / name, *(folder / name).rglob("*")) if name else ():
             if not path.resolve().is_relative_to(folder.resolve()):

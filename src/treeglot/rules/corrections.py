@@ -26,12 +26,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, read_lines, write_binary
 from treeglot.base.options import unknown
 from treeglot.rules.table import PROBABILITIES
+
+if TYPE_CHECKING:
+    from treeglot._core import RuleTable
 
 CORRECTIONS = "corrections.txt"  # in the folder of a model
 Action: TypeAlias = Literal["add", "forbid", "reweight"]
@@ -204,6 +207,14 @@ class Corrections:
         with changing(path):
             _write(path, [str(each) for each in self.corrections])
 
+    def apply(self, table: RuleTable) -> tuple[RuleTable, list[int]]:
+        """The table under these corrections, and how many rules each added, forbade or changed.
+
+        Corrections that the table had before do not hold any more. Nothing is copied: both tables may be used.
+        """
+        rows = (_row(line, each) for line, each in zip(self.lines, self.corrections, strict=True))
+        return table.corrected(self.file, list(rows))
+
     def of_group(self, group: str) -> Corrections:
         """Those of one group."""
         return self._chosen(lambda each: each.group == group)
@@ -236,6 +247,13 @@ class Corrections:
 
     def __iter__(self) -> Iterator[Correction]:
         return iter(self.corrections)
+
+
+def _row(line: int, each: Correction) -> Any:
+    """A correction as the core takes it; values as compiling has them."""
+    features = [(name, math.log(v) if name.startswith(PROBABILITIES) else v) for name, v in each.features]
+    notes = (each.alignment, each.labels, each.structure)
+    return line, each.action, each.lhs, each.source, each.target, *notes, features
 
 
 def append(path: PathLike, more: Iterable[Correction]) -> None:

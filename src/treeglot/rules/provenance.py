@@ -47,8 +47,8 @@ class Provenance:
     def __init__(self, path: Path, table: _core.RuleTable) -> None:
         self.table = table
         self._path = path
-        if self.core.rules != len(table):
-            problem = f"is of a table with {self.core.rules:,} rules; expected {len(table):,}, as the model's"
+        if self.core.rules != table.own_rules:
+            problem = f"is of a table with {self.core.rules:,} rules; expected {table.own_rules:,}, as the model's"
             raise FormatError(os.fspath(path), 0, problem)
 
     @cached_property
@@ -58,12 +58,15 @@ class Provenance:
 
     def count(self, rule: int) -> int:
         """The number of sentence pairs that a rule comes from."""
-        return self.core.pairs_of(rule, 0)[0]
+        return self.examples(rule, 0).pairs
 
     def examples(self, rule: int, most: int = 3) -> Concordance:
-        """The first pairs that a rule comes from, its own words marked."""
-        number, pairs = self.core.pairs_of(rule, most)
-        return Concordance(number, tuple(self._example(pair, *self._marks(rule, pair)) for pair in pairs))
+        """The first pairs that a rule comes from, its own words marked; none of one that a correction added."""
+        origin, _ = self.table.origin(rule)
+        if origin is None:
+            return Concordance(0, ())
+        number, pairs = self.core.pairs_of(origin, most)
+        return Concordance(number, tuple(self._example(pair, *self._marks(origin, pair)) for pair in pairs))
 
     def find(self, source: Sequence[str] = (), target: Sequence[str] = (), most: int = 10) -> Concordance:
         """The pairs that have these words in a row on their sides; no words stand for any."""

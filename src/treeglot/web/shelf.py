@@ -14,12 +14,15 @@ from pathlib import Path
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.options import unknown
 from treeglot.models import Model, load
+from treeglot.models.model import GLOSSARY_FILE
+from treeglot.rules.corrections import CORRECTIONS
 from treeglot.text.languages import find_languages
 from treeglot.web.languages import candidates, normal
 
 log = logging.getLogger("treeglot.web")
 
 Stamp = tuple[tuple[str, int, int], ...]
+EDITED = (CORRECTIONS, GLOSSARY_FILE)
 HEAD = 65_536  # bytes of a file that its digest is made of: binary files begin with the checksums of what they hold
 
 
@@ -56,11 +59,11 @@ def stamp_of(folder: Path) -> Stamp:
 
 
 def _digest(folder: Path, stamp: Stamp, options: object) -> str:
-    """Of what every file begins with, and of its size."""
+    """Of what every file begins with, and of its size; of all of those that people edit."""
     made = blake2b(repr(options).encode(), digest_size=8)
     for name, size, _ in stamp:
         with (folder / name).open("rb") as stream:
-            made.update(f"{name} {size} ".encode() + stream.read(HEAD))
+            made.update(f"{name} {size} ".encode() + stream.read(-1 if name in EDITED else HEAD))
     return made.hexdigest()
 
 

@@ -82,6 +82,7 @@ def _reason(reason: Reason) -> Fields:
         "probability": reason.probability,
         "margin": reason.margin,
         "runner_up": None if reason.runner_up is None else reason.runner_up.text,
+        "correction": None if reason.correction is None else str(reason.correction),
         "examples": None if reason.examples is None else concordance(reason.examples),
     }
 

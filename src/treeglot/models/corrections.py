@@ -1,0 +1,115 @@
+"""Corrections of a model that do nothing: rules that never match, and changes of rules that are not there."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from treeglot.decode.matchers import match_augmented, match_dependents, match_forests
+from treeglot.models.kinds import find_kind
+
+if TYPE_CHECKING:
+    from treeglot.models.model import Model
+    from treeglot.rules.corrections import Correction
+
+MOST = 10  # warnings, each for a correction; the others are counted
+VARIABLE = re.compile(r"\[(.+),[0-9]+\]")
+HEAD_PLACE = re.compile(r"H([0-9]+)")
+
+
+class CorrectionWarning(UserWarning):
+    """A correction changes no translation."""
+
+
+def warn_of_problems(model: Model, changed: Sequence[int]) -> None:
+    """Warn of corrections that do nothing; `changed` says how many rules each changed."""
+    found = list(problems(model, changed))
+    for problem in found[:MOST]:
+        warnings.warn(problem, CorrectionWarning, stacklevel=3)
+    if len(found) > MOST:
+        warnings.warn(f"{len(found) - MOST:,} more corrections do nothing", CorrectionWarning, stacklevel=3)
+
+
+def problems(model: Model, changed: Sequence[int], first: int = 0) -> Iterator[str]:
+    """What is wrong with corrections of a model, from the `first` on, with their places."""
+    held = model.corrections
+    if held is None:
+        return
+    check = _Check(model)
+    for line, correction, rules in islice(zip(held.lines, held, changed, strict=True), first, None):
+        for problem in check.problems(correction, rules):
+            yield f"{held.file}:{line}: {problem}"
+
+
+class _Check:
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.table = model.translator.table
+        self.matcher = find_kind(model.kind).matcher
+        self.features: set[str] = set()  # that were reported
+        self.made = {each.lhs for each in model.corrections or () if each.action == "add"}
+
+    def problems(self, correction: Correction, rules: int) -> Iterator[str]:
+        for name, _ in correction.features:
+            known = name in self.model.weights or name == "preferred"
+            if not known and name not in self.features:
+                self.features.add(name)
+                yield f"feature {name!r} has no weight, so its value changes nothing"
+        if correction.action != "add":
+            if rules == 0:
+                yield f"no rule is like this, so there is nothing to {correction.action}"
+            return
+        symbols = correction.source.split(" ")
+        problem = self.shape(correction, symbols) or self.labels(symbols) or self.words(symbols)
+        if problem:
+            yield f"this rule never matches: {problem}"
+
+    def shape(self, correction: Correction, symbols: list[str]) -> str:
+        """What the matcher does not look for."""
+        fragment = len(symbols[0]) > 1 and symbols[0].endswith("(") and not symbols[0].startswith("\\")
+        variables = sum(VARIABLE.fullmatch(symbol) is not None for symbol in symbols)
+        if self.matcher is match_forests:
+            if not fragment and (variables or correction.lhs != "X"):
+                return "it is no fragment of a tree, and no phrase, which has words alone and the left-hand side [X]"
+            return ""
+        if fragment:
+            return f"it is a fragment of a tree, and a {self.model.kind} model translates none"
+        if self.matcher in (match_dependents, match_augmented):
+            place = HEAD_PLACE.fullmatch(correction.lhs)
+            if place is None:
+                phrase = variables == 0 and correction.lhs == "X"
+                return "" if phrase else "it is no phrase, and its left-hand side is no place of the head such as [H2]"
+            inside = 1 <= int(place[1]) <= len(symbols)
+            return "" if inside else f"its head has place {place[1]} of {len(symbols)}"
+        limit = self.model.translator.options.span_limit
+        return f"it has {len(symbols)} symbols, and rules cover at most {limit} words" if len(symbols) > limit else ""
+
+    def labels(self, symbols: list[str]) -> str:
+        for symbol in symbols:
+            found = VARIABLE.fullmatch(symbol)
+            label = found[1] if found is not None else ""
+            by_word = label.startswith("=") and self.matcher in (match_dependents, match_augmented)
+            if found is None or by_word or label == "X" or label in self.made or self.table.knows_label(label):
+                continue
+            return f"no rule of the model has the label {label!r}"
+        return ""
+
+    def words(self, symbols: list[str]) -> str:
+        """A word that the model's tokeniser makes something else of; words that rules have are made."""
+        text = self.model.text
+        if text is None:
+            return ""
+        for symbol in symbols:
+            if VARIABLE.fullmatch(symbol) or symbol == ")" or (len(symbol) > 1 and symbol.endswith("(")):
+                continue
+            word = symbol.removeprefix("\\")
+            if self.table.knows_source_word(word):
+                continue
+            [made] = text.source.fold([text.source.tokenise([word])[0].words])
+            made = made if text.numbers is None else text.numbers.fold_source(made)
+            if list(made) != [word]:
+                return f"the model's tokeniser makes {' '.join(made)!r} of {word!r}"
+        return ""
