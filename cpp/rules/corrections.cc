@@ -214,7 +214,7 @@ class Correcting {
     Variables variables;
     std::string_view root;
     parse_source(
-        correction.source, variables, [&](std::string_view word) { out.source.push_back(source_word(word)); },
+        correction.source, variables, [&](std::string_view word) { out.source.push_back(source_word(checked(word))); },
         [&](std::string_view name) { out.source.push_back(nonterminal(label(name))); },
         [&](std::string_view name) {
           if (out.source.empty()) root = name;
@@ -230,12 +230,18 @@ class Correcting {
       parse_target(
           *correction.target, variables,
           [&](std::string_view word) {
-            target.push_back(static_cast<std::int32_t>(number(table_.target_words(), patch_->target_words, word)));
+            target.push_back(
+                static_cast<std::int32_t>(number(table_.target_words(), patch_->target_words, checked(word))));
           },
           [&](std::uint32_t variable) { target.push_back(-1 - static_cast<std::int32_t>(variable)); });
     }
     read_notes(correction, label, out);
     return out;
+  }
+
+  static std::string_view checked(std::string_view word) {
+    if (word.empty()) throw std::invalid_argument("a word has no characters; expected some after the backslash");
+    return word;
   }
 
   template <class Label>

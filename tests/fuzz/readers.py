@@ -27,6 +27,7 @@ from treeglot import TreeglotError, _core
 from treeglot.align import Aligner
 from treeglot.base.options import load_options
 from treeglot.base.toml import TomlFile
+from treeglot.decode import Translator
 from treeglot.decode.kbest import read_kbest
 from treeglot.decode.weights import read_weights
 from treeglot.experiment import Pipeline
@@ -39,6 +40,7 @@ from treeglot.foreign.input import input_line
 from treeglot.models.model import ModelFile
 from treeglot.parse.grammar import read_settings
 from treeglot.parse.kbest import read_tree_lists
+from treeglot.rules.corrections import Corrections
 from treeglot.rules.table import compile_table
 from treeglot.syntax.formats import read_dependencies
 from treeglot.text import TextPipeline
@@ -153,6 +155,23 @@ def aligner(folder: Path) -> None:
         Aligner.load(folder)
 
 
+def corrections() -> Reader:
+    """Corrects a table, and translates with it."""
+    builder = _core.RuleTableBuilder(["p_target_given_source"])
+    variable = builder.label("X") | 1 << 31
+    builder.add(0, [builder.source_word("das")], [builder.target_word("the")], [-1.0], [(0, 0)])
+    builder.add(0, [builder.source_word("das"), variable], [builder.target_word("the"), -1], [-2.0], [(0, 0)])
+    table = builder.finish()
+
+    def use(path: Path) -> None:
+        corrected, _ = Corrections.read(path).apply(table)
+        for rule in range(len(corrected)):
+            corrected.rule(rule)
+        str(Translator(corrected, {"p_target_given_source": 1.0}).translate("das Haus das").derivation)
+
+    return use
+
+
 def report(path: Path) -> None:
     folder = path.parent / "report"
     folder.mkdir(exist_ok=True)
@@ -205,6 +224,12 @@ def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
         b'tokeniser = "icu"\ncase = "keep"\nlearnt = []\n'
     )
     grammar = b'signature = "english"\nhorizontal = 0\nvertical = 1\nsteps = false\nlevels = 1\nsizes = [1, 20, 300]\n'
+    corrected = (
+        b"# mine\n\nadd ||| [X] ||| das Haus ||| the house ||| 0-0 1-1 ||| p_target_given_source=0.5 new=-1 ||| A ||| "
+        b"2026-11-16 ||| g ||| X Y ||| 2 0\nforbid ||| [X] ||| das [X,1]\nforbid ||| ||| das ||| *\n"
+        b"reweight ||| [X] ||| das ||| the ||| ||| preferred=2e0\nadd ||| [NP] ||| NP( das [X,1] ) ||| [X,1]\n"
+        b"add ||| [Y] ||| [X,1] ||| [X,1] \\|||\nadd ||| [X] ||| [Y,2] ||| [Y,2]\n"
+    )
     step = Identity("one", "treeglot 0.1", {"a": 1, "b": {"c": [2]}}, {"in": "0123"}).to_json().encode()
     return {
         "text.toml": ([text], as_named("text.toml", TextPipeline.load)),
@@ -235,6 +260,7 @@ def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
         "cdec.weights": ([b"LanguageModel 0.5\nPhraseModel_0 1.5\n"], lambda path: read_foreign_weights(path, "cdec")),
         "input-lines": ([b'<seg id="1" grammar="g.gz"> das haus ||| the house </seg>\ndas &lt;x> haus\n'], lines),
         "parquet": ([parquet(folder)], lambda path: compile_table(path, folder / "table")),
+        "corrections.txt": ([corrected], corrections()),
         "pool": ([], KBest.load),
     }
 

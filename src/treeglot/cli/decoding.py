@@ -244,6 +244,7 @@ def signature(model: Model) -> str:
     from hashlib import blake2b
 
     parts = [model.kind, repr(model.translator.options)]
+    parts += [model.corrections.digest] if model.corrections is not None else []
     more = [path.name for pattern in ("*.heads", "dlm.*.bin") for path in sorted(model.directory.glob(pattern))]
     for name in (model.file.rules, model.file.lm, *more):
         if name:

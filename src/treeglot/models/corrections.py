@@ -65,7 +65,7 @@ class _Check:
         symbols = correction.source.split(" ")
         problem = self.shape(correction, symbols) or self.labels(symbols) or self.words(symbols)
         if problem:
-            yield f"this rule never matches: {problem}"
+            yield f"never matches: {problem}"
 
     def shape(self, correction: Correction, symbols: list[str]) -> str:
         """What the matcher does not look for."""
@@ -76,7 +76,7 @@ class _Check:
                 return "it is no fragment of a tree, and no phrase, which has words alone and the left-hand side [X]"
             return ""
         if fragment:
-            return f"it is a fragment of a tree, and a {self.model.kind} model translates none"
+            return f"it is a fragment of a tree, and a {self.model.kind} model has none"
         if self.matcher in (match_dependents, match_augmented):
             place = HEAD_PLACE.fullmatch(correction.lhs)
             if place is None:
