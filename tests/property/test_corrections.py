@@ -187,13 +187,18 @@ def found(table: RuleTable, make: Make, source: Any, search: SearchOptions, thre
     features.add_ngram(LM)
     decoder = Decoder(features, make(features, search), list(WEIGHTS.items()), search)
     made = decoder.translate_batch([source, source], 50, False, threads)
-    one, two = ([(h.text, h.score, str(h.derivation), h.features) for h in each.hypotheses] for each in made)
+    one, two = ([(h.text, h.score, str(h.derivation), values(h)) for h in each.hypotheses] for each in made)
     assert one == two and all(not each.problem for each in made)
     return one
 
 
+def values(hypothesis: Any) -> dict[str, float]:
+    """The features; phrases inside a relation have those of dense features alone, and no weight for this one."""
+    return {name: value for name, value in hypothesis.features.items() if name != "phrase_new"}
+
+
 @CASES
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_corrections_are_as_good_as_compiled(cases: st.SearchStrategy[Case], data: st.DataObject) -> None:
     make, source, pool = data.draw(cases)

@@ -40,11 +40,24 @@ def scores(text: str) -> list[tuple[str, float]]:
     return [(row[1], float(row[-1])) for row in rows]
 
 
+CORRECTIONS = """
+add ||| [X] ||| das haus ||| the building ||| ||| preferred=3 p=-0.5
+add ||| [X] ||| Schloss ||| castle
+forbid ||| [X] ||| das ||| the
+reweight ||| [X] ||| [X,1] ist [X,2] ||| [X,2] is [X,1] ||| ||| p=-4
+"""
+
+
 @pytest.mark.parametrize("format", CONFIGURATIONS)
-@pytest.mark.parametrize("filtered", [False, True])
+@pytest.mark.parametrize(
+    ("filtered", "corrections"), [(False, ""), (True, ""), (False, CORRECTIONS), (True, CORRECTIONS)]
+)
 def test_an_export_has_the_same_best_scores(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], format: str, filtered: bool
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], format: str, filtered: bool, corrections: str
 ) -> None:
+    if corrections:
+        sparse = "" if format == "moses" else "preferred=3 "  # which Moses has no place for
+        (folder / "corrections.txt").write_text(corrections.replace("preferred=3 ", sparse))
     test, out = str(tmp_path / "test.de"), tmp_path / "out"
     assert main(["translate", str(folder), test, "--kbest", "1", "--quiet"]) == 0
     wanted = scores(capsys.readouterr().out)

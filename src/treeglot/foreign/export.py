@@ -79,7 +79,8 @@ class _Writer:
         self.model, self.folder, self.format, self.test = model, folder, format, test
         self.translator = model.translator
         self.table, self.search = model.translator.table, model.translator.options
-        self.weights = {name: weight for name, weight in model.weights.items() if weight != 0}
+        own = {"preferred": 1.0} if "preferred" in self.table.features else {}  # of corrections
+        self.weights = {name: weight for name, weight in {**own, **model.weights}.items() if weight != 0}
         self.names = _names(self.table.features)
         for name in MISSING[format]:
             if name in self.weights and not self._without(name):
