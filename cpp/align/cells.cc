@@ -37,7 +37,9 @@ Occurrences source_occurrences(const SentencePairs& pairs) {
 
 }  // namespace
 
-Cells::Cells(const SentencePairs& pairs, bool singles, const Others& others, const Wanted& wanted) : pairs_(pairs) {
+Cells::Cells(const SentencePairs& pairs, bool singles, const Others& others, const Wanted& wanted,
+             const std::atomic<bool>* stop)
+    : pairs_(pairs) {
   begin_.push_back(0);
   for (std::size_t pair = 0; pair < pairs.size(); ++pair)
     begin_.push_back(begin_.back() + pairs.source(pair).size() * pairs.target(pair).size());
@@ -49,6 +51,7 @@ Cells::Cells(const SentencePairs& pairs, bool singles, const Others& others, con
   std::vector<Seen> seen(pairs.target_words().size());
   std::vector<Symbol> found;
   for (Symbol source = 0; source < pairs.source_words().size(); ++source) {
+    if (stop != nullptr && *stop) return;
     first_.push_back(static_cast<std::uint32_t>(targets_.size()));
     const std::span<const Symbol> more = others ? others(source) : std::span<const Symbol>();
     found.assign(more.begin(), more.end());

@@ -1,6 +1,7 @@
 // The word pairs that occur together in a corpus, by number, and the numbers of all cells of its sentence pairs.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -17,10 +18,12 @@ class Cells {
 
   // Word pairs that occur in one cell alone have a number only with `singles`. A sampler needs none for them: when the
   // link of the cell is drawn, the pair has no other link. The pairs of a source word with the targets that `others`
-  // gives, in rising order, have a number in any case, and so have those that are `wanted`.
+  // gives, in rising order, have a number in any case, and so have those that are `wanted`. `stop`, if any, ends the
+  // work early; the cells are of no use then.
   using Others = std::function<std::span<const Symbol>(Symbol source)>;
   using Wanted = std::function<bool(Symbol source, Symbol target)>;
-  Cells(const SentencePairs& pairs, bool singles, const Others& others = {}, const Wanted& wanted = {});
+  Cells(const SentencePairs& pairs, bool singles, const Others& others = {}, const Wanted& wanted = {},
+        const std::atomic<bool>* stop = nullptr);
 
   std::size_t size() const { return targets_.size(); }  // numbers, kNone among them
   // The numbers of a source word's pairs are first(source) to first(source + 1), in the order of their target words.

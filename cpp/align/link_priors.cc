@@ -104,7 +104,7 @@ SentencePairs stemmed(const SentencePairs& pairs, int letters) {
 }
 
 Cells make_cells(const SentencePairs& pairs, const Aligner* before, const std::vector<LexiconEntry>& lexicon,
-                 const LinkPriorOptions& options, const Aligner* stems) {
+                 const LinkPriorOptions& options, const Aligner* stems, const std::atomic<bool>& stop) {
   const Entries entries = entries_of(pairs, lexicon);
   std::vector<Symbol> joined;
   const auto others = [&](Symbol source) {
@@ -127,7 +127,7 @@ Cells make_cells(const SentencePairs& pairs, const Aligner* before, const std::v
     return std::max(linked[0], linked[1]) >= kLeast;
   };
   const bool any = options.cognates > 0 || stems != nullptr;
-  return Cells(pairs, false, others, any ? Cells::Wanted(alike) : Cells::Wanted());
+  return Cells(pairs, false, others, any ? Cells::Wanted(alike) : Cells::Wanted(), &stop);
 }
 
 LinkPriors make_priors(const Cells& cells, const Aligner* before, const std::vector<LexiconEntry>& lexicon,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -32,9 +33,9 @@ double cognate_similarity(std::string_view source, std::string_view target);
 using LinkPriors = std::array<std::vector<float>, 2>;
 
 // Cells in which all word pairs with priors have numbers. `before`, if any, is an aligner that is updated, `stems` one
-// of the corpus's stems.
+// of the corpus's stems. `stop` ends the work early.
 Cells make_cells(const SentencePairs& pairs, const Aligner* before, const std::vector<LexiconEntry>& lexicon,
-                 const LinkPriorOptions& options, const Aligner* stems);
+                 const LinkPriorOptions& options, const Aligner* stems, const std::atomic<bool>& stop);
 
 // The priors of all numbers.
 LinkPriors make_priors(const Cells& cells, const Aligner* before, const std::vector<LexiconEntry>& lexicon,

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -139,7 +140,12 @@ void HmmOptions::check() const {
 
 Aligner train_hmm(const SentencePairs& pairs, const HmmOptions& options, unsigned threads, const AlignWatch& watch) {
   options.check();
-  const Cells cells(pairs, true);
+  std::optional<Cells> made;
+  const auto make = [&](std::size_t, const std::atomic<bool>& stop) {
+    made.emplace(pairs, true, nullptr, nullptr, &stop);
+  };
+  run_watched(1, 1, make, [&] { watch(0, 1); });
+  const Cells& cells = *made;
   AlignerSettings settings;
   settings.discount = 0.0f;
   settings.level = options.iterations > 0 ? AlignLevel::jumps : AlignLevel::words;

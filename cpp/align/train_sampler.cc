@@ -118,7 +118,12 @@ Aligner train_sampler(const SentencePairs& pairs, const Aligner* before, const s
   std::optional<Aligner> stems;
   if (options.priors.stems > 0) stems.emplace(train_stems(pairs, options, threads, watch));
   const Aligner* const by_stems = stems ? &*stems : nullptr;
-  const Cells cells = make_cells(pairs, before, lexicon, options.priors, by_stems);
+  std::optional<Cells> made;
+  const auto make = [&](std::size_t, const std::atomic<bool>& stop) {
+    made.emplace(make_cells(pairs, before, lexicon, options.priors, by_stems, stop));
+  };
+  run_watched(1, 1, make, [&] { watch(0, 1); });
+  const Cells& cells = *made;
   // What the chains start from: the counts of an aligner that is updated, and priors.
   std::array<DirectionCounts, 2> start;
   LinkPriors priors;

@@ -88,7 +88,8 @@ def test_stems_tell_of_forms_that_occur_once() -> None:
     assert str(linked([*clear, odd], stems=5.0).align(*odd)) == "0-1 1-0"
 
 
-def test_stems_can_be_interrupted() -> None:
+@pytest.mark.parametrize(("method", "options"), [("sampler", {}), ("sampler", {"stems": 1.0}), ("hmm", {})])
+def test_what_comes_before_rounds_can_be_interrupted(method: str, options: dict[str, Any]) -> None:
     told: list[tuple[int, int]] = []
 
     def stop(done: int, of: int) -> None:
@@ -96,7 +97,7 @@ def test_stems_can_be_interrupted() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        Aligner.train(SAME, options={"stems": 1.0}, report=stop)
+        Aligner.train(SAME, method, options=options, report=stop)
     assert told == [(0, 1)]
 
 
