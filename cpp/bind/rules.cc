@@ -2,6 +2,7 @@
 #include "bind/core.h"
 #include "bind/guarded.h"
 #include "rules/corrections.h"
+#include "rules/least.h"
 #include "rules/provenance.h"
 #include "rules/table.h"
 #include "rules/table_builder.h"
@@ -31,6 +32,33 @@ RuleCorrection to_correction(const CorrectionFields& fields) {
                      : action == "forbid" ? CorrectionAction::forbid
                                           : CorrectionAction::reweight;
   return {line, known, lhs, source, target, alignment, labels, structure, features};
+}
+
+void bind_least(nb::module_& m) {
+  nb::class_<LeastProbabilities>(m, "LeastProbabilities", "The least that a table gives to rules, by their sides.")
+      .def(
+          "__init__",
+          [](LeastProbabilities* self, std::shared_ptr<RuleTable> table, std::optional<std::uint32_t> forward,
+             std::optional<std::uint32_t> backward, std::optional<std::uint32_t> root) {
+            const nb::gil_scoped_release release;
+            new (self) LeastProbabilities(std::move(table), {forward, backward, root});
+          },
+          "table"_a, "target_given_source"_a, "source_given_target"_a, "rule_given_root"_a,
+          "Reads all rules of a table; the features are dense ones, by number.")
+      .def(
+          "find",
+          [](const LeastProbabilities& least, const RuleTable& rules) {
+            std::vector<std::tuple<std::optional<RuleId>, float, float, float>> out;
+            for (const auto& found : without_gil([&] { return least.find(rules); }))
+              out.emplace_back(found.rule == LeastProbabilities::kNoRule ? std::nullopt : std::optional(found.rule),
+                               found.given_source, found.given_target, found.given_root);
+            return out;
+          },
+          "rules"_a,
+          "For each rule of another table: the same rule, and the least logarithms of the features given its source "
+          "side, target side and root; infinity where no rule has it.")
+      .def_prop_ro("lone_given_source", &LeastProbabilities::lone_given_source, "Median of sides with one rule.")
+      .def_prop_ro("lone_given_target", &LeastProbabilities::lone_given_target, "Median of sides with one rule.");
 }
 
 }  // namespace
@@ -158,6 +186,8 @@ void bind_rules(nb::module_& m) {
         return find_rules(table, source, target);
       },
       "table"_a, "source"_a, "target"_a, "The rules of a table with these sides, as text.");
+
+  bind_least(m);
 
   nb::class_<RuleTableBuilder>(m, "RuleTableBuilder", "Rules in any order in, a RuleTable out.")
       .def(nb::init<std::vector<std::string>>(), "features"_a)

@@ -1885,6 +1885,25 @@ class Provenance:
 def find_rules(table: RuleTable, source: str, target: str) -> list[int]:
     """The rules of a table with these sides, as text."""
 
+class LeastProbabilities:
+    """The least that a table gives to rules, by their sides."""
+
+    def __init__(self, table: RuleTable, target_given_source: int | None, source_given_target: int | None, rule_given_root: int | None) -> None:
+        """Reads all rules of a table; the features are dense ones, by number."""
+
+    def find(self, rules: RuleTable) -> list[tuple[int | None, float, float, float]]:
+        """
+        For each rule of another table: the same rule, and the least logarithms of the features given its source side, target side and root; infinity where no rule has it.
+        """
+
+    @property
+    def lone_given_source(self) -> float:
+        """Median of sides with one rule."""
+
+    @property
+    def lone_given_target(self) -> float:
+        """Median of sides with one rule."""
+
 class RuleTableBuilder:
     """Rules in any order in, a RuleTable out."""
 

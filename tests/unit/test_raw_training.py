@@ -57,12 +57,13 @@ def test_one_command_from_raw_files_to_a_tuned_model(
     model = treeglot.load(tmp_path / "moved")
     assert "mert" in (tmp_path / "moved/weights.txt").read_text()  # the comment of tuned weights
     assert str(Aligner.load(tmp_path / "moved/aligner").align(["der", "baum"], ["the", "tree"])) == "0-0 1-1"
-    assert (tmp_path / "moved/lexical.parquet").is_file()
     found = model.translate("Der Baum kennt den Stuhl. Der Hund malt den Zug.")
     assert found.text == "The tree knows the chair. The dog paints the train."
     assert [sentence.text for sentence in found.sentences] == ["The tree knows the chair.", "The dog paints the train."]
     begin, end = found.source_tokens.spans[1]
     assert found.source[begin:end] == "Baum"
+    model.learn("Der Vogel sieht den Hund.", "The bird sees the dog.")
+    assert model.translate("Der Vogel sieht den Hund.").text == "The bird sees the dog."
     write_weights(tmp_path / "moved/weights.txt", find_kind("hiero").weights | {"lm": 0.25})
     assert main(command(files, tmp_path / "moved")) == 2  # tuned weights are not replaced unasked
     assert "has a model with tuned weights; expected --force" in capsys.readouterr().err

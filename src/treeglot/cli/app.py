@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "Language models": ("lm train", "lm compile", "lm export", "lm score", "lm info"),
     "Translation": ("train", "tune", "translate", "combine", "decode", "export"),
     "Explain": ("why", "concordance", "rules", "confidence"),
+    "Correct": ("learn", "undo", "check-corrections", "compact"),
     "Serve": ("serve", "serve keys add", "serve keys list", "serve keys remove"),
     "Judge": ("score", "compare-dependencies", "analyse phrases", "analyse rewrites"),
     "Experiments": ("run",),

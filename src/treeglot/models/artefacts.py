@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 PARSER, TARGET_PARSER = "parser", "target.parser"
 ALIGNER = "aligner"
-LEXICAL = "lexical.parquet"
 SOURCE_HEADS = "source.heads"
 DEPENDENCY_MODELS: dict[Unit, str] = {"words": "dlm.words.bin", "tags": "dlm.tags.bin"}
 

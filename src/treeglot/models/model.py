@@ -8,7 +8,6 @@
     parser          the parser's grammar, or the file of another parser's model; or none
     target.parser   the same of the target language, to learn from corrections; or none
     aligner         a saved word aligner, to learn from corrections; or none
-    lexical.parquet word translation probabilities of the training data
     confidence.json how sure its translations are, learnt from sentences with references; or none
     provenance.bin  the sentence pairs that the rules come from; or none
     glossary.tsv    terms that translations use (docs/corrections.md); or none
@@ -45,7 +44,7 @@ from treeglot.decode.constraints import Constraints
 from treeglot.decode.glossary import BoundGlossary, Glossary
 from treeglot.decode.translator import Source
 from treeglot.decode.weights import read_weights, write_weights
-from treeglot.models.artefacts import ALIGNER, DEPENDENCY_MODELS, LEXICAL, SOURCE_HEADS, load_artefacts
+from treeglot.models.artefacts import ALIGNER, DEPENDENCY_MODELS, SOURCE_HEADS, load_artefacts
 from treeglot.models.corrections import warn_of_problems
 from treeglot.models.kinds import find_kind
 from treeglot.models.reading import Given, Reader, open_model_parser
@@ -56,9 +55,12 @@ from treeglot.text.pipeline import TEXT_FILE
 from treeglot.text.side import PARTS
 
 if TYPE_CHECKING:
+    from treeglot.align import Aligner
     from treeglot.models.complete import Completion
     from treeglot.models.explain import Explanation
+    from treeglot.models.learn import Learner, Learnt
     from treeglot.rules.provenance import Provenance
+    from treeglot.syntax import Alignment
 
 NEXT = ".next"
 GLOSSARY_FILE = "glossary.tsv"
@@ -198,6 +200,44 @@ class Model:
 
         return complete(self, source, prefix)
 
+    def learn(
+        self,
+        source: Given,
+        target: Given,
+        *,
+        alignment: Alignment | str | None = None,
+        author: str = "",
+        aligner: Aligner | PathLike | None = None,
+    ) -> Learnt:
+        """Learn from a sentence and its translation: the rules of the pair hold from the next translation on.
+
+        They are added to `corrections.txt` before this returns (docs/corrections.md). Words are aligned by the model's
+        aligner, unless `alignment` has the links or `aligner` is another one. Kinds that want parses take trees in
+        place of text, or use the model's parsers.
+        """
+        from treeglot.models.learn import learn
+
+        return learn(self, source, target, alignment, author, aligner)
+
+    def undo(self, group: str | None = None) -> Corrections:
+        """Take back what was learnt last, or another group of corrections; the corrections that are gone."""
+        from treeglot.models.learn import undo
+
+        return undo(self, group)
+
+    def correct(self, corrections: Corrections) -> None:
+        """Translate with these corrections from now on; the model's folder stays as it is."""
+        table, _ = corrections.apply(self.translator.table)
+        self.translator, self.corrections = self.translator.with_table(table), corrections
+        self.__dict__.pop("all_rules", None)
+
+    @cached_property
+    def learner(self) -> Learner:
+        """What learns from sentence pairs."""
+        from treeglot.models.learn import Learner
+
+        return Learner(self)
+
     @cached_property
     def provenance(self) -> Provenance | None:
         """The sentence pairs that its rules come from, if it was trained with provenance."""
@@ -312,7 +352,7 @@ def _refuse_links(folder: Path, file: ModelFile) -> None:
     given |= {getattr(file, option).rpartition(":")[2]: option for option in ("parser", "target_parser")}
     text = (folder / file.text).parent.relative_to(folder) if file.text else Path()
     learnt = [str(text / f"{side}.{part}") for side in ("source", "target") for part in PARTS]
-    edited, learned = (GLOSSARY_FILE, CORRECTIONS), (ALIGNER, LEXICAL, *DEPENDENCY_MODELS.values())
+    edited, learned = (GLOSSARY_FILE, CORRECTIONS), (ALIGNER, *DEPENDENCY_MODELS.values())
     own = (SOURCE_HEADS, PROVENANCE, CONFIDENCE, *edited, *learned)
     for name in (*given, *own, *learnt):
         for path in (folder / name, *(folder / name).rglob("*")) if name else ():

@@ -113,21 +113,7 @@ class Reader:
             plain = [sentence_words(each, markup) for each in inputs] if glossary is not None else []
             return translate(inputs, _terms(glossary, plain, inputs))
         given = [_text(source, markup) if isinstance(source, str | Protected) else _words(source) for source in sources]
-        spans = [split_protected(text.source, source) if isinstance(source, Protected) else None for source in given]
-        parts_of = [(source, place) for source, found in zip(given, spans, strict=True) for place in found or ()]
-        tokens = iter(tokenise_protected(text.source, parts_of, threads))
-        sentences: list[list[tuple[Place, Tokens]] | None] = [
-            None if found is None else [piece for place in found for piece in shorter(place, next(tokens))]
-            for found in spans
-        ]
-        units: list[Any] = []
-        kept: dict[int, Kept] = {}  # by unit: the words that stay as they are, or whose translations are given
-        for source, found in zip(given, sentences, strict=True):
-            for place, each in found or ():
-                if source.places and (stay := _kept(source, place, each)):
-                    kept[len(units)] = stay
-                units.append(each.words)
-            units += [source] if found is None else []
+        spans, sentences, units, kept = self._sentences(text, given, threads)
         inputs, surface = self.ready(units, threads, kept)
         found_all = translate(inputs, _terms(glossary, surface, inputs))
         targets = _to_text(text, found_all, surface, kept, glossary, threads)
@@ -149,6 +135,48 @@ class Reader:
             out.append(join_translations(source.text, places, parts, spaces, kbest, distinct, note))
         return out
 
+    def _sentences(
+        self, text: TextPipeline, given: Sequence[Any], threads: int
+    ) -> tuple[list[list[Place] | None], list[list[tuple[Place, Tokens]] | None], list[Any], dict[int, Kept]]:
+        """The sentences of texts: their places, their pieces with their words, and all pieces in a row.
+
+        With these, by piece, the words that stay as they are, or whose translations are given. Parses have no places.
+        """
+        spans = [split_protected(text.source, source) if isinstance(source, Protected) else None for source in given]
+        parts_of = [(source, place) for source, found in zip(given, spans, strict=True) for place in found or ()]
+        tokens = iter(tokenise_protected(text.source, parts_of, threads))
+        sentences: list[list[tuple[Place, Tokens]] | None] = [
+            None if found is None else [piece for place in found for piece in shorter(place, next(tokens))]
+            for found in spans
+        ]
+        units: list[Any] = []
+        kept: dict[int, Kept] = {}
+        for source, found in zip(given, sentences, strict=True):
+            for place, each in found or ():
+                if source.places and (stay := _kept(source, place, each)):
+                    kept[len(units)] = stay
+                units.append(each.words)
+            units += [source] if found is None else []
+        return spans, sentences, units, kept
+
+    def inputs(self, source: Given) -> tuple[list[Source], list[list[str]]]:
+        """What the decoder takes for the sentences of a text or a parse, and their words with the case of the text."""
+        if self.text is None:
+            inputs, _ = self.ready([_words(source)])
+            return inputs, [_words_of(each) for each in inputs]
+        given = [_text(source, False) if isinstance(source, str | Protected) else _words(source)]
+        _, _, units, kept = self._sentences(self.text, given, 1)
+        return self.ready(units, 1, kept)
+
+    def words(self, sources: Sequence[Given], threads: int = 1) -> list[list[str]]:
+        """The words of each text or parse, as rules have them; those of all sentences of a text in a row."""
+        if self.text is None:
+            return [_words_of(_words(source)) for source in sources]
+        given = [_text(source, False) if isinstance(source, str | Protected) else _words(source) for source in sources]
+        _, sentences, units, kept = self._sentences(self.text, given, threads)
+        folded = iter(self._folded([_words_of(unit) for unit in units], kept))
+        return [[word for _ in ([None] if found is None else found) for word in next(folded)] for found in sentences]
+
     def ready(
         self, sources: Sequence[Any], threads: int = 1, kept: Mapping[int, Kept] | None = None
     ) -> tuple[list[Source], list[list[str]]]:
@@ -161,17 +189,23 @@ class Reader:
         if self.text is None:
             return parsed, []
         surface = [list(each) if isinstance(each, list) else _words_of(each) for each in parsed]
-        folded = self.text.source.fold(surface)
-        if self.text.numbers is not None:
-            folded = [self.text.numbers.fold_source(words) for words in folded]
-        for number, places in (kept or {}).items():
-            for place in places:
-                folded[number][place] = KEPT
+        folded = self._folded(surface, kept or {})
         out = [with_words(each, words) for each, words in zip(parsed, folded, strict=True)]
         for number, places in (kept or {}).items():
             if any(places.values()):
                 out[number] = self._marked(folded[number], places)
         return out, surface
+
+    def _folded(self, surface: Sequence[Sequence[str]], kept: Mapping[int, Kept]) -> list[list[str]]:
+        """The words of sentences as rules have them."""
+        assert self.text is not None
+        folded = self.text.source.fold(surface)
+        if self.text.numbers is not None:
+            folded = [self.text.numbers.fold_source(words) for words in folded]
+        for number, places in kept.items():
+            for place in places:
+                folded[number][place] = KEPT
+        return folded
 
     def _marked(self, words: Sequence[str], given: Kept) -> str:
         """A sentence as a line with markup, for the decoder."""

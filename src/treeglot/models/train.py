@@ -22,7 +22,6 @@ from treeglot.corpus.pairs import Pair, Pairs
 from treeglot.decode.weights import read_weights
 from treeglot.models.artefacts import (
     DEPENDENCY_MODELS,
-    LEXICAL,
     PARSER,
     TARGET_PARSER,
     DependencyModels,
@@ -132,7 +131,6 @@ def train(
             report(f"dependency models of {trees.trees:,} trees compiled")
         seen = {"pairs": extraction.facts["counts"]["pairs"], "digest": digest.hexdigest()}
         write_training(folder, seen, options, text)
-        (scratch / LEXICAL).rename(folder / LEXICAL)
         if aligner is not None:
             copy_aligner(aligner, folder)
         given = ((parser, PARSER), (target_parser, TARGET_PARSER))

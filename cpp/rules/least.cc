@@ -1,0 +1,113 @@
+#include "rules/least.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "base/hash_index.h"
+
+namespace treeglot {
+namespace {
+
+std::uint64_t hash_of(std::span<const std::int32_t> target) {
+  std::uint64_t hash = target.size();
+  for (const std::int32_t symbol : target) hash = hash_number(hash ^ static_cast<std::uint32_t>(symbol)) + 1;
+  return hash;
+}
+
+float median(std::vector<float>& values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
+// The numbers that one table has for the symbols of another; kNone for those that it lacks.
+std::vector<Symbol> numbers(const TableSymbols& from, const TableSymbols& to) {
+  std::vector<Symbol> out(from.size());
+  for (Symbol symbol = 0; symbol < from.size(); ++symbol) out[symbol] = to.find(from.text(symbol));
+  return out;
+}
+
+}  // namespace
+
+LeastProbabilities::LeastProbabilities(std::shared_ptr<const RuleTable> table, const Columns& columns)
+    : table_(std::move(table)), columns_(columns) {
+  for (const auto& column : {columns.target_given_source, columns.source_given_target, columns.rule_given_root})
+    if (column && *column >= table_->dense_features()) throw std::invalid_argument("no such dense feature");
+  if (columns.target_given_source) {
+    std::vector<float> lone;
+    for (RuleTable::Node node = 0; node < table_->nodes(); ++node)
+      if (const RuleList rules = table_->rules_of(node); rules.size() == 1)
+        lone.push_back(value(rules[0], *columns.target_given_source));
+    lone_given_source_ = median(lone);
+  }
+  if (columns.source_given_target) read_targets(*columns.source_given_target);
+  roots_.assign(table_->labels().size(), kNone);
+  if (columns.rule_given_root) {
+    for (RuleId rule = 0; rule < table_->rules(); ++rule) {
+      float& least = roots_[table_->lhs(rule)];
+      least = std::min(least, value(rule, *columns.rule_given_root));
+    }
+  }
+}
+
+void LeastProbabilities::read_targets(std::uint32_t column) {
+  std::vector<Target> all(table_->rules());
+  for (RuleId rule = 0; rule < table_->rules(); ++rule)
+    all[rule] = {hash_of(table_->target(rule)), value(rule, column)};
+  std::ranges::sort(
+      all, [](const Target& a, const Target& b) { return std::pair(a.hash, a.least) < std::pair(b.hash, b.least); });
+  std::vector<float> lone;
+  for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+    while (end < all.size() && all[end].hash == all[begin].hash) ++end;
+    if (end - begin == 1) lone.push_back(all[begin].least);
+    else targets_.push_back(all[begin]);
+  }
+  targets_.shrink_to_fit();
+  lone_given_target_ = median(lone);
+}
+
+std::vector<LeastProbabilities::Found> LeastProbabilities::find(const RuleTable& others) const {
+  const std::vector<Symbol> source_words = numbers(others.source_words(), table_->source_words()),
+                            target_words = numbers(others.target_words(), table_->target_words()),
+                            labels = numbers(others.labels(), table_->labels());
+  std::vector<Found> out(others.rules());
+  for (RuleId id = 0; id < others.rules(); ++id) {
+    Found& found = out[id];
+    const Rule rule = others.rule(id);
+    const Symbol lhs = labels[rule.lhs];
+    if (lhs != Symbols::kNone) found.given_root = roots_[lhs];
+    std::vector<std::int32_t> target;
+    bool known = true;
+    for (const std::int32_t symbol : rule.target) {
+      const Symbol number = symbol < 0 ? 0 : target_words[static_cast<std::size_t>(symbol)];
+      known = known && number != Symbols::kNone;
+      target.push_back(symbol < 0 ? symbol : static_cast<std::int32_t>(number));
+    }
+    if (known) {
+      const auto at = std::ranges::lower_bound(targets_, hash_of(target), {}, &Target::hash);
+      if (at != targets_.end() && at->hash == hash_of(target)) found.given_target = at->least;
+    }
+    RuleTable::Node node = table_->root();
+    for (const Symbol symbol : rule.source) {
+      const Symbol number = is_nonterminal(symbol) ? labels[label_of(symbol)] : source_words[symbol];
+      if (number == Symbols::kNone) node = RuleTable::kNoNode;
+      if (node == RuleTable::kNoNode) break;
+      node = table_->child(node, is_nonterminal(symbol) ? nonterminal(number) : number);
+    }
+    if (node == RuleTable::kNoNode) continue;
+    const RuleList rules = table_->rules_of(node);
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      const RuleId other = rules[i];
+      if (columns_.target_given_source)
+        found.given_source = std::min(found.given_source, value(other, *columns_.target_given_source));
+      if (known && table_->lhs(other) == lhs && std::ranges::equal(table_->target(other), target) &&
+          std::ranges::equal(table_->structure(other), rule.structure))
+        found.rule = other;
+    }
+  }
+  return out;
+}
+
+}  // namespace treeglot

@@ -1,0 +1,39 @@
+"""`treeglot check-corrections`: what a model's corrections change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def check_corrections(
+    model: Annotated[Path, typer.Argument(help="The model's folder.")],
+    dev: Annotated[Path, typer.Option(help="Sentences, forests or trees, as for translate.")],
+    refs: Annotated[Path | None, typer.Option(help="Their translations, to score both.")] = None,
+    format: Annotated[
+        str | None,
+        typer.Option("--from", help="The format of the input, if its suffix does not say.", metavar="FORMAT"),
+    ] = None,
+    threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
+) -> None:
+    """Show the sentences that a model's corrections change, before and after, with scores.
+
+    Only sentences that have the words of a corrected rule are translated; others cannot change. Scores are those of the
+    sentences that were translated.
+    """
+    from treeglot.base.files import read_lines
+    from treeglot.cli.output import say, shown_warnings
+    from treeglot.models import load
+    from treeglot.models.radius import check_corrections as check
+
+    with shown_warnings():
+        loaded = load(model)
+        references = None if refs is None else list(read_lines(refs))
+        found = check(loaded, list(loaded.read(dev, format)), references, threads)
+    for change in found.changes:
+        print(f"{change.number + 1}\t- {change.before}\n{change.number + 1}\t+ {change.after}")
+    say(f"{found.sentences:,} sentences, {len(found.touched):,} can change, {len(found.changes):,} do")
+    for name, (before, after) in found.scores.items():
+        say(f"{name} {before:.2f} before, {after:.2f} after")

@@ -1,0 +1,29 @@
+"""`treeglot compact`: corrections become part of a model's tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def compact(
+    model: Annotated[Path, typer.Argument(help="The model's folder.")],
+    drop_provenance: Annotated[
+        bool, typer.Option("--drop-provenance", help="Remove provenance.bin, which new tables do not fit.")
+    ] = False,
+) -> None:
+    """Merge a model's corrections into its tables; afterwards they cannot be undone.
+
+    Translations and their scores stay as they are. Corrections with features that are no probabilities stay in their
+    file.
+    """
+    from treeglot.cli.output import say, shown_warnings, warn
+    from treeglot.models.compact import compact as merge
+
+    with shown_warnings():
+        merged = merge(model, drop_provenance=drop_provenance)
+    if merged.left:
+        warn(f"{len(merged.left):,} corrections stay in their file: a rule table has no columns for their features")
+    say(f"{merged.rules:,} rules" if merged.rules else "no corrections: nothing changes")

@@ -1,0 +1,72 @@
+"""`treeglot learn`: a model learns from a corrected translation."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from treeglot.base.errors import UsageError
+from treeglot.cli.parameters import FOLDER
+
+
+def learn(
+    model: Annotated[Path, typer.Argument(help="The model's folder.")],
+    source: Annotated[str | None, typer.Argument(help="A sentence; without it, pairs come from files.")] = None,
+    target: Annotated[str | None, typer.Argument(help="Its translation.")] = None,
+    source_file: Annotated[Path | None, typer.Option(help="Sentences, one a line.")] = None,
+    target_file: Annotated[Path | None, typer.Option(help="Their translations.")] = None,
+    alignment: Annotated[
+        str | None, typer.Option(help="Links of the one pair, 0-0 1-2, in place of an aligner.")
+    ] = None,
+    aligner: Annotated[Path | None, typer.Option(help="A saved aligner, if the model has none."), FOLDER] = None,
+    author: Annotated[str, typer.Option(help="Who says so; kept with the rules.")] = "",
+) -> None:
+    """Take the rules of corrected translations into a model; the next translation uses them.
+
+    Without sentences and files, standard input has pairs with a tab between source and target. A line for each pair
+    that is safely kept goes to standard output: its group, for treeglot undo, and how many rules were added.
+    """
+    from treeglot.align import Aligner
+    from treeglot.cli.output import say, shown_warnings
+    from treeglot.models import load
+
+    if (source is None) != (target is None) or (source_file is None) != (target_file is None):
+        raise UsageError("one side of a pair is missing; expected SOURCE and TARGET, or both files")
+    if source is not None and source_file is not None:
+        raise UsageError("a pair and files were given; expected one or the other")
+    if alignment is not None and source is None:
+        raise UsageError("--alignment is for one pair; expected SOURCE and TARGET")
+    pairs = iter([(source, target)]) if source is not None and target is not None else _pairs(source_file, target_file)
+    pairs_learnt = 0
+    with shown_warnings():
+        loaded = load(model)
+        own = None if aligner is None else Aligner.load(aligner)
+        for one, other in pairs:
+            found = loaded.learn(one, other, alignment=alignment, author=author, aligner=own)
+            group = found.group if found.rules else "-"
+            print(f"{group}\t{len(found.rules)} rules added\t{found.known} known", flush=True)
+            pairs_learnt += 1
+    say(f"{pairs_learnt:,} pairs learnt")
+
+
+def _pairs(source: Path | None, target: Path | None) -> Iterator[tuple[str, str]]:
+    from treeglot.base.errors import FormatError
+    from treeglot.base.files import read_lines
+
+    if source is not None and target is not None:
+        sides = read_lines(source), read_lines(target)
+        if len(sides[0]) != len(sides[1]):
+            raise FormatError(
+                str(target), 0, f"has {len(sides[1]):,} lines; expected {len(sides[0]):,}, as {source} has"
+            )
+        yield from zip(*sides, strict=True)
+        return
+    for number, line in enumerate(sys.stdin, start=1):
+        one, tab, other = line.rstrip("\n").partition("\t")
+        if not tab or "\t" in other:
+            raise FormatError("standard input", number, f"{line[:60]!r} is no pair; expected SOURCE TAB TARGET")
+        yield one, other

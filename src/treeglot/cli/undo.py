@@ -1,0 +1,21 @@
+"""`treeglot undo`: takes back what a model has learnt."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def undo(
+    model: Annotated[Path, typer.Argument(help="The model's folder.")],
+    group: Annotated[str | None, typer.Option(help="The group that treeglot learn printed; default: the last.")] = None,
+) -> None:
+    """Take back what a model has learnt from a pair: the last one, or that of --group."""
+    from treeglot.cli.output import say, shown_warnings
+    from treeglot.models import load
+
+    with shown_warnings():
+        removed = load(model).undo(group)
+    say(f"{removed.corrections[0].group}: {len(removed):,} corrections removed")

@@ -1,0 +1,238 @@
+"""Learning from a correction: the rules of one sentence pair join a model (docs/corrections.md)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from functools import cached_property
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+from treeglot.align import Aligner
+from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.files import PathLike, read_json
+from treeglot.base.options import from_table
+from treeglot.corpus.pairs import NO_DEPENDENCY, NO_TREE, Pair
+from treeglot.corpus.parses import as_forest
+from treeglot.models.artefacts import ALIGNER, SOURCE_HEADS
+from treeglot.models.kinds import find_kind
+from treeglot.models.model import move_in
+from treeglot.models.reading import KEPT, open_model_parser, with_words
+from treeglot.rules.corrections import CORRECTIONS, Correction, Corrections, append, remove_group
+from treeglot.rules.learn import RuleLearner
+from treeglot.syntax import Alignment, Dependency, ParseForest, Tree, heads
+from treeglot.syntax.constituents import to_dependencies
+from treeglot.syntax.head_style import head_style
+from treeglot.text.variables import VARIABLES, link_variables
+
+if TYPE_CHECKING:
+    from treeglot.models.model import Model
+    from treeglot.models.reading import Given
+
+TRAINING = "training.json"
+LONGEST = 20  # source words of a phrase that is learnt, if the search has no limit below
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What a model has learnt from one sentence pair."""
+
+    group: str  # undoes it
+    source: tuple[str, ...]  # words, as rules have them
+    target: tuple[str, ...]
+    links: Alignment
+    rules: tuple[Correction, ...]  # that were added
+    known: int  # rules of the pair that the model had already
+
+
+def learn(
+    model: Model,
+    source: Given,
+    target: Given,
+    alignment: Alignment | str | None = None,
+    author: str = "",
+    aligner: Aligner | PathLike | None = None,
+) -> Learnt:
+    """Add the rules of a pair to a model and to its folder. They are on the disk before this returns."""
+    learner = model.learner
+    if aligner is not None:
+        learner.aligner = aligner if isinstance(aligner, Aligner) else Aligner.load(aligner)
+    found = learner.learn(
+        source, target, Alignment.parse(alignment) if isinstance(alignment, str) else alignment, author
+    )
+    if found.rules:
+        move_in(model.directory)  # what waits there must not take the place of what comes now
+        append(model.directory / CORRECTIONS, found.rules)
+        held = model.corrections or Corrections((), os.fspath(model.directory / CORRECTIONS))
+        after = held.lines[-1] if held.lines else 0
+        lines = (*held.lines, *range(after + 1, after + 1 + len(found.rules)))
+        model.correct(Corrections((*held.corrections, *found.rules), held.file, lines))
+    return found
+
+
+def undo(model: Model, group: str | None = None) -> Corrections:
+    """Take back what was learnt last, or another group of corrections, from a model and its folder."""
+    path = model.directory / CORRECTIONS
+    groups = Corrections.read(path).groups if path.is_file() else ()
+    if group is None and not groups:
+        raise UsageError(f"{model.directory} has learnt nothing that could be undone")
+    chosen = groups[-1] if group is None else group
+    if chosen not in groups:
+        raise UsageError(f"{path} has no group {chosen!r}; expected one of its {len(groups):,} groups")
+    removed = remove_group(path, chosen)
+    if model.corrections is not None:
+        model.correct(model.corrections.without_group(chosen))
+    return removed
+
+
+class Learner:
+    """Takes the rules of sentence pairs for a model. What it needs is read when it is first used."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.kind = find_kind(model.kind)
+
+    def learn(self, source: Given, target: Given, alignment: Alignment | None, author: str) -> Learnt:
+        """The rules of a pair, which are not yet part of the model."""
+        pair = self._pair(source, target, alignment)
+        now = datetime.now(timezone.utc)
+        group = f"{now:%Y%m%d-%H%M%S}-{token_hex(4)}"
+        found = self.rules.rules(pair, author=author, date=now.isoformat(timespec="seconds"), group=group)
+        new = tuple(rule.correction for rule in found if not rule.known and _is_general(rule.correction))
+        known = sum(rule.known for rule in found)
+        return Learnt(group, tuple(pair.source), tuple(pair.target), pair.links, new, known)
+
+    @cached_property
+    def options(self) -> Any:
+        """Those that the model was trained with."""
+        path = self.model.directory / TRAINING
+        if not path.is_file():
+            raise FormatError(os.fspath(path), 0, "is not there; a model learns with the options of its training")
+        return from_table(self.kind.options, read_json(path)["options"])
+
+    @cached_property
+    def rules(self) -> RuleLearner:
+        """What extracts rules and gives them features."""
+        table, _ = Corrections(()).apply(self.model.translator.table)  # without what was learnt before
+        limit = self.model.translator.options.span_limit
+        longest = min(limit, LONGEST) if limit > 0 else LONGEST
+        scope = self.options.compile.max_scope
+        return RuleLearner(table, self.kind.extractor, self.kind.extraction(self.options), longest, scope)
+
+    @cached_property
+    def aligner(self) -> Aligner:
+        """That of the model, unless another was given."""
+        folder = self.model.directory / ALIGNER
+        if not folder.is_dir():
+            raise UsageError(
+                f"{self.model.directory} has no aligner, since it was trained with given links; expected the links of "
+                "the pair, or the folder of an aligner that treeglot align --save made"
+            )
+        return Aligner.load(folder)
+
+    def _pair(self, source: Given, target: Given, alignment: Alignment | None) -> Pair:
+        words, parse, surface = self._source(source)
+        target_words, target_parse = self._target(target, source)
+        if not words or not target_words:
+            raise UsageError("a side of the pair is empty; expected a sentence and its translation")
+        links = alignment if alignment is not None else self.aligner.align(words, target_words)
+        try:
+            links.check(len(words), len(target_words))
+        except ValueError as error:
+            raise UsageError(f"alignment: {error}") from error
+        links = link_variables(words, target_words, links)
+        return Pair(1, words, target_words, links, **self._source_parse(source, words, parse, surface), **target_parse)
+
+    def _source(self, source: Given) -> tuple[list[str], Any, list[str]]:
+        """The words of the source side as rules have them, what the decoder takes for it, and the words of the text."""
+        inputs, surface = self.model.reader.inputs(source)
+        if len(inputs) == 1:
+            given = inputs[0]
+            return (given.split() if isinstance(given, str) else _words(given)), given, surface[0]
+        if self.kind.needs.source != "words":
+            raise UsageError(f"a text of {len(inputs)} sentences; a {self.kind.name} model learns from one at a time")
+        [words] = self.model.reader.words([source])
+        return words, None, [word for part in surface for word in part]
+
+    def _source_parse(self, source: Given, words: list[str], given: Any, surface: Sequence[str]) -> dict[str, Any]:
+        match self.kind.needs.source:
+            case "forest" | "best" as wanted:
+                return {"source_forest": as_forest(given, wanted == "best") if isinstance(given, ParseForest) else None}
+            case "dependency":
+                arcs = given if isinstance(given, Dependency) else NO_DEPENDENCY
+                if isinstance(given, ParseForest):
+                    table = heads.load(self.model.directory / SOURCE_HEADS)
+                    [arcs] = to_dependencies([given.viterbi()], table, head_style("table"))
+                return {"source_dependency": arcs}
+            case "tree":
+                tree = source if isinstance(source, Tree) else self._tree("source", words, surface)
+                return {"source_tree": tree}
+        return {}
+
+    def _target(self, target: Given, source: Given) -> tuple[list[str], dict[str, Any]]:
+        """The words of the target side as rules have them, and its parse if the kind wants one."""
+        wanted = self.kind.needs.target
+        text = self.model.text
+        parsed = target if isinstance(target, Tree | Dependency | ParseForest) else None
+        line = " ".join(_words(target)) if not isinstance(target, str) else target
+        words = _words(parsed) if parsed is not None else self.model.reader.target_words(line, source)
+        if wanted == "words":
+            return words, {}
+        if parsed is None:
+            surface = words if text is None else text.target.tokenise([line])[0].words
+            parsed = self._parse("target", surface)
+        best: Any = parsed.viterbi() if isinstance(parsed, ParseForest) else parsed
+        if wanted == "tree":
+            return words, {"target_tree": _relabelled(best, words)}
+        if isinstance(best, Tree):
+            table, style = heads.load(self.options.target_heads), head_style(self.options.target_style)
+            [best] = to_dependencies([best], table, style)
+        arcs = Dependency(words, best.heads.tolist(), best.tags, best.relations)
+        if not arcs.is_projective() and not arcs.cycle():
+            arcs, _ = arcs.projectivise()
+        return words, {"target_dependency": arcs}
+
+    def _tree(self, side: str, words: list[str], surface: Sequence[str]) -> Tree:
+        if side == "source" and any("source_trees" in name for name in self.kind.optional):
+            return NO_TREE
+        parsed = self._parse(side, surface)
+        tree = parsed.viterbi() if isinstance(parsed, ParseForest) else parsed
+        return _relabelled(tree, words)
+
+    def _parse(self, side: str, words: Sequence[str]) -> Any:
+        parser = self.source_parser if side == "source" else self.target_parser
+        if parser is None:
+            raise UsageError(
+                f"a {self.kind.name} model learns from parses of the {side} side, and {self.model.directory} has no "
+                "parser for it; expected a tree in place of text"
+            )
+        return next(iter(parser.parse([list(words)])))
+
+    @property
+    def source_parser(self) -> Any:
+        """The parser that translates, too."""
+        return self.model.reader.parser
+
+    @cached_property
+    def target_parser(self) -> Any:
+        """The parser of the target language."""
+        name = self.model.file.target_parser
+        return open_model_parser(self.model.directory, name) if name else None
+
+
+def _is_general(rule: Correction) -> bool:
+    """Whether a rule serves other sentences: no word of it stays as it is, and it gives no number that it lacks."""
+    source, target = rule.source.split(), (rule.target or "").split()
+    return KEPT not in source and all(word in source for word in target if word in VARIABLES)
+
+
+def _words(value: Any) -> list[str]:
+    return list(value) if isinstance(value, list | tuple) else list(value.words)
+
+
+def _relabelled(tree: Tree, words: list[str]) -> Tree:
+    """A tree over the words as rules have them."""
+    forest = as_forest(tree)
+    return NO_TREE if forest is None else with_words(forest, words).viterbi()  # type: ignore[union-attr]

@@ -1,0 +1,125 @@
+"""Corrections become part of a rule table (docs/corrections.md)."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from treeglot.base.files import PathLike, write_binary
+from treeglot.rules.columns import reading
+from treeglot.rules.corrections import Correction
+from treeglot.rules.table import PROBABILITIES
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROWS = 1 << 17  # of a row group
+VARIABLE = re.compile(r"\[.+,[0-9]+\]")
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What became of corrections: how many rules there are now, and the corrections that a rule table cannot hold."""
+
+    rules: int
+    left: tuple[Correction, ...]
+
+
+def merge_corrections(rules: PathLike, corrections: Iterable[Correction], out: PathLike) -> Merged:
+    """Write the rule table `rules` (Parquet) with corrections to `out`.
+
+    A rule table has a column for each probability. Other features of corrections have none: such corrections are left,
+    and so are all of the same source side. Rules that corrections add count as seen once.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    written = 0
+    with reading(rules), pq.ParquetFile(rules) as file:
+        schema = file.schema_arrow
+        by_source, left = _mergeable(corrections, {name for name in schema.names if name.startswith(PROBABILITIES)})
+        wanted = pa.array(list(by_source), type=pa.string())
+        touched: defaultdict[str, list[Row]] = defaultdict(list)
+        with (
+            write_binary(out) as stream,
+            pq.ParquetWriter(
+                stream,
+                schema,
+                compression="zstd",
+                compression_level=1,
+                use_dictionary=[n for n in ("lhs", "source", "count_bin", "variables", "labels") if n in schema.names],
+            ) as writer,
+        ):
+            for batch in file.iter_batches(ROWS):
+                named = pc.is_in(batch["source"].cast(pa.string()), value_set=wanted)
+                for row in batch.filter(named).to_pylist():
+                    touched[row["source"]].append(row)
+                rest = batch.filter(pc.invert(named))
+                written += rest.num_rows
+                writer.write_batch(rest)
+            changed: list[Row] = []
+            for source, given in by_source.items():
+                changed += apply_corrections(touched[source], given, schema)
+            writer.write_table(pa.Table.from_pylist(changed, schema=schema))
+            written += len(changed)
+    return Merged(written, left)
+
+
+def _mergeable(
+    corrections: Iterable[Correction], columns: set[str]
+) -> tuple[dict[str, list[Correction]], tuple[Correction, ...]]:
+    """By source side, the corrections that a rule table can hold, in order; and the others."""
+    given = list(corrections)
+    stay = {each.source for each in given if not columns.issuperset(name for name, _ in each.features)}
+    out: dict[str, list[Correction]] = {}
+    for each in given:
+        if each.source not in stay:
+            out.setdefault(each.source, []).append(each)
+    return out, tuple(each for each in given if each.source in stay)
+
+
+def apply_corrections(rows: list[Row], corrections: Iterable[Correction], schema: pa.Schema) -> list[Row]:
+    """The rows of a source side after its corrections, one after the other."""
+    rows = [dict(row) for row in rows]
+    for each in corrections:
+        like = [row for row in rows if _is_like(row, each)]
+        match each.action:
+            case "forbid":
+                rows = [row for row in rows if not _is_like(row, each)]
+            case "reweight":
+                for row in like:
+                    row.update(each.features)
+            case "add":
+                if not like:
+                    like = [_new(each, schema)]
+                    rows += like
+                notes = {name: getattr(each, name) for name in ("alignment", "labels", "structure")}
+                for row in like:
+                    row.update(each.features)
+                    row.update({name: value for name, value in notes.items() if value})
+    return rows
+
+
+def _is_like(row: Row, correction: Correction) -> bool:
+    same = correction.lhs in ("", row["lhs"]) and correction.target in (None, row["target"])
+    return same and correction.structure in ("", row.get("structure") or "")
+
+
+def _new(correction: Correction, schema: pa.Schema) -> Row:
+    """A rule seen once, and certain unless its correction says otherwise."""
+    row: Row = {}
+    for field in schema:
+        if field.name.startswith(PROBABILITIES):
+            row[field.name] = 1.0
+        else:
+            row[field.name] = None if field.nullable else "" if str(field.type) == "string" else 0
+    sides = {"lhs": correction.lhs, "source": correction.source, "target": correction.target, "count_bin": "1"}
+    seen = {"count": 1.0, "occurrences": 1}
+    return (
+        row | sides | seen | {"variables": min(255, sum(map(bool, map(VARIABLE.fullmatch, correction.source.split()))))}
+    )

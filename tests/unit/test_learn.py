@@ -1,0 +1,294 @@
+"""Models learn from one sentence pair, keep it, take it back, and merge it into their tables."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from treeglot import ParseForest, Tree, UsageError
+from treeglot._core import LeastProbabilities, RuleTableBuilder
+from treeglot.align import Aligner
+from treeglot.cli import main
+from treeglot.corpus import Corpus
+from treeglot.models import KINDS, Model, load, train
+from treeglot.models import compact as compacting
+from treeglot.models.compact import compact
+from treeglot.models.radius import check_corrections, touched
+from treeglot.models.reading import with_words
+from treeglot.rules.corrections import Correction, Corrections
+from treeglot.rules.learn import seen_again
+from treeglot.syntax import read
+
+CORPUS = Path(__file__).parents[1] / "golden/system/corpus"
+FILES = {
+    "source": "zh.txt",
+    "target": "en.txt",
+    "alignments": "links.align",
+    "source_trees": "zh.tree",
+    "source_forests": "zh.jsonl",
+    "source_dependencies": "zh.conllu",
+    "target_trees": "en.tree",
+    "target_dependencies": "en.conllu",
+}
+LINES = [line.split() for line in (CORPUS / "zh.txt").read_text(encoding="utf-8").splitlines()]
+ZH, EN, LINKS = (
+    ["她", "和", "我们", "跳舞", "。"],
+    ["she", "dances", "with", "us", "."],
+    "0-0 1-2 2-3 3-1 4-4",
+)  # like the second pair
+PAIR = " ".join(ZH), " ".join(EN)
+pytestmark = pytest.mark.filterwarnings("ignore:.*discount", "ignore::treeglot.lm.train.DiscountWarning")
+
+
+def parsed(name: str, words: list[str]) -> Any:
+    """The second parse of a file, with other words."""
+    value = list(read(CORPUS / FILES[name]))[1]
+    if isinstance(value, Tree):
+        return with_words(ParseForest.from_tree(value), words).viterbi()  # type: ignore[union-attr]
+    return with_words(value, words)
+
+
+def trained(kind: str, folder: Path) -> Model:
+    needed = {next(name for name in need.split("|") if name in FILES) for need in KINDS[kind].files}
+    corpus = Corpus(**{name: CORPUS / FILES[name] for name in needed | {"source", "target", "alignments"}})
+    return train(kind, corpus, folder)
+
+
+def sources(kind: str) -> list[Any]:
+    """What a model translates: the sentences of the corpus, and a new one."""
+    name = KINDS[kind].translates[0]
+    if name == "source":
+        return [*LINES, ZH]
+    return [*read(CORPUS / FILES[name]), parsed(name, ZH)]
+
+
+def pair(kind: str) -> tuple[Any, Any]:
+    """The new pair as the kind learns it."""
+    needs = KINDS[kind].needs
+    source = parsed("source_trees", ZH) if needs.source == "tree" else sources(kind)[-1]
+    target = {"words": EN, "tree": "target_trees", "dependency": "target_dependencies"}[needs.target]
+    return source, parsed(target, EN) if isinstance(target, str) else target
+
+
+def outputs(model: Model, kind: str) -> list[tuple[str, float]]:
+    return [(found.text, found.score) for found in model.translate_batch(sources(kind))]
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_what_is_learnt_comes_out_and_undoing_it_leaves_nothing(kind: str, tmp_path: Path) -> None:
+    model = trained(kind, tmp_path / "model")
+    before = outputs(model, kind)
+    assert "跳舞" in before[-1][0]  # nobody knows the word
+    learnt = model.learn(*pair(kind), alignment=LINKS, author="Anna")
+    assert {each.action for each in learnt.rules} == {"add"}
+    assert learnt.known > 0
+    after = outputs(model, kind)
+    assert after[-1][0] == PAIR[1]
+    again = load(tmp_path / "model")
+    assert outputs(again, kind) == after
+    assert Corrections.read(tmp_path / "model/corrections.txt").groups == (learnt.group,)
+    assert len(model.undo()) == len(learnt.rules)
+    assert outputs(model, kind) == before
+    with pytest.raises(UsageError, match="has learnt nothing that could be undone"):
+        again.undo()
+
+
+@pytest.fixture(scope="module")
+def taught(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Folders of models that have learnt the pair; nobody changes them."""
+    out = {}
+    for kind in ("hiero", "c2d", "t2t-fuzzy"):
+        out[kind] = tmp_path_factory.mktemp("taught") / kind
+        trained(kind, out[kind]).learn(*pair(kind), alignment=LINKS)
+    return out
+
+
+@pytest.mark.filterwarnings("ignore::treeglot.models.corrections.CorrectionWarning")
+@pytest.mark.parametrize("kind", ["hiero", "c2d", "t2t-fuzzy"])
+def test_merged_tables_score_like_corrections(
+    kind: str, taught: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(taught[kind], folder)
+    with (folder / "corrections.txt").open("a", encoding="utf-8") as stream:
+        stream.write("# mine\nforbid ||| ||| 她\nreweight ||| [X] ||| 爸爸 ||| dad ||| ||| preferred=0.5\n")
+    expected = outputs(load(folder), kind)
+
+    def check() -> None:
+        found = outputs(load(folder), kind)
+        assert [text for text, _ in found] == [text for text, _ in expected]
+        assert [score for _, score in found] == pytest.approx([score for _, score in expected], abs=1e-4)
+
+    real, calls = compacting.move_in, []
+
+    def interrupted(place: Path) -> None:
+        calls.append(place)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        real(place)
+
+    monkeypatch.setattr(compacting, "move_in", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        compact(folder)
+    assert (folder / ".next/rules.table").is_file()
+    check()  # the new tables are moved in, and the corrections hold twice
+    assert not (folder / ".next").exists()
+    monkeypatch.undo()
+    merged = compact(folder)
+    assert [each.source for each in merged.left] == ["爸爸"]
+    assert [line[:8] for line in (folder / "corrections.txt").read_text().splitlines()] == ["# mine", "reweight"]
+    check()
+    (folder / "provenance.bin").write_bytes(b"old")
+    with pytest.raises(UsageError, match=r"provenance.bin, which new tables do not fit; expected --drop-provenance"):
+        compact(folder)
+
+
+KILLED = """
+import os, random, signal, sys, time
+from treeglot.models import load
+model = load(sys.argv[1])
+model.learn(sys.argv[2], sys.argv[3], alignment=sys.argv[4], author="first")
+acknowledged = [model.undo().groups[0]] and []
+for number in range(20):
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        while True:
+            learnt = model.learn(sys.argv[2], sys.argv[3], alignment=sys.argv[4])
+            os.write(writing, (learnt.group + " ").encode())
+    os.close(writing)
+    said = b""
+    while said.count(b" ") < number % 4:
+        said += os.read(reading, 4096)
+    time.sleep(random.random() / 200)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    while more := os.read(reading, 4096):
+        said += more
+    acknowledged += said.decode().split()
+print(*acknowledged)
+"""
+
+
+def test_twenty_kills_lose_nothing_acknowledged(tmp_path: Path) -> None:
+    model = trained("hiero", tmp_path / "model")
+    script = [sys.executable, "-c", KILLED, str(model.directory), *PAIR, LINKS]
+    done = subprocess.run(script, capture_output=True, text=True, check=True)
+    acknowledged = done.stdout.split()
+    kept = Corrections.read(tmp_path / "model/corrections.txt")
+    assert len(acknowledged) >= 30
+    assert set(acknowledged) <= set(kept.groups)
+    sizes = {group: len(kept.of_group(group)) for group in kept.groups}
+    assert len(set(sizes.values())) == 1  # no group is there in part
+    assert outputs(load(tmp_path / "model"), "hiero")[-1][0] == PAIR[1]
+
+
+@pytest.mark.parametrize("kind", ["hiero", "c2d"])
+def test_only_sentences_that_can_change_are_translated(kind: str, taught: dict[str, Path]) -> None:
+    model = load(taught[kind])
+    given = sources(kind)
+    words = [ZH[:3], ["我们", "和", "跳舞"], ["司机"]] if kind == "hiero" else []
+    given += words
+    references = [*(CORPUS / "en.txt").read_text().splitlines(), PAIR[1], *["us"] * len(words)]
+    found = check_corrections(model, given, references)
+    before, after = (
+        [each.text for each in one.translate_batch(given)] for one in (model.with_corrections(None), model)
+    )
+    assert {change.number: (change.before, change.after) for change in found.changes} == {
+        number: texts for number, texts in enumerate(zip(before, after, strict=True)) if texts[0] != texts[1]
+    }
+    assert 3 in found.touched
+    assert set(found.touched) < set(range(len(given)))
+    assert found.scores["BLEU"][0] < found.scores["BLEU"][1]
+    everywhere = [Correction("forbid", "", "[X,1] [X,2]", None)]
+    assert touched(model, given, everywhere) == list(range(len(given)))
+    with pytest.raises(UsageError, match="sentences and 1 references; expected as many"):
+        check_corrections(model, given, ["one"])
+
+
+def test_probabilities_with_one_occurrence_more() -> None:
+    assert seen_again(0.0, 0.25, 1.0) == 0.2
+    assert seen_again(0.25, np.inf, 0.7) == 0.7
+    rules = [("a", "x", 0.5, 0.25), ("a", "y", 0.25, 1.0), ("b", "x", 1.0, 0.125)]
+    builder = RuleTableBuilder(["p", "q"])
+    other = RuleTableBuilder(["row"])
+    for source, target, p, q in rules:
+        values = [float(np.log(p)), float(np.log(q))]
+        builder.add(builder.label("X"), [builder.source_word(source)], [builder.target_word(target)], values, [])
+    wanted = [("c", "z"), ("b", "y"), ("a", "x")]
+    for row, (source, target) in enumerate(wanted):
+        other.add(other.label("X"), [other.source_word(source)], [other.target_word(target)], [float(row)], [])
+    table, small = builder.finish(), other.finish()
+    least = LeastProbabilities(table, 0, 1, None)
+    assert (np.exp(least.lone_given_source), np.exp(least.lone_given_target)) == (1.0, 1.0)
+    found = {wanted[int(small.rule(i)[3][0])]: each for i, each in enumerate(least.find(small))}
+    assert found["c", "z"] == (None, np.inf, np.inf, np.inf)
+    assert found["b", "y"] == (None, 0.0, np.inf, np.inf)  # a target side of one rule counts as new
+    rule, given_source, given_target, _ = found["a", "x"]
+    assert rule is not None
+    assert table.rule(rule)[3] == pytest.approx([np.log(0.5), np.log(0.25)])
+    assert np.exp([given_source, given_target]) == pytest.approx([0.25, 0.125])
+
+
+def test_pairs_that_cannot_be_learnt(taught: dict[str, Path]) -> None:
+    model = load(taught["hiero"])
+    with pytest.raises(UsageError, match="has no aligner, since it was trained with given links; expected the links"):
+        model.learn(*PAIR)
+    with pytest.raises(UsageError, match="a side of the pair is empty"):
+        model.learn("", "us", alignment="")
+    with pytest.raises(UsageError, match="alignment: "):
+        model.learn("她", "she", alignment="0-7")
+    with pytest.raises(UsageError, match="has no group 'none'"):
+        model.undo("none")
+    with pytest.raises(UsageError, match=r"c2d model learns from parses of the target side, and .* has no parser"):
+        load(taught["c2d"]).learn(sources("c2d")[-1], PAIR[1], alignment=LINKS)
+
+
+def test_words_that_mean_something_in_the_file_are_learnt(taught: dict[str, Path], tmp_path: Path) -> None:
+    model = load(shutil.copytree(taught["hiero"], tmp_path / "model"))
+    model.learn(["她", "|||"], ["*"], alignment="0-0 1-0")
+    assert model.translate(["她", "|||"]).text == "*"
+    assert load(tmp_path / "model").translate(["她", "|||"]).text == "*"
+    before = len(model.corrections or ())
+    model.learn(["睡觉", "\ue000"], ["sleeps", "x"], alignment="0-0 1-1")  # the second stands for what stays as it is
+    assert len(model.corrections or ()) == before + 1
+    model.learn(["睡觉"], ["⟨1⟩"], alignment="0-0")  # a number from nowhere
+    assert len(model.corrections or ()) == before + 1
+
+
+def test_commands(
+    taught: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = str(shutil.copytree(taught["hiero"], tmp_path / "model"))
+    Aligner.train([(ZH, EN)] * 4).save(tmp_path / "aligner")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("她 睡觉\tshe sleeps\n我们 睡觉\twe sleep\n"))
+    assert main(["learn", folder, "--aligner", str(tmp_path / "aligner"), "--author", "Anna"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("\t")[1:] for line in lines] == [["2 rules added", "1 known"], ["1 rules added", "0 known"]]
+    assert load(folder).translate("我们 睡觉").text == "we sleep"
+    (tmp_path / "zh").write_text("她 睡觉\n她 爱 司机\n", encoding="utf-8")
+    (tmp_path / "en").write_text("she sleeps\nshe loves\n")
+    arguments = ["check-corrections", folder, "--dev", str(tmp_path / "zh"), "--refs", str(tmp_path / "en")]
+    assert main(arguments) == 0
+    shown = capsys.readouterr()
+    assert shown.out == "1\t- she 睡觉\n1\t+ she sleeps\n"
+    assert "2 sentences, 1 can change, 1 do" in shown.err
+    assert main(["undo", folder]) == 0
+    assert main(["undo", folder, "--group", lines[0].split("\t")[0]]) == 0
+    assert load(folder).corrections is not None
+    assert "睡觉" in load(folder).translate("她 睡觉").text
+    assert main(["compact", folder]) == 0
+    assert Path(folder, "corrections.txt").read_text() == ""
+    assert load(folder).translate(PAIR[0]).text == PAIR[1]
+    assert main(["learn", folder, "one side"]) == 2
+    assert "one side of a pair is missing" in capsys.readouterr().err
+    monkeypatch.setattr(sys, "stdin", io.StringIO("no tab\n"))
+    assert main(["learn", folder]) == 1
+    assert "standard input:1: 'no tab\\n' is no pair; expected SOURCE TAB TARGET" in capsys.readouterr().err
