@@ -413,7 +413,7 @@ def test_damaged_files_are_refused(tmp_path: Path, name: str, kind: type[Segment
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
     with pytest.raises(FormatError, match="damaged"):
-        Learnt.load(tmp_path, "source")
+        Learnt.load(tmp_path, "source", [name])
     path.write_bytes(content[:100])
     with pytest.raises(FormatError, match=r"bytes long|cut short"):
         kind.open(str(path))

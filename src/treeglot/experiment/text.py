@@ -30,6 +30,7 @@ class TextRecipe(Options):
     tokenised: bool = option(False, "the files are in words already; how text becomes such words is learnt from them")
     source_tokeniser: str = option("icu", "of raw files: icu, jieba, fugashi or sudachi")
     target_tokeniser: str = option("icu", "likewise")
+    split_words: bool = option(True, "of raw files in languages without blanks: words that are several are split")
     numbers: bool = option(True, "of raw files: rules have variables for numbers that the corpus has seldom")
     lowercase: bool = option(True, "of raw files: the model's words are in lower case; its output has the case of text")
 
@@ -80,6 +81,8 @@ def _learn(recipe: TextRecipe, task: Task) -> None:
     for settings, lines in zip(recipe.settings(), texts, strict=True):
         side = TextSide(settings)
         sentences = side.tokenise(lines, task.threads)
+        if recipe.split_words:
+            side, sentences = side.with_splitter(sentences)
         sides.append(side.with_output(sentences))
         words.append([tokens.words for tokens in sentences])
     kept = [place for place, pair in enumerate(zip(*words, strict=True)) if all(pair)]

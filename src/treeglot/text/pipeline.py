@@ -2,6 +2,7 @@
 
 text.toml            tables source and target: language, tokeniser, case; numbers, if rules have variables for them
 source.segmenter     the learnt tokeniser, if there is one; likewise target.segmenter
+source.splitter      the words that ICU's words are split into, if the language has no blanks
 source.spacer        what stands between words
 source.caser         the case of words
 """
@@ -26,7 +27,7 @@ TEXT_FILE = "text.toml"
 class SideTable(TextSettings):
     """A table of `text.toml`: settings, and which of the files belong to it."""
 
-    learnt: tuple[str, ...] = option((), "what was learnt: segmenter, spacer, caser")
+    learnt: tuple[str, ...] = option((), "what was learnt: segmenter, splitter, spacer, caser")
 
     def __post_init__(self) -> None:
         """Refuses parts that there are none of."""

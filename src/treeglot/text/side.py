@@ -14,10 +14,12 @@ from treeglot._core import Caser, Segmenter, Spacer, Tokens
 from treeglot.base.errors import UsageError
 from treeglot.base.options import Options, option, required
 from treeglot.text.languages import UNDETERMINED, Language, find_language
+from treeglot.text.splitter import WordSplitter
+from treeglot.text.variables import number_value
 from treeglot.text.words import ADAPTERS, ICU, LEARNT, broken, normalised, tokenise_icu, tokenise_with
 
-PARTS: dict[str, Any] = {"segmenter": Segmenter, "spacer": Spacer, "caser": Caser}
-MOST_SENTENCES = 100_000  # that spacing and case are learnt from; more change little and take longer
+PARTS: dict[str, Any] = {"segmenter": Segmenter, "splitter": WordSplitter, "spacer": Spacer, "caser": Caser}
+MOST_SENTENCES = 100_000  # that `learn` takes, and spacing and case are learnt from; more change little and take longer
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class Learnt:
     """What is learnt from text; None: rules take its place."""
 
     segmenter: Segmenter | None = None  # words
+    splitter: WordSplitter | None = None  # words that are several, if the language has no blanks
     spacer: Spacer | None = None  # what stands between words
     caser: Caser | None = None  # the case of words
     unaligned: int = 0  # sentences that the segmenter learnt nothing from: their words have other characters
@@ -55,7 +58,7 @@ class Learnt:
         return tuple(parts)
 
     @staticmethod
-    def load(folder: Path, side: str, names: Iterable[str] = PARTS) -> Learnt:
+    def load(folder: Path, side: str, names: Iterable[str]) -> Learnt:
         """Those of these names."""
         return Learnt(**{name: PARTS[name].open(os.fspath(folder / f"{side}.{name}")) for name in names})
 
@@ -98,7 +101,8 @@ class TextSide:
         if not texts:
             return []
         if self.settings.tokeniser == ICU:
-            return tokenise_icu(texts, self.language, threads)
+            found = tokenise_icu(texts, self.language, threads)
+            return found if self.learnt.splitter is None else self.learnt.splitter.apply(found)
         if self.settings.tokeniser != LEARNT:
             return tokenise_with(self.settings.tokeniser, texts)
         if self.learnt.segmenter is None:
@@ -166,7 +170,24 @@ class TextSide:
             text, ends = broken(raw, language)
             segmenter, unaligned = Segmenter.train(text, ends, lines)
         side = TextSide(settings, Learnt(segmenter, unaligned=unaligned))
-        return side.with_output(side.tokenise(raw[:MOST_SENTENCES], threads))
+        side, sentences = side.with_splitter(side.tokenise(raw[:MOST_SENTENCES], threads))
+        return side.with_output(sentences)
+
+    def with_splitter(self, sentences: list[Tokens]) -> tuple[TextSide, list[Tokens]]:
+        """The same for a language without blanks: ICU's words are split where the corpus says so. And the sentences.
+
+        >>> side = TextSide(TextSettings("zh"))
+        >>> texts = ["我的狗。", "我看见狗。", "她的猫。", "猫看见我。", "他在家。", "家在这里。"] * 3
+        >>> side, sentences = side.with_splitter(side.tokenise([*texts, "猫狗。"]))
+        >>> side.tokenise(["狗猫在家。"])[0].words
+        ['狗', '猫', '在', '家', '。']
+        """
+        if self.settings.tokeniser != ICU or self.language.spaces:
+            return self, sentences
+        words = [tokens.words for tokens in sentences]
+        numbers = {word for each in words for word in each if number_value(word, self.language)}
+        splitter = WordSplitter.learn(words, numbers)
+        return TextSide(self.settings, replace(self.learnt, splitter=splitter)), splitter.apply(sentences)
 
     def with_output(self, sentences: Sequence[Tokens]) -> TextSide:
         """The same, with spacing and case learnt from sentences that it has tokenised."""
