@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from treeglot._core import LeastProbabilities, LexicalTable, Renderer, RuleTable, RuleTableBuilder, Tally
 from treeglot.corpus.pairs import Pair
-from treeglot.rules.columns import Buffers, binary_array
+from treeglot.rules.columns import Buffers
 from treeglot.rules.corrections import ANY, BAR, Correction
 from treeglot.rules.extract import EXTRACTORS, MEMORY
 from treeglot.rules.hiero import HieroOptions
@@ -62,16 +63,14 @@ class RuleLearner:
 
     def rules(self, pair: Pair, **notes: str) -> list[LearntRule]:
         """The rules of one pair, as corrections that add them; `notes` are their author, date and group."""
-        import pyarrow as pa
-
         text = self._extract(pair)
         table = self._small(text)
-        rows = {name: binary_array(buffers, pa.string()).to_pylist() for name, buffers in text.items()}
+        rows = {name: _texts(buffers) for name, buffers in text.items()}
         out = []
         for number, (known, *least) in enumerate(self.least.find(table)):
             row = int(table.rule(number)[3][0])
             features = self._features(None if known is None else self.table.rule(known)[3], least)
-            given = {name: values[row] or "" for name, values in rows.items()}
+            given = {name: values[row] for name, values in rows.items()}
             given |= {side: _escaped(given[side]) for side in ("source", "target")}
             out.append(LearntRule(Correction("add", **given, features=features, **notes), known is not None))
         return out
@@ -114,6 +113,12 @@ class RuleLearner:
         rows = np.arange(len(text["lhs"][0]) - 1, dtype=np.float32)
         builder.add_rows("rules", 1, [text.get(name, empty) for name in TEXT], [rows], [])
         return builder.finish()
+
+
+def _texts(buffers: Buffers) -> list[str]:
+    offsets, data = buffers
+    whole = data.tobytes()
+    return [whole[begin:end].decode() for begin, end in pairwise(offsets.tolist())]
 
 
 def _escaped(side: str) -> str:
