@@ -55,10 +55,10 @@ def parsed(name: str, words: list[str]) -> Any:
     return with_words(value, words)
 
 
-def trained(kind: str, folder: Path) -> Model:
+def trained(kind: str, folder: Path, **more: Any) -> Model:
     needed = {next(name for name in need.split("|") if name in FILES) for need in KINDS[kind].files}
     corpus = Corpus(**{name: CORPUS / FILES[name] for name in needed | {"source", "target", "alignments"}})
-    return train(kind, corpus, folder)
+    return train(kind, corpus, folder, **more)
 
 
 def sources(kind: str) -> list[Any]:
@@ -253,6 +253,40 @@ def test_pairs_that_cannot_be_learnt(taught: dict[str, Path]) -> None:
         model.undo("none")
     with pytest.raises(UsageError, match=r"c2d model learns from parses of the target side, and .* has no parser"):
         load(taught["c2d"]).learn(sources("c2d")[-1], PAIR[1], alignment=LINKS)
+
+
+def test_a_model_keeps_what_it_learns_with(tmp_path: Path) -> None:
+    Aligner.train([(ZH, EN)] * 4).save(tmp_path / "saved")
+    (tmp_path / "english").write_bytes(b"a parser's model")
+    given = {"aligner": tmp_path / "saved", "target_parser": f"udpipe:{tmp_path / 'english'}"}
+    model = trained("hiero", tmp_path / "model", **given)
+    assert model.file.target_parser == "udpipe:target.parser"
+    assert (tmp_path / "model/target.parser").read_bytes() == b"a parser's model"
+    shutil.rmtree(tmp_path / "saved")
+    assert model.learn(*PAIR).rules
+    assert model.translate(PAIR[0]).text == PAIR[1]
+
+
+class OneParse:
+    """A parser that knows one sentence."""
+
+    def __init__(self, words: list[str], parse: Any) -> None:
+        self.words, self.value = words, parse
+
+    def parse(self, sentences: Any) -> list[Any]:
+        assert list(sentences) == [self.words]
+        return [self.value]
+
+
+@pytest.mark.parametrize("kind", ["c2d", "t2t-fuzzy"])
+def test_text_is_parsed_where_the_kind_wants_it(kind: str, taught: dict[str, Path], tmp_path: Path) -> None:
+    model = load(shutil.copytree(taught[kind], tmp_path / "model"))
+    expected = [(each.lhs, each.source, each.target, each.structure) for each in model.corrections or ()]
+    model.undo()
+    model.reader.__dict__["parser"] = OneParse(ZH, parsed("source_forests", ZH))
+    model.reader.__dict__["target_parser"] = OneParse(EN, parsed("target_trees", EN))
+    learnt = model.learn(*PAIR, alignment=LINKS)
+    assert [(each.lhs, each.source, each.target, each.structure) for each in learnt.rules] == expected
 
 
 def test_words_that_mean_something_in_the_file_are_learnt(taught: dict[str, Path], tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from treeglot.corpus.parses import as_forest
 from treeglot.models.artefacts import ALIGNER, SOURCE_HEADS
 from treeglot.models.kinds import find_kind
 from treeglot.models.model import move_in
-from treeglot.models.reading import KEPT, open_model_parser, with_words
+from treeglot.models.reading import KEPT, with_words
 from treeglot.rules.corrections import CORRECTIONS, Correction, Corrections, append, remove_group
 from treeglot.rules.learn import RuleLearner
 from treeglot.syntax import Alignment, Dependency, ParseForest, Tree, heads
@@ -202,24 +202,14 @@ class Learner:
         return _relabelled(tree, words)
 
     def _parse(self, side: str, words: Sequence[str]) -> Any:
-        parser = self.source_parser if side == "source" else self.target_parser
+        reader = self.model.reader
+        parser = reader.parser if side == "source" else reader.target_parser
         if parser is None:
             raise UsageError(
                 f"a {self.kind.name} model learns from parses of the {side} side, and {self.model.directory} has no "
                 "parser for it; expected a tree in place of text"
             )
         return next(iter(parser.parse([list(words)])))
-
-    @property
-    def source_parser(self) -> Any:
-        """The parser that translates, too."""
-        return self.model.reader.parser
-
-    @cached_property
-    def target_parser(self) -> Any:
-        """The parser of the target language."""
-        name = self.model.file.target_parser
-        return open_model_parser(self.model.directory, name) if name else None
 
 
 def _is_general(rule: Correction) -> bool:

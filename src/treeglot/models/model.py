@@ -337,8 +337,11 @@ def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
     if (folder / CONFIDENCE).is_file():
         translator.judge = ConfidenceModel.load(folder / CONFIDENCE)
     text = TextPipeline.load((folder / file.text).parent) if file.text else None
-    parser = partial(open_model_parser, folder, file.parser, trust_parser) if file.parser else None
-    reader = Reader(kind, text, parser)
+    parsers = [
+        partial(open_model_parser, folder, name, trust_parser) if name else None
+        for name in (file.parser, file.target_parser)
+    ]
+    reader = Reader(kind, text, *parsers)
     terms = folder / GLOSSARY_FILE
     glossary = reader.bind(Glossary.read(terms)) if terms.is_file() else None
     model = Model(folder, file, translator, reader, glossary, own)

@@ -74,11 +74,17 @@ class Reader:
     kind: Kind
     text: TextPipeline | None = None
     open_parser: Callable[[], Parser[Any]] | None = None
+    open_target_parser: Callable[[], Parser[Any]] | None = None
 
     @cached_property
     def parser(self) -> Parser[Any] | None:
         """The model's parser."""
         return self.open_parser() if self.open_parser is not None else None
+
+    @cached_property
+    def target_parser(self) -> Parser[Any] | None:
+        """The parser of the target language, to learn from sentence pairs."""
+        return self.open_target_parser() if self.open_target_parser is not None else None
 
     def bind(self, glossary: Glossary) -> BoundGlossary:
         """The glossary in the model's words."""
