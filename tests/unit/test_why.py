@@ -18,6 +18,8 @@ from treeglot.decode.translator import Source
 from treeglot.models import Model, load, train
 from treeglot.models.kinds import find_kind
 from treeglot.rules import extract, score_rules
+from treeglot.rules.corrections import Correction
+from treeglot.rules.provenance import Concordance
 from treeglot.rules.sql import ScoreOptions
 from treeglot.syntax import write
 
@@ -133,6 +135,27 @@ def test_every_word_has_a_reason(models: dict[str, Model], folder: Path) -> None
             best = next(score for score, used in others if (reason.step.rule, reason.step.span) not in used)
             assert reason.runner_up.score == pytest.approx(best, abs=1e-6)
     assert found.reason(0) is found.reasons[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_corrected_rules_keep_their_pairs_and_added_ones_have_none(kind: str, models: dict[str, Model]) -> None:
+    model = models[kind]
+    assert model.provenance is not None
+    rows = pq.read_table(model.directory / "rules.parquet", columns=["lhs", "source", "target"]).to_pylist()[:40:2]
+    weighed = (("preferred", 1.0),)
+    given = [Correction("reweight", r["lhs"], r["source"], r["target"], features=weighed) for r in rows]
+    given.append(Correction("add", rows[0]["lhs"], rows[0]["source"], f"{rows[0]['target']} zzz".strip()))
+    corrected = model.with_corrections(given)
+    table, provenance = corrected.translator.table, corrected.provenance
+    assert provenance is not None and len(table) >= table.own_rules + len(given)
+    for rule in range(table.own_rules, len(table)):
+        origin, number = table.origin(rule)
+        assert number is not None and corrected.correction_of(rule) == given[number]
+        assert (origin is None) == (given[number].action == "add")
+        pairs = provenance.examples(rule)
+        assert pairs == (Concordance(0, ()) if origin is None else model.provenance.examples(origin))
+        assert provenance.count(rule) == pairs.pairs
+    assert corrected.correction_of(0) is None
 
 
 def test_why_not_another_output(models: dict[str, Model], folder: Path) -> None:
