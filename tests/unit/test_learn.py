@@ -309,7 +309,10 @@ def test_commands(
     monkeypatch.setattr(sys, "stdin", io.StringIO("她 睡觉\tshe sleeps\n我们 睡觉\twe sleep\n"))
     assert main(["learn", folder, "--aligner", str(tmp_path / "aligner"), "--author", "Anna"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split("\t")[1:] for line in lines] == [["2 rules added", "1 known"], ["1 rules added", "0 known"]]
+    kept = Corrections.read(Path(folder, "corrections.txt"))
+    assert kept.corrections[-1].author == "Anna"
+    for line, group in zip(lines, kept.groups[1:], strict=True):
+        assert line.startswith(f"{group}\t{len(kept.of_group(group))} rules added\t")
     assert load(folder).translate("我们 睡觉").text == "we sleep"
     (tmp_path / "zh").write_text("她 睡觉\n她 爱 司机\n", encoding="utf-8")
     (tmp_path / "en").write_text("she sleeps\nshe loves\n")
