@@ -4,6 +4,7 @@
 #include "rules/corrections.h"
 #include "rules/least.h"
 #include "rules/provenance.h"
+#include "rules/render.h"
 #include "rules/table.h"
 #include "rules/table_builder.h"
 #include "rules/table_patch.h"
@@ -180,6 +181,7 @@ void bind_rules(nb::module_& m) {
           "source"_a, "target"_a, "most"_a,
           "The pairs that have these words in a row on their source and target sides: how many, and the first `most`, "
           "each with the places where the words begin.");
+  m.def("escaped_word", &escaped, "word"_a, "A word as a side of a rule has it.");
   m.def(
       "find_rules",
       [](const RuleTable& table, const std::string& source, const std::string& target) {

@@ -1882,6 +1882,9 @@ class Provenance:
         The pairs that have these words in a row on their source and target sides: how many, and the first `most`, each with the places where the words begin.
         """
 
+def escaped_word(word: str) -> str:
+    """A word as a side of a rule has it."""
+
 def find_rules(table: RuleTable, source: str, target: str) -> list[int]:
     """The rules of a table with these sides, as text."""
 

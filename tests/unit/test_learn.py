@@ -69,12 +69,12 @@ def sources(kind: str) -> list[Any]:
     return [*read(CORPUS / FILES[name]), parsed(name, ZH)]
 
 
-def pair(kind: str) -> tuple[Any, Any]:
-    """The new pair as the kind learns it."""
+def pair(kind: str, words: list[str] = EN) -> tuple[Any, Any]:
+    """The new pair as the kind learns it, perhaps with other target words."""
     needs = KINDS[kind].needs
     source = parsed("source_trees", ZH) if needs.source == "tree" else sources(kind)[-1]
-    target = {"words": EN, "tree": "target_trees", "dependency": "target_dependencies"}[needs.target]
-    return source, parsed(target, EN) if isinstance(target, str) else target
+    target = {"words": words, "tree": "target_trees", "dependency": "target_dependencies"}[needs.target]
+    return source, parsed(target, words) if isinstance(target, str) else target
 
 
 def outputs(model: Model, kind: str) -> list[tuple[str, float]]:
@@ -96,6 +96,10 @@ def test_what_is_learnt_comes_out_and_undoing_it_leaves_nothing(kind: str, tmp_p
     assert Corrections.read(tmp_path / "model/corrections.txt").groups == (learnt.group,)
     assert len(model.undo()) == len(learnt.rules)
     assert outputs(model, kind) == before
+    source, _ = pair(kind)
+    model.learn(source, pair(kind, EN[::-1])[1], alignment=LINKS)
+    assert outputs(model, kind)[-1][0] == " ".join(EN[::-1])  # whatever it is
+    model.undo()
     with pytest.raises(UsageError, match="has learnt nothing that could be undone"):
         again.undo()
 
@@ -142,8 +146,9 @@ def test_merged_tables_score_like_corrections(
     assert not (folder / ".next").exists()
     monkeypatch.undo()
     merged = compact(folder)
-    assert [each.source for each in merged.left] == ["爸爸"]
-    assert [line[:8] for line in (folder / "corrections.txt").read_text().splitlines()] == ["# mine", "reweight"]
+    assert [each.source for each in merged.left] == [PAIR[0], "爸爸"]  # a table has no column for a bonus
+    lines = (folder / "corrections.txt").read_text().splitlines()
+    assert [line[:8] for line in lines] == ["add ||| ", "# mine", "reweight"]
     check()
     (folder / "provenance.bin").write_bytes(b"old")
     with pytest.raises(UsageError, match=r"provenance.bin, which new tables do not fit; expected --drop-provenance"):
@@ -294,6 +299,9 @@ def test_words_that_mean_something_in_the_file_are_learnt(taught: dict[str, Path
     model.learn(["她", "|||"], ["*"], alignment="0-0 1-0")
     assert model.translate(["她", "|||"]).text == "*"
     assert load(tmp_path / "model").translate(["她", "|||"]).text == "*"
+    odd = ["她", ")", "[X,1]", "a(", "\\b", "|||"]
+    model.learn(odd, odd[::-1], alignment="0-5")
+    assert load(tmp_path / "model").translate(odd).text == " ".join(odd[::-1])
     before = len(model.corrections or ())
     model.learn(["睡觉", "\ue000"], ["sleeps", "x"], alignment="0-0 1-1")  # the second stands for what stays as it is
     assert len(model.corrections or ()) == before + 1
@@ -326,7 +334,7 @@ def test_commands(
     assert load(folder).corrections is not None
     assert "睡觉" in load(folder).translate("她 睡觉").text
     assert main(["compact", folder]) == 0
-    assert Path(folder, "corrections.txt").read_text() == ""
+    assert [each.source for each in Corrections.read(Path(folder, "corrections.txt"))] == [PAIR[0]]
     assert load(folder).translate(PAIR[0]).text == PAIR[1]
     assert main(["learn", folder, "one side"]) == 2
     assert "one side of a pair is missing" in capsys.readouterr().err

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import cached_property
+from itertools import accumulate, pairwise
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
+from treeglot._core import escaped_word
 from treeglot.align import Aligner
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, read_json
@@ -21,7 +23,7 @@ from treeglot.models.kinds import find_kind
 from treeglot.models.model import move_in
 from treeglot.models.reading import KEPT, with_words
 from treeglot.rules.corrections import CORRECTIONS, Correction, Corrections, append, remove_group
-from treeglot.rules.learn import RuleLearner
+from treeglot.rules.learn import RuleLearner, escaped
 from treeglot.syntax import Alignment, Dependency, ParseForest, Tree, heads
 from treeglot.syntax.constituents import to_dependencies
 from treeglot.syntax.head_style import head_style
@@ -32,6 +34,9 @@ if TYPE_CHECKING:
     from treeglot.models.reading import Given
 
 TRAINING = "training.json"
+SENTENCE = 3  # source words: a rule for fewer would win in other sentences, too
+MOST_SYMBOLS = 255  # of a side of a rule
+TAUGHT = (("preferred", 1000.0),)  # the bonus of what was taught: no other derivation comes close
 LONGEST = 20  # source words of a phrase that is learnt, if the search has no limit below
 
 
@@ -63,12 +68,15 @@ def learn(
         source, target, Alignment.parse(alignment) if isinstance(alignment, str) else alignment, author
     )
     if found.rules:
-        move_in(model.directory)  # what waits there must not take the place of what comes now
-        append(model.directory / CORRECTIONS, found.rules)
         held = model.corrections or Corrections((), os.fspath(model.directory / CORRECTIONS))
         after = held.lines[-1] if held.lines else 0
         lines = (*held.lines, *range(after + 1, after + 1 + len(found.rules)))
-        model.correct(Corrections((*held.corrections, *found.rules), held.file, lines))
+
+        def keep() -> None:
+            move_in(model.directory)  # what waits there must not take the place of what comes now
+            append(model.directory / CORRECTIONS, found.rules)
+
+        model.correct(Corrections((*held.corrections, *found.rules), held.file, lines), keep)
     return found
 
 
@@ -99,10 +107,30 @@ class Learner:
         pair = self._pair(source, target, alignment)
         now = datetime.now(timezone.utc)
         group = f"{now:%Y%m%d-%H%M%S}-{token_hex(4)}"
-        found = self.rules.rules(pair, author=author, date=now.isoformat(timespec="seconds"), group=group)
-        new = tuple(rule.correction for rule in found if not rule.known and _is_general(rule.correction))
+        notes = {"author": author, "date": now.isoformat(timespec="seconds"), "group": group}
+        found = self.rules.rules(pair, **notes)
+        new = [rule.correction for rule in found if not rule.known and _is_general(rule.correction)]
+        for part in self._parts(pair, notes):
+            same = next((rule for rule in new if _sides(rule) == _sides(part)), part)
+            new = [*(rule for rule in new if rule is not same), replace(same, features=same.features + TAUGHT)]
         known = sum(rule.known for rule in found)
-        return Learnt(group, tuple(pair.source), tuple(pair.target), pair.links, new, known)
+        return Learnt(group, tuple(pair.source), tuple(pair.target), pair.links, tuple(new), known)
+
+    def _parts(self, pair: Pair, notes: dict[str, str]) -> list[Correction]:
+        """Phrases that translate the whole sentence and win wherever they match: one, if rules may cover so many words.
+
+        Otherwise it is cut where no link crosses. There are none for what is hardly a sentence, or cannot be cut.
+        """
+        limit = self.model.translator.options.span_limit
+        most = limit if limit > 0 and not self.kind.parses else MOST_SYMBOLS
+        made = []
+        for (begin, end), (first, last) in cut_pair(len(pair.source), len(pair.target), pair.links, most):
+            source, target = pair.source[begin:end], pair.target[first:last]
+            inside = [(i - begin, j - first) for i, j in pair.links.links.tolist() if begin <= i < end]
+            links = " ".join(f"{i}-{j}" for i, j in sorted(inside))
+            one, other = (escaped(" ".join(map(escaped_word, words))) for words in (source, target))
+            made.append(Correction("add", "X", one, other, links, (), **notes))
+        return made if all(map(_is_general, made)) else []
 
     @cached_property
     def options(self) -> Any:
@@ -210,6 +238,36 @@ class Learner:
                 "parser for it; expected a tree in place of text"
             )
         return next(iter(parser.parse([list(words)])))
+
+
+def cut_pair(source: int, target: int, links: Alignment, most: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """The fewest parts of a pair, in the same order on both sides, of 3 to `most` source words; none if there are none.
+
+    >>> cut_pair(6, 4, Alignment.parse("0-0 1-1 2-1 3-3 4-2"), 3)
+    [((0, 3), (0, 2)), ((3, 6), (2, 4))]
+    """
+    if target > MOST_SYMBOLS:
+        return []
+    ends, begins = [0] * (source + 1), [target] * (source + 1)  # of what links lead to before and after each place
+    for i, j in links.links.tolist():
+        ends[i + 1] = max(ends[i + 1], j + 1)
+        begins[i] = min(begins[i], j)
+    ends = list(accumulate(ends, max))
+    begins = list(accumulate(reversed(begins), min))[::-1]
+    ends[source] = target
+    fewest: dict[int, list[int]] = {0: [0]}  # by place: the cuts before it
+    for end in range(1, source + 1):
+        if end < source and ends[end] > begins[end]:
+            continue
+        before = [fewest[b] for b in range(max(0, end - most), end - SENTENCE + 1) if b in fewest]
+        if before:
+            fewest[end] = [*min(before, key=len), end]
+    places = fewest.get(source, [0])
+    return [((b, e), (ends[b], ends[e])) for b, e in pairwise(places)]
+
+
+def _sides(rule: Correction) -> tuple[str | None, ...]:
+    return rule.lhs, rule.source, rule.target
 
 
 def _is_general(rule: Correction) -> bool:

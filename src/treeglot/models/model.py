@@ -23,7 +23,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
@@ -45,7 +45,7 @@ from treeglot.decode.glossary import BoundGlossary, Glossary
 from treeglot.decode.translator import Source
 from treeglot.decode.weights import read_weights, write_weights
 from treeglot.models.artefacts import ALIGNER, DEPENDENCY_MODELS, SOURCE_HEADS, load_artefacts
-from treeglot.models.corrections import warn_of_problems
+from treeglot.models.corrections import problems, warn_of_problems
 from treeglot.models.kinds import find_kind
 from treeglot.models.reading import Given, Reader, open_model_parser
 from treeglot.rules.corrections import CORRECTIONS, Correction, Corrections
@@ -225,9 +225,13 @@ class Model:
 
         return undo(self, group)
 
-    def correct(self, corrections: Corrections) -> None:
-        """Translate with these corrections from now on; the model's folder stays as it is."""
+    def correct(self, corrections: Corrections, keep: Callable[[], None] = lambda: None) -> None:
+        """Translate with these corrections from now on; the model's folder stays as it is.
+
+        `keep` is called once they are known to fit, before they hold.
+        """
         table, _ = corrections.apply(self.translator.table)
+        keep()
         self.translator, self.corrections = self.translator.with_table(table), corrections
         self.__dict__.pop("all_rules", None)
 
@@ -277,13 +281,21 @@ class Model:
 
         They are a list or a file. Those that change nothing or never match are warned of (`CorrectionWarning`).
         """
-        given = Corrections.of(() if corrections is None else corrections)
-        table, changed = given.apply(self.translator.table)
-        translator = self.translator.with_table(table)
-        held = None if corrections is None else given
-        made = Model(self.directory, self.file, translator, self.reader, self.bound_glossary, held)
+        made, changed = self._corrected(None if corrections is None else Corrections.of(corrections))
         warn_of_problems(made, changed)
         return made
+
+    def try_corrections(self, more: Iterable[Correction]) -> tuple[Model, list[str]]:
+        """The same model with further corrections, and what is odd about these; nothing is warned of."""
+        held = tuple(self.corrections or ())
+        made, changed = self._corrected(Corrections((*held, *more)))
+        return made, list(problems(made, changed, len(held)))
+
+    def _corrected(self, given: Corrections | None) -> tuple[Model, list[int]]:
+        """With these corrections, and how many rules each changed."""
+        table, changed = (given or Corrections(())).apply(self.translator.table)
+        translator = self.translator.with_table(table)
+        return Model(self.directory, self.file, translator, self.reader, self.bound_glossary, given), changed
 
     def correction_of(self, rule: int | None) -> Correction | None:
         """The correction that made a rule, or changed it last."""

@@ -38,25 +38,33 @@ class Radius:
 
 
 def check_corrections(
-    model: Model, sources: Sequence[Given], references: Sequence[str] | None = None, threads: int = 1
+    model: Model,
+    sources: Sequence[Given],
+    references: Sequence[str] | None = None,
+    threads: int = 1,
+    before: Model | None = None,
 ) -> Radius:
-    """Translate the sentences that a model's corrections can change, without and with them."""
+    """Translate the sentences that a model's corrections can change, without and with them.
+
+    `before` is the same model with other corrections, which these are compared with; by default it has none.
+    """
     from treeglot.evaluate.report import score_systems
 
     if references is not None and len(references) != len(sources):
         raise UsageError(f"{len(sources):,} sentences and {len(references):,} references; expected as many")
-    found = touched(model, sources, model.corrections or (), threads)
+    old = before if before is not None else model.with_corrections(None)
+    differ = set(model.corrections or ()) ^ set(old.corrections or ())
+    found = touched(model, sources, differ, threads)
     chosen = [sources[number] for number in found]
     outputs = [
-        [translation.text for translation in each.translate_batch(chosen, threads=threads)]
-        for each in (model.with_corrections(None), model)
+        [translation.text for translation in each.translate_batch(chosen, threads=threads)] for each in (old, model)
     ]
     changes = [Change(*row) for row in zip(found, *outputs, strict=True) if row[1] != row[2]]
     scores: dict[str, tuple[float, float]] = {}
     if references is not None and found:
         named = dict(zip(("before", "after"), outputs, strict=True))
-        before, after = score_systems(named, [[references[number] for number in found]])
-        scores = {one.name: (one.value, other.value) for one, other in zip(before.scores, after.scores, strict=True)}
+        one, two = score_systems(named, [[references[number] for number in found]])
+        scores = {a.name: (a.value, b.value) for a, b in zip(one.scores, two.scores, strict=True)}
     return Radius(len(sources), tuple(found), tuple(changes), scores)
 
 

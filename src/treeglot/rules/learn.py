@@ -71,7 +71,7 @@ class RuleLearner:
             row = int(table.rule(number)[3][0])
             features = self._features(None if known is None else self.table.rule(known)[3], least)
             given = {name: values[row] for name, values in rows.items()}
-            given |= {side: _escaped(given[side]) for side in ("source", "target")}
+            given |= {side: escaped(given[side]) for side in ("source", "target")}
             out.append(LearntRule(Correction("add", **given, features=features, **notes), known is not None))
         return out
 
@@ -121,10 +121,10 @@ def _texts(buffers: Buffers) -> list[str]:
     return [whole[begin:end].decode() for begin, end in pairwise(offsets.tolist())]
 
 
-def _escaped(side: str) -> str:
+def escaped(side: str) -> str:
     """A side as a line of corrections has it: words that mean something there have a backslash before them.
 
-    >>> _escaped("a ||| b"), _escaped("*")
+    >>> escaped("a ||| b"), escaped("*")
     ('a \\\\||| b', '\\\\*')
     """
     if side == ANY:
