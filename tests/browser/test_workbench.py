@@ -152,12 +152,14 @@ def test_forced_and_forbidden_phrases(view: Any) -> None:
     assert "no derivation meets the constraints" in view.locator(".sentence").inner_text()
 
 
-def test_a_term_is_forced_kept_and_removed(browser: Any, models: list[str], tmp_path: Path) -> None:
-    """With a key that may correct, in the address; its translation is markup, which stays text."""
+def test_corrections_are_kept_and_taken_back(browser: Any, models: list[str], tmp_path: Path) -> None:
+    """With a key that may correct, in the address; the translation of a term is markup, which stays text."""
     folder = Path(shutil.copytree(models[0], tmp_path / "model"))
-    key = Keys(tmp_path / "keys.json").add("editor", ("translate", "correct"), 0, 0)
+    key = Keys(tmp_path / "keys.json").add("editor", ("translate", "correct", "learn"), 0, 0)
+    dev = tmp_path / "dev"
+    dev.write_text("\n".join(ZH[:10]) + "\n")
     term = treeglot.load(folder).translate(ZH[0]).source_tokens.words[3]
-    with served.running([str(folder)], "--keys", str(tmp_path / "keys.json")) as (address, _):
+    with served.running([str(folder)], "--keys", str(tmp_path / "keys.json"), "--dev", str(dev)) as (address, _):
         view = browser.new_page()
         view.goto(f"{address}#key={key}&q={ZH[0]}")
         done(view)
@@ -180,6 +182,25 @@ def test_a_term_is_forced_kept_and_removed(browser: Any, models: list[str], tmp_
         view.locator("#state", has_text="removed from the glossary").wait_for()
         assert target.inner_text() == before
         assert "edits=" not in view.url
+
+        view.locator("summary", has_text="Competing rules").click()
+        view.get_by_role("button", name="forbid").first.click()
+        view.get_by_text("of 10 other sentences change").wait_for()
+        view.get_by_role("button", name="Drop").click()
+        view.get_by_label("Source side of a rule").fill("很 [QQ,1]")
+        view.get_by_label("Its target side").fill("very [QQ,1]")
+        view.get_by_label("Its target side").press("Enter")
+        view.get_by_text("never matches: it is no fragment").wait_for()
+        view.get_by_role("button", name="Drop").click()
+        view.get_by_label("Better translation").fill("Nobody wore the green hat.")
+        view.get_by_label("Better translation").press("Enter")
+        view.locator("#state", has_text="learnt").wait_for()
+        assert target.inner_text() != before
+        view.locator("summary", has_text="Corrections of this model").click()
+        assert view.get_by_role("link", name="Save as a file").get_attribute("download") == "corrections.txt"
+        view.get_by_role("button", name="undo").first.click()
+        view.locator("#state", has_text="taken back").wait_for()
+        assert target.inner_text() == before
         view.close()
 
 

@@ -103,8 +103,12 @@ def test_running_requests_are_answered_before_the_end(model: treeglot.Model) -> 
         assert process.wait(60) == 0
 
 
-def test_a_process_that_is_killed_is_replaced(model: treeglot.Model) -> None:
-    with served.running([str(model.directory)], "--processes", "2", "--threads", "1") as (address, process):
+def test_several_processes(model: treeglot.Model) -> None:
+    """Limits hold for all of them together, each gives the files of all, and one that is killed is replaced."""
+    import httpx
+
+    options = ("--processes", "2", "--threads", "1", "--requests-per-minute", "4")
+    with served.running([str(model.directory)], *options) as (address, process):
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         if not children.exists():
             pytest.skip("only Linux, where changes are judged, lists the children of a process")
@@ -116,6 +120,12 @@ def test_a_process_that_is_killed_is_replaced(model: treeglot.Model) -> None:
             pass
         for _ in range(4):
             assert get(address, "health") == b'{"status":"ok"}'
+        form = {"source": "zh", "target": "en"}
+        answer = httpx.post(f"{address}translate_file", data=form, files={"file": ("a.txt", ZH[0].encode())})
+        found = {httpx.get(answer.json()["translatedFileUrl"]).text for _ in range(8)}
+        assert found == {model.translate(ZH[0]).text}
+        asked = [httpx.post(f"{address}translate", json={"q": ZH[0], **form}).status_code for _ in range(8)]
+        assert asked == [200] * 3 + [429] * 5
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
 

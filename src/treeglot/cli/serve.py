@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import say, settings
 from treeglot.cli.parameters import Fields
-
-if TYPE_CHECKING:
-    from treeglot.web.options import ServeOptions
 
 KEYS = typer.Option(help="The file of API keys; treeglot serve keys add writes it.", metavar="FILE")
 
@@ -35,6 +32,10 @@ def serve(
     suggestions: Annotated[
         Path | None, typer.Option(help="Take suggestions of users, and add them to this file.", metavar="FILE")
     ] = None,
+    dev: Annotated[
+        Path | None, typer.Option(help="Sentences that corrections are checked with, a line each.", metavar="FILE")
+    ] = None,
+    refs: Annotated[Path | None, typer.Option(help="Their translations.", metavar="FILE")] = None,
     proxy: Annotated[
         bool, typer.Option("--proxy", help="A reverse proxy on this machine says who the clients are.")
     ] = False,
@@ -51,13 +52,22 @@ def serve(
         raise UsageError("--require-key needs a file of keys; expected --keys, too")
     if processes < 1:
         raise UsageError(f"processes is {processes}; expected at least 1")
+    if refs is not None and dev is None:
+        raise UsageError("--refs has translations of the sentences in --dev; expected both")
     _need_web()
+    from treeglot.web.app import make_app
+    from treeglot.web.asking import Service
     from treeglot.web.guard import log_lines
+    from treeglot.web.keys import Keys
     from treeglot.web.server import address, listen, serve_processes
+    from treeglot.web.server import serve as serve_app
     from treeglot.web.shelf import Shelf
+    from treeglot.web.suggestions import Suggestions
+    from treeglot.web.work import Workers
 
     log_lines(settings().quiet)
     number = threads or os.cpu_count() or 1
+    checked = _dev(dev, refs)
     places = [*(models or []), *(_demo(number) if demo else [])]
     with listen(host, port) as listening:
         shelf = Shelf(places, options.time_limit)
@@ -69,8 +79,12 @@ def serve(
             link = f"{address(listening)}#key={_new_key(keys)}&q={_example()}"
             say(f"in a browser, with some Chinese to begin with and a key that may correct: {link}")
 
+        found = Keys(keys) if keys is not None else None
+        taken = Suggestions(suggestions) if suggestions is not None else None
+        service = Service(shelf, Workers(number, options.waiting), options, found, require_key, taken, checked)
+
         def run() -> None:
-            _run(shelf, listening, options, number, keys, require_key, suggestions, proxy)
+            serve_app(make_app(service), listening, options, proxy)
 
         if processes == 1:
             run()
@@ -112,28 +126,13 @@ def _example() -> str:
     return quote("".join(raw_text(150)[0][:3]))
 
 
-def _run(
-    shelf: Any,
-    listening: Any,
-    options: ServeOptions,
-    threads: int,
-    keys: Path | None,
-    require_key: bool,
-    suggestions: Path | None,
-    proxy: bool,
-) -> None:
-    """One process."""
-    from treeglot.web.app import make_app
-    from treeglot.web.asking import Service
-    from treeglot.web.keys import Keys
-    from treeglot.web.server import serve as serve_app
-    from treeglot.web.suggestions import Suggestions
-    from treeglot.web.work import Workers
+def _dev(dev: Path | None, refs: Path | None) -> tuple[list[str], list[str]]:
+    from treeglot.base.files import read_lines
 
-    found = Keys(keys) if keys is not None else None
-    taken = Suggestions(suggestions) if suggestions is not None else None
-    service = Service(shelf, Workers(threads, options.waiting), options, found, require_key, taken)
-    serve_app(make_app(service), listening, options, proxy)
+    sources, references = ([] if path is None else list(read_lines(path)) for path in (dev, refs))
+    if refs is not None and len(sources) != len(references):
+        raise UsageError(f"{dev} has {len(sources):,} lines and {refs} {len(references):,}; expected as many")
+    return sources, references
 
 
 def _need_web() -> None:

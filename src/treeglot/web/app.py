@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from treeglot.base.errors import TreeglotError
-from treeglot.web import apertium, deepl, explain, libretranslate, own, page, terms, why
+from treeglot.web import apertium, deepl, explain, libretranslate, own, page, rules, terms, why
 from treeglot.web.asking import Json, Service, service_of
 from treeglot.web.guard import Guard
 from treeglot.web.openapi import specification
@@ -78,6 +78,12 @@ ROUTES = [
     _route("/v1/provenance", why.provenance),
     _route("/v1/glossaries", terms.glossaries, "GET"),
     _route("/v1/glossaries", terms.keep),
+    _route("/v1/rules", rules.rules),
+    _route("/v1/corrections", rules.corrections, "GET"),
+    _route("/v1/corrections", rules.correct),
+    _route("/v1/corrections/undo", rules.undo),
+    _route("/v1/corrections/check", rules.check),
+    _route("/v1/learn", rules.learn),
     _route("/", page.index, "GET"),
     _route("/static/{name}", page.static, "GET"),
     _route("/metrics", metrics, "GET"),
@@ -120,5 +126,4 @@ def make_app(service: Service) -> Any:
     handlers: Any = {HTTPException: _problem, TreeglotError: _problem, ClientDisconnect: _left}
     app = Starlette(routes=ROUTES, exception_handlers=handlers, lifespan=lifespan)
     app.state.service = service
-    app.state.made = libretranslate.Made()
     return Guard(app, service.options, service.figures)

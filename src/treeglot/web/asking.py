@@ -17,6 +17,7 @@ from treeglot.decode import Translation
 from treeglot.web.detect import detect
 from treeglot.web.guard import Figures
 from treeglot.web.keys import Key, Keys, Meter
+from treeglot.web.made import Made
 from treeglot.web.options import ServeOptions
 from treeglot.web.shelf import Served, Shelf
 from treeglot.web.translate import InTurns, Wish, translate
@@ -29,7 +30,7 @@ MOST_FIELDS = 1000
 
 @dataclass
 class Service:
-    """All that handlers need; one for each process."""
+    """All that handlers need. Processes that are forked from this one share its meter and the files that it made."""
 
     shelf: Shelf
     workers: Workers
@@ -37,7 +38,9 @@ class Service:
     keys: Keys | None = None
     require_key: bool = False
     suggestions: Any = None  # where they go, a `Suggestions`; None: nowhere
+    dev: tuple[list[str], list[str]] = ([], [])  # sentences and references that corrections are checked with
     meter: Meter = field(default_factory=Meter)
+    made: Made = field(default_factory=Made)
     figures: Figures = field(default_factory=Figures)
 
     def __post_init__(self) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import treeglot
 from treeglot import sample
+from treeglot.align import Aligner
 from treeglot.base.files import scratch_folder
 from treeglot.corpus import Corpus
 from treeglot.models import train
@@ -79,6 +80,8 @@ def train_sample(
     if any(find_kind(kind).parses for kind in kinds):
         bank = treebank([pair.source_tree for pair in chosen], parser)[0]
         train_in(folder / "grammar", bank, replace(parser, threads=threads))
+    aligner = Aligner.train(zip(source, lowered(target), strict=True), "hmm", threads=threads)  # in no time
+    aligner.save(folder / "aligner")
     for kind in kinds:
         declared = find_kind(kind)
         wanted = {choice for need in declared.files for choice in need.split("|")} | {"alignments", "target"}
@@ -91,6 +94,7 @@ def train_sample(
             declared.options(lm_order=3, provenance=provenance),
             text=text,
             parser=grammar,
+            aligner=folder / "aligner",
             threads=threads,
         )
     return [folder / kind for kind in kinds]

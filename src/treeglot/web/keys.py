@@ -5,11 +5,18 @@ A key is 32 random bytes, so a plain SHA-256 of it cannot be reversed or guessed
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import hmac
 import json
+import mmap
+import os
 import secrets
+import struct
+import tempfile
+import threading
 import time
+import weakref
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,7 +26,9 @@ from treeglot.base.files import read_json, write_binary
 from treeglot.base.options import Options, from_table, option, required
 
 RIGHTS = ("translate", "correct", "learn")
-MOST_CLIENTS = 10_000  # without a key, whose use is remembered
+SLOT = struct.Struct("16sdd")  # a client, what it used, and when
+EMPTY = bytes(16)
+SLOTS, PROBED = 16_384, 16
 
 
 @dataclass(frozen=True)
@@ -101,6 +110,8 @@ class Keys:
 class Meter:
     """What clients used in the last minute: a bucket for each that fills up steadily.
 
+    Processes that are forked from this one share it. Clients beyond a few thousand push out those seen least recently.
+
     >>> now = 0.0
     >>> meter = Meter(lambda: now)
     >>> [meter.take("a", 1.0, 2) for _ in range(3)]
@@ -112,7 +123,12 @@ class Meter:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._used: dict[str, tuple[float, float]] = {}  # how much, when
+        self._file, name = tempfile.mkstemp(prefix="treeglot-")
+        Path(name).unlink()  # it is there as long as this is
+        weakref.finalize(self, os.close, self._file)
+        os.truncate(self._file, SLOTS * SLOT.size)
+        self._slots = mmap.mmap(self._file, SLOTS * SLOT.size)
+        self._lock = threading.Lock()
 
     def take(self, client: str, amount: float, per_minute: float) -> float:
         """Use so much; the seconds to wait if that is too much, and then nothing is used. 0 is no limit.
@@ -121,14 +137,31 @@ class Meter:
         """
         if not per_minute:
             return 0.0
+        with self._lock:
+            fcntl.lockf(self._file, fcntl.LOCK_EX)  # given back if the process is killed
+            try:
+                return self._take(client, amount, per_minute)
+            finally:
+                fcntl.lockf(self._file, fcntl.LOCK_UN)
+
+    def _take(self, client: str, amount: float, per_minute: float) -> float:
         now = self._clock()
-        used, when = self._used.pop(client, (0.0, now))
+        name = hashlib.blake2b(client.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        at, used, when = self._find(name, now)
         used = max(0.0, used - (now - when) * per_minute / 60)
         room = max(per_minute - used, 0.0)
-        if amount > room and used > 0:
-            self._used[client] = used, now
-            return 60 * (min(amount, per_minute) - room) / per_minute
-        self._used[client] = used + amount, now
-        while len(self._used) > MOST_CLIENTS:  # the one that was seen least recently
-            del self._used[next(iter(self._used))]
-        return 0.0
+        late = amount > room and used > 0
+        SLOT.pack_into(self._slots, at, name, used if late else used + amount, now)
+        return 60 * (min(amount, per_minute) - room) / per_minute if late else 0.0
+
+    def _find(self, name: bytes, now: float) -> tuple[int, float, float]:
+        """Where a client is noted, how much it used and when; a new one takes the place seen least recently."""
+        first = int.from_bytes(name[:4], "big") % (SLOTS - PROBED)
+        places = range(first * SLOT.size, (first + PROBED) * SLOT.size, SLOT.size)
+        seen = []
+        for at in places:
+            other, used, when = SLOT.unpack_from(self._slots, at)
+            if other == name:
+                return at, used, when
+            seen.append((when if other != EMPTY else -1.0, at))
+        return min(seen)[1], 0.0, now

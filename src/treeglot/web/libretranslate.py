@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
-import time
-from collections import OrderedDict
 from functools import partial
 from typing import Any
 
@@ -31,9 +28,6 @@ from treeglot.web.formats import SUFFIXES, translate_named, translate_text_html
 from treeglot.web.languages import name
 from treeglot.web.shelf import Served, Shelf
 from treeglot.web.translate import Wish, alternatives
-
-KEPT = 100  # translated files that wait to be fetched
-KEPT_SECONDS = 600.0
 
 
 def field(fields: Fields, name: str) -> str:
@@ -163,29 +157,6 @@ async def settings(request: Request) -> Response:
     )
 
 
-class Made:
-    """Translated files that wait for whoever asked for them, some minutes at most."""
-
-    def __init__(self) -> None:
-        self._files: OrderedDict[str, tuple[float, str, bytes]] = OrderedDict()
-
-    def add(self, name: str, content: bytes) -> str:
-        """Keep a file; the secret that gives it back."""
-        secret = secrets.token_urlsafe(24)
-        self._files[secret] = time.monotonic(), name, content
-        while len(self._files) > KEPT:
-            self._files.popitem(last=False)
-        return secret
-
-    def find(self, secret: str) -> tuple[str, bytes]:
-        """The file of a secret."""
-        while self._files and time.monotonic() - next(iter(self._files.values()))[0] > KEPT_SECONDS:
-            self._files.popitem(last=False)
-        if secret not in self._files:
-            raise refuse("there is no such file, or it was there too long ago", 404)
-        return self._files[secret][1:]
-
-
 async def translate_file(request: Request) -> Response:
     """`POST /translate_file`: the address of the translated file."""
     most = service_of(request).options.body
@@ -203,14 +174,14 @@ async def translate_file(request: Request) -> Response:
     sample = content[:5000].decode("utf-8", "replace")
     [served], _ = model_for(request, source, target, [sample])
     made = await within(request, with_model(request, served, partial(translate_named, suffix, content)))
-    kept: Made = request.app.state.made
-    secret = kept.add(f"translated_{served.target}{suffix}", made)
+    kept = service_of(request).made
+    secret = await asyncio.to_thread(kept.add, f"translated_{served.target}{suffix}", made)
     return Json({"translatedFileUrl": str(request.url_for("download", secret=secret))})
 
 
 async def download(request: Request) -> Response:
     """`GET /download_file/SECRET`."""
-    kept: Made = request.app.state.made
-    name, content = kept.find(request.path_params["secret"])
+    kept = service_of(request).made
+    name, content = await asyncio.to_thread(kept.find, request.path_params["secret"])
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return Response(content, media_type="application/octet-stream", headers=headers)

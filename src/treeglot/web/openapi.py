@@ -9,6 +9,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from treeglot.base.options import REQUIRED, Options, option, options_of, required
 from treeglot.web.explain import ExplainRequest
 from treeglot.web.own import TranslateRequest
+from treeglot.web.rules import CheckRequest, CorrectRequest, LearnRequest, RulesRequest, UndoRequest
 from treeglot.web.terms import GlossaryRequest
 from treeglot.web.why import ProvenanceRequest, WhyRequest
 
@@ -130,6 +131,8 @@ MODEL = record(
     target_name=STRING,
     digest=STRING,
     rules=COUNT,
+    corrections=COUNT,
+    dev=COUNT,
     confidence=BOOLEAN,
     parses=BOOLEAN,
     weights={"type": "object", "additionalProperties": NUMBER},
@@ -168,6 +171,21 @@ GLOSSARY = record(
     digest=STRING,
     entries=array(record(source=STRING, target=STRING, mode=STRING, case=STRING, forms=array(STRING), pos=STRING)),
 )
+CORRECTION = record(
+    action={"enum": ["add", "forbid", "reweight"]},
+    lhs=STRING,
+    source=STRING,
+    target={"type": ["string", "null"]},
+    alignment=STRING,
+    features={"type": "object", "additionalProperties": NUMBER},
+    author=STRING,
+    date=STRING,
+    group=STRING,
+    labels=STRING,
+    structure=STRING,
+    line=STRING,
+)
+HELD = {"model": STRING, "digest": STRING, "corrections": array(CORRECTION)}
 EXAMPLE = record(
     pair=COUNT, source=array(STRING), target=array(STRING), source_marks=array(COUNT), target_marks=array(COUNT)
 )
@@ -302,6 +320,7 @@ OPERATIONS = [
                     probability=SCORE,
                     margin=SCORE,
                     runner_up={"type": ["string", "null"]},
+                    correction={"type": ["string", "null"]},
                     examples=either(CONCORDANCE, {"type": "null"}),
                 )
             ),
@@ -322,6 +341,52 @@ OPERATIONS = [
     Operation("/v1/provenance", "post", "Where words or rules stand in the training text", ProvenanceRequest),
     Operation("/v1/glossaries", "get", "The glossaries of the models", gives=record(glossaries=array(GLOSSARY))),
     Operation("/v1/glossaries", "post", "Replace the glossary of a model", GlossaryRequest, GLOSSARY),
+    Operation(
+        "/v1/rules",
+        "post",
+        "The rules that have some words",
+        RulesRequest,
+        record(
+            model=STRING,
+            digest=STRING,
+            total=COUNT,
+            rules=array(record(lhs=STRING, source=STRING, target=STRING, alignment=STRING, values=OPEN)),
+        ),
+    ),
+    Operation(
+        "/v1/corrections", "get", "The corrections of the models", gives=record(corrections=array(record(**HELD)))
+    ),
+    Operation(
+        "/v1/corrections",
+        "post",
+        "Add, forbid or reweight rules of a model",
+        CorrectRequest,
+        record(**HELD, group=STRING, notes=array(STRING)),
+    ),
+    Operation("/v1/corrections/undo", "post", "Take corrections back", UndoRequest, record(**HELD, removed=COUNT)),
+    Operation(
+        "/v1/corrections/check",
+        "post",
+        "The sentences that corrections change",
+        CheckRequest,
+        record(
+            model=STRING,
+            digest=STRING,
+            sentences=COUNT,
+            touched=COUNT,
+            changed=COUNT,
+            changes=array(record(number=COUNT, source=STRING, before=STRING, after=STRING)),
+            scores={"type": "object", "additionalProperties": record(before=NUMBER, after=NUMBER)},
+            notes=array(STRING),
+        ),
+    ),
+    Operation(
+        "/v1/learn",
+        "post",
+        "Learn the translation of a sentence",
+        LearnRequest,
+        record(**HELD, group=STRING, rules=array(STRING), known=COUNT, links=STRING),
+    ),
     Operation("/v1/models", "get", "The models", gives=record(models=array(MODEL))),
     Operation("/metrics", "get", "Figures for Prometheus", media="text/plain"),
     Operation("/spec", "get", "This description"),

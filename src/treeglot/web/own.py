@@ -237,6 +237,8 @@ def _line(entry: Fields) -> bytes:
 
 async def models(request: Request) -> Response:
     """`GET /v1/models`."""
+    service = service_of(request)
+    first = next(iter(service.shelf))
     return Json(
         {
             "models": [
@@ -250,6 +252,7 @@ async def models(request: Request) -> Response:
                     "digest": served.digest,
                     "rules": served.model.translator.table.own_rules,
                     "corrections": 0 if served.model.corrections is None else len(served.model.corrections),
+                    "dev": len(service.dev[0]) if served.pair == first.pair else 0,
                     "confidence": served.model.translator.judge is not None,
                     "parses": served.model.reader.open_parser is not None,
                     "weights": dict(served.model.weights),

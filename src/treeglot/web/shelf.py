@@ -6,6 +6,7 @@ import asyncio
 import dataclasses
 import logging
 import threading
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -20,6 +21,7 @@ from treeglot.text.languages import find_languages
 from treeglot.web.languages import candidates, normal
 
 log = logging.getLogger("treeglot.web")
+_loading = threading.Lock()  # what is warned of meanwhile is told by the log
 
 Stamp = tuple[tuple[str, int, int], ...]
 EDITED = (CORRECTIONS, GLOSSARY_FILE)
@@ -75,7 +77,11 @@ def open_served(place: str, time_limit: float = 0.0) -> Served:
     languages, equals, path = ("", "", place) if Path(place).is_dir() else place.partition("=")
     folder = Path(path if equals else place)
     stamp = stamp_of(folder)
-    model = load(folder)
+    with _loading, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = load(folder)
+    for each in caught:
+        log.warning("model warning", extra={"fields": {"model": folder.name, "problem": str(each.message)}})
     options = model.translator.options
     if time_limit and not options.time_limit:
         model = model.with_search(dataclasses.replace(options, time_limit=time_limit))

@@ -26,9 +26,7 @@ class Workers:
         self.waiting = self.running = 0
         self._turns: deque[deque[tuple[Future[Any], Call[Any]]]] = deque()
         self._changed = threading.Condition()
-        self._ended = False
-        for number in range(threads):
-            threading.Thread(target=self._work, name=f"decode-{number}", daemon=True).start()
+        self._started = self._ended = False
 
     def submit(self, calls: Sequence[Call[T]]) -> list[Future[T]]:
         """Make these calls, for one request; `BusyError` if too many wait already."""
@@ -37,10 +35,18 @@ class Workers:
             if self.waiting + len(found) > self.most_waiting:
                 raise BusyError(f"{self.waiting:,} sentences wait; at most {self.most_waiting:,} may")
             if found:
+                self._start()
                 self._turns.append(deque(found))
                 self.waiting += len(found)
                 self._changed.notify(min(len(found), self.threads))
         return [future for future, _ in found]
+
+    def _start(self) -> None:
+        """The threads begin with the first call: threads do not survive that a process is forked."""
+        if not self._started:
+            self._started = True
+            for number in range(self.threads):
+                threading.Thread(target=self._work, name=f"decode-{number}", daemon=True).start()
 
     async def each(self, calls: Sequence[Call[T]]) -> AsyncIterator[T]:
         """The results in order, as soon as they are there. Whoever stops asking stops the calls that wait."""

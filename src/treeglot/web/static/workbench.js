@@ -292,7 +292,7 @@ function panel(card, found) {
   }
   const tools = make('div', {class: 'tools'});
   if (card.edited) tools.append(make('button', {type: 'button', onclick: () => edit(card, NOTHING)}, 'Undo all changes'));
-  const asks = [terms(card), phrases(card, 'contains', 'Must contain'), phrases(card, 'forbid', 'Must not contain'), why(card), whyNot(card)];
+  const asks = [better(card), terms(card), rule(card), phrases(card, 'contains', 'Must contain'), phrases(card, 'forbid', 'Must not contain'), why(card), whyNot(card)];
   card.panel.replaceChildren(tools, ...asks, drawing, competing(card, found), sliders(card, found));
   for (const each of card.panel.querySelectorAll('summary')) if (opened.has(each.textContent)) each.parentNode.open = true;
 }
@@ -337,10 +337,81 @@ async function keep(model, added, removed = null, done = () => {}) {
 async function showGlossary() {
   const entries = await glossary();
   $('glossary').hidden = false;
-  $('entries').replaceChildren(entries.length ? tabled(['source', 'target', 'mode', ''], entries.map(entry => make('tr', {},
+  $('entries').replaceChildren(entries.length ? tabled(['source', 'target', 'mode', 'change'], entries.map(entry => make('tr', {},
     make('td', {}, entry.source), make('td', {}, entry.target), make('td', {}, entry.mode),
     make('td', {}, make('button', {type: 'button', 'aria-label': `remove ${entry.source} from the glossary`,
       onclick: () => keep($('model').value, [], entry.source)}, 'Remove'))))) : make('p', {class: 'faint'}, 'no terms'));
+}
+
+// A better translation, which the model learns from.
+function better(card) {
+  const input = make('input', {type: 'text', lang: card.model.target, 'aria-label': 'Better translation', value: card.best.text});
+  return make('form', {class: 'tools', onsubmit: event => {
+    event.preventDefault();
+    if (input.value.trim()) correct('v1/learn', {q: card.source, translation: input.value, model: card.model.name},
+      found => found.rules.length ? `learnt ${found.rules.length} rules` : 'nothing learnt: the model had all rules of this pair');
+  }}, make('span', {}, 'Better'), input, make('button', {}, 'Learn'));
+}
+
+// A rule to add. What it changes is shown before it is kept.
+function rule(card) {
+  const box = make('div');
+  const [source, target] = ['Source side of a rule', 'Its target side'].map(label => make('input', {type: 'text', 'aria-label': label, placeholder: label.toLowerCase()}));
+  source.lang = card.model.source;
+  target.lang = card.model.target;
+  return make('div', {}, make('form', {class: 'tools', onsubmit: event => {
+    event.preventDefault();
+    if (source.value.trim()) tryOut(card, box, {action: 'add', source: source.value.trim(), target: target.value.trim()});
+  }}, make('span', {}, 'Add a rule'), source, target, make('button', {}, 'Try')), box);
+}
+
+// What a correction changes: in this sentence, and in those that the service has to check corrections with.
+function tryOut(card, box, correction) {
+  const model = card.model.name, corrections = [correction];
+  return say_in(box, async () => {
+    const check = async more => (await ask('v1/corrections/check', {model, corrections, ...more})).json();
+    const [here, all] = [await check({q: [card.source]}), card.model.dev ? await check({}) : null];
+    const lines = [here.changed ? `Here: ${here.changes[0].before} → ${here.changes[0].after}` : 'This sentence stays as it is.', ...here.notes];
+    if (all) {
+      const scores = Object.entries(all.scores).map(([name, {before, after}]) => `, ${name} ${before.toFixed(2)} → ${after.toFixed(2)}`);
+      lines.push(`${all.changed} of ${all.sentences} other sentences change${scores.join('')}.`);
+    }
+    const changes = (all?.changes || []).map(each => make('p', {class: 'faint'}, each.source, make('br'), `− ${each.before}`, make('br'), `+ ${each.after}`));
+    box.replaceChildren(...lines.map(line => make('p', {}, line)),
+      changes.length ? make('details', {}, make('summary', {}, 'Which sentences'), ...changes) : '',
+      make('div', {class: 'tools'},
+        make('button', {type: 'button', onclick: () => correct('v1/corrections', {model, corrections}, () => 'kept')}, 'Keep'),
+        make('button', {type: 'button', onclick: () => box.replaceChildren()}, 'Drop')));
+  });
+}
+
+async function correct(path, fields, text) {
+  try {
+    const found = await (await ask(path, fields)).json();
+    await begin(true);
+    say(text(found));
+  } catch (error) {
+    say(error.message, true);
+  }
+}
+
+// The corrections of the model: a button for each group to take it back, and a file of all to save.
+async function showCorrections() {
+  const {corrections} = await (await ask('v1/corrections')).json();
+  const held = corrections.find(one => one.model === $('model').value)?.corrections || [];
+  const groups = new Map();
+  for (const each of held) groups.set(each.group, [...groups.get(each.group) || [], each]);
+  const rows = [...groups].map(([group, list]) => make('tr', {},
+    make('td', {}, ...list.slice(-3).reverse().flatMap(each => [`${each.action} ${each.source} → ${each.target ?? 'any'}`, make('br')]),
+      list.length > 3 ? make('span', {class: 'faint'}, `and ${list.length - 3} more`) : ''),
+    make('td', {}, list[0].author), make('td', {class: 'faint'}, list[0].date.slice(0, 10)),
+    make('td', {}, group ? make('button', {type: 'button', 'aria-label': `undo ${list[0].source}`,
+      onclick: () => correct('v1/corrections/undo', {model: $('model').value, group}, () => 'taken back')}, 'Undo') : '')));
+  $('corrections').hidden = false;
+  const file = new Blob(held.map(each => `${each.line}\n`), {type: 'text/plain'});
+  $('held').replaceChildren(...held.length ? [tabled(['rules', 'by', 'on', 'change'], rows),
+    make('p', {}, make('a', {download: 'corrections.txt', href: URL.createObjectURL(file)}, 'Save as a file'))] :
+    [make('p', {class: 'faint'}, 'no corrections')]);
 }
 
 // Phrases that the output must have, or must not have.
@@ -435,18 +506,25 @@ function picked(forest, found) {
 
 function competing(card, found) {
   const box = make('details', {}, make('summary', {}, 'Competing rules'));
+  const tried = make('div');
   const body = make('tbody');
+  const forbid = text => {
+    const [, left, right] = text.split(' ||| ');
+    return make('button', {type: 'button', 'aria-label': `forbid ${left} → ${right}`,
+      onclick: () => tryOut(card, tried, {action: 'forbid', source: left, target: right})}, 'Forbid');
+  };
   const source = words(card.source, card.best.source_spans);
   for (const {span, rules, left_out: more} of found.competing) {
     rules.forEach((rule, number) => body.append(make('tr', {},
       make('td', {}, number ? '' : source.slice(...span).join(' ') || found.words.slice(...span).join(' ')),
       make('td', {class: 'number'}, rule.lost ? `−${rule.lost.toFixed(2)}` : 'best'),
       make('td', {}, rule.rule),
+      make('td', {}, forbid(rule.rule)),
       make('td', {class: 'faint'}, Object.entries(rule.features).filter(([, value]) => value)
         .map(([name, value]) => `${name} ${value.toPrecision(3)}`).join(', ')))));
-    if (more) body.append(make('tr', {}, make('td'), make('td'), make('td', {class: 'faint'}, `and ${more} more`), make('td')));
+    if (more) body.append(make('tr', {}, make('td'), make('td'), make('td', {class: 'faint'}, `and ${more} more`), make('td'), make('td')));
   }
-  box.append(tabled(['words', 'loses by', 'rule', 'features'], [...body.children]));
+  box.append(tried, tabled(['words', 'loses by', 'rule', 'change', 'features'], [...body.children]));
   box.querySelector('.wide').classList.add('tall');
   return box;
 }
@@ -500,10 +578,10 @@ async function begin(again = false) {
   if (wanted.get('with')) $('other').value = wanted.get('with');
   try { edits = JSON.parse(wanted.get('edits') || '{}'); } catch { edits = {}; }
   $('text').value ||= wanted.get('q') || ''; // somebody may have typed already
-  await showGlossary();
+  await Promise.all([showGlossary(), showCorrections()]);
   if (again) return translate();
   $('text').addEventListener('input', schedule);
-  $('model').addEventListener('change', () => { $('sentences').replaceChildren(); edits = {}; chooseModel(); showGlossary(); translate(); });
+  $('model').addEventListener('change', () => { $('sentences').replaceChildren(); edits = {}; chooseModel(); showGlossary(); showCorrections(); translate(); });
   $('other').addEventListener('change', () => { for (const card of $('sentences').children) card.others.replaceChildren(); translate(); });
   $('copy').addEventListener('click', async () => {
     await navigator.clipboard.writeText($('translation').textContent);

@@ -1,0 +1,254 @@
+"""Rules: searching and correcting them, learning from better translations, and what corrections change."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+from secrets import token_hex
+from typing import Any, Literal
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from treeglot.base.errors import TreeglotError
+from treeglot.base.options import Options, from_table, option, required
+from treeglot.models import Model
+from treeglot.models.radius import check_corrections
+from treeglot.rules.corrections import CORRECTIONS, Correction, Corrections, append, remove_group
+from treeglot.rules.find import find_rules
+from treeglot.web.asking import Fields, Json, admit, refuse, service_of, texts_of, within
+from treeglot.web.own import asked, named
+from treeglot.web.shelf import Served
+
+MOST = 1000  # corrections of one request
+SHOWN = 100  # sentences that change
+
+_writing = threading.Lock()
+
+
+@dataclass(frozen=True)
+class RulesRequest(Options):
+    """Words that rules have."""
+
+    source: str = option("", "words and variables of the source side, blanks between them; empty: any")
+    target: str = option("", "likewise of the target side")
+    whole: bool = option(False, "a side is what is given, and no more")
+    most: int = option(20, "rules to show", least=1, most=100)
+    model: str = option("", "the name of a model; empty: the first")
+    api_key: str = option("", "the key, unless a header has it")
+
+
+@dataclass(frozen=True)
+class Change(Options):
+    """A rule that is added, forbidden or reweighted."""
+
+    action: Literal["add", "forbid", "reweight"] = required("what is done")
+    source: str = required("the source side, as rules have it")
+    target: str | None = option(None, "the target side; none: any, for rules that are forbidden or reweighted")
+    lhs: str = option("", "the left-hand side; empty: X for a rule that is added, otherwise any")
+    alignment: str = option("", "links of its words: 0-0 1-2")
+    features: dict[str, float] = option({}, "values by name")
+
+
+@dataclass(frozen=True)
+class CorrectRequest(Options):
+    """Corrections of rules, which hold together."""
+
+    corrections: list[dict[str, Any]] = required("action, source, target, lhs, alignment and features of each rule")
+    author: str = option("", "who says so")
+    model: str = option("", "the name of a model; empty: the first")
+    api_key: str = option("", "the key, unless a header has it")
+
+
+@dataclass(frozen=True)
+class UndoRequest(Options):
+    """Corrections to take back."""
+
+    group: str = required("what the answer to the corrections called them")
+    model: str = option("", "the name of a model; empty: the first")
+    api_key: str = option("", "the key, unless a header has it")
+
+
+@dataclass(frozen=True)
+class LearnRequest(Options):
+    """A sentence with its right translation."""
+
+    q: str = required("the sentence")
+    translation: str = required("its translation")
+    author: str = option("", "who says so")
+    model: str = option("", "the name of a model; empty: the first")
+    api_key: str = option("", "the key, unless a header has it")
+
+
+@dataclass(frozen=True)
+class CheckRequest(Options):
+    """Sentences to translate without and with corrections."""
+
+    corrections: tuple[dict[str, Any], ...] = option((), "corrections to try; none: those that the model has")
+    q: tuple[str, ...] = option((), "sentences; none: those that the service was given with --dev")
+    references: tuple[str, ...] = option((), "their translations, if there are scores to be")
+    model: str = option("", "the name of a model; empty: the first")
+    api_key: str = option("", "the key, unless a header has it")
+
+
+async def rules(request: Request) -> Response:
+    """`POST /v1/rules`: the rules of a model that have some words."""
+    wanted, fields = await asked(request, RulesRequest)
+    admit(request, fields, characters=len(wanted.source) + len(wanted.target))
+    served = named(request, wanted.model)
+    table = served.model.directory / "rules.parquet"
+    if not table.is_file():
+        raise refuse(f"{served.name} has no rules.parquet, which its rules are searched in")
+
+    def work() -> Fields:
+        total, found = find_rules(table, wanted.source, wanted.target, whole=wanted.whole, most=wanted.most)
+        return {"total": total, "rules": [asdict(rule) for rule in found]}
+
+    [answer] = await within(request, service_of(request).workers.all([work]))
+    return Json({"model": served.name, "digest": served.digest, **answer})
+
+
+def listed(served: Served) -> Fields:
+    """The corrections of a model."""
+    held = served.model.corrections or ()
+    shown = [asdict(each) | {"features": dict(each.features), "line": str(each)} for each in held]
+    return {"model": served.name, "digest": served.digest, "corrections": shown}
+
+
+async def corrections(request: Request) -> Response:
+    """`GET /v1/corrections`."""
+    admit(request, {})
+    return Json({"corrections": [listed(served) for served in service_of(request).shelf]})
+
+
+async def correct(request: Request) -> Response:
+    """`POST /v1/corrections`: whoever may correct adds corrections to those of a model."""
+    wanted, fields = await asked(request, CorrectRequest)
+    admit(request, fields, "correct")
+    served = named(request, wanted.model)
+    group = f"web-{token_hex(6)}"
+    made = _made(wanted.corrections, wanted.author, group)
+    if not made:
+        raise refuse("there are no corrections; expected at least one")
+    _, notes = await asyncio.to_thread(_tried, served.model, made)
+    await asyncio.to_thread(_append, served.model, made)
+    return Json({**await _again(request, served), "group": group, "notes": notes})
+
+
+async def undo(request: Request) -> Response:
+    """`POST /v1/corrections/undo`: whoever may correct takes a group of corrections back."""
+    wanted, fields = await asked(request, UndoRequest)
+    admit(request, fields, "correct")
+    served = named(request, wanted.model)
+    if wanted.group not in (served.model.corrections or Corrections(())).groups:
+        raise refuse(f"{served.name} has no corrections of the group {wanted.group!r}")
+    removed = await asyncio.to_thread(remove_group, served.model.directory / CORRECTIONS, wanted.group)
+    return Json({**await _again(request, served), "removed": len(removed)})
+
+
+async def learn(request: Request) -> Response:
+    """`POST /v1/learn`: whoever may teaches a model a translation. The answer comes once it is on the disk."""
+    wanted, fields = await asked(request, LearnRequest)
+    [text] = texts_of(request, wanted.q)
+    [translation] = texts_of(request, wanted.translation, "translation")
+    admit(request, fields, "learn", characters=len(text) + len(translation))
+    served = named(request, wanted.model)
+
+    def work() -> Fields:
+        try:
+            with _writing:
+                found = served.model.learn(text, translation, author=wanted.author)
+        except TreeglotError as error:
+            raise refuse(str(error)) from error
+        return {
+            "group": found.group,
+            "rules": [str(rule) for rule in found.rules],
+            "known": found.known,
+            "links": str(found.links),
+        }
+
+    [answer] = await within(request, service_of(request).workers.all([work]))
+    return Json({**await _again(request, served), **answer})
+
+
+async def check(request: Request) -> Response:
+    """`POST /v1/corrections/check`: the sentences that corrections change, before and after."""
+    wanted, fields = await asked(request, CheckRequest)
+    texts = texts_of(request, list(wanted.q)) if wanted.q else []
+    admit(request, fields, characters=sum(map(len, texts)))
+    served = named(request, wanted.model)
+    sources, references = (texts, list(wanted.references)) if texts else _dev(request, served)
+    made = _made(wanted.corrections, "", "")
+
+    def work() -> Fields:
+        model = served.model
+        after, notes = _tried(model, made) if made else (model, [])
+        before = model if made else model.with_corrections(None)
+        try:
+            found = check_corrections(after, sources, references or None, before=before)
+        except TreeglotError as error:
+            raise refuse(str(error)) from error
+        changes = [asdict(change) | {"source": sources[change.number]} for change in found.changes[:SHOWN]]
+        scores = {name: {"before": one, "after": other} for name, (one, other) in found.scores.items()}
+        counts = {"sentences": found.sentences, "touched": len(found.touched), "changed": len(found.changes)}
+        return {**counts, "changes": changes, "scores": scores, "notes": notes}
+
+    [answer] = await within(request, service_of(request).workers.all([work]))
+    return Json({"model": served.name, "digest": served.digest, **answer})
+
+
+def _dev(request: Request, served: Served) -> tuple[list[str], list[str]]:
+    service = service_of(request)
+    first = next(iter(service.shelf))
+    if not service.dev[0] or served.pair != first.pair:
+        raise refuse(f"there are no sentences to check {served.name} with; expected q, or treeglot serve --dev")
+    return service.dev
+
+
+def _made(given: Sequence[dict[str, Any]], author: str, group: str) -> tuple[Correction, ...]:
+    """Corrections as a request has them."""
+    if len(given) > MOST:
+        raise refuse(f"{len(given):,} corrections; expected at most {MOST:,}")
+    try:
+        return tuple(_correction(each, author, group) for each in given)
+    except TreeglotError as error:
+        raise refuse(str(error)) from error
+
+
+def _correction(given: Mapping[str, Any], author: str, group: str) -> Correction:
+    wanted: Change = from_table(Change, given)
+    return Correction(
+        wanted.action,
+        wanted.lhs or ("X" if wanted.action == "add" else ""),
+        " ".join(wanted.source.split()),
+        None if wanted.target is None else " ".join(wanted.target.split()),
+        wanted.alignment,
+        tuple(wanted.features.items()),
+        " ".join(author.split()),
+        datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        group,
+    )
+
+
+def _tried(model: Model, more: tuple[Correction, ...]) -> tuple[Model, list[str]]:
+    """The model with further corrections, and what is odd about them. Those that cannot be are refused."""
+    try:
+        made, odd = model.try_corrections(more)
+    except TreeglotError as error:
+        raise refuse(str(error)) from error
+    return made, [problem.partition(": ")[2] for problem in odd]
+
+
+def _append(model: Model, made: tuple[Correction, ...]) -> None:
+    with _writing:
+        append(model.directory / CORRECTIONS, made)
+
+
+async def _again(request: Request, served: Served) -> Fields:
+    """The corrections of a model that was loaded again."""
+    shelf = service_of(request).shelf
+    await asyncio.to_thread(shelf.refresh)
+    return listed(shelf.named(served.name))
