@@ -144,7 +144,7 @@ def test_nothing_runs_twice_and_threads_do_not_matter(
     capsys.readouterr()
     assert main(["run", str(corpus / "recipe.toml"), "--plan"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 12
+    assert len(lines) == 13
     assert all(line.startswith("done") for line in lines)
     assert main(["run", str(corpus / "recipe.toml"), "--work", str(tmp_path / "again"), "--threads", "1"]) == 0
     for path in done.rglob("*"):
@@ -265,8 +265,7 @@ TREES = "options = { search = { pop_limit = 20 } }\ntune"  # of the second syste
         ("[lm]", "[align]\nmethod = 'hmmm'\n[lm]", 17, "align: unknown aligner 'hmmm'; did you mean 'hmm'?"),
         ("[lm]", "[align]\noptions = { null = 2 }\n[lm]", 17, "align: null is 2.0; expected above 0 and below 1"),
         ("[lm]", "[align]\noptions = { rounds = -1 }\n[lm]", 17, "align: rounds is -1; expected 0 to 100,000"),
-        ("[dev]", "alignments = 'a.align'\n[align]\nconstituent_cost = 1\n[dev]", 10,
-         "align: constituent_cost is 1.0; expected links that an aligner here makes, and trees or forests of the"),
+        ("[lm]", "[align]\nconstituent_cost = -1\n[lm]", 17, "align: constituent_cost is -1.0; expected at least 0"),
         ("[dev]", "posteriors = 'a.posteriors'\n[dev]", 8, "[corpus] has posteriors and no alignments; expected both"),
         ("[lm]", "[parser]\ntrees = 'x.tree'\ncycles = -1\n[lm]", 18, "parser: cycles is -1; expected 0 to 6"),
         ("[lm]", "[parser]\ntrees = 'x.tree'\nprune = -1\n[lm]", 18, "parser: prune is -1.0; expected at least 0"),
@@ -370,6 +369,9 @@ def test_links_respect_the_constituents_of_forests(corpus: Path, done: Path) -> 
     steps = {step.name: step for step in steps_of(load_recipe(recipe))}
     assert steps["train c2d"].inputs["alignments"] == Output("mend", "links.align")
     assert steps["train c2d"].inputs["aligner"] == Output("align", "aligner")
+    assert steps["train hiero"].inputs["alignments"] == Output("align", "links.align")
+    recipe.write_text(RECIPE.replace("[lm]", "[align]\nconstituent_cost = 0\n[lm]"))
+    assert "mend" not in {step.name for step in steps_of(load_recipe(recipe))}
     align, mend = Pipeline([steps["align"], steps["mend"]], done).run()
     before, after = (list(read_alignments(planned.folder / "links.align")) for planned in (align, mend))
     assert len(before) == len(after)

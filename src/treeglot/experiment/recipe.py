@@ -50,7 +50,10 @@ class AlignSettings(Options):
     symmetrization: str = option("grow-diag-final-and", "how the two directions become one")
     options: dict[str, Any] = option({}, "options of the aligner")
     constituent_cost: float = option(
-        0.0, "what a constituent of the source's parses costs that links break, in nats; 0: none looked at", least=0
+        1.0,
+        "what a constituent of the source costs that links break, in nats, for kinds with rules of source forests; "
+        "0: none looked at",
+        least=0,
     )
 
     def __post_init__(self) -> None:

@@ -86,16 +86,16 @@ def steps_of(recipe: Recipe) -> list[Step]:
     text = recipe.text is not None
     steps += _parsing(recipe.parser, "parser", "source", parts, text)
     steps += _parsing(recipe.target_parser, "target_parser", "target", {"train": corpus}, text)
-    if recipe.align.constituent_cost > 0:
-        with _blamed("align", "align"):
-            steps.append(_mending(recipe.align, corpus))
-        corpus["alignments"] = MENDED
+    mending = _mending(recipe.align, corpus)
+    if mending is not None and any(_of_forests(system) for system in recipe.system):
+        steps.append(mending)
     order = recipe.lm.order
     steps.append(Step("lm", partial(_lm, order), {"text": recipe.lm.text or corpus["target"]}, {"order": order}))
     _tuner(recipe.tune)
     for number, system in enumerate(recipe.system):
         with _blamed(f"system {system.name!r}", "system", number):
-            steps += _system(recipe, system, corpus, dev, tests)
+            links: Files = {"alignments": MENDED} if mending is not None and _of_forests(system) else {}
+            steps += _system(recipe, system, corpus | links, dev, tests)
     for name in recipe.test:
         outputs: dict[str, Input] = {s.name: Output(f"translate {s.name} {name}", "output.txt") for s in recipe.system}
         settings: dict[str, Any] = {
@@ -411,15 +411,20 @@ def _align(settings: AlignSettings, task: Task) -> None:
     shutil.rmtree(task.out / "state", ignore_errors=True)
 
 
-def _mending(settings: AlignSettings, corpus: Files) -> Step:
-    """The step that leaves out links that break constituents."""
+def _mending(settings: AlignSettings, corpus: Files) -> Step | None:
+    """The step that leaves out links that break constituents; none where links are given or there are no parses."""
     parses = next((corpus[name] for name in ("source_forests", "source_trees") if name in corpus), None)
-    if corpus["alignments"] != LINKS or settings.method == "eflomal" or parses is None:
-        wanted = "links that an aligner here makes, and trees or forests of the source"
-        raise UsageError(f"constituent_cost is {settings.constituent_cost}; expected {wanted}", ("constituent_cost",))
+    aligned = corpus["alignments"] == LINKS and settings.method != "eflomal"
+    if not settings.constituent_cost or not aligned or parses is None:
+        return None
     files = {"source": corpus["source"], "target": corpus["target"], "parses": parses}
     files |= {"aligner": Output("align", ALIGNER), "links": LINKS}
     return Step("mend", partial(_mend, settings.constituent_cost), files, {"cost": settings.constituent_cost})
+
+
+def _of_forests(system: System) -> bool:
+    """Whether its rules come from trees or forests of the source: these gain from links that break fewer nodes."""
+    return find_kind(system.kind).needs.source in ("forest", "best")
 
 
 def _mend(cost: float, task: Task) -> None:
