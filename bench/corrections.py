@@ -46,7 +46,7 @@ def choose(rules: Any, lines: int, least: int) -> list[tuple[Any, ...]]:
     wanted = "n, lhs, source, target, alignment, coalesce(labels, ''), coalesce(structure, '')"
     query = f"SELECT {wanted} FROM rules WHERE {where} ORDER BY hash(lhs || source || target), n LIMIT {lines}"
     found: list[tuple[Any, ...]] = rules.execute(query).fetchall()
-    return found
+    return sorted(found)  # as the table has them: equal scores are then told apart alike
 
 
 def corrections(rows: list[tuple[Any, ...]], feature: str) -> list[Correction]:
