@@ -17,6 +17,7 @@ from treeglot._core import LeastProbabilities, RuleTableBuilder
 from treeglot.align import Aligner
 from treeglot.cli import main
 from treeglot.corpus import Corpus
+from treeglot.decode import Translator
 from treeglot.models import KINDS, Model, load, train
 from treeglot.models import compact as compacting
 from treeglot.models.compact import compact
@@ -102,6 +103,42 @@ def test_what_is_learnt_comes_out_and_undoing_it_leaves_nothing(kind: str, tmp_p
     model.undo()
     with pytest.raises(UsageError, match="has learnt nothing that could be undone"):
         again.undo()
+
+
+def test_the_last_translation_that_was_taught_holds(tmp_path: Path) -> None:
+    model = trained("hiero", tmp_path / "model")
+    for words in (EN, EN[::-1], EN[1:], EN):
+        last = model.learn(ZH, words, alignment="0-0 1-2 2-3 3-1")
+        assert model.translate(ZH).text == load(tmp_path / "model").translate(ZH).text == " ".join(words)
+    model.undo(last.group)
+    assert model.translate(ZH).text == " ".join(EN[1:])
+    twice = [f"f{i % 10}" for i in range(20)]  # a sentence of two parts that are the same
+    model.learn(twice, twice[:10] * 2, alignment=" ".join(f"{i}-{i}" for i in range(20)))
+    assert model.translate(twice).text == " ".join(twice)
+    long = [f"g{i}" for i in range(12)]
+    for links in ("0-0 11-11", "0-4 4-0 11-11", "0-6 6-0 11-11"):  # it is cut elsewhere each time
+        model.learn(long, [links[:3], *long[1:]], alignment=links)
+        assert model.translate(long).text == " ".join([links[:3], *long[1:]])
+
+
+def test_explaining_goes_on_while_a_model_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    trained("hiero", tmp_path / "model", options=KINDS["hiero"].options(provenance=True))
+    model = load(tmp_path / "model")
+    model.explain(ZH)
+    model.learn(*PAIR, alignment=LINKS)
+    assert [reason.correction is None for reason in model.explain(ZH).reasons] == [False]
+    real = Translator.translate
+
+    def undone(translator: Translator, *given: Any) -> Any:  # by another thread
+        monkeypatch.undo()
+        found = real(translator, *given)
+        model.undo()
+        return found
+
+    monkeypatch.setattr(Translator, "translate", undone)
+    assert [reason.correction is None for reason in model.explain(ZH).reasons] == [False]
+    assert model.corrections is not None
+    assert not len(model.corrections)
 
 
 @pytest.fixture(scope="module")

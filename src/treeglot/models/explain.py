@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -78,6 +79,8 @@ class Explanation:
 
 def explain(model: Model, source: Given, instead: str | None = None, examples: int = 3) -> Explanation:
     """Explain the translation of one sentence, and why it is not `instead`."""
+    _ = model.provenance if instead is None else (model.provenance, model.all_rules)  # kept for the next time
+    model = copy(model)  # as it is now: rules have other numbers once it learns
     given: list[Source] = []
 
     def alone(sources: list[Source], terms: list[Terms]) -> list[Translation]:

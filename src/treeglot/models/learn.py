@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from functools import cached_property
 from itertools import accumulate, pairwise
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from treeglot._core import escaped_word
 from treeglot.align import Aligner
@@ -33,10 +33,13 @@ if TYPE_CHECKING:
     from treeglot.models.model import Model
     from treeglot.models.reading import Given
 
+Sides: TypeAlias = tuple[str, str, str | None]  # left-hand side, source and target of a rule
+
 TRAINING = "training.json"
 SENTENCE = 3  # source words: a rule for fewer would win in other sentences, too
 MOST_SYMBOLS = 255  # of a side of a rule
 TAUGHT = (("preferred", 1000.0),)  # the bonus of what was taught: no other derivation comes close
+UNTAUGHT = (("preferred", 0.0),)
 LONGEST = 20  # source words of a phrase that is learnt, if the search has no limit below
 
 
@@ -48,7 +51,7 @@ class Learnt:
     source: tuple[str, ...]  # words, as rules have them
     target: tuple[str, ...]
     links: Alignment
-    rules: tuple[Correction, ...]  # that were added
+    rules: tuple[Correction, ...]  # that were added; and those that other translations of it lose their bonus by
     known: int  # rules of the pair that the model had already
 
 
@@ -110,9 +113,14 @@ class Learner:
         notes = {"author": author, "date": now.isoformat(timespec="seconds"), "group": group}
         found = self.rules.rules(pair, **notes)
         new = [rule.correction for rule in found if not rule.known and _is_general(rule.correction)]
-        for part in self._parts(pair, notes):
-            same = next((rule for rule in new if _sides(rule) == _sides(part)), part)
+        parts = {_sides(part): part for part in self._parts(pair, notes)}
+        for sides, part in parts.items():
+            same = next((rule for rule in new if _sides(rule) == sides), part)
             new = [*(rule for rule in new if rule is not same), replace(same, features=same.features + TAUGHT)]
+        new += (
+            Correction("reweight", *sides, features=UNTAUGHT, **notes)
+            for sides in taught_otherwise(self.model.corrections or (), list(parts))
+        )
         known = sum(rule.known for rule in found)
         return Learnt(group, tuple(pair.source), tuple(pair.target), pair.links, tuple(new), known)
 
@@ -266,7 +274,32 @@ def cut_pair(source: int, target: int, links: Alignment, most: int) -> list[tupl
     return [((b, e), (ends[b], ends[e])) for b, e in pairwise(places)]
 
 
-def _sides(rule: Correction) -> tuple[str | None, ...]:
+def taught_otherwise(held: Iterable[Correction], parts: Sequence[Sides]) -> list[Sides]:
+    """Phrases that were taught before, for the same sentence or for one of its parts, and are no part of it now."""
+    taught: dict[str, dict[Sides, None]] = {}  # by group
+    lost: set[Sides] = set()
+    for each in held:
+        sides = _sides(each)
+        if each.action == "add" and TAUGHT[0] in each.features:
+            taught.setdefault(each.group, {})[sides] = None
+            lost.discard(sides)
+        elif each.action == "reweight" and each.features == UNTAUGHT:
+            lost.add(sides)
+    sentence, sources = _sentence(parts), {source for _, source, _ in parts}
+    found = {
+        sides: None
+        for group in taught.values()
+        for sides in group
+        if sides[1] in sources or _sentence(group) == sentence
+    }
+    return [sides for sides in found if sides not in parts and sides not in lost]
+
+
+def _sentence(parts: Iterable[Sides]) -> str:
+    return " ".join(source for _, source, _ in parts)
+
+
+def _sides(rule: Correction) -> Sides:
     return rule.lhs, rule.source, rule.target
 
 

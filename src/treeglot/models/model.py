@@ -232,8 +232,10 @@ class Model:
         """
         table, _ = corrections.apply(self.translator.table)
         keep()
-        self.translator, self.corrections = self.translator.with_table(table), corrections
-        self.__dict__.pop("all_rules", None)
+        translator = self.translator.with_table(table)
+        self.__dict__.update(translator=translator, corrections=corrections)  # at once: other threads may read them
+        for name in ("all_rules", "provenance"):  # of the table before
+            self.__dict__.pop(name, None)
 
     @cached_property
     def learner(self) -> Learner:
