@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from treeglot import ParseForest, Tree, UsageError
@@ -24,6 +25,7 @@ from treeglot.models.compact import compact
 from treeglot.models.radius import check_corrections, touched
 from treeglot.models.reading import with_words
 from treeglot.rules.corrections import Correction, Corrections
+from treeglot.rules.find import find_rules
 from treeglot.rules.learn import seen_again
 from treeglot.syntax import read
 
@@ -192,6 +194,26 @@ def test_merged_tables_score_like_corrections(
         compact(folder)
 
 
+def test_sides_that_are_written_otherwise_are_merged(taught: dict[str, Path], tmp_path: Path) -> None:
+    folder = shutil.copytree(taught["hiero"], tmp_path / "model")
+    lines = [
+        r"forbid ||| ||| \她",
+        r"add ||| [X] ||| 跳舞 跳舞 ||| \|||",
+        r"add ||| [X] ||| 跳舞 [X,2] 跳舞 [X,1] ||| [X,2] to [X,1]",
+        r"reweight ||| [X] ||| 跳舞 [X,1] 跳舞 [X,2] ||| [X,1] to [X,2] ||| ||| p_target_given_source=0.001",
+    ]
+    (folder / "corrections.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    given = ["她", "跳舞 跳舞", "跳舞 爸爸 跳舞 我们"]
+    expected = [(each.text, each.score) for each in load(folder).translate_batch(given)]
+    assert [text for text, _ in expected[:2]] == ["她", "|||"]
+    before = len(pq.read_table(folder / "rules.parquet"))
+    forbidden = len(find_rules(folder / "rules.parquet", "她", whole=True)[1])
+    assert compact(folder).rules == before + 2 - forbidden
+    found = [(each.text, each.score) for each in load(folder).translate_batch(given)]
+    assert [text for text, _ in found] == [text for text, _ in expected]
+    assert [score for _, score in found] == pytest.approx([score for _, score in expected], abs=1e-4)
+
+
 KILLED = """
 import os, random, signal, sys, time
 from treeglot.models import load
@@ -289,8 +311,9 @@ def test_pairs_that_cannot_be_learnt(taught: dict[str, Path]) -> None:
         model.learn(*PAIR)
     with pytest.raises(UsageError, match="a side of the pair is empty"):
         model.learn("", "us", alignment="")
-    with pytest.raises(UsageError, match="alignment: "):
-        model.learn("她", "she", alignment="0-7")
+    for links in ("0-7", "0 0"):
+        with pytest.raises(UsageError, match="alignment: "):
+            model.learn("她", "she", alignment=links)
     with pytest.raises(UsageError, match="has no group 'none'"):
         model.undo("none")
     with pytest.raises(UsageError, match=r"c2d model learns from parses of the target side, and .* has no parser"):
@@ -305,7 +328,9 @@ def test_a_model_keeps_what_it_learns_with(tmp_path: Path) -> None:
     assert model.file.target_parser == "udpipe:target.parser"
     assert (tmp_path / "model/target.parser").read_bytes() == b"a parser's model"
     shutil.rmtree(tmp_path / "saved")
-    assert model.learn(*PAIR).rules
+    Aligner.train([(ZH, EN[::-1])] * 4).save(tmp_path / "other")
+    links = [model.learn(*PAIR, aligner=given).links for given in (None, tmp_path / "other", None)]
+    assert links[0] == links[2] != links[1]  # another aligner is for one pair
     assert model.translate(PAIR[0]).text == PAIR[1]
 
 

@@ -64,12 +64,14 @@ def learn(
     aligner: Aligner | PathLike | None = None,
 ) -> Learnt:
     """Add the rules of a pair to a model and to its folder. They are on the disk before this returns."""
-    learner = model.learner
-    if aligner is not None:
-        learner.aligner = aligner if isinstance(aligner, Aligner) else Aligner.load(aligner)
-    found = learner.learn(
-        source, target, Alignment.parse(alignment) if isinstance(alignment, str) else alignment, author
-    )
+    if isinstance(alignment, str):
+        try:
+            alignment = Alignment.parse(alignment)
+        except ValueError as error:
+            raise UsageError(f"alignment: {error}") from error
+    if aligner is not None and not isinstance(aligner, Aligner):
+        aligner = Aligner.load(aligner)
+    found = model.learner.learn(source, target, alignment, author, aligner)
     if found.rules:
         held = model.corrections or Corrections((), os.fspath(model.directory / CORRECTIONS))
         after = held.lines[-1] if held.lines else 0
@@ -105,9 +107,11 @@ class Learner:
         self.model = model
         self.kind = find_kind(model.kind)
 
-    def learn(self, source: Given, target: Given, alignment: Alignment | None, author: str) -> Learnt:
+    def learn(
+        self, source: Given, target: Given, alignment: Alignment | None, author: str, aligner: Aligner | None = None
+    ) -> Learnt:
         """The rules of a pair, which are not yet part of the model."""
-        pair = self._pair(source, target, alignment)
+        pair = self._pair(source, target, alignment, aligner)
         now = datetime.now(timezone.utc)
         group = f"{now:%Y%m%d-%H%M%S}-{token_hex(4)}"
         notes = {"author": author, "date": now.isoformat(timespec="seconds"), "group": group}
@@ -159,7 +163,7 @@ class Learner:
 
     @cached_property
     def aligner(self) -> Aligner:
-        """That of the model, unless another was given."""
+        """That of the model."""
         folder = self.model.directory / ALIGNER
         if not folder.is_dir():
             raise UsageError(
@@ -168,12 +172,12 @@ class Learner:
             )
         return Aligner.load(folder)
 
-    def _pair(self, source: Given, target: Given, alignment: Alignment | None) -> Pair:
+    def _pair(self, source: Given, target: Given, alignment: Alignment | None, aligner: Aligner | None) -> Pair:
         words, parse, surface = self._source(source)
         target_words, target_parse = self._target(target, source)
         if not words or not target_words:
             raise UsageError("a side of the pair is empty; expected a sentence and its translation")
-        links = alignment if alignment is not None else self.aligner.align(words, target_words)
+        links = alignment if alignment is not None else (aligner or self.aligner).align(words, target_words)
         try:
             links.check(len(words), len(target_words))
         except ValueError as error:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from treeglot._core import escaped_word
 from treeglot.base.files import PathLike, write_binary
 from treeglot.rules.columns import reading
 from treeglot.rules.corrections import Correction
@@ -74,13 +76,37 @@ def _mergeable(
     corrections: Iterable[Correction], columns: set[str]
 ) -> tuple[dict[str, list[Correction]], tuple[Correction, ...]]:
     """By source side, the corrections that a rule table can hold, in order; and the others."""
-    given = list(corrections)
-    stay = {each.source for each in given if not columns.issuperset(name for name, _ in each.features)}
+    given = [(each, as_in_tables(each)) for each in corrections]
+    stay = {same.source for each, same in given if not columns.issuperset(name for name, _ in each.features)}
     out: dict[str, list[Correction]] = {}
-    for each in given:
-        if each.source not in stay:
-            out.setdefault(each.source, []).append(each)
-    return out, tuple(each for each in given if each.source in stay)
+    for _, same in given:
+        if same.source not in stay:
+            out.setdefault(same.source, []).append(same)
+    return out, tuple(each for each, same in given if same.source in stay)
+
+
+def as_in_tables(correction: Correction) -> Correction:
+    """The same correction with sides as rule tables write them: variables in order, backslashes where they must be.
+
+    >>> found = as_in_tables(Correction("add", "X", r"[X,2] \\the [X,1]", r"[X,1] \\||| [X,2] )"))
+    >>> found.source, found.target
+    ('[X,1] the [X,2]', '[X,2] ||| [X,1] \\\\)')
+    """
+    numbers: dict[str, int] = {}  # of variables, by how they are written
+
+    def symbol(given: str, source: bool) -> str:
+        if given.startswith("\\"):
+            return escaped_word(given[1:])
+        if VARIABLE.fullmatch(given):
+            label, _, _ = given.rpartition(",")
+            return f"{label},{numbers.setdefault(given, len(numbers) + 1)}]"
+        return given if source else escaped_word(given)
+
+    source = " ".join(symbol(each, True) for each in correction.source.split())
+    target = correction.target and " ".join(symbol(each, False) for each in correction.target.split())
+    made = copy(correction)  # not checked again: what parts the fields of a file is a word in tables
+    made.__dict__.update(source=source, target=target)
+    return made
 
 
 def apply_corrections(rows: list[Row], corrections: Iterable[Correction], schema: pa.Schema) -> list[Row]:
