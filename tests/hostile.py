@@ -223,8 +223,8 @@ def ours(name: str, error: BaseException) -> bool:
     """Whether an error is one that the core may raise."""
     if isinstance(error, IndexError):  # of what counts nodes, words and rules, with a message of our own
         return "_M_" not in str(error) and name.rpartition(".")[2] in {
-            "__getitem__", "children", "is_word", "label", "notes", "origin", "parent", "root", "rule", "span", "sparse_features",
-            "word",
+            "__getitem__", "children", "is_word", "label", "mark", "notes", "origin", "pair", "pairs_of", "parent",
+            "root", "rule", "span", "sparse_features", "word",
         }  # fmt: skip
     if isinstance(error, RuntimeError):  # base/exclusive.h
         return "is in use by another call" in str(error)
