@@ -11,7 +11,7 @@ from small_table import table
 from treeglot.cli import main
 from treeglot.decode import SearchOptions
 from treeglot.decode.weights import read_weights
-from treeglot.models.model import write_model
+from treeglot.models.model import load, write_model
 from treeglot.tune.kbest import KBest
 from treeglot.tune.loop import read_log
 
@@ -67,6 +67,19 @@ def test_the_same_command_again_changes_nothing(model: Path, capsys) -> None:
     before = content(model)
     assert main([*ARGUMENTS, "--threads", "3"]) == 0
     assert content(model) == before
+
+
+def test_the_bonus_of_corrections_is_not_tuned(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    taught = "das ist haus", "haus taught"
+    lines = [
+        f"add ||| [X] ||| {' ||| '.join(taught)} ||| ||| preferred=1000",
+        "reweight ||| ||| das ||| * ||| ||| preferred=2",
+    ]
+    (model / "corrections.txt").write_text("\n".join(lines) + "\n")
+    assert main(ARGUMENTS) == 0
+    assert "corrections count without their bonus" in capsys.readouterr().err
+    assert "preferred" not in read_weights(model / "weights.txt")
+    assert load(model).translate(taught[0]).text == taught[1]
 
 
 def test_another_search_is_another_run(model: Path, capsys) -> None:

@@ -9,12 +9,14 @@ import typer
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.decoding import signature, warn_left_out
-from treeglot.cli.output import say, warn
+from treeglot.cli.output import say, shown_warnings, warn
 from treeglot.cli.parameters import FOLDER, Fields, set_values
 
 if TYPE_CHECKING:
     from treeglot.decode.weights import Weights
     from treeglot.models import Model
+
+BONUS = "preferred"
 
 
 def tune(
@@ -64,7 +66,8 @@ def tune(
         raise UsageError(unknown(f"option of [{method}]", name, [*known, "search"]))
     search = {"search": given.pop("search")} if "search" in given else {}
     tuner = METHODS.make(method, given)
-    loaded = load(model)
+    with shown_warnings():
+        loaded = _without_bonus(load(model))
     loaded = loaded.with_search(changed(loaded.file, search).search)
     lines = list(loaded.read(dev))
     references = [read_lines(path) for path in refs]
@@ -111,6 +114,25 @@ def tune(
     if not keep:
         comment = f"tuned by {method}, seed {loop.seed}, iteration {found.iteration}"
         write_weights(model / loaded.file.weights, found.weights, comment)
+
+
+def _without_bonus(model: Model) -> Model:
+    """The model, whose corrections have no bonus: its weight says what users want, and is not tuned."""
+    from dataclasses import replace
+
+    from treeglot.rules.corrections import Corrections
+
+    held = model.corrections
+    if held is None or not any(name == BONUS for each in held for name, _ in each.features):
+        return model
+    say(f"corrections count without their bonus, the feature {BONUS}, while weights are tuned")
+    lines, kept = [], []
+    for line, each in zip(held.lines, held, strict=True):
+        features = tuple(feature for feature in each.features if feature[0] != BONUS)
+        if features or each.action != "reweight":
+            lines.append(line)
+            kept.append(replace(each, features=features))
+    return model.with_corrections(Corrections(tuple(kept), held.file, tuple(lines)))
 
 
 def _start(folder: Path, start: Path | None, model: Model) -> Weights:
