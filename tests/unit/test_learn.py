@@ -123,6 +123,15 @@ def test_the_last_translation_that_was_taught_holds(tmp_path: Path) -> None:
         assert model.translate(long).text == " ".join([links[:3], *long[1:]])
 
 
+def test_a_sentence_wins_over_its_parts(tmp_path: Path) -> None:
+    model = trained("hiero", tmp_path / "model")
+    for words in ("abc", "def", "abcdef"):
+        taught = list(words), list(words.upper()[::-1])
+        model.learn(*taught, alignment=" ".join(f"{i}-{len(words) - 1 - i}" for i in range(len(words))))
+    for words in ("abcdef", "def", "abc"):
+        assert model.translate(list(words)).text == " ".join(words.upper()[::-1])
+
+
 def test_explaining_goes_on_while_a_model_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     trained("hiero", tmp_path / "model", options=KINDS["hiero"].options(provenance=True))
     model = load(tmp_path / "model")

@@ -38,7 +38,7 @@ Sides: TypeAlias = tuple[str, str, str | None]  # left-hand side, source and tar
 TRAINING = "training.json"
 SENTENCE = 3  # source words: a rule for fewer would win in other sentences, too
 MOST_SYMBOLS = 255  # of a side of a rule
-TAUGHT = (("preferred", 1000.0),)  # the bonus of what was taught: no other derivation comes close
+BONUS = 500.0  # of what was taught, for each source word but one: a sentence wins over its parts, and over all others
 UNTAUGHT = (("preferred", 0.0),)
 LONGEST = 20  # source words of a phrase that is learnt, if the search has no limit below
 
@@ -120,7 +120,7 @@ class Learner:
         parts = {_sides(part): part for part in self._parts(pair, notes)}
         for sides, part in parts.items():
             same = next((rule for rule in new if _sides(rule) == sides), part)
-            new = [*(rule for rule in new if rule is not same), replace(same, features=same.features + TAUGHT)]
+            new = [*(rule for rule in new if rule is not same), replace(same, features=(*same.features, _bonus(same)))]
         new += (
             Correction("reweight", *sides, features=UNTAUGHT, **notes)
             for sides in taught_otherwise(self.model.corrections or (), list(parts))
@@ -284,7 +284,7 @@ def taught_otherwise(held: Iterable[Correction], parts: Sequence[Sides]) -> list
     lost: set[Sides] = set()
     for each in held:
         sides = _sides(each)
-        if each.action == "add" and TAUGHT[0] in each.features:
+        if each.action == "add" and _bonus(each) in each.features:
             taught.setdefault(each.group, {})[sides] = None
             lost.discard(sides)
         elif each.action == "reweight" and each.features == UNTAUGHT:
@@ -297,6 +297,10 @@ def taught_otherwise(held: Iterable[Correction], parts: Sequence[Sides]) -> list
         if sides[1] in sources or _sentence(group) == sentence
     }
     return [sides for sides in found if sides not in parts and sides not in lost]
+
+
+def _bonus(rule: Correction) -> tuple[str, float]:
+    return "preferred", BONUS * (len(rule.source.split(" ")) - 1)
 
 
 def _sentence(parts: Iterable[Sides]) -> str:
