@@ -22,12 +22,13 @@ from treeglot.decode import Translator
 from treeglot.models import KINDS, Model, load, train
 from treeglot.models import compact as compacting
 from treeglot.models.compact import compact
+from treeglot.models.learn import cut_pair
 from treeglot.models.radius import check_corrections, touched
 from treeglot.models.reading import with_words
 from treeglot.rules.corrections import Correction, Corrections
 from treeglot.rules.find import find_rules
 from treeglot.rules.learn import seen_again
-from treeglot.syntax import read
+from treeglot.syntax import Alignment, read
 
 CORPUS = Path(__file__).parents[1] / "golden/system/corpus"
 FILES = {
@@ -110,7 +111,7 @@ def test_what_is_learnt_comes_out_and_undoing_it_leaves_nothing(kind: str, tmp_p
 def test_the_last_translation_that_was_taught_holds(tmp_path: Path) -> None:
     model = trained("hiero", tmp_path / "model")
     for words in (EN, EN[::-1], EN[1:], EN):
-        last = model.learn(ZH, words, alignment="0-0 1-2 2-3 3-1")
+        last = model.learn(ZH, words, alignment="0-0 1-2 2-3 3-1", author=" Anna  B")
         assert model.translate(ZH).text == load(tmp_path / "model").translate(ZH).text == " ".join(words)
     model.undo(last.group)
     assert model.translate(ZH).text == " ".join(EN[1:])
@@ -130,6 +131,11 @@ def test_a_sentence_wins_over_its_parts(tmp_path: Path) -> None:
         model.learn(*taught, alignment=" ".join(f"{i}-{len(words) - 1 - i}" for i in range(len(words))))
     for words in ("abcdef", "def", "abc"):
         assert model.translate(list(words)).text == " ".join(words.upper()[::-1])
+
+
+def test_no_part_of_a_sentence_is_left_out() -> None:
+    assert cut_pair(12, 1, Alignment.parse("11-0"), 10) == []
+    assert cut_pair(12, 2, Alignment.parse("4-0 11-1"), 10) == [((0, 5), (0, 1)), ((5, 12), (1, 2))]
 
 
 def test_explaining_goes_on_while_a_model_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

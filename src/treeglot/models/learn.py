@@ -114,7 +114,7 @@ class Learner:
         pair = self._pair(source, target, alignment, aligner)
         now = datetime.now(timezone.utc)
         group = f"{now:%Y%m%d-%H%M%S}-{token_hex(4)}"
-        notes = {"author": author, "date": now.isoformat(timespec="seconds"), "group": group}
+        notes = {"author": " ".join(author.split()), "date": now.isoformat(timespec="seconds"), "group": group}
         found = self.rules.rules(pair, **notes)
         new = [rule.correction for rule in found if not rule.known and _is_general(rule.correction)]
         parts = {_sides(part): part for part in self._parts(pair, notes)}
@@ -255,6 +255,8 @@ class Learner:
 def cut_pair(source: int, target: int, links: Alignment, most: int) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     """The fewest parts of a pair, in the same order on both sides, of 3 to `most` source words; none if there are none.
 
+    Every part has target words: one without any would leave out its words wherever they are.
+
     >>> cut_pair(6, 4, Alignment.parse("0-0 1-1 2-1 3-3 4-2"), 3)
     [((0, 3), (0, 2)), ((3, 6), (2, 4))]
     """
@@ -271,7 +273,8 @@ def cut_pair(source: int, target: int, links: Alignment, most: int) -> list[tupl
     for end in range(1, source + 1):
         if end < source and ends[end] > begins[end]:
             continue
-        before = [fewest[b] for b in range(max(0, end - most), end - SENTENCE + 1) if b in fewest]
+        begins_before = range(max(0, end - most), end - SENTENCE + 1)
+        before = [fewest[b] for b in begins_before if b in fewest and ends[b] < ends[end]]
         if before:
             fewest[end] = [*min(before, key=len), end]
     places = fewest.get(source, [0])
