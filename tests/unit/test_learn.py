@@ -176,7 +176,8 @@ def test_merged_tables_score_like_corrections(
     folder = tmp_path / "model"
     shutil.copytree(taught[kind], folder)
     with (folder / "corrections.txt").open("a", encoding="utf-8") as stream:
-        stream.write("# mine\nforbid ||| ||| 她\nreweight ||| [X] ||| 爸爸 ||| dad ||| ||| preferred=0.5\n")
+        stream.write("# mine\nforbid ||| ||| 她\nadd ||| [X] ||| 司机 ||| chauffeur\n")
+        stream.write("reweight ||| [X] ||| 爸爸 ||| dad ||| ||| preferred=0.5\n")
     expected = outputs(load(folder), kind)
 
     def check() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -46,6 +46,7 @@ def merge_corrections(rules: PathLike, corrections: Iterable[Correction], out: P
         schema = file.schema_arrow
         by_source, left = _mergeable(corrections, {name for name in schema.names if name.startswith(PROBABILITIES)})
         wanted = pa.array(list(by_source), type=pa.string())
+        missing = {field.name for field in schema if field.nullable}
         touched: defaultdict[str, list[Row]] = defaultdict(list)
         with (
             write_binary(out) as stream,
@@ -58,6 +59,7 @@ def merge_corrections(rules: PathLike, corrections: Iterable[Correction], out: P
             ) as writer,
         ):
             for batch in file.iter_batches(ROWS):
+                missing -= {name for name in missing if batch[name].null_count < len(batch)}
                 named = pc.is_in(batch["source"].cast(pa.string()), value_set=wanted)
                 for row in batch.filter(named).to_pylist():
                     touched[row["source"]].append(row)
@@ -66,7 +68,7 @@ def merge_corrections(rules: PathLike, corrections: Iterable[Correction], out: P
                 writer.write_batch(rest)
             changed: list[Row] = []
             for source, given in by_source.items():
-                changed += apply_corrections(touched[source], given, schema)
+                changed += apply_corrections(touched[source], given, schema, missing)
             writer.write_table(pa.Table.from_pylist(changed, schema=schema))
             written += len(changed)
     return Merged(written, left)
@@ -109,8 +111,10 @@ def as_in_tables(correction: Correction) -> Correction:
     return made
 
 
-def apply_corrections(rows: list[Row], corrections: Iterable[Correction], schema: pa.Schema) -> list[Row]:
-    """The rows of a source side after its corrections, one after the other."""
+def apply_corrections(
+    rows: list[Row], corrections: Iterable[Correction], schema: pa.Schema, missing: Collection[str]
+) -> list[Row]:
+    """The rows of a source side after its corrections, one after the other. No rule has the `missing` columns."""
     rows = [dict(row) for row in rows]
     for each in corrections:
         like = [row for row in rows if _is_like(row, each)]
@@ -122,7 +126,7 @@ def apply_corrections(rows: list[Row], corrections: Iterable[Correction], schema
                     row.update(each.features)
             case "add":
                 if not like:
-                    like = [_new(each, schema)]
+                    like = [_new(each, schema, missing)]
                     rows += like
                 notes = {name: getattr(each, name) for name in ("alignment", "labels", "structure")}
                 for row in like:
@@ -136,14 +140,14 @@ def _is_like(row: Row, correction: Correction) -> bool:
     return same and correction.structure in ("", row.get("structure") or "")
 
 
-def _new(correction: Correction, schema: pa.Schema) -> Row:
+def _new(correction: Correction, schema: pa.Schema, missing: Collection[str]) -> Row:
     """A rule seen once, and certain unless its correction says otherwise."""
     row: Row = {}
     for field in schema:
         if field.name.startswith(PROBABILITIES):
             row[field.name] = 1.0
         else:
-            row[field.name] = None if field.nullable else "" if str(field.type) == "string" else 0
+            row[field.name] = None if field.name in missing else "" if str(field.type) == "string" else 0
     sides = {"lhs": correction.lhs, "source": correction.source, "target": correction.target, "count_bin": "1"}
     seen = {"count": 1.0, "occurrences": 1}
     return (
