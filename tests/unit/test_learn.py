@@ -230,6 +230,14 @@ def test_sides_that_are_written_otherwise_are_merged(taught: dict[str, Path], tm
     assert [score for _, score in found] == pytest.approx([score for _, score in expected], abs=1e-4)
 
 
+def test_rules_that_compiling_leaves_out_stay_corrections(tmp_path: Path) -> None:
+    folder = trained("t2t-exact", tmp_path / "model").directory
+    wide = "add ||| [X] ||| [X,1] [X,2] [X,3] [X,4] ||| [X,4] [X,3] [X,2] [X,1]"
+    (folder / "corrections.txt").write_text(f"add ||| [X] ||| 司机 ||| chauffeur\n{wide}\n", encoding="utf-8")
+    assert [str(each) for each in compact(folder).left] == [wide]
+    assert (folder / "corrections.txt").read_text() == f"{wide}\n"
+
+
 KILLED = """
 import os, random, signal, sys, time
 from treeglot.models import load

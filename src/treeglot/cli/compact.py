@@ -17,7 +17,7 @@ def compact(
     """Merge a model's corrections into its tables; afterwards they cannot be undone.
 
     Translations and their scores stay as they are. Corrections with features that are no probabilities stay in their
-    file.
+    file, and so do rules whose scope is above that of the model's options.
     """
     from treeglot.cli.output import say, shown_warnings, warn
     from treeglot.models.compact import compact as merge
@@ -25,5 +25,6 @@ def compact(
     with shown_warnings():
         merged = merge(model, drop_provenance=drop_provenance)
     if merged.left:
-        warn(f"{len(merged.left):,} corrections stay in their file: a rule table has no columns for their features")
+        why = "a rule table has no columns for their features, or their scope is above compile.max_scope"
+        warn(f"{len(merged.left):,} corrections stay in their file: {why}")
     say(f"{merged.rules:,} rules" if merged.rules else "no corrections: nothing changes")

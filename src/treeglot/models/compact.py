@@ -42,7 +42,7 @@ def compact(directory: PathLike, *, drop_provenance: bool = False) -> Merged:
         with scratch_folder(folder, "compact") as scratch:
             new = scratch / "new"
             new.mkdir()
-            merged = merge_corrections(folder / RULES, given, new / RULES)
+            merged = merge_corrections(folder / RULES, given, new / RULES, options.compile.max_scope)
             compile_table(new / RULES, new / TABLE, options.compile)
             shutil.copyfile(folder / "model.toml", new / "model.toml")  # comes last: no tables mix
             (folder / PROVENANCE).unlink(missing_ok=True)

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable
 from copy import copy
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from treeglot._core import escaped_word
@@ -31,11 +32,12 @@ class Merged:
     left: tuple[Correction, ...]
 
 
-def merge_corrections(rules: PathLike, corrections: Iterable[Correction], out: PathLike) -> Merged:
+def merge_corrections(rules: PathLike, corrections: Iterable[Correction], out: PathLike, max_scope: int = -1) -> Merged:
     """Write the rule table `rules` (Parquet) with corrections to `out`.
 
     A rule table has a column for each probability. Other features of corrections have none: such corrections are left,
-    and so are all of the same source side. Rules that corrections add count as seen once.
+    and so are all of the same source side. So are those whose scope is above `max_scope`, unless that is -1: compiling
+    the table would lose them. Rules that corrections add count as seen once.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -44,7 +46,8 @@ def merge_corrections(rules: PathLike, corrections: Iterable[Correction], out: P
     written = 0
     with reading(rules), pq.ParquetFile(rules) as file:
         schema = file.schema_arrow
-        by_source, left = _mergeable(corrections, {name for name in schema.names if name.startswith(PROBABILITIES)})
+        columns = {name for name in schema.names if name.startswith(PROBABILITIES)}
+        by_source, left = _mergeable(corrections, columns, max_scope)
         wanted = pa.array(list(by_source), type=pa.string())
         missing = {field.name for field in schema if field.nullable}
         touched: defaultdict[str, list[Row]] = defaultdict(list)
@@ -75,16 +78,28 @@ def merge_corrections(rules: PathLike, corrections: Iterable[Correction], out: P
 
 
 def _mergeable(
-    corrections: Iterable[Correction], columns: set[str]
+    corrections: Iterable[Correction], columns: set[str], max_scope: int
 ) -> tuple[dict[str, list[Correction]], tuple[Correction, ...]]:
     """By source side, the corrections that a rule table can hold, in order; and the others."""
     given = [(each, as_in_tables(each)) for each in corrections]
     stay = {same.source for each, same in given if not columns.issuperset(name for name, _ in each.features)}
+    if max_scope >= 0:
+        stay |= {same.source for _, same in given if scope_of(same.source) > max_scope}
     out: dict[str, list[Correction]] = {}
     for _, same in given:
         if same.source not in stay:
             out.setdefault(same.source, []).append(same)
     return out, tuple(each for each, same in given if same.source in stay)
+
+
+def scope_of(source: str) -> int:
+    """How many of its ends are free (Hopkins and Langmead 2010).
+
+    >>> scope_of("[A,1] [B,2] c [D,3]"), scope_of("a [B,1] c")
+    (3, 0)
+    """
+    variables = [True, *(VARIABLE.fullmatch(symbol) is not None for symbol in source.split()), True]
+    return sum(one and other for one, other in pairwise(variables))
 
 
 def as_in_tables(correction: Correction) -> Correction:
