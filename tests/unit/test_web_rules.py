@@ -95,6 +95,12 @@ def test_rules_are_added(client: Any, place: Path, keys: Any) -> None:
     notes = client.post("/v1/corrections", json={"corrections": [odd]}, headers=keys["editor"]).json()["notes"]
     assert len(notes) == 1
     assert "no rule is like this" in notes[0]
+    with (place / CORRECTIONS).open("a") as stream:  # somebody edits the file, and errs
+        stream.write("nonsense\n")
+    for path, given in (("", {"corrections": [odd]}), ("/undo", {"group": kept["group"]})):
+        answer = client.post(f"/v1/corrections{path}", json=given, headers=keys["editor"])
+        assert (answer.status_code, f"{CORRECTIONS}:3: 1 fields" in answer.json()["error"]) == (409, True)
+    assert (place / CORRECTIONS).read_text().endswith("nonsense\n")
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ async def undo(request: Request) -> Response:
     served = named(request, wanted.model)
     if wanted.group not in (served.model.corrections or Corrections(())).groups:
         raise refuse(f"{served.name} has no corrections of the group {wanted.group!r}")
-    removed = await asyncio.to_thread(remove_group, served.model.directory / CORRECTIONS, wanted.group)
+    removed = await asyncio.to_thread(_removed, served.model, wanted.group)
     return Json({**await _again(request, served), "removed": len(removed)})
 
 
@@ -243,8 +243,22 @@ def _tried(model: Model, more: tuple[Correction, ...]) -> tuple[Model, list[str]
 
 
 def _append(model: Model, made: tuple[Correction, ...]) -> None:
-    with _writing:
-        append(model.directory / CORRECTIONS, made)
+    """Keep corrections, unless the file has a bad one: no model could be loaded with it."""
+    path = model.directory / CORRECTIONS
+    try:
+        with _writing:
+            if path.is_file():
+                Corrections.read(path)
+            append(path, made)
+    except TreeglotError as error:
+        raise refuse(str(error), 409) from error
+
+
+def _removed(model: Model, group: str) -> Corrections:
+    try:
+        return remove_group(model.directory / CORRECTIONS, group)
+    except TreeglotError as error:
+        raise refuse(str(error), 409) from error
 
 
 async def _again(request: Request, served: Served) -> Fields:
