@@ -38,5 +38,5 @@ def test_a_small_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: py
     assert b"sample corpus" in report
     # Again: nothing runs, and the page is the same.
     assert main(["demo", "--quick", "--out", str(tmp_path / "demo"), "--threads", "1"]) == 0
-    assert "18 steps, 18 of them done before" in capsys.readouterr().err
+    assert "19 steps, 19 of them done before" in capsys.readouterr().err
     assert (tmp_path / "demo/report.html").read_bytes() == report

@@ -100,6 +100,8 @@ def test_rules_are_added(client: Any, place: Path, keys: Any) -> None:
     for path, given in (("", {"corrections": [odd]}), ("/undo", {"group": kept["group"]})):
         answer = client.post(f"/v1/corrections{path}", json=given, headers=keys["editor"])
         assert (answer.status_code, f"{CORRECTIONS}:3: 1 fields" in answer.json()["error"]) == (409, True)
+    taught = client.post("/v1/learn", json={"q": ZH[0], "translation": EN[1]}, headers=keys["teacher"])
+    assert taught.status_code == 409
     assert (place / CORRECTIONS).read_text().endswith("nonsense\n")
 
 

@@ -160,6 +160,7 @@ async def learn(request: Request) -> Response:
     def work() -> Fields:
         try:
             with _writing:
+                _check_file(served.model)
                 found = served.model.learn(text, translation, author=wanted.author)
         except TreeglotError as error:
             raise refuse(str(error)) from error
@@ -243,13 +244,17 @@ def _tried(model: Model, more: tuple[Correction, ...]) -> tuple[Model, list[str]
 
 
 def _append(model: Model, made: tuple[Correction, ...]) -> None:
-    """Keep corrections, unless the file has a bad one: no model could be loaded with it."""
+    with _writing:
+        _check_file(model)
+        append(model.directory / CORRECTIONS, made)
+
+
+def _check_file(model: Model) -> None:
+    """Refuse to add to a file that has a bad line: no model could be loaded with it."""
     path = model.directory / CORRECTIONS
     try:
-        with _writing:
-            if path.is_file():
-                Corrections.read(path)
-            append(path, made)
+        if path.is_file():
+            Corrections.read(path)
     except TreeglotError as error:
         raise refuse(str(error), 409) from error
 
