@@ -12,7 +12,7 @@ import typer
 from treeglot.align.aligners import DEFAULT
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.output import Progress, say, shown_warnings, warn
-from treeglot.cli.parameters import FILE, FOLDER, set_values
+from treeglot.cli.parameters import FILE, NewFile, NewFolder, Threads, set_option, set_values
 
 if TYPE_CHECKING:
     from treeglot.align import Aligner
@@ -35,24 +35,21 @@ def align(
     ] = "grow-diag-final-and",
     options: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="An option of the aligner; may be given again."),
+        set_option("An option of the aligner"),
     ] = None,
     save: Annotated[
-        Path | None, typer.Option(help="A folder for the trained aligner, to align more text with --model."), FOLDER
+        NewFolder, typer.Option(help="A folder for the trained aligner, to align more text with --model.")
     ] = None,
     model: Annotated[
         Path | None, typer.Option(help="The folder of a saved aligner: align with it, line by line, and train nothing.")
     ] = None,
     update: Annotated[bool, typer.Option("--update", help="Train the aligner of --model on with these pairs.")] = False,
     lexicon: Annotated[
-        Path | None,
-        typer.Option(help="Where word pairs go: source, target, p(target | source), p(source | target)."),
-        FILE,
+        NewFile, typer.Option(help="Where word pairs go: source, target, p(target | source), p(source | target).")
     ] = None,
     posteriors: Annotated[
-        Path | None,
+        NewFile,
         typer.Option(help="Where probabilities of links go, SOURCE-TARGET:FORWARD:BACKWARD, those of at least 0.05."),
-        FILE,
     ] = None,
     source_trees: Annotated[
         Path | None,
@@ -67,7 +64,7 @@ def align(
         float, typer.Option(min=0, help="With trees: what a broken constituent costs, in nats.")
     ] = 1.0,
     gold: Annotated[Path | None, typer.Option(help="Gold alignments: say how near the result comes to them.")] = None,
-    threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
+    threads: Threads = 1,
 ) -> None:
     """Align the words of a parallel corpus.
 

@@ -13,7 +13,7 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import say
-from treeglot.cli.parameters import FILE
+from treeglot.cli.parameters import FILE, NewFile, Threads
 
 
 def align_sentences(
@@ -22,9 +22,7 @@ def align_sentences(
     out_source: Annotated[Path, typer.Option(help="Where the source sentences of the pairs go."), FILE],
     out_target: Annotated[Path, typer.Option(help="Where the target sentences of the pairs go."), FILE],
     dropped: Annotated[
-        Path | None,
-        typer.Option(help="Where the rest goes: paragraph, reason, probability, source, target between tabs."),
-        FILE,
+        NewFile, typer.Option(help="Where the rest goes: paragraph, reason, probability, source, target between tabs.")
     ] = None,
     languages: Annotated[
         str,
@@ -39,7 +37,7 @@ def align_sentences(
     lengths: Annotated[bool, typer.Option("--lengths", help="Judge by lengths alone.")] = False,
     whole: Annotated[bool, typer.Option("--whole", help="Take each document as one paragraph.")] = False,
     least: Annotated[float, typer.Option(min=0, max=1, help="Probability of a pair at least.")] = 0.5,
-    threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
+    threads: Threads = 1,
 ) -> None:
     """Find sentence pairs in documents that are parallel by paragraph."""
     from contextlib import ExitStack

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from treeglot.cli.output import say, warn
-from treeglot.cli.parameters import FILE
+from treeglot.cli.parameters import NewFile, Threads
 from treeglot.corpus import Corpus
 
 
@@ -18,8 +17,8 @@ def analyse_phrases(
     max_phrase: Annotated[int, typer.Option(help="Source words of a phrase, at most; -1: any number.", min=-1)] = -1,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out trees that do not fit, count them.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="Also draw them, to an SVG file."), FILE] = None,
-    threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
+    plot: Annotated[NewFile, typer.Option(help="Also draw them, to an SVG file.")] = None,
+    threads: Threads = 1,
 ) -> None:
     """Count phrase pairs by kind: all, the most that nest, and those whose sides are constituents."""
     from itertools import islice

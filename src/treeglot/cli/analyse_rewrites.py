@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from treeglot.cli.parameters import FILE
+from treeglot.cli.parameters import NewFile, Threads
 
 
 def analyse_rewrites(
@@ -19,8 +19,8 @@ def analyse_rewrites(
     ] = None,
     least: Annotated[float, typer.Option(help="Percentage that a rewrite must reach in some system.")] = 1.0,
     json: Annotated[bool, typer.Option("--json", help="Print JSON, with all rewrites.")] = False,
-    plot: Annotated[Path | None, typer.Option(help="Also draw them, to an HTML file."), FILE] = None,
-    threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
+    plot: Annotated[NewFile, typer.Option(help="Also draw them, to an HTML file.")] = None,
+    threads: Threads = 1,
 ) -> None:
     """Count glue, matching and mismatching substitutions, and rewrites, in the best derivations of one or more systems.
 

@@ -7,16 +7,15 @@ from typing import Annotated
 
 import typer
 
+from treeglot.cli.parameters import InputFormat, ModelFolder, Threads
+
 
 def check_corrections(
-    model: Annotated[Path, typer.Argument(help="The model's folder.")],
+    model: ModelFolder,
     dev: Annotated[Path, typer.Option(help="Sentences, forests or trees, as for translate.")],
     refs: Annotated[Path | None, typer.Option(help="Their translations, to score both.")] = None,
-    format: Annotated[
-        str | None,
-        typer.Option("--from", help="The format of the input, if its suffix does not say.", metavar="FORMAT"),
-    ] = None,
-    threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
+    format: InputFormat = None,
+    threads: Threads = 1,
 ) -> None:
     """Show the sentences that a model's corrections change, before and after, with scores.
 

@@ -9,7 +9,7 @@ import typer
 
 from treeglot.align.clean import CleanOptions
 from treeglot.cli.output import Progress, say
-from treeglot.cli.parameters import FILE
+from treeglot.cli.parameters import FILE, NewFile, Threads
 
 
 def clean(
@@ -19,14 +19,12 @@ def clean(
     out_target: Annotated[Path, typer.Option(help="Where the target sentences go that are kept."), FILE],
     options: CleanOptions,
     dropped: Annotated[
-        Path | None,
-        typer.Option(help="Where the others go: line, reason, score, source, target between tabs."),
-        FILE,
+        NewFile, typer.Option(help="Where the others go: line, reason, score, source, target between tabs.")
     ] = None,
     model: Annotated[
         Path | None, typer.Option(help="A saved aligner that scores the pairs; without one they are not scored.")
     ] = None,
-    threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
+    threads: Threads = 1,
 ) -> None:
     """Drop sentence pairs that are no translations, by length, script and an aligner's score."""
     from collections import Counter

@@ -10,7 +10,7 @@ import typer
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.options import Range
 from treeglot.cli.output import say, warn
-from treeglot.cli.parameters import FILE, set_values
+from treeglot.cli.parameters import FILE, NewFile, set_option, set_values
 
 
 def combine(
@@ -25,14 +25,14 @@ def combine(
     refs: Annotated[
         list[Path] | None, typer.Option(help="Tune on these references, of the same sentences; may be given again.")
     ] = None,
-    save: Annotated[Path | None, typer.Option(help="Where the tuned weights go."), FILE] = None,
+    save: Annotated[NewFile, typer.Option(help="Where the tuned weights go.")] = None,
     weights: Annotated[Path | None, typer.Option(help="Weights that were tuned before.")] = None,
     method: Annotated[Literal["mert", "mira", "pro"], typer.Option(help="How weights are found.")] = "mira",
     seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 1,
     lowercase: Annotated[bool, typer.Option("--lowercase", help="BLEU without regard to case.")] = False,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="scale, precision or ratio; may be given again."),
+        set_option("scale, precision or ratio"),
     ] = None,
 ) -> None:
     """Choose for each sentence the translation that several systems agree on most.

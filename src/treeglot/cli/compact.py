@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from treeglot.cli.parameters import ModelFolder
+
 
 def compact(
-    model: Annotated[Path, typer.Argument(help="The model's folder.")],
+    model: ModelFolder,
     drop_provenance: Annotated[
         bool, typer.Option("--drop-provenance", help="Remove provenance.bin, which new tables do not fit.")
     ] = False,

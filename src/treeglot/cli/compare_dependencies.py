@@ -10,7 +10,7 @@ import typer
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.output import say, shown_warnings
-from treeglot.cli.parameters import FILE
+from treeglot.cli.parameters import NewFile
 
 if TYPE_CHECKING:
     from treeglot.syntax import Dependency
@@ -26,7 +26,7 @@ def compare_dependencies(
     heads: Annotated[str, typer.Option(help="Head table that makes dependencies of trees.")] = "english",
     style: Annotated[str, typer.Option(help="Where these depart from it: johansson-nugues, content, …")] = "table",
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    html: Annotated[Path | None, typer.Option(help="Write a page with heat maps and tables."), FILE] = None,
+    html: Annotated[NewFile, typer.Option(help="Write a page with heat maps and tables.")] = None,
 ) -> None:
     """Compare dependencies that several parsers gave one text.
 

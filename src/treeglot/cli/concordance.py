@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from treeglot.base.errors import UsageError
+from treeglot.cli.parameters import ModelFolder
 from treeglot.cli.why import print_example
 
 
 def concordance(
-    model: Annotated[Path, typer.Argument(help="The model's folder.")],
+    model: ModelFolder,
     phrase: Annotated[
         str, typer.Argument(help="Source words in a row, or a rule as SOURCE ||| TARGET; empty: any, with --target.")
     ],

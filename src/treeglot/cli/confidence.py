@@ -7,16 +7,15 @@ from typing import Annotated
 
 import typer
 
+from treeglot.cli.parameters import InputFormat, ModelFolder, Threads
+
 
 def confidence(
-    model: Annotated[Path, typer.Argument(help="The model's folder.")],
+    model: ModelFolder,
     source: Annotated[Path, typer.Argument(help="Sentences, forests or trees, as for translate.")],
     references: Annotated[Path, typer.Option("--refs", help="Their translations, a line each.")],
-    format: Annotated[
-        str | None,
-        typer.Option("--from", help="The format of the input, if its suffix does not say.", metavar="FORMAT"),
-    ] = None,
-    threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
+    format: InputFormat = None,
+    threads: Threads = 1,
 ) -> None:
     """Learn how sure a model is, from sentences that it was not trained on, and keep that in its folder.
 

@@ -12,6 +12,7 @@ import typer
 from treeglot.base.errors import UsageError
 from treeglot.cli.decoding import Output, given_weights, run, searched
 from treeglot.cli.output import say, warn
+from treeglot.cli.parameters import TimeLimit
 
 if TYPE_CHECKING:
     from treeglot.base.errors import FormatError
@@ -67,9 +68,7 @@ def decode(
     pop_limit: Annotated[
         int | None, typer.Option(help="Hypotheses scored per node; 0: all. Default: as --config says, or 200.")
     ] = None,
-    time_limit: Annotated[
-        float | None, typer.Option(help="Seconds to search one sentence, after which the best so far is taken.")
-    ] = None,
+    time_limit: TimeLimit = None,
     span_limit: Annotated[int | None, typer.Option(help="Widest span of a rule; default: the other decoder's.")] = None,
     per_source: Annotated[
         int | None, typer.Option(help="Target sides tried for a source side, 0: all; default: the other decoder's.")

@@ -19,7 +19,7 @@ from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.files import COMPRESSED
 from treeglot.base.options import Range
 from treeglot.cli.output import Progress, say, warn
-from treeglot.cli.parameters import FILE
+from treeglot.cli.parameters import FILE, NewFile, Threads
 
 if TYPE_CHECKING:
     from treeglot.decode import SearchOptions, Translation, Translator
@@ -60,19 +60,15 @@ class Output:
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line, with features.")] = False
     trace: Annotated[bool, typer.Option(help="The derivation of each output, after it or in the JSON.")] = False
     forest: Annotated[
-        Path | None, typer.Option(help="Write what the search kept of each sentence: a hypergraph in JSON."), FILE
+        NewFile, typer.Option(help="Write what the search kept of each sentence: a hypergraph in JSON.")
     ] = None
     margin: Annotated[
         float | None, typer.Option(help="In the forests, only derivations that score within this of the best.")
     ] = None
-    html: Annotated[Path | None, typer.Option(help="Write a page that draws each translation and its rules."), FILE] = (
-        None
-    )
-    svg: Annotated[Path | None, typer.Option(help="Write a picture of the first translation and its rules."), FILE] = (
-        None
-    )
+    html: Annotated[NewFile, typer.Option(help="Write a page that draws each translation and its rules.")] = None
+    svg: Annotated[NewFile, typer.Option(help="Write a picture of the first translation and its rules.")] = None
     time: Annotated[bool, typer.Option(help="Say at the end how long it took.")] = False
-    threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1
+    threads: Threads = 1
     skip_bad: Annotated[
         bool,
         typer.Option("--skip-bad", help="Accept bad rules, which are left out, and input that cannot be translated."),

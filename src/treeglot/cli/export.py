@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 import typer
 
 from treeglot.cli.output import say
-from treeglot.cli.parameters import FOLDER
+from treeglot.cli.parameters import FOLDER, ModelFolder
 
 
 def export(
-    model: Annotated[Path, typer.Argument(help="The model's folder.")],
+    model: ModelFolder,
     format: Annotated[Literal["moses", "cdec", "joshua", "travatar"], typer.Option(help="Whose files to write.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write."), FOLDER],
     filter: Annotated[

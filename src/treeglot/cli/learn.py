@@ -10,11 +10,11 @@ from typing import Annotated
 import typer
 
 from treeglot.base.errors import UsageError
-from treeglot.cli.parameters import FOLDER
+from treeglot.cli.parameters import ModelFolder
 
 
 def learn(
-    model: Annotated[Path, typer.Argument(help="The model's folder.")],
+    model: ModelFolder,
     source: Annotated[str | None, typer.Argument(help="A sentence; without it, pairs come from files.")] = None,
     target: Annotated[str | None, typer.Argument(help="Its translation.")] = None,
     source_file: Annotated[Path | None, typer.Option(help="Sentences, one a line.")] = None,
@@ -22,7 +22,7 @@ def learn(
     alignment: Annotated[
         str | None, typer.Option(help="Links of the one pair, 0-0 1-2, in place of an aligner.")
     ] = None,
-    aligner: Annotated[Path | None, typer.Option(help="A saved aligner, if the model has none."), FOLDER] = None,
+    aligner: Annotated[Path | None, typer.Option(help="A saved aligner, if the model has none.")] = None,
     author: Annotated[str, typer.Option(help="Who says so; kept with the rules.")] = "",
 ) -> None:
     """Take the rules of corrected translations into a model; the next translation uses them.

@@ -11,7 +11,7 @@ from treeglot.base.errors import UsageError
 from treeglot.cli.dependency_model import TagColumn, TreeFile, TreeFormat
 from treeglot.cli.dependency_model import train as train_trees
 from treeglot.cli.output import Stages, say, shown_warnings
-from treeglot.cli.parameters import FILE
+from treeglot.cli.parameters import FILE, Threads
 
 STAGES = {"counting": "words", "sorting": "words", "merging": "sorted runs", "writing": "n-grams"}
 
@@ -39,7 +39,7 @@ def lm_train(
     fallback: Annotated[
         bool, typer.Option(help="Use the discounts 0.5, 1, 1.5 where they cannot be estimated, with a warning.")
     ] = True,
-    threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
+    threads: Threads = 1,
     dependency: Annotated[
         Literal["words", "tags"] | None,
         typer.Option(help="Train a dependency model over these instead; the options above but --out are not for it."),

@@ -32,6 +32,28 @@ class Writes:
 
 
 FILE, FOLDER = Writes(), Writes(folder=True)
+NewFile = Annotated[Path | None, FILE]
+NewFolder = Annotated[Path | None, FOLDER]
+
+# What several commands take.
+Threads = Annotated[int, typer.Option(help="Threads; they do not change the result.")]
+ModelFolder = Annotated[Path, typer.Argument(help="The model's folder.")]
+InputFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        help="The format of the input, if its suffix does not say: text, jsonl, egret, brackets, conllu, …",
+        metavar="FORMAT",
+    ),
+]
+TimeLimit = Annotated[
+    float | None, typer.Option(help="Seconds to search one sentence, after which the best so far is taken.")
+]
+
+
+def set_option(help: str) -> Any:
+    """`--set NAME=VALUE`, for `set_values`."""
+    return typer.Option("--set", metavar="NAME=VALUE", help=f"{help}; may be given again.")
 
 
 @dataclass(frozen=True)

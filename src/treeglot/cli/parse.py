@@ -12,7 +12,7 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import say, track, warn
-from treeglot.cli.parameters import FILE
+from treeglot.cli.parameters import FILE, NewFile
 from treeglot.parse.parser import Parsed, ParsingOptions
 
 
@@ -36,9 +36,8 @@ def parse(
     trees: Annotated[bool, typer.Option("--trees", help="Only the best tree of each sentence.")] = False,
     kbest: Annotated[int, typer.Option(help="So many best trees of each, with scores; an empty line ends a list.")] = 0,
     report: Annotated[
-        Path | None,
+        NewFile,
         typer.Option(help="Write a table here: line, words, status, log_probability and cut nodes of each sentence."),
-        FILE,
     ] = None,
     level: Annotated[int | None, typer.Option(help="The finest level used; all by default.")] = None,
     options: ParsingOptions = ParsingOptions(),  # noqa: B008

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treeglot.base.errors import FormatError, UsageError
+from treeglot.cli.parameters import ModelFolder
 
 if TYPE_CHECKING:
     from treeglot.rules.corrections import Action, Correction
@@ -19,7 +20,7 @@ RULE = "[LHS] ||| SOURCE ||| TARGET ||| ALIGNMENT ||| FEATURES"
 
 
 def rules(
-    model: Annotated[Path, typer.Argument(help="The model's folder.")],
+    model: ModelFolder,
     source: Annotated[str, typer.Option(help="Words and variables in a row of the source side: das [X,1].")] = "",
     target: Annotated[str, typer.Option(help="The same of the target side.")] = "",
     whole: Annotated[bool, typer.Option("--whole", help="Each side is what is given, and no more.")] = False,

@@ -10,6 +10,7 @@ import typer
 from treeglot.base.errors import UsageError
 from treeglot.base.options import in_file
 from treeglot.cli.output import say, shown_warnings
+from treeglot.cli.parameters import Threads
 
 
 def run(
@@ -25,7 +26,7 @@ def run(
         ),
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="Say what would run and why, and end.")] = False,
-    threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
+    threads: Threads = 1,
     memory: Annotated[str, typer.Option(help="Memory to use, about; what does not fit goes through the disk.")] = "2G",
 ) -> None:
     """Run an experiment: do what is missing, and report on it.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,7 +10,7 @@ import typer
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import read_lines
 from treeglot.cli.output import warn
-from treeglot.cli.parameters import FILE, Fields
+from treeglot.cli.parameters import Fields, NewFile
 
 if TYPE_CHECKING:
     from treeglot.evaluate.report import ReportOptions, SystemReport
@@ -31,9 +30,7 @@ def score(
     ] = None,
     by_length: Annotated[bool, typer.Option("--by-length", help="BLEU by the length of the reference, too.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
-    html: Annotated[
-        Path | None, typer.Option(help="Write a page with the scores and plots of them by length."), FILE
-    ] = None,
+    html: Annotated[NewFile, typer.Option(help="Write a page with the scores and plots of them by length.")] = None,
     options: Annotated[Any, Fields("treeglot.evaluate.report", "ReportOptions")] = None,
 ) -> None:
     """Score translations: BLEU, chrF and TER as sacreBLEU has them, with its signatures.

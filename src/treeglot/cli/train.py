@@ -9,7 +9,7 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import say, shown_warnings
-from treeglot.cli.parameters import FOLDER, set_values
+from treeglot.cli.parameters import FOLDER, Threads, set_option, set_values
 from treeglot.corpus import Corpus
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def train(
     ] = "",
     target_parser: Annotated[str, typer.Option(help="That of the target language, likewise.")] = "",
     aligner: Annotated[
-        Path | None, typer.Option(help="A saved aligner, kept for treeglot learn; raw text makes one."), FOLDER
+        Path | None, typer.Option(help="A saved aligner, kept for treeglot learn; raw text makes one.")
     ] = None,
     lm: Annotated[Path | None, typer.Option(help="A language model, ARPA or compiled, in place of a new one.")] = None,
     lm_text: Annotated[Path | None, typer.Option(help="Text to train it on; default: the target sentences.")] = None,
@@ -43,9 +43,9 @@ def train(
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="One such option: search.pop_limit=100; may be given again."),
+        set_option("One such option: search.pop_limit=100"),
     ] = None,
-    threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
+    threads: Threads = 1,
     force: Annotated[
         bool, typer.Option("--force", help="Replace a model there even if its weights are tuned.")
     ] = False,

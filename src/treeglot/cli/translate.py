@@ -15,7 +15,7 @@ import typer
 from treeglot.base.errors import UsageError
 from treeglot.cli.decoding import Output, given_weights, run, searched
 from treeglot.cli.output import say, shown_warnings
-from treeglot.cli.parameters import FILE, set_values
+from treeglot.cli.parameters import InputFormat, ModelFolder, NewFile, TimeLimit, set_option, set_values
 from treeglot.cli.show import index_range
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def translate(
-    model: Annotated[Path, typer.Argument(help="The model's folder.")],
+    model: ModelFolder,
     source: Annotated[
         Path,
         typer.Argument(
@@ -35,20 +35,14 @@ def translate(
     ] = Path("-"),
     output: Output = Output(),  # noqa: B008
     pop_limit: Annotated[int | None, typer.Option(help="Hypotheses scored per node; 0: all.")] = None,
-    time_limit: Annotated[
-        float | None, typer.Option(help="Seconds to search one sentence, after which the best so far is taken.")
-    ] = None,
+    time_limit: TimeLimit = None,
     span_limit: Annotated[int | None, typer.Option(help="Widest span of a rule.")] = None,
     mbr: Annotated[
         int | None, typer.Option(help="Choose by minimum Bayes risk among so many hypotheses; 0: the best score.")
     ] = None,
     settings: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="An option of the search, as model.toml has them: search.beam=50; may be given again.",
-        ),
+        set_option("An option of the search, as model.toml has them: search.beam=50"),
     ] = None,
     markup: Annotated[bool, typer.Option(help='The input gives translations: <x translation="…">…</x>.')] = False,
     glossary: Annotated[
@@ -58,21 +52,12 @@ def translate(
         Path | None, typer.Option(help="Rules to add, forbid or reweight, in place of the model's corrections.txt.")
     ] = None,
     weights: Annotated[Path | None, typer.Option(help="Other weights than the model's.")] = None,
-    format: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            help="The format of the input, if its suffix does not say: text, jsonl, egret, brackets, conllu, …",
-            metavar="FORMAT",
-        ),
-    ] = None,
+    format: InputFormat = None,
     index: Annotated[
         str, typer.Option(help="Translate these alone, counted from 1: 7, 7-9 or 7-.", metavar="N")
     ] = "1-",
     dependencies: Annotated[
-        Path | None,
-        typer.Option(help="Write the outputs' dependency trees, if the model makes them: CoNLL-U or CoNLL-X."),
-        FILE,
+        NewFile, typer.Option(help="Write the outputs' dependency trees, if the model makes them: CoNLL-U or CoNLL-X.")
     ] = None,
     abstain: Annotated[
         float | None,

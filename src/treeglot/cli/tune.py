@@ -10,7 +10,7 @@ import typer
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.decoding import signature, warn_left_out
 from treeglot.cli.output import say, shown_warnings, warn
-from treeglot.cli.parameters import FOLDER, Fields, set_values
+from treeglot.cli.parameters import Fields, NewFolder, Threads, set_option, set_values
 
 if TYPE_CHECKING:
     from treeglot.decode.weights import Weights
@@ -25,18 +25,14 @@ def tune(
     refs: Annotated[list[Path], typer.Option(help="Their reference translations; may be given again.")],
     method: Annotated[Literal["mert", "mira", "pro"], typer.Option(help="How weights are found.")] = "mert",
     run: Annotated[
-        Path | None, typer.Option(help="The folder of the run; default: tune-METHOD-SEED in the model's."), FOLDER
+        NewFolder, typer.Option(help="The folder of the run; default: tune-METHOD-SEED in the model's.")
     ] = None,
     start: Annotated[
         Path | None, typer.Option(help="Weights to start from; default: the model's when the run began.")
     ] = None,
     options: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="An option of the method, or of the search: search.pop_limit=100; may be given again.",
-        ),
+        set_option("An option of the method, or of the search: search.pop_limit=100"),
     ] = None,
     loop: Annotated[Any, Fields("treeglot.tune", "LoopOptions")] = None,
     lowercase: Annotated[bool, typer.Option("--lowercase", help="BLEU without regard to case.")] = False,
@@ -45,7 +41,7 @@ def tune(
     ] = "closest",
     distinct: Annotated[bool, typer.Option(help="K-best lists with every text once.")] = True,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the model's weights as they are.")] = False,
-    threads: Annotated[int, typer.Option(help="Threads; they do not change the result.")] = 1,
+    threads: Threads = 1,
 ) -> None:
     """Tune a model's weights to BLEU on a development set.
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from treeglot.cli.parameters import ModelFolder
+
 
 def undo(
-    model: Annotated[Path, typer.Argument(help="The model's folder.")],
+    model: ModelFolder,
     group: Annotated[str | None, typer.Option(help="The group that treeglot learn printed; default: the last.")] = None,
 ) -> None:
     """Take back what a model has learnt from a pair: the last one, or that of --group."""

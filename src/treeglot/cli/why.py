@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from treeglot.base.errors import UsageError
+from treeglot.cli.parameters import ModelFolder
 
 if TYPE_CHECKING:
     from treeglot.models.explain import Explanation, Instead, Reason
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def why(
-    model: Annotated[Path, typer.Argument(help="The model's folder.")],
+    model: ModelFolder,
     sentence: Annotated[str, typer.Argument(help="A sentence, as the model translates it.")],
     instead: Annotated[str | None, typer.Option(help="Another output: say why it was not chosen.")] = None,
     examples: Annotated[int, typer.Option(help="Sentence pairs shown for each rule.", min=0)] = 3,
