@@ -291,6 +291,45 @@ def test_requests_take_turns() -> None:
     tight.end()
 
 
+def test_calls_that_wait_are_made_together() -> None:
+    """As long as they are for the same model; one that fails takes no other with it; who waits alone is alone."""
+    made: list[list[int]] = []
+
+    class Joined:
+        def __init__(self, number: int, model: str = "one") -> None:
+            self.number, self.model = number, model
+
+        def __call__(self) -> int:
+            return self.together([])[0]
+
+        def joins(self, other: Any) -> bool:
+            return isinstance(other, Joined) and other.model == self.model
+
+        def together(self, others: list[Any]) -> list[int]:
+            numbers = [call.number for call in (self, *others)]
+            made.append(numbers)
+            return [10 // number for number in numbers]
+
+    workers = Workers(1)
+    begun, go = threading.Event(), threading.Event()
+    held = workers.submit([lambda: (begun.set(), go.wait())])
+    begun.wait()
+    calls = [*map(Joined, range(1, 11)), Joined(11, "two"), Joined(0), Joined(12), Joined(13), Joined(14), Joined(15)]
+    futures = [workers.submit([call])[0] for call in calls]
+    futures[1].cancel()
+    go.set()
+    held[0].result()
+    with pytest.raises(ZeroDivisionError):
+        futures[11].result()
+    found = [future.result() for future in futures if future not in (futures[1], futures[11])]
+    assert found == [10, *(10 // n for n in range(3, 11)), 0, 0, 0, 0, 0]
+    assert made[0] == [1, 3, 4, 5, 6, 7, 8]  # eight were taken; one had been given up
+    assert made[1] == [9, 10]
+    assert made[2] == [11]
+    assert made[3:6] == [[0, 12], [0], [12]]  # together, which fails, and then by themselves
+    workers.end()
+
+
 def test_codes_of_languages() -> None:
     assert languages.candidates("zho_Hant") == ["zh-hant", "zh"]
     assert languages.long("zh-Hant") == "zho"

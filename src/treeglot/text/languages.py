@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import cache
 
 from treeglot.base.errors import UsageError
 
@@ -88,6 +89,7 @@ _KNOWN = {
 }
 
 
+@cache
 def find_language(code: str) -> Language:
     """The language of a code such as `de`, `deu` or `zh-Hant`.
 

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from treeglot.base.errors import TreeglotError
 from treeglot.web.options import ServeOptions
@@ -24,6 +24,7 @@ log = logging.getLogger("treeglot.web")
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 HEADER_BYTES = 32_768
+TOO_LONG = f"The headers have more than {HEADER_BYTES} bytes."
 KEEP_ALIVE = 30
 SWITCH = 0.001  # seconds
 RESTARTS = 5  # of processes that end by themselves right away, after which the service ends
@@ -44,17 +45,19 @@ def address(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
-class Connection(H11Protocol):
-    """A connection that is closed if a request's headers do not arrive in time."""
+class Connection(HttpToolsProtocol):
+    """A connection that is closed if a request's headers do not arrive in time, or have too many bytes."""
 
     def __init__(self, *arguments: Any, patience: float, **more: Any) -> None:
         super().__init__(*arguments, **more)
         self._patience = patience
         self._late: asyncio.TimerHandle | None = None
+        self._arrived = self._named = 0  # bytes since the last headers were complete, and of this request's headers
 
     def connection_made(self, transport: Any) -> None:
-        """The clock starts."""
+        """The clock starts. Head and body of an answer are two packets: the second does not wait for the first."""
         super().connection_made(transport)
+        transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._late = self.loop.call_later(self._patience, transport.close)
 
     def data_received(self, data: bytes) -> None:
@@ -63,9 +66,27 @@ class Connection(H11Protocol):
             self._late = self.loop.call_later(self._patience, self.transport.close)
         before = self.cycle
         super().data_received(data)
-        if self.cycle is not before and self._late is not None:
-            self._late.cancel()
-            self._late = None
+        if self.cycle is not before:
+            self._arrived = 0
+            if self._late is not None:
+                self._late.cancel()
+                self._late = None
+        elif before is None or before.response_complete:
+            self._arrived += len(data)
+            if self._arrived > HEADER_BYTES and not self.transport.is_closing():
+                self.send_400_response(TOO_LONG)
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        super().on_message_begin()
+        self._named = 0
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header is complete. What is raised here makes the request a bad one."""
+        self._named += len(name) + len(value)
+        if self._named > HEADER_BYTES:
+            raise ValueError(TOO_LONG)
+        super().on_header(name, value)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The clock stops."""
@@ -109,16 +130,17 @@ def serve(app: Any, listening: socket.socket, options: ServeOptions, trust_proxy
         limit_concurrency=options.connections,
         timeout_keep_alive=KEEP_ALIVE,
         timeout_graceful_shutdown=round(options.drain),
-        h11_max_incomplete_event_size=HEADER_BYTES,
     )
+    gc.collect()
+    gc.freeze()  # models and modules stay: looking through them again and again is in vain
     sys.setswitchinterval(SWITCH)  # threads that come back from the core wait less for the interpreter
     Server(config).run(sockets=[listening])
 
 
-def serve_processes(run: Callable[[], None], number: int) -> None:
+def serve_processes(run: Callable[[], None], number: int, ended: Callable[[int], None]) -> None:
     """Run `run` in so many processes, made of this one; one that dies is replaced. A signal ends them all.
 
-    What this process has loaded is theirs, without being loaded again.
+    What this process has loaded is theirs, without being loaded again. `ended` is told each process that has ended.
     """
     gc.freeze()
     children: set[int] = set()
@@ -141,6 +163,7 @@ def serve_processes(run: Callable[[], None], number: int) -> None:
                 break
             child, status = os.wait()
             children.discard(child)
+            ended(child)
             if ending:
                 continue
             failed = failed + 1 if os.WIFEXITED(status) else 0

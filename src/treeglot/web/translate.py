@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
@@ -18,6 +18,7 @@ from treeglot.models.reading import passed, shorter
 from treeglot.web.work import Workers
 
 SHORT = 500  # characters of a text that is split at once: a thread would take longer to begin
+WHOLE = 200  # characters of a text that takes one turn, however many sentences it has
 Place: TypeAlias = tuple[int, int]
 
 
@@ -47,13 +48,34 @@ def _words(line: str) -> Tokens:
     return Tokens(line, [word.group() for word in found], [word.span() for word in found])
 
 
-def one(model: Model, sentence: Tokens, wish: Wish) -> Translation:
-    """The translation of one sentence."""
-    [found] = model.translate_batch([sentence.words], wish.kbest, wish.kbest > 1, **wish.options)
-    parser: Any = model.reader.parser
-    if hasattr(parser, "places"):
-        parser.places.clear()  # a parser keeps the numbers of sentences; a service has no end of them
-    return found.with_texts(Texts(sentence, found.target_tokens))
+@dataclass(frozen=True)
+class Decoding:
+    """A call that translates a sentence, or a short text as it is. Several for the same model are made as one."""
+
+    model: Model
+    given: Tokens | str
+    wish: Wish
+
+    def __call__(self) -> Translation:
+        """The translation."""
+        return self.together([])[0]
+
+    def joins(self, other: Any) -> bool:
+        """Whether the other is for the same model, with the same wishes."""
+        return isinstance(other, Decoding) and other.model is self.model and other.wish == self.wish
+
+    def together(self, others: Sequence[Decoding]) -> list[Translation]:
+        """The translations of this and of the others."""
+        calls, wish = [self, *others], self.wish
+        given = [call.given if isinstance(call.given, str) else call.given.words for call in calls]
+        found = self.model.translate_batch(given, wish.kbest, wish.kbest > 1, **wish.options)
+        parser: Any = self.model.reader.parser
+        if hasattr(parser, "places"):
+            parser.places.clear()  # a parser keeps the numbers of sentences; a service has no end of them
+        return [
+            each if isinstance(call.given, str) else each.with_texts(Texts(call.given, each.target_tokens))
+            for call, each in zip(calls, found, strict=True)
+        ]
 
 
 def joined(model: Model, text: str, places: Iterable[Place], parts: list[Translation]) -> Translation:
@@ -65,7 +87,7 @@ def joined(model: Model, text: str, places: Iterable[Place], parts: list[Transla
 async def sentences(workers: Workers, model: Model, text: str, wish: Wish) -> AsyncIterator[tuple[Place, Translation]]:
     """The translations of a text's sentences, one by one."""
     [pieces] = [cut(model, text)] if len(text) < SHORT else await workers.all([partial(cut, model, text)])
-    calls = [partial(one, model, sentence, wish) for _, sentence in pieces]
+    calls = [Decoding(model, sentence, wish) for _, sentence in pieces]
     number = 0
     async for found in workers.each(calls):
         yield pieces[number][0], found
@@ -74,6 +96,10 @@ async def sentences(workers: Workers, model: Model, text: str, wish: Wish) -> As
 
 async def translate(workers: Workers, model: Model, text: str, wish: Wish = Wish()) -> Translation:  # noqa: B008
     """The translation of a text, the same as `Model.translate` gives."""
+    plain = model.text is not None and not model.translator.options.markup
+    if plain and wish.kbest == 1 and len(text) <= WHOLE:
+        [whole] = await workers.all([Decoding(model, text, wish)])
+        return whole
     found = [each async for each in sentences(workers, model, text, wish)]
     return joined(model, text, [place for place, _ in found], [part for _, part in found])
 

@@ -7,23 +7,44 @@ import threading
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
 Call = Callable[[], T]
+TOGETHER = 8  # calls that a thread makes as one, at most
 
 
 class BusyError(Exception):
     """More waits than may wait."""
 
 
+class Joint(Protocol):
+    """A call that costs less when it is made together with others of its kind."""
+
+    def __call__(self) -> Any:
+        """The call by itself."""
+        ...
+
+    def joins(self, other: Any) -> bool:
+        """Whether both can be made as one."""
+        ...
+
+    def together(self, others: Sequence[Any]) -> list[Any]:
+        """The results of this call and of the others."""
+        ...
+
+
 class Workers:
-    """Threads that make calls: one of each request in turn. The core releases the interpreter while it decodes."""
+    """Threads that make calls: one of each request in turn. The core releases the interpreter while it decodes.
+
+    When many calls wait, a thread takes several of the next ones and makes them as one, if they can be joined.
+    """
 
     def __init__(self, threads: int, most_waiting: int = 1_000_000) -> None:
         self.threads = threads
         self.most_waiting = most_waiting
         self.waiting = self.running = 0
+        self.tell: Callable[[int, int], None] = lambda waiting, running: None  # is told of every change
         self._turns: deque[deque[tuple[Future[Any], Call[Any]]]] = deque()
         self._changed = threading.Condition()
         self._started = self._ended = False
@@ -37,7 +58,7 @@ class Workers:
             if found:
                 self._start()
                 self._turns.append(deque(found))
-                self.waiting += len(found)
+                self._count(len(found), 0)
                 self._changed.notify(min(len(found), self.threads))
         return [future for future, _ in found]
 
@@ -69,28 +90,59 @@ class Workers:
             self._changed.notify_all()
 
     def _work(self) -> None:
-        while (taken := self._next()) is not None:
-            future, call = taken
-            if future.set_running_or_notify_cancel():
-                try:
-                    future.set_result(call())
-                except BaseException as error:  # the request that waits for it is told
-                    future.set_exception(error)
-            del future, call, taken
+        while taken := self._next():
+            running = [(future, call) for future, call in taken if future.set_running_or_notify_cancel()]
+            done = len(taken)
+            if len(running) > 1:
+                _make_together(running)
+            elif running:
+                _make(*running[0])
+            del taken, running  # an idle thread keeps nothing alive
             with self._changed:
-                self.running -= 1
+                self._count(0, -done)
 
-    def _next(self) -> tuple[Future[Any], Call[Any]] | None:
-        """The next call of the request whose turn it is; None: that was all."""
+    def _next(self) -> list[tuple[Future[Any], Call[Any]]]:
+        """The next call of the request whose turn it is, and more that can be joined; none: that was all."""
         with self._changed:
             while not self._turns:
                 if self._ended:
-                    return None
+                    return []
                 self._changed.wait()
-            request = self._turns.popleft()
-            taken = request.popleft()
-            if request:
-                self._turns.append(request)
-            self.waiting -= 1
-            self.running += 1
+            most = min(TOGETHER, self.waiting // (2 * self.threads))
+            taken = [self._take()]
+            joins = getattr(taken[0][1], "joins", None)
+            while joins and len(taken) < most and self._turns and joins(self._turns[0][0][1]):
+                taken.append(self._take())
+            self._count(-len(taken), len(taken))
             return taken
+
+    def _count(self, waiting: int, running: int) -> None:
+        self.waiting += waiting
+        self.running += running
+        self.tell(self.waiting, self.running)
+
+    def _take(self) -> tuple[Future[Any], Call[Any]]:
+        request = self._turns.popleft()
+        taken = request.popleft()
+        if request:
+            self._turns.append(request)
+        return taken
+
+
+def _make(future: Future[T], call: Call[T]) -> None:
+    try:
+        future.set_result(call())
+    except BaseException as error:  # the request that waits for it is told
+        future.set_exception(error)
+
+
+def _make_together(calls: Sequence[tuple[Future[Any], Any]]) -> None:
+    """Make calls as one; by themselves if one of them fails, so that no request fails by the fault of another."""
+    try:
+        found = calls[0][1].together([call for _, call in calls[1:]])
+    except Exception:
+        for future, call in calls:
+            _make(future, call)
+        return
+    for (future, _), result in zip(calls, found, strict=True):
+        future.set_result(result)
