@@ -280,6 +280,13 @@ def test_the_log_has_ids_and_no_texts(client: Any, logged: list[str]) -> None:
     assert not any(ZH[0] in line or answer.json()["translatedText"] in line for line in logged)
 
 
+def test_the_log_has_texts_if_it_is_told_to(models: list[str], logged: list[str]) -> None:
+    client = served.Client(served.service(models, log_texts=True))
+    client.post("/translate", json=ASK)
+    client.post("/v2/translate", json={"text": ZH[:2], "target_lang": "EN"})
+    assert [json.loads(line).get("q") or json.loads(line)["text"] for line in logged] == [ZH[:1], ZH[:2]]
+
+
 def test_a_bug_is_an_answer(client: Any, logged: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("treeglot.web.libretranslate.languages_of", lambda *_: 1 / 0)
     found = client.get("/languages")

@@ -104,7 +104,7 @@ def test_running_requests_are_answered_before_the_end(model: treeglot.Model) -> 
 
 
 def test_several_processes(model: treeglot.Model) -> None:
-    """Limits hold for all of them together, each gives the files of all, and one that is killed is replaced."""
+    """Limits and figures are those of all together, each gives the files of all, one that is killed is replaced."""
     import httpx
 
     options = ("--processes", "2", "--threads", "1", "--requests-per-minute", "4")
@@ -126,6 +126,14 @@ def test_several_processes(model: treeglot.Model) -> None:
         assert found == {model.translate(ZH[0]).text}
         asked = [httpx.post(f"{address}translate", json={"q": ZH[0], **form}).status_code for _ in range(8)]
         assert asked == [200] * 3 + [429] * 5
+        for _ in range(8):  # whichever of them answers; the first health was asked of one that may be dead
+            lines = get(address, "metrics").decode().splitlines()
+            assert 'treeglot_requests_total{method="POST",path="/translate",status="200"} 3.0' in lines
+            assert 'treeglot_requests_total{method="POST",path="/translate",status="429"} 5.0' in lines
+            assert 'treeglot_requests_total{method="GET",path="/health",status="200"} 5.0' in lines
+            assert 'treeglot_request_seconds_count{path="/translate"} 8.0' in lines
+            assert "treeglot_requests_running 1.0" in lines  # this one
+            assert "treeglot_sentences_waiting 0.0" in lines
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
 
@@ -146,9 +154,9 @@ def test_slow_and_endless_headers(model: treeglot.Model) -> None:
         for one in slow:
             assert one.recv(1) == b""
             one.close()
-        with socket.create_connection(("127.0.0.1", port)) as endless:
-            endless.sendall(b"GET /health HTTP/1.1\r\n" + b"x: yyyyyyyyyy\r\n" * 5000)
-            with suppress(ConnectionResetError):
+        for flood in (b"x: yyyyyyyyyy\r\n" * 5000, b"x: yyyyyyyyyy\r\n" * 5000 + b"\r\n", b"x: " + b"y" * 80_000):
+            with socket.create_connection(("127.0.0.1", port)) as endless, suppress(ConnectionError):
+                endless.sendall(b"GET /health HTTP/1.1\r\n" + flood)
                 assert endless.recv(65536)[:12] in (b"HTTP/1.1 400", b"")
         with socket.create_connection(("127.0.0.1", port)) as strange:
             strange.sendall(b"\x16\x03\x01 nothing of the kind\r\n\r\n")

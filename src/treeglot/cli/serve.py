@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -55,41 +58,53 @@ def serve(
     if refs is not None and dev is None:
         raise UsageError("--refs has translations of the sentences in --dev; expected both")
     _need_web()
-    from treeglot.web.app import make_app
-    from treeglot.web.asking import Service
-    from treeglot.web.guard import log_lines
-    from treeglot.web.keys import Keys
-    from treeglot.web.server import address, listen, serve_processes
-    from treeglot.web.server import serve as serve_app
-    from treeglot.web.shelf import Shelf
-    from treeglot.web.suggestions import Suggestions
-    from treeglot.web.work import Workers
+    with _shared_figures(processes):
+        from treeglot.web.app import make_app
+        from treeglot.web.asking import Service
+        from treeglot.web.guard import log_lines
+        from treeglot.web.keys import Keys
+        from treeglot.web.server import address, listen, serve_processes
+        from treeglot.web.server import serve as serve_app
+        from treeglot.web.shelf import Shelf
+        from treeglot.web.suggestions import Suggestions
+        from treeglot.web.work import Workers
 
-    log_lines(settings().quiet)
-    number = threads or os.cpu_count() or 1
-    checked = _dev(dev, refs)
-    places = [*(models or []), *(_demo(number) if demo else [])]
-    with listen(host, port) as listening:
-        shelf = Shelf(places, options.time_limit)
-        for served in shelf:
-            say(f"{served.name}: {served.source} to {served.target}, {served.model.kind}, {served.digest}")
-        say(f"serving on {address(listening)}")
-        if demo:
-            keys = keys or _demo_keys()
-            link = f"{address(listening)}#key={_new_key(keys)}&q={_example()}"
-            say(f"in a browser, with some Chinese to begin with and a key that may correct: {link}")
+        log_lines(settings().quiet)
+        number = threads or os.cpu_count() or 1
+        checked = _dev(dev, refs)
+        places = [*(models or []), *(_demo(number) if demo else [])]
+        with listen(host, port) as listening:
+            shelf = Shelf(places, options.time_limit)
+            for served in shelf:
+                say(f"{served.name}: {served.source} to {served.target}, {served.model.kind}, {served.digest}")
+            say(f"serving on {address(listening)}")
+            if demo:
+                keys = keys or _demo_keys()
+                link = f"{address(listening)}#key={_new_key(keys)}&q={_example()}"
+                say(f"in a browser, with some Chinese to begin with and a key that may correct: {link}")
 
-        found = Keys(keys) if keys is not None else None
-        taken = Suggestions(suggestions) if suggestions is not None else None
-        service = Service(shelf, Workers(number, options.waiting), options, found, require_key, taken, checked)
+            found = Keys(keys) if keys is not None else None
+            taken = Suggestions(suggestions) if suggestions is not None else None
+            service = Service(shelf, Workers(number, options.waiting), options, found, require_key, taken, checked)
 
-        def run() -> None:
-            serve_app(make_app(service), listening, options, proxy)
+            def run() -> None:
+                serve_app(make_app(service), listening, options, proxy)
 
-        if processes == 1:
-            run()
-        else:
-            serve_processes(run, processes)
+            if processes == 1:
+                run()
+            else:
+                serve_processes(run, processes, service.figures.forget)
+
+
+@contextmanager
+def _shared_figures(processes: int) -> Iterator[None]:
+    """Several processes write their figures to one folder. Its name is there before Prometheus is imported."""
+    if processes == 1:
+        yield
+        return
+    with TemporaryDirectory(prefix="treeglot-") as folder:
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        yield
 
 
 def _demo(threads: int) -> list[str]:
@@ -137,6 +152,7 @@ def _dev(dev: Path | None, refs: Path | None) -> tuple[list[str], list[str]]:
 
 def _need_web() -> None:
     try:
+        import httptools  # noqa: F401
         import py3langid  # noqa: F401
         import starlette  # noqa: F401
         import uvicorn  # noqa: F401

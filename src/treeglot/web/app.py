@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from typing import Any
 
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -46,7 +46,7 @@ def _route(path: str, handler: Handler, method: str = "POST", name: str | None =
 
 async def metrics(request: Request) -> Response:
     """`GET /metrics`, for Prometheus."""
-    return Response(generate_latest(service_of(request).figures.registry), media_type=CONTENT_TYPE_LATEST)
+    return Response(service_of(request).figures.show(), media_type=CONTENT_TYPE_LATEST)
 
 
 async def spec(request: Request) -> Response:

@@ -44,9 +44,8 @@ class Service:
     figures: Figures = field(default_factory=Figures)
 
     def __post_init__(self) -> None:
-        """Figures that are asked for when they are shown."""
-        self.figures.waiting.set_function(lambda: self.workers.waiting)
-        self.figures.decoding.set_function(lambda: self.workers.running)
+        """What the workers do goes to the figures."""
+        self.workers.tell = self.figures.sentences
 
 
 def service_of(request: Request) -> Service:
@@ -164,6 +163,8 @@ def texts_of(request: Request, value: Any, name: str = "q") -> list[str]:
     size = sum(map(len, texts))
     if size > options.characters:
         raise refuse(f"Invalid request: request ({size}) exceeds text limit ({options.characters})")
+    if options.log_texts:
+        request.state.log[name] = texts
     return [_clean(text) for text in texts]
 
 

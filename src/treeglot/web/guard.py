@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import os
 import secrets
 import sys
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 from starlette.exceptions import HTTPException
 
 from treeglot.web.options import ServeOptions
@@ -39,22 +41,50 @@ CORS = {
     "access-control-max-age": "86400",
 }
 DROPPED = 16_000_000  # bytes beyond the limit that are read before a body is refused
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"
 TIMES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
 class Figures:
-    """What /metrics shows."""
+    """What /metrics shows: of this process, or of all that write to the same folder.
+
+    Such a folder is named by the environment, before the package of Prometheus is imported. Counts of processes that
+    ended stay.
+    """
 
     def __init__(self) -> None:
+        self._folder = os.environ.get(FOLDER)
         self.registry = CollectorRegistry()
         self.requests = Counter("treeglot_requests", "Requests", ["path", "method", "status"], registry=self.registry)
         self.seconds = Histogram(
             "treeglot_request_seconds", "Seconds of a request", ["path"], buckets=TIMES, registry=self.registry
         )
         self.characters = Counter("treeglot_characters", "Characters to translate", ["model"], registry=self.registry)
-        self.running = Gauge("treeglot_requests_running", "Requests that run", registry=self.registry)
-        self.waiting = Gauge("treeglot_sentences_waiting", "Sentences that wait for a thread", registry=self.registry)
-        self.decoding = Gauge("treeglot_sentences_running", "Sentences that are decoded", registry=self.registry)
+        self.running = self._gauge("requests_running", "Requests that run")
+        self.waiting = self._gauge("sentences_waiting", "Sentences that wait for a thread")
+        self.decoding = self._gauge("sentences_running", "Sentences that are decoded")
+
+    def _gauge(self, name: str, text: str) -> Gauge:
+        """What is now: the sum over all processes that live."""
+        return Gauge(f"treeglot_{name}", text, registry=self.registry, multiprocess_mode="livesum")
+
+    def show(self) -> bytes:
+        """The figures as Prometheus reads them."""
+        if self._folder is None:
+            return generate_latest(self.registry)
+        everywhere = CollectorRegistry()
+        MultiProcessCollector(everywhere, self._folder)  # type: ignore[no-untyped-call]
+        return generate_latest(everywhere)
+
+    def sentences(self, waiting: int, running: int) -> None:
+        """So many wait and run now."""
+        self.waiting.set(waiting)
+        self.decoding.set(running)
+
+    def forget(self, process: int) -> None:
+        """What a process that has ended did just then is no more."""
+        if self._folder is not None:
+            mark_process_dead(process, self._folder)  # type: ignore[no-untyped-call]
 
 
 class Guard:
@@ -75,6 +105,22 @@ class Guard:
         scope.setdefault("state", {})["id"] = own
         status = 499  # what remains if the client leaves before an answer
 
+        finished = False
+
+        def finish() -> None:
+            nonlocal finished
+            if finished:
+                return
+            finished = True
+            self._figures.running.dec()
+            seconds = time.perf_counter() - begin
+            route = scope["state"].get("route", "other")
+            self._figures.requests.labels(route, scope["method"], str(status)).inc()
+            self._figures.seconds.labels(route).observe(seconds)
+            fields = {"id": own, "method": scope["method"], "path": route, "status": status}
+            fields |= {"seconds": round(seconds, 4), **scope["state"].get("log", {})}
+            log.info("request", extra={"fields": fields})
+
         async def answer(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
@@ -87,6 +133,8 @@ class Guard:
                     *message["headers"],
                     *((k.encode(), v.encode()) for k, v in more.items() if k.encode() not in names),
                 ]
+            elif not message.get("more_body"):
+                finish()  # who has the whole answer finds it counted
             await send(message)
 
         self._figures.running.inc()
@@ -97,14 +145,7 @@ class Guard:
                 return
             await self._app(scope, self._limited(scope, receive), answer)
         finally:
-            self._figures.running.dec()
-            seconds = time.perf_counter() - begin
-            route = scope["state"].get("route", "other")
-            self._figures.requests.labels(route, scope["method"], str(status)).inc()
-            self._figures.seconds.labels(route).observe(seconds)
-            fields = {"id": own, "method": scope["method"], "path": route, "status": status}
-            fields |= {"seconds": round(seconds, 4), **scope["state"].get("log", {})}
-            log.info("request", extra={"fields": fields})
+            finish()
 
     def _limited(self, scope: Any, receive: Receive) -> Receive:
         """`receive` that refuses a body that is too large or too slow."""
@@ -150,7 +191,7 @@ class Guard:
 
 
 class JsonLines(logging.Formatter):
-    """A JSON object a line: time, level, message, and the fields of the event; never a text that was translated."""
+    """A JSON object a line: time, level, message, and the fields of the event."""
 
     def format(self, record: logging.LogRecord) -> str:
         """One line."""
