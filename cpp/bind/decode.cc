@@ -320,8 +320,12 @@ void bind_terms(nb::module_& m) {
           "Phrases that must not appear, words that blanks part.");
 
   m.def(
-      "read_sentence", [](std::string_view line, bool markup) { return read_sentence(line, markup).words; }, "line"_a,
-      "markup"_a, "The words of a line, without markup if it has that; ValueError for what is refused.");
+      "read_sentence",
+      [](std::string_view line, bool markup) {
+        MarkedSentence found = read_sentence(line, markup);
+        return std::pair(std::move(found.words), std::move(found.marks));
+      },
+      "line"_a, "markup"_a, "The words of a line, and the translations that its markup gives; ValueError if refused.");
 
   nb::class_<PhraseFinder>(m, "PhraseFinder", "Finds phrases in sentences.")
       .def(nb::init<>())

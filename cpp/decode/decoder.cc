@@ -320,8 +320,6 @@ std::optional<Decoder::Matched> Decoder::match(const Source& source, const Terms
         line != nullptr ? read_sentence(*line, options_.markup) : MarkedSentence{checked(std::get<Tokens>(source)), {}};
     input.words.assign(sentence.words.begin(), sentence.words.end());
   }
-  if (options_.markup && (input.forest != nullptr || input.dependency != nullptr))
-    throw std::invalid_argument("markup is for sentences; expected a line or tokens, not a parse");
   if (input.words.empty()) return std::nullopt;
   sentence.marks = joined(std::move(sentence.marks), terms.marks, input.words.size());
   input.constraints = given_translations(sentence.marks, worker.glue);

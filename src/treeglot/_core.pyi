@@ -2161,9 +2161,9 @@ class Terms:
     def forbidden(self) -> tuple[str, ...]:
         """Phrases that must not appear, words that blanks part."""
 
-def read_sentence(line: str, markup: bool) -> list[str]:
+def read_sentence(line: str, markup: bool) -> tuple[list[str], list[Mark]]:
     """
-    The words of a line, without markup if it has that; ValueError for what is refused.
+    The words of a line, and the translations that its markup gives; ValueError if refused.
     """
 
 class PhraseFinder:

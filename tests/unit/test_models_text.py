@@ -26,7 +26,7 @@ from treeglot.models.languages import with_heads
 from treeglot.models.reading import Reader, shorter
 from treeglot.parse import ParserTraining, adapters, treebank
 from treeglot.parse.train import train_in
-from treeglot.syntax import Tree, write
+from treeglot.syntax import ParseForest, Tree, write
 from treeglot.text import TextPipeline, TextSettings, TextSide
 from treeglot.text.languages import find_language
 from treeglot.text.side import lowered, untokenise
@@ -396,8 +396,33 @@ def test_markup_gives_translations(hiero: Model, c2s: Model) -> None:
     assert [found.text[a:b] for a, b in found.target_tokens.spans] == found.target_tokens.words
     with pytest.raises(UsageError, match="'<b>' is not markup; expected <x translation"):
         marked.translate("<b>")
-    with pytest.raises(UsageError, match="markup is for models of strings such as hiero; a c2s model takes parses"):
-        c2s.with_search(replace(c2s.translator.options, markup=True)).translate(RAW_SOURCE[0])
+
+
+def test_markup_in_text_that_is_parsed(hiero: Model, c2s: Model) -> None:
+    for model in (hiero, c2s):
+        marked = model.with_search(replace(model.translator.options, markup=True))
+        line = "".join(SOURCE[3][:2]) + "<x {}>" + SOURCE[3][2] + "</x>" + "".join(SOURCE[3][3:])
+        found = marked.translate(line.format('translation="McFan &amp; co"'))
+        assert "McFan & co" in found.text
+        assert [(term.span, term.target, term.entry) for term in found.terms] == [((2, 3), "mcfan & co", -1)]
+        assert found.source == RAW_SOURCE[3]
+        kept = marked.translate(line.format('translate="no"') + " {Name}")
+        assert SOURCE[3][2] in kept.text
+        assert "{Name}" in kept.text
+        other = marked.translate(line.format('translation="McFan"'), glossary={SOURCE[3][2]: "no", SOURCE[3][0]: "yes"})
+        assert [term.entry for term in other.terms] == [1, -1, 1]  # markup comes first
+
+
+def test_markup_in_lines_that_are_parsed(c2s: Model) -> None:
+    options = replace(c2s.translator.options, markup=True)
+    reader = Reader(find_kind("c2s"), None, c2s.reader.open_parser)
+    model = Model(c2s.directory, c2s.file, c2s.translator.with_search(options), reader)
+    words = [*SOURCE[3][:2], f'<x translation="hut">{SOURCE[3][2]}</x>', *SOURCE[3][3:]]
+    found, refused = model.translate_batch([" ".join(words), "a <b>c</b>"], glossary={SOURCE[3][2]: "no"})
+    assert isinstance(found.given, ParseForest)
+    assert found.words == SOURCE[3]
+    assert [(term.span, term.target) for term in found.terms] == [((2, 3), "hut")]
+    assert "has no translation; expected <name translation=" in refused.problem
 
 
 def test_the_command_translates_text(hiero: Model, tmp_path: Path) -> None:

@@ -84,10 +84,12 @@ def test_sentence_marks_are_words(lm: NgramModel) -> None:
         assert marked.features["lm_unknown"] == 1.0
 
 
-def test_markup_is_for_sentences() -> None:
-    forest = ParseForest.from_tree(Tree.parse("(S (D das) (N haus))"))
-    for value in (forest, Dependency(["das", "haus"], [1, -1])):
-        assert translator(markup=True).translate(value).problem.startswith("markup is for sentences; expected")
+def test_words_of_parses_are_no_markup() -> None:
+    words = ["das", '<x_translation="a">']
+    forest = ParseForest.from_tree(Tree.parse('(S (D das) (N <x_translation="a">))'))
+    for value in (forest, Dependency(words, [1, -1])):
+        found = translator(markup=True).translate(value)
+        assert (found.problem, found.words, found.marks) == ("", words, ())
 
 
 def test_markup_that_is_not_understood_is_refused() -> None:

@@ -151,8 +151,8 @@ class Model:
                 raise UsageError(f"constraints on a text of {len(sources)} sentences; expected one")
             return own.translate_batch(sources, terms=terms)
 
-        bound, markup = self._bound(glossary), self._markup()
-        return self.reader.translate(alone, [source], markup=markup, glossary=bound)[0]
+        markup = self.translator.options.markup
+        return self.reader.translate(alone, [source], markup=markup, glossary=self._bound(glossary))[0]
 
     def translate_batch(
         self,
@@ -167,8 +167,8 @@ class Model:
         def together(inputs: list[Source], terms: list[Terms]) -> list[Translation]:
             return self.translator.translate_batch(inputs, kbest, distinct, threads, terms=terms)
 
-        bound = self._bound(glossary)
-        return self.reader.translate(together, sources, threads, kbest, distinct, self._markup(), bound)
+        markup, bound = self.translator.options.markup, self._bound(glossary)
+        return self.reader.translate(together, sources, threads, kbest, distinct, markup, bound)
 
     def _bound(self, glossary: Terminology | None) -> BoundGlossary | None:
         return self.bound_glossary if glossary is None else self.reader.bind(Glossary.of(glossary))
@@ -258,12 +258,6 @@ class Model:
         from treeglot.models.explain import all_rules
 
         return all_rules(self.translator)
-
-    def _markup(self) -> bool:
-        """Whether strings may say how parts of them are translated."""
-        if self.text is not None and self.translator.options.markup and find_kind(self.kind).parses:
-            raise UsageError(f"markup is for models of strings such as hiero; a {self.kind} model takes parses")
-        return self.translator.options.markup
 
     def with_weights(self, weights: Mapping[str, float]) -> Model:
         """The same model with other weights: tables and language models are shared."""

@@ -8,14 +8,14 @@ import re
 import unicodedata
 import warnings
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from treeglot._core import Terms, Tokens, read_sentence
+from treeglot._core import Mark, Terms, Tokens, read_sentence
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.decode import Translation
 from treeglot.decode.glossary import BoundGlossary, Glossary
@@ -115,13 +115,15 @@ class Reader:
         """
         text = self.text
         if text is None:
-            inputs, _ = self.ready([_words(source) for source in sources], threads)
+            lines = [_words(source) for source in sources]
+            marks = _take_marks(lines) if markup and self.kind.parses else {}
+            inputs, _ = self.ready(lines, threads, markup=markup)
             plain = [sentence_words(each, markup) for each in inputs] if glossary is not None else []
-            return translate(inputs, _terms(glossary, plain, inputs))
+            return translate(inputs, _terms(glossary, plain, inputs, marks))
         given = [_text(source, markup) if isinstance(source, str | Protected) else _words(source) for source in sources]
         spans, sentences, units, kept = self._sentences(text, given, threads)
         inputs, surface = self.ready(units, threads, kept)
-        found_all = translate(inputs, _terms(glossary, surface, inputs))
+        found_all = translate(inputs, _terms(glossary, surface, inputs, self._marks(kept)))
         targets = _to_text(text, found_all, surface, kept, glossary, threads)
         made = iter(zip(found_all, targets, surface, strict=True))
         out = []
@@ -184,23 +186,19 @@ class Reader:
         return [[word for _ in ([None] if found is None else found) for word in next(folded)] for found in sentences]
 
     def ready(
-        self, sources: Sequence[Any], threads: int = 1, kept: Mapping[int, Kept] | None = None
+        self, sources: Sequence[Any], threads: int = 1, kept: Mapping[int, Kept] | None = None, markup: bool = False
     ) -> tuple[list[Source], list[list[str]]]:
         """What the decoder takes for words and parses, and their words with the case that they were given in.
 
         `kept` has the words of some sentences that stay as they are, or whose translations are given: no rule knows
-        what the decoder is given for them.
+        what the decoder is given for them. With `markup`, the decoder reads lines, and they are not parsed.
         """
-        parsed = self._parsed(sources, threads)
+        parsed = self._parsed(sources, threads, markup)
         if self.text is None:
             return parsed, []
         surface = [list(each) if isinstance(each, list) else _words_of(each) for each in parsed]
         folded = self._folded(surface, kept or {})
-        out = [with_words(each, words) for each, words in zip(parsed, folded, strict=True)]
-        for number, places in (kept or {}).items():
-            if any(places.values()):
-                out[number] = self._marked(folded[number], places)
-        return out, surface
+        return [with_words(each, words) for each, words in zip(parsed, folded, strict=True)], surface
 
     def _folded(self, surface: Sequence[Sequence[str]], kept: Mapping[int, Kept]) -> list[list[str]]:
         """The words of sentences as rules have them."""
@@ -213,16 +211,16 @@ class Reader:
                 folded[number][place] = KEPT
         return folded
 
-    def _marked(self, words: Sequence[str], given: Kept) -> str:
-        """A sentence as a line with markup, for the decoder."""
+    def _marks(self, kept: Mapping[int, Kept]) -> dict[int, list[Mark]]:
+        """By sentence, the words whose translations are given."""
+        return {number: found for number, given in kept.items() if (found := list(self._given_marks(given)))}
+
+    def _given_marks(self, given: Kept) -> Iterator[Mark]:
         assert self.text is not None
-        line = [escape(word) for word in words]
         for place, choices in given.items():
             if choices:
                 targets = self.text.target.fold(each.words for each in self.text.target.tokenise(choices))
-                found = escape("||".join(" ".join(target) for target in targets))
-                line[place] = f'<x translation="{found}">{line[place]}</x>'
-        return " ".join(line)
+                yield Mark((place, place + 1), [" ".join(target) for target in targets])
 
     def target_words(self, text: str, source: Given) -> list[str]:
         """The words of a text in the target language, as rules have them when they translate this source sentence."""
@@ -236,8 +234,9 @@ class Reader:
         [words] = [each.words for each in self.text.source.tokenise(given)] or [_words_of(_words(source))]
         return numbers.fold(found, numbers.values(words), numbers.target)
 
-    def _parsed(self, sources: Sequence[Any], threads: int) -> list[Source]:
-        given = {i: _split(source) for i, source in enumerate(sources) if isinstance(source, str | list)}
+    def _parsed(self, sources: Sequence[Any], threads: int, markup: bool = False) -> list[Source]:
+        words = list if markup else str | list
+        given = {i: _split(source) for i, source in enumerate(sources) if isinstance(source, words)}
         # The decoder says what is wrong with a word that is none.
         wanted = [i for i, words in given.items() if self.kind.parses and all(map(WORD.fullmatch, words))]
         found = dict(zip(wanted, self._parses([given[i] for i in wanted], threads), strict=False))
@@ -342,14 +341,32 @@ def sentence_words(source: Source, markup: bool) -> list[str]:
     if not isinstance(source, str):
         return list(source)
     try:
-        return read_sentence(source, markup)
+        return read_sentence(source, markup)[0]
     except ValueError:
         return []
 
 
-def _terms(glossary: BoundGlossary | None, words: list[list[str]], inputs: list[Source]) -> list[Terms]:
+def _take_marks(sources: list[Any]) -> dict[int, list[Mark]]:
+    """Put words in the place of lines with markup; by line, the translations that are given for some of them.
+
+    A line that the decoder refuses stays as it is.
+    """
+    out = {}
+    for number, source in enumerate(sources):
+        if isinstance(source, str):
+            with suppress(ValueError):
+                sources[number], marks = read_sentence(source, True)
+                if marks:
+                    out[number] = marks
+    return out
+
+
+def _terms(
+    glossary: BoundGlossary | None, words: list[list[str]], inputs: list[Source], marks: Mapping[int, list[Mark]]
+) -> list[Terms]:
+    """What is asked of each sentence: by markup, then by a glossary."""
     if glossary is None:
-        return []
+        return [Terms(marks.get(number, [])) for number in range(len(inputs))] if marks else []
 
     def tags(number: int) -> Sequence[str]:
         given = inputs[number]
@@ -357,7 +374,15 @@ def _terms(glossary: BoundGlossary | None, words: list[list[str]], inputs: list[
             return given.viterbi().tags if given.parsed else ()
         return (given.tags or ()) if isinstance(given, Dependency) else ()
 
-    return glossary.find(words, tags)
+    found = glossary.find(words, tags)
+    for number, own in marks.items():
+        apart = [
+            mark
+            for mark in found[number].marks
+            if not any(mark.span[0] < one.span[1] and one.span[0] < mark.span[1] for one in own)
+        ]
+        found[number] = Terms(sorted([*own, *apart], key=lambda mark: mark.span), list(found[number].forbidden))
+    return found
 
 
 def _to_text(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import unescape
@@ -14,7 +14,7 @@ from treeglot.text.side import TextSide
 
 Place = tuple[int, int]
 
-_MARKED = re.compile(r"""<(\w+)\s+translation="([^"<>]*)"\s*>([^<>]*)</\1\s*>""")
+_MARKED = re.compile(r"""<(\w+)\s+(?:translation="([^"<>]*)"|translate="no")\s*>([^<>]*)</\1\s*>""")
 _TAG = re.compile(r"<(?=[\w/])")
 # A page's address ends before marks of Chinese and Japanese, which have no blank before them. A mailbox begins where no
 # letter is before it, so that each place is tried once.
@@ -46,27 +46,38 @@ class Protected:
 def read_markup(line: str) -> Protected:
     """Text in which `<x translation="the house||house">das Haus</x>` says how a part is translated.
 
+    What stands in `<x translate="no">…</x>` stays as it is, and so does what stays in any text.
+
     >>> read_markup('Siehe <x translation="Berne||Bern">Bern</x> &amp; 1 < 2').given
     {(6, 10): ('Berne', 'Bern')}
+    >>> read_markup('Siehe <x translate="no">Das Haus</x> {0}').places
+    ((6, 14), (15, 18))
     >>> read_markup("a <b>c</b>")
     Traceback (most recent call last):
-    treeglot.base.errors.UsageError: '<b>c</b>' is not markup; expected <x translation="…">…</x>
+    treeglot.base.errors.UsageError: '<b>c</b>' is not markup; expected <x translation="…"> or <x translate="no">
     """
     text, at = "", 0
+    marked: list[Place] = []
     given: dict[Place, tuple[str, ...]] = {}
     for match in (*_MARKED.finditer(line), None):
         between = line[at : len(line) if match is None else match.start()]
         if odd := _TAG.search(between):
-            raise UsageError(f'{between[odd.start() :][:40]!r} is not markup; expected <x translation="…">…</x>')
+            found = between[odd.start() :][:40]
+            raise UsageError(f'{found!r} is not markup; expected <x translation="…"> or <x translate="no">')
         text += unescape(between)
         if match is not None:
             inside = unescape(match[3])
             place = len(text) + len(inside) - len(inside.lstrip()), len(text) + len(inside.rstrip())
             if place[0] < place[1]:
-                given[place] = tuple(" ".join(unescape(one).split()) for one in match[2].split("||"))
+                marked.append(place)
+                if match[2] is not None:
+                    given[place] = tuple(" ".join(unescape(one).split()) for one in match[2].split("||"))
             text += inside
             at = match.end()
-    return Protected(text, tuple(given), given)
+    ends = [end for _, end in marked]
+    begins = [*(begin for begin, _ in marked), len(text)]
+    others = [place for place in stays(text) if place[1] <= begins[bisect_right(ends, place[0])]]
+    return Protected(text, tuple(sorted([*marked, *others])), given)
 
 
 def addresses(text: str) -> list[Place]:
