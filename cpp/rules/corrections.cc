@@ -115,6 +115,7 @@ class Correcting {
   }
 
   void change(Rule& rule, const RuleCorrection& correction, const Wanted& wanted) const {
+    if (!correction.alignment.empty()) link(rule, wanted.links);
     for (const SparseFeature& given : wanted.features) {
       if (given.feature < dense_) {
         rule.features[given.feature] = given.value;
@@ -127,8 +128,43 @@ class Correcting {
         rule.sparse.push_back(given);
       }
     }
-    if (!correction.alignment.empty()) rule.alignment = wanted.links;
     if (!correction.labels.empty()) rule.labels = wanted.labels;
+  }
+
+  // Gives a rule other links, and the features of its linked words that compiling would give it.
+  void link(Rule& rule, const std::vector<RuleLink>& links) const {
+    for_each_pair(rule, rule.alignment, [&](std::string_view name) {
+      const Symbol feature = table_.feature_names().find(name);
+      if (feature < dense_) rule.features[feature] = 0;
+      else std::erase_if(rule.sparse, [&](const SparseFeature& sparse) { return sparse.feature == feature; });
+    });
+    for_each_pair(rule, links, [&](std::string_view name) { increase(rule, name, 1); });
+    rule.alignment = links;
+  }
+
+  template <class Visit>
+  void for_each_pair(const Rule& rule, const std::vector<RuleLink>& links, const Visit& visit) const {
+    for (const RuleLink link : links) {
+      const Symbol f = rule.source[link.source];
+      const std::int32_t e = rule.target[link.target];
+      if (is_nonterminal(f) || e < 0) continue;
+      visit(pair_name(text(table_.source_words(), patch_->source_words, f),
+                      text(table_.target_words(), patch_->target_words, static_cast<Symbol>(e))));
+    }
+  }
+
+  // Adds to the value of a feature, if the table has it.
+  void increase(Rule& rule, std::string_view name, float value) const {
+    const Symbol feature = table_.feature_names().find(name);
+    if (feature == kNone) return;
+    if (feature < dense_) {
+      rule.features[feature] += value;
+    } else if (const auto at = std::ranges::find(rule.sparse, feature, &SparseFeature::feature);
+               at != rule.sparse.end()) {
+      at->value += value;
+    } else {
+      rule.sparse.push_back({feature, value});
+    }
   }
 
   // With the features of a rule that was seen once, and nothing else with its sides: probabilities are 1.
@@ -140,33 +176,13 @@ class Correcting {
     out.target = *wanted.target;
     out.structure = wanted.structure;
     out.features.assign(dense_, 0.0f);
-    const auto set = [&](std::string_view name, float value) {
-      const Symbol feature = table_.feature_names().find(name);
-      if (feature == kNone) return;
-      if (feature < dense_) {
-        out.features[feature] += value;
-      } else if (const auto at = std::ranges::find(out.sparse, feature, &SparseFeature::feature);
-                 at != out.sparse.end()) {
-        at->value += value;
-      } else {
-        out.sparse.push_back({feature, value});
-      }
-    };
-    set("count", 1);
-    set("occurrences", 1);
-    set("variables", static_cast<float>(variables));
-    set("variables=" + std::to_string(variables), 1);
-    set("count_bin=1", 1);
-    set("lhs=" + std::string(text(table_.labels(), patch_->labels, out.lhs)), 1);
-    set(shape_name(out.source, out.target), 1);
-    for (const RuleLink link : wanted.links) {
-      const Symbol f = out.source[link.source];
-      const std::int32_t e = out.target[link.target];
-      if (is_nonterminal(f) || e < 0) continue;
-      set(pair_name(text(table_.source_words(), patch_->source_words, f),
-                    text(table_.target_words(), patch_->target_words, static_cast<Symbol>(e))),
-          1);
-    }
+    increase(out, "count", 1);
+    increase(out, "occurrences", 1);
+    increase(out, "variables", static_cast<float>(variables));
+    increase(out, "variables=" + std::to_string(variables), 1);
+    increase(out, "count_bin=1", 1);
+    increase(out, "lhs=" + std::string(text(table_.labels(), patch_->labels, out.lhs)), 1);
+    increase(out, shape_name(out.source, out.target), 1);
     return out;
   }
 

@@ -9,6 +9,7 @@ import pytest
 
 from treeglot import FormatError, _core
 from treeglot.rules import compile_table, open_table
+from treeglot.rules.corrections import Correction, Corrections
 from treeglot.rules.table import CompileOptions
 
 GOOD = {"lhs": "X", "source": "das [X,1]", "target": "the [X,1]", "alignment": "0-0", "p_target_given_source": 0.5}
@@ -175,6 +176,12 @@ def test_shapes_and_word_pairs(tmp_path):
         values = [*enumerate(table.rule(number)[3]), *table.sparse_features(number)]
         found.append({table.features[f]: value for f, value in values if f > 0 and value})
     texts = sorted(str(sorted(features.items())) for features in found)
+    # Another link, and one that is there no more, as if the table were compiled with them.
+    for links, expected in (("0-0 1-0", {"pair=das→the": 1.0}), ("0-0", {})):
+        [[over, _]] = [Corrections((Correction("add", "X", "selten das", "the", links),)).apply(table)]
+        values = [*enumerate(over.rule(len(over) - 1)[3]), *over.sparse_features(len(over) - 1)]
+        named = {over.features[f]: value for f, value in values if value}
+        assert {name: value for name, value in named.items() if name.startswith("pair=")} == expected
     assert texts == sorted(
         str(sorted(features.items()))
         for features in (

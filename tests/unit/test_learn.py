@@ -238,6 +238,36 @@ def test_rules_that_compiling_leaves_out_stay_corrections(tmp_path: Path) -> Non
     assert (folder / "corrections.txt").read_text() == f"{wide}\n"
 
 
+@pytest.mark.filterwarnings("ignore:.*'p_rule_given_root' has no weight")
+def test_corrections_with_columns_that_the_table_lacks_stay(taught: dict[str, Path], tmp_path: Path) -> None:
+    folder = shutil.copytree(taught["hiero"], tmp_path / "model")
+    labelled = "add ||| [X] ||| 司机 司机 ||| two drivers" + " |||" * 6 + " A B"
+    unknown = "add ||| [X] ||| 司机 爸爸 ||| father ||| ||| p_rule_given_root=0.5"
+    lines = f"add ||| [X] ||| 司机 ||| chauffeur\n{labelled}\n{unknown}\n"
+    (folder / "corrections.txt").write_text(lines, encoding="utf-8")
+    given = ["司机 司机", "司机 爸爸", "司机"]
+    before = [each.text for each in load(folder).translate_batch(given)]
+    assert [str(each) for each in compact(folder).left] == [labelled, unknown]
+    assert [each.text for each in load(folder).translate_batch(given)] == before
+
+
+@pytest.mark.parametrize("target", ["she ||| ||| ||| Anna", "*"])
+def test_teaching_allows_what_was_forbidden(target: str, tmp_path: Path) -> None:
+    folder = trained("hiero", tmp_path / "model").directory
+    path = folder / "corrections.txt"
+    path.write_text(f"forbid ||| [X] ||| \\她 ||| {target}\n", encoding="utf-8")
+    model = load(folder)
+    assert model.translate("她").text != "she"
+    learnt = model.learn(ZH, EN, alignment=LINKS)
+    [again] = [rule for rule in learnt.rules if rule.source == "她"]
+    assert dict(again.features)["p_target_given_source"] < 1  # as it was, and seen once more
+    assert model.translate("她").text == load(folder).translate("她").text == "she"
+    assert all(rule.source != "她" for rule in model.learn(ZH, EN, alignment=LINKS).rules)
+    model.undo()
+    model.undo()
+    assert model.translate("她").text != "she"
+
+
 KILLED = """
 import os, random, signal, sys, time
 from treeglot.models import load

@@ -90,6 +90,9 @@ def test_rules_are_added(client: Any, place: Path, keys: Any) -> None:
     change = {"action": "add", "source": source, "target": "<b> overcoat", "features": features}
     kept = client.post("/v1/corrections", json={"corrections": [change]}, headers=keys["editor"]).json()
     assert kept["corrections"][0]["lhs"] == "X"
+    again = client.post("/v1/corrections", json={"corrections": [change | {"lhs": "[X]"}]}, headers=keys["editor"])
+    assert again.json()["corrections"][1]["lhs"] == "X"  # as files write it
+    assert client.post("/v1/corrections/undo", json={"group": again.json()["group"]}, headers=keys["editor"]).is_success
     assert len(Corrections.read(place / CORRECTIONS)) == 1
     odd = {"action": "forbid", "source": "no such words"}
     notes = client.post("/v1/corrections", json={"corrections": [odd]}, headers=keys["editor"]).json()["notes"]

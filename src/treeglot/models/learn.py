@@ -24,6 +24,7 @@ from treeglot.models.model import move_in
 from treeglot.models.reading import KEPT, with_words
 from treeglot.rules.corrections import CORRECTIONS, Correction, Corrections, append, remove_group
 from treeglot.rules.learn import RuleLearner, escaped
+from treeglot.rules.merge import as_in_tables, is_like
 from treeglot.syntax import Alignment, Dependency, ParseForest, Tree, heads
 from treeglot.syntax.constituents import to_dependencies
 from treeglot.syntax.head_style import head_style
@@ -116,17 +117,20 @@ class Learner:
         group = f"{now:%Y%m%d-%H%M%S}-{token_hex(4)}"
         notes = {"author": " ".join(author.split()), "date": now.isoformat(timespec="seconds"), "group": group}
         found = self.rules.rules(pair, **notes)
-        new = [rule.correction for rule in found if not rule.known and _is_general(rule.correction)]
+        held = self.model.corrections or ()
+        known = [rule.correction for rule in found if rule.known]
+        lost = forbidden(held, known)
+        wanted = [rule.correction for rule in found if not rule.known] + lost
+        new = [rule for rule in wanted if _is_general(rule)]
         parts = {_sides(part): part for part in self._parts(pair, notes)}
         for sides, part in parts.items():
             same = next((rule for rule in new if _sides(rule) == sides), part)
             new = [*(rule for rule in new if rule is not same), replace(same, features=(*same.features, _bonus(same)))]
         new += (
-            Correction("reweight", *sides, features=UNTAUGHT, **notes)
-            for sides in taught_otherwise(self.model.corrections or (), list(parts))
+            Correction("reweight", *sides, features=UNTAUGHT, **notes) for sides in taught_otherwise(held, list(parts))
         )
-        known = sum(rule.known for rule in found)
-        return Learnt(group, tuple(pair.source), tuple(pair.target), pair.links, tuple(new), known)
+        words = tuple(pair.source), tuple(pair.target)
+        return Learnt(group, *words, pair.links, tuple(new), len(known) - len(lost))
 
     def _parts(self, pair: Pair, notes: dict[str, str]) -> list[Correction]:
         """Phrases that translate the whole sentence and win wherever they match: one, if rules may cover so many words.
@@ -279,6 +283,22 @@ def cut_pair(source: int, target: int, links: Alignment, most: int) -> list[tupl
             fewest[end] = [*min(before, key=len), end]
     places = fewest.get(source, [0])
     return [((b, e), (ends[b], ends[e])) for b, e in pairwise(places)]
+
+
+def forbidden(held: Iterable[Correction], rules: Iterable[Correction]) -> list[Correction]:
+    """Those of some rules that corrections forbid and do not add again."""
+    by_source: dict[str, list[Correction]] = {}
+    for each in held:
+        if each.action != "reweight":
+            same = as_in_tables(each)
+            by_source.setdefault(same.source, []).append(same)
+    out = []
+    for rule in rules:
+        own = as_in_tables(rule)
+        sides = own.lhs, own.target, own.structure
+        actions = [each.action for each in by_source.get(own.source, ()) if is_like(*sides, each)]
+        out += [rule] if actions[-1:] == ["forbid"] else []
+    return out
 
 
 def taught_otherwise(held: Iterable[Correction], parts: Sequence[Sides]) -> list[Sides]:

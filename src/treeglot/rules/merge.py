@@ -18,8 +18,10 @@ from treeglot.rules.table import PROBABILITIES
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 ROWS = 1 << 17  # of a row group
+NOTES = ("alignment", "labels", "structure")  # of rules that are added
 VARIABLE = re.compile(r"\[.+,[0-9]+\]")
 Row = dict[str, Any]
 
@@ -35,9 +37,10 @@ class Merged:
 def merge_corrections(rules: PathLike, corrections: Iterable[Correction], out: PathLike, max_scope: int = -1) -> Merged:
     """Write the rule table `rules` (Parquet) with corrections to `out`.
 
-    A rule table has a column for each probability. Other features of corrections have none: such corrections are left,
-    and so are all of the same source side. So are those whose scope is above `max_scope`, unless that is -1: compiling
-    the table would lose them. Rules that corrections add count as seen once.
+    A rule table has a column for each probability of its kind, and perhaps for labels and structures. Corrections with
+    other features, labels or structures are left, and so are all of the same source side. So are those whose scope is
+    above `max_scope`, unless that is -1: compiling the table would lose them. Rules that corrections add count as seen
+    once.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -46,10 +49,9 @@ def merge_corrections(rules: PathLike, corrections: Iterable[Correction], out: P
     written = 0
     with reading(rules), pq.ParquetFile(rules) as file:
         schema = file.schema_arrow
-        columns = {name for name in schema.names if name.startswith(PROBABILITIES)}
-        by_source, left = _mergeable(corrections, columns, max_scope)
+        missing = {field.name for field in schema if field.nullable and _is_empty(file, field.name)}
+        by_source, left = _mergeable(corrections, set(schema.names) - missing, max_scope)
         wanted = pa.array(list(by_source), type=pa.string())
-        missing = {field.name for field in schema if field.nullable}
         touched: defaultdict[str, list[Row]] = defaultdict(list)
         with (
             write_binary(out) as stream,
@@ -62,7 +64,6 @@ def merge_corrections(rules: PathLike, corrections: Iterable[Correction], out: P
             ) as writer,
         ):
             for batch in file.iter_batches(ROWS):
-                missing -= {name for name in missing if batch[name].null_count < len(batch)}
                 named = pc.is_in(batch["source"].cast(pa.string()), value_set=wanted)
                 for row in batch.filter(named).to_pylist():
                     touched[row["source"]].append(row)
@@ -77,12 +78,19 @@ def merge_corrections(rules: PathLike, corrections: Iterable[Correction], out: P
     return Merged(written, left)
 
 
+def _is_empty(file: pq.ParquetFile, column: str) -> bool:
+    """Whether no row has a value there."""
+    return all(batch[column].null_count == len(batch) for batch in file.iter_batches(ROWS, columns=[column]))
+
+
 def _mergeable(
     corrections: Iterable[Correction], columns: set[str], max_scope: int
 ) -> tuple[dict[str, list[Correction]], tuple[Correction, ...]]:
     """By source side, the corrections that a rule table can hold, in order; and the others."""
     given = [(each, as_in_tables(each)) for each in corrections]
-    stay = {same.source for each, same in given if not columns.issuperset(name for name, _ in each.features)}
+    probabilities = {name for name in columns if name.startswith(PROBABILITIES)}
+    stay = {same.source for each, same in given if not probabilities.issuperset(name for name, _ in each.features)}
+    stay |= {same.source for each, same in given for name in NOTES if getattr(each, name) and name not in columns}
     if max_scope >= 0:
         stay |= {same.source for _, same in given if scope_of(same.source) > max_scope}
     out: dict[str, list[Correction]] = {}
@@ -143,16 +151,21 @@ def apply_corrections(
                 if not like:
                     like = [_new(each, schema, missing)]
                     rows += like
-                notes = {name: getattr(each, name) for name in ("alignment", "labels", "structure")}
+                notes = {name: getattr(each, name) for name in NOTES}
                 for row in like:
                     row.update(each.features)
                     row.update({name: value for name, value in notes.items() if value})
     return rows
 
 
+def is_like(lhs: str, target: str | None, structure: str, correction: Correction) -> bool:
+    """Whether a correction means a rule of the same source side; both are as rule tables have them."""
+    same = correction.lhs in ("", lhs) and correction.target in (None, target)
+    return same and correction.structure in ("", structure)
+
+
 def _is_like(row: Row, correction: Correction) -> bool:
-    same = correction.lhs in ("", row["lhs"]) and correction.target in (None, row["target"])
-    return same and correction.structure in ("", row.get("structure") or "")
+    return is_like(row["lhs"], row["target"], row.get("structure") or "", correction)
 
 
 def _new(correction: Correction, schema: pa.Schema, missing: Collection[str]) -> Row:

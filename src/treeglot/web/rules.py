@@ -48,7 +48,7 @@ class Change(Options):
     action: Literal["add", "forbid", "reweight"] = required("what is done")
     source: str = required("the source side, as rules have it")
     target: str | None = option(None, "the target side; none: any, for rules that are forbidden or reweighted")
-    lhs: str = option("", "the left-hand side; empty: X for a rule that is added, otherwise any")
+    lhs: str = option("", "the left-hand side, X or [X]; empty: X for a rule that is added, otherwise any")
     alignment: str = option("", "links of its words: 0-0 1-2")
     features: dict[str, float] = option({}, "values by name")
 
@@ -221,9 +221,11 @@ def _made(given: Sequence[dict[str, Any]], author: str, group: str) -> tuple[Cor
 
 def _correction(given: Mapping[str, Any], author: str, group: str) -> Correction:
     wanted: Change = from_table(Change, given)
+    bracketed = wanted.lhs.startswith("[") and wanted.lhs.endswith("]")
+    lhs = wanted.lhs[1:-1] if bracketed else wanted.lhs
     return Correction(
         wanted.action,
-        wanted.lhs or ("X" if wanted.action == "add" else ""),
+        lhs or ("X" if wanted.action == "add" else ""),
         " ".join(wanted.source.split()),
         None if wanted.target is None else " ".join(wanted.target.split()),
         wanted.alignment,
