@@ -1,6 +1,6 @@
 """What learning dev pairs does to their own translation and to that of the others, and how long a pair takes.
 
-python bench/learn.py MODEL DEV REFERENCES [--pairs 200] [--compact]
+python bench/learn.py MODEL DEV REFERENCES [--pairs 200] [--words 19 21] [--compact]
 
 The model stays as it is: a copy of it, beside it, learns and is removed. It must have an aligner.
 """
@@ -34,13 +34,18 @@ def main() -> None:
         parser.add_argument(name)
     parser.add_argument("--pairs", type=int, default=200)
     parser.add_argument("--compact", action="store_true", help="merge in the end, and compare")
+    parser.add_argument("--words", type=int, nargs=2, help="of the pairs' source sides: the least and the most")
     options = parser.parse_args()
     sources, references = read_lines(options.dev), read_lines(options.references)
-    taught = sorted(random.Random(1).sample(range(len(sources)), options.pairs))
-    rest = sorted(set(range(len(sources))) - set(taught))
     with tempfile.TemporaryDirectory(dir=Path(options.model).resolve().parent) as scratch:
         folder = shutil.copytree(options.model, Path(scratch, "model"), copy_function=os.link)
         model = treeglot.load(folder)
+        fitting = list(range(len(sources)))
+        if options.words:
+            sizes = [len(words) for words in model.reader.words(sources)]
+            fitting = [i for i in fitting if options.words[0] <= sizes[i] <= options.words[1]]
+        taught = sorted(random.Random(1).sample(fitting, options.pairs))
+        rest = sorted(set(range(len(sources))) - set(taught))
         before = [found.text for found in model.translate_batch(sources)]
         seconds = []
         for i in taught:
@@ -55,6 +60,11 @@ def main() -> None:
         print(f"{len(model.corrections or ()):,} rules; seconds a pair, wall and processor:")
         for name, some in (("first", seconds[:1]), ("first twenty", seconds[1:21]), ("last twenty", seconds[-20:])):
             print(f"  {name}: " + ", ".join(f"{value:.3f}" for value in np.median(some, axis=0)))
+        for name, part in (("median", 50), ("95 %", 95)):
+            print(
+                f"  all but the first, {name}: "
+                + ", ".join(f"{v:.3f}" for v in np.percentile(seconds[1:], part, axis=0))
+            )
         if options.compact:
             start = time.perf_counter()
             compact(folder)

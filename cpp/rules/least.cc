@@ -1,6 +1,8 @@
 #include "rules/least.h"
 
 #include <algorithm>
+#include <bit>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -52,17 +54,38 @@ LeastProbabilities::LeastProbabilities(std::shared_ptr<const RuleTable> table, c
   }
 }
 
+// Equal targets have equal hashes and so the same bucket. A bucket's distinct hashes fit into a processor's cache.
 void LeastProbabilities::read_targets(std::uint32_t column) {
-  std::vector<Target> all(table_->rules());
-  for (RuleId rule = 0; rule < table_->rules(); ++rule)
-    all[rule] = {hash_of(table_->target(rule)), value(rule, column)};
-  std::ranges::sort(
-      all, [](const Target& a, const Target& b) { return std::pair(a.hash, a.least) < std::pair(b.hash, b.least); });
+  constexpr unsigned kShift = 64 - 10;
+  const std::size_t rules = table_->rules();
+  std::vector<std::uint64_t> hashes(rules);
+  std::vector<std::size_t> ends((std::size_t{1} << (64 - kShift)) + 1);
+  for (RuleId rule = 0; rule < rules; ++rule) {
+    hashes[rule] = hash_of(table_->target(rule));
+    ++ends[(hashes[rule] >> kShift) + 1];
+  }
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  std::vector<Target> all(rules);
+  for (RuleId rule = 0; rule < rules; ++rule)
+    all[ends[hashes[rule] >> kShift]++] = {hashes[rule], value(rule, column)};  // now where the bucket ends
   std::vector<float> lone;
-  for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end) {
-    while (end < all.size() && all[end].hash == all[begin].hash) ++end;
-    if (end - begin == 1) lone.push_back(all[begin].least);
-    else targets_.push_back(all[begin]);
+  std::vector<Slot> slots;
+  for (std::size_t bucket = 0; bucket + 1 < ends.size(); ++bucket) {
+    const std::size_t begin = bucket == 0 ? 0 : ends[bucket - 1];
+    slots.assign(std::bit_ceil(2 * (ends[bucket] - begin) + 1), Slot{});
+    for (std::size_t i = begin; i < ends[bucket]; ++i) {
+      std::size_t at = all[i].hash & (slots.size() - 1);
+      while (slots[at].rules != 0 && slots[at].target.hash != all[i].hash) at = (at + 1) & (slots.size() - 1);
+      Slot& slot = slots[at];
+      slot.target = {all[i].hash, slot.rules == 0 ? all[i].least : std::min(slot.target.least, all[i].least)};
+      ++slot.rules;
+    }
+    const auto first = static_cast<std::ptrdiff_t>(targets_.size());
+    for (const Slot& slot : slots) {
+      if (slot.rules == 1) lone.push_back(slot.target.least);
+      if (slot.rules > 1) targets_.push_back(slot.target);
+    }
+    std::ranges::sort(targets_.begin() + first, targets_.end(), {}, &Target::hash);
   }
   targets_.shrink_to_fit();
   lone_given_target_ = median(lone);

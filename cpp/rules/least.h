@@ -36,8 +36,12 @@ class LeastProbabilities {
 
  private:
   struct Target {
-    std::uint64_t hash;
-    float least;
+    std::uint64_t hash = 0;
+    float least = 0;
+  };
+  struct Slot {
+    Target target;
+    std::uint32_t rules = 0;  // that have it
   };
   void read_targets(std::uint32_t column);
   float value(RuleId rule, std::uint32_t column) const { return table_->features(rule)[column]; }

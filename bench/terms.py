@@ -1,0 +1,180 @@
+"""Whether models obey terms, and what that costs.
+
+    python bench/terms.py SOURCE REFERENCES LINKS MODEL ... [--terms 500] [--large 10000] [--threads 2]
+
+Terms are phrases of one or two source words with the words that the references have for them, by LINKS, where a model's
+own translation lacks these. Their sources occur in three sentences at most, and no two of them overlap. The terms are
+forced, then as many words that the model gives are forbidden where their sources occur, then the most frequent words of
+its translations altogether. `--large` is the size of a glossary whose time is taken: CPU seconds, the least of three.
+"""
+
+import argparse
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import sacrebleu
+
+import treeglot
+from treeglot.base.files import read_lines
+from treeglot.decode.glossary import Entry, Glossary
+from treeglot.models import Model
+from treeglot.models.kinds import find_kind
+from treeglot.syntax import Alignment
+
+FEW = 3  # sentences that have a term
+SUFFIXES = {
+    "source": ("",),
+    "source_trees": (".tree.xz", ".tree"),
+    "source_forests": (".forest.xz", ".forest.jsonl"),
+    "source_dependencies": (".conllu.xz", ".conllu"),
+}
+Words = tuple[str, ...]
+
+
+def read_sources(model: Model, source: str) -> list[Any]:
+    """The sentences as the kind of model wants them."""
+    names = [source + suffix for name in find_kind(model.kind).translates for suffix in SUFFIXES.get(name, ())]
+    path = next(Path(name) for name in names if Path(name).exists())
+    return model.reader.ready([*model.read(path)])[0]
+
+
+def count(phrase: Words, words: list[str]) -> int:
+    """How often a phrase is there, without overlap."""
+    found = at = 0
+    while at + len(phrase) <= len(words):
+        same = tuple(words[at : at + len(phrase)]) == phrase
+        found += same
+        at += len(phrase) if same else 1
+    return found
+
+
+def phrase_pairs(links: Alignment, source: list[str], target: list[str]) -> list[tuple[int, Words, Words]]:
+    """Place and words of one or two source words with the target words that they alone are linked to, in a row."""
+    pairs = links.links.tolist()
+    found = []
+    for begin in range(len(source)):
+        for end in range(begin + 1, min(begin + 2, len(source)) + 1):
+            linked = [[j for i, j in pairs if i == place] for place in range(begin, end)]
+            inside = sorted({j for places in linked for j in places})
+            alone = all(begin <= i < end for i, j in pairs if j in inside)
+            if all(linked) and alone and inside[-1] - inside[0] == len(inside) - 1 and len(inside) <= 3:
+                words = tuple(target[inside[0] : inside[-1] + 1])
+                if all(any(map(str.isalpha, word)) for word in (*source[begin:end], *words)):
+                    found.append((begin, tuple(source[begin:end]), words))
+    return found
+
+
+def choose(
+    candidates: list[tuple[int, int, Words, Words]], sources: list[list[str]], most: int
+) -> list[tuple[Words, Words]]:
+    """The first terms whose occurrences do not overlap those of others, each source with its first target."""
+    places: dict[Words, list[tuple[int, int]]] = {}
+    for number, words in enumerate(sources):
+        for size in (1, 2):
+            for begin in range(len(words) - size + 1):
+                places.setdefault(tuple(words[begin : begin + size]), []).append((number, begin))
+    taken: set[tuple[int, int]] = set()
+    chosen: dict[Words, Words] = {}
+    for _, _, source, target in candidates:
+        spots = [(number, at + i) for number, at in places[source] for i in range(len(source))]
+        few = len({number for number, _ in spots}) <= FEW and len(set(spots)) == len(spots)
+        if few and source not in chosen and taken.isdisjoint(spots) and len(chosen) < most:
+            chosen[source] = target
+            taken.update(spots)
+    return list(chosen.items())
+
+
+def bleu(outputs: list[str], references: list[str]) -> float:
+    return sacrebleu.corpus_bleu(outputs, [references], tokenize="none", force=True).score
+
+
+def measure(model: Model, options: argparse.Namespace, links: list[Alignment], references: list[str]) -> str:
+    given = read_sources(model, options.source)
+    sources = [line.split(" ") for line in read_lines(options.source)]
+    found = model.translate_batch(given, threads=options.threads)
+    plain = [one.text for one in found]
+    outputs = [text.split(" ") for text in plain]
+
+    candidates = [
+        (number, *pair)
+        for number, (link, source, reference) in enumerate(zip(links, sources, references, strict=True))
+        for pair in phrase_pairs(link, source, reference.split(" "))
+        if not count(pair[2], outputs[number])
+    ]
+    terms = choose(sorted(candidates, key=lambda each: (-len(each[2]), each)), sources, options.terms)
+    glossary = Glossary(tuple(Entry(" ".join(source), " ".join(target), case="exact") for source, target in terms))
+    forced = [one.text for one in model.translate_batch(given, threads=options.threads, glossary=glossary)]
+    wanted = obeyed = 0
+    for words, text in zip(sources, forced, strict=True):
+        asked: Counter[Words] = Counter()
+        for source, target in terms:
+            asked[target] += count(source, words) if source[0] in words else 0
+        wanted += asked.total()
+        obeyed += sum(min(times, count(target, text.split(" "))) for target, times in asked.items())
+
+    own = [
+        (number, *pair)
+        for number, (one, source, output) in enumerate(zip(found, sources, outputs, strict=True))
+        for pair in phrase_pairs(one.alignment, source, output)
+    ]
+    words_given = choose(sorted(own, key=lambda each: (len(each[2]), each)), sources, options.terms)
+    without = Glossary(tuple(Entry(" ".join(s), " ".join(t), "forbid", "exact") for s, t in words_given))
+    avoided = model.translate_batch(given, threads=options.threads, glossary=without)
+    spots = appearances = 0
+    for words, one in zip(sources, avoided, strict=True):
+        for source, target in words_given:
+            if source[0] in words and count(source, words):
+                spots += 1
+                appearances += count(target, one.text.split(" "))
+    frequent = [word for word, _ in Counter(word for words in outputs for word in words).most_common(50)]
+    never = model.translate_batch(
+        given, threads=options.threads, glossary=Glossary(tuple(Entry("", word, "forbid") for word in frequent))
+    )
+    everywhere = sum(word in frequent for one in never for word in one.text.split(" "))
+    refused = [sum(bool(one.problem) for one in some) for some in (avoided, never)]
+    scores = f"{bleu(plain, references):.2f} → {bleu(forced, references):.2f}"
+    row = f"| `{model.kind}` | {len(terms)} | {wanted} | {obeyed / max(1, wanted):.2%} | {scores} | "
+    row += f"{len(words_given)} in {spots} | {appearances}, {refused[0]} refused | "
+    row += f"{everywhere}, {refused[1]} refused |"
+    if options.large:
+        row += f" {large(model, given, sources, options):+.1%} |"
+    return row
+
+
+def large(model: Model, given: list[Any], sources: list[list[str]], options: argparse.Namespace) -> float:
+    """What a large glossary adds to the time: the first two words of some sentences, and terms that begin like them."""
+    words = sorted({word for line in sources for word in line})
+    entries = [Entry(" ".join(line[:2]), "term", "prefer") for line in sources[:: max(1, len(sources) // 100)]]
+    entries += [Entry(f"{words[number % len(words)]} term{number}", "term") for number in range(options.large)]
+    many = model.with_glossary(Glossary(tuple(entries[: options.large])))
+    times: dict[Model, list[float]] = {model: [], many: []}
+    for _ in range(3):
+        for one in times:
+            start = time.process_time()
+            one.translate_batch(given)
+            times[one].append(time.process_time() - start)
+    return min(times[many]) / min(times[model]) - 1
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("source", "references", "links"):
+        parser.add_argument(name)
+    parser.add_argument("models", nargs="+", type=Path)
+    parser.add_argument("--terms", type=int, default=500)
+    parser.add_argument("--large", type=int, default=0)
+    parser.add_argument("--threads", type=int, default=2)
+    options = parser.parse_args()
+    references = list(read_lines(options.references))
+    links = [Alignment.parse(line) for line in read_lines(options.links)]
+    head = "| | terms | occurrences | obeyed | BLEU | forbidden | there | frequent words there |"
+    print(head + (" large glossary |" if options.large else ""))
+    print("|---" * (head.count("|") - 1 + bool(options.large)) + "|")
+    for folder in options.models:
+        print(measure(treeglot.load(folder), options, links, references), flush=True)
+
+
+if __name__ == "__main__":
+    main()
