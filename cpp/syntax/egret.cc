@@ -135,10 +135,11 @@ void EgretReader::edge(std::string_view line) {
   tails_.clear();
   std::uint32_t at = span.begin;
   // Egret itself leaves two blanks before the bar; what it is read and written by may leave one.
-  const auto skip_blanks = [&] { rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size())); };
-  rest = rest.substr(0, rest.find_last_not_of(' ') + 1);
+  const auto skip_blanks = [&] {
+    while (rest.starts_with(' ')) rest.remove_prefix(1);
+  };
+  while (rest.ends_with(' ')) rest.remove_suffix(1);
   skip_blanks();
-  const bool single = rest.find(' ') == std::string_view::npos;
   for (bool more = true; more;) {
     const std::string_view token = rest.substr(0, rest.find(' '));
     rest.remove_prefix(token.size());
@@ -146,7 +147,7 @@ void EgretReader::edge(std::string_view line) {
     more = !rest.empty();
     NodeId tail = node(token);
     if (tail == kNoNode) {
-      if (!single) fail(quoted(token) + " is not a node; expected LABEL[FIRST,LAST] such as NP[0,1]");
+      if (more || !tails_.empty()) fail(quoted(token) + " is not a node; expected LABEL[FIRST,LAST] such as NP[0,1]");
       unescaped_.clear();
       unescape_brackets(token, unescaped_);
       tail = span.begin;

@@ -173,6 +173,8 @@ ParseForest parse_forest_json(std::string_view text) {
 }
 
 void ForestJsonReader::read_line(std::string_view line) {
+  // An exception for each of many empty lines would cost far more than reading them.
+  if (line.empty()) return skip_or_fail_at(line_number(), "an empty line; expected a forest");
   give_parsed([&] { return parse_forest_json(line); });
 }
 

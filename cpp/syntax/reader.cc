@@ -1,5 +1,6 @@
 #include "syntax/reader.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -20,9 +21,9 @@ std::string bad_text(std::string_view line) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(line.data());
   std::size_t at = 0;
   while (at < line.size()) {
-    if (line.size() - at >= 8) {
-      std::uint64_t word;
-      std::memcpy(&word, bytes + at, 8);
+    if (line.size() >= 8) {
+      std::uint64_t word;  // the last one may begin with bytes that have been looked at
+      std::memcpy(&word, bytes + std::min(at, line.size() - 8), 8);
       if ((word & 0x8080808080808080u) == 0 && !has_byte(word, 0) && !has_byte(word, '\r')) {
         at += 8;
         continue;
@@ -89,8 +90,10 @@ void LineReader::take_line(std::string_view line) {
   }
   guarded([&] {
     record_ += line.size();
-    if (line.size() > longest()) fail(too_long("the line"));
-    if (record_ > longest() && has_records()) fail(too_long("the record"));
+    if (record_ > longest()) {
+      if (line.size() > longest()) fail(too_long("the line"));
+      if (has_records()) fail(too_long("the record"));
+    }
     if (line_number_ == 1 && line.starts_with("\xef\xbb\xbf")) fail("begins with a byte order mark; expected text");
     if (const std::string problem = bad_text(line); !problem.empty()) fail(problem);
     read_line(line);

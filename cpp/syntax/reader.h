@@ -116,13 +116,13 @@ class Reader : public LineReader {
     ready_.emplace_back(std::move(value));
     end_record();
   }
-  // Gives what `parse` returns; what it refuses is a bad record.
+  // For formats of one line a record: gives what `parse` returns; what it refuses is a bad record.
   template <class Parse>
   void give_parsed(Parse parse) {
     try {
       give(parse());
     } catch (const std::invalid_argument& problem) {
-      fail(problem.what());
+      skip_or_fail_at(line_number(), problem.what());  // a second exception would cost as much as the first
     }
   }
   void give_hole() final {

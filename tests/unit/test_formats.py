@@ -225,6 +225,7 @@ def test_bad_records_are_skipped_and_counted(tmp_path: Path) -> None:
         ("conllu", "1\ta\n\xff\n3\n\n1\tb\t_\t_\t_\t_\t0\t_\t_\t_\n", [0, 1]),
         ("text", "a\nb\tb\nc\n", [1, 0, 1]),
         ("jsonl", "{}\n" * 3, [0, 0, 0]),
+        ("jsonl", "\n" * 1000 + '{"words": ["a"], "scores": "posterior", "goal": null, "nodes": []}', [0] * 1000 + [1]),
         ("pharaoh", "0\n0-0\n", [0, 1]),
     ],
 )

@@ -93,7 +93,7 @@ BAD: list[tuple[str, str | bytes, int, str]] = [
         "the node 'S[0,1]' derives itself through unary edges",
     ),
     ("egret", "sentence 1 :\na\tb\n\n", 2, "a tab at byte 2; expected tokens separated by blanks"),
-    ("jsonl", "\n", 1, "the end at byte 1; expected '{'"),
+    ("jsonl", "\n", 1, "an empty line; expected a forest"),
     ("jsonl", "[]\n", 1, "'[]' at byte 1; expected '{'"),
     (
         "jsonl",
