@@ -13,6 +13,7 @@ Chart::Chart(const RuleTable& table, const UnaryRules& unary, const ChartOptions
       length_(static_cast<std::uint32_t>(input.words.size())),
       limit_(std::max(options.span_limit, 1u)),
       width_(std::min(limit_, length_)),
+      first_width_(width_),
       x_(label_of(table.labels().find("X"))),  // where the table has no such label, one that no rule uses
       cache_(cache),
       given_(length_, nullptr),
@@ -29,20 +30,20 @@ Chart::Chart(const RuleTable& table, const UnaryRules& unary, const ChartOptions
 }
 
 TranslationForest Chart::run() {
-  cells_.resize(static_cast<std::size_t>(length_) * (width_ + 1));
+  if (length_ > 0) cells_.resize(static_cast<std::size_t>(length_ - 1) * (width_ + 1) + first_width_ + 1);
   const RuleTable::VariableChildren variables = table_.variables(table_.root());
   for (std::uint32_t begin = length_; begin-- > 0;) {
     begin_ = begin;
     reach_ = reach();
     tails_.clear();
     match_tails_.clear();
-    const std::uint32_t last_matched = std::min(length_, begin + 1 + std::max(limit_, width_));
+    const std::uint32_t last_matched = std::min(length_, begin + 1 + limit_);
     for (std::uint32_t end = begin + 1; end <= last_matched; ++end) matches_[end].clear();
     if (given_[begin] == nullptr) extend_by_word(table_.root(), begin);
-    const std::uint32_t furthest = std::min(length_, begin + width_);
+    const std::uint32_t furthest = std::min(length_, begin + widest(begin));
     for (std::uint32_t end = begin + 1; end <= furthest; ++end) {
       finish_cell(end);
-      if (end < length_) extend_by_cell(variables, begin, end);
+      if (end < length_) extend_by_items(variables, cell(begin, end), end);
     }
     if (const Constraint* const given = begun_[begin]; given != nullptr && given->span.end > furthest) {
       wide_[begin];
@@ -67,7 +68,11 @@ void Chart::extend(RuleTable::Node node, std::uint32_t at) {
   extend_by_word(node, at);
   const RuleTable::VariableChildren variables = table_.variables(node);
   if (variables.empty()) return;
-  for (std::uint32_t end = at + 1; end <= reach_; ++end) extend_by_cell(variables, at, end);
+  for (std::uint32_t end = at + 1; end <= std::min(reach_, at + width_); ++end)
+    extend_by_items(variables, cell(at, end), end);
+  if (reach_ <= at + width_) return;
+  if (const auto wide = wide_.find(at); wide != wide_.end() && begun_[at]->span.end <= reach_)
+    extend_by_items(variables, wide->second, begun_[at]->span.end);
 }
 
 void Chart::extend_by_word(RuleTable::Node node, std::uint32_t at) {
@@ -76,9 +81,10 @@ void Chart::extend_by_word(RuleTable::Node node, std::uint32_t at) {
   if (child != RuleTable::kNoNode) extend(child, at + 1);
 }
 
-// With the labels of a cell, to the children that they lead to.
-void Chart::extend_by_cell(const RuleTable::VariableChildren& variables, std::uint32_t at, std::uint32_t end) {
-  for (const Item& item : cell(at, end)) {
+// With the labels of a cell that ends at `end`, to the children that they lead to.
+void Chart::extend_by_items(const RuleTable::VariableChildren& variables, std::span<const Item> items,
+                            std::uint32_t end) {
+  for (const Item& item : items) {
     const RuleTable::Node child = table_.child(variables, nonterminal(item.label));
     if (child == RuleTable::kNoNode) continue;
     tails_.push_back(item.node);
@@ -212,8 +218,7 @@ void Chart::add_sentence() {
     }
   };
   for (std::uint32_t end = 1; end <= length_; ++end) {
-    for (const auto& [begin, items] : wide_)
-      if (begun_[begin]->span.end == end) join(begin, end);
+    for_each_wide(end, [&](std::uint32_t begin) { join(begin, end); });
     for (std::uint32_t middle = end - std::min(end, width_); middle < end; ++middle) join(middle, end);
   }
   goal_ = out_.add_node({0, length_}, Symbols::kNone);

@@ -76,12 +76,20 @@ class Chart {
   void close(std::vector<Symbol>& labels);
   void add_rules(std::uint32_t end);
   NodeId node_for(std::uint32_t end, Symbol label);
+  // The rows are stored from the last word to the first, whose row may be longer.
   std::vector<Item>& cell(std::uint32_t begin, std::uint32_t end) {
-    return cells_[static_cast<std::size_t>(begin) * (width_ + 1) + (end - begin)];
+    return cells_[static_cast<std::size_t>(length_ - 1 - begin) * (width_ + 1) + (end - begin)];
   }
+  std::uint32_t widest(std::uint32_t begin) const { return begin == 0 ? first_width_ : width_; }
   // Also one that is wider than the others, of a translation that the input gives.
   std::vector<Item>& any_cell(std::uint32_t begin, std::uint32_t end) {
-    return end - begin <= width_ ? cell(begin, end) : wide_.at(begin);
+    return end - begin <= widest(begin) ? cell(begin, end) : wide_.at(begin);
+  }
+  // Calls use(begin) for each given translation that ends at `end` and is wider than the cells.
+  template <class Use>
+  void for_each_wide(std::uint32_t end, Use use) {
+    for (const auto& [begin, items] : wide_)
+      if (begun_[begin]->span.end == end) use(begin);
   }
 
   const RuleTable& table_;
@@ -89,8 +97,9 @@ class Chart {
   std::span<const std::string_view> words_;
   Glue& glue_;
   std::uint32_t length_ = 0, limit_ = 0, begin_ = 0;
-  std::uint32_t width_ = 0;  // of the widest cells that rules use
-  Symbol x_ = 0;             // the label of what is given or passes through
+  std::uint32_t width_ = 0;        // of the widest cells that rules use
+  std::uint32_t first_width_ = 0;  // of those that begin the sentence
+  Symbol x_ = 0;                   // the label of what is given or passes through
   TranslationForestBuilder out_;
   NodeId goal_ = kNoNode;
 
@@ -104,7 +113,7 @@ class Chart {
 
   void extend(RuleTable::Node node, std::uint32_t at);
   void extend_by_word(RuleTable::Node node, std::uint32_t at);
-  void extend_by_cell(const RuleTable::VariableChildren& variables, std::uint32_t at, std::uint32_t end);
+  void extend_by_items(const RuleTable::VariableChildren& variables, std::span<const Item> items, std::uint32_t end);
   std::span<const NodeId> tails_of(const Match& match) const {
     return std::span(match_tails_).subspan(match.first_tail, match.arity);
   }

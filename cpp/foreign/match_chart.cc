@@ -81,7 +81,7 @@ class ForeignChart final : public Chart {
         matcher_(matcher),
         options_(matcher.options_),
         sentence_(matcher.sentence_) {
-    if (shares_goal() || options_.marked) width_ = length_;
+    if (shares_goal() || options_.marked) first_width_ = length_;
     for (const auto& [label, value] : options_.passed) passed_.emplace_back(find(label), value);
     if (passed_.empty()) passed_.emplace_back(x_, 1.0f);
     x_ = passed_[0].first;
@@ -136,15 +136,17 @@ class ForeignChart final : public Chart {
     const NodeId head = node_for(end, sentence_);
     for (const Item& item : cell(0, end))
       if (is_glued(item.label)) out_.add_edge(head, std::span(&item.node, 1), glue_.first(), kInside);
-    for (std::uint32_t middle = 1; middle < end; ++middle) {
+    const auto join = [&](std::uint32_t middle) {
       const auto left = std::ranges::find(cell(0, middle), sentence_, &Item::label);
-      if (left == cell(0, middle).end()) continue;
-      for (const Item& item : cell(middle, end)) {
+      if (left == cell(0, middle).end()) return;
+      for (const Item& item : any_cell(middle, end)) {
         if (!is_glued(item.label)) continue;
         const NodeId tails[] = {left->node, item.node};
         out_.add_edge(head, tails, glue_.glue(), kInside);
       }
-    }
+    };
+    for_each_wide(end, join);
+    for (std::uint32_t middle = std::max(end - std::min(end, width_), 1u); middle < end; ++middle) join(middle);
   }
 
   void add_sentence() override {

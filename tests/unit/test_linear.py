@@ -24,10 +24,11 @@ from treeglot.base.toml import TomlFile
 from treeglot.decode import SearchOptions, Translator
 from treeglot.decode.kbest import read_kbest
 from treeglot.decode.weights import read_weights
+from treeglot.foreign import ForeignTranslator
 from treeglot.foreign.config import read_config
 from treeglot.foreign.grammar import read_grammar
 from treeglot.foreign.input import input_line
-from treeglot.foreign.weights import read_foreign_weights
+from treeglot.foreign.weights import ForeignWeights, read_foreign_weights
 from treeglot.lm import compile_ngram
 from treeglot.parse.kbest import read_tree_lists
 from treeglot.syntax import formats, heads
@@ -171,3 +172,16 @@ def test_long_lines_with_markup(line: str) -> None:
     translator = Translator(table(), {"p": 1.0}, options=SearchOptions(markup=True))
     with bounded(SECONDS):
         assert translator.translate(line).text
+
+
+@pytest.mark.parametrize("glue", [True, False], ids=["built in", "in the grammar"])
+def test_long_lines_with_rules_of_whole_sentences(tmp_path: Path, glue: bool) -> None:
+    """Cells above the span limit are kept where the sentence begins, and nowhere else."""
+    own = "[GOAL] ||| <s> ||| <s> ||| 0\n[GOAL] ||| [GOAL,1] [X,2] ||| [GOAL,1] [X,2] ||| 0\n"
+    own += "[GOAL] ||| [GOAL,1] </s> ||| [GOAL,1] </s> ||| 0\n"
+    path = tmp_path / "grammar"
+    path.write_text("[X] ||| a ||| b ||| 0\n[GOAL] ||| c [X,1] ||| [X,1] c ||| 0\n" + ("" if glue else own))
+    weights = ForeignWeights("joshua", {"tm_pt_0": 1.0, "OOVPenalty": -1.0})
+    translator = ForeignTranslator(read_grammar(path, "joshua"), weights, glue=glue)
+    with bounded(SECONDS):
+        assert translator.translate("a d " * 10_000).text == " ".join(["b d"] * 10_000)

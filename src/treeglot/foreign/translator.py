@@ -252,18 +252,18 @@ def _passed(weights: ForeignWeights, definition: Definition) -> list[tuple[str, 
 
 def _unmarked(hypothesis: Hypothesis) -> Hypothesis:
     """Without <s> and </s> in the text; spans count the sentence's words."""
-    words = hypothesis.text.split(" ")
+    words, given_by = hypothesis.text.split(" "), hypothesis.given_by
     begin = 1 if words[0] == "<s>" else 0
     end = len(words) - (1 if len(words) > begin and words[-1] == "</s>" else 0)
     spans = _unmarked_spans([step.span for step in hypothesis.derivation.steps])
     size = max((stop for _, stop in spans), default=0)
     steps = []
     for number, (s, span) in enumerate(zip(hypothesis.derivation.steps, spans, strict=True)):
-        first = int(begin and hypothesis.given_by[0] == number)  # <s> is the first word of its rule
+        first = int(begin and given_by[0] == number)  # <s> is the first word of its rule
         links = [(i - 1, j - first) for i, j in s.links if 0 < i <= size and j >= first]
         steps.append(Step(s.label, s.source, s.target, span, s.children, s.local, s.parse_edges, s.structure, links))
-    text, given_by = " ".join(words[begin:end]), hypothesis.given_by[begin:end]
-    return Hypothesis(text, hypothesis.score, hypothesis.features, Derivation(steps), hypothesis.dependency, given_by)
+    text, rest = " ".join(words[begin:end]), given_by[begin:end]
+    return Hypothesis(text, hypothesis.score, hypothesis.features, Derivation(steps), hypothesis.dependency, rest)
 
 
 def _unmarked_spans(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
