@@ -169,7 +169,9 @@ def test_bad_corrections_are_not_written(folder: Path, capsys: pytest.CaptureFix
         load(folder)
 
 
-def test_corrections_that_do_nothing_are_warned_of(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_corrections_that_do_nothing_are_warned_of(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     lines = {
         "forbid ||| [X] ||| nowhere ||| there": "no rule is like this, so there is nothing to forbid",
         "reweight ||| ||| nowhere ||| * ||| ||| preferred=1": "no rule is like this, so there is nothing to reweight",
@@ -189,10 +191,13 @@ def test_corrections_that_do_nothing_are_warned_of(folder: Path, capsys: pytest.
     with pytest.warns(CorrectionWarning) as caught:
         load(folder)
     assert len(caught) == 11 and str(caught[-1].message) == "3 more corrections do nothing"
-    # The command speaks of the new ones alone, and writes them.
+    # The command applies them when it loads the model and once more with the new ones. It speaks of these alone.
+    applied, apply = list[int](), Corrections.apply
+    monkeypatch.setattr(Corrections, "apply", lambda self, table: applied.append(len(self)) or apply(self, table))
     code, _, err = ask(capsys, "rules", folder, "--forbid", "[X] ||| else", "--author", "A")
     said = f"warning: {path}:14: no rule is like this, so there is nothing to forbid"
     assert (code, err.splitlines()) == (0, [said, f"{path}: 14 corrections hold"])
+    assert applied == [13, 14]
 
 
 def test_a_service_sees_new_corrections(folder: Path) -> None:

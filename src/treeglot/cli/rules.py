@@ -89,26 +89,26 @@ def correct(model: Path, given: list[tuple[Action, str]], author: str | None, gr
     from treeglot.base.files import read_lines
     from treeglot.cli.output import say, shown_warnings, warn
     from treeglot.models import load
-    from treeglot.models.corrections import CorrectionWarning, problems
+    from treeglot.models.corrections import CorrectionWarning
     from treeglot.rules.corrections import CORRECTIONS, Corrections, append
 
     path = model / CORRECTIONS
     more = tuple(read_rule(action, rule, author, group) for action, rule in given)
-    held = Corrections.read(path) if path.is_file() else Corrections((), str(path))
     with shown_warnings():
         import warnings
 
         warnings.simplefilter("ignore", CorrectionWarning)  # of those that are there
         loaded = load(model)
+        held = loaded.corrections or Corrections(())
         last = len(read_lines(path)) if path.is_file() else 0
         lines = (*held.lines, *range(last + 1, last + 1 + len(more)))
         both = Corrections((*held, *more), str(path), lines)
         try:
-            _, changed = both.apply(loaded.translator.table)
+            _, odd = loaded.try_corrections(both, len(held))
         except FormatError as error:
             raise UsageError(f"{more[error.line - last - 1]}: {error.problem}") from error
-        for problem in problems(loaded.with_corrections(both), changed, len(held)):
-            warn(problem)
+    for problem in odd:
+        warn(problem)
     append(path, more)
     say(f"{path}: {len(both):,} corrections hold")
 

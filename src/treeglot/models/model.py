@@ -281,11 +281,13 @@ class Model:
         warn_of_problems(made, changed)
         return made
 
-    def try_corrections(self, more: Iterable[Correction]) -> tuple[Model, list[str]]:
-        """The same model with further corrections, and what is odd about these; nothing is warned of."""
-        held = tuple(self.corrections or ())
-        made, changed = self._corrected(Corrections((*held, *more)))
-        return made, list(problems(made, changed, len(held)))
+    def try_corrections(self, corrections: Iterable[Correction], first: int) -> tuple[Model, list[str]]:
+        """The same model with these corrections in place of its own, and what is odd about those from the `first` on.
+
+        Nothing is warned of.
+        """
+        made, changed = self._corrected(Corrections.of(corrections))
+        return made, list(problems(made, changed, first))
 
     def _corrected(self, given: Corrections | None) -> tuple[Model, list[int]]:
         """With these corrections, and how many rules each changed."""

@@ -239,7 +239,8 @@ def _correction(given: Mapping[str, Any], author: str, group: str) -> Correction
 def _tried(model: Model, more: tuple[Correction, ...]) -> tuple[Model, list[str]]:
     """The model with further corrections, and what is odd about them. Those that cannot be are refused."""
     try:
-        made, odd = model.try_corrections(more)
+        held = tuple(model.corrections or ())
+        made, odd = model.try_corrections((*held, *more), len(held))
     except TreeglotError as error:
         raise refuse(str(error)) from error
     return made, [problem.partition(": ")[2] for problem in odd]
