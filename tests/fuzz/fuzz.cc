@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -552,7 +553,7 @@ int main(int arguments, char** argument) {
   }
   if (std::string_view(argument[3]) == "-") {
     all.at(name).use(file_bytes([&](const std::string& path) {
-      if (symlink(argument[2], path.c_str()) != 0) fail("no such file");
+      std::filesystem::copy_file(argument[2], path);
     }));
     return 0;
   }

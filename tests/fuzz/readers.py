@@ -80,7 +80,8 @@ def mutated(seeds: list[bytes], draw: random.Random) -> bytes:
         elif how == 6:
             data[at:] = draw.choice(seeds)[at:]
         elif how == 7:
-            data[at:at] = draw.choice((part, bytes(data[at:until]))) * draw.choice((3, 40, 40, 2000))
+            many = draw.choice((3, 40)) if draw.randrange(16) else 2000
+            data[at:at] = draw.choice((part, bytes(data[at:until]))) * many
         else:
             del data[at:]
     return bytes(data)
