@@ -81,12 +81,6 @@ def wanted(model: str, lines: list[str], threads: int) -> tuple[list[str], float
     return found, len(lines) / (seconds - empty), 1000 * (cpu - idle) / len(lines)
 
 
-def cpu_of(process: Any) -> float:
-    """Seconds of CPU that a process has used."""
-    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
 def request_of(text: str, pair: tuple[str, str]) -> bytes:
     """All bytes of a request."""
     body = question(text, pair)
@@ -146,18 +140,32 @@ def right(answer: bytes, expected: str) -> bool:
     return head.startswith(b"HTTP/1.1 200") and json.loads(body)["translatedText"] == expected
 
 
-def memory(process: Any) -> float:
-    """Resident megabytes of its own; mapped files of the models are not counted."""
-    status = Path(f"/proc/{process.pid}/status").read_text()
-    return int(re.search(r"RssAnon:\s+(\d+)", status)[1]) / 1024  # type: ignore[index]
+def workers(process: Any) -> list[int]:
+    """The processes that serve: the children, or the process itself."""
+    return [int(child) for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()] or [
+        process.pid
+    ]
+
+
+def cpu_of(process: Any) -> float:
+    """Seconds of CPU that the processes which serve have used."""
+    fields = [Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split() for number in workers(process)]
+    return sum(int(each[11]) + int(each[12]) for each in fields) / os.sysconf("SC_CLK_TCK")
+
+
+def memory(process: Any) -> tuple[float, float]:
+    """Resident megabytes of all processes: all, and those of their own. Models are mapped files, not their own."""
+    found = [Path(f"/proc/{number}/status").read_text() for number in workers(process)]
+    sizes = [[int(re.search(rf"{name}:\s+(\d+)", text)[1]) / 1024 for text in found] for name in ("VmRSS", "RssAnon")]  # type: ignore[index]
+    return sum(sizes[0]), sum(sizes[1])
 
 
 async def soak(
-    port: int, lines: list[str], expected: list[str], pair: Any, seconds: float, process: Any
-) -> tuple[Counter[str], list[float]]:
+    port: int, lines: list[str], expected: list[str], pair: Any, seconds: float, pause: float, process: Any
+) -> tuple[Counter[str], list[tuple[float, float]]]:
     """Sixteen clients that do what clients do, good and bad; what happened, and memory along the way."""
     seen: Counter[str] = Counter()
-    sizes: list[float] = []
+    sizes: list[tuple[float, float]] = []
     end = time.monotonic() + seconds
 
     async def one(number: int) -> None:
@@ -170,6 +178,7 @@ async def soak(
                 seen[f"{kind.__name__}: closed"] += 1
             finally:
                 client.drop()
+            await asyncio.sleep(draw.expovariate(1 / pause) if pause else 0)
 
     async def good(client: Client, draw: random.Random) -> None:
         for _ in range(draw.randrange(1, 10)):
@@ -181,6 +190,18 @@ async def soak(
     async def bad(client: Client, draw: random.Random) -> None:
         status, _ = await client.ask(bytes(draw.randrange(256) for _ in range(draw.randrange(300))))
         seen[f"bad: {status}"] += 1
+
+    async def other(client: Client, draw: random.Random) -> None:
+        line = lines[draw.randrange(len(lines))]
+        path, fields = draw.choice(
+            [
+                ("/translate", {"q": f"<p>{line}</p>", "source": pair[0], "target": pair[1], "format": "html"}),
+                ("/v1/translate", {"q": line, "trace": True, "kbest": 5}),
+                ("/v1/explain", {"q": line}),
+                ("/v2/translate", {"text": [line], "target_lang": pair[1]}),
+            ]
+        )
+        seen[f"other: {(await client.ask(json.dumps(fields).encode(), path))[0]}"] += 1
 
     async def deep(client: Client, draw: random.Random) -> None:
         seen[f"deep: {(await client.ask(b'[' * 500_000))[0]}"] += 1
@@ -201,8 +222,8 @@ async def soak(
         asking.cancel()
         seen["aborted"] += 1
 
-    ASKS = [good, bad, deep, huge, slow, aborted]  # noqa: N806
-    WEIGHTS = [60, 20, 2, 2, 1, 5]  # noqa: N806
+    ASKS = [good, bad, other, deep, huge, slow, aborted]  # noqa: N806
+    WEIGHTS = [60, 20, 5, 2, 2, 1, 5]  # noqa: N806
 
     async def watch() -> None:
         while time.monotonic() < end:
@@ -221,23 +242,31 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--sentences", type=int, default=1000)
     parser.add_argument("--rounds", type=int, default=1, help="batch and service in turn, so often")
+    parser.add_argument("--processes", type=int, default=1)
     parser.add_argument("--soak", type=float, default=0)
+    parser.add_argument("--pause", type=float, default=0, help="seconds between requests of one client, in the mean")
     given = parser.parse_args()
     pair = tuple(given.model.partition("=")[0].split("-"))
     lines = Path(given.source).read_text().splitlines()[: given.sentences]
     expected, batch, own = wanted(given.model.rpartition("=")[2], lines, given.threads)
     print(f"treeglot translate, {given.threads} threads: {batch:.1f} sentences/s, {own:.2f} ms of CPU each")
     command = [sys.executable, "-m", "treeglot", "serve", given.model, "--port", "0", "--threads", str(given.threads)]
+    command += ["--processes", str(given.processes)]
     with subprocess.Popen([*command, "-q"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         try:
             port = wait_for_port(process)
             load(port, lines[:100], expected[:100], 2, pair)  # pages of the files are read
             if given.soak:
-                seen, sizes = asyncio.run(soak(port, lines, expected, pair, given.soak, process))
+                before, used = workers(process), cpu_of(process)
+                seen, sizes = asyncio.run(soak(port, lines, expected, pair, given.soak, given.pause, process))
                 print(dict(sorted(seen.items())))
+                print("the same processes as before" if workers(process) == before else "PROCESSES WERE LOST")
+                print(f"{(cpu_of(process) - used) / given.soak:.2f} cores")
                 third = max(len(sizes) // 3, 1)
-                first, last = statistics.mean(sizes[third : 2 * third]), statistics.mean(sizes[-third:])
-                print(f"own memory: {first:.0f} MB in the second third, {last:.0f} MB in the last")
+                for name, series in zip(("all", "own"), zip(*sizes, strict=True), strict=True):
+                    means = [statistics.mean(series[n * third : (n + 1) * third]) for n in range(3)]
+                    print(f"{name} memory by thirds, MB: " + ", ".join(f"{mean:.1f}" for mean in means), end="; ")
+                    print(f"last {series[-1]:.1f}, most {max(series):.1f}")
                 return
             print(
                 "| clients | sentences/s | of batch | CPU ms each | client, ms | p50, ms | p95, ms | p99, ms | wrong |"

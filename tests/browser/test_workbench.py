@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import served
-from served import ZH
+from served import EN, ZH
 
 import treeglot
+from treeglot.models.confidence import fit_confidence
 from treeglot.web.keys import Keys
 
 EVIL = "<script>alert(1)</script>"
@@ -102,6 +106,9 @@ def test_a_sentence_opens_and_another_parse_is_translated(view: Any, models: lis
     tree = strong.all_text_contents()
     view.locator(".explanation text.several").first.click()
     assert strong.all_text_contents() != tree or view.locator(".explanation text.several").count() > 0
+    clicked = strong.all_text_contents()
+    view.locator(".explanation text.several").first.press("Enter")  # the same by keyboard
+    assert strong.all_text_contents() != clicked or view.locator(".explanation text.several").count() > 1
     view.get_by_role("button", name="Translate this parse").click()
     view.get_by_role("button", name="Undo all changes").wait_for()
     assert "edits=" in view.url
@@ -117,6 +124,13 @@ def test_competing_rules_and_weights(view: Any) -> None:
     view.get_by_role("button", name="Explain").click()
     view.locator("summary", has_text="Competing rules").click()
     assert view.locator("table.competing tbody tr").count() > 5
+    view.locator("details[data-counted]").wait_for()
+    row = view.locator("table.competing tbody tr", has=view.get_by_role("button", name="forbid")).first
+    numbers = [float(each.replace(",", "")) for each in row.locator("td.number").all_inner_texts()[1:]]
+    assert len(numbers) == 3  # a count and two probabilities
+    assert numbers[0] >= 1 >= max(numbers[1:]) > 0
+    view.get_by_label("Compare with").select_option("itself, without changes")
+    done(view)
     view.locator("summary", has_text="Weights").click()
     slider = view.get_by_label("word_penalty", exact=False)
     slider.focus()
@@ -126,6 +140,7 @@ def test_competing_rules_and_weights(view: Any) -> None:
     assert float(slider.input_value()) < 0
     changed = view.locator(".sentence .target").first.inner_text()
     assert len(changed.split()) < len(before.split())
+    assert view.locator(".sentence .target").nth(1).inner_text() == f"unchanged{before}"
     link = view.url
     view.goto("about:blank")
     view.goto(link)
@@ -156,6 +171,7 @@ def test_corrections_are_kept_and_taken_back(browser: Any, models: list[str], tm
     """With a key that may correct, in the address; the translation of a term is markup, which stays text."""
     folder = Path(shutil.copytree(models[0], tmp_path / "model"))
     key = Keys(tmp_path / "keys.json").add("editor", ("translate", "correct", "learn"), 0, 0)
+    fit_confidence(treeglot.load(folder), ZH[:25], EN[:25])
     dev = tmp_path / "dev"
     dev.write_text("\n".join(ZH[:10]) + "\n")
     term = treeglot.load(folder).translate(ZH[0]).source_tokens.words[3]
@@ -164,15 +180,21 @@ def test_corrections_are_kept_and_taken_back(browser: Any, models: list[str], tm
         view.goto(f"{address}#key={key}&q={ZH[0]}")
         done(view)
         target = view.locator(".sentence .target").first
+        assert re.search("[0-9]+ % sure$", target.inner_text())
+        sure = [int(word.get_attribute("title").split()[0]) for word in target.locator(".word").all()]
+        shaded = target.locator(".word").evaluate_all("words => words.map(word => /unsure/.test(word.className))")
+        assert shaded == [each < 80 for each in sure]
         before = target.inner_text()
         view.get_by_role("button", name="Explain").click()
         view.get_by_label("Term", exact=True).fill(term)
         view.get_by_label("Its translation").fill(EVIL)
         view.get_by_label("Its translation").press("Enter")
-        view.get_by_role("button", name=f"keep {term}").wait_for()
+        view.get_by_role("button", name=f"try {term}").wait_for()
         assert "<script>" in target.inner_text()
         assert key not in view.url
-        view.get_by_role("button", name=f"keep {term}").click()
+        view.get_by_role("button", name=f"try {term}").click()
+        view.get_by_text("1 of 10 other sentences change").wait_for()  # the first of them is this one
+        view.get_by_role("button", name="Keep").click()
         view.locator("#state", has_text="kept in the glossary").wait_for()
         assert EVIL in (folder / "glossary.tsv").read_text()
         assert "<script>" in target.inner_text()
@@ -182,6 +204,16 @@ def test_corrections_are_kept_and_taken_back(browser: Any, models: list[str], tm
         view.locator("#state", has_text="removed from the glossary").wait_for()
         assert target.inner_text() == before
         assert "edits=" not in view.url
+        view.get_by_label("New term", exact=True).fill(term)
+        view.get_by_label("Translation of the new term").fill("overcoat")
+        view.get_by_label("Translation of the new term").press("Enter")
+        view.locator("#state", has_text="kept in the glossary").wait_for()
+        assert "overcoat" in target.inner_text()
+        with view.expect_download() as saved:
+            view.locator("#glossary").get_by_role("link", name="Save as a file").click()
+        assert saved.value.path().read_bytes() == (folder / "glossary.tsv").read_bytes()
+        view.get_by_role("button", name=f"remove {term} from the glossary").click()
+        view.locator("#state", has_text="removed from the glossary").wait_for()
 
         view.locator("summary", has_text="Competing rules").click()
         view.get_by_role("button", name="forbid").first.click()
@@ -194,10 +226,17 @@ def test_corrections_are_kept_and_taken_back(browser: Any, models: list[str], tm
         view.get_by_role("button", name="Drop").click()
         view.get_by_label("Better translation").fill("Nobody wore the green hat.")
         view.get_by_label("Better translation").press("Enter")
+        view.get_by_text("→ Nobody wore the green hat.").wait_for()
+        assert not (folder / "corrections.txt").exists()
+        view.get_by_role("button", name="Keep").click()
         view.locator("#state", has_text="learnt").wait_for()
         assert target.inner_text() != before
         view.locator("summary", has_text="Corrections of this model").click()
-        assert view.get_by_role("link", name="Save as a file").get_attribute("download") == "corrections.txt"
+        with view.expect_download() as saved:
+            view.locator("#corrections").get_by_role("link", name="Save as a file").click()
+        assert saved.value.path().read_bytes() == (folder / "corrections.txt").read_bytes()
+        view.get_by_role("button", name="What they change").click()
+        view.locator("#held").get_by_text("of 10 other sentences change").wait_for()
         view.get_by_role("button", name="undo").first.click()
         view.locator("#state", has_text="taken back").wait_for()
         assert target.inner_text() == before
@@ -242,6 +281,19 @@ def test_markup_in_texts_and_names_stays_text(view: Any, models: list[str]) -> N
     view.locator(".drawn").first.wait_for()
     assert view.locator("b, img, main script").count() == view.locator(".drawn b").count()
     assert Path(models[1]).name in view.locator("#about").inner_text()
+
+
+def test_markup_in_labels_stays_text(view: Any, address: str) -> None:
+    """A link brings a parse whose labels are markup."""
+    label = "<img src=x onerror=alert(1)>"
+    edits = {ZH[0]: {"tree": [label, [EVIL, "小屋"]]}}
+    view.goto("about:blank")
+    view.goto(f"{address}#model=c2s&q={quote(ZH[0])}&edits={quote(json.dumps(edits))}")
+    done(view)
+    view.get_by_role("button", name="Explain").click()
+    view.locator(".drawn").first.wait_for()
+    assert label in view.locator(".drawn").inner_html().replace("&lt;", "<").replace("&gt;", ">")
+    assert view.locator("img, main script").count() == 0
 
 
 def test_an_old_link_says_so(view: Any, address: str) -> None:

@@ -54,6 +54,8 @@ def test_rules_are_searched(client: Any, place: Path) -> None:
     assert {(rule["source"], rule["target"]) for rule in found["rules"]} == {(source, target)}
     assert found["rules"][0]["values"]["count"] > 0
     assert client.post("/v1/rules", json={"most": 0}).status_code == 400
+    known = client.post("/v1/rules", json={"sides": [f"{source} ||| {target}", "no ||| such"]}).json()
+    assert known["rules"] == found["rules"]
 
 
 def test_rules_are_corrected_and_allowed_again(client: Any, place: Path, keys: Any) -> None:
@@ -82,6 +84,22 @@ def test_rules_are_corrected_and_allowed_again(client: Any, place: Path, keys: A
     assert translated(client, ZH[0]) == before
     again = client.post("/v1/corrections/undo", json={"group": kept["group"]}, headers=keys["editor"])
     assert (again.status_code, "no corrections of the group" in again.json()["error"]) == (400, True)
+
+
+def test_terms_and_pairs_are_tried(client: Any, place: Path) -> None:
+    """What they would change, here and elsewhere, before anything is kept."""
+    before = translated(client, ZH[0])
+    term = treeglot.load(place).translate(ZH[0]).source_tokens.words[3]
+    tried = client.post("/v1/corrections/check", json={"glossary": {term: "overcoat"}}).json()
+    assert (tried["sentences"], tried["touched"]) == (20, sum(term in text for text in ZH[:20]))
+    assert (tried["changes"][0]["before"], "overcoat" in tried["changes"][0]["after"]) == (before, True)
+    pair = {"sentence": ZH[0], "translation": "Nobody wore the green hat."}
+    tried = client.post("/v1/corrections/check", json=pair).json()
+    assert tried["changes"][0] == {"number": 0, "source": ZH[0], "before": before, "after": pair["translation"]}
+    assert client.post("/v1/corrections/check", json={"sentence": ZH[0]}).status_code == 400
+    assert client.post("/v1/corrections/check", json={"glossary": {"": ""}}).status_code == 400
+    assert translated(client, ZH[0]) == before
+    assert not (place / CORRECTIONS).exists()
 
 
 def test_rules_are_added(client: Any, place: Path, keys: Any) -> None:

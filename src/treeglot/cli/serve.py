@@ -71,7 +71,7 @@ def serve(
 
         log_lines(settings().quiet)
         number = threads or os.cpu_count() or 1
-        checked = _dev(dev, refs)
+        checked = _demo_dev() if demo and dev is None and not models else _dev(dev, refs)
         places = [*(models or []), *(_demo(number) if demo else [])]
         with listen(host, port) as listening:
             shelf = Shelf(places, options.time_limit)
@@ -121,6 +121,12 @@ def _demo_keys() -> Path:
     from treeglot.web.demo import demo_folder
 
     return demo_folder() / "keys.json"
+
+
+def _demo_dev() -> tuple[list[str], list[str]]:
+    from treeglot.web.demo import dev_text
+
+    return dev_text()
 
 
 def _new_key(path: Path) -> str:

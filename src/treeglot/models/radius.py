@@ -46,7 +46,8 @@ def check_corrections(
 ) -> Radius:
     """Translate the sentences that a model's corrections can change, without and with them.
 
-    `before` is the same model with other corrections, which these are compared with; by default it has none.
+    `before` is the same model with other corrections or terms, which these are compared with; by default it has the
+    same terms and no corrections.
     """
     from treeglot.evaluate.report import score_systems
 
@@ -54,7 +55,10 @@ def check_corrections(
         raise UsageError(f"{len(sources):,} sentences and {len(references):,} references; expected as many")
     old = before if before is not None else model.with_corrections(None)
     differ = set(model.corrections or ()) ^ set(old.corrections or ())
-    found = touched(model, sources, differ, threads)
+    places = set(touched(model, sources, differ, threads))
+    if model.bound_glossary is not old.bound_glossary:
+        places.update(number for each in (old, model) for number in having_terms(each, sources, threads))
+    found = sorted(places)
     chosen = [sources[number] for number in found]
     outputs = [
         [translation.text for translation in each.translate_batch(chosen, threads=threads)] for each in (old, model)
@@ -89,6 +93,14 @@ def touched(model: Model, sources: Sequence[Given], corrections: Iterable[Correc
         chunks = [" ".join(part) for part in parts] if in_row else [word for part in parts for word in part]
         out.update(number for number in places - out if _has(sentences[number], chunks))
     return sorted(out)
+
+
+def having_terms(model: Model, sources: Sequence[Given], threads: int = 1) -> list[int]:
+    """The places of sentences that the model's glossary asks something of."""
+    if model.bound_glossary is None:
+        return []
+    asked = model.bound_glossary.find(model.reader.words(sources, threads))
+    return [number for number, terms in enumerate(asked) if terms.marks or terms.forbidden]
 
 
 def side_words(side: str) -> list[list[str]]:

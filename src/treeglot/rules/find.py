@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,12 +30,19 @@ class FoundRule:
 
 
 def find_rules(
-    rules: PathLike, source: str = "", target: str = "", *, whole: bool = False, most: int = 20
+    rules: PathLike,
+    source: str = "",
+    target: str = "",
+    *,
+    whole: bool = False,
+    sides: Collection[tuple[str, str]] = (),
+    most: int = 20,
 ) -> tuple[int, list[FoundRule]]:
     """How many rules of the table `rules` (Parquet) have these words in a row on each side, and the most frequent.
 
     Words and variables are written as the table has them, blanks between them: `das [X,1]`. An empty side is any. With
-    `whole`, a side must be the words that are given and no more.
+    `whole`, a side must be the words that are given and no more. With `sides`, only rules with one of these source and
+    target sides are found.
     """
     import duckdb
     import pyarrow.parquet as pq
@@ -44,12 +52,16 @@ def find_rules(
     missing = {"lhs", "source", "target", "alignment", "count"} - known
     if missing:
         raise FormatError(str(rules), 0, f"has no column {min(missing)}; expected a rule table")
-    tests, values = ["true"], []
+    tests: list[str] = ["true"]
+    values: list[Any] = []
     for side, given in (("source", source), ("target", target)):
         words = " ".join(given.split())
         if words:
             tests.append(f"{side} = ?" if whole else f"contains(' ' || {side} || ' ', ?)")
             values.append(words if whole else f" {words} ")
+    if sides:
+        tests.append("source || ' ||| ' || target IN (SELECT unnest(?))")
+        values.append([" ||| ".join(each) for each in sides])
     numbers = [name for name in NUMBERS if name in known]
     wanted = ", ".join(["lhs", "source", "target", "alignment", *numbers])
     where = f"FROM read_parquet(?) WHERE {' AND '.join(tests)}"

@@ -13,7 +13,8 @@ from treeglot import sample
 from treeglot.align import Aligner
 from treeglot.base.files import scratch_folder
 from treeglot.corpus import Corpus
-from treeglot.models import train
+from treeglot.models import load, train
+from treeglot.models.confidence import fit_confidence
 from treeglot.models.kinds import find_kind
 from treeglot.parse import ParserTraining, treebank
 from treeglot.parse.train import train_in
@@ -40,14 +41,20 @@ def demo_models(folder: Path, threads: int = 1) -> list[str]:
         folder.mkdir(parents=True, exist_ok=True)
         with scratch_folder(folder, "demo") as scratch:
             for made, place in zip(train_sample(scratch, KINDS, PAIRS, PARSER, threads), places, strict=True):
+                fit_confidence(load(made), *dev_text(), threads)
                 if not place.exists():
                     made.rename(place)
     return [str(place) for place in places]
 
 
-def raw_text(pairs: int) -> tuple[list[str], list[str]]:
+def dev_text() -> tuple[list[str], list[str]]:
+    """Sentences that the demonstration's models do not learn from, and their translations."""
+    return raw_text(1000, "dev")
+
+
+def raw_text(pairs: int, part: str = "train") -> tuple[list[str], list[str]]:
     """The sample's sentences as people write them: Chinese, English."""
-    chosen = sample.split(sample.read_pairs(pairs))["train"]
+    chosen = sample.split(sample.read_pairs(pairs))[part]
     chinese = untokenise([pair.source_tree.words for pair in chosen], find_language("zh"))
     english = untokenise([pair.target_tree.words for pair in chosen], find_language("en"))
     return [each.text for each in chinese], [each.text[0].upper() + each.text[1:] for each in english]
@@ -80,6 +87,12 @@ def train_sample(
     if any(find_kind(kind).parses for kind in kinds):
         bank = treebank([pair.source_tree for pair in chosen], parser)[0]
         train_in(folder / "grammar", bank, replace(parser, threads=threads))
+    if any(
+        map(_needs_target_trees, kinds)
+    ):  # with a parser for its output, such a model can learn from better translations
+        english_parser = replace(parser, signature="english", threads=threads)
+        bank = treebank([_lower(pair.target_tree) for pair in chosen], english_parser)[0]
+        train_in(folder / "target-grammar", bank, english_parser)
     aligner = Aligner.train(zip(source, lowered(target), strict=True), "hmm", threads=threads)  # in no time
     aligner.save(folder / "aligner")
     for kind in kinds:
@@ -94,10 +107,15 @@ def train_sample(
             declared.options(lm_order=3, provenance=provenance),
             text=text,
             parser=grammar,
+            target_parser=folder / "target-grammar" if _needs_target_trees(kind) else "",
             aligner=folder / "aligner",
             threads=threads,
         )
     return [folder / kind for kind in kinds]
+
+
+def _needs_target_trees(kind: str) -> bool:
+    return any("target_trees" in need for need in find_kind(kind).files)
 
 
 def _lower(tree: Tree) -> Tree:

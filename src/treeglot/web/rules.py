@@ -20,7 +20,7 @@ from treeglot.models.radius import check_corrections
 from treeglot.rules.corrections import CORRECTIONS, Correction, Corrections, append, remove_group
 from treeglot.rules.find import find_rules
 from treeglot.web.asking import Fields, Json, admit, refuse, service_of, texts_of, within
-from treeglot.web.own import asked, named
+from treeglot.web.own import asked, merged, named
 from treeglot.web.shelf import Served
 
 MOST = 1000  # corrections of one request
@@ -36,7 +36,8 @@ class RulesRequest(Options):
     source: str = option("", "words and variables of the source side, blanks between them; empty: any")
     target: str = option("", "likewise of the target side")
     whole: bool = option(False, "a side is what is given, and no more")
-    most: int = option(20, "rules to show", least=1, most=100)
+    sides: tuple[str, ...] = option((), "rules to look up, each as SOURCE ||| TARGET; none: any")
+    most: int = option(20, "rules to show", least=1, most=1000)
     model: str = option("", "the name of a model; empty: the first")
     api_key: str = option("", "the key, unless a header has it")
 
@@ -85,9 +86,12 @@ class LearnRequest(Options):
 
 @dataclass(frozen=True)
 class CheckRequest(Options):
-    """Sentences to translate without and with corrections."""
+    """Sentences to translate without and with corrections; if none are given, with all that the model has."""
 
-    corrections: tuple[dict[str, Any], ...] = option((), "corrections to try; none: those that the model has")
+    corrections: tuple[dict[str, Any], ...] = option((), "corrections to try")
+    sentence: str = option("", "a sentence to learn from, with its translation")
+    translation: str = option("", "its translation")
+    glossary: dict[str, str] = option({}, "terms to try, with their translations")
     q: tuple[str, ...] = option((), "sentences; none: those that the service was given with --dev")
     references: tuple[str, ...] = option((), "their translations, if there are scores to be")
     model: str = option("", "the name of a model; empty: the first")
@@ -98,13 +102,17 @@ async def rules(request: Request) -> Response:
     """`POST /v1/rules`: the rules of a model that have some words."""
     wanted, fields = await asked(request, RulesRequest)
     admit(request, fields, characters=len(wanted.source) + len(wanted.target))
+    if len(wanted.sides) > MOST:
+        raise refuse(f"{len(wanted.sides):,} rules; expected at most {MOST:,}")
+    sides = [(source, target) for source, _, target in (each.partition(" ||| ") for each in wanted.sides)]
     served = named(request, wanted.model)
     table = served.model.directory / "rules.parquet"
     if not table.is_file():
         raise refuse(f"{served.name} has no rules.parquet, which its rules are searched in")
 
     def work() -> Fields:
-        total, found = find_rules(table, wanted.source, wanted.target, whole=wanted.whole, most=wanted.most)
+        options: Any = {"whole": wanted.whole, "sides": sides, "most": wanted.most}
+        total, found = find_rules(table, wanted.source, wanted.target, **options)
         return {"total": total, "rules": [asdict(rule) for rule in found]}
 
     [answer] = await within(request, service_of(request).workers.all([work]))
@@ -179,16 +187,24 @@ async def check(request: Request) -> Response:
     """`POST /v1/corrections/check`: the sentences that corrections change, before and after."""
     wanted, fields = await asked(request, CheckRequest)
     texts = texts_of(request, list(wanted.q)) if wanted.q else []
-    admit(request, fields, characters=sum(map(len, texts)))
+    pair = [text for one in (wanted.sentence, wanted.translation) for text in texts_of(request, one, "sentence")]
+    admit(request, fields, characters=sum(map(len, (*texts, *pair))))
+    if any(pair) and not all(pair):
+        raise refuse("a sentence or its translation is missing; expected both")
     served = named(request, wanted.model)
     sources, references = (texts, list(wanted.references)) if texts else _dev(request, served)
     made = _made(wanted.corrections, "", "")
 
     def work() -> Fields:
         model = served.model
-        after, notes = _tried(model, made) if made else (model, [])
-        before = model if made else model.with_corrections(None)
         try:
+            with _writing:
+                learnt = model.learner.learn(pair[0], pair[1], None, "").rules if all(pair) else ()
+            tried = made + learnt
+            after, notes = _tried(model, tried) if tried else (model, [])
+            if wanted.glossary:
+                after = after.with_glossary(merged(model, wanted.glossary))
+            before = model if tried or wanted.glossary or all(pair) else model.with_corrections(None)
             found = check_corrections(after, sources, references or None, before=before)
         except TreeglotError as error:
             raise refuse(str(error)) from error

@@ -50,7 +50,8 @@ async function* lines(answer) {
 }
 
 const chosen = () => models.find(model => model.name === $('model').value);
-const other = () => models.find(model => model.name === $('other').value);
+const ITSELF = ' '; // no model has this name
+const other = () => $('other').value === ITSELF ? chosen() : models.find(model => model.name === $('other').value);
 
 function remember() {
   const parts = new URLSearchParams();
@@ -58,7 +59,7 @@ function remember() {
   if (!model) return;
   parts.set('model', model.name);
   parts.set('digest', model.digest);
-  if (other()) parts.set('with', other().name);
+  if (other()) parts.set('with', $('other').value);
   parts.set('q', $('text').value);
   if (Object.keys(edits).length) parts.set('edits', JSON.stringify(edits));
   history.replaceState(null, '', `#${parts}`);
@@ -122,11 +123,16 @@ async function compare(cards, text, signal) {
     if (found.error) throw new Error(found.error);
     if (found.done) break;
     const card = cards.filter(each => each.begin <= found.begin).pop() || cards[0];
-    const line = targetLine(card, found, model.name);
-    const mine = new Set(words(card.best.text, card.best.target_spans));
-    for (const word of line.querySelectorAll('.word')) word.classList.toggle('differs', !mine.has(word.textContent));
+    const line = targetLine(card, found, model === chosen() ? 'unchanged' : model.name);
+    mark(card, line);
     card.others.append(line);
   }
+}
+
+// Words of another output that the card's own lacks.
+function mark(card, line) {
+  const mine = new Set(words(card.best.text, card.best.target_spans));
+  for (const word of line.querySelectorAll('.word')) word.classList.toggle('differs', !mine.has(word.textContent));
 }
 
 const words = (text, spans) => spans.map(([begin, end]) => [...text].slice(begin, end).join(''));
@@ -185,9 +191,11 @@ function targetLine(card, found, name) {
   line.found = found;
   (found.word_confidence || []).forEach((sure, number) => {
     const word = line.querySelectorAll('.word')[number];
-    if (word && sure < 0.8) word.classList.add(sure < 0.5 ? 'unsure-2' : 'unsure-1');
+    if (!word) return;
+    word.title = `${Math.round(100 * sure)} % sure`;
+    if (sure < 0.8) word.classList.add(sure < 0.5 ? 'unsure-2' : 'unsure-1');
   });
-  if (found.confidence !== undefined) line.append(make('span', {class: 'which'}, ` ${Math.round(100 * found.confidence)} % sure`));
+  if (found.confidence !== undefined) line.append(make('span', {class: 'which', title: 'how sure the model is of this sentence'}, ` ${Math.round(100 * found.confidence)} % sure`));
   if (name) line.prepend(make('span', {class: 'which'}, name));
   return line;
 }
@@ -246,6 +254,7 @@ async function explain(card, quiet = false) {
     card.parts = found.parts;
     if (card.edited || card.wasEdited) {
       show(card, {...found.sentence, source: card.source});
+      for (const line of card.others.querySelectorAll('.line')) mark(card, line);
       total();
     }
     card.wasEdited = Boolean(card.edited);
@@ -287,13 +296,25 @@ function panel(card, found) {
   const forest = drawing.querySelector('[data-tails]')?.closest('details');
   if (forest) {
     const use = make('button', {type: 'button', onclick: () => edit(card, {tree: picked(forest, found)})}, 'Translate this parse');
-    const help = make('span', {class: 'faint'}, 'A click on an underlined node takes the next way to build it.');
+    const help = make('span', {class: 'faint'}, 'A click on an underlined node, or Enter, takes the next way to build it.');
     forest.querySelector('summary').after(make('div', {class: 'tools'}, use, help));
+    forest.querySelector('svg').setAttribute('role', 'group'); // it is no mere picture: its nodes are buttons
+    for (const node of forest.querySelectorAll('text.several')) {
+      for (const [name, value] of [['tabindex', 0], ['role', 'button'], ['aria-label', `${node.textContent}: another way`]]) node.setAttribute(name, value);
+      node.addEventListener('keydown', event => {
+        if (event.key !== 'Enter' && event.key !== ' ') return;
+        node.dispatchEvent(new MouseEvent('click', {bubbles: true}));
+        event.preventDefault();
+      });
+    }
   }
   const tools = make('div', {class: 'tools'});
   if (card.edited) tools.append(make('button', {type: 'button', onclick: () => edit(card, NOTHING)}, 'Undo all changes'));
-  const asks = [better(card), terms(card), rule(card), phrases(card, 'contains', 'Must contain'), phrases(card, 'forbid', 'Must not contain'), why(card), whyNot(card)];
-  card.panel.replaceChildren(tools, ...asks, drawing, competing(card, found), sliders(card, found));
+  const titled = (title, ...parts) => make('div', {class: 'group'}, make('h3', {}, title), ...parts);
+  card.panel.replaceChildren(tools,
+    titled('Correct', better(card), terms(card), rule(card), phrases(card, 'contains', 'Must contain'), phrases(card, 'forbid', 'Must not contain')),
+    titled('Why', why(card), whyNot(card)),
+    titled('How it was made', drawing, competing(card, found), sliders(card, found)));
   for (const each of card.panel.querySelectorAll('summary')) if (opened.has(each.textContent)) each.parentNode.open = true;
 }
 
@@ -308,12 +329,14 @@ function terms(card) {
   const chips = Object.entries(now).flatMap(([term, translation]) => [
     make('button', {type: 'button', class: 'chip', 'aria-label': `remove ${term}`, onclick: () => edit(card, without(term))},
       `${term} → ${translation} ×`),
-    make('button', {type: 'button', class: 'chip', 'aria-label': `keep ${term}`,
-      onclick: () => keep(card.model.name, [{source: term, target: translation}], null, () => change(card, without(term)))}, 'Keep')]);
-  return make('form', {class: 'tools', onsubmit: event => {
+    make('button', {type: 'button', class: 'chip', 'aria-label': `try ${term}`,
+      onclick: () => tryOut(card, box, {glossary: {[term]: translation}}, () => kept(term, translation))}, 'What else changes')]);
+  const kept = (term, translation) => keep(card.model.name, [{source: term, target: translation}], null, () => change(card, without(term)));
+  const box = make('div');
+  return make('div', {}, make('form', {class: 'tools', onsubmit: event => {
     event.preventDefault();
     if (source.value.trim()) edit(card, given({...now, [source.value.trim()]: target.value.trim()}));
-  }}, make('span', {}, 'Force a term'), source, target, make('button', {}, 'Apply'), ...chips);
+  }}, make('span', {}, 'Force a term'), source, target, make('button', {}, 'Apply'), ...chips), box);
 }
 
 async function glossary() {
@@ -333,24 +356,42 @@ async function keep(model, added, removed = null, done = () => {}) {
   }
 }
 
-// The glossary of the model: what is kept, one button each to take it out, and a table to copy.
+// The glossary of the model: what is kept, one button each to take it out, a line to add a term, and a file to save.
 async function showGlossary() {
   const entries = await glossary();
   $('glossary').hidden = false;
-  $('entries').replaceChildren(entries.length ? tabled(['source', 'target', 'mode', 'change'], entries.map(entry => make('tr', {},
+  const [source, target] = ['New term', 'Translation of the new term'].map(label => make('input', {type: 'text', 'aria-label': label, placeholder: label.toLowerCase()}));
+  const mode = make('select', {'aria-label': 'Mode of the new term'}, ...['force', 'prefer', 'forbid'].map(name => make('option', {}, name)));
+  const form = make('form', {class: 'tools', onsubmit: event => {
+    event.preventDefault();
+    keep($('model').value, [{source: source.value.trim(), target: target.value.trim(), mode: mode.value}]);
+  }}, source, target, mode, make('button', {}, 'Add'));
+  const columns = ['source', 'target', 'mode', 'case', 'forms', 'pos'];
+  const lines = [columns, ...entries.map(entry => columns.map(name => name === 'forms' ? entry.forms.join('|') : entry[name]))];
+  const shown = entries.length ? [tabled(['source', 'target', 'mode', 'change'], entries.map(entry => make('tr', {},
     make('td', {}, entry.source), make('td', {}, entry.target), make('td', {}, entry.mode),
     make('td', {}, make('button', {type: 'button', 'aria-label': `remove ${entry.source} from the glossary`,
-      onclick: () => keep($('model').value, [], entry.source)}, 'Remove'))))) : make('p', {class: 'faint'}, 'no terms'));
+      onclick: () => keep($('model').value, [], entry.source)}, 'Remove'))))),
+    make('p', {}, saved('glossary.tsv', lines.map(line => line.join('\t'))))] : [make('p', {class: 'faint'}, 'no terms')];
+  $('entries').replaceChildren(form, ...shown);
 }
 
-// A better translation, which the model learns from.
+function saved(name, lines) {
+  const file = new Blob(lines.map(line => `${line}\n`), {type: 'text/plain'});
+  return make('a', {download: name, href: URL.createObjectURL(file)}, 'Save as a file');
+}
+
+// A better translation, which the model learns from. What that changes is shown before it is kept.
 function better(card) {
+  const box = make('div');
   const input = make('input', {type: 'text', lang: card.model.target, 'aria-label': 'Better translation', value: card.best.text});
-  return make('form', {class: 'tools', onsubmit: event => {
+  const learn = translation => correct('v1/learn', {q: card.source, translation, model: card.model.name},
+    found => found.rules.length ? `learnt ${found.rules.length} rules` : 'nothing learnt: the model had all rules of this pair');
+  return make('div', {}, make('form', {class: 'tools', onsubmit: event => {
     event.preventDefault();
-    if (input.value.trim()) correct('v1/learn', {q: card.source, translation: input.value, model: card.model.name},
-      found => found.rules.length ? `learnt ${found.rules.length} rules` : 'nothing learnt: the model had all rules of this pair');
-  }}, make('span', {}, 'Better'), input, make('button', {}, 'Learn'));
+    const translation = input.value.trim();
+    if (translation) tryOut(card, box, {sentence: card.source, translation}, () => learn(translation));
+  }}, make('span', {}, 'Better'), input, make('button', {}, 'Try')), box);
 }
 
 // A rule to add. What it changes is shown before it is kept.
@@ -361,28 +402,33 @@ function rule(card) {
   target.lang = card.model.target;
   return make('div', {}, make('form', {class: 'tools', onsubmit: event => {
     event.preventDefault();
-    if (source.value.trim()) tryOut(card, box, {action: 'add', source: source.value.trim(), target: target.value.trim()});
+    if (source.value.trim()) tryRule(card, box, {action: 'add', source: source.value.trim(), target: target.value.trim()});
   }}, make('span', {}, 'Add a rule'), source, target, make('button', {}, 'Try')), box);
 }
 
-// What a correction changes: in this sentence, and in those that the service has to check corrections with.
-function tryOut(card, box, correction) {
-  const model = card.model.name, corrections = [correction];
+function tryRule(card, box, correction) {
+  const fields = {corrections: [correction]};
+  return tryOut(card, box, fields, () => correct('v1/corrections', {model: card.model.name, ...fields}, () => 'kept'));
+}
+
+// What a change does: to this sentence, and to those that the service has to check with. `kept` keeps it.
+function tryOut(card, box, fields, kept) {
   return say_in(box, async () => {
-    const check = async more => (await ask('v1/corrections/check', {model, corrections, ...more})).json();
+    const check = async more => (await ask('v1/corrections/check', {model: card.model.name, ...fields, ...more})).json();
     const [here, all] = [await check({q: [card.source]}), card.model.dev ? await check({}) : null];
-    const lines = [here.changed ? `Here: ${here.changes[0].before} → ${here.changes[0].after}` : 'This sentence stays as it is.', ...here.notes];
-    if (all) {
-      const scores = Object.entries(all.scores).map(([name, {before, after}]) => `, ${name} ${before.toFixed(2)} → ${after.toFixed(2)}`);
-      lines.push(`${all.changed} of ${all.sentences} other sentences change${scores.join('')}.`);
-    }
-    const changes = (all?.changes || []).map(each => make('p', {class: 'faint'}, each.source, make('br'), `− ${each.before}`, make('br'), `+ ${each.after}`));
-    box.replaceChildren(...lines.map(line => make('p', {}, line)),
-      changes.length ? make('details', {}, make('summary', {}, 'Which sentences'), ...changes) : '',
-      make('div', {class: 'tools'},
-        make('button', {type: 'button', onclick: () => correct('v1/corrections', {model, corrections}, () => 'kept')}, 'Keep'),
-        make('button', {type: 'button', onclick: () => box.replaceChildren()}, 'Drop')));
+    if (all) radius(box, all); else box.replaceChildren();
+    box.prepend(...[here.changed ? `Here: ${here.changes[0].before} → ${here.changes[0].after}` : 'This sentence stays as it is.', ...here.notes].map(line => make('p', {}, line)));
+    box.append(make('div', {class: 'tools'}, make('button', {type: 'button', onclick: kept}, 'Keep'),
+      make('button', {type: 'button', onclick: () => box.replaceChildren()}, 'Drop')));
   });
+}
+
+function radius(box, all) {
+  const scores = Object.entries(all.scores).map(([name, {before, after}]) => `, ${name} ${before.toFixed(2)} → ${after.toFixed(2)}`);
+  const of = scores.length ? ` (scores of the ${all.touched} that can change)` : '';
+  const changes = all.changes.map(each => make('p', {class: 'faint'}, each.source, make('br'), `− ${each.before}`, make('br'), `+ ${each.after}`));
+  box.replaceChildren(make('p', {}, `${all.changed} of ${all.sentences} other sentences change${scores.join('')}${of}.`),
+    changes.length ? make('details', {}, make('summary', {}, 'Which sentences'), ...changes) : '');
 }
 
 async function correct(path, fields, text) {
@@ -408,9 +454,11 @@ async function showCorrections() {
     make('td', {}, group ? make('button', {type: 'button', 'aria-label': `undo ${list[0].source}`,
       onclick: () => correct('v1/corrections/undo', {model: $('model').value, group}, () => 'taken back')}, 'Undo') : '')));
   $('corrections').hidden = false;
-  const file = new Blob(held.map(each => `${each.line}\n`), {type: 'text/plain'});
+  const box = make('div');
+  const check = () => say_in(box, async () => radius(box, await (await ask('v1/corrections/check', {model: $('model').value})).json()));
   $('held').replaceChildren(...held.length ? [tabled(['rules', 'by', 'on', 'change'], rows),
-    make('p', {}, make('a', {download: 'corrections.txt', href: URL.createObjectURL(file)}, 'Save as a file'))] :
+    make('div', {class: 'tools'}, saved('corrections.txt', held.map(each => each.line)),
+      chosen().dev ? make('button', {type: 'button', onclick: check}, 'What they change') : ''), box] :
     [make('p', {class: 'faint'}, 'no corrections')]);
 }
 
@@ -504,28 +552,45 @@ function picked(forest, found) {
   return build(edges.map(edge => edge.dataset.head).find(head => !below.has(head)));
 }
 
+// By span, the rules that competed. Their counts are looked up when the table is opened.
 function competing(card, found) {
   const box = make('details', {}, make('summary', {}, 'Competing rules'));
-  const tried = make('div');
-  const body = make('tbody');
-  const forbid = text => {
-    const [, left, right] = text.split(' ||| ');
-    return make('button', {type: 'button', 'aria-label': `forbid ${left} → ${right}`,
-      onclick: () => tryOut(card, tried, {action: 'forbid', source: left, target: right})}, 'Forbid');
-  };
+  const tried = make('div'), rows = [], cells = new Map();
   const source = words(card.source, card.best.source_spans);
+  const shown = (value, digits) => value === undefined ? '' : Number(value.toPrecision(digits)).toString();
   for (const {span, rules, left_out: more} of found.competing) {
-    rules.forEach((rule, number) => body.append(make('tr', {},
-      make('td', {}, number ? '' : source.slice(...span).join(' ') || found.words.slice(...span).join(' ')),
-      make('td', {class: 'number'}, rule.lost ? `−${rule.lost.toFixed(2)}` : 'best'),
-      make('td', {}, rule.rule),
-      make('td', {}, forbid(rule.rule)),
-      make('td', {class: 'faint'}, Object.entries(rule.features).filter(([, value]) => value)
-        .map(([name, value]) => `${name} ${value.toPrecision(3)}`).join(', ')))));
-    if (more) body.append(make('tr', {}, make('td'), make('td'), make('td', {class: 'faint'}, `and ${more} more`), make('td'), make('td')));
+    rules.forEach((rule, number) => {
+      const [label, left, right] = rule.rule.split(' ||| ');
+      const count = make('td', {class: 'number'}), sides = `${left} ||| ${right}`;
+      cells.set(sides, [...cells.get(sides) || [], count]);
+      const known = 'rule_penalty' in rule.features;
+      const p = name => known ? shown(Math.exp(rule.features[name] || 0), 2) : '';
+      const others = Object.entries(rule.features).filter(([name, value]) => value && !name.startsWith('p_'));
+      rows.push(make('tr', {class: number ? '' : 'first'},
+        make('td', {}, number ? '' : source.slice(...span).join(' ') || found.words.slice(...span).join(' ')),
+        make('td', {class: 'number'}, rule.lost ? `−${rule.lost.toFixed(2)}` : 'best'),
+        make('td', {}, `${left} → ${right} `, make('span', {class: 'faint'}, label)),
+        count, make('td', {class: 'number'}, p('p_target_given_source')), make('td', {class: 'number'}, p('p_source_given_target')),
+        make('td', {}, known ? make('button', {type: 'button', 'aria-label': `forbid ${left} → ${right}`,
+          onclick: () => tryRule(card, tried, {action: 'forbid', source: left, target: right})}, 'Forbid') : ''),
+        make('td', {class: 'faint'}, others.map(([name, value]) => `${name} ${value.toPrecision(3)}`).join(', '))));
+    });
+    if (more) rows.push(make('tr', {}, make('td'), make('td'), make('td', {class: 'faint'}, `and ${more} more`), ...Array.from({length: 5}, () => make('td'))));
   }
-  box.append(tried, tabled(['words', 'loses by', 'rule', 'change', 'features'], [...body.children]));
+  box.append(tried, tabled(['words', 'loses by', 'rule', 'count', 'p(target)', 'p(source)', 'change', 'other features'], rows));
   box.querySelector('.wide').classList.add('tall');
+  box.addEventListener('toggle', async () => {
+    if (!box.open || box.counted || !cells.size) return;
+    box.counted = true;
+    try {
+      const {rules} = await (await ask('v1/rules', {model: card.model.name, sides: [...cells.keys()].slice(0, 1000), most: 1000})).json();
+      const counts = new Map();
+      for (const {source: left, target: right, values} of rules)
+        counts.set(`${left} ||| ${right}`, (counts.get(`${left} ||| ${right}`) || 0) + (values.occurrences ?? values.count));
+      for (const [sides, list] of cells) for (const cell of list) cell.textContent = counts.get(sides)?.toLocaleString('en') ?? '';
+      box.dataset.counted = counts.size;
+    } catch { /* a model without its rules beside it has no counts to show */ }
+  });
   return box;
 }
 
@@ -559,8 +624,9 @@ function chooseModel() {
   $('translation').lang = model.target;
   const before = $('other').value;
   const others = models.filter(each => each !== model && each.source === model.source && each.target === model.target);
-  $('other').replaceChildren(make('option', {value: ''}, 'nothing'), ...others.map(each => make('option', {}, each.name)));
-  $('other').value = others.some(each => each.name === before) ? before : '';
+  $('other').replaceChildren(make('option', {value: ''}, 'nothing'), make('option', {value: ITSELF}, 'itself, without changes'),
+    ...others.map(each => make('option', {value: each.name}, each.name)));
+  $('other').value = before === ITSELF || others.some(each => each.name === before) ? before : '';
   $('about').textContent = `${model.name} · ${model.kind} · ${model.rules.toLocaleString('en')} rules · version ${model.digest}`;
 }
 
