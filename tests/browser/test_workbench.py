@@ -175,7 +175,11 @@ def test_corrections_are_kept_and_taken_back(browser: Any, models: list[str], tm
     dev = tmp_path / "dev"
     dev.write_text("\n".join(ZH[:10]) + "\n")
     term = treeglot.load(folder).translate(ZH[0]).source_tokens.words[3]
-    with served.running([str(folder)], "--keys", str(tmp_path / "keys.json"), "--dev", str(dev)) as (address, _):
+    (tmp_path / "said").write_text(
+        json.dumps({"time": "2026", "source": "zh", "target": "en", "q": ZH[0], "s": EVIL}) + "\n"
+    )
+    options = ("--keys", str(tmp_path / "keys.json"), "--dev", str(dev), "--suggestions", str(tmp_path / "said"))
+    with served.running([str(folder)], *options) as (address, _):
         view = browser.new_page()
         view.goto(f"{address}#key={key}&q={ZH[0]}")
         done(view)
@@ -240,6 +244,11 @@ def test_corrections_are_kept_and_taken_back(browser: Any, models: list[str], tm
         view.get_by_role("button", name="undo").first.click()
         view.locator("#state", has_text="taken back").wait_for()
         assert target.inner_text() == before
+
+        view.locator("summary", has_text="Suggestions of users").click()
+        view.get_by_role("button", name=f"look at {EVIL}").click()
+        view.locator("input:focus").wait_for()
+        assert view.get_by_label("Better translation").input_value() == EVIL
         view.close()
 
 

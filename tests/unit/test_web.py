@@ -136,6 +136,11 @@ def test_libretranslate_suggestions(models: list[str], tmp_path: Path, client: A
     lines = (tmp_path / "suggestions.jsonl").read_text().splitlines()
     assert [json.loads(line)["s"] for line in lines] == ["A coat.", "<b>"]
     assert open_client.get("/frontend/settings").json()["suggestions"] is True
+    assert open_client.get("/v1/suggestions").status_code == 403  # for whoever may correct
+    with (tmp_path / "suggestions.jsonl").open("a") as stream:
+        stream.write('{"q": 3}\n["cut')
+    assert [each["s"] for each in made.suggestions.last(10)] == ["<b>", "A coat."]
+    assert [each["s"] for each in made.suggestions.last(1)] == ["<b>"]
 
 
 def test_apertium(client: Any, model: treeglot.Model) -> None:

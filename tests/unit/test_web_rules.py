@@ -13,6 +13,7 @@ from served import EN, ZH
 import treeglot
 from treeglot.rules.corrections import CORRECTIONS, Corrections
 from treeglot.web.keys import Keys
+from treeglot.web.suggestions import Suggestions
 
 
 @pytest.fixture
@@ -100,6 +101,17 @@ def test_terms_and_pairs_are_tried(client: Any, place: Path) -> None:
     assert client.post("/v1/corrections/check", json={"glossary": {"": ""}}).status_code == 400
     assert translated(client, ZH[0]) == before
     assert not (place / CORRECTIONS).exists()
+
+
+def test_suggestions_are_for_who_may_correct(place: Path, keys: Any, tmp_path: Path) -> None:
+    made = served.service([str(place)], Keys(tmp_path / "keys.json"))
+    client = served.Client(made)
+    assert client.get("/v1/suggestions", headers=keys["editor"]).json() == {"suggestions": []}
+    made.suggestions = Suggestions(tmp_path / "suggestions.jsonl")
+    client.post("/suggest", json={"q": ZH[0], "s": "A hat.", "source": "zh", "target": "en"})
+    assert client.get("/v1/suggestions", headers=keys["reader"]).status_code == 403
+    [found] = client.get("/v1/suggestions", headers=keys["editor"]).json()["suggestions"]
+    assert (found["q"], found["s"]) == (ZH[0], "A hat.")
 
 
 def test_rules_are_added(client: Any, place: Path, keys: Any) -> None:

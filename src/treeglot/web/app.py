@@ -84,6 +84,7 @@ ROUTES = [
     _route("/v1/corrections/undo", rules.undo),
     _route("/v1/corrections/check", rules.check),
     _route("/v1/learn", rules.learn),
+    _route("/v1/suggestions", rules.suggestions, "GET"),
     _route("/", page.index, "GET"),
     _route("/static/{name}", page.static, "GET"),
     _route("/metrics", metrics, "GET"),

@@ -387,6 +387,12 @@ OPERATIONS = [
         LearnRequest,
         record(**HELD, group=STRING, rules=array(STRING), known=COUNT, links=STRING),
     ),
+    Operation(
+        "/v1/suggestions",
+        "get",
+        "Translations that users suggested, the newest first",
+        gives=record(suggestions=array(record(time=STRING, source=STRING, target=STRING, q=STRING, s=STRING))),
+    ),
     Operation("/v1/models", "get", "The models", gives=record(models=array(MODEL))),
     Operation("/metrics", "get", "Figures for Prometheus", media="text/plain"),
     Operation("/spec", "get", "This description"),

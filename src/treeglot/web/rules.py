@@ -24,7 +24,7 @@ from treeglot.web.own import asked, merged, named
 from treeglot.web.shelf import Served
 
 MOST = 1000  # corrections of one request
-SHOWN = 100  # sentences that change
+SHOWN = 100  # sentences that change, or suggestions
 
 _writing = threading.Lock()
 
@@ -181,6 +181,13 @@ async def learn(request: Request) -> Response:
 
     [answer] = await within(request, service_of(request).workers.all([work]))
     return Json({**await _again(request, served), **answer})
+
+
+async def suggestions(request: Request) -> Response:
+    """`GET /v1/suggestions`: what users suggested, for whoever may correct."""
+    admit(request, {}, "correct")
+    kept = service_of(request).suggestions
+    return Json({"suggestions": [] if kept is None else await asyncio.to_thread(kept.last, SHOWN)})
 
 
 async def check(request: Request) -> Response:

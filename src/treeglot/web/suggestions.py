@@ -6,11 +6,14 @@ import json
 import os
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from treeglot.web.asking import refuse
 
 MOST = 100_000_000  # bytes of the file
+READ = 1_000_000  # bytes at its end that are read
+FIELDS = ("time", "source", "target", "q", "s")
 
 
 class Suggestions:
@@ -31,3 +34,17 @@ class Suggestions:
             stream.write(line)
             stream.flush()
             os.fsync(stream.fileno())
+
+    def last(self, most: int) -> list[dict[str, str]]:
+        """The last ones, the newest first. A line that was cut off by hand is passed over."""
+        found: list[dict[str, str]] = []
+        with suppress(FileNotFoundError), self.path.open("rb") as stream:
+            stream.seek(max(0, stream.seek(0, os.SEEK_END) - READ))
+            for line in reversed(stream.read().splitlines()):
+                with suppress(ValueError):
+                    entry = json.loads(line)
+                    if isinstance(entry, dict) and all(isinstance(entry.get(name), str) for name in FIELDS):
+                        found.append({name: entry[name] for name in FIELDS})
+                if len(found) == most:
+                    break
+        return found

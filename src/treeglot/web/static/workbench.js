@@ -241,7 +241,7 @@ function toggle(card) {
   card.panel.hidden = !open;
   card.opener.setAttribute('aria-expanded', open);
   card.opener.textContent = open ? 'Close' : 'Explain';
-  if (open) explain(card);
+  return open ? explain(card) : undefined;
 }
 
 // Ask how a sentence was made, with its changes, and show it.
@@ -462,6 +462,31 @@ async function showCorrections() {
     [make('p', {class: 'faint'}, 'no corrections')]);
 }
 
+// What users suggested. A click opens the sentence with the suggestion as its better translation, to be tried and kept.
+async function showSuggestions() {
+  const {suggestions: taken} = await (await ask('frontend/settings')).json();
+  if (!taken || !headers().Authorization) return;
+  const model = chosen();
+  const {suggestions} = await (await ask('v1/suggestions')).json();
+  const rows = suggestions.filter(each => each.source === model.source && each.target === model.target).map(each => make('tr', {},
+    make('td', {lang: model.source}, each.q), make('td', {lang: model.target}, each.s), make('td', {class: 'faint'}, each.time.slice(0, 10)),
+    make('td', {}, make('button', {type: 'button', 'aria-label': `look at ${each.s}`, onclick: () => lookAt(each)}, 'Look'))));
+  $('suggestions').hidden = false;
+  $('suggested').replaceChildren(rows.length ? tabled(['sentence', 'suggestion', 'on', 'see'], rows) : make('p', {class: 'faint'}, 'no suggestions'));
+}
+
+async function lookAt({q, s}) {
+  $('text').value = q;
+  await translate();
+  const card = $('sentences').firstChild;
+  if (!card) return;
+  if (card.panel.hidden) await toggle(card);
+  const better = card.panel.querySelector('[aria-label="Better translation"]');
+  if (!better) return;
+  better.value = s;
+  better.focus();
+}
+
 // Phrases that the output must have, or must not have.
 function phrases(card, name, title) {
   const now = card.edited?.[name] || [];
@@ -644,10 +669,10 @@ async function begin(again = false) {
   if (wanted.get('with')) $('other').value = wanted.get('with');
   try { edits = JSON.parse(wanted.get('edits') || '{}'); } catch { edits = {}; }
   $('text').value ||= wanted.get('q') || ''; // somebody may have typed already
-  await Promise.all([showGlossary(), showCorrections()]);
+  await Promise.all([showGlossary(), showCorrections(), showSuggestions()].map(shown => shown.catch(error => say(error.message, true))));
   if (again) return translate();
   $('text').addEventListener('input', schedule);
-  $('model').addEventListener('change', () => { $('sentences').replaceChildren(); edits = {}; chooseModel(); showGlossary(); showCorrections(); translate(); });
+  $('model').addEventListener('change', () => { $('sentences').replaceChildren(); edits = {}; chooseModel(); showGlossary(); showCorrections(); showSuggestions(); translate(); });
   $('other').addEventListener('change', () => { for (const card of $('sentences').children) card.others.replaceChildren(); translate(); });
   $('copy').addEventListener('click', async () => {
     await navigator.clipboard.writeText($('translation').textContent);
