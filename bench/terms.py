@@ -4,13 +4,15 @@
 
 Terms are phrases of one or two source words with the words that the references have for them, by LINKS, where a model's
 own translation lacks these. Their sources occur in three sentences at most, and no two of them overlap. The terms are
-forced, then as many words that the model gives are forbidden where their sources occur, then the most frequent words of
-its translations altogether. `--large` is the size of a glossary whose time is taken: CPU seconds, the least of three.
+forced, then as many words that the model gives are forbidden where their sources occur, then the 50 most frequent words
+of its translations altogether, in 200 sentences. `--large` is the size of a glossary whose time is taken: CPU seconds,
+the least of three.
 """
 
 import argparse
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from treeglot.models.kinds import find_kind
 from treeglot.syntax import Alignment
 
 FEW = 3  # sentences that have a term
+NEVER = 200  # sentences without the most frequent words
 SUFFIXES = {
     "source": ("",),
     "source_trees": (".tree.xz", ".tree"),
@@ -91,6 +94,8 @@ def bleu(outputs: list[str], references: list[str]) -> float:
 
 
 def measure(model: Model, options: argparse.Namespace, links: list[Alignment], references: list[str]) -> str:
+    if options.pop_limit:
+        model = model.with_search(replace(model.translator.options, pop_limit=options.pop_limit))
     given = read_sources(model, options.source)
     sources = [line.split(" ") for line in read_lines(options.source)]
     found = model.translate_batch(given, threads=options.threads)
@@ -118,6 +123,7 @@ def measure(model: Model, options: argparse.Namespace, links: list[Alignment], r
         (number, *pair)
         for number, (one, source, output) in enumerate(zip(found, sources, outputs, strict=True))
         for pair in phrase_pairs(one.alignment, source, output)
+        if not set(pair[2]) & set(source)  # no other word could stand for one that nobody knows
     ]
     words_given = choose(sorted(own, key=lambda each: (len(each[2]), each)), sources, options.terms)
     without = Glossary(tuple(Entry(" ".join(s), " ".join(t), "forbid", "exact") for s, t in words_given))
@@ -130,7 +136,7 @@ def measure(model: Model, options: argparse.Namespace, links: list[Alignment], r
                 appearances += count(target, one.text.split(" "))
     frequent = [word for word, _ in Counter(word for words in outputs for word in words).most_common(50)]
     never = model.translate_batch(
-        given, threads=options.threads, glossary=Glossary(tuple(Entry("", word, "forbid") for word in frequent))
+        given[:NEVER], threads=options.threads, glossary=Glossary(tuple(Entry("", word, "forbid") for word in frequent))
     )
     everywhere = sum(word in frequent for one in never for word in one.text.split(" "))
     refused = [sum(bool(one.problem) for one in some) for some in (avoided, never)]
@@ -165,6 +171,7 @@ def main() -> None:
     parser.add_argument("models", nargs="+", type=Path)
     parser.add_argument("--terms", type=int, default=500)
     parser.add_argument("--large", type=int, default=0)
+    parser.add_argument("--pop-limit", type=int, help="of the search, if not the model's own")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     references = list(read_lines(options.references))

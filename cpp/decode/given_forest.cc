@@ -30,7 +30,7 @@ class Cutting {
       given_.emplace_back(node, constraint);
     }
     for (auto node = static_cast<NodeId>(forest_.words()); node < graph_.nodes(); ++node)
-      if (!inside(node)) add_cut(node);
+      if (!gone(node)) add_cut(node);
     Mapped graph = assemble({spans_.size(), heads_, first_tail_, all_tails_}, made_[graph_.goal()]);
     GivenForest out{
         remapped({graph.graph, graph.edge_map, graph.node_map}, labels_, spans_, scores_, forest_.kind()), {}, {}, {}};
@@ -45,11 +45,14 @@ class Cutting {
   }
 
  private:
-  // Whether a constraint has all words of a node, and more of them unless it is a word: nothing is left of it.
-  bool inside(NodeId node) const {
+  // Whether nothing is left of a node. Either a constraint has all its words, and more unless the node is a word, or
+  // two constraints that reach beyond it share them.
+  bool gone(NodeId node) const {
     const Span span = forest_.span(node);
-    const Constraint* const at = at_[span.begin];
-    return at != nullptr && at->span.contains(span) && (forest_.is_word(node) || at->span != span);
+    const Constraint *const left = at_[span.begin], *const right = at_[span.end - 1];
+    if (left == nullptr || right == nullptr) return false;
+    if (left == right) return left->span.contains(span) && (forest_.is_word(node) || left->span != span);
+    return left->span.begin < span.begin && right->span.end > span.end && left->span.end == right->span.begin;
   }
 
   // What is left of a constituent.
@@ -88,8 +91,9 @@ class Cutting {
     for (const NodeId tail : graph_.tails(edge)) {
       const Span span = forest_.span(tail);
       const Constraint *left = at_[span.begin], *right = at_[span.end - 1];
-      if (inside(tail)) {
+      if (gone(tail)) {
         add_given(left);
+        add_given(right);
         continue;
       }
       if (left != nullptr && left->span.begin < span.begin) add_given(left);

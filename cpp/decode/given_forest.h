@@ -19,7 +19,7 @@ struct GivenForest {
 };
 
 // Each constraint gets a node above its words. A constituent that overlaps a constraint is cut down to the words
-// outside it and keeps its label. The lowest constituent around a constraint has its node beside what is left of the
+// outside it and keeps its label, if there are any. The lowest constituent around a constraint has its node beside what is left of the
 // others.
 //
 //   (VP (VV give) (NP (NN the) (NN book)))  with "give the" given:  (VP (X give the) (NP (NN book)))

@@ -38,6 +38,8 @@
 #include "parse/grammar_text.h"
 #include "parse/parser.h"
 #include "parse/trainer.h"
+#include "rules/hiero.h"
+#include "rules/provenance.h"
 #include "rules/render.h"
 #include "rules/table_builder.h"
 #include "syntax/brackets.h"
@@ -152,6 +154,21 @@ RuleTable seed_table() {
   add(noun, {word("haus")}, {target("home")}, {});
   add(x, {word("klein")}, {}, {});
   return builder.finish();
+}
+
+// Of a pair that one of the table's rules comes from.
+void write_seed_provenance(const std::string& path) {
+  const std::string_view source[] = {"haus", "ist", "klein"}, target[] = {"small", "is", "house"};
+  BitextBuilder pairs;
+  pairs.append(source, target, Alignment({{0, 2}, {1, 1}, {2, 0}}));
+  HieroOptions options;
+  options.max_phrase = options.max_target_phrase = options.max_symbols = Limit(5);
+  options.max_nonterminals = Limit(2);
+  options.min_hole = Limit(1);
+  HieroExtractor extractor(std::make_shared<const Bitext>(pairs.finish()), options);
+  Tally tally;
+  extractor.extract(0, tally, 1 << 20, 1);
+  Provenance::write(path, seed_table(), extractor, 1);
 }
 
 NgramModel seed_lm(NgramLayout layout) {
@@ -339,6 +356,18 @@ void use_table(std::string_view bytes) {
          dependency);
 }
 
+void use_provenance(std::string_view bytes) {
+  static const RuleTable table = seed_table();
+  const Provenance index = Provenance::open(as_file(bytes));
+  for (std::size_t pair = 0; pair < index.pairs(); ++pair) {
+    (void)index.source(pair);
+    (void)index.target(pair);
+    for (RuleId rule = 0; rule < table.rules(); ++rule) (void)index.mark(table, rule, pair);
+  }
+  for (RuleId rule = 0; rule < index.rules(); ++rule) (void)index.pairs_of(rule, 3);
+  (void)index.find({"ist", "klein"}, {"small"}, 3);
+}
+
 void use_lm(std::string_view bytes) {
   const NgramModel model = NgramModel::open(as_file(bytes), true);
   const std::string_view texts[] = {"the house the house", "x the </s> <s>", ""};
@@ -496,6 +525,7 @@ std::map<std::string, Target> targets() {
   out["trainer-state"] = {{trainer.state()}, use_trainer, true};
   out["dependency-lm.bin"] = {
       {file_bytes([](auto& path) { seed_dependency_lm().write(path); })}, use_dependency_lm, true};
+  out["provenance.bin"] = {{file_bytes(write_seed_provenance)}, use_provenance, true};
   out["rules.table"] = {{file_bytes([](auto& path) { seed_table().write(path); })}, use_table, true};
   out["lm.bin"] = {{file_bytes([](auto& path) { seed_lm(NgramLayout::fast).write(path); }),
                     file_bytes([](auto& path) { seed_lm(NgramLayout::small).write(path); })},

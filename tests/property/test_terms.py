@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import pytest
@@ -11,6 +12,7 @@ import slow_forest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from treeglot import ParseForest, Tree
 from treeglot._core import Decoder, Mark, Terms, Translation
 
 MOST = 3000  # derivations
@@ -72,6 +74,30 @@ def test_a_forced_term_has_the_derivations_that_use_a_preferred_one(
     assert without == pytest.approx([h.score for h in plain.hypotheses], abs=1e-4)
     bonus = everything(decoder, source, Terms([Mark(span, [TERM], False, 1000.0)]))
     assert uses(bonus.hypotheses[0]) and bonus.hypotheses[0].features["preferred"] == 1000.0
+
+
+@CASES
+@settings(max_examples=50)
+@given(data=st.data())
+def test_all_of_several_forced_terms_are_used(cases: st.SearchStrategy[Case], data: st.DataObject) -> None:
+    decoder, source, length = data.draw(cases)
+    cuts = sorted(data.draw(st.sets(st.integers(0, length), min_size=2)))
+    spans = [span for span in pairwise(cuts) if data.draw(st.integers(0, 3))]
+    marks = [Mark(span, [f"t{number}"]) for number, span in enumerate(spans)]
+    found = everything(decoder, source, Terms(marks))
+    assert found.problem == ""
+    for hypothesis in found.hypotheses:
+        words = hypothesis.text.split()
+        assert all(words.count(f"t{number}") == 1 for number in range(len(spans)))
+
+
+def test_nothing_is_left_of_a_constituent_that_two_terms_share() -> None:
+    forest = ParseForest.from_tree(Tree.parse("(S (A a) (B (C (A b) (A c)) (A e)) (A f))"))
+    for spans in ([(0, 2), (2, 5)], [(0, 2), (2, 3), (3, 5)], [(1, 2), (2, 4)]):
+        terms = Terms([Mark(span, [f"t{number}"]) for number, span in enumerate(spans)])
+        [found] = slow_forest.decoder([]).translate_batch([forest], 1, False, 1, terms=[terms])
+        assert found.problem == ""
+        assert [step.span for step in found.hypotheses[0].derivation.steps if step.target[:1] == "t"] == spans
 
 
 @settings(max_examples=50)
