@@ -14,8 +14,8 @@ void BestMatches::clear() {
 }
 
 void BestMatches::propose(Symbol lhs, std::span<const Alternative> alternatives, std::span<const NodeId> tails,
-                          float below) {
-  proposed_.push_back({below + alternatives.front().priority(), lhs, alternatives, tails});
+                          float below, bool always) {
+  proposed_.push_back({below + alternatives.front().priority(), lhs, alternatives, tails, Symbols::kNone, always});
 }
 
 void BestMatches::choose(const RuleTable& table, const UnaryRules& unary, RuleCache& cache) {
@@ -29,8 +29,7 @@ void BestMatches::choose(const RuleTable& table, const UnaryRules& unary, RuleCa
     const Match best = proposed_[queue_.back().number];
     queue_.pop_back();
     const std::size_t before = labels_.size();
-    if (!take(best.lhs, best.estimate)) continue;
-    matches_.push_back(best);
+    if (!take(best)) continue;
     if (!unary.any || labels_.size() == before) continue;
     const RuleTable::Node node = table.child(table.root(), nonterminal(best.lhs));
     if (node == RuleTable::kNoNode) continue;
@@ -43,23 +42,25 @@ void BestMatches::choose(const RuleTable& table, const UnaryRules& unary, RuleCa
     }
   }
   matches_cut_ |= !queue_.empty();
+  for (const Ranked& left : queue_)
+    if (proposed_[left.number].always) take(proposed_[left.number]);
   std::ranges::stable_sort(labels_, {}, [&](const Label& label) { return unary.rank_of(label.label); });
 }
 
 BestMatches::Label& BestMatches::find(Symbol label) { return *std::ranges::find(labels_, label, &Label::label); }
 
-// Whether there is room for a match with this left-hand side.
-bool BestMatches::take(Symbol label, float estimate) {
-  const auto at = std::ranges::find(labels_, label, &Label::label);
+// Takes a match, if there is room for its left-hand side.
+bool BestMatches::take(const Match& match) {
+  const auto at = std::ranges::find(labels_, match.lhs, &Label::label);
   if (at != labels_.end()) {
-    at->estimate = std::max(at->estimate, estimate);  // a unary rule may be worth more than what it stands on
-    return true;
-  }
-  if (most_labels_ > 0 && labels_.size() >= most_labels_) {
+    at->estimate = std::max(at->estimate, match.estimate);  // a unary rule may be worth more than what it stands on
+  } else if (most_labels_ > 0 && labels_.size() >= most_labels_ && !match.always) {
     labels_cut_ = true;
     return false;
+  } else {
+    labels_.push_back({match.lhs, match.estimate, static_cast<std::uint32_t>(labels_.size())});
   }
-  labels_.push_back({label, estimate, static_cast<std::uint32_t>(labels_.size())});
+  matches_.push_back(match);
   return true;
 }
 

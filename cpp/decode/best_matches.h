@@ -32,6 +32,7 @@ class BestMatches {
     std::span<const Alternative> alternatives;
     std::span<const NodeId> tails;
     Symbol below = Symbols::kNone;  // of a unary rule: the label that it stands on, in place of tails
+    bool always = false;            // whatever the limits are
   };
 
   // At most so many labels and matches; 0: all.
@@ -40,8 +41,10 @@ class BestMatches {
   bool limited() const { return most_labels_ > 0 || most_matches_ > 0; }
 
   void clear();
-  // `tails` stay where they are until `choose`; their estimates add up to `below`.
-  void propose(Symbol lhs, std::span<const Alternative> alternatives, std::span<const NodeId> tails, float below);
+  // `tails` stay where they are until `choose`; their estimates add up to `below`. No limit leaves out one that is
+  // needed `always`.
+  void propose(Symbol lhs, std::span<const Alternative> alternatives, std::span<const NodeId> tails, float below,
+               bool always = false);
   // Takes matches best first. Those of unary rules are proposed when the label below them is taken, so whatever is kept
   // has a derivation.
   void choose(const RuleTable& table, const UnaryRules& unary, RuleCache& cache);
@@ -63,7 +66,7 @@ class BestMatches {
     }
   };
 
-  bool take(Symbol label, float estimate);
+  bool take(const Match& match);
 
   std::uint32_t most_labels_, most_matches_;
   std::vector<Match> proposed_;

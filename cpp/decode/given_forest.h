@@ -19,8 +19,8 @@ struct GivenForest {
 };
 
 // Each constraint gets a node above its words. A constituent that overlaps a constraint is cut down to the words
-// outside it and keeps its label, if there are any. The lowest constituent around a constraint has its node beside what is left of the
-// others.
+// outside it and keeps its label, if there are any. The lowest constituent around a constraint has its node beside what
+// is left of the others.
 //
 //   (VP (VV give) (NP (NN the) (NN book)))  with "give the" given:  (VP (X give the) (NP (NN book)))
 GivenForest with_constituents(const ParseForest& forest, std::span<const Constraint* const> constraints);

@@ -141,7 +141,7 @@ void Chart::add_best(std::uint32_t end, const std::vector<Local>& local) {
     for (const RuleCache::Group& group : cache_.at(match.node))
       best_.propose(group.lhs, group.alternatives, tails_of(match), below);
   }
-  for (const auto& [label, alternatives] : local) best_.propose(label, alternatives, {}, 0);
+  for (const auto& [label, alternatives] : local) best_.propose(label, alternatives, {}, 0, lenient_);
   best_.choose(table_, unary_, cache_);
   for (BestMatches::Label& label : best_.labels()) {
     label.node = node_for(end, label.label);

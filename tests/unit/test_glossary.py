@@ -120,6 +120,14 @@ def test_a_translator_obeys_terms_and_reports_them() -> None:
     assert one.translate("haus", terms=Terms([Mark((0, 1), ["a b"])], ["b"])).problem
 
 
+def test_words_pass_through_within_limits() -> None:
+    limits = SearchOptions(label_limit=1, match_limit=1)
+    one = Translator(table(), WEIGHTS, options=limits)
+    assert one.translate("haus").text == "house"
+    found = one.translate("haus", terms=Terms(forbidden=["house"]))
+    assert (found.text, found.problem) == ("haus", "")
+
+
 def test_marks_that_make_no_sense_are_refused() -> None:
     one = Translator(table(), WEIGHTS, options=SearchOptions(markup=True))
     assert one.translate("das haus", terms=Terms([Mark((1, 3), ["a"])])).problem == "a mark over [1,3) of 2 words"
