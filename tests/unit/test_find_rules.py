@@ -49,6 +49,13 @@ def test_the_command(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "has no rules.parquet" in capsys.readouterr().err
 
 
+def test_rules_do_not_command_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pair = Pair(1, ["das"], ["\x1b[2Jthe\x9b"], Alignment.parse("0-0"))
+    score_rules(extract("hiero", [pair], tmp_path), tmp_path / "rules.parquet")
+    assert main(["rules", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.startswith("[X] ||| das ||| \\x1b[2Jthe\\x9b ||| 0-0 ||| ")
+
+
 def test_what_is_no_rule_table_is_named(tmp_path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq

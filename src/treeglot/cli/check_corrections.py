@@ -23,7 +23,7 @@ def check_corrections(
     sentences that were translated.
     """
     from treeglot.base.files import read_lines
-    from treeglot.cli.output import say, shown_warnings
+    from treeglot.cli.output import say, show, shown_warnings
     from treeglot.models import load
     from treeglot.models.radius import check_corrections as check
 
@@ -32,7 +32,7 @@ def check_corrections(
         references = None if refs is None else list(read_lines(refs))
         found = check(loaded, list(loaded.read(dev, format)), references, threads)
     for change in found.changes:
-        print(f"{change.number + 1}\t- {change.before}\n{change.number + 1}\t+ {change.after}")
+        show(f"{change.number + 1}\t- {change.before}\n{change.number + 1}\t+ {change.after}")
     say(f"{found.sentences:,} sentences, {len(found.touched):,} can change, {len(found.changes):,} do")
     for name, (before, after) in found.scores.items():
         say(f"{name} {before:.2f} before, {after:.2f} after")

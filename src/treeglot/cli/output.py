@@ -62,6 +62,11 @@ def printable(text: str) -> str:
     return text.translate(_CONTROLS)
 
 
+def show(text: str) -> None:
+    """A line of a result that people read."""
+    print(printable(text))
+
+
 def warn(message: str) -> None:
     """A warning on standard error: something was left out or done otherwise; `--quiet` drops it."""
     if not settings().quiet:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treeglot.base.errors import UsageError
+from treeglot.cli.output import show, shown_warnings
 from treeglot.cli.parameters import ModelFolder
 
 if TYPE_CHECKING:
@@ -25,14 +26,13 @@ def why(
     The margin is what the score would lose without the rule. Sentence pairs are there if the model was trained with
     the option provenance. Models of parses need a parser, or use phrases alone.
     """
-    from treeglot.cli.output import shown_warnings
     from treeglot.models import load
 
     with shown_warnings():
         found = load(model).explain(sentence, instead, examples)
     if found.translation.problem:
         raise UsageError(found.translation.problem)
-    print(found.translation.text)
+    show(found.translation.text)
     for reason in found.reasons:
         _print_reason(found, reason)
     if found.instead is not None:
@@ -41,22 +41,22 @@ def why(
 
 def _print_reason(found: Explanation, reason: Reason) -> None:
     words = found.translation.best.text.split(" ")
-    print(f"\n{' … '.join(words[place] for place in reason.words)}")
-    print(f"  rule      {reason.step}")
+    show(f"\n{' … '.join(words[place] for place in reason.words)}")
+    show(f"  rule      {reason.step}")
     if reason.step.local:
-        print("  local     not a rule of the table: an unknown word, or given with the input")
+        show("  local     not a rule of the table: an unknown word, or given with the input")
         return
     if reason.correction is not None:
         made = reason.correction
-        print(f"  corrected {', '.join(part for part in (made.action, made.author, made.date) if part)}")
+        show(f"  corrected {', '.join(part for part in (made.action, made.author, made.date) if part)}")
     if reason.probability is not None:
-        print(f"  p         {reason.probability:.4g}")
+        show(f"  p         {reason.probability:.4g}")
     if reason.runner_up is None:
-        print("  margin    none: the search kept nothing else")
+        show("  margin    none: the search kept nothing else")
     else:
-        print(f"  margin    {reason.margin:.4f} over: {reason.runner_up.text}")
+        show(f"  margin    {reason.margin:.4f} over: {reason.runner_up.text}")
     if reason.examples is not None:
-        print(f"  pairs     {reason.examples.pairs:,}")
+        show(f"  pairs     {reason.examples.pairs:,}")
         for example in reason.examples.examples:
             print_example(example)
 
@@ -64,23 +64,23 @@ def _print_reason(found: Explanation, reason: Reason) -> None:
 def print_example(example: Example) -> None:
     """Print a sentence pair, its marked words between asterisks."""
     source, target = example.lines()
-    print(f"  {example.pair:>8}  {source}\n            {target}")
+    show(f"  {example.pair:>8}  {source}\n            {target}")
 
 
 def _print_instead(instead: Instead) -> None:
-    print(f"\ninstead: {' '.join(instead.words)}")
+    show(f"\ninstead: {' '.join(instead.words)}")
     if instead.found is None:
-        print("  no derivation gives it")
+        show("  no derivation gives it")
         for part in instead.parts:
             words = " ".join(instead.words[slice(*part.target)])
-            print(f"  reached   [{part.label}] words {part.source[0]}-{part.source[1]}: {words}")
-        print(f"  missing   {instead.missing}")
+            show(f"  reached   [{part.label}] words {part.source[0]}-{part.source[1]}: {words}")
+        show(f"  missing   {instead.missing}")
         return
     limited = "" if instead.exact else ", the best that a limited search kept: an exact one does not finish"
-    print(f"  score     {instead.found.score:.4f}{limited}")
+    show(f"  score     {instead.found.score:.4f}{limited}")
     if instead.search_error:
-        print("  it scores more than what the search found: the search missed it")
+        show("  it scores more than what the search found: the search missed it")
     for name, loss in instead.losses:
-        print(f"  {'loses' if loss > 0 else 'gains'}     {abs(loss):.4f} by {name}")
+        show(f"  {'loses' if loss > 0 else 'gains'}     {abs(loss):.4f} by {name}")
     for line in str(instead.found.derivation).splitlines():
-        print(f"  {line}")
+        show(f"  {line}")
