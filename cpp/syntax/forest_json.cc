@@ -149,27 +149,25 @@ ParseForest parse_forest_json(std::string_view text) {
   if (parts.goal == kNoNode && !parts.labels.empty())
     throw std::invalid_argument("a forest with nodes and the goal null; expected the number of a node");
   const auto words = static_cast<std::uint32_t>(parts.words.size());
-  Builder builder;
   Strings labels = std::move(parts.words);
   std::vector<Span> spans;
   std::vector<double> scores(words, 0.0);
-  builder.add_nodes(words + parts.labels.size());
+  // A word has one edge, which has no tails; the other edges stand in the order of their heads.
+  std::vector<std::uint32_t> first_edge, first_tail(words + std::size_t{1}, 0);
   for (std::uint32_t word = 0; word < words; ++word) {
     spans.push_back({word, word + 1});
-    builder.add_edge(word, {});
+    first_edge.push_back(word);
   }
-  std::uint32_t edge = 0;
-  for (std::uint32_t node = 0; node < parts.labels.size(); ++node) {
+  first_edge.push_back(words);
+  for (std::size_t node = 0; node < parts.labels.size(); ++node) {
     labels.append(parts.labels[node]);
-    for (const std::uint32_t end = edge + parts.edges[node]; edge < end; ++edge) {
-      const std::uint32_t first = edge == 0 ? 0 : parts.tails_end[edge - 1];
-      builder.add_edge(words + node, std::span(parts.tails).subspan(first, parts.tails_end[edge] - first));
-    }
+    first_edge.push_back(first_edge.back() + parts.edges[node]);
   }
+  first_tail.insert(first_tail.end(), parts.tails_end.begin(), parts.tails_end.end());
   spans.insert(spans.end(), parts.spans.begin(), parts.spans.end());
   scores.insert(scores.end(), parts.scores.begin(), parts.scores.end());
-  return ParseForest(builder.freeze(parts.goal).graph, std::move(labels), std::move(spans), std::move(scores),
-                     parts.kind);
+  Hypergraph graph = Hypergraph::own(std::move(first_edge), std::move(first_tail), std::move(parts.tails), parts.goal);
+  return ParseForest(std::move(graph), std::move(labels), std::move(spans), std::move(scores), parts.kind);
 }
 
 void ForestJsonReader::read_line(std::string_view line) {
