@@ -15,6 +15,7 @@ from served import EN, ZH
 import treeglot
 from treeglot.cli import main
 from treeglot.web import languages
+from treeglot.web.translate import Decoding, Wish, cut
 from treeglot.web.work import BusyError, Workers
 
 
@@ -333,6 +334,18 @@ def test_calls_that_wait_are_made_together() -> None:
     assert made[2] == [11]
     assert made[3:6] == [[0, 12], [0], [12]]  # together, which fails, and then by themselves
     workers.end()
+
+
+def test_sentences_that_are_decoded_together(model: treeglot.Model) -> None:
+    """Short ones for one model with the same wishes; each is translated as by itself."""
+    texts = [ZH[0], "", f" {ZH[1]}{ZH[2]}\n", "Hello 世界！"]
+    first, *others = calls = [Decoding(model, text, Wish()) for text in texts]
+    calls += [Decoding(model, cut(model, ZH[3])[0][1], Wish())]
+    found = first.together(calls[1:])
+    assert [each.text for each in found] == [model.translate(text).text for text in (*texts, ZH[3])]
+    assert all(map(first.joins, others))
+    for other in (Decoding(model, ZH[0] * 50, Wish()), Decoding(model, ZH[0], Wish(kbest=2)), lambda: None):
+        assert not first.joins(other)
 
 
 def test_codes_of_languages() -> None:

@@ -61,8 +61,10 @@ class Decoding:
         return self.together([])[0]
 
     def joins(self, other: Any) -> bool:
-        """Whether the other is for the same model, with the same wishes."""
-        return isinstance(other, Decoding) and other.model is self.model and other.wish == self.wish
+        """Whether the other is for the same model, with the same wishes. Long sentences keep nobody waiting."""
+        if not isinstance(other, Decoding) or other.model is not self.model or other.wish != self.wish:
+            return False
+        return all(len(given if isinstance(given, str) else given.text) <= WHOLE for given in (self.given, other.given))
 
     def together(self, others: Sequence[Decoding]) -> list[Translation]:
         """The translations of this and of the others."""
