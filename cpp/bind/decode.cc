@@ -410,8 +410,12 @@ void bind_decode(nb::module_& m) {
           "table"_a, "prefix"_a = "")
       .def_prop_ro("trees", &FeatureSet::trees, "Whether hypotheses have dependency trees: some feature scores them.")
       .def(
-          "add_ngram", [](FeatureSet& self, std::shared_ptr<NgramModel> model) { add_ngram(self, std::move(model)); },
-          "model"_a, "An n-gram language model: lm (natural log), lm_unknown.")
+          "add_ngram",
+          [](FeatureSet& self, std::shared_ptr<NgramModel> model, const std::string& name) {
+            add_ngram(self, std::move(model), name);
+          },
+          "model"_a, "name"_a = "lm",
+          "An n-gram language model: NAME (natural log), and NAME_unknown unless it has classes.")
       .def("add_labels", &add_labels, "Soft syntax: match_f, nomatch_f, subst_f[X→Y], the same with e, and root[X,Y].")
       .def(
           "add_dependency",

@@ -97,8 +97,9 @@ void bind_ngram_model(nb::module_& m) {
       .def_prop_ro("words", &word_count<NgramModel>, "How many words it has.")
       .def("word", &word_of<NgramModel>, "id"_a, "The word of a number.")
       .def(
-          "id", [](const NgramModel& self, std::string_view word) { return self.vocabulary().find(word); }, "word"_a,
-          "The number of a word; 0, that of <unk>, when it is not known.")
+          "id", [](const NgramModel& self, std::string_view word) { return self.find(word); }, "word"_a,
+          "The number of a word, or of its class; 0, that of <unk>, when it is not known.")
+      .def_prop_ro("classed", &NgramModel::classed, "How many words its own are classes of; 0: they are words.")
       .def(
           "encode",
           [](const NgramModel& self, const std::vector<std::string_view>& texts) {
@@ -145,8 +146,8 @@ void bind_ngram_model(nb::module_& m) {
             return as_array(without_gil([&] { return score_ngrams(self, {rows.data(), rows.size()}, rows.shape(1)); }));
           },
           "rows"_a.noconvert(), "The log10 score of each row's last word after the others.");
-  m.def("compile_ngrams", &compile, "estimate"_a, "layout"_a, nb::call_guard<nb::gil_scoped_release>(),
-        "A compiled model of what training estimated.");
+  m.def("compile_ngrams", &compile, "estimate"_a, "layout"_a, "classes"_a = nb::none(),
+        nb::call_guard<nb::gil_scoped_release>(), "A compiled model of what training estimated.");
   nb::class_<ArpaReader>(m, "ArpaReader", "Reads an ARPA file that is fed to it.")
       .def(nb::init<std::string, std::uint64_t>(), "file"_a, "bytes"_a = 0)
       .def("feed", guarded([](ArpaReader& self, const nb::bytes& chunk) {

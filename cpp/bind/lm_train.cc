@@ -8,6 +8,7 @@
 #include "lm/dependency_train.h"
 #include "lm/estimated_ngrams.h"
 #include "lm/ngram_train.h"
+#include "lm/word_classes.h"
 
 namespace treeglot {
 
@@ -16,6 +17,10 @@ inline constexpr auto kFields<NgramTrainOptions> = std::tuple{
     OptionField{"order", &NgramTrainOptions::order},       OptionField{"prune", &NgramTrainOptions::prune},
     OptionField{"memory", &NgramTrainOptions::memory},     OptionField{"folder", &NgramTrainOptions::folder},
     OptionField{"fallback", &NgramTrainOptions::fallback}, OptionField{"threads", &NgramTrainOptions::threads}};
+
+template <>
+inline constexpr auto kFields<WordClassOptions> =
+    std::tuple{OptionField{"classes", &WordClassOptions::classes}, OptionField{"rounds", &WordClassOptions::rounds}};
 
 namespace {
 
@@ -74,6 +79,44 @@ const NgramBatch& order_of(const EstimatedNgrams& model, std::size_t order) {
   return model.orders[order - 1];
 }
 
+void bind_word_classes(nb::module_& m) {
+  nb::class_<WordClasses>(m, "WordClasses", "Words, each with the number of its class.")
+      .def(
+          "__init__",
+          [](WordClasses* self, const std::vector<std::string_view>& words, std::vector<std::uint32_t> classes) {
+            Strings all;
+            for (const std::string_view word : words) all.append(word);
+            new (self) WordClasses(all, std::move(classes));
+          },
+          "words"_a, "classes"_a)
+      .def("__len__", &WordClasses::size);
+
+  nb::class_<WordClassTrainer, WordSink>(m, "WordClassTrainer", "Counts bigrams and puts words into classes.")
+      .def(
+          "__init__",
+          [](WordClassTrainer* self, nb::handle given) {
+            const auto options = read_options<WordClassOptions>(given);
+            options.check();
+            new (self) WordClassTrainer(options);
+          },
+          "options"_a)
+      .def_prop_ro("tokens", guarded(&WordClassTrainer::tokens), "Words so far.")
+      .def("finish", guarded([](WordClassTrainer& trainer, const std::optional<ProgressCallable>& progress) {
+             const auto told = to_progress(progress);
+             WordClassTrainer::Result result = [&] {
+               const nb::gil_scoped_release release;
+               return trainer.finish(told);
+             }();
+             std::vector<std::string> words;
+             for (std::size_t i = 0; i < result.words.size(); ++i) words.emplace_back(result.words[i]);
+             return std::tuple(std::move(words), std::move(result.classes), std::move(result.likelihoods),
+                               std::move(result.moves));
+           }),
+           "progress"_a.none(),
+           "The words, the more frequent first, their classes, the log likelihood of the text before the first round "
+           "and after each, and the words that moved in each; to be called once.");
+}
+
 }  // namespace
 
 void bind_lm_train(nb::module_& m) {
@@ -127,15 +170,19 @@ void bind_lm_train(nb::module_& m) {
           },
           "write"_a, "Call `write` with the bytes of the ARPA file, block by block.");
 
-  nb::class_<NgramTrainer>(m, "NgramTrainer", "Counts n-grams of sentences and estimates a model from them.")
+  nb::class_<WordSink>(m, "WordSink", "What learns from the words of a text.");
+
+  bind_word_classes(m);
+
+  nb::class_<NgramTrainer, WordSink>(m, "NgramTrainer", "Counts n-grams of sentences and estimates a model from them.")
       .def(
           "__init__",
-          [](NgramTrainer* self, nb::handle given) {
+          [](NgramTrainer* self, nb::handle given, std::shared_ptr<WordClasses> classes) {
             auto options = read_options<NgramTrainOptions>(given);
             options.check();
-            new (self) NgramTrainer(std::move(options));
+            new (self) NgramTrainer(std::move(options), std::move(classes));
           },
-          "options"_a)
+          "options"_a, "classes"_a = nb::none())
       .def_prop_ro("sentences", guarded(&NgramTrainer::sentences), "Sentences so far.")
       .def_prop_ro("tokens", guarded(&NgramTrainer::tokens), "Words so far.")
       .def("write_arpa",
@@ -159,15 +206,15 @@ void bind_lm_train(nb::module_& m) {
            }),
            "name"_a, "progress"_a.none(), "Estimate the model in memory; to be called once.");
 
-  nb::class_<NgramText>(m, "NgramText", "A text that a trainer is fed with, in chunks of any size.")
-      .def(nb::init<std::string, NgramTrainer&>(), "file"_a, "trainer"_a, nb::keep_alive<1, 3>())
-      .def("feed", guarded([](NgramText& text, const nb::bytes& chunk) {
+  nb::class_<TrainingText>(m, "TrainingText", "A text that a trainer is fed with, in chunks of any size.")
+      .def(nb::init<std::string, WordSink&>(), "file"_a, "trainer"_a, nb::keep_alive<1, 3>())
+      .def("feed", guarded([](TrainingText& text, const nb::bytes& chunk) {
              const std::string_view bytes = bytes_view(chunk);
              const nb::gil_scoped_release release;
              text.feed(bytes);
            }),
            "chunk"_a, "More of the text.")
-      .def("finish", guarded<NgramText>(&NgramText::finish), nb::call_guard<nb::gil_scoped_release>(),
+      .def("finish", guarded<TrainingText>(&TrainingText::finish), nb::call_guard<nb::gil_scoped_release>(),
            "The text is at its end.");
 
   nb::enum_<DependencyUnit>(m, "DependencyUnit", "What a dependency language model is over.")

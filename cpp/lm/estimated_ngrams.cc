@@ -91,10 +91,10 @@ void CompileSink::take(NgramBatch&& batch, Rendered&&) {
   }
 }
 
-NgramModel compile(const EstimatedNgrams& estimate, NgramLayout layout) {
+NgramModel compile(const EstimatedNgrams& estimate, NgramLayout layout, const WordClasses* classes) {
   CompileSink sink;
   estimate.give(sink);
-  return sink.finish(layout);
+  return sink.finish(layout, classes);
 }
 
 }  // namespace treeglot

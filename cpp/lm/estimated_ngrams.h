@@ -76,7 +76,9 @@ class CompileSink final : public NgramSink {
   void take(NgramBatch&& batch, Rendered&& rendered) override;
   void end() override;
 
-  NgramModel finish(NgramLayout layout) { return NgramModel(builder_->finish(layout)); }
+  NgramModel finish(NgramLayout layout, const WordClasses* classes) {
+    return NgramModel(builder_->finish(layout, classes));
+  }
 
  private:
   const Symbols* vocabulary_ = nullptr;
@@ -85,6 +87,7 @@ class CompileSink final : public NgramSink {
   unsigned order_ = 0;
 };
 
-NgramModel compile(const EstimatedNgrams& estimate, NgramLayout layout);
+// With `classes`, the words of the estimate are their numbers.
+NgramModel compile(const EstimatedNgrams& estimate, NgramLayout layout, const WordClasses* classes = nullptr);
 
 }  // namespace treeglot

@@ -21,6 +21,13 @@ NgramModel::NgramModel(Sections sections) : sections_(std::move(sections)), voca
     if (!holds) sections_.fail("is damaged: its " + what + " has values that cannot be");
   };
   const bool check = sections_.untrusted();
+  if (sections_.has("classes")) {
+    classed_ = Vocabulary(sections_, "classed");
+    classes_ = sections_.array<WordId>("classes");
+    if (classes_.size() != classed_.size())
+      sections_.fail("is damaged: 'classes' does not fit the words that have them");
+    if (check) sound(std::ranges::all_of(classes_, [&](WordId c) { return c < words; }), "section 'classes'");
+  }
   if (check) sound(std::ranges::none_of(unigrams_, infinite_value), "section 'unigrams'");
   const auto table = [&]<class Bucket>(std::size_t n, Bucket) {
     const auto buckets = sections_.array<Bucket>("table." + std::to_string(n));
@@ -63,7 +70,7 @@ NgramModel::Encoded NgramModel::encode(std::span<const std::string_view> texts) 
       while (at < text.size() && is_blank(text[at])) ++at;
       const std::size_t begin = at;
       while (at < text.size() && !is_blank(text[at])) ++at;
-      if (at > begin) out.ids.push_back(vocabulary_.find(text.substr(begin, at - begin)));
+      if (at > begin) out.ids.push_back(find(text.substr(begin, at - begin)));
     }
     out.offsets.push_back(out.ids.size());
   }

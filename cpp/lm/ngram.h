@@ -50,6 +50,13 @@ class NgramModel {
   const NgramFacts& facts() const { return *facts_; }
   unsigned order() const { return facts_->order; }
   const Vocabulary& vocabulary() const { return vocabulary_; }
+  std::size_t classed() const {
+    return classes_.empty() ? 0 : classes_.size() - 1;
+  }  // words of which its own are classes
+  // The number that stands for a word of a text: its own, or that of its class.
+  WordId find(std::string_view word) const {
+    return classed() > 0 ? classes_[classed_.find(word)] : vocabulary_.find(word);
+  }
   std::uint64_t bytes() const { return sections_.size(); }
 
   // Texts as numbers: blanks (space, tab, the line ends of ASCII) separate words; text t is
@@ -95,6 +102,8 @@ class NgramModel {
   Sections sections_;
   const NgramFacts* facts_ = nullptr;
   Vocabulary vocabulary_;
+  Vocabulary classed_;               // words of texts, if those of the model are classes; <unk> is the first
+  std::span<const WordId> classes_;  // of each
   std::span<const NgramValue> unigrams_;
   // Views on the sections; those of the other layout stay empty.
   std::array<FastTable<FastBucket>, kMaxNgramOrder - 2> fast_middle_;

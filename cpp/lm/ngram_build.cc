@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/strings.h"
+#include "lm/special_words.h"
 
 namespace treeglot {
 namespace {
@@ -320,7 +321,7 @@ void NgramBuilder::end_order() {
   }
 }
 
-Sections NgramBuilder::finish(NgramLayout layout) {
+Sections NgramBuilder::finish(NgramLayout layout, const WordClasses* classes) {
   for (const char* const marker : {"<s>", "</s>"}) {
     if (!find(marker)) throw std::invalid_argument(std::string("has no 1-gram ") + marker);
   }
@@ -335,8 +336,18 @@ Sections NgramBuilder::finish(NgramLayout layout) {
   Vocabulary::add_sections(words, sections);
   std::copy(unigrams_.begin(), unigrams_.end(), sections.add<NgramValue>("unigrams", unigrams_.size()).begin());
   if (order() > 1) layout == NgramLayout::fast ? add_fast(sections) : add_small(sections);
+  if (classes != nullptr) add_classes(*classes, sections);
   facts[0] = facts_;
   return sections;
+}
+
+void NgramBuilder::add_classes(const WordClasses& classes, Sections& sections) const {
+  Strings words;
+  words.append(kSpecialWords[kUnknownWord]);
+  for (std::size_t i = 0; i < classes.size(); ++i) words.append(classes.word(i));
+  Vocabulary::add_sections(words, sections, "classed");
+  const std::span<WordId> ids = sections.add<WordId>("classes", words.size());
+  for (std::size_t i = 0; i < classes.size(); ++i) ids[i + 1] = find(std::to_string(classes.of(i))).value_or(0);
 }
 
 namespace {

@@ -19,6 +19,7 @@
 #include "base/symbols.h"
 #include "lm/ngram.h"
 #include "lm/ngram_table.h"
+#include "lm/word_classes.h"
 
 namespace treeglot {
 
@@ -79,7 +80,8 @@ class NgramBuilder {
   void add(std::span<const WordId> words, float log10, float backoff, std::size_t line);
   void end_order();  // to be called after the last n-gram of each order above 1
 
-  Sections finish(NgramLayout layout);  // once; refuses a model without <s> or </s>
+  // Once; refuses a model without <s> or </s>. With `classes`, its words are their numbers.
+  Sections finish(NgramLayout layout, const WordClasses* classes = nullptr);
 
  private:
   // An n-gram whose lines are on their way from memory.
@@ -103,6 +105,7 @@ class NgramBuilder {
   void enter(const Waiting& ngram);
   void enter_all();
   void add_blanks(std::span<const WordId> words);
+  void add_classes(const WordClasses& classes, Sections& sections) const;
   void add_fast(Sections& sections);
   void add_small(Sections& sections);
 

@@ -111,11 +111,12 @@ std::vector<std::uint64_t> NgramTrainOptions::thresholds() const {
   return all;
 }
 
-NgramTrainer::NgramTrainer(NgramTrainOptions options)
+NgramTrainer::NgramTrainer(NgramTrainOptions options, std::shared_ptr<const WordClasses> classes)
     : options_((options.check(), std::move(options))),
       order_(static_cast<unsigned>(options_.order)),
       memory_(static_cast<std::uint64_t>(options_.memory)),
-      thresholds_(options_.thresholds()) {
+      thresholds_(options_.thresholds()),
+      classes_(std::move(classes)) {
   for (const std::string_view word : kSpecialWords) vocabulary_.intern(word);
 }
 
@@ -235,32 +236,6 @@ void NgramTrainer::finish_spilled(const std::string& name, NgramSink& sink, cons
   std::uint64_t done = 0;
   estimate_spilled(std::move(counts), report_.discounts, vocabulary_, memory_, options_.folder, sink,
                    [&](std::uint64_t more) { progress("writing", done += more, total); });
-}
-
-namespace {
-
-// The blanks of ASCII: what separates words in an ARPA file too.
-constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }
-
-}  // namespace
-
-void NgramText::read_line(std::string_view line) {
-  const Use use(*trainer_);
-  trainer_->begin_sentence();
-  const char* at = line.data();
-  const char* const end = at + line.size();
-  while (true) {
-    while (at != end && is_blank(*at)) ++at;
-    if (at == end) break;
-    const char* const begin = at;
-    while (at != end && !is_blank(*at)) ++at;
-    const Symbol word = trainer_->add_word({begin, static_cast<std::size_t>(at - begin)});
-    if (word < std::size(kSpecialWords)) {
-      fail(quoted({begin, static_cast<std::size_t>(at - begin)}) +
-           " is a word of the model itself; expected text without it");
-    }
-  }
-  trainer_->end_sentence();
 }
 
 }  // namespace treeglot

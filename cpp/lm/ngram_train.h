@@ -11,13 +11,13 @@
 #include <string_view>
 #include <vector>
 
-#include "base/exclusive.h"
 #include "base/symbols.h"
 #include "lm/estimated_ngrams.h"
 #include "lm/kneser_ney.h"
 #include "lm/ngram_runs.h"
 #include "lm/special_words.h"
-#include "syntax/reader.h"
+#include "lm/word_classes.h"
+#include "lm/word_sink.h"
 
 namespace treeglot {
 
@@ -44,25 +44,25 @@ struct NgramTrainReport {
   std::size_t runs = 0;                                // sorted runs that went through the disk
 };
 
-class NgramTrainer : public Exclusive {
+class NgramTrainer final : public WordSink {
  public:
   // What is being done, and how much of how much is.
   using Progress = std::function<void(std::string_view stage, std::uint64_t done, std::uint64_t total)>;
 
-  explicit NgramTrainer(NgramTrainOptions options);
+  // With `classes`, the words of the model are classes, by number, and those of the text must have one.
+  explicit NgramTrainer(NgramTrainOptions options, std::shared_ptr<const WordClasses> classes = {});
 
-  // Sentences, word by word. A number below 3 says that the word is one of the special ones: it has not been added.
-  void begin_sentence() { words_.push_back(kSentenceBegin); }
-  Symbol add_word(std::string_view text) {
-    const Symbol word = vocabulary_.intern(text);
-    if (word >= std::size(kSpecialWords)) {
-      if (words_.size() - sentence_ > longest_) longest_ = words_.size() - sentence_;
-      words_.push_back(word);
-      ++report_.tokens;
-    }
-    return word;
+  void begin_sentence() override { words_.push_back(kSentenceBegin); }
+  std::string_view add_word(std::string_view text) override {
+    const Symbol word = classes_ ? class_of(text) : vocabulary_.intern(text);
+    if (word == Symbols::kNone) return "has no class; expected words that the classes were learnt from";
+    if (word < std::size(kSpecialWords)) return kOwnWord;
+    if (words_.size() - sentence_ > longest_) longest_ = words_.size() - sentence_;
+    words_.push_back(word);
+    ++report_.tokens;
+    return {};
   }
-  void end_sentence();
+  void end_sentence() override;
 
   std::uint64_t sentences() const { return report_.sentences; }
   std::uint64_t tokens() const { return report_.tokens; }
@@ -71,6 +71,10 @@ class NgramTrainer : public Exclusive {
   NgramTrainReport finish(const std::string& name, NgramSink& sink, const Progress& progress);
 
  private:
+  Symbol class_of(std::string_view text) {
+    const std::uint32_t found = classes_->find(text);
+    return found == WordClasses::kNone ? Symbols::kNone : vocabulary_.intern(std::to_string(found));
+  }
   void spill();
   void set_discounts(const std::string& name, const std::vector<CountsOfCounts>& counts);
   void finish_in_memory(const std::string& name, NgramSink& sink, const Progress& progress);
@@ -80,24 +84,13 @@ class NgramTrainer : public Exclusive {
   unsigned order_;
   std::uint64_t memory_;
   std::vector<std::uint64_t> thresholds_;
+  std::shared_ptr<const WordClasses> classes_;
   Symbols vocabulary_;
   std::vector<Symbol> words_;  // sentences, each from <s> to </s>, that have not been spilled
   std::size_t sentence_ = 0;   // where the current one begins
   std::size_t longest_ = 0;    // words in the longest sentence
   std::unique_ptr<NgramRuns> runs_;
   NgramTrainReport report_;
-};
-
-// Text to train on: a line is a sentence, words are separated by blanks.
-class NgramText final : public LineSink {
- public:
-  NgramText(std::string file, NgramTrainer& trainer) : LineSink(std::move(file), false), trainer_(&trainer) {}
-
- protected:
-  void read_line(std::string_view line) override;
-
- private:
-  NgramTrainer* trainer_;
 };
 
 }  // namespace treeglot

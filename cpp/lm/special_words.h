@@ -11,5 +11,6 @@ constexpr Symbol kUnknownWord = 0;
 constexpr Symbol kSentenceBegin = 1;
 constexpr Symbol kSentenceEnd = 2;
 constexpr std::string_view kSpecialWords[] = {"<unk>", "<s>", "</s>"};
+constexpr std::string_view kOwnWord = "is a word of the model itself; expected text without it";
 
 }  // namespace treeglot

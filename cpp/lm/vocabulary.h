@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "base/mapped_strings.h"
@@ -13,13 +14,14 @@ class Vocabulary {
  public:
   static constexpr std::uint32_t kUnknown = 0;
 
-  // Adds the sections "words.bytes", "words.ends" and "words.slots" for words that are all different.
-  static void add_sections(const Strings& words, Sections& sections) {
-    MappedStrings<Layout>::add(sections, "words", words.size(), [&](Symbol word) { return words[word]; });
+  // Adds the sections NAME.bytes, NAME.ends and NAME.slots for words that are all different.
+  static void add_sections(const Strings& words, Sections& sections, const std::string& name = "words") {
+    MappedStrings<Layout>::add(sections, name, words.size(), [&](Symbol word) { return words[word]; });
   }
 
   Vocabulary() = default;
-  explicit Vocabulary(const Sections& sections) : words_(sections, "words") {  // a view: the sections must outlive it
+  // A view: the sections must outlive it.
+  explicit Vocabulary(const Sections& sections, const std::string& name = "words") : words_(sections, name) {
     if (words_.size() == 0) sections.fail("is damaged: it has no words");
   }
 

@@ -1241,7 +1241,13 @@ class NgramModel:
         """The word of a number."""
 
     def id(self, word: str) -> int:
-        """The number of a word; 0, that of <unk>, when it is not known."""
+        """
+        The number of a word, or of its class; 0, that of <unk>, when it is not known.
+        """
+
+    @property
+    def classed(self) -> int:
+        """How many words its own are classes of; 0: they are words."""
 
     def encode(self, texts: Sequence[str]) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))]]:
         """
@@ -1272,7 +1278,7 @@ class NgramModel:
     def score_ngrams(self, rows: Annotated[NDArray[numpy.uint32], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
         """The log10 score of each row's last word after the others."""
 
-def compile_ngrams(estimate: EstimatedNgrams, layout: NgramLayout) -> NgramModel:
+def compile_ngrams(estimate: EstimatedNgrams, layout: NgramLayout, classes: WordClasses | None = None) -> NgramModel:
     """A compiled model of what training estimated."""
 
 class ArpaReader:
@@ -1348,10 +1354,34 @@ class EstimatedNgrams:
     def write_arpa(self, write: Callable[[bytes], object]) -> None:
         """Call `write` with the bytes of the ARPA file, block by block."""
 
-class NgramTrainer:
-    """Counts n-grams of sentences and estimates a model from them."""
+class WordSink:
+    """What learns from the words of a text."""
+
+class WordClasses:
+    """Words, each with the number of its class."""
+
+    def __init__(self, words: Sequence[str], classes: Sequence[int]) -> None: ...
+
+    def __len__(self) -> int: ...
+
+class WordClassTrainer(WordSink):
+    """Counts bigrams and puts words into classes."""
 
     def __init__(self, options: object) -> None: ...
+
+    @property
+    def tokens(self) -> int:
+        """Words so far."""
+
+    def finish(self, progress: Callable[[str, int, int], object] | None) -> tuple[list[str], list[int], list[float], list[int]]:
+        """
+        The words, the more frequent first, their classes, the log likelihood of the text before the first round and after each, and the words that moved in each; to be called once.
+        """
+
+class NgramTrainer(WordSink):
+    """Counts n-grams of sentences and estimates a model from them."""
+
+    def __init__(self, options: object, classes: WordClasses | None = None) -> None: ...
 
     @property
     def sentences(self) -> int:
@@ -1369,10 +1399,10 @@ class NgramTrainer:
     def estimate(self, name: str, progress: Callable[[str, int, int], object] | None) -> tuple[EstimatedNgrams, NgramTrainReport]:
         """Estimate the model in memory; to be called once."""
 
-class NgramText:
+class TrainingText:
     """A text that a trainer is fed with, in chunks of any size."""
 
-    def __init__(self, file: str, trainer: NgramTrainer) -> None: ...
+    def __init__(self, file: str, trainer: WordSink) -> None: ...
 
     def feed(self, chunk: bytes) -> None:
         """More of the text."""
@@ -2387,8 +2417,10 @@ class FeatureSet:
     def trees(self) -> bool:
         """Whether hypotheses have dependency trees: some feature scores them."""
 
-    def add_ngram(self, model: NgramModel) -> None:
-        """An n-gram language model: lm (natural log), lm_unknown."""
+    def add_ngram(self, model: NgramModel, name: str = 'lm') -> None:
+        """
+        An n-gram language model: NAME (natural log), and NAME_unknown unless it has classes.
+        """
 
     def add_labels(self) -> None:
         """

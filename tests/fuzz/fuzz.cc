@@ -35,6 +35,7 @@
 #include "lm/arpa.h"
 #include "lm/ngram_bulk.h"
 #include "lm/ngram_list.h"
+#include "lm/ngram_train.h"
 #include "parse/grammar_text.h"
 #include "parse/parser.h"
 #include "parse/trainer.h"
@@ -175,6 +176,21 @@ NgramModel seed_lm(NgramLayout layout) {
   ArpaReader reader("seed");
   reader.feed(kArpa);
   return reader.finish(layout);
+}
+
+NgramModel seed_class_lm() {
+  Strings words;
+  for (const char* word : {"the", "a", "dog", "cat"}) words.append(word);
+  const auto classes = std::make_shared<const WordClasses>(words, std::vector<std::uint32_t>{0, 0, 1, 1});
+  NgramTrainOptions options;
+  options.order = 2;
+  NgramTrainer trainer(options, classes);
+  TrainingText text("seed", trainer);
+  text.feed("the dog\na cat\n");
+  text.finish();
+  EstimateCollector sink;
+  (void)trainer.finish("seed", sink, [](std::string_view, std::uint64_t, std::uint64_t) {});
+  return compile(sink.estimate, NgramLayout::fast, classes.get());
 }
 
 DependencyModel seed_dependency_lm() {
@@ -528,7 +544,8 @@ std::map<std::string, Target> targets() {
   out["provenance.bin"] = {{file_bytes(write_seed_provenance)}, use_provenance, true};
   out["rules.table"] = {{file_bytes([](auto& path) { seed_table().write(path); })}, use_table, true};
   out["lm.bin"] = {{file_bytes([](auto& path) { seed_lm(NgramLayout::fast).write(path); }),
-                    file_bytes([](auto& path) { seed_lm(NgramLayout::small).write(path); })},
+                    file_bytes([](auto& path) { seed_lm(NgramLayout::small).write(path); }),
+                    file_bytes([](auto& path) { seed_class_lm().write(path); })},
                    use_lm,
                    true};
   return out;

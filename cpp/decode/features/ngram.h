@@ -23,7 +23,7 @@ using WordIds = std::vector<WordId>;
 
 // The model's number of a word of the output. <s> and </s> are words like others, which the model does not know.
 inline WordId output_word(const NgramModel& model, std::string_view text) {
-  const WordId found = model.vocabulary().find(text);
+  const WordId found = model.find(text);
   const bool marker = found == model.facts().begin_sentence || found == model.facts().end_sentence;
   return marker ? Vocabulary::kUnknown : found;
 }
@@ -60,7 +60,7 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
     }
     if ((application.place & kEnds) != 0) rule.terminal(model_->facts().end_sentence);
     sink.add(score_, static_cast<float>(rule.finish() * kLn10));
-    if (unknown > 0) sink.add(unknown_, unknown);
+    if (unknown > 0 && unknown_ != score_) sink.add(unknown_, unknown);
     if ((application.place & kEnds) != 0) out = Chart{};  // nothing follows: all whole sentences are alike
   }
 
@@ -80,7 +80,7 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
       if (at != end) ++at;
     }
     sink.add(score_, static_cast<float>(sum * kLn10));
-    if (unknown > 0) sink.add(unknown_, unknown);
+    if (unknown > 0 && unknown_ != score_) sink.add(unknown_, unknown);
   }
 
  private:
@@ -92,15 +92,17 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
   std::shared_ptr<const NgramModel> model_;
   Search search_;
   std::shared_ptr<const WordIds> ids_;
-  FeatureId score_, unknown_;
+  FeatureId score_, unknown_;  // the same: unknown words do not count
   std::int32_t first_;
   std::vector<WordId> local_;
 };
 
-// Adds the names of the features "lm" and "lm_unknown"; what makes the feature that scores them.
-FeatureSet::Factory ngram_feature(FeatureSet& features, std::shared_ptr<const NgramModel> model);
-inline void add_ngram(FeatureSet& features, std::shared_ptr<const NgramModel> model) {
-  features.add(ngram_feature(features, std::move(model)));
+// Adds the names of the features NAME and NAME_unknown; what makes the feature that scores them. A model of classes has
+// the first alone: it knows the words that another model of the same text knows.
+FeatureSet::Factory ngram_feature(FeatureSet& features, std::shared_ptr<const NgramModel> model,
+                                  const std::string& name = "lm");
+inline void add_ngram(FeatureSet& features, std::shared_ptr<const NgramModel> model, const std::string& name = "lm") {
+  features.add(ngram_feature(features, std::move(model), name));
 }
 
 }  // namespace treeglot

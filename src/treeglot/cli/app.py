@@ -25,7 +25,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "Start here": ("demo", "tour"),
     "Data": ("sample", "align", "align-sentences", "clean", "convert", "show"),
     "Parsing": ("parser train", "parse", "parser eval"),
-    "Language models": ("lm train", "lm compile", "lm export", "lm score", "lm info"),
+    "Language models": ("lm train", "lm classes", "lm compile", "lm export", "lm score", "lm info"),
     "Translation": ("train", "tune", "translate", "combine", "decode", "export"),
     "Explain": ("why", "concordance", "rules", "confidence"),
     "Correct": ("learn", "undo", "check-corrections", "compact"),

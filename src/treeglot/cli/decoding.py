@@ -242,7 +242,7 @@ def signature(model: Model) -> str:
     parts = [model.kind, repr(model.translator.options)]
     parts += [model.corrections.digest] if model.corrections is not None else []
     more = [path.name for pattern in ("*.heads", "dlm.*.bin") for path in sorted(model.directory.glob(pattern))]
-    for name in (model.file.rules, model.file.lm, *more):
+    for name in (model.file.rules, model.file.lm, *model.file.lms.values(), *more):
         if name:
             with (model.directory / name).open("rb") as stream:
                 content = stream.read(-1 if name.endswith(".heads") else 4096)

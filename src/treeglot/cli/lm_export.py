@@ -23,4 +23,5 @@ def lm_export(
         raise UsageError(f"{model} is a dependency model; ARPA files hold n-gram models")
     loaded = load_ngram(model)
     loaded.write_arpa(out)
-    say(f"{sum(loaded.counts):,} n-grams of order 1 to {loaded.order}")
+    what = f"; its words are classes of {loaded.core.classed:,} words" if loaded.core.classed else ""
+    say(f"{sum(loaded.counts):,} n-grams of order 1 to {loaded.order}{what}")

@@ -29,6 +29,8 @@ def lm_info(
     print(f"layout\t{loaded.layout}")
     print(f"bytes\t{core.bytes}")
     print(f"words\t{len(loaded)}" + (" (<unk> was not given and has log10 -100)" if core.unknown_added else ""))
+    if core.classed:
+        print(f"classes of\t{core.classed} words")
     for n, (count, blanks) in enumerate(zip(core.counts, core.blanks, strict=True), 1):
         print(f"{n}-grams\t{count}" + (f" and {blanks} put in because longer ones end in them" if blanks else ""))
     if loaded.layout == "small":

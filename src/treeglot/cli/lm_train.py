@@ -22,7 +22,11 @@ def lm_train(
     ],
     out: Annotated[
         Path,
-        typer.Option("--out", "-o", help="The ARPA file to write, compiled with --dependency; - is standard output."),
+        typer.Option(
+            "--out",
+            "-o",
+            help="The ARPA file to write, a compiled one with --classes or --dependency; - is standard output.",
+        ),
         FILE,
     ] = Path("-"),
     order: Annotated[int, typer.Option(help="Words in the longest n-grams, 1 to 9.")] = 5,
@@ -40,6 +44,9 @@ def lm_train(
         bool, typer.Option(help="Use the discounts 0.5, 1, 1.5 where they cannot be estimated, with a warning.")
     ] = True,
     threads: Threads = 1,
+    classes: Annotated[
+        Path | None, typer.Option(help="Train the model over classes of words; lm classes finds them.")
+    ] = None,
     dependency: Annotated[
         Literal["words", "tags"] | None,
         typer.Option(help="Train a dependency model over these instead; the options above but --out are not for it."),
@@ -52,13 +59,16 @@ def lm_train(
     Both are estimated by interpolated modified Kneser-Ney, n-gram models as lmplz does it.
     """
     if dependency is not None:
-        if (order, prune, memory, scratch, fallback, threads) != (5, "0", "2G", None, True, 1):
-            raise UsageError("--order, --prune, --memory, --scratch, --no-fallback and --threads are for n-gram models")
+        if (order, prune, memory, scratch, fallback, threads, classes) != (5, "0", "2G", None, True, 1, None):
+            given = "--order, --prune, --memory, --scratch, --no-fallback, --threads and --classes"
+            raise UsageError(f"{given} are for n-gram models")
         with Stages({"counting": "trees"}) as stages:
             train_trees(TreeFile(str(text), from_, read_tags), dependency, str(out), stages.update)
         return
     if from_ or read_tags:
         raise UsageError("--from and --read-tags are for dependency models: give --dependency words or tags")
+    from treeglot.lm import compile_ngram
+    from treeglot.lm.classes import WordClasses
     from treeglot.lm.train import FALLBACK, train_ngram
 
     try:
@@ -74,9 +84,12 @@ def lm_train(
             fallback=FALLBACK if fallback else None,
             scratch=scratch,
             threads=threads,
-            out=out,
+            classes=WordClasses.read(classes) if classes is not None else None,
+            out=out if classes is None else None,
             progress=stages.update,
         )
+        if classes is not None:
+            compile_ngram(training, out)
     report = training.report
     say(f"{report.tokens:,} words, {report.types:,} different ones, in {report.sentences:,} lines")
     for n, (kept, counted, discounts) in enumerate(zip(report.kept, report.counted, report.discounts, strict=True), 1):

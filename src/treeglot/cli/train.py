@@ -37,6 +37,12 @@ def train(
     ] = None,
     lm: Annotated[Path | None, typer.Option(help="A language model, ARPA or compiled, in place of a new one.")] = None,
     lm_text: Annotated[Path | None, typer.Option(help="Text to train it on; default: the target sentences.")] = None,
+    lms: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=FILE", help="A further language model, whose feature is lm_NAME; may be given again."
+        ),
+    ] = None,
     options: Annotated[
         Path | None,
         typer.Option(help="A TOML file with other options than the defaults: tables extract, score, search."),
@@ -64,8 +70,8 @@ def train(
     chosen = load_options(declared.options, options) if options else declared.options()
     chosen = changed(chosen, set_values(settings))
     if languages:
-        if lm is not None or lm_text is not None:
-            raise UsageError("--lm and --lm-text are for words; with --languages the target text is used")
+        if lm is not None or lm_text is not None or lms:
+            raise UsageError("--lm, --lm-text and --lms are for words; with --languages the target text is used")
         if aligner is not None:
             raise UsageError("--aligner is for words; with --languages an aligner is trained")
         recipe = _recipe(declared, corpus, languages, dev, refs or [], parser, target_parser, chosen)
@@ -82,6 +88,7 @@ def train(
             chosen,
             lm=lm,
             lm_text=lm_text,
+            lms=_named(lms),
             parser=parser,
             target_parser=target_parser,
             aligner=aligner,
@@ -91,6 +98,17 @@ def train(
             report=say,
         )
     say(f"{model!r}")
+
+
+def _named(given: list[str] | None) -> dict[str, Path]:
+    """The files that options NAME=FILE give."""
+    found: dict[str, Path] = {}
+    for text in given or []:
+        name, equals, path = text.partition("=")
+        if not (name and equals and path) or name in found:
+            raise UsageError(f"--lms is {text!r}; expected NAME=FILE, and each name once")
+        found[name] = Path(path)
+    return found
 
 
 def _recipe(

@@ -27,9 +27,10 @@ class Translator:
     """Translates tokenised sentences, or what a parser made of them.
 
     `weights` are by feature name: the table's features, `word_penalty`, `rule_penalty`, `glue`, `unknown`, and with a
-    language model `lm` (natural log) and `lm_unknown`. Names that no feature has are in `unknown_weights`. `setup` adds
-    a model's own features and gives the matcher that meets its input. All names but the table's begin with `prefix`;
-    where the table has a feature of the same name, both are one feature, whose values add up.
+    language model `lm` (natural log) and `lm_unknown`. Those of `lms` are `lm_NAME` and `lm_NAME_unknown`, of models
+    over classes `lm_NAME` alone. Names that no feature has are in `unknown_weights`. `setup` adds a model's own
+    features and gives the matcher that meets its input. All names but the table's begin with `prefix`; where the table
+    has a feature of the same name, both are one feature, whose values add up.
     """
 
     def __init__(
@@ -40,10 +41,12 @@ class Translator:
         options: SearchOptions = SearchOptions(),  # noqa: B008 - it is frozen
         setup: Setup = match_strings(),  # noqa: B008
         *,
+        lms: Mapping[str, NgramModel] = {},
         prefix: str = "",
     ) -> None:
         self.table = table
         self.lm = lm
+        self.lms = dict(lms)
         self.options = options
         self.setup = setup
         self.prefix = prefix
@@ -52,6 +55,8 @@ class Translator:
         self._features = features = _core.FeatureSet(table, prefix)
         if lm is not None:
             features.add_ngram(lm.core)
+        for name, more in self.lms.items():
+            features.add_ngram(more.core, f"lm_{name}")
         matcher = setup(features, options)
         self.left_out = matcher.left_out  # rules that are never used, for they would close a circle of labels
         try:
@@ -66,17 +71,18 @@ class Translator:
 
     def with_weights(self, weights: Mapping[str, float]) -> Translator:
         """The same with other weights: the table and the language model are shared."""
-        return self._judged(Translator(self.table, weights, self.lm, self.options, self.setup, prefix=self.prefix))
+        return self._other(self.table, weights, self.options)
 
     def with_search(self, options: SearchOptions) -> Translator:
         """The same, searched otherwise."""
-        return self._judged(Translator(self.table, self.weights, self.lm, options, self.setup, prefix=self.prefix))
+        return self._other(self.table, self.weights, options)
 
     def with_table(self, table: _core.RuleTable) -> Translator:
         """The same with other rules."""
-        return self._judged(Translator(table, self.weights, self.lm, self.options, self.setup, prefix=self.prefix))
+        return self._other(table, self.weights, self.options)
 
-    def _judged(self, other: Translator) -> Translator:
+    def _other(self, table: _core.RuleTable, weights: Mapping[str, float], options: SearchOptions) -> Translator:
+        other = Translator(table, weights, self.lm, options, self.setup, lms=self.lms, prefix=self.prefix)
         other.judge = self.judge
         return other
 

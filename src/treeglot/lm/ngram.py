@@ -233,12 +233,14 @@ def compile_ngram(
     >>> compile_ngram(train_ngram(lines, order=2), layout="small")
     <NgramModel of order 2, small>
     """
+    classes = None
     if isinstance(source, Training):
+        classes = source.classes
         if source.estimate is None:
             raise UsageError("nothing to compile: the model was written to a file as it was made; compile that file")
         source = source.estimate
     if isinstance(source, EstimatedNgrams):
-        core = _core.compile_ngrams(source, _layout(layout))
+        core = _core.compile_ngrams(source, _layout(layout), classes.core if classes is not None else None)
     else:
         core = _read_arpa(source, layout)
     model = NgramModel(core)

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
-from treeglot._core import EstimatedNgrams, NgramText, NgramTrainer, NgramTrainReport
-from treeglot.base.errors import FormatError, UsageError
-from treeglot.base.files import PathLike, read_chunks, write_binary
+from treeglot._core import EstimatedNgrams, NgramTrainer, NgramTrainReport
+from treeglot.base.errors import UsageError
+from treeglot.base.files import PathLike, write_binary
 from treeglot.base.options import Range
 from treeglot.base.sizes import parse_size
-
-Line: TypeAlias = str | Sequence[str]  # a line of text, or its words
-Progress: TypeAlias = Callable[[str, int, int], None]  # the stage, how much is done, of how much (0: nobody knows)
+from treeglot.lm.classes import WordClasses
+from treeglot.lm.text import Line, Progress, feed
 
 HIGHEST_ORDER = 9  # of the core's
 FALLBACK = (0.5, 1.0, 1.5)  # as lmplz --discount_fallback
-LINES_AT_A_TIME = 10_000
-OTHER_BLANKS = re.compile(r"[\t\n\v\f\r]")
 
 
 class DiscountWarning(UserWarning):
@@ -37,6 +32,7 @@ class Training:
 
     report: NgramTrainReport
     estimate: EstimatedNgrams | None  # none when it was written to a file as it was made
+    classes: WordClasses | None = None  # of which the model's words are the numbers
 
 
 def train_ngram(
@@ -50,6 +46,7 @@ def train_ngram(
     ] = FALLBACK,
     scratch: Annotated[str | Path | None, "the folder for what does not fit; default: the system's"] = None,
     threads: Annotated[int, "they format the output; counting takes one", Range(least=1)] = 1,
+    classes: WordClasses | None = None,
     out: PathLike | None = None,
     name: str | None = None,
     progress: Progress | None = None,
@@ -61,7 +58,8 @@ def train_ngram(
     `[0, 0, 1]` drops what occurs once from trigrams on. What does not fit into `memory` is sorted in the folder
     `scratch` (the system's one for temporary files). Where discounts cannot be estimated, because the text is too
     small or too repetitive, `fallback` stands in for them and a `DiscountWarning` says so; None makes that an error.
-    Messages call the text `name`. The result does not depend on `memory` and `threads`.
+    Messages call the text `name`. With `classes`, the model is over the classes of the words. The result does not
+    depend on `memory` and `threads`.
 
     >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
     >>> training = train_ngram(lines, order=2)
@@ -73,17 +71,11 @@ def train_ngram(
     options = {"order": order, "prune": list(prune), "fallback": fallback, "threads": threads}
     options |= {"memory": parse_size(memory), "folder": os.fspath(scratch or tempfile.gettempdir())}
     try:
-        trainer = NgramTrainer(options)
+        trainer = NgramTrainer(options, classes.core if classes is not None else None)
     except ValueError as error:
         raise UsageError(str(error)) from error
-    if isinstance(text, str | os.PathLike):
-        name = name or os.fspath(text)
-        chunks = read_chunks(text)
-    else:
-        name = name or "text"
-        chunks = _encode(text, name)
-    _feed(trainer, name, chunks, progress)
-    training = _finish(trainer, name, out, progress)
+    name = feed(trainer, text, name, progress)
+    training = _finish(trainer, name, out, progress, classes)
     for failed, problem in training.report.fallbacks:
         used = ", ".join(f"{amount:g}" for amount in training.report.discounts[failed - 1])
         warnings.warn(
@@ -92,40 +84,12 @@ def train_ngram(
     return training
 
 
-def _feed(trainer: NgramTrainer, name: str, chunks: Iterable[bytes], progress: Progress | None) -> None:
-    text = NgramText(name, trainer)
-    for chunk in chunks:
-        text.feed(chunk)
-        if progress is not None:
-            progress("counting", trainer.tokens, 0)
-    text.finish()
-
-
-def _finish(trainer: NgramTrainer, name: str, out: PathLike | None, progress: Progress | None) -> Training:
+def _finish(
+    trainer: NgramTrainer, name: str, out: PathLike | None, progress: Progress | None, classes: WordClasses | None
+) -> Training:
     if out is None:
         estimate, report = trainer.estimate(name, progress)
-        return Training(report, estimate)
+        return Training(report, estimate, classes)
     with write_binary(out) as stream:
         report = trainer.write_arpa(name, stream.write, progress)
-    return Training(report, None)
-
-
-def _encode(lines: Iterable[Line], name: str) -> Iterator[bytes]:
-    """The lines as the bytes of a file, many at a time."""
-    numbered = enumerate(lines, 1)
-    while some := [_line(line, name, number) for number, line in islice(numbered, LINES_AT_A_TIME)]:
-        yield ("\n".join(some) + "\n").encode("utf-8", "surrogatepass")  # lone surrogates: the core says where
-
-
-def _line(line: Line, name: str, number: int) -> str:
-    """A line without its end; refused when it would not come back as the same line, or the same words."""
-    if isinstance(line, str):
-        text = line.removesuffix("\n")
-        if "\n" in text:
-            raise FormatError(name, number, "a line break inside of a line; expected one line at a time")
-        return text
-    text = " ".join(line)
-    if line and ("" in line or text.count(" ") != len(line) - 1 or OTHER_BLANKS.search(text)):
-        bad = next(word for word in line if word == "" or " " in word or OTHER_BLANKS.search(word))
-        raise FormatError(name, number, f"{bad!r} is not a word; expected words that are not empty and have no blanks")
-    return text
+    return Training(report, None, classes)

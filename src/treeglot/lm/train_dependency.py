@@ -10,7 +10,8 @@ from typing import Literal
 
 from treeglot._core import Dependency, DependencyEstimate, DependencyTrainer, DependencyUnit, EstimatedNgrams
 from treeglot.base.errors import UsageError
-from treeglot.lm.train import FALLBACK, DiscountWarning, Progress
+from treeglot.lm.text import Progress
+from treeglot.lm.train import FALLBACK, DiscountWarning
 
 SENTENCES_AT_A_TIME = 1000
 HEAD_MARK = "<h>"

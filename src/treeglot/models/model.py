@@ -3,6 +3,7 @@
     model.toml      kind, search options, and the names of the files below
     rules.table     the compiled rules
     lm.bin          the compiled n-gram model
+    lm_NAME.bin     further ones, as model.toml says
     weights.txt     a line `name value` for each feature
     text.toml       how text becomes words and words text, with the files of treeglot.text.pipeline; or none
     parser          the parser's grammar, or the file of another parser's model; or none
@@ -22,6 +23,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -74,6 +76,7 @@ class ModelFile(Options):
     kind: str = required("the kind of model, such as hiero")
     rules: str = option("rules.table", "the compiled rule table")
     lm: str = option("lm.bin", "the compiled n-gram model; empty: none")
+    lms: dict[str, str] = option({}, "further n-gram models by name; their features are lm_NAME")
     weights: str = option("weights.txt", "the weights of the features")
     text: str = option("", "text.toml: it takes text; empty: it takes words that blanks part")
     parser: str = option("", "its parser: the folder of a grammar, or ADAPTER:MODEL such as udpipe:FILE; empty: none")
@@ -83,10 +86,21 @@ class ModelFile(Options):
     def __post_init__(self) -> None:
         """Refuses files elsewhere: a model that comes from elsewhere opens nothing but its own."""
         super().__post_init__()
-        for name in ("rules", "lm", "weights", "text", "parser", "target_parser"):
-            path = Path(getattr(self, name).rpartition(":")[2])
+        for key, given in self.files():
+            path = Path(given.rpartition(":")[2])
             if path.is_absolute() or ".." in path.parts or "\0" in str(path):
-                raise OptionError(f"{name} is {str(path)!r}; expected a file in the model's folder", (name,))
+                raise OptionError(f"{'.'.join(key)} is {str(path)!r}; expected a file in the model's folder", key)
+        for name in self.lms:
+            if not re.fullmatch("[a-z0-9_]{1,40}", name):
+                problem = "expected a name of letters a to z, digits and _"
+                raise OptionError(f"lms.{name} is no name of a language model; {problem}", ("lms", name))
+
+    def files(self) -> Iterator[tuple[tuple[str, ...], str]]:
+        """The files that it names, by key."""
+        for name in ("rules", "lm", "weights", "text", "parser", "target_parser"):
+            yield (name,), getattr(self, name)
+        for name, file in self.lms.items():
+            yield ("lms", name), file
 
 
 class Model:
@@ -343,7 +357,8 @@ def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
         own = Corrections.read(folder / CORRECTIONS)
         table, changed = own.apply(table)
     setup = kind.matcher(*load_artefacts(folder, kind.source_heads, kind.dependency_models))
-    translator = Translator(table, read_weights(weights), ngram, file.search, setup)
+    lms = {name: load_ngram(folder / path) for name, path in file.lms.items()}
+    translator = Translator(table, read_weights(weights), ngram, file.search, setup, lms=lms)
     if (folder / CONFIDENCE).is_file():
         translator.judge = ConfidenceModel.load(folder / CONFIDENCE)
     text = TextPipeline.load((folder / file.text).parent) if file.text else None
@@ -361,8 +376,7 @@ def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
 
 def _refuse_links(folder: Path, file: ModelFile) -> None:
     """A link among the model's files must not lead out of its folder."""
-    given = {getattr(file, option): option for option in ("rules", "lm", "weights", "text")}
-    given |= {getattr(file, option).rpartition(":")[2]: option for option in ("parser", "target_parser")}
+    given = {path.rpartition(":")[2] if "parser" in key[0] else path: key for key, path in file.files()}
     text = (folder / file.text).parent.relative_to(folder) if file.text else Path()
     learnt = [str(text / f"{side}.{part}") for side in ("source", "target") for part in PARTS]
     edited, learned = (GLOSSARY_FILE, CORRECTIONS), (ALIGNER, *DEPENDENCY_MODELS.values())
@@ -370,10 +384,10 @@ def _refuse_links(folder: Path, file: ModelFile) -> None:
     for name in (*given, *own, *learnt):
         for path in (folder / name, *(folder / name).rglob("*")) if name else ():
             if not path.resolve().is_relative_to(folder.resolve()):
-                what = f"{given[name]} is {name!r}" if name in given else f"has {name!r}"
+                what = f"{'.'.join(given[name])} is {name!r}" if name in given else f"has {name!r}"
                 problem = f"{what}, a link that leads out of it; expected a file in the model's folder"
                 if name in given:
-                    raise in_file(folder / "model.toml", UsageError(problem, (given[name],)))
+                    raise in_file(folder / "model.toml", UsageError(problem, given[name]))
                 raise FormatError(os.fspath(folder), 0, problem)
 
 
@@ -414,6 +428,7 @@ def write_model(
     text: TextPipeline | None = None,
     parser: str = "",
     target_parser: str = "",
+    lms: Mapping[str, str] = {},
 ) -> None:
     """Write `weights.txt`, the text pipeline and, last, `model.toml` beside the tables that are there already."""
     folder = Path(directory)
@@ -424,6 +439,8 @@ def write_model(
         lines.append(f'text = "{TEXT_FILE}"')
     for name, given in (("parser", parser), ("target_parser", target_parser)):
         lines += [f"{name} = {format_value(given)}"] if given else []
+    if lms:
+        lines += ["", "[lms]", *(f"{name} = {format_value(path)}" for name, path in lms.items())]
     lines += ["", "[search]"]
     lines += [f"{name} = {format_value(value)}" for name, value in asdict(search).items()]
     with write_binary(folder / "model.toml") as stream:

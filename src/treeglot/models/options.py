@@ -8,11 +8,21 @@ from typing import Any
 
 from treeglot.base.options import Options, option, options_of
 from treeglot.decode import SearchOptions
+from treeglot.lm.classes import MOST_CLASSES
 from treeglot.lm.train import HIGHEST_ORDER
 from treeglot.rules import EXTRACTORS
 from treeglot.rules.sql import ScoreOptions
 from treeglot.rules.table import CompileOptions
 from treeglot.syntax import heads
+
+
+@dataclasses.dataclass(frozen=True)
+class ClassLmOptions(Options):
+    """A second language model, over classes of words. Its feature is `lm_classes`."""
+
+    classes: int = option(0, "classes of words; 0: no such model", least=0, most=MOST_CLASSES)
+    order: int = option(5, "classes in its longest n-grams", least=1, most=HIGHEST_ORDER)
+    rounds: int = option(20, "rounds of putting words into classes, at most", least=1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -22,6 +32,7 @@ class ModelOptions(Options):
     score: ScoreOptions = option(ScoreOptions(), "how rules are scored and pruned")
     search: SearchOptions = option(SearchOptions(), "how input is translated")
     lm_order: int = option(5, "words in the language model's longest n-grams", least=1, most=HIGHEST_ORDER)
+    class_lm: ClassLmOptions = option(ClassLmOptions(), "a second language model, over classes of words")
     compile: CompileOptions = option(CompileOptions(), "what of the rules becomes a feature, and which are left out")
     provenance: bool = option(False, "keep the sentence pairs that each rule comes from (docs/why.md)")
     skip_bad: bool = option(False, "leave out parses whose words are not the text's, and count them")

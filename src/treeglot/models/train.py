@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from treeglot.corpus import Corpus
 from treeglot.corpus.doubts import Doubts
 from treeglot.corpus.pairs import Pair, Pairs
 from treeglot.decode.weights import read_weights
+from treeglot.lm.train import DiscountWarning
 from treeglot.models.artefacts import (
     DEPENDENCY_MODELS,
     PARSER,
@@ -37,10 +38,14 @@ from treeglot.rules.provenance import PROVENANCE
 from treeglot.syntax.formats.core import PLAIN
 
 if TYPE_CHECKING:
+    from treeglot.models.kind import Kind
+    from treeglot.models.options import ClassLmOptions
     from treeglot.rules.table import Compiled
     from treeglot.text import TextPipeline
 
 TARGET = "target.txt"
+CLASSES = "classes"  # the language model over classes
+LM_WEIGHT = 0.1  # of a further language model, before tuning
 
 
 def train(
@@ -51,6 +56,7 @@ def train(
     *,
     lm: PathLike | None = None,
     lm_text: PathLike | None = None,
+    lms: Mapping[str, PathLike] = {},
     text: TextPipeline | None = None,
     parser: PathLike = "",
     target_parser: PathLike = "",
@@ -66,8 +72,9 @@ def train(
     `force`.
 
     `options` are those of the kind, such as `HieroModelOptions`. The language model is `lm` (ARPA or compiled) if
-    given; otherwise one is trained on `lm_text` or, without it, on the target side. `report` is told what is done, line
-    by line. Beside the model, `rules.parquet` holds the scored rules for inspection.
+    given; otherwise one is trained on `lm_text` or, without it, on the target side. `lms` are further models by name,
+    whose features are `lm_NAME`. `report` is told what is done, line by line. Beside the model, `rules.parquet` holds
+    the scored rules for inspection.
 
     With `text`, whose words the corpus has, the model takes text. `parser` parses what it translates: the folder of a
     grammar, or ADAPTER:MODEL; its files are copied into the model. So are those of `target_parser` and of `aligner`,
@@ -97,7 +104,7 @@ def train(
         extractors: list[Extractor] = []
         extraction = extract(
             declared.extractor,
-            _tee(pairs, corpus, trees, digest, scratch, words=not lm and not lm_text),
+            _tee(pairs, corpus, trees, digest, scratch, words=not lm_text and (not lm or options.class_lm.classes > 0)),
             scratch,
             declared.extraction(options),
             seen=pairs.counts.as_counts,
@@ -123,6 +130,7 @@ def train(
         extractors.clear()
         _make_lm(folder, lm, lm_text, scratch, options.lm_order, memory, str(corpus.target or corpus.parses("target")))
         report("language model compiled")
+        more = _more_lms(folder, lms, options.class_lm, lm_text or scratch / TARGET, memory, report)
         if declared.source_heads:
             write_heads(options.source_heads, folder)
         if declared.dependency_models:
@@ -134,8 +142,9 @@ def train(
         if aligner is not None:
             copy_aligner(aligner, folder)
         given = ((parser, PARSER), (target_parser, TARGET_PARSER))
-        parsers = [copy_parser(parser, folder, name) if parser else "" for parser, name in given]
-        write_model(folder, declared.name, declared.weights, options.search, text, *parsers)
+        own = [copy_parser(parser, folder, name) if parser else "" for parser, name in given]
+        weights = first_weights(declared, more)
+        write_model(folder, declared.name, weights, options.search, text, own[0], own[1], lms=more)
         return install_model(folder, place)
 
 
@@ -153,9 +162,8 @@ def refuse_tuned(folder: Path) -> None:
         return
     try:
         file = load_options(ModelFile, folder / "model.toml")
-        untuned = {
-            name: weight for name, weight in find_kind(file.kind).weights.items() if weight
-        }  # as files have them
+        first = first_weights(find_kind(file.kind), file.lms)
+        untuned = {name: weight for name, weight in first.items() if weight}  # as files have them
         if read_weights(folder / file.weights) == untuned:
             return
     except (OSError, TreeglotError) as error:
@@ -207,6 +215,39 @@ def _make_lm(
     arpa = scratch / "lm.arpa"
     train_ngram(lm_text or scratch / TARGET, order, memory=memory, out=arpa, name=None if lm_text else name)
     compile_ngram(arpa, folder / "lm.bin")
+
+
+def _more_lms(
+    folder: Path,
+    given: Mapping[str, PathLike],
+    classes: ClassLmOptions,
+    text: PathLike,
+    memory: str | int,
+    report: Callable[[str], None],
+) -> dict[str, str]:
+    """Write the language models beside the first one; their files, by name."""
+    from treeglot.lm import compile_ngram, load_ngram, train_ngram
+    from treeglot.lm.classes import ClassOptions, learn_classes
+
+    files = {name: f"lm_{name}.bin" for name in given}
+    for name, path in given.items():
+        load_ngram(path).write(folder / files[name])
+    if classes.classes:
+        if CLASSES in given:
+            raise UsageError(f"two language models are called {CLASSES}; expected another name, or class_lm.classes=0")
+        files[CLASSES] = f"lm_{CLASSES}.bin"
+        learnt = learn_classes(text, ClassOptions(classes.classes, classes.rounds))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DiscountWarning)  # no class is rare
+            training = train_ngram(text, classes.order, memory=memory, classes=learnt)
+        compile_ngram(training, folder / files[CLASSES])
+        report(f"language model of {classes.classes:,} classes compiled")
+    return files
+
+
+def first_weights(kind: Kind, lms: Iterable[str]) -> dict[str, float]:
+    """The weights before tuning: those of the kind, and one for each further language model."""
+    return dict(kind.weights) | {f"lm_{name}": LM_WEIGHT for name in lms}
 
 
 LOST = {

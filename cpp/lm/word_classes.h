@@ -1,0 +1,80 @@
+// Classes of words that stand in the same places. They are found by exchange: each word in turn goes to the class that
+// makes the text most likely under a bigram model of classes (Kneser and Ney 1993; Martin, Liermann and Ney 1998).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/strings.h"
+#include "base/symbols.h"
+#include "lm/word_sink.h"
+
+namespace treeglot {
+
+// Words, each with the number of its class, from 0 on.
+class WordClasses {
+ public:
+  WordClasses(const Strings& words, std::vector<std::uint32_t> classes);  // refuses a word twice, and wrong sizes
+
+  std::size_t size() const { return classes_.size(); }
+  std::string_view word(std::size_t i) const { return words_.text(static_cast<Symbol>(i)); }
+  std::uint32_t of(std::size_t i) const { return classes_[i]; }
+  static constexpr std::uint32_t kNone = 0xffffffffu;
+  std::uint32_t find(std::string_view word) const {  // the class of a word, kNone if it has none
+    const Symbol found = words_.find(word);
+    return found == Symbols::kNone ? kNone : classes_[found];
+  }
+
+ private:
+  Symbols words_;
+  std::vector<std::uint32_t> classes_;
+};
+
+struct WordClassOptions {
+  std::int64_t classes = 100;
+  std::int64_t rounds = 20;  // over all words, at most; it ends earlier when no word moves
+
+  void check() const;  // throws std::invalid_argument
+};
+
+class WordClassTrainer final : public WordSink {
+ public:
+  using Progress = std::function<void(std::string_view stage, std::uint64_t done, std::uint64_t total)>;
+
+  explicit WordClassTrainer(WordClassOptions options);
+
+  // Sentences, word by word. A sentence's begin and end are a word in a class of its own.
+  void begin_sentence() override { last_ = 0; }
+  std::string_view add_word(std::string_view text) override;
+  void end_sentence() override { count(last_, 0); }
+  std::uint64_t tokens() const { return tokens_; }
+
+  struct Result {
+    Strings words;                       // the more frequent first
+    std::vector<std::uint32_t> classes;  // of each
+    std::vector<double> likelihoods;     // log probability of the text, before the first round and after each
+    std::vector<std::uint64_t> moves;    // words that changed their class, by round
+  };
+  Result finish(const Progress& progress);  // to be called once
+
+ private:
+  struct Bigram {
+    std::uint64_t pair;  // the first word in the high half
+    std::uint64_t count;
+  };
+  void count(Symbol first, Symbol second);
+  void compact();
+
+  WordClassOptions options_;
+  Symbols words_;  // word 0 is the border of sentences
+  Symbol last_ = 0;
+  std::uint64_t tokens_ = 0;
+  std::vector<std::uint64_t> recent_;  // bigrams that have not been counted
+  std::vector<Bigram> bigrams_;        // sorted
+};
+
+}  // namespace treeglot

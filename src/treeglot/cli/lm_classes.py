@@ -1,0 +1,34 @@
+"""`treeglot lm classes`: words of a text in classes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from treeglot.cli.output import Stages, say
+from treeglot.cli.parameters import FILE, Fields
+
+
+def lm_classes(
+    text: Annotated[Path, typer.Argument(help="Text, a sentence a line; - is standard input.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Where lines WORD CLASS go; - is standard output."), FILE
+    ] = Path("-"),
+    options: Annotated[Any, Fields("treeglot.lm.classes", "ClassOptions")] = None,
+) -> None:
+    """Put the words of a text into classes, for lm train --classes.
+
+    Words that stand in the same places come into one class: each moves to where the text is most likely under a bigram
+    model of classes, until none moves.
+    """
+    from treeglot.lm.classes import learn_classes
+
+    with Stages({"counting": "words", "moving": "words"}) as stages:
+        made = learn_classes(text, options, progress=stages.update)
+    made.write(out)
+    first, last = made.likelihoods[0], made.likelihoods[-1]
+    used = len(set(made.classes))
+    rounds = len(made.likelihoods) - 1
+    say(f"{len(made.words):,} words in {used:,} classes, {rounds} rounds: log likelihood {first:,.0f} to {last:,.0f}")

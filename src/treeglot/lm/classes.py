@@ -1,0 +1,84 @@
+"""Classes of words that stand in the same places: language models can be over them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from treeglot import _core
+from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.files import PathLike, read_lines, write_binary
+from treeglot.base.options import Options, option
+from treeglot.lm.text import Line, Progress, feed
+
+MOST_CLASSES = 4096  # of the core's
+
+
+@dataclass(frozen=True)
+class ClassOptions(Options):
+    """How words are put into classes."""
+
+    classes: int = option(100, "classes of words", least=1, most=MOST_CLASSES)
+    rounds: int = option(20, "rounds over all words, at most; it ends earlier when no word moves", least=1)
+
+
+@dataclass(frozen=True)
+class WordClasses:
+    """Words and the number of the class of each, from 0 on."""
+
+    words: list[str]
+    classes: list[int]
+    likelihoods: tuple[float, ...] = ()  # log probability of the text before the first round and after each
+
+    @cached_property
+    def core(self) -> _core.WordClasses:
+        """The same, in the core."""
+        return _core.WordClasses(self.words, self.classes)
+
+    def write(self, path: PathLike) -> None:
+        """Write lines WORD CLASS, as mkcls does."""
+        with write_binary(path) as stream:
+            lines = (f"{word} {number}\n" for word, number in zip(self.words, self.classes, strict=True))
+            stream.write("".join(lines).encode())
+
+    @staticmethod
+    def read(path: PathLike) -> WordClasses:
+        """Read lines WORD CLASS."""
+        name = os.fspath(path)
+        found: dict[str, int] = {}
+        for number, line in enumerate(read_lines(path), 1):
+            parts = line.split()
+            if len(parts) != 2 or not (parts[1].isascii() and parts[1].isdecimal()) or len(parts[1]) > 9:
+                raise FormatError(name, number, f"{line[:60]!r} is no word with its class; expected WORD CLASS")
+            if parts[0] in found:
+                raise FormatError(name, number, f"the word {parts[0]!r} comes twice; expected it once")
+            found[parts[0]] = int(parts[1])
+        return WordClasses(list(found), list(found.values()))
+
+
+def learn_classes(
+    text: PathLike | Iterable[Line],
+    options: ClassOptions = ClassOptions(),  # noqa: B008 - it is frozen
+    *,
+    name: str | None = None,
+    progress: Progress | None = None,
+) -> WordClasses:
+    """Put the words of a text into classes that make it likely under a bigram model of classes.
+
+    Each word in turn goes to the class where the likelihood is highest, until none moves (Martin, Liermann and Ney
+    1998). The result depends on the text alone.
+
+    >>> lines = ["the dog sleeps", "the cat sleeps", "a dog runs", "a cat runs", "the cat runs", "a dog sleeps"]
+    >>> made = learn_classes(lines, ClassOptions(classes=3))
+    >>> of = dict(zip(made.words, made.classes))
+    >>> of["dog"] == of["cat"], of["the"] == of["a"], of["runs"] == of["sleeps"], of["the"] == of["dog"]
+    (True, True, True, False)
+    """
+    trainer = _core.WordClassTrainer(options)
+    name = feed(trainer, text, name, progress)
+    if not trainer.tokens:
+        raise UsageError(f"{name} has no words; expected text to put words of into classes")
+    words, classes, likelihoods, _ = trainer.finish(progress)
+    return WordClasses(words, classes, tuple(likelihoods))
