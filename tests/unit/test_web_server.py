@@ -201,6 +201,15 @@ def test_slow_and_endless_headers(model: treeglot.Model) -> None:
             with socket.create_connection(("127.0.0.1", port)) as endless, suppress(ConnectionError):
                 endless.sendall(b"GET /health HTTP/1.1\r\n" + flood)
                 assert endless.recv(65536)[:12] in (b"HTTP/1.1 400", b"")
+        with socket.create_connection(("127.0.0.1", port)) as crowd:
+            crowd.sendall(b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n" * 3)
+            said = b""
+            while said.count(b'{"status":"ok"}') < 3:
+                said += crowd.recv(65536)
+            with suppress(ConnectionError):
+                crowd.sendall(b"GET /health HTTP/1.1\r\nhost: x\r\n\r\n" * 5000)
+                said = b"".join(iter(lambda: crowd.recv(65536), b""))
+            assert said.count(b"HTTP/1.1 200") < 5000  # it was cut off
         with socket.create_connection(("127.0.0.1", port)) as strange:
             strange.sendall(b"\x16\x03\x01 nothing of the kind\r\n\r\n")
             assert strange.recv(65536).startswith(b"HTTP/1.1 400")

@@ -24,6 +24,7 @@ log = logging.getLogger("treeglot.web")
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 HEADER_BYTES = 32_768
+PIPELINED = 16  # requests that may wait for the answer to the one before
 TOO_LONG = f"The headers have more than {HEADER_BYTES} bytes."
 KEEP_ALIVE = 30
 SWITCH = 0.001  # seconds
@@ -77,7 +78,9 @@ class Connection(HttpToolsProtocol):
                 self.send_400_response(TOO_LONG)
 
     def on_message_begin(self) -> None:
-        """A request begins."""
+        """A request begins. Few clients send another before an answer; of those that do not stop, nothing is kept."""
+        if len(self.pipeline) >= PIPELINED:
+            raise ValueError("too many requests at once")
         super().on_message_begin()
         self._named = 0
 
