@@ -76,7 +76,7 @@ def wanted(model: str, lines: list[str], threads: int) -> tuple[list[str], float
         cpu = now.children_user + now.children_system - used.children_user - used.children_system
         return done.stdout.splitlines(), time.perf_counter() - begin, cpu
 
-    _, empty, idle = run([""])
+    empty, idle = map(min, zip(*(run([""])[1:] for _ in range(3)), strict=True))
     found, seconds, cpu = run(lines)
     return found, len(lines) / (seconds - empty), 1000 * (cpu - idle) / len(lines)
 
