@@ -126,17 +126,24 @@ Mapped assemble(const LooseEdges& edges, NodeId goal) {
   }
   std::vector<NodeId> renumbered(edges.nodes);
   for (NodeId node = 0; node < edges.nodes; ++node) renumbered[sorted.order[node]] = node;
-  Builder builder;
-  builder.add_nodes(edges.nodes);
+  // Edges by their heads, those of a head as they came. The order has checked them, so no builder does it again.
+  std::vector<std::uint32_t> first_edge(edges.nodes + 1, 0), first_tail;
+  for (const NodeId head : edges.heads) ++first_edge[renumbered[head] + 1];
+  std::inclusive_scan(first_edge.begin(), first_edge.end(), first_edge.begin());
+  std::vector<EdgeId> next(first_edge.begin(), first_edge.end() - 1), edge_map(edges.heads.size());
+  for (std::size_t edge = 0; edge < edges.heads.size(); ++edge)
+    edge_map[next[renumbered[edges.heads[edge]]]++] = static_cast<EdgeId>(edge);
   std::vector<NodeId> tails;
-  for (std::size_t edge = 0; edge < edges.heads.size(); ++edge) {
-    tails.clear();
+  tails.reserve(edges.tails.size());
+  first_tail.reserve(edges.first_tail.size());
+  first_tail.push_back(0);
+  for (const EdgeId edge : edge_map) {
     for (const NodeId tail : tails_of(edges, edge)) tails.push_back(renumbered[tail]);
-    builder.add_edge(renumbered[edges.heads[edge]], tails);
+    first_tail.push_back(static_cast<std::uint32_t>(tails.size()));
   }
-  Mapped mapped = builder.freeze(goal == kNoNode ? kNoNode : renumbered[goal]);
-  mapped.node_map = std::move(sorted.order);
-  return mapped;
+  return {Hypergraph::own(std::move(first_edge), std::move(first_tail), std::move(tails),
+                          goal == kNoNode ? kNoNode : renumbered[goal]),
+          std::move(edge_map), std::move(sorted.order)};
 }
 
 namespace {
