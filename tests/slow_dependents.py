@@ -195,8 +195,16 @@ def enumerate_all(case: Case, augmented: bool) -> list[Made]:
                     tails = {n: usable[chosen[n - 100]] if n >= 100 else below[places[n - 1]] for n in numbers}
                     made += put(tuple(target), tails, own(rule, WEIGHTS["p"]))
         if not matching:
-            tails = {i + 1: b for i, b in enumerate(below)}
-            made += put(tuple(tails), tails, WEIGHTS["pseudo"])
+            ranges = [(m, m) for m in range(len(in_order))]
+            pieces = dict(zip(ranges, below, strict=True))
+            for first, last in combinations(range(len(in_order)), 2) if augmented else ():
+                if last - first + 1 < len(in_order):
+                    pieces[first, last] = phrases(covered[first][0], covered[last][1], WEIGHTS["phrase_p"])
+            for size in range(2, len(in_order) + 1):
+                for chosen in combinations(sorted(pieces), size):
+                    if [m for first, last in chosen for m in range(first, last + 1)] == list(range(len(in_order))):
+                        tails = {k + 1: pieces[piece] for k, piece in enumerate(chosen)}
+                        made += put(tuple(tails), tails, WEIGHTS["pseudo"])
         return made
 
     whole = [Made(0.0, ())]

@@ -20,7 +20,8 @@ inline constexpr auto kFields<ForestOptions> = std::tuple{OptionField{"forest_ma
                                                           OptionField{"step_limit", &ForestOptions::step_limit}};
 template <>
 inline constexpr auto kFields<HeadDependentsMatchOptions> =
-    std::tuple{OptionField{"max_combinations", &HeadDependentsMatchOptions::max_combinations}};
+    std::tuple{OptionField{"max_combinations", &HeadDependentsMatchOptions::max_combinations},
+               OptionField{"pseudo_structures", &HeadDependentsMatchOptions::pseudo_structures}};
 template <>
 inline constexpr auto kFields<SearchOptions> = std::tuple{
     OptionField{"pop_limit", &SearchOptions::pop_limit}, OptionField{"beam", &SearchOptions::beam},

@@ -198,6 +198,7 @@ class Sentence {
     capped_ = false;
     const std::size_t place = relations_.head_at(head);
     if (place < k_.head_places.size()) match_instances(k_.head_places[place]);
+    if (edges_.empty() || input_.lenient) add_pseudo();
 
     const Span span = relations_.subtree(head);
     const NodeId node =
@@ -205,7 +206,6 @@ class Sentence {
     subtree_nodes_[head] = node;
     if (const auto found = phrases(span); !found.empty()) out_.add_edge(node, {}, found, kInside);
     for (const auto& [tails, alternatives] : edges_) out_.add_edge(node, tails, alternatives, kInside);
-    if (edges_.empty() || input_.lenient) add_pseudo(node);
     if (capped_) out_.note("more combinations of structures than max_combinations");
   }
 
@@ -357,14 +357,49 @@ class Sentence {
     return variables == tails_.size();
   }
 
-  void add_pseudo(NodeId node) {
+  // The members in source order. Any structure with phrases may replace its members. A node for each prefix of the
+  // members shares what combinations have in common, so there are no more edges than structures and members.
+  void add_pseudo() {
+    const auto last = static_cast<std::uint32_t>(members_.size() - 1);
+    const bool wanted = k_.options.augmented && k_.options.pseudo_structures;
+    bool structures = false;
+    for (std::uint32_t m = 0; wanted && m < last; ++m)
+      for (std::uint32_t end = m + 1; end <= last; ++end)
+        structures |= (m > 0 || end < last) && structure_node({m, end}) != kNoNode;
+    const std::vector<FeatureValue> counted = {{k_.pseudo, 1.0f}};
     tails_.clear();
     target_.clear();
     for (const Member& member : members_) {
       tails_.push_back(member.node);
       target_.push_back(-static_cast<std::int32_t>(tails_.size()));
     }
-    out_.add_edge(node, tails_, glue_.add(LocalKind::pseudo, target_, {{k_.pseudo, 1.0f}}), kInside);
+    if (!structures) {
+      edges_.emplace_back(tails_, glue_.add(LocalKind::pseudo, target_, counted));
+      return;
+    }
+    const auto alone = glue_.add(LocalKind::pseudo, {-1}, {}), joined = glue_.add(LocalKind::pseudo, {-1, -2}, {});
+    const auto whole = glue_.add(LocalKind::pseudo, {-1, -2}, counted);
+    std::vector<NodeId> prefix = {members_[0].node};  // by its last member
+    for (std::uint32_t end = 1; end <= last; ++end) {
+      const auto piece = [&](std::uint32_t first) {
+        return first == end ? members_[end].node : structure_node({first, end});
+      };
+      if (end < last) {
+        const std::uint32_t begin = relations_.covered(head_, members_[0].word).begin;
+        prefix.push_back(out_.add_node(units_.words({begin, relations_.covered(head_, members_[end].word).end}), x_));
+        const NodeId first = piece(0);
+        if (first != kNoNode) out_.add_edge(prefix[end], std::span(&first, 1), alone, kInside);
+      }
+      for (std::uint32_t m = 1; m <= end; ++m) {
+        const NodeId tails[] = {prefix[m - 1], piece(m)};
+        if (tails[1] == kNoNode) continue;
+        if (end < last) {
+          out_.add_edge(prefix[end], tails, joined, kInside);
+        } else {
+          edges_.emplace_back(std::vector(std::begin(tails), std::end(tails)), whole);
+        }
+      }
+    }
   }
 
   // The trees of the sentence side by side.

@@ -20,6 +20,7 @@ namespace treeglot {
 struct HeadDependentsMatchOptions {
   bool augmented = false;
   std::uint32_t max_combinations = 64;  // of structures that rules on the fly are built for, for each rule
+  bool pseudo_structures = false;       // phrases on structures where a relation has no rule, too
 };
 
 class HeadDependentsMatcher final : public Matcher {

@@ -1,5 +1,6 @@
 """The rules on the fly of the paper's Figure 4, and inputs that dependency-to-string models must survive."""
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -107,6 +108,17 @@ def test_structures_whose_variables_are_apart_are_left_alone(tmp_path):
     assert rules_at_the_top(augmented, tree) == {("[A,1] [B,2] [C,3]", "[A,1] [C,3] [B,2]")}
 
 
+def test_relations_without_a_rule_have_phrases_on_structures_too(tmp_path):
+    phrases = [("X", word, word.upper(), "") for word in "abcd"] + [("X", "a b", "AB", ""), ("X", "b c d", "BCD", "")]
+    table, tree = table_of(tmp_path, phrases), Dependency(list("abcd"), [-1, 0, 0, 0], list("ABCD"))
+    for wanted, expected in ((True, {"A B C D", "AB C D", "A BCD"}), (False, {"A B C D"})):
+        search = replace(EXACT, pseudo_structures=wanted)
+        kbest = Translator(table, WEIGHTS, options=search, setup=match_augmented()).translate(tree).kbest(10)
+        assert {h.text for h in kbest} == expected
+        assert len(kbest) == len(expected)
+        assert {h.features["pseudo"] for h in kbest} == {1}
+
+
 def test_a_leaf_may_be_a_word_where_others_are_tags(tmp_path):
     rules = [("H1", "[A,1] b [C,2]", "[C,2] [A,1]", ""), *(("X", word, word.upper(), "") for word in "abc")]
     tree = Dependency(list("abc"), [-1, 0, 0], list("ABC"))
@@ -133,12 +145,12 @@ def test_several_roots_stand_side_by_side(tmp_path):
 def test_trees_that_are_none_are_repaired_and_noted(tmp_path):
     made = translator(tmp_path)
     cycle = made.translate(Dependency(["他", "做", "饭"], [1, 2, 1], ["PN", "VV", "NN"]))
-    assert (cycle.text, cycle.notes) == ("he cooks rice", ("a cycle in the tree was cut",))
+    assert (cycle.text, cycle.notes) == ("he makes dinner", ("a cycle in the tree was cut",))
     headless = made.translate(Dependency(["他", "做"], [-2, -1], ["PN", "VV"]))
     notes = ("words without a head became roots", "several roots were put side by side")
     assert (headless.text, headless.notes) == ("he cooks", notes)
     crossing = made.translate(Dependency(["他", "做", "饭", "你"], [2, 3, -1, 2], ["PN", "VV", "NN", "PN"]))
-    assert (crossing.text, crossing.notes) == ("he cooks rice you", ("the tree was not projective and was made so",))
+    assert (crossing.text, crossing.notes) == ("he makes dinner you", ("the tree was not projective and was made so",))
 
 
 def test_what_has_no_tree_is_translated_with_phrases(tmp_path):

@@ -29,6 +29,9 @@ class SearchOptions(Options):
         100_000, "steps of the walk that finds fragments at one node of a forest; 0: no limit", least=0
     )
     max_combinations: int = option(64, "of structures with phrases tried for a rule (augmented dep2str)", least=0)
+    pseudo_structures: bool = option(
+        True, "phrases on structures also where a relation has no rule (augmented dep2str)"
+    )
     per_source: int = option(20, "target sides tried for a source side; 0: all", least=0)
     markup: bool = option(False, 'the input gives translations: <x translation="the house||house">das Haus</x>')
     mbr: int = option(
