@@ -1,5 +1,6 @@
 """The slow twin of decoding dependency trees: all derivations of random small trees."""
 
+from functools import cache
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -46,6 +47,16 @@ def subtree(tree: Dependency, word: int) -> tuple[int, int]:
 
 def is_leaf(tree: Dependency, word: int) -> bool:
     return members(tree, word) == [word]
+
+
+def structures(tree: Dependency) -> dict[tuple[int, int], tuple[int, int, int]]:
+    """Subtrees of several words, and structures: what they cover; their head, first and last member."""
+    found = {}
+    for head in range(len(tree)):
+        covered = [(m, m + 1) if m == head else subtree(tree, m) for m in members(tree, head)]
+        for first, last in combinations(range(len(covered)), 2):
+            found[covered[first][0], covered[last][1]] = head, first, last
+    return found
 
 
 def symbol(tree: Dependency, head: int, member: int, kinds: tuple[bool, bool, bool]) -> tuple[str, bool]:
@@ -108,6 +119,20 @@ def cases(draw: st.DrawFn, phrases: bool = True) -> Case:
         target = draw(st.lists(st.sampled_from(TARGET), min_size=1, max_size=2))
         source = tuple((word, False) for word in words[begin:end])
         add(Rule("X", source, tuple(target), (), draw(st.integers(-40, 0)) / 8))
+    spans = sorted(structures(tree)) if phrases else []
+    for _ in range(draw(st.integers(0, 3)) if spans else 0):
+        begin, end = draw(st.sampled_from(spans))
+        symbols = [(word, False) for word in words]
+        holes = [(w, w + 1) for w in range(begin, end)] + [s for s in spans if begin <= s[0] and s[1] <= end]
+        for first, last in draw(st.lists(st.sampled_from(holes), min_size=1, max_size=2)):
+            symbols[first:last] = [("X", True)] + [("", False)] * (last - first - 1)
+        source = tuple(s for s in symbols[begin:end] if s[0])
+        target = [
+            *range(1, sum(variable for _, variable in source) + 1),
+            *draw(st.lists(st.sampled_from(TARGET), max_size=1)),
+        ]
+        if len(source) > 1:
+            add(Rule("X", source, tuple(draw(st.permutations(target))), (), draw(st.integers(-40, 0)) / 8))
     return Case(tree, list(rules.values()))
 
 
@@ -126,14 +151,16 @@ def compiled(rules: list[Rule]) -> RuleTable:
     return builder.finish()
 
 
-def enumerate_all(case: Case, augmented: bool) -> list[Made]:
+def enumerate_all(case: Case, augmented: bool, span_limit: int = 10) -> list[Made]:
     """All derivations, straight from section 3.4 of the paper, but for one thing that is meant otherwise.
 
     A rule stays beside those built of it: the paper has it (step 3) only where none of its structures has a phrase. So
-    the combinations below begin with the empty one.
+    the combinations below begin with the empty one. Phrases may have variables, if they cover `span_limit` words or
+    fewer.
     """
     tree, rules = case
     length = len(tree)
+    places = structures(tree)
 
     def own(rule: Rule, weight: float) -> float:
         words = sum(isinstance(t, str) for t in rule.target)
@@ -160,20 +187,47 @@ def enumerate_all(case: Case, augmented: bool) -> list[Made]:
             made.append(Made(score + sum(c.score for c in chosen), tuple(words)))
         return made
 
+    def filled(source: tuple[tuple[str, bool], ...], at: int, end: int) -> list[list[tuple[int, int]]]:
+        """The spans of the variables of a source side, in every way in which it covers the words."""
+        if not source:
+            return [[]] if at == end else []
+        if not source[0][1]:
+            return filled(source[1:], at + 1, end) if at < end and source[0][0] == tree.words[at] else []
+        spans = [(at, at + 1), *(span for span in places if span[0] == at)]
+        return [[span, *rest] for span in spans if span[1] <= end for rest in filled(source[1:], span[1], end)]
+
+    def hierarchical(begin: int, end: int) -> list[Made]:
+        made = []
+        for rule in rules if augmented and end - begin <= span_limit else ():
+            if rule.lhs == "X" and any(variable for _, variable in rule.source):
+                for spans in filled(rule.source, begin, end):
+                    tails = {k + 1: on(*span) for k, span in enumerate(spans)}
+                    made += put(rule.target, tails, own(rule, WEIGHTS["p"]))
+        return made
+
+    @cache
+    def on(begin: int, end: int) -> list[Made]:
+        if begin + 1 == end:
+            return word(begin)
+        head, first, last = places[begin, end]
+        if last - first + 1 == len(members(tree, head)):
+            return node(head)
+        return phrases(begin, end, WEIGHTS["phrase_p"]) + hierarchical(begin, end)
+
     def node(head: int) -> list[Made]:
         if is_leaf(tree, head):
             return word(head)
         in_order = members(tree, head)
         below = [word(m) if m == head else node(m) for m in in_order]
         covered = [(m, m + 1) if m == head else subtree(tree, m) for m in in_order]
-        made = phrases(*subtree(tree, head), WEIGHTS["p"])
+        made = phrases(*subtree(tree, head), WEIGHTS["p"]) + hierarchical(*subtree(tree, head))
         sources = instances(tree, head)
         matching = [rule for rule in rules if (rule.lhs, rule.source) in sources]
         for rule in matching:
             places = [i for i, (_, variable) in enumerate(rule.source) if variable]
             usable = {}
             for first, last in rule.structures if augmented else ():
-                found = phrases(covered[first][0], covered[last][1], WEIGHTS["phrase_p"])
+                found = on(covered[first][0], covered[last][1])
                 if found:
                     usable[first, last] = found
             for size in range(len(usable) + 1):
@@ -199,7 +253,7 @@ def enumerate_all(case: Case, augmented: bool) -> list[Made]:
             pieces = dict(zip(ranges, below, strict=True))
             for first, last in combinations(range(len(in_order)), 2) if augmented else ():
                 if last - first + 1 < len(in_order):
-                    pieces[first, last] = phrases(covered[first][0], covered[last][1], WEIGHTS["phrase_p"])
+                    pieces[first, last] = on(covered[first][0], covered[last][1])
             for size in range(2, len(in_order) + 1):
                 for chosen in combinations(sorted(pieces), size):
                     if [m for first, last in chosen for m in range(first, last + 1)] == list(range(len(in_order))):
@@ -218,9 +272,11 @@ def lm_score(words: tuple[str, ...]) -> float:
     return WEIGHTS["lm"] * log_probability(words) + WEIGHTS["lm_unknown"] * unknown_words(words)
 
 
-def decoder(case: Case, augmented: bool, pop_limit: int = 0, max_combinations: int = 1000) -> Decoder:
+def decoder(
+    case: Case, augmented: bool, pop_limit: int = 0, max_combinations: int = 1000, span_limit: int = 10
+) -> Decoder:
     features = FeatureSet(compiled(case.rules))
     features.add_ngram(LM)
-    search = SearchOptions(pop_limit=pop_limit, max_combinations=max_combinations, per_source=0)
+    search = SearchOptions(pop_limit=pop_limit, max_combinations=max_combinations, span_limit=span_limit, per_source=0)
     matcher = HeadDependentsMatcher(features, None, search, augmented)
     return Decoder(features, matcher, list(WEIGHTS.items()), search)

@@ -56,7 +56,10 @@ inline constexpr auto kFields<TreePairOptions> = std::tuple{OptionField{"max_fro
 template <>
 inline constexpr auto kFields<HeadDependentsOptions> =
     std::tuple{OptionField{"max_phrase", &HeadDependentsOptions::max_phrase},
-               OptionField{"max_variants", &HeadDependentsOptions::max_variants}};
+               OptionField{"max_variants", &HeadDependentsOptions::max_variants},
+               OptionField{"max_span", &HeadDependentsOptions::max_span},
+               OptionField{"max_symbols", &HeadDependentsOptions::max_symbols},
+               OptionField{"max_nonterminals", &HeadDependentsOptions::max_nonterminals}};
 template <>
 inline constexpr auto kNames<GhkmOptions::Phrases> =
     std::array{OptionName{"none", GhkmOptions::Phrases::none}, OptionName{"all", GhkmOptions::Phrases::all},

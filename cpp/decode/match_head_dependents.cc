@@ -17,6 +17,7 @@ namespace {
 struct Knowledge {
   const RuleTable& table;
   const HeadDependentsMatchOptions& options;
+  std::uint32_t span_limit;  // words of a hierarchical phrase
   FeatureId word_penalty, rule_penalty, pseudo;
   const std::vector<FeatureId>& phrase_features;
   const std::vector<Symbol>& head_places;
@@ -135,6 +136,7 @@ class Sentence {
     }
     subtree_nodes_.assign(words_.size(), kNoNode);
     word_nodes_.assign(words_.size(), kNoNode);
+    nodes_from_.assign(words_.size(), {});
     for (const std::uint32_t unit : relations_.bottom_up()) {
       add_word(unit);
       if (!relations_.is_leaf(unit)) add_relation(unit);
@@ -142,7 +144,8 @@ class Sentence {
     return add_sentence();
   }
 
-  using Combination = std::vector<StructureRange>;  // from left to right, without overlap
+  using Matched = std::pair<std::vector<NodeId>, std::span<const Alternative>>;  // tails, and rules
+  using Combination = std::vector<StructureRange>;                               // from left to right, without overlap
 
   // A member of the relation at hand.
   struct Member {
@@ -186,6 +189,7 @@ class Sentence {
         out_.add_edge(node, {}, glue_.unknown(tree_.words()[units_.word[word]]), kInside);
     }
     word_nodes_[word] = subtree_nodes_[word] = node;
+    nodes_from_[word].emplace_back(word + 1, node);
   }
 
   void add_relation(std::uint32_t head) {
@@ -196,15 +200,19 @@ class Sentence {
       members_.push_back({word, word == head ? word_nodes_[word] : subtree_nodes_[word], false});
     head_ = head;
     capped_ = false;
+    if (k_.options.augmented) add_structures();
     const std::size_t place = relations_.head_at(head);
     if (place < k_.head_places.size()) match_instances(k_.head_places[place]);
     if (edges_.empty() || input_.lenient) add_pseudo();
 
     const Span span = relations_.subtree(head);
+    find_gappy(span);
     const NodeId node =
         out_.add_node(units_.words(span), subtree_tags_[head] == Symbols::kNone ? x_ : subtree_tags_[head]);
     subtree_nodes_[head] = node;
     if (const auto found = phrases(span); !found.empty()) out_.add_edge(node, {}, found, kInside);
+    for (const auto& [tails, alternatives] : gappy_) out_.add_edge(node, tails, alternatives, kInside);
+    nodes_from_[span.begin].emplace_back(span.end, node);
     for (const auto& [tails, alternatives] : edges_) out_.add_edge(node, tails, alternatives, kInside);
     if (capped_) out_.note("more combinations of structures than max_combinations");
   }
@@ -302,10 +310,48 @@ class Sentence {
     }
   }
 
-  // The phrases on the source words of a structure, or kNoNode if there are none.
-  NodeId structure_node(StructureRange range) {
-    const auto [at, is_new] = structure_nodes_.try_emplace(range, kNoNode);
-    if (!is_new) return at->second;
+  // Fills gappy_: the hierarchical phrases on a span. Their variables stand for words, subtrees and structures in it.
+  void find_gappy(Span span) {
+    gappy_.clear();
+    if (k_.options.augmented && units_.words(span).size() <= k_.span_limit)
+      extend_gappy(table_.root(), span.begin, span.end);
+  }
+
+  // Follows the trie from `node`, which has matched the words before `at`.
+  void extend_gappy(RuleTable::Node node, std::uint32_t at, std::uint32_t end) {
+    if (at == end) {
+      if (gaps_.empty()) return;
+      if (const auto found = rules(node, x_); !found.empty()) gappy_.emplace_back(gaps_, found);
+      return;
+    }
+    if (words_[at] != Symbols::kNone) {
+      const RuleTable::Node child = table_.child(node, words_[at]);
+      if (child != RuleTable::kNoNode) extend_gappy(child, at + 1, end);
+    }
+    const RuleTable::Node child = table_.child(node, nonterminal(x_));
+    if (child == RuleTable::kNoNode) return;
+    for (const auto& [gap_end, tail] : nodes_from_[at]) {
+      if (gap_end > end) continue;
+      gaps_.push_back(tail);
+      extend_gappy(child, gap_end, end);
+      gaps_.pop_back();
+    }
+  }
+
+  // The smaller ones first, for the larger may hold them.
+  void add_structures() {
+    const auto size = static_cast<std::uint32_t>(members_.size());
+    for (std::uint32_t more = 1; more + 1 < size && more < kLongestStructure; ++more)
+      for (std::uint32_t first = 0; first + more < size; ++first) add_structure({first, first + more});
+  }
+
+  // The node of a structure, or kNoNode if it has no phrases.
+  NodeId structure_node(StructureRange range) const {
+    const auto at = structure_nodes_.find(range);
+    return at == structure_nodes_.end() ? kNoNode : at->second;
+  }
+
+  void add_structure(StructureRange range) {
     const Span span = {relations_.covered(head_, members_[range.first].word).begin,
                        relations_.covered(head_, members_[range.last].word).end};
     std::vector<Alternative> made;
@@ -318,12 +364,15 @@ class Sentence {
                                 {}, phrase.rule));
       made.back().estimate = phrase.estimate;
     }
-    if (made.empty()) return kNoNode;
+    find_gappy(span);
+    if (made.empty() && gappy_.empty()) return;
     std::ranges::stable_sort(made,
                              [](const Alternative& a, const Alternative& b) { return a.priority() > b.priority(); });
-    at->second = out_.add_node(units_.words(span), x_);
-    out_.add_edge(at->second, {}, glue_.keep(std::move(made)), kInside);
-    return at->second;
+    const NodeId node = out_.add_node(units_.words(span), x_);
+    if (!made.empty()) out_.add_edge(node, {}, glue_.keep(std::move(made)), kInside);
+    for (const auto& [tails, alternatives] : gappy_) out_.add_edge(node, tails, alternatives, kInside);
+    nodes_from_[span.begin].emplace_back(span.end, node);
+    structure_nodes_[range] = node;
   }
 
   // Fills tails_ and target_ for a rule in which each structure of `combination` is one variable. False if the target
@@ -361,11 +410,6 @@ class Sentence {
   // members shares what combinations have in common, so there are no more edges than structures and members.
   void add_pseudo() {
     const auto last = static_cast<std::uint32_t>(members_.size() - 1);
-    const bool wanted = k_.options.augmented && k_.options.pseudo_structures;
-    bool structures = false;
-    for (std::uint32_t m = 0; wanted && m < last; ++m)
-      for (std::uint32_t end = m + 1; end <= last; ++end)
-        structures |= (m > 0 || end < last) && structure_node({m, end}) != kNoNode;
     const std::vector<FeatureValue> counted = {{k_.pseudo, 1.0f}};
     tails_.clear();
     target_.clear();
@@ -373,7 +417,7 @@ class Sentence {
       tails_.push_back(member.node);
       target_.push_back(-static_cast<std::int32_t>(tails_.size()));
     }
-    if (!structures) {
+    if (structure_nodes_.empty() || !k_.options.pseudo_structures) {
       edges_.emplace_back(tails_, glue_.add(LocalKind::pseudo, target_, counted));
       return;
     }
@@ -390,7 +434,7 @@ class Sentence {
         const NodeId first = piece(0);
         if (first != kNoNode) out_.add_edge(prefix[end], std::span(&first, 1), alone, kInside);
       }
-      for (std::uint32_t m = 1; m <= end; ++m) {
+      for (std::uint32_t m = end < kLongestStructure ? 1 : end - kLongestStructure + 1; m <= end; ++m) {
         const NodeId tails[] = {prefix[m - 1], piece(m)};
         if (tails[1] == kNoNode) continue;
         if (end < last) {
@@ -432,13 +476,17 @@ class Sentence {
   // Of the tree at hand. What follows calls its units words.
   Units units_;
   Relations relations_;
-  std::vector<Symbol> words_, word_tags_, subtree_tags_, subtree_words_;  // by word, of the table
-  std::vector<NodeId> word_nodes_, subtree_nodes_;                        // by word; the same for a leaf
+  std::vector<Symbol> words_, word_tags_, subtree_tags_, subtree_words_;   // by word, of the table
+  std::vector<NodeId> word_nodes_, subtree_nodes_;                         // by word; the same for a leaf
+  std::vector<std::vector<std::pair<std::uint32_t, NodeId>>> nodes_from_;  // by first word: last + 1, and the node
   // Of the relation at hand.
   std::uint32_t head_ = 0;
   std::vector<Member> members_;
-  std::vector<std::pair<std::vector<NodeId>, std::span<const Alternative>>> edges_;
-  std::map<StructureRange, NodeId> structure_nodes_;
+  std::vector<Matched> edges_;
+  std::map<StructureRange, NodeId> structure_nodes_;  // of those with phrases
+  // Of the span at hand.
+  std::vector<Matched> gappy_;
+  std::vector<NodeId> gaps_;
   bool capped_ = false;
   // Of the rule at hand.
   std::vector<Combination> combinations_;
@@ -453,6 +501,7 @@ HeadDependentsMatcher::HeadDependentsMatcher(FeatureSet& features, std::shared_p
     : table_(features.shared_table()),
       heads_(std::move(heads)),
       options_(options),
+      span_limit_(chart.span_limit),
       chart_(table_, chart),
       word_penalty_(features.space().word_penalty()),
       rule_penalty_(features.space().rule_penalty()),
@@ -488,8 +537,8 @@ TranslationForest HeadDependentsMatcher::match(const Input& input, const Depende
                                                Glue& glue) const {
   if (tree.tags().empty()) return match_phrases(input, "a tree without tags", cache, glue);
   if (tree.size() != input.words.size()) throw std::invalid_argument("the forest's best tree does not cover its words");
-  const Knowledge knowledge = {*table_, options_,         word_penalty_, rule_penalty_,
-                               pseudo_, phrase_features_, head_places_,  structures_};
+  const Knowledge knowledge = {*table_, options_,         span_limit_,  word_penalty_, rule_penalty_,
+                               pseudo_, phrase_features_, head_places_, structures_};
   return Sentence(knowledge, tree, input, cache, glue).run();
 }
 

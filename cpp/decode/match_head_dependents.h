@@ -1,5 +1,6 @@
 // Head-dependents matching (section 3.4 of the dep2str page): the rules of every word of a dependency tree with its
-// dependents, phrases on whole subtrees and, in the augmented model, phrases on structures inside a relation.
+// dependents, phrases on whole subtrees and, in the augmented model, phrases on structures inside a relation, and
+// hierarchical phrases on both.
 #pragma once
 
 #include <cstdint>
@@ -43,6 +44,7 @@ class HeadDependentsMatcher final : public Matcher {
   std::shared_ptr<const RuleTable> table_;
   std::shared_ptr<const HeadTable> heads_;
   HeadDependentsMatchOptions options_;
+  std::uint32_t span_limit_;
   ChartMatcher chart_;
   FeatureId word_penalty_, rule_penalty_, pseudo_;
   std::vector<FeatureId> phrase_features_;                 // by dense feature of the table

@@ -85,6 +85,7 @@ struct StructureRange {
   std::uint32_t first = 0, last = 0;  // members, from 0, both included
   friend auto operator<=>(StructureRange, StructureRange) = default;
 };
+inline constexpr std::uint32_t kLongestStructure = 16;  // members; longer ones are not looked at
 std::string structure_label(StructureRange range);
 std::optional<StructureRange> parse_structure_label(std::string_view label);  // none for what is no such label
 

@@ -39,6 +39,10 @@ class PairExtractor {
   static constexpr std::uint32_t kNobody = ~0u;
 
   void give_phrases(Occurrences& out, HeadDependentsCounts& counts);
+  void find_nodes();
+  void give_gappy(Occurrences& out, HeadDependentsCounts& counts);
+  void give_gappy(const PhrasePair& phrase, std::size_t from, std::uint32_t symbols, std::uint32_t links,
+                  Occurrences& out, HeadDependentsCounts& counts);
   void read_relation(std::uint32_t head);
   void find_gaps();
   void find_structures(std::uint32_t head);
@@ -59,6 +63,8 @@ class PairExtractor {
   Annotation annotation_;
   RuleWriter writer_;
   std::vector<PhrasePair> phrases_;
+  std::vector<PhrasePair> nodes_;        // by source side: words, subtrees and structures that are consistent
+  std::vector<RuleVariable> variables_;  // of the phrase at hand
   // Of the relation at hand.
   std::vector<Member> members_;
   std::vector<std::uint32_t> by_target_;  // those with target words
@@ -75,6 +81,60 @@ void PairExtractor::give_phrases(Occurrences& out, HeadDependentsCounts& counts)
     out.add(writer_.rule(), kCountUnit);
   }
   counts.phrases += phrases_.size();
+}
+
+void PairExtractor::find_nodes() {
+  nodes_.clear();
+  const auto add = [&](Span source) {
+    if (const Span target = frontier_.tight_target(source); !target.empty()) nodes_.push_back({source, target});
+  };
+  for (std::uint32_t head = 0; head < relations_.words(); ++head) {
+    add({head, head + 1});
+    const auto words = relations_.members(head);
+    for (std::size_t first = 0; first + 1 < words.size(); ++first) {
+      const std::uint32_t begin = relations_.covered(head, words[first]).begin;
+      for (std::size_t last = first + 1; last < words.size(); ++last) {
+        const Span covered = {begin, relations_.covered(head, words[last]).end};
+        if (covered.size() > options_.max_span) break;
+        add(covered);
+      }
+    }
+  }
+  std::ranges::sort(nodes_, {}, [](const PhrasePair& node) { return std::pair(node.source.begin, node.source.end); });
+}
+
+// Hierarchical phrases (Chiang 2007) whose source sides, and whose variables, are words, subtrees or structures.
+void PairExtractor::give_gappy(Occurrences& out, HeadDependentsCounts& counts) {
+  if (options_.max_nonterminals == 0) return;
+  find_nodes();
+  std::size_t first = 0;  // of the nodes that begin where the phrase does
+  for (const PhrasePair& phrase : nodes_) {
+    while (nodes_[first].source.begin < phrase.source.begin) ++first;
+    give_gappy(phrase, first, phrase.source.size(), frontier_.source_links(phrase.source), out, counts);
+  }
+}
+
+// With one variable more than variables_ has, among the nodes from `from` on. `symbols` and `links` are what the source
+// side has left.
+void PairExtractor::give_gappy(const PhrasePair& phrase, std::size_t from, std::uint32_t symbols, std::uint32_t links,
+                               Occurrences& out, HeadDependentsCounts& counts) {
+  for (; from < nodes_.size() && nodes_[from].source.begin < phrase.source.end; ++from) {
+    const PhrasePair& hole = nodes_[from];
+    if (hole.source.end > phrase.source.end || hole == phrase) continue;
+    if (!variables_.empty() && hole.source.begin <= variables_.back().source.end) continue;  // overlap, or neighbours
+    const std::uint32_t symbols_left = symbols - hole.source.size() + 1;
+    const std::uint32_t links_left = links - frontier_.source_links(hole.source);
+    if (links_left == 0) continue;
+    variables_.push_back({hole.source, hole.target, 0});
+    if (symbols_left <= options_.max_symbols) {
+      writer_.write(0, phrase, variables_);
+      out.add(writer_.rule(), kCountUnit);
+      ++counts.gappy;
+    }
+    if (variables_.size() < options_.max_nonterminals)
+      give_gappy(phrase, from + 1, symbols_left, links_left, out, counts);
+    variables_.pop_back();
+  }
 }
 
 void PairExtractor::read_relation(std::uint32_t head) {
@@ -112,7 +172,7 @@ void PairExtractor::find_structures(std::uint32_t head) {
   const auto size = static_cast<std::uint32_t>(members_.size());
   for (std::uint32_t first = 0; first + 1 < size; ++first) {
     const std::uint32_t begin = relations_.covered(head, members_[first].word).begin;
-    for (std::uint32_t last = first + 1; last < size && last - first < SourceTrees::kLongestStructure; ++last) {
+    for (std::uint32_t last = first + 1; last < size && last - first < kLongestStructure; ++last) {
       const Span covered = {begin, relations_.covered(head, members_[last].word).end};
       if (last - first + 1 == size) continue;
       if (!frontier_.tight_target(covered).empty()) structures_.push_back({first, last});
@@ -227,6 +287,7 @@ void PairExtractor::extract(std::size_t pair, Occurrences& out, HeadDependentsCo
   tags_ = trees_.tags(pair);
   relations_.assign(trees_.heads(pair));
   annotation_.assign(relations_, frontier_);
+  give_gappy(out, counts);
   for (std::uint32_t word = 0; word < relations_.words(); ++word) {
     if (relations_.is_leaf(word)) continue;
     ++counts.relations;

@@ -1,4 +1,5 @@
-// Rules from head-dependents relations, and bilingual phrases beside them (sections 3.2.3 and 4.2 of the dep2str page).
+// Rules from head-dependents relations, and bilingual phrases beside them (sections 3.2.3 and 4.2 of the dep2str page),
+// with variables or without.
 #pragma once
 
 #include <array>
@@ -20,6 +21,8 @@ namespace treeglot {
 struct HeadDependentsOptions {
   std::uint32_t max_phrase = 0;    // words of a bilingual phrase on either side (section 4.2)
   std::uint32_t max_variants = 0;  // ways to share out unaligned target words that are tried for a rule
+  // Of phrases with variables: source words and symbols, and variables. Without variables there are none.
+  std::uint32_t max_span = 0, max_symbols = 0, max_nonterminals = 0;
 };
 
 // The source trees of a bitext as numbers, made projective, and the labels of the rules taken from them.
@@ -45,7 +48,6 @@ class SourceTrees {
   Symbol structure(StructureRange range) const {
     return first_structure_ + range.first * kLongestStructure + range.last - range.first;
   }
-  static constexpr Symbol kLongestStructure = 16;  // members; a longer one is not labelled
 
  private:
   std::vector<std::uint64_t> ends_ = {0};
@@ -60,14 +62,15 @@ class SourceTrees {
 };
 
 struct HeadDependentsCounts {
-  static constexpr auto kNames =
-      std::to_array<std::string_view>({"pairs", "unlinked", "relations", "acceptable", "rules", "phrases", "capped"});
+  static constexpr auto kNames = std::to_array<std::string_view>(
+      {"pairs", "unlinked", "relations", "acceptable", "rules", "phrases", "gappy", "capped"});
   std::uint64_t pairs = 0;       // sentence pairs read
   std::uint64_t unlinked = 0;    // of them without links, which give nothing
   std::uint64_t relations = 0;   // words with dependents
   std::uint64_t acceptable = 0;  // of them give rules
   std::uint64_t rules = 0;       // taken
-  std::uint64_t phrases = 0;     // taken
+  std::uint64_t phrases = 0;     // taken, without variables
+  std::uint64_t gappy = 0;       // and with
   std::uint64_t capped = 0;      // rules with more variants than were tried
 };
 

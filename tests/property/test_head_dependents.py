@@ -1,7 +1,7 @@
 """Rules from head-dependents relations against a slow twin written from the definitions of the paper's section 3.2."""
 
 from collections import defaultdict
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 
 import pytest
 from extraction import UNIT, pairs_of, run
@@ -293,6 +293,46 @@ def test_phrases_are_all_consistent_pairs_within_the_limit(pair, longest):
         found[source, target_side] += count
     assert found == expected
     assert counts["phrases"] == sum(expected.values())
+
+
+@settings(max_examples=150)
+@given(aligned(), st.integers(1, 3), st.integers(2, 7), st.integers(2, 6))
+def test_hierarchical_phrases_are_those_of_the_definition(pair, nonterminals, longest, symbols):
+    tree, target, links = pair
+    options = HeadDependentsOptions(max_nonterminals=nonterminals, max_span=longest, max_symbols=symbols)
+    _, phrases, counts = extracted([pair], options)
+    nodes = {(w, w + 1) for w in range(len(tree))}
+    for head in range(len(tree)):
+        in_order = members(tree, head)
+        parts = [in_order[i:j] for i in range(len(in_order)) for j in range(i + 2, len(in_order) + 1)]
+        covered = [[w for m in part for w in ([m] if m == head else subtree(tree, m))] for part in parts]
+        nodes |= {closure(words) for words in covered if len(words) <= longest}
+    nodes = {n: closure([t for s, t in links if s in range(*n)]) for n in nodes}
+    nodes = {n: t for n, t in nodes.items() if consistent(links, range(*n), range(*t))}
+    expected = defaultdict(float)
+    for (begin, end), size in product(nodes, range(1, nonterminals + 1)):
+        inside = sorted(n for n in nodes if begin <= n[0] and n[1] <= end and n != (begin, end))
+        for holes in combinations(inside, size):
+            left = [s for s in range(begin, end) if not any(s in range(*hole) for hole in holes)]
+            apart = all(b[0] > a[1] for a, b in pairwise(holes))
+            if not apart or len(left) + size > symbols or not {s for s, _ in links} & {*left}:
+                continue
+            sides = []
+            for words, span, gaps in (
+                (tree.words, (begin, end), holes),
+                (target, nodes[begin, end], [nodes[hole] for hole in holes]),
+            ):
+                starts = {gap[0]: f"[X,{k}]" for k, gap in enumerate(gaps, start=1)}
+                hidden = {at for gap in gaps for at in range(*gap)}
+                shown = [starts.get(at) or words[at] for at in range(*span) if at in starts or at not in hidden]
+                sides.append(" ".join(shown))
+            expected[tuple(sides)] += 1
+    found = defaultdict(float)
+    for _, source, target_side, _, _, count in phrases:
+        if "[X," in source:
+            found[source, target_side] += count
+    assert found == expected
+    assert counts["gappy"] == sum(expected.values())
 
 
 @settings(max_examples=20)

@@ -7,12 +7,12 @@ from slow_dependents import WEIGHTS, Case, cases, decoder, enumerate_all
 
 
 @settings(max_examples=200)
-@given(cases(), st.booleans())
-def test_exact_search_finds_every_derivation_in_order(case: Case, augmented: bool) -> None:
-    expected = enumerate_all(case, augmented)
+@given(cases(), st.booleans(), st.integers(1, 5))
+def test_exact_search_finds_every_derivation_in_order(case: Case, augmented: bool, span_limit: int) -> None:
+    expected = enumerate_all(case, augmented, span_limit)
     if len(expected) > 1000:
         return
-    exact = decoder(case, augmented)
+    exact = decoder(case, augmented, span_limit=span_limit)
     [found] = exact.translate_batch([case.tree], len(expected) + 1, False, 1)
     assert found.problem == ""
     assert len(found.hypotheses) == len(expected)

@@ -119,6 +119,21 @@ def test_relations_without_a_rule_have_phrases_on_structures_too(tmp_path):
         assert {h.features["pseudo"] for h in kbest} == {1}
 
 
+def test_hierarchical_phrases_translate_structures(tmp_path):
+    words = [("X", word, word.upper(), "") for word in "abcd"]
+    table = table_of(tmp_path, [*words, ("X", "b [X,1] d", "D [X,1] B", ""), ("X", "a [X,1]", "[X,1] A", "")])
+    tree = Dependency(list("abcd"), [-1, 0, 0, 0], list("ABCD"))  # bcd is a floating structure, abcd a subtree
+
+    def texts(setup, **options):
+        made = Translator(table, WEIGHTS, options=replace(EXACT, **options), setup=setup)
+        return {h.text for h in made.translate(tree).kbest(10)}
+
+    assert texts(match_augmented()) == {"A B C D", "A D C B", "D C B A", "B A C D"}
+    assert texts(match_augmented(), span_limit=3) == {"A B C D", "A D C B", "B A C D"}
+    assert texts(match_augmented(), pseudo_structures=False) == {"A B C D", "D C B A"}
+    assert texts(match_dependents()) == {"A B C D"}
+
+
 def test_a_leaf_may_be_a_word_where_others_are_tags(tmp_path):
     rules = [("H1", "[A,1] b [C,2]", "[C,2] [A,1]", ""), *(("X", word, word.upper(), "") for word in "abc")]
     tree = Dependency(list("abc"), [-1, 0, 0], list("ABC"))

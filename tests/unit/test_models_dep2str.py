@@ -55,6 +55,8 @@ def test_each_kind_is_trained_and_translates_what_it_was_trained_on(kind: str, c
     assert not model.translator.unknown_weights
     four = {f"phrase_{name}" for name in SEVEN if name.startswith(("p_", "lex_"))}
     assert set(model.translator.features) == SEVEN | OTHERS | (four if kind == "dep2str-aug" else set())
+    counts = json.loads((model.directory / "extraction.json").read_text())["counts"]
+    assert (counts["gappy"] > 0) == (kind == "dep2str-aug")
     search = model.translator.options
     assert (search.beam, search.per_source, search.threshold) == (200, 100, 6.9)
 

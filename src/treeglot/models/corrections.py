@@ -78,12 +78,15 @@ class _Check:
         if fragment:
             return f"it is a fragment of a tree, and a {self.model.kind} model has none"
         if self.matcher in (match_dependents, match_augmented):
-            place = HEAD_PLACE.fullmatch(correction.lhs)
-            if place is None:
-                phrase = variables == 0 and correction.lhs == "X"
-                return "" if phrase else "it is no phrase, and its left-hand side is no place of the head such as [H2]"
-            inside = 1 <= int(place[1]) <= len(symbols)
-            return "" if inside else f"its head has place {place[1]} of {len(symbols)}"
+            if place := HEAD_PLACE.fullmatch(correction.lhs):
+                inside = 1 <= int(place[1]) <= len(symbols)
+                return "" if inside else f"its head has place {place[1]} of {len(symbols)}"
+            labels = {found[1] for symbol in symbols if (found := VARIABLE.fullmatch(symbol))}
+            allowed = {"X"} if self.matcher is match_augmented else set()
+            if correction.lhs != "X" or not labels <= allowed:
+                return "it is no phrase, and its left-hand side is no place of the head such as [H2]"
+            if not labels:
+                return ""
         limit = self.model.translator.options.span_limit
         return f"it has {len(symbols)} symbols, and rules cover at most {limit} words" if len(symbols) > limit else ""
 

@@ -53,7 +53,9 @@ def model_options(
     (3, True, False)
     """
     rules, _ = EXTRACTORS[extractor]
-    fields: list[Any] = [("extract", rules, option(rules(), "which rules are taken from a sentence pair"))]
+    fields: list[Any] = [
+        ("extract", rules, option(defaults.get("extract", rules()), "which rules are taken from a sentence pair"))
+    ]
     declared = {f.name: f.metadata for f in dataclasses.fields(ModelOptions)}
     for o in options_of(ModelOptions):
         if o.name not in unused:

@@ -18,6 +18,9 @@ class HeadDependentsOptions(Options):
 
     max_phrase: int = option(7, "words of a bilingual phrase on either side (Xie et al. 2014)", least=1)
     max_variants: int = option(32, "ways to share out unaligned target words tried for a rule", least=1)
+    max_nonterminals: int = option(0, "nonterminals of a hierarchical phrase; 0: phrases have none", least=0)
+    max_span: int = option(10, "source words of a hierarchical phrase, nonterminals filled", least=1)
+    max_symbols: int = option(6, "source symbols of a hierarchical phrase", least=1)
 
 
 @extractor("head-dependents", HeadDependentsOptions)
