@@ -1,9 +1,10 @@
 """The share of references that the rules of models can give: forced decoding.
 
-python bench/reachable.py SOURCE REFERENCES MODEL ... [--threads 2]
+python bench/reachable.py SOURCE REFERENCES MODEL ... [--most 200] [--threads 2]
 """
 
 import argparse
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -18,9 +19,10 @@ def main() -> None:
     parser.add_argument("source", help="sentences; with .tree.xz or .forest.xz for kinds that need parses")
     parser.add_argument("references")
     parser.add_argument("models", nargs="+", type=Path)
+    parser.add_argument("--most", type=int, help="sentences, the first ones; all unless given")
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
-    references = list(read_lines(options.references))
+    references = list(read_lines(options.references))[: options.most]
     suffixes = {"source": "", "source_trees": ".tree.xz", "source_forests": ".forest.xz"}
     print("| | references reached | words in the largest parts | longest reached | ms a sentence |")
     print("|---|---|---|---|---|")
@@ -28,7 +30,7 @@ def main() -> None:
         model = treeglot.load(folder)
         wanted = treeglot.models.kinds.find_kind(model.kind).translates
         suffix = next(suffixes[name] for name in wanted if name in suffixes)
-        sources = model.reader.ready([*model.read(Path(options.source + suffix))])[0]
+        sources = model.reader.ready([*model.read(Path(options.source + suffix))][: options.most])[0]
         constraints = [Constraints(exactly=line).core(str.split) for line in references]
         start = time.process_time()
         forced = model.all_rules.with_search(replace(model.all_rules.options, pop_limit=1))  # any derivation will do
@@ -38,7 +40,11 @@ def main() -> None:
         covered = words = 0
         for source, line, whole in list(zip(sources, references, reached, strict=True))[:200]:
             target = line.split(" ")
-            parts = [(0, len(target))] if whole else [e for _, e, _ in model.all_rules.reached(source, target)]
+            try:
+                parts = [(0, len(target))] if whole else [e for _, e, _ in model.all_rules.reached(source, target)]
+            except RuntimeError as error:  # too many edges
+                print(f"{line}: {error}", file=sys.stderr)
+                continue
             covered += sum(end - begin for begin, end in parts)
             words += len(target)
         longest = max((len(line.split(" ")) for line, one in zip(references, reached, strict=True) if one), default=0)

@@ -150,9 +150,9 @@ def measure(model: Model, options: argparse.Namespace, links: list[Alignment], r
 
 
 def large(model: Model, given: list[Any], sources: list[list[str]], options: argparse.Namespace) -> float:
-    """What a large glossary adds to the time: the first two words of some sentences, and terms that begin like them."""
+    """What a large glossary adds to the time: the first words of some sentences, and others that begin alike."""
     words = sorted({word for line in sources for word in line})
-    entries = [Entry(" ".join(line[:2]), "term", "prefer") for line in sources[:: max(1, len(sources) // 100)]]
+    entries = [Entry(" ".join(line[:2]), "term") for line in sources[:: max(1, len(sources) // 100)]]
     entries += [Entry(f"{words[number % len(words)]} term{number}", "term") for number in range(options.large)]
     many = model.with_glossary(Glossary(tuple(entries[: options.large])))
     times: dict[Model, list[float]] = {model: [], many: []}
