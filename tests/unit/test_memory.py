@@ -84,7 +84,7 @@ def fail_in(function: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 LM = {
-    "NgramText.feed": ["lm", "train", "text"],
+    "TrainingText.feed": ["lm", "train", "text"],
     "NgramTrainer.write_arpa": ["lm", "train", "text"],
     "ArpaReader.feed": ["lm", "compile", "model.arpa", "-o", "lm.bin"],
     "ArpaReader.finish": ["lm", "compile", "model.arpa", "-o", "lm.bin"],

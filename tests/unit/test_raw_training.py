@@ -159,7 +159,7 @@ def test_options_that_are_for_raw_text(
     assert main(command(files, tmp_path / "m", "--dev", str(files["dev.de"]))) == 2
     assert "--dev and --refs: expected both, or none" in capsys.readouterr().err
     assert main(command(files, tmp_path / "m", "--lm-text", str(files["dev.en"]))) == 2
-    assert "--lm and --lm-text are for words" in capsys.readouterr().err
+    assert "--lm, --lm-text and --lms are for words" in capsys.readouterr().err
 
 
 def test_a_parser_whose_words_are_others_is_named(

@@ -77,7 +77,7 @@ def test_a_batch_of_trees() -> None:
 
 def test_an_ngram_trainer() -> None:
     trainer = ngram_trainer()
-    texts = [_core.NgramText("text", trainer) for _ in range(THREADS)]
+    texts = [_core.TrainingText("text", trainer) for _ in range(THREADS)]
     together(lambda i: texts[i % THREADS].feed(b"a b c\n" * 20))
     assert trainer.tokens == 3 * trainer.sentences
 
@@ -85,7 +85,7 @@ def test_an_ngram_trainer() -> None:
 def test_a_call_within_a_call_is_refused() -> None:
     """What another thread would see while the trainer estimates, without any chance in it."""
     trainer = ngram_trainer()
-    _core.NgramText("text", trainer).feed(b"a b\nb c\n")
+    _core.TrainingText("text", trainer).feed(b"a b\nb c\n")
     seen = []
 
     def write(_: bytes) -> None:
