@@ -18,6 +18,7 @@ import zstandard
 from treeglot import FormatError, UsageError
 from treeglot.base import files
 from treeglot.base.files import iterate_lines, read_chunks, write_binary
+from treeglot.cli.output import show_data
 
 
 def test_nothing_is_left_after_an_error(tmp_path: Path) -> None:
@@ -181,3 +182,24 @@ def test_a_limit_of_lines_that_is_no_number(tmp_path: Path, monkeypatch: pytest.
         monkeypatch.setenv("TREEGLOT_LONGEST_LINE", given)
         with pytest.raises(UsageError, match="TREEGLOT_LONGEST_LINE is "):
             files.longest_line.__wrapped__()
+
+
+def test_control_characters_do_not_reach_the_terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    written = "a\tb\x1b[2J\x9b1m é\x07\x7f\n".encode()
+    ours, theirs = os.openpty()
+    with os.fdopen(theirs, "w", encoding="utf-8") as terminal:
+        monkeypatch.setattr(sys, "stdout", terminal)
+        with write_binary("-") as stream:
+            for byte in written:  # however it is cut
+                stream.write(bytes([byte]))
+            stream.flush()
+        show_data("c\x1b[31m")
+        terminal.flush()
+        shown = os.read(ours, 1000).decode()
+    os.close(ours)
+    assert shown.split() == ["a", r"b\x1b[2J\x9b1m", r"é\x07\x7f", r"c\x1b[31m"]
+    with (tmp_path / "pipe").open("w", encoding="utf-8") as file:
+        monkeypatch.setattr(sys, "stdout", file)
+        with write_binary("-") as stream:
+            stream.write(written)
+    assert (tmp_path / "pipe").read_bytes() == written

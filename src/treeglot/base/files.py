@@ -11,6 +11,7 @@ import itertools
 import json
 import lzma
 import os
+import re
 import select
 import shutil
 import sys
@@ -245,14 +246,16 @@ def _xz_pieces(raw: IO[bytes]) -> Iterator[bytes]:
 def write_binary(path: PathLike) -> Iterator[IO[bytes]]:
     """Write `path` aside, sync it and rename it: the final name appears only when the block ends without an error.
 
-    Compression is by suffix, with fixed settings, so that the same content gives the same bytes;
-    `-` is standard output. A symbolic link is followed; a device or a pipe is written as it is.
+    Compression is by suffix, with fixed settings, so that the same content gives the same bytes; `-` is standard
+    output. On a terminal, control characters come out escaped. A symbolic link is followed; a device or a pipe is
+    written as it is.
     """
     name = os.fspath(path)
     if name == "-":
         _refuse_closed(sys.stdout, "standard output")
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        stream = sys.stdout.buffer
+        yield cast("IO[bytes]", _Terminal(stream)) if sys.stdout.isatty() else stream
+        stream.flush()
         return
     target = Path(name).resolve()
     if target.exists() and not target.is_file():
@@ -358,6 +361,26 @@ def _compressor(raw: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
                 yield cast("IO[bytes]", stream)
         case _:
             yield raw
+
+
+class _Terminal:
+    """Standard output where people look at it: control characters of what is written come out escaped."""
+
+    _CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._held = b""  # the first byte of a character whose second has not come
+
+    def write(self, data: bytes) -> int:
+        text = self._held + bytes(data)
+        self._held = text[-1:] if text.endswith(b"\xc2") else b""
+        text = text.removesuffix(self._held)
+        self._stream.write(self._CONTROL.sub(lambda found: b"\\x%02x" % found[0][-1], text))
+        return len(data)
+
+    def flush(self) -> None:
+        self._stream.flush()
 
 
 def _refuse_closed(stream: IO[str] | None, name: str) -> None:

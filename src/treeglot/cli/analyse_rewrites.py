@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from treeglot.cli.output import show_data
 from treeglot.cli.parameters import NewFile, Threads
 
 
@@ -48,9 +49,9 @@ def analyse_rewrites(
         translations = system.translate_batch(sources, threads=threads)
         systems.append(count_rewrites(name, (translation.features for translation in translations)))
     if json:
-        print(dumps([system.as_json() for system in systems], indent=1, ensure_ascii=False))
+        show_data(dumps([system.as_json() for system in systems], indent=1, ensure_ascii=False))
     else:
-        print(rewrites_text(systems, least))
+        show_data(rewrites_text(systems, least))
     if plot is not None:
         with write_binary(plot) as stream:
             stream.write(rewrites_plot(systems, least).encode())

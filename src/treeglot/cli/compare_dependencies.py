@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treeglot.base.errors import FormatError, UsageError
-from treeglot.cli.output import say, shown_warnings
+from treeglot.cli.output import say, show_data, shown_warnings
 from treeglot.cli.parameters import NewFile
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def compare_dependencies(
         with write_binary(html) as stream:
             stream.write(pages.as_page(found).encode())
         say(f"wrote {html}")
-    print(pages.as_json(found) if json else pages.as_text(found))
+    show_data(pages.as_json(found) if json else pages.as_text(found))
 
 
 def _named(given: Sequence[str]) -> dict[str, str]:

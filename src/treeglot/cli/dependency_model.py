@@ -11,7 +11,7 @@ import typer
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import Pause
-from treeglot.cli.output import say, shown_warnings
+from treeglot.cli.output import say, show_data, shown_warnings
 
 if TYPE_CHECKING:
     from treeglot.lm import DependencyModel
@@ -78,7 +78,7 @@ def score(model: DependencyModel, trees: TreeFile, words: bool, unit: float) -> 
             print(f"{unit * log10:.6f}\t{len(scores)}\t{sum(score.oov for score in scores)}", flush=Pause.now)
             continue
         for token, score in zip((tree.tags if model.unit == "tags" else tree.words) or [], scores, strict=True):
-            print(f"{token}\t{unit * score.log10:.6f}\t{score.length}" + ("\t<unk>" if score.oov else ""))
+            show_data(f"{token}\t{unit * score.log10:.6f}\t{score.length}" + ("\t<unk>" if score.oov else ""))
         print(flush=Pause.now)
 
 

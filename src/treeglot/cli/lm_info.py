@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from treeglot.cli.output import show_data
+
 
 def lm_info(
     model: Annotated[str, typer.Argument(help="A compiled model or an ARPA file.")],
@@ -19,7 +21,7 @@ def lm_info(
     loaded = load_dependency(model) if is_dependency_model(model) else load_ngram(model)
     if words:
         for number in range(len(loaded)):
-            print(loaded.word(number))
+            show_data(loaded.word(number))
         return
     if isinstance(loaded, DependencyModel):
         dependency_model.show(loaded)

@@ -11,6 +11,7 @@ import typer
 from treeglot.base.errors import UsageError
 from treeglot.cli import dependency_model
 from treeglot.cli.dependency_model import TagColumn, TreeFormat
+from treeglot.cli.output import show_data
 
 if TYPE_CHECKING:
     from treeglot.lm import NgramModel
@@ -85,7 +86,7 @@ def _print_words(model: NgramModel, lines: list[str], unit: float, bos: bool, eo
         for token, score in zip(
             [*tokens, *([b"</s>"] if eos else [])], model.full_scores(line, bos=bos, eos=eos), strict=True
         ):
-            print(f"{token.decode()}\t{unit * score.log10:.6f}\t{score.length}" + ("\t<unk>" if score.oov else ""))
+            show_data(f"{token.decode()}\t{unit * score.log10:.6f}\t{score.length}" + ("\t<unk>" if score.oov else ""))
         print()
 
 

@@ -67,6 +67,11 @@ def show(text: str) -> None:
     print(printable(text))
 
 
+def show_data(text: str) -> None:
+    """A line that programs read: as it is, but on a terminal as `show` prints it."""
+    print(printable(text) if sys.stdout.isatty() else text)
+
+
 def warn(message: str) -> None:
     """A warning on standard error: something was left out or done otherwise; `--quiet` drops it."""
     if not settings().quiet:

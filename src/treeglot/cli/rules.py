@@ -57,7 +57,7 @@ def rules(
 
 def search(model: Path, source: str, target: str, whole: bool, most: int, as_json: bool) -> None:
     """List rules, then corrections, that have some words."""
-    from treeglot.cli.output import say, show
+    from treeglot.cli.output import say, show, show_data
     from treeglot.rules.corrections import CORRECTIONS, Corrections
     from treeglot.rules.find import find_rules
 
@@ -66,14 +66,14 @@ def search(model: Path, source: str, target: str, whole: bool, most: int, as_jso
         raise UsageError(f"{model} has no rules.parquet, which training writes beside the compiled table")
     total, found = find_rules(table, source, target, whole=whole, most=most)
     for rule in found:
-        print(json.dumps(asdict(rule), ensure_ascii=False)) if as_json else show(str(rule))
+        show_data(json.dumps(asdict(rule), ensure_ascii=False)) if as_json else show(str(rule))
     path = model / CORRECTIONS
     held = Corrections.read(path) if path.is_file() else Corrections(())
     shown = 0
     for line, each in zip(held.lines, held, strict=True):
         if _has(each.source, source, whole) and (each.target is None or _has(each.target, target, whole)):
             row = json.dumps({"line": line, **asdict(each)}, ensure_ascii=False)
-            print(row) if as_json else show(f"{path}:{line}: {each}")
+            show_data(row) if as_json else show(f"{path}:{line}: {each}")
             shown += 1
     say(f"{total:,} rules, {len(found):,} of them shown" + (f"; {shown:,} corrections" if shown else ""))
 
