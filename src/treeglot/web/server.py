@@ -11,6 +11,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Thread
 from types import FrameType
 from typing import Any
 
@@ -144,9 +145,11 @@ def serve_processes(run: Callable[[], None], number: int, ended: Callable[[int],
     """Run `run` in so many processes, made of this one; one that dies is replaced. A signal ends them all.
 
     What this process has loaded is theirs, without being loaded again. `ended` is told each process that has ended.
+    They end with this one, however it ends: a pipe tells them, whose other end nobody else has.
     """
     gc.freeze()
     children: set[int] = set()
+    pipe = os.pipe()
     ending = False
 
     def tell(number: int, frame: FrameType | None) -> None:
@@ -161,7 +164,7 @@ def serve_processes(run: Callable[[], None], number: int, ended: Callable[[int],
     try:
         while True:
             while len(children) < number and not ending:
-                _fork(run, children)
+                _fork(run, children, pipe)
             if not children:
                 break
             child, status = os.wait()
@@ -177,11 +180,13 @@ def serve_processes(run: Callable[[], None], number: int, ended: Callable[[int],
         for one, handler in before.items():
             signal.signal(one, handler)
         signal.set_wakeup_fd(woken)
+        for end in pipe:
+            os.close(end)
     if failed > RESTARTS:
         raise TreeglotError(f"{failed} processes ended by themselves; the log says why")
 
 
-def _fork(run: Callable[[], None], children: set[int]) -> None:
+def _fork(run: Callable[[], None], children: set[int], pipe: tuple[int, int]) -> None:
     """One more process. Signals wait until it is known, and until it has left its parent's handlers behind."""
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     child = os.fork()
@@ -194,9 +199,16 @@ def _fork(run: Callable[[], None], children: set[int]) -> None:
         for one in SIGNALS:
             signal.signal(one, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+        os.close(pipe[1])
+        Thread(target=_end_with_parent, args=(pipe[0],), daemon=True).start()
         run()
         status = 0
     except BaseException:
         log.exception("process failed")
     finally:
         os._exit(status)
+
+
+def _end_with_parent(pipe: int) -> None:
+    os.read(pipe, 1)  # returns when the parent has ended
+    os.kill(os.getpid(), signal.SIGTERM)
