@@ -82,5 +82,6 @@ def test_patterns_are_those_of_the_oldest_python() -> None:
     for path in (ROOT / "src").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re."):
-                patterns = [each.value for each in node.args[:1] if isinstance(each, ast.Constant)]
+                values = [each.value for each in node.args[:1] if isinstance(each, ast.Constant)]
+                patterns = [value.decode("latin-1") if isinstance(value, bytes) else value for value in values]
                 assert not [p for p in patterns if re.search(r"[\w\])}][*+?]\+|\(\?>", p)], path

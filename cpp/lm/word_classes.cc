@@ -185,6 +185,8 @@ WordClasses::WordClasses(const Strings& words, std::vector<std::uint32_t> classe
                                 " classes; expected one for each");
   }
   for (std::size_t i = 0; i < words.size(); ++i) {
+    if (std::ranges::find(kSpecialWords, words[i]) != std::end(kSpecialWords))
+      throw std::invalid_argument("'" + std::string(words[i]) + "' " + std::string(kOwnWord));
     if (words_.intern(words[i]) != i)
       throw std::invalid_argument("the word '" + std::string(words[i]) + "' comes twice");
   }
@@ -211,7 +213,7 @@ std::string_view WordClassTrainer::add_word(std::string_view text) {
 
 void WordClassTrainer::count(Symbol first, Symbol second) {
   recent_.push_back(std::uint64_t{first} << 32 | second);
-  if (recent_.size() >= kRecent) compact();
+  if (recent_.size() >= std::max(kRecent, bigrams_.size())) compact();  // so that merging stays linear
 }
 
 void WordClassTrainer::compact() {

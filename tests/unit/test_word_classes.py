@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from treeglot import sample
-from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.errors import FormatError, OptionError, UsageError
 from treeglot.cli import main
 from treeglot.corpus import Corpus
 from treeglot.foreign.export import export
@@ -95,12 +95,18 @@ def test_classes_are_written_and_read(tmp_path: Path, capsys: pytest.CaptureFixt
         ("a 1234567890\n", ":1: 'a 1234567890' is no word"),
         ("a ²\n", ":1: 'a ²' is no word"),
         ("a 1\nb 2\na 1\n", ":3: the word 'a' comes twice"),
+        ("a 1\n<s> 2\n", ":2: <s> is a word of models themselves"),
     ],
 )
 def test_a_bad_file_of_classes_is_refused(text: str, problem: str, tmp_path: Path) -> None:
     (tmp_path / "classes").write_text(text)
     with pytest.raises(FormatError, match=re.escape(problem)):
         WordClasses.read(tmp_path / "classes")
+
+
+def test_blanks_of_words_are_those_of_texts(tmp_path: Path) -> None:
+    learn_classes(["10\u00a0km weit", "10\u00a0km"], ClassOptions(2)).write(tmp_path / "classes")
+    assert set(WordClasses.read(tmp_path / "classes").words) == {"10\u00a0km", "weit"}
 
 
 def test_a_text_without_words_has_no_classes() -> None:
@@ -170,6 +176,12 @@ def test_what_cannot_be_is_refused(
         (tmp_path / "other" / "model.toml").write_text(toml.replace(old, new))
         with pytest.raises(FormatError, match=re.escape(problem)):
             load(tmp_path / "other")
+    for name in ("News", "a/b", "unknown", "news_unknown"):
+        with pytest.raises(OptionError, match=f"lms.{name} is no name of a language model"):
+            train("hiero", corpus, model.directory, lms={name: model.directory / "lm.bin"}, force=True)
+    with pytest.raises(UsageError, match="read several times for classes of words; expected a file"):
+        train("hiero", corpus, tmp_path / "model", options, lm_text="-")
+    assert load(model.directory).translator.lms  # it is still there
     files = ["--source", str(corpus.source), "--target", str(corpus.target), "--alignments", str(corpus.alignments)]
     assert main(["train", "hiero", *files, "-o", str(tmp_path / "model"), "--lms", "small"]) != 0
     assert "--lms is 'small'; expected NAME=FILE" in capsys.readouterr().err

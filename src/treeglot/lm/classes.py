@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,8 @@ from treeglot.base.options import Options, option
 from treeglot.lm.text import Line, Progress, feed
 
 MOST_CLASSES = 4096  # of the core's
+BLANKS = re.compile("[ \t\v\f]+")  # those that separate words, as in texts
+SPECIAL = ("<unk>", "<s>", "</s>")
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,9 @@ class WordClasses:
         name = os.fspath(path)
         found: dict[str, int] = {}
         for number, line in enumerate(read_lines(path), 1):
-            parts = line.split()
+            parts = BLANKS.split(line.strip(" \t\v\f"))
+            if parts[0] in SPECIAL:
+                raise FormatError(name, number, f"{parts[0]} is a word of models themselves; expected others")
             if len(parts) != 2 or not (parts[1].isascii() and parts[1].isdecimal()) or len(parts[1]) > 9:
                 raise FormatError(name, number, f"{line[:60]!r} is no word with its class; expected WORD CLASS")
             if parts[0] in found:

@@ -40,6 +40,7 @@ DEP2STR = Kind(
     needs=Needs(source="dependency"),
     matcher=match_dependents,
     source_heads=True,
+    fixed={"max_nonterminals": 0},  # its matcher knows relations alone
     defaults=DEFAULTS,
     papers=dict.fromkeys(("score", "search", "lm_order"), "dep2str"),
 )
@@ -55,6 +56,7 @@ DEP2STR_AUG = replace(
     summary="dependency trees to strings, with phrases on parts of relations",
     weights=WEIGHTS | PHRASE_WEIGHTS,
     matcher=match_augmented,
+    fixed={},
     defaults=AUGMENTED_DEFAULTS,
     papers=dict.fromkeys(("score", "lm_order"), "dep2str"),
 )

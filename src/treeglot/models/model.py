@@ -90,10 +90,7 @@ class ModelFile(Options):
             path = Path(given.rpartition(":")[2])
             if path.is_absolute() or ".." in path.parts or "\0" in str(path):
                 raise OptionError(f"{'.'.join(key)} is {str(path)!r}; expected a file in the model's folder", key)
-        for name in self.lms:
-            if not re.fullmatch("[a-z0-9_]{1,40}", name):
-                problem = "expected a name of letters a to z, digits and _"
-                raise OptionError(f"lms.{name} is no name of a language model; {problem}", ("lms", name))
+        check_lm_names(self.lms)
 
     def files(self) -> Iterator[tuple[tuple[str, ...], str]]:
         """The files that it names, by key."""
@@ -101,6 +98,14 @@ class ModelFile(Options):
             yield (name,), getattr(self, name)
         for name, file in self.lms.items():
             yield ("lms", name), file
+
+
+def check_lm_names(names: Iterable[str]) -> None:
+    """Refuse names of further language models that would make no features, or those of other models."""
+    for name in names:
+        if not re.fullmatch("[a-z0-9_]{1,40}", name) or name == "unknown" or name.endswith("_unknown"):
+            problem = "expected letters a to z, digits and _, and no unknown at its end"
+            raise OptionError(f"lms.{name} is no name of a language model; {problem}", ("lms", name))
 
 
 class Model:

@@ -33,7 +33,7 @@ from treeglot.models.artefacts import (
 )
 from treeglot.models.kinds import find_kind
 from treeglot.models.languages import with_heads
-from treeglot.models.model import NEXT, Model, ModelFile, load, move_in, write_model
+from treeglot.models.model import NEXT, Model, ModelFile, check_lm_names, load, move_in, write_model
 from treeglot.rules.provenance import PROVENANCE
 from treeglot.syntax.formats.core import PLAIN
 
@@ -91,6 +91,11 @@ def train(
     if text is not None:
         options = with_heads(declared, options, text)
     declared.validate(options)
+    check_lm_names(lms)
+    if CLASSES in lms and options.class_lm.classes:
+        raise UsageError(f"two language models are called {CLASSES}; expected another name, or class_lm.classes=0")
+    if lm_text is not None and options.class_lm.classes and not Path(lm_text).is_file():
+        raise UsageError(f"lm_text is {lm_text}, which is read several times for classes of words; expected a file")
     place, size = Path(out), parse_size(memory)
     move_in(place)
     if not force:
@@ -128,9 +133,10 @@ def train(
             extractor.write_provenance(table, str(folder / PROVENANCE), threads)
             report("sentence pairs of all rules written")
         extractors.clear()
-        _make_lm(folder, lm, lm_text, scratch, options.lm_order, memory, str(corpus.target or corpus.parses("target")))
+        name = str(lm_text or corpus.target or corpus.parses("target"))
+        _make_lm(folder, lm, lm_text, scratch, options.lm_order, memory, name)
         report("language model compiled")
-        more = _more_lms(folder, lms, options.class_lm, lm_text or scratch / TARGET, memory, report)
+        more = _more_lms(folder, lms, options.class_lm, (lm_text or scratch / TARGET, name), memory, report)
         if declared.source_heads:
             write_heads(options.source_heads, folder)
         if declared.dependency_models:
@@ -221,11 +227,11 @@ def _more_lms(
     folder: Path,
     given: Mapping[str, PathLike],
     classes: ClassLmOptions,
-    text: PathLike,
+    named: tuple[PathLike, str],
     memory: str | int,
     report: Callable[[str], None],
 ) -> dict[str, str]:
-    """Write the language models beside the first one; their files, by name."""
+    """Write the language models beside the first one; their files, by name. Messages call the text as it is `named`."""
     from treeglot.lm import compile_ngram, load_ngram, train_ngram
     from treeglot.lm.classes import ClassOptions, learn_classes
 
@@ -233,13 +239,12 @@ def _more_lms(
     for name, path in given.items():
         load_ngram(path).write(folder / files[name])
     if classes.classes:
-        if CLASSES in given:
-            raise UsageError(f"two language models are called {CLASSES}; expected another name, or class_lm.classes=0")
         files[CLASSES] = f"lm_{CLASSES}.bin"
-        learnt = learn_classes(text, ClassOptions(classes.classes, classes.rounds))
+        text, name = named
+        learnt = learn_classes(text, ClassOptions(classes.classes, classes.rounds), name=name)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DiscountWarning)  # no class is rare
-            training = train_ngram(text, classes.order, memory=memory, classes=learnt)
+            training = train_ngram(text, classes.order, memory=memory, classes=learnt, name=name)
         compile_ngram(training, folder / files[CLASSES])
         report(f"language model of {classes.classes:,} classes compiled")
     return files

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import json
 import math
@@ -32,7 +33,7 @@ from treeglot.web.asking import (
     within,
 )
 from treeglot.web.languages import name
-from treeglot.web.shelf import Served
+from treeglot.web.shelf import Served, Shelf
 from treeglot.web.translate import Wish, hypothesis_text, sentences, translate
 
 T = TypeVar("T")
@@ -92,6 +93,13 @@ def pick(request: Request, asked: Any, texts: list[str]) -> Served:
             raise refuse(f"{asked.source} is not supported")
         return found
     return model_for(request, asked.source, asked.target, ["\\n".join(texts)])[0][0]
+
+
+async def refreshed(request: Request) -> Shelf:
+    """The models as their folders are now: another process may have changed them a moment ago."""
+    shelf = service_of(request).shelf
+    await asyncio.to_thread(shelf.refresh)
+    return shelf
 
 
 def named(request: Request, name: str) -> Served:

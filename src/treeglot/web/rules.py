@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timezone
 from secrets import token_hex
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -20,8 +20,9 @@ from treeglot.models.radius import check_corrections
 from treeglot.rules.corrections import CORRECTIONS, Correction, Corrections, append, remove_group
 from treeglot.rules.find import find_rules
 from treeglot.web.asking import Fields, Json, admit, refuse, service_of, texts_of, within
-from treeglot.web.own import asked, merged, named
+from treeglot.web.own import asked, merged, named, refreshed
 from treeglot.web.shelf import Served
+from treeglot.web.translate import InTurns
 
 MOST = 1000  # corrections of one request
 SHOWN = 100  # sentences that change, or suggestions
@@ -129,7 +130,7 @@ def listed(served: Served) -> Fields:
 async def corrections(request: Request) -> Response:
     """`GET /v1/corrections`."""
     admit(request, {})
-    return Json({"corrections": [listed(served) for served in service_of(request).shelf]})
+    return Json({"corrections": [listed(served) for served in await refreshed(request)]})
 
 
 async def correct(request: Request) -> Response:
@@ -150,6 +151,7 @@ async def undo(request: Request) -> Response:
     """`POST /v1/corrections/undo`: whoever may correct takes a group of corrections back."""
     wanted, fields = await asked(request, UndoRequest)
     admit(request, fields, "correct")
+    await refreshed(request)
     served = named(request, wanted.model)
     if wanted.group not in (served.model.corrections or Corrections(())).groups:
         raise refuse(f"{served.name} has no corrections of the group {wanted.group!r}")
@@ -195,24 +197,31 @@ async def check(request: Request) -> Response:
     wanted, fields = await asked(request, CheckRequest)
     texts = texts_of(request, list(wanted.q)) if wanted.q else []
     pair = [text for one in (wanted.sentence, wanted.translation) for text in texts_of(request, one, "sentence")]
-    admit(request, fields, characters=sum(map(len, (*texts, *pair))))
-    if any(pair) and not all(pair):
-        raise refuse("a sentence or its translation is missing; expected both")
     served = named(request, wanted.model)
     sources, references = (texts, list(wanted.references)) if texts else _dev(request, served)
+    admit(request, fields, characters=sum(map(len, (*sources, *pair))))
+    if any(pair) and not all(pair):
+        raise refuse("a sentence or its translation is missing; expected both")
     made = _made(wanted.corrections, "", "")
+
+    turns: list[InTurns] = []
 
     def work() -> Fields:
         model = served.model
         try:
-            with _writing:
-                learnt = model.learner.learn(pair[0], pair[1], None, "").rules if all(pair) else ()
+            learnt: tuple[Correction, ...] = ()
+            if all(pair):
+                with _writing:
+                    learnt = model.learner.learn(pair[0], pair[1], None, "").rules
             tried = made + learnt
             after, notes = _tried(model, tried) if tried else (model, [])
             if wanted.glossary:
                 after = after.with_glossary(merged(model, wanted.glossary))
             before = model if tried or wanted.glossary or all(pair) else model.with_corrections(None)
-            found = check_corrections(after, sources, references or None, before=before)
+            turns.extend(InTurns(one, service_of(request).workers) for one in (after, before))
+            found = check_corrections(
+                cast("Model", turns[0]), sources, references or None, before=cast("Model", turns[1])
+            )
         except TreeglotError as error:
             raise refuse(str(error)) from error
         changes = [asdict(change) | {"source": sources[change.number]} for change in found.changes[:SHOWN]]
@@ -220,7 +229,11 @@ async def check(request: Request) -> Response:
         counts = {"sentences": found.sentences, "touched": len(found.touched), "changed": len(found.changes)}
         return {**counts, "changes": changes, "scores": scores, "notes": notes}
 
-    [answer] = await within(request, service_of(request).workers.all([work]))
+    try:
+        answer = await within(request, asyncio.to_thread(work))
+    finally:
+        for each in turns:
+            each.stop()
     return Json({"model": served.name, "digest": served.digest, **answer})
 
 

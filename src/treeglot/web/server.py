@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from threading import Thread
 from types import FrameType
 from typing import Any
@@ -54,7 +54,9 @@ class Connection(HttpToolsProtocol):
         super().__init__(*arguments, **more)
         self._patience = patience
         self._late: asyncio.TimerHandle | None = None
-        self._arrived = self._named = 0  # bytes since the last headers were complete, and of this request's headers
+        self._arrived = self._named = 0  # bytes since headers began that are not complete, and of those that are
+        self._heading = True  # the next bytes are of a request's head, not of its body
+        self._heads = 0  # that were complete
 
     def connection_made(self, transport: Any) -> None:
         """The clock starts. Head and body of an answer are two packets: the second does not wait for the first."""
@@ -64,19 +66,33 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """It starts again with the first byte of every later request, and stops when the headers are complete."""
-        if self._late is None and (self.cycle is None or self.cycle.response_complete):
+        if self._late is None and self._heading:
             self._late = self.loop.call_later(self._patience, self.transport.close)
-        before = self.cycle
+        before, heading = self._heads, self._heading
         super().data_received(data)
-        if self.cycle is not before:
+        if self._heads != before:
             self._arrived = 0
             if self._late is not None:
                 self._late.cancel()
                 self._late = None
-        elif before is None or before.response_complete:
+        elif heading and self._heading:  # otherwise some of it, or all, is a body
             self._arrived += len(data)
             if self._arrived > HEADER_BYTES and not self.transport.is_closing():
-                self.send_400_response(TOO_LONG)
+                if self.cycle is None or self.cycle.response_complete:
+                    self.send_400_response(TOO_LONG)
+                else:  # an answer is on its way: nothing may come between
+                    self.transport.abort()
+
+    def on_headers_complete(self) -> None:
+        """The rest of the request is its body."""
+        self._heading = False
+        self._heads += 1
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """What follows is another request."""
+        self._heading = True
+        super().on_message_complete()
 
     def on_message_begin(self) -> None:
         """A request begins. Few clients send another before an answer; of those that do not stop, nothing is kept."""
@@ -156,7 +172,8 @@ def serve_processes(run: Callable[[], None], number: int, ended: Callable[[int],
         nonlocal ending
         ending = True
         for child in children:
-            os.kill(child, signal.SIGTERM)
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGTERM)
 
     before = {one: signal.signal(one, tell) for one in SIGNALS}
     woken = signal.set_wakeup_fd(-1)
@@ -165,6 +182,8 @@ def serve_processes(run: Callable[[], None], number: int, ended: Callable[[int],
         while True:
             while len(children) < number and not ending:
                 _fork(run, children, pipe)
+                if ending:  # since the last look: the new one was not told
+                    tell(signal.SIGTERM, None)
             if not children:
                 break
             child, status = os.wait()

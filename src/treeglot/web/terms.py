@@ -17,7 +17,7 @@ from treeglot.base.options import Options, from_table, option, required
 from treeglot.decode.glossary import COLUMNS, Entry, Glossary
 from treeglot.models.model import GLOSSARY_FILE
 from treeglot.web.asking import Fields, Json, admit, refuse, service_of
-from treeglot.web.own import asked, named
+from treeglot.web.own import asked, named, refreshed
 from treeglot.web.shelf import Served
 
 MOST = 10_000  # entries
@@ -45,7 +45,7 @@ def listed(served: Served) -> Fields:
 async def glossaries(request: Request) -> Response:
     """`GET /v1/glossaries`."""
     admit(request, {})
-    return Json({"glossaries": [listed(served) for served in service_of(request).shelf]})
+    return Json({"glossaries": [listed(served) for served in await refreshed(request)]})
 
 
 async def keep(request: Request) -> Response:
