@@ -178,6 +178,7 @@ def test_wide_drawings_scroll_and_leave_the_page_as_it_is(browser: Any, tmp_path
     view = browser.new_page(viewport={"width": 1000, "height": 700})
     view.goto((tmp_path / "report.html").as_uri())
     view.locator("tr.system").first.click()
+    view.locator(".drawing svg").first.wait_for()
     assert view.locator(".drawing").first.evaluate("e => e.scrollWidth > e.clientWidth")
     assert view.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     view.close()
@@ -185,12 +186,12 @@ def test_wide_drawings_scroll_and_leave_the_page_as_it_is(browser: Any, tmp_path
 
 def test_drawings_beyond_those_that_are_kept(view: Any) -> None:
     view.locator("tr.system").nth(3).click()
-    assert view.get_by_text("Drawings are kept of the first sentences alone.").is_visible()
+    view.get_by_text("Drawings are kept of the first sentences alone.").wait_for()  # fails if it does not come
 
 
 def test_without_timings(browser: Any, tmp_path: Path) -> None:
     (tmp_path / "report.html").write_text(page(data()))
     view = browser.new_page()
     view.goto((tmp_path / "report.html").as_uri())
-    assert view.get_by_text("timings.js is not beside this page.").is_visible()
+    view.get_by_text("timings.js is not beside this page.").wait_for()  # fails if it does not come
     view.close()

@@ -202,7 +202,7 @@ def test_corrections_are_kept_and_taken_back(browser: Any, models: list[str], tm
         view.locator("#state", has_text="kept in the glossary").wait_for()
         assert EVIL in (folder / "glossary.tsv").read_text()
         assert "<script>" in target.inner_text()
-        assert view.locator(".explanation").first.is_visible()
+        view.locator(".explanation").first.wait_for()
         view.locator("summary", has_text="Glossary of this model").click()
         view.get_by_role("button", name=f"remove {term} from the glossary").click()
         view.locator("#state", has_text="removed from the glossary").wait_for()
