@@ -9,20 +9,9 @@
 
 namespace treeglot {
 
-template <>
-inline constexpr auto kFields<LinkPriorOptions> =
-    std::tuple{OptionField{"cognates", &LinkPriorOptions::cognates}, OptionField{"stems", &LinkPriorOptions::stems},
-               OptionField{"stem_letters", &LinkPriorOptions::stem_letters}};
-template <>
-inline constexpr auto kFields<SamplerOptions> =
-    std::tuple{OptionField{"seed", &SamplerOptions::seed},     OptionField{"chains", &SamplerOptions::chains},
-               OptionField{"rounds", &SamplerOptions::rounds}, OptionField{"level", &SamplerOptions::level},
-               OptionField{"null", &SamplerOptions::null},     OptionField{"lexical", &SamplerOptions::lexical},
-               OptionField{"priors", &SamplerOptions::priors}, OptionField{"save_every", &SamplerOptions::save_every}};
-template <>
-inline constexpr auto kFields<HmmOptions> =
-    std::tuple{OptionField{"ibm1", &HmmOptions::ibm1}, OptionField{"iterations", &HmmOptions::iterations},
-               OptionField{"variational", &HmmOptions::variational}, OptionField{"null", &HmmOptions::null}};
+TREEGLOT_OPTIONS(LinkPriorOptions, cognates, stems, stem_letters);
+TREEGLOT_OPTIONS(SamplerOptions, seed, chains, rounds, level, null, lexical, priors, save_every);
+TREEGLOT_OPTIONS(HmmOptions, ibm1, iterations, variational, null);
 
 namespace {
 
@@ -83,26 +72,23 @@ void bind_pairs(nb::module_& m) {
            "pairs"_a, "More pairs, in order.");
 }
 
+// The links of each pair, by a method that takes an argument of its own.
+template <auto Method, class Argument>
+std::vector<Alignment> links_of_pairs(const Aligner& self, const std::vector<SentencePair>& pairs, Argument argument,
+                                      unsigned threads) {
+  const nb::gil_scoped_release release;
+  return for_pairs(pairs, threads,
+                   [&](Words source, Words target) { return (self.*Method)(source, target, argument); });
+}
+
 void bind_aligner(nb::module_& m) {
   nb::class_<Aligner>(m, "Aligner", "Trained models of both directions.")
       .def_static("open", &Aligner::open, "path"_a, nb::call_guard<nb::gil_scoped_release>(), "From a file.")
       .def("save", &Aligner::save, "path"_a, nb::call_guard<nb::gil_scoped_release>(), "Into a file.")
-      .def(
-          "align",
-          [](const Aligner& self, const std::vector<SentencePair>& pairs, Symmetrization method, unsigned threads) {
-            const nb::gil_scoped_release release;
-            return for_pairs(pairs, threads,
-                             [&](Words source, Words target) { return self.align(source, target, method); });
-          },
-          "pairs"_a, "method"_a, "threads"_a, "The links of each pair.")
-      .def(
-          "agreed",
-          [](const Aligner& self, const std::vector<SentencePair>& pairs, float agreement, unsigned threads) {
-            const nb::gil_scoped_release release;
-            return for_pairs(pairs, threads,
-                             [&](Words source, Words target) { return self.agreed(source, target, agreement); });
-          },
-          "pairs"_a, "agreement"_a, "threads"_a, "The links on whose posteriors both directions agree.")
+      .def("align", links_of_pairs<&Aligner::align, Symmetrization>, "pairs"_a, "method"_a, "threads"_a,
+           "The links of each pair.")
+      .def("agreed", links_of_pairs<&Aligner::agreed, float>, "pairs"_a, "agreement"_a, "threads"_a,
+           "The links on whose posteriors both directions agree.")
       .def(
           "directions",
           [](const Aligner& self, const std::vector<SentencePair>& pairs, unsigned threads) {

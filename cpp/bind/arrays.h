@@ -69,6 +69,11 @@ Array<T> crossing(std::vector<T> values) {
 // Spans are pairs of numbers in Python.
 using SpanPair = std::pair<std::uint32_t, std::uint32_t>;
 inline SpanPair to_pair(Span span) { return {span.begin, span.end}; }
+inline std::vector<SpanPair> to_pairs(std::span<const Span> spans) {
+  std::vector<SpanPair> out;
+  for (const Span span : spans) out.push_back(to_pair(span));
+  return out;
+}
 
 using Sizes = std::vector<std::uint32_t>;  // how many of something belong to each of a list, as pickles have it
 

@@ -19,27 +19,13 @@ using namespace nb::literals;
 
 namespace treeglot {
 
-void bind_base(nb::module_& m);
-void bind_graph(nb::module_& m);
-void bind_syntax(nb::module_& m);
-void bind_syntax_tree(nb::module_& m);
-void bind_syntax_forest(nb::module_& m);
-void bind_syntax_dependency(nb::module_& m);  // after bind_syntax: adds to its Dependency
-void bind_syntax_category(nb::module_& m);
-void bind_syntax_formats(nb::module_& m);
-void bind_text(nb::module_& m);
-void bind_parse_split(nb::module_& m);
-void bind_parse_train(nb::module_& m);
-void bind_lm(nb::module_& m);
-void bind_lm_train(nb::module_& m);
-void bind_lm_dependency(nb::module_& m);  // after bind_lm_train: compiles what that estimates
-void bind_evaluate(nb::module_& m);
-void bind_align(nb::module_& m);  // after bind_syntax: gives its Alignment
-void bind_rules(nb::module_& m);
-void bind_rules_extract(nb::module_& m);
-void bind_decode(nb::module_& m);
-void bind_decode_consensus(nb::module_& m);
-void bind_tune(nb::module_& m);
-void bind_foreign(nb::module_& m);
+using Binder = void(nb::module_& m);
+
+// bind_syntax_dependency adds to the Dependency of bind_syntax, whose Alignment bind_align gives; bind_lm_dependency
+// compiles what bind_lm_train estimates.
+Binder bind_base, bind_graph, bind_syntax, bind_syntax_tree, bind_syntax_forest, bind_syntax_dependency,
+    bind_syntax_category, bind_syntax_formats, bind_text, bind_parse_split, bind_parse_train, bind_lm, bind_lm_train,
+    bind_lm_dependency, bind_evaluate, bind_align, bind_rules, bind_rules_extract, bind_decode, bind_decode_consensus,
+    bind_tune, bind_foreign;
 
 }  // namespace treeglot

@@ -18,17 +18,9 @@ namespace treeglot {
 template <>
 inline constexpr auto kFields<ForestOptions> = std::tuple{OptionField{"forest_margin", &ForestOptions::margin},
                                                           OptionField{"step_limit", &ForestOptions::step_limit}};
-template <>
-inline constexpr auto kFields<HeadDependentsMatchOptions> =
-    std::tuple{OptionField{"max_combinations", &HeadDependentsMatchOptions::max_combinations},
-               OptionField{"pseudo_structures", &HeadDependentsMatchOptions::pseudo_structures}};
-template <>
-inline constexpr auto kFields<SearchOptions> = std::tuple{
-    OptionField{"pop_limit", &SearchOptions::pop_limit}, OptionField{"beam", &SearchOptions::beam},
-    OptionField{"threshold", &SearchOptions::threshold}, OptionField{"time_limit", &SearchOptions::time_limit}};
-template <>
-inline constexpr auto kFields<DecoderOptions> =
-    std::tuple{OptionField{"per_source", &DecoderOptions::per_source}, OptionField{"markup", &DecoderOptions::markup}};
+TREEGLOT_OPTIONS(HeadDependentsMatchOptions, max_combinations, pseudo_structures);
+TREEGLOT_OPTIONS(SearchOptions, pop_limit, beam, threshold, time_limit);
+TREEGLOT_OPTIONS(DecoderOptions, per_source, markup);
 
 namespace {
 
@@ -37,6 +29,15 @@ ChartOptions chart_options(nb::handle search) {
   ChartOptions out;
   read_options(search, out, std::tuple{OptionField{"span_limit", &ChartOptions::span_limit}});
   return out;
+}
+
+// A matcher of forests or trees; the kind of model says whether the option `Own` holds.
+template <class Matcher, class Options, bool Options::* Own>
+void new_tree_matcher(Matcher* self, FeatureSet& features, std::shared_ptr<HeadTable> heads, nb::handle search,
+                      bool own) {
+  auto options = read_options<Options>(search);
+  options.*Own = own;
+  new (self) Matcher(features, std::move(heads), options, chart_options(search));
 }
 
 using Reduced = nb::typed<nb::tuple, nb::object, nb::ellipsis>;  // how an object is made again from a pickle
@@ -381,12 +382,7 @@ void bind_decode(nb::module_& m) {
       .def_ro("graph", &SearchGraph::graph, "Its derivations.")
       .def_ro("labels", &SearchGraph::labels, "By node.")
       .def_prop_ro(
-          "spans",
-          [](const SearchGraph& g) {
-            std::vector<SpanPair> out;
-            for (const Span span : g.spans) out.push_back(to_pair(span));
-            return out;
-          },
+          "spans", [](const SearchGraph& g) { return to_pairs(g.spans); },
           "By node: the source words covered, half open.")
       .def_ro("scores", &SearchGraph::scores, "By edge: what it adds to the score.")
       .def_ro("steps", &SearchGraph::steps, "By edge: its rule.")
@@ -435,27 +431,14 @@ void bind_decode(nb::module_& m) {
           "features"_a, "search"_a);
   nb::class_<ForestMatcher, Matcher>(m, "ForestMatcher",
                                      "Meets packed forests: every fragment at every node; adds parse and pseudo.")
-      .def(
-          "__init__",
-          [](ForestMatcher* self, FeatureSet& features, std::shared_ptr<HeadTable> heads, nb::handle search,
-             bool pseudo_nodes) {
-            auto options = read_options<ForestOptions>(search);
-            options.pseudo_nodes = pseudo_nodes;
-            new (self) ForestMatcher(features, std::move(heads), options, chart_options(search));
-          },
-          "features"_a, "heads"_a.none(), "search"_a, "pseudo_nodes"_a = false);
+      .def("__init__", new_tree_matcher<ForestMatcher, ForestOptions, &ForestOptions::pseudo_nodes>, "features"_a,
+           "heads"_a.none(), "search"_a, "pseudo_nodes"_a = false);
 
   nb::class_<HeadDependentsMatcher, Matcher>(
       m, "HeadDependentsMatcher", "Meets dependency trees: the rules of each word with its dependents, and phrases.")
-      .def(
-          "__init__",
-          [](HeadDependentsMatcher* self, FeatureSet& features, std::shared_ptr<HeadTable> heads, nb::handle search,
-             bool augmented) {
-            auto options = read_options<HeadDependentsMatchOptions>(search);
-            options.augmented = augmented;
-            new (self) HeadDependentsMatcher(features, std::move(heads), options, chart_options(search));
-          },
-          "features"_a, "heads"_a.none(), "search"_a, "augmented"_a);
+      .def("__init__",
+           new_tree_matcher<HeadDependentsMatcher, HeadDependentsMatchOptions, &HeadDependentsMatchOptions::augmented>,
+           "features"_a, "heads"_a.none(), "search"_a, "augmented"_a);
 
   nb::class_<TargetConstraints>(m, "TargetConstraints", "What an output must look like; all that is given holds.")
       .def(

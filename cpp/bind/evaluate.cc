@@ -17,10 +17,7 @@ template <>
 inline constexpr auto kFields<BleuOptions> =
     std::tuple{OptionField{"order", &BleuOptions::order}, OptionField{"length", &BleuOptions::length},
                OptionField{"smooth", &BleuOptions::smoothing}};
-template <>
-inline constexpr auto kFields<ChrfOptions> =
-    std::tuple{OptionField{"character_order", &ChrfOptions::character_order},
-               OptionField{"word_order", &ChrfOptions::word_order}, OptionField{"beta", &ChrfOptions::beta}};
+TREEGLOT_OPTIONS(ChrfOptions, character_order, word_order, beta);
 
 void bind_evaluate(nb::module_& m) {
   nb::class_<References>(m, "References", "The references of a corpus, made ready for BLEU.")

@@ -13,14 +13,7 @@ template <>
 inline constexpr auto kNames<PassThrough> =
     std::array{OptionName{"none", PassThrough::none}, OptionName{"unknown", PassThrough::unknown},
                OptionName{"all", PassThrough::all}};
-template <>
-inline constexpr auto kFields<ForeignOptions> = std::tuple{OptionField{"pass_through", &ForeignOptions::pass_through},
-                                                           OptionField{"glue", &ForeignOptions::glue},
-                                                           OptionField{"glued", &ForeignOptions::glued},
-                                                           OptionField{"goal", &ForeignOptions::goal},
-                                                           OptionField{"marked", &ForeignOptions::marked},
-                                                           OptionField{"mark", &ForeignOptions::mark},
-                                                           OptionField{"lengths", &ForeignOptions::lengths}};
+TREEGLOT_OPTIONS(ForeignOptions, pass_through, glue, glued, goal, marked, mark, lengths);
 
 void bind_foreign(nb::module_& m) {
   nb::enum_<GrammarFormat>(m, "GrammarFormat", "Text formats of grammars.")

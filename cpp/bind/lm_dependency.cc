@@ -63,6 +63,12 @@ void bind_states(nb::module_& m) {
       "Refuse what cannot be the heads of a rule's items: cycles, crossing arcs, heads outside the rule.");
 }
 
+template <double (DependencyModel::*Method)(const DependencyState&) const>
+double of_state(const DependencyModel& self, const State& state) {
+  check_state(self, state);
+  return (self.*Method)(state);
+}
+
 void bind_model(nb::module_& m) {
   nb::class_<DependencyModel>(m, "DependencyModel", "A compiled dependency language model; all scores are log10.")
       .def_static("open", &DependencyModel::open, "path"_a, "verify"_a = true, nb::call_guard<nb::gil_scoped_release>(),
@@ -123,20 +129,10 @@ void bind_model(nb::module_& m) {
             return std::tuple(step.log10, out, step.tally);
           },
           "heads"_a, "parts"_a, "The score of the arcs that a rule makes, the state of the whole, what did not fit.")
-      .def(
-          "complete",
-          [](const DependencyModel& self, const State& state) {
-            check_state(self, state);
-            return self.complete(state);
-          },
-          "state"_a, "The score of the roots of a part as roots of the sentence.")
-      .def(
-          "waiting",
-          [](const DependencyModel& self, const State& state) {
-            check_state(self, state);
-            return self.waiting(state);
-          },
-          "state"_a, "An estimate of what the roots of a part will score.");
+      .def("complete", of_state<&DependencyModel::complete>, "state"_a,
+           "The score of the roots of a part as roots of the sentence.")
+      .def("waiting", of_state<&DependencyModel::waiting>, "state"_a,
+           "An estimate of what the roots of a part will score.");
   m.def("compile_dependency", &compile_dependency, "unit"_a, "left"_a, "right"_a, "root"_a,
         nb::call_guard<nb::gil_scoped_release>(), "The compiled model of what training estimated.");
 }

@@ -12,15 +12,9 @@
 
 namespace treeglot {
 
-template <>
-inline constexpr auto kFields<NgramTrainOptions> = std::tuple{
-    OptionField{"order", &NgramTrainOptions::order},       OptionField{"prune", &NgramTrainOptions::prune},
-    OptionField{"memory", &NgramTrainOptions::memory},     OptionField{"folder", &NgramTrainOptions::folder},
-    OptionField{"fallback", &NgramTrainOptions::fallback}, OptionField{"threads", &NgramTrainOptions::threads}};
+TREEGLOT_OPTIONS(NgramTrainOptions, order, prune, memory, folder, fallback, threads);
 
-template <>
-inline constexpr auto kFields<WordClassOptions> =
-    std::tuple{OptionField{"classes", &WordClassOptions::classes}, OptionField{"rounds", &WordClassOptions::rounds}};
+TREEGLOT_OPTIONS(WordClassOptions, classes, rounds);
 
 namespace {
 

@@ -21,12 +21,29 @@ struct OptionField {
   Value Struct::* member;
 };
 
-// The fields of a struct, by the names that Python has for them:
+// The fields of a struct, by the names that Python has for them. TREEGLOT_OPTIONS(PairOptions, samples, least) is for a
+// struct whose fields have the names of the options. For others:
 //   template <>
 //   inline constexpr auto kFields<PairOptions> =
-//       std::tuple{OptionField{"samples", &PairOptions::samples}, OptionField{"least", &PairOptions::least}};
+//       std::tuple{OptionField{"samples", &PairOptions::samples}, OptionField{"least", &PairOptions::least_gain}};
 template <class Struct>
 inline constexpr auto kFields = nullptr;
+
+// A macro does not expand itself: each TREEGLOT_FIELD leaves the next one as a name and brackets, which TREEGLOT_AGAIN
+// reads anew, 64 times.
+#define TREEGLOT_BRACKETS ()
+#define TREEGLOT_AGAIN(...) TREEGLOT_AGAIN_16(TREEGLOT_AGAIN_16(TREEGLOT_AGAIN_16(TREEGLOT_AGAIN_16(__VA_ARGS__))))
+#define TREEGLOT_AGAIN_16(...) TREEGLOT_AGAIN_4(TREEGLOT_AGAIN_4(TREEGLOT_AGAIN_4(TREEGLOT_AGAIN_4(__VA_ARGS__))))
+#define TREEGLOT_AGAIN_4(...) TREEGLOT_AGAIN_1(TREEGLOT_AGAIN_1(TREEGLOT_AGAIN_1(TREEGLOT_AGAIN_1(__VA_ARGS__))))
+#define TREEGLOT_AGAIN_1(...) __VA_ARGS__
+#define TREEGLOT_FIELD(Struct, name, ...) \
+  OptionField{#name, &Struct::name} __VA_OPT__(, TREEGLOT_NEXT_FIELD TREEGLOT_BRACKETS(Struct, __VA_ARGS__))
+#define TREEGLOT_NEXT_FIELD() TREEGLOT_FIELD
+#define TREEGLOT_OPTIONS(Struct, ...)                   \
+  template <>                                           \
+  inline constexpr auto kFields<Struct> = std::tuple {  \
+    TREEGLOT_AGAIN(TREEGLOT_FIELD(Struct, __VA_ARGS__)) \
+  }
 
 template <class Enum>
 struct OptionName {

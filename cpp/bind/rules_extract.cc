@@ -37,50 +37,17 @@ struct type_caster<treeglot::Limit> {
 
 namespace treeglot {
 
-template <>
-inline constexpr auto kFields<HieroOptions> =
-    std::tuple{OptionField{"max_phrase", &HieroOptions::max_phrase},
-               OptionField{"max_target_phrase", &HieroOptions::max_target_phrase},
-               OptionField{"max_symbols", &HieroOptions::max_symbols},
-               OptionField{"max_nonterminals", &HieroOptions::max_nonterminals},
-               OptionField{"min_hole", &HieroOptions::min_hole},
-               OptionField{"adjacent", &HieroOptions::adjacent},
-               OptionField{"loose_source", &HieroOptions::loose_source},
-               OptionField{"loose_target", &HieroOptions::loose_target},
-               OptionField{"phrase_loose_source", &HieroOptions::phrase_loose_source},
-               OptionField{"phrase_loose_target", &HieroOptions::phrase_loose_target},
-               OptionField{"core", &HieroOptions::core}};
-template <>
-inline constexpr auto kFields<TreePairOptions> = std::tuple{OptionField{"max_frontier", &TreePairOptions::max_frontier},
-                                                            OptionField{"max_rules", &TreePairOptions::max_rules}};
-template <>
-inline constexpr auto kFields<HeadDependentsOptions> =
-    std::tuple{OptionField{"max_phrase", &HeadDependentsOptions::max_phrase},
-               OptionField{"max_variants", &HeadDependentsOptions::max_variants},
-               OptionField{"max_span", &HeadDependentsOptions::max_span},
-               OptionField{"max_symbols", &HeadDependentsOptions::max_symbols},
-               OptionField{"max_nonterminals", &HeadDependentsOptions::max_nonterminals}};
+TREEGLOT_OPTIONS(HieroOptions, max_phrase, max_target_phrase, max_symbols, max_nonterminals, min_hole, adjacent,
+                 loose_source, loose_target, phrase_loose_source, phrase_loose_target, core);
+TREEGLOT_OPTIONS(TreePairOptions, max_frontier, max_rules);
+TREEGLOT_OPTIONS(HeadDependentsOptions, max_phrase, max_variants, max_span, max_symbols, max_nonterminals);
 template <>
 inline constexpr auto kNames<GhkmOptions::Phrases> =
     std::array{OptionName{"none", GhkmOptions::Phrases::none}, OptionName{"all", GhkmOptions::Phrases::all},
                OptionName{"well-formed", GhkmOptions::Phrases::well_formed}};
-template <>
-inline constexpr auto kFields<GhkmOptions> =
-    std::tuple{OptionField{"well_formed", &GhkmOptions::well_formed},
-               OptionField{"structure", &GhkmOptions::structure},
-               OptionField{"phrases", &GhkmOptions::phrases},
-               OptionField{"max_phrase", &GhkmOptions::max_phrase},
-               OptionField{"phrase_loose", &GhkmOptions::phrase_loose},
-               OptionField{"max_composed", &GhkmOptions::max_composed},
-               OptionField{"minimal_height", &GhkmOptions::minimal_height},
-               OptionField{"minimal_edges", &GhkmOptions::minimal_edges},
-               OptionField{"minimal_leaves", &GhkmOptions::minimal_leaves},
-               OptionField{"minimal_fragments", &GhkmOptions::minimal_fragments},
-               OptionField{"composed_height", &GhkmOptions::composed_height},
-               OptionField{"composed_edges", &GhkmOptions::composed_edges},
-               OptionField{"composed_leaves", &GhkmOptions::composed_leaves},
-               OptionField{"composed_fragments", &GhkmOptions::composed_fragments},
-               OptionField{"max_attachments", &GhkmOptions::max_attachments}};
+TREEGLOT_OPTIONS(GhkmOptions, well_formed, structure, phrases, max_phrase, phrase_loose, max_composed, minimal_height,
+                 minimal_edges, minimal_leaves, minimal_fragments, composed_height, composed_edges, composed_leaves,
+                 composed_fragments, max_attachments);
 
 namespace {
 

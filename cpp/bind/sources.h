@@ -10,10 +10,7 @@
 
 namespace treeglot {
 
-template <>
-inline constexpr auto kFields<ChartOptions> = std::tuple{OptionField{"span_limit", &ChartOptions::span_limit},
-                                                         OptionField{"label_limit", &ChartOptions::label_limit},
-                                                         OptionField{"match_limit", &ChartOptions::match_limit}};
+TREEGLOT_OPTIONS(ChartOptions, span_limit, label_limit, match_limit);
 
 // A string, a list or tuple of tokens, a ParseForest or a Dependency. Throws TypeError for anything else, ValueError
 // for text with a lone surrogate.

@@ -20,12 +20,8 @@ template <>
 inline constexpr auto kNames<HeadStyle::Coordination> =
     std::array{OptionName{"table", HeadStyle::Coordination::table}, OptionName{"chain", HeadStyle::Coordination::chain},
                OptionName{"conjunction", HeadStyle::Coordination::conjunction}};
-template <>
-inline constexpr auto kFields<HeadStyle> = std::tuple{
-    OptionField{"coordination", &HeadStyle::coordination},   OptionField{"prepositions", &HeadStyle::prepositions},
-    OptionField{"auxiliaries", &HeadStyle::auxiliaries},     OptionField{"infinitives", &HeadStyle::infinitives},
-    OptionField{"subordinators", &HeadStyle::subordinators}, OptionField{"questions", &HeadStyle::questions},
-    OptionField{"possessives", &HeadStyle::possessives}};
+TREEGLOT_OPTIONS(HeadStyle, coordination, prepositions, auxiliaries, infinitives, subordinators, questions,
+                 possessives);
 
 namespace {
 

@@ -72,12 +72,7 @@ void bind_tokens(nb::module_& m) {
           "words", [](const Tokens& self) { return nb::typed<nb::list, nb::str>(to_list(self.words)); },
           "The words, as text has them.")
       .def_prop_ro(
-          "spans",
-          [](const Tokens& self) {
-            std::vector<SpanPair> out;
-            for (const Span span : self.spans) out.push_back(to_pair(span));
-            return out;
-          },
+          "spans", [](const Tokens& self) { return to_pairs(self.spans); },
           "The characters of the text that each word stands for, half open.")
       .def_prop_ro("line", &Tokens::line, "The words, separated by blanks.")
       .def("__len__", [](const Tokens& self) { return self.words.size(); })

@@ -16,19 +16,9 @@ namespace treeglot {
 template <>
 inline constexpr auto kNames<MiraOptions::Background> =
     std::array{OptionName{"hope", MiraOptions::Background::hope}, OptionName{"model", MiraOptions::Background::model}};
-template <>
-inline constexpr auto kFields<MiraOptions> =
-    std::tuple{OptionField{"c", &MiraOptions::c}, OptionField{"decay", &MiraOptions::decay},
-               OptionField{"background", &MiraOptions::background}, OptionField{"epochs", &MiraOptions::epochs},
-               OptionField{"patience", &MiraOptions::patience}};
-template <>
-inline constexpr auto kFields<AscentOptions> =
-    std::tuple{OptionField{"directions", &AscentOptions::directions},
-               OptionField{"least_gain", &AscentOptions::least_gain}, OptionField{"rounds", &AscentOptions::rounds}};
-template <>
-inline constexpr auto kFields<PairOptions> =
-    std::tuple{OptionField{"samples", &PairOptions::samples}, OptionField{"kept", &PairOptions::kept},
-               OptionField{"least", &PairOptions::least}};
+TREEGLOT_OPTIONS(MiraOptions, c, decay, background, epochs, patience);
+TREEGLOT_OPTIONS(AscentOptions, directions, least_gain, rounds);
+TREEGLOT_OPTIONS(PairOptions, samples, kept, least);
 
 namespace {
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +16,7 @@ SAMPLES = 1000
 SEED = 1
 
 
-@dataclass(frozen=True)
-class Interval:
+class Interval(NamedTuple):
     """Where a number lies in `level` of all samples."""
 
     low: float
