@@ -10,6 +10,7 @@ namespace treeglot {
 namespace {
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_of_number(char c) { return is_digit(c) || c == '+' || c == '-' || c == '.' || c == 'e' || c == 'E'; }
 constexpr bool is_control(char c) { return static_cast<unsigned char>(c) < 32; }
 
 void append_utf8(std::uint32_t code, std::string& out) {
@@ -120,7 +121,7 @@ void JsonCursor::string(std::string& out) {
 std::string_view JsonCursor::number_text() {
   blanks();
   std::size_t end = at_;
-  while (end < text_.size() && std::string_view("0123456789+-.eE").find(text_[end]) != std::string_view::npos) ++end;
+  while (end < text_.size() && is_of_number(text_[end])) ++end;
   return text_.substr(at_, end - at_);
 }
 

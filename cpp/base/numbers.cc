@@ -1,11 +1,13 @@
 #include "base/numbers.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <clocale>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <string>
 #include <system_error>
 #include <version>
@@ -31,32 +33,44 @@ double slow_parse(std::string_view text) {
   return std::strtod(copy.c_str(), nullptr);
 }
 
-}  // namespace
-
-std::optional<double> parse_double(std::string_view text) {
+// A number as it is written: digits times a power of ten.
+struct Decimal {
   std::uint64_t digits = 0;  // the significant ones as an integer, exact while there are at most 19
   int kept = 0, exponent = 0;
+  bool negative = false, valid = false;
+
+  // Both numbers are exact doubles and one operation rounds once (Clinger 1990); all else is rare.
+  bool exact() const { return kept <= 19 && digits < (std::uint64_t{1} << 53) && exponent >= -22 && exponent <= 22; }
+  double value() const {
+    const auto number = static_cast<double>(digits);
+    const double size = exponent < 0 ? number / kPowers[-exponent] : number * kPowers[exponent];
+    return negative ? -size : size;
+  }
+};
+
+Decimal read_decimal(std::string_view text) {
+  Decimal out;
   const char* at = text.data();
   const char* const end = at + text.size();
-  const bool negative = at != end && *at == '-';
-  at += negative;
+  out.negative = at != end && *at == '-';
+  at += out.negative;
   const auto take = [&](int shift) {
     const char* const begin = at;
     for (; at != end && is_digit(*at); ++at) {
-      if (kept < 19) {
-        digits = digits * 10 + static_cast<std::uint64_t>(*at - '0');
-        kept += digits != 0;
-        exponent += shift;
+      if (out.kept < 19) {
+        out.digits = out.digits * 10 + static_cast<std::uint64_t>(*at - '0');
+        out.kept += out.digits != 0;
+        out.exponent += shift;
       } else {
-        ++kept;
+        ++out.kept;
       }
     }
     return at != begin;
   };
-  if (!take(0)) return std::nullopt;
+  if (!take(0)) return out;
   if (at != end && *at == '.') {
     ++at;
-    if (!take(-1)) return std::nullopt;
+    if (!take(-1)) return out;
   }
   if (at != end && (*at == 'e' || *at == 'E')) {
     ++at;
@@ -65,26 +79,43 @@ std::optional<double> parse_double(std::string_view text) {
     int power = 0;
     const char* const begin = at;
     for (; at != end && is_digit(*at); ++at) power = std::min(power * 10 + (*at - '0'), 100000);
-    if (at == begin) return std::nullopt;
-    exponent += below ? -power : power;
+    if (at == begin) return out;
+    out.exponent += below ? -power : power;
   }
-  if (at != end) return std::nullopt;
-  // Both numbers are exact doubles and one operation rounds once (Clinger 1990); all else is rare.
-  if (kept <= 19 && digits < (std::uint64_t{1} << 53) && exponent >= -22 && exponent <= 22) {
-    const auto number = static_cast<double>(digits);
-    const double value = exponent < 0 ? number / kPowers[-exponent] : number * kPowers[exponent];
-    return negative ? -value : value;
-  }
+  out.valid = at == end;
+  return out;
+}
+
+// Whether the float nearest to `value` is also the one nearest to the number that was rounded to it: not when it lies
+// just between two floats.
+bool rounds_to_float(double value) {
+  const double size = std::abs(value);
+  if (size == 0) return true;
+  constexpr std::uint64_t kBelowFloat = (std::uint64_t{1} << 29) - 1, kHalf = std::uint64_t{1} << 28;
+  return size >= std::numeric_limits<float>::min() && size < std::numeric_limits<float>::max() &&
+         (std::bit_cast<std::uint64_t>(value) & kBelowFloat) != kHalf;
+}
+
+}  // namespace
+
+std::optional<double> parse_double(std::string_view text) {
+  const Decimal decimal = read_decimal(text);
+  if (!decimal.valid) return std::nullopt;
+  if (decimal.exact()) return decimal.value();
   const double value = slow_parse(text);
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
 std::optional<std::uint32_t> parse_count(std::string_view text) {
-  std::uint32_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [last, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || last != end || (text.size() > 1 && text[0] == '0')) return std::nullopt;
-  return value;
+  constexpr std::size_t kMostDigits = 10;
+  if (text.empty() || text.size() > kMostDigits || (text.size() > 1 && text[0] == '0')) return std::nullopt;
+  std::uint64_t value = 0;
+  for (const char c : text) {
+    if (!is_digit(c)) return std::nullopt;
+    value = value * 10 + static_cast<std::uint64_t>(c - '0');
+  }
+  if (value > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+  return static_cast<std::uint32_t>(value);
 }
 
 void append_double(double value, std::string& out) {
@@ -109,6 +140,10 @@ void append_double(double value, std::string& out) {
 }
 
 std::optional<float> parse_float(std::string_view text) {
+  if (const Decimal decimal = read_decimal(text); decimal.valid && decimal.exact()) {
+    const double value = decimal.value();
+    if (rounds_to_float(value)) return static_cast<float>(value);
+  }
   // Words that from_chars and strtof take for numbers (inf, nan, hexadecimals) are none here.
   if (text.empty() || text.find_first_not_of("0123456789+-.eE") != std::string_view::npos) return {};
   float value = 0;

@@ -18,16 +18,19 @@ constexpr double kLowestScore = -100;  // Moses' floor of a logarithm
 [[noreturn]] void refuse(const std::string& problem) { throw std::invalid_argument(problem); }
 
 // As C reads numbers: with a +, and 1. and .5, which other files do not have.
-double parse_value(std::string_view text, std::string_view what) {
+// `what()` says what the number is, for a message.
+template <class What>
+double parse_value(std::string_view text, const What& what) {
   auto value = parse_double(text.starts_with('+') ? text.substr(1) : text);
-  if (const std::size_t point = text.find('.'); !value && point != std::string_view::npos) {
+  if (value) return *value;
+  if (const std::size_t point = text.find('.'); point != std::string_view::npos) {
     const auto digit = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '9'; };
     const bool before = point > 0 && digit(point - 1), after = digit(point + 1);
     std::string whole(text.substr(0, point));
     whole.append(before ? "." : "0.").append(after ? "" : "0").append(text.substr(point + 1));
     if (before || after) value = parse_double(whole.starts_with('+') ? std::string_view(whole).substr(1) : whole);
   }
-  if (!value) refuse(std::string(what) + " is " + quoted(text) + "; expected a finite number");
+  if (!value) refuse(what() + " is " + quoted(text) + "; expected a finite number");
   return *value;
 }
 
@@ -37,7 +40,9 @@ bool is_bracketed(std::string_view token) { return token.size() > 2 && token.fro
 
 // Moses has no numbers after a comma: its labels may have one.
 bool is_label(std::string_view text, GrammarFormat format) {
-  return !text.empty() && text.find_first_of(format == GrammarFormat::moses ? "[]" : "[],") == std::string_view::npos;
+  return !text.empty() && std::ranges::none_of(text, [&](char c) {
+    return c == '[' || c == ']' || (c == ',' && format != GrammarFormat::moses);
+  });
 }
 
 // Blanks and tabs separate tokens, tokens ||| separate fields.
@@ -108,13 +113,13 @@ void GrammarReader::read_features(const std::vector<std::string_view>& tokens) {
       // cdec counts all features of the rule so far, Joshua those without names.
       const std::size_t number = format_ == GrammarFormat::cdec ? read : unnamed;
       name_.assign(prefix_).append("_").append(std::to_string(number));
-      const double value = parse_value(token, "feature " + std::to_string(read + 1));
+      const double value = parse_value(token, [&] { return "feature " + std::to_string(read + 1); });
       add_feature(name_, format_ == GrammarFormat::joshua ? -value : value);
       ++unnamed;
     } else {
       if (equals == 0) refuse("found " + quoted(token) + "; expected NAME=VALUE");
       const std::string_view name = token.substr(0, equals);
-      add_feature(name, parse_value(token.substr(equals + 1), "the feature " + quoted(name)));
+      add_feature(name, parse_value(token.substr(equals + 1), [&] { return "the feature " + quoted(name); }));
     }
     ++read;
   };
@@ -137,7 +142,7 @@ void GrammarReader::read_scores(const std::vector<std::string_view>& tokens) {
     refuse(std::to_string(tokens.size()) + " scores; expected " + std::to_string(scores_) + " as in the first rule");
   }
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const double score = parse_value(tokens[i], "score " + std::to_string(i + 1));
+    const double score = parse_value(tokens[i], [&] { return "score " + std::to_string(i + 1); });
     if (score < 0) refuse("score " + std::to_string(i + 1) + " is " + quoted(tokens[i]) + "; expected a probability");
     name_ = prefix_;
     if (tokens.size() > 1) name_.append("_").append(std::to_string(i));
@@ -149,7 +154,7 @@ void GrammarReader::read_sparse(const std::vector<std::string_view>& tokens) {
   if (tokens.size() % 2 != 0) refuse("a sparse feature without a value; expected NAME VALUE");
   for (std::size_t i = 0; i < tokens.size(); i += 2) {
     name_.assign(prefix_).append("_").append(tokens[i]);
-    add_feature(name_, parse_value(tokens[i + 1], "the feature " + quoted(tokens[i])));
+    add_feature(name_, parse_value(tokens[i + 1], [&] { return "the feature " + quoted(tokens[i]); }));
   }
 }
 
@@ -164,8 +169,8 @@ void GrammarReader::add_rule(std::string_view lhs) {
   };
   for (Token& symbol : source_) {
     if (symbol.bracket) {
-      const std::string word = symbol.text.empty() ? std::string(kClosingWord) : opening_word(symbol.text);
-      source_symbols_.push_back(builder_.source_word(word));
+      source_symbols_.push_back(
+          builder_.source_word(symbol.text.empty() ? kClosingWord : name_.assign(" ").append(symbol.text).append("(")));
       continue;
     }
     if (!symbol.variable) {

@@ -120,17 +120,18 @@ void ArpaReader::read_ngram(std::string_view line) {
     if (n == order() && *backoff != 0)
       fail("the backoff " + std::string(fields[n + 1]) + " of a " + grams(n) + "; the highest order has none");
   }
-  WordId words[kMaxNgramOrder];
   for (std::size_t i = 0; n > 1 && i < n; ++i) {
+    // N-grams one after the other share words; <unk> (0) may be spelled in two ways.
+    if (words_[i] != 0 && fields[i + 1] == builder_->text(words_[i])) continue;
     const std::optional<WordId> word = builder_->find(fields[i + 1]);
     if (!word) fail("the word " + quoted(fields[i + 1]) + " is not among the 1-grams");
-    words[i] = *word;
+    words_[i] = *word;
   }
   try {
     if (n == 1) {
       builder_->add_unigram(fields[1], *log10, *backoff, line_number());
     } else {
-      builder_->add({words, n}, *log10, *backoff, line_number());
+      builder_->add({words_.data(), n}, *log10, *backoff, line_number());
     }
   } catch (const NgramError& error) {
     fail_at(error.line(), error.what());

@@ -11,6 +11,7 @@
 // Before \data\ there may be lines that begin with #. <UNK> is <unk>; without it, it gets log10 −100, as in KenLM.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -46,9 +47,10 @@ class ArpaReader final : public LineSink {
 
   std::uint64_t bytes_;
   Part part_ = Part::before;
-  std::vector<std::uint64_t> counts_;  // as \data\ gives them
-  std::size_t section_ = 0;            // the order that is being read
-  std::uint64_t seen_ = 0;             // n-grams of it
+  std::vector<std::uint64_t> counts_;              // as \data\ gives them
+  std::size_t section_ = 0;                        // the order that is being read
+  std::uint64_t seen_ = 0;                         // n-grams of it
+  std::array<WordId, kMaxNgramOrder> words_ = {};  // of the n-gram at hand
   std::optional<NgramBuilder> builder_;
 };
 

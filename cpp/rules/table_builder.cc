@@ -52,13 +52,17 @@ void RuleTableBuilder::Lists<T>::append(std::span<const T> list) {
 }
 
 RuleTableBuilder::Node RuleTableBuilder::Trie::child(Node node, Symbol s) {
-  const auto next = static_cast<Node>(parent.size());
-  const Node found = index.intern(hash_number(std::uint64_t{node} << 32 | s), next,
-                                  [&](Node known) { return parent[known] == node && symbol[known] == s; });
-  if (found != next) return found;
-  parent.push_back(node);
-  symbol.push_back(s);
-  depth.push_back(depth[node] + 1);
+  const auto next = static_cast<Node>(nodes.size());
+  if (const Node first = nodes[node].first_child; first == kNone) {
+    nodes[node].first_child = next;
+  } else {
+    if (nodes[first].symbol == s) return first;
+    const Node found = index.intern(hash_number(std::uint64_t{node} << 32 | s), next, [&](Node known) {
+      return nodes[known].parent == node && nodes[known].symbol == s;
+    });
+    if (found != next) return found;
+  }
+  nodes.push_back({node, s, nodes[node].depth + 1});
   return next;
 }
 
@@ -337,7 +341,7 @@ RuleTable RuleTableBuilder::finish() {
   add("features", feature_names_);
 
   // Nodes are renumbered breadth first: level by level, each sorted by the parent's new number, then by symbol.
-  const std::size_t nodes = trie_.parent.size();
+  const std::size_t nodes = trie_.nodes.size();
   const auto symbol = out.add<std::uint32_t>("trie.symbol", nodes);
   const auto first_child = out.add<std::uint32_t>("trie.first_child", nodes + 1);
   const auto first_rule = out.add<std::uint32_t>("trie.first_rule", nodes + 1);
@@ -346,13 +350,14 @@ RuleTable RuleTableBuilder::finish() {
   std::uint32_t deepest = 0;
   {
     std::vector<std::size_t> begin(2, 0);
-    for (const std::uint32_t depth : trie_.depth) {
+    for (const TrieNode& node : trie_.nodes) {
+      const std::uint32_t depth = node.depth;
       if (begin.size() < depth + 2) begin.resize(depth + 2, 0);
       ++begin[depth + 1];
       deepest = std::max(deepest, depth);
     }
     std::partial_sum(begin.begin(), begin.end(), begin.begin());
-    for (Node node = 0; node < nodes; ++node) by_depth[begin[trie_.depth[node]]++] = node;
+    for (Node node = 0; node < nodes; ++node) by_depth[begin[trie_.nodes[node].depth]++] = node;
   }
   struct Key {
     std::uint64_t place;  // the parent's number and the symbol
@@ -362,9 +367,10 @@ RuleTable RuleTableBuilder::finish() {
   std::size_t at = 1;
   for (std::uint32_t depth = 1; depth <= deepest; ++depth) {
     level.clear();
-    for (std::size_t i = at; i < nodes && trie_.depth[by_depth[i]] == depth; ++i) {
+    for (std::size_t i = at; i < nodes && trie_.nodes[by_depth[i]].depth == depth; ++i) {
       const Node node = by_depth[i];
-      level.push_back({static_cast<std::uint64_t>(number[trie_.parent[node]]) << 32 | trie_.symbol[node], node});
+      level.push_back(
+          {static_cast<std::uint64_t>(number[trie_.nodes[node].parent]) << 32 | trie_.nodes[node].symbol, node});
     }
     std::ranges::sort(level, {}, &Key::place);
     for (const Key& key : level) {

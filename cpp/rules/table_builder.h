@@ -78,11 +78,16 @@ class RuleTableBuilder : public Exclusive {
     std::vector<T> values;
     void append(std::span<const T> list);
   };
-  // The trie as it grows: a node for each prefix of a source side, found by parent and symbol.
+  // The trie as it grows: a node for each prefix of a source side. Most nodes have one child, which they name. Further
+  // children are found by parent and symbol.
+  struct TrieNode {
+    Node parent = kRoot;
+    Symbol symbol = 0;
+    std::uint32_t depth = 0;
+    Node first_child = kNone;
+  };
   struct Trie {
-    std::vector<Node> parent = {0};
-    std::vector<Symbol> symbol = {0};
-    std::vector<std::uint32_t> depth = {0};
+    std::vector<TrieNode> nodes = {{}};
     HashIndex index;
 
     Node child(Node node, Symbol symbol);

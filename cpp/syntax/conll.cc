@@ -1,6 +1,5 @@
 #include "syntax/conll.h"
 
-#include <algorithm>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -24,7 +23,7 @@ const char* column_name(Conll version, std::size_t column) {
 }  // namespace
 
 void ConllReader::forget() {
-  words_ = tags_ = other_tags_ = relations_ = Strings();
+  for (Strings* const strings : {&words_, &tags_, &other_tags_, &relations_}) strings->clear();
   any_tag_ = any_other_tag_ = any_relation_ = inside_ = false;
   heads_.clear();
   lines_.clear();
@@ -42,7 +41,8 @@ void ConllReader::read_line(std::string_view line) {
   std::string_view columns[kColumns];
   std::size_t count = 0, at = 0;
   while (at <= line.size()) {
-    const std::size_t end = std::min(line.find('\t', at), line.size());
+    std::size_t end = at;
+    while (end < line.size() && line[end] != '\t') ++end;  // columns are short
     if (count < kColumns) columns[count] = line.substr(at, end - at);
     ++count;
     at = end + 1;
@@ -126,9 +126,10 @@ void ConllReader::sentence() {
                                    (heads_.size() == 1 ? " word" : " words"));
     }
   }
-  if (!any_tag_) tags_ = any_other_tag_ ? std::move(other_tags_) : Strings();
-  if (!any_relation_) relations_ = Strings();
-  give(Dependency(std::move(words_), std::move(heads_), std::move(tags_), std::move(relations_)));
+  if (!any_tag_) std::swap(tags_, other_tags_);
+  if (!any_tag_ && !any_other_tag_) tags_.clear();
+  if (!any_relation_) relations_.clear();
+  give(Dependency(words_, heads_, tags_, relations_));  // copies, so that the room of these is used again
   forget();
 }
 

@@ -1,25 +1,40 @@
 #include "syntax/pharaoh.h"
 
 #include <algorithm>
-#include <charconv>
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "base/numbers.h"
+#include "base/words.h"
 
 namespace treeglot {
 
 namespace {
 
-std::optional<Link> parse_link(std::string_view token) {
+// Takes digits off the front of [at, end). Positions have one or two, for which std::from_chars is slow.
+bool take_position(const char*& at, const char* end, std::uint32_t& position) {
+  const char* const begin = at;
+  std::uint64_t value = 0;
+  for (; at != end && *at >= '0' && *at <= '9'; ++at) {
+    value = value * 10 + static_cast<std::uint64_t>(*at - '0');
+    if (value > std::numeric_limits<std::uint32_t>::max()) return false;
+  }
+  position = static_cast<std::uint32_t>(value);
+  return at != begin;
+}
+
+// The link at the beginning of a text; `size` is that of its token.
+std::optional<Link> parse_link(std::string_view text, std::size_t& size) {
   Link link;
-  const char* const end = token.data() + token.size();
-  const auto [dash, source_error] = std::from_chars(token.data(), end, link.source);
-  if (source_error != std::errc() || dash == end || *dash != '-') return {};
-  const auto [last, target_error] = std::from_chars(dash + 1, end, link.target);
-  if (target_error != std::errc() || last != end) return {};
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  if (!take_position(at, end, link.source) || at == end || *at++ != '-' || !take_position(at, end, link.target))
+    return {};
+  size = static_cast<std::size_t>(at - text.data());
   return link;
 }
 
@@ -33,15 +48,18 @@ std::optional<double> parse_probability(std::string_view text) {
 Alignment parse_pharaoh(std::string_view text) {
   std::vector<Link> links;
   if (text.ends_with(' ')) text.remove_suffix(1);  // aligners print a blank after every link
+  if (!text.empty()) links.reserve(expected_words(text));
   for (bool more = !text.empty(); more;) {
-    const std::size_t blank = text.find(' ');
-    more = blank != std::string_view::npos;
-    const std::string_view token = text.substr(0, blank);
-    text.remove_prefix(more ? blank + 1 : text.size());
-    if (token.empty()) throw std::invalid_argument("an empty link; expected links separated by one blank");
-    const std::optional<Link> link = parse_link(token);
-    if (!link) throw std::invalid_argument(quoted(token) + " is not a link; expected SOURCE-TARGET such as 3-0");
+    std::size_t size = 0;
+    const std::optional<Link> link = parse_link(text, size);
+    more = size < text.size();
+    if (!link || (more && text[size] != ' ')) {
+      const std::string_view token = text.substr(0, text.find(' '));
+      if (token.empty()) throw std::invalid_argument("an empty link; expected links separated by one blank");
+      throw std::invalid_argument(quoted(token) + " is not a link; expected SOURCE-TARGET such as 3-0");
+    }
     links.push_back(*link);
+    text.remove_prefix(size + more);
   }
   return Alignment(std::move(links));
 }
@@ -52,9 +70,10 @@ std::vector<float> link_posteriors(const Alignment& alignment, std::span<const s
   const std::span<const Link> links = alignment.links();
   for (const std::string_view token : tokens) {
     const std::size_t first = std::min(token.find(':'), token.size()), last = token.rfind(':');
-    const std::optional<Link> link = parse_link(token.substr(0, first));
+    std::size_t size = 0;
+    const std::optional<Link> link = parse_link(token, size);
     std::optional<double> forward, backward;
-    if (link && first < last && last < token.size()) {
+    if (link && size == first && first < last && last < token.size()) {
       forward = parse_probability(token.substr(first + 1, last - first - 1));
       backward = parse_probability(token.substr(last + 1));
     }

@@ -10,7 +10,8 @@ Sentence split_tokens(std::string_view line) {
   if (const std::size_t tab = line.find('\t'); tab != std::string_view::npos)
     throw std::invalid_argument("a tab at byte " + std::to_string(tab + 1) + "; expected tokens separated by blanks");
   Sentence tokens;
-  for_each_word(line, ' ', [&](std::string_view token) { tokens.emplace_back(token); });
+  if (!line.empty()) tokens.reserve(expected_words(line));
+  for_each_word(line, " ", [&](std::string_view token) { tokens.emplace_back(token); });
   return tokens;
 }
 

@@ -1,6 +1,6 @@
 #include "syntax/reader.h"
 
-#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -16,30 +16,55 @@ constexpr bool has_byte(std::uint64_t word, std::uint64_t byte) {
   return ((difference - 0x0101010101010101u) & ~difference & 0x8080808080808080u) != 0;
 }
 
-// What is wrong with the bytes of a line, or nothing.
-std::string bad_text(std::string_view line) {
+// As utf8_character; most characters that are not ASCII have three bytes, which are looked at together.
+std::size_t character(const unsigned char* at, std::size_t left) {
+  std::uint32_t word = 0;
+  if (left >= sizeof word) std::memcpy(&word, at, sizeof word);
+  if ((word & 0x00c0c0f0u) != 0x008080e0u) return utf8_character(at, left);
+  const std::uint32_t high = word & 0x0000200fu;  // without these it is too long, with 0x200d a surrogate
+  return high == 0 || high == 0x200du ? 0 : 3;
+}
+
+// Where the first byte is that cannot be in a line: a NUL, a carriage return or what is not UTF-8. The line's size if
+// there is none.
+std::size_t first_bad(std::string_view line) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(line.data());
-  std::size_t at = 0;
-  while (at < line.size()) {
-    if (line.size() >= 8) {
-      std::uint64_t word;  // the last one may begin with bytes that have been looked at
-      std::memcpy(&word, bytes + std::min(at, line.size() - 8), 8);
-      if ((word & 0x8080808080808080u) == 0 && !has_byte(word, 0) && !has_byte(word, '\r')) {
-        at += 8;
-        continue;
+  const std::size_t size = line.size();
+  constexpr std::uint64_t kHigh = 0x8080808080808080u;
+  for (std::size_t at = 0; at < size;) {
+    if (size >= 8) {
+      const bool last = size - at < 8;  // the last word may begin with bytes that have been looked at
+      std::uint64_t word;
+      std::memcpy(&word, bytes + (last ? size - 8 : at), 8);
+      if (!has_byte(word, 0) && !has_byte(word, '\r')) {
+        if ((word & kHigh) == 0) {
+          at += 8;
+          continue;
+        }
+        if (!last) at += static_cast<std::size_t>(std::countr_zero(word & kHigh)) / 8;
       }
     }
-    const std::size_t length = bytes[at] == 0 || bytes[at] == '\r' ? 0 : utf8_character(bytes + at, line.size() - at);
-    if (length == 0) {
-      const std::string place = " at byte " + std::to_string(at + 1);
-      if (bytes[at] == 0) return "a NUL" + place + "; expected text";
-      if (bytes[at] == '\r') return "a carriage return" + place + " within the line; expected one at its end only";
-      constexpr char kHex[] = "0123456789abcdef";
-      return std::string("the byte 0x") + kHex[bytes[at] >> 4] + kHex[bytes[at] & 15] + place + " is not UTF-8";
+    if (bytes[at] < 0x80) {
+      if (bytes[at] == 0 || bytes[at] == '\r') return at;
+      ++at;
     }
-    at += length;
+    while (at < size && bytes[at] >= 0x80) {
+      const std::size_t length = character(bytes + at, size - at);
+      if (length == 0) return at;
+      at += length;
+    }
   }
-  return {};
+  return size;
+}
+
+// What is wrong with the byte that first_bad found.
+std::string problem_of(std::string_view line, std::size_t at) {
+  const auto byte = static_cast<unsigned char>(line[at]);
+  const std::string place = " at byte " + std::to_string(at + 1);
+  if (byte == 0) return "a NUL" + place + "; expected text";
+  if (byte == '\r') return "a carriage return" + place + " within the line; expected one at its end only";
+  constexpr char kHex[] = "0123456789abcdef";
+  return std::string("the byte 0x") + kHex[byte >> 4] + kHex[byte & 15] + place + " is not UTF-8";
 }
 
 // The most bytes of a line or a record: a bomb of a few bytes, decompressed, must not fill the memory.
@@ -95,7 +120,7 @@ void LineReader::take_line(std::string_view line) {
       if (has_records()) fail(too_long("the record"));
     }
     if (line_number_ == 1 && line.starts_with("\xef\xbb\xbf")) fail("begins with a byte order mark; expected text");
-    if (const std::string problem = bad_text(line); !problem.empty()) fail(problem);
+    if (const std::size_t bad = first_bad(line); bad < line.size()) fail(problem_of(line, bad));
     read_line(line);
   });
 }

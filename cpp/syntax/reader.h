@@ -104,7 +104,9 @@ class Reader : public LineReader {
 
   Values feed(std::string_view chunk) {
     consume(chunk);
-    return handed_out();
+    Values values = handed_out();
+    ready_.reserve(values.size());  // chunks are alike
+    return values;
   }
   Values finish() {
     close();

@@ -2,7 +2,6 @@
 
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "base/error.h"
 
@@ -73,11 +72,17 @@ Tree TreeBuilder::finish() {
   if (!open_.empty()) {
     throw std::invalid_argument("the node " + quoted(tree_.label(open_.back())) + " is not closed");
   }
-  return std::exchange(tree_, Tree());
+  Tree done = tree_;  // a copy takes no more memory than it needs
+  clear();
+  return done;
 }
 
 void TreeBuilder::clear() {
-  tree_ = Tree();
+  tree_.labels_.clear();
+  tree_.parents_.clear();
+  tree_.sizes_.clear();
+  tree_.word_nodes_.clear();
+  tree_.spans_.clear();
   open_.clear();
 }
 

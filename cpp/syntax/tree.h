@@ -59,7 +59,7 @@ class TreeBuilder {
   std::size_t depth() const { return open_.size(); }
   std::size_t size() const { return tree_.size(); }
   Tree finish();  // the tree, and an empty builder; refuses open brackets
-  void clear();
+  void clear();   // keeps its memory for the next tree
 
  private:
   std::uint32_t add(std::string_view label);

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import gzip
 import lzma
+import random
+from decimal import Context, Decimal
+from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 import zstandard
 from lm_pieces import score_word
@@ -242,6 +246,36 @@ def test_order_one(path: Path) -> None:
     assert model.order == 1
     assert model.score("a a") == pytest.approx(-1.9)
     assert model.core.begin_state() == score_word(model, model.core.begin_state(), "a")[1]
+
+
+def test_numbers_are_the_nearest_floats(path: Path) -> None:
+    draw = random.Random(18)
+    half = [Fraction(draw.randrange(1 << 23, 1 << 24) * 2 + 1, 1 << draw.randrange(1, 34)) for _ in range(60)]
+    numbers = [f"{draw.randrange(10**digits)}e-{draw.randrange(12)}" for digits in range(1, 18) for _ in range(12)]
+    numbers += [f"{draw.random() * 9:.{digits}f}" for digits in range(1, 18) for _ in range(12)]
+    numbers += ["0", "0.0", "1e-50", "1.17549435e-38", "1e38", "5e-324", "16777217", "16777219", "0.000001e6"]
+    for number in half:  # just between two floats, and a little beside
+        digits = str(Context(prec=60).divide(Decimal(number.numerator), Decimal(number.denominator)))
+        assert Fraction(digits) == number
+        numbers += [digits, digits + "0001", digits[:-1] + "4999", str(Context(prec=16).plus(Decimal(digits)))]
+    lines = "".join(f"-{number}\tw{i}\n" for i, number in enumerate(numbers))
+    counts = f"\\data\\\nngram 1={len(numbers) + 2}\n\n\\1-grams:\n-99\t<s>\n-1\t</s>\n"
+    model = read(path, counts + lines + "\n\\end\\\n")
+    for i, number in enumerate(numbers):
+        found = np.float32(-model.score(f"w{i}", bos=False, eos=False))
+        near = [found, np.nextafter(found, np.float32(0)), np.nextafter(found, np.float32(np.inf))]
+        distances = [abs(Fraction(float(one)) - Fraction(number)) for one in near]
+        assert distances[0] == min(distances), number
+        if distances.count(distances[0]) > 1:  # the even one of two
+            assert found.view(np.uint32) % 2 == 0, number
+
+
+def test_words_shared_with_the_line_before(path: Path) -> None:
+    """<unk> and <UNK> are told apart in the same place of two lines."""
+    text = "\\data\\\nngram 1=4\nngram 2=2\n\n\\1-grams:\n-1\t<s>\n-1\t</s>\n-1\t<UNK>\n-1\ta\n\n\\2-grams:\n"
+    assert read(path, text + "-0.5\t<UNK> a\n-0.5\ta a\n\n\\end\\\n").counts == [4, 2]
+    with pytest.raises(FormatError, match="the word '<unk>' is not among the 1-grams"):
+        read(path, text + "-0.5\t<UNK> a\n-0.5\t<unk> a\n\n\\end\\\n")
 
 
 def test_other_files(tmp_path: Path) -> None:

@@ -185,3 +185,35 @@ def test_bad_input(name: str, data: str | bytes, line: int, problem: str) -> Non
             assert reader.finish()
     assert (caught.value.file, caught.value.line, caught.value.problem) == ("dev.file", line, problem)
     assert str(caught.value) == f"dev.file:{line}: {problem}"
+
+
+@pytest.mark.parametrize("filler", ["a", "é", "图", "😀", "a图", "é 😀b"])
+def test_bytes_are_checked_at_every_place(filler: str) -> None:
+    """Lines are checked eight bytes at once where that is possible: each place in a word of eight bytes counts."""
+    good = ["\x7f", "\x80", "\u07ff", "\u0800", "\ud7ff", "\ue000", "\uffff", "\U00010000", "\U0010ffff"]
+    bad = [b"\0", b"\r", b"\x80", b"\xbf", b"\xc1\xbf", b"\xc3", b"\xe0\x9f\xbf", b"\xe5\x9b", b"\xed\xa0\x80"]
+    bad += [
+        b"\xed\xbf\xbf",
+        b"\xe5\x9b\xc3",
+        b"\xe5\x1b\x80",
+        b"\xf0\x8f\xbf\xbf",
+        b"\xf4\x90\x80\x80",
+        b"\xf5",
+        b"\xff",
+    ]
+    for before in range(18):
+        begin = (filler * 18)[:before]
+        for end in ("z", "zz", "图z" * 3, "z" * 9):
+            lines = [begin + one + end for one in good]
+            reader = FORMATS["text"].open_reader("", False, {})
+            read = reader.feed("\n".join(lines).encode() + b"\n") + reader.finish()
+            assert read == [[token for token in line.split(" ") if token] for line in lines]
+            reader = FORMATS["text"].open_reader("", True, {})
+            reader.feed(b"\n".join(begin.encode() + one + end.encode() for one in bad) + b"\n")
+            place = len(begin.encode()) + 1
+            problems = [problem for _, problem in reader.problems]
+            assert problems[:2] == [
+                f"a NUL at byte {place}; expected text",
+                f"a carriage return at byte {place} within the line; expected one at its end only",
+            ]
+            assert problems[2:] == [f"the byte 0x{one[0]:02x} at byte {place} is not UTF-8" for one in bad[2:]]
