@@ -8,7 +8,6 @@
 #include <new>
 #include <stdexcept>
 #include <thread>
-#include <unordered_set>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -128,20 +127,25 @@ std::vector<Mark> joined(std::vector<Mark> marks, std::span<const Mark> more, st
 // The phrases whose words all appear in a forest: no output has another.
 std::vector<std::vector<std::string>> possible(std::span<const std::string> phrases, const TranslationForest& forest,
                                                const Glue& glue) {
-  std::vector<std::vector<std::string>> out;
-  if (phrases.empty()) return out;
-  std::unordered_set<std::int32_t> numbers;
-  for (const auto& alternatives : forest.alternatives)
-    for (const Alternative& rule : alternatives) numbers.insert(rule.target.begin(), rule.target.end());
-  std::unordered_set<std::string_view> known;
-  for (const std::int32_t number : numbers)
-    if (number >= 0) known.insert(glue.text(number));
+  std::vector<std::vector<std::string>> known;
+  std::vector<std::int32_t> numbers;  // of all their words
   for (const std::string& phrase : phrases) {
     std::vector<std::string> words = read_sentence(phrase, false).words;
-    if (!words.empty() && std::ranges::all_of(words, [&](const std::string& word) { return known.contains(word); }))
-      out.push_back(std::move(words));
+    const std::size_t before = numbers.size();
+    for (const std::string& word : words) numbers.push_back(glue.find_word(word));
+    if (words.empty() || std::ranges::count(numbers.begin() + static_cast<std::ptrdiff_t>(before), numbers.end(), -1)) {
+      numbers.resize(before);
+    } else {
+      known.push_back(std::move(words));
+    }
   }
-  return out;
+  const std::vector<bool> there = words_there(forest, numbers);
+  auto next = there.begin();
+  std::erase_if(known, [&](const auto& words) {
+    const auto begin = std::exchange(next, next + static_cast<std::ptrdiff_t>(words.size()));
+    return std::find(begin, next, false) != next;
+  });
+  return known;
 }
 
 // Tokens that a line could have, too.
@@ -336,8 +340,19 @@ Reading Decoder::reading_of(const Matched& matched, Worker& worker) const {
 void Decoder::meet(const TargetConstraints& constraints, const Terms& terms, Matched& matched, Worker& worker) const {
   const auto restricted = [&] {
     TargetConstraints all = constraints;
-    for (auto& phrase : possible(terms.forbidden, matched.forest, worker.glue)) all.forbid.push_back(std::move(phrase));
-    if (!all.empty())
+    std::vector<std::vector<std::string>> words = possible(terms.forbidden, matched.forest, worker.glue);
+    const auto phrases = std::ranges::partition(words, [](const auto& phrase) { return phrase.size() == 1; });
+    all.forbid.insert(all.forbid.end(), phrases.begin(), phrases.end());
+    words.erase(phrases.begin(), phrases.end());
+    std::vector<std::int32_t> numbers;
+    for (const auto& phrase : words) numbers.push_back(worker.glue.find_word(phrase.front()));
+    auto fewer = numbers.empty() ? std::nullopt : without_words(matched.forest, numbers, worker.glue);
+    if (fewer) {
+      matched.forest = std::move(*fewer);
+    } else {
+      all.forbid.insert(all.forbid.end(), words.begin(), words.end());
+    }
+    if (!all.empty() && matched.forest.graph.goal() != kNoNode)
       matched.forest =
           restrict_forest(matched.forest, all, reading_of(matched, worker), worker.glue, matched.input.words.size());
     return matched.forest.graph.goal() != kNoNode;

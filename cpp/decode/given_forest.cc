@@ -1,6 +1,7 @@
 #include "decode/given_forest.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
@@ -11,94 +12,147 @@ namespace {
 
 class Cutting {
  public:
-  Cutting(const ParseForest& forest, std::span<const Constraint* const> constraints)
-      : forest_(forest), graph_(forest.graph()), at_(forest.words(), nullptr), made_(graph_.nodes(), kNoNode) {
-    for (const Constraint* const constraint : constraints)
-      for (std::uint32_t i = constraint->span.begin; i < constraint->span.end; ++i) at_[i] = constraint;
+  Cutting(const ParseForest& forest, const Mapped& pruned, std::span<const Constraint> constraints)
+      : forest_(forest), pruned_(pruned), graph_(pruned.graph), at_(forest.words(), nullptr), made_(graph_.nodes()) {
+    for (const Constraint& constraint : constraints)
+      for (std::uint32_t i = constraint.span.begin; i < constraint.span.end; ++i) at_[i] = &constraint;
   }
 
-  GivenForest run(std::span<const Constraint* const> constraints) {
+  GivenForest run(std::span<const Constraint> constraints) {
     for (NodeId word = 0; word < forest_.words(); ++word) {
-      made_[word] = add_node(forest_.label(word), forest_.span(word), word);
+      made_[word].fill(add_node(forest_.label(word), forest_.span(word), word));
       add_edge(word, {}, graph_.edges_begin(word), 0.0);
     }
-    for (const Constraint* const constraint : constraints) {
-      const NodeId node = add_node("X", constraint->span, kNoNode);
+    for (const Constraint& constraint : constraints) {
+      const NodeId node = add_node("X", constraint.span, kNoNode);
       tails_.clear();
-      for (NodeId word = constraint->span.begin; word < constraint->span.end; ++word) tails_.push_back(word);
+      for (NodeId word = constraint.span.begin; word < constraint.span.end; ++word) tails_.push_back(word);
       add_edge(node, tails_, kNoEdge, 0.0);
-      given_.emplace_back(node, constraint);
+      given_.emplace_back(node, &constraint);
     }
     for (auto node = static_cast<NodeId>(forest_.words()); node < graph_.nodes(); ++node)
-      if (!gone(node)) add_cut(node);
-    Mapped graph = assemble({spans_.size(), heads_, first_tail_, all_tails_}, made_[graph_.goal()]);
-    GivenForest out{
-        remapped({graph.graph, graph.edge_map, graph.node_map}, labels_, spans_, scores_, forest_.kind()), {}, {}, {}};
+      for (const bool left : {false, true})
+        for (const bool right : {false, true}) add_cut(node, left, right);
+    Mapped graph = assemble({spans_.size(), heads_, first_tail_, all_tails_}, made_[graph_.goal()][0]);
+    GivenForest out{remapped({graph.graph, graph.edge_map, graph.node_map}, labels_, spans_, scores_, forest_.kind()),
+                    {},
+                    {},
+                    {},
+                    {},
+                    {}};
     std::vector<NodeId> moved(graph.node_map.size());
     for (NodeId node = 0; node < graph.node_map.size(); ++node) {
       moved[graph.node_map[node]] = node;
-      out.node_map.push_back(from_node_[graph.node_map[node]]);
+      const NodeId from = from_node_[graph.node_map[node]];
+      out.node_map.push_back(from == kNoNode ? kNoNode : pruned_.node_map[from]);
     }
-    for (const EdgeId edge : graph.edge_map) out.edge_map.push_back(from_edge_[edge]);
+    for (const EdgeId edge : graph.edge_map) {
+      out.edge_map.push_back(from_edge_[edge] == kNoEdge ? kNoEdge : pruned_.edge_map[from_edge_[edge]]);
+      out.optional.push_back(optional_[edge]);
+      out.replaced.push_back(replaced_[edge]);
+    }
     for (const auto& [node, constraint] : given_) out.given.emplace_back(moved[node], constraint);
     return out;
   }
 
  private:
-  // Whether nothing is left of a node. Either a constraint has all its words, and more unless the node is a word, or
-  // two constraints that reach beyond it share them.
-  bool gone(NodeId node) const {
-    const Span span = forest_.span(node);
-    const Constraint *const left = at_[span.begin], *const right = at_[span.end - 1];
-    if (left == nullptr || right == nullptr) return false;
-    if (left == right) return left->span.contains(span) && (forest_.is_word(node) || left->span != span);
-    return left->span.begin < span.begin && right->span.end > span.end && left->span.end == right->span.begin;
+  Span span(NodeId node) const { return forest_.span(pruned_.node_map[node]); }
+
+  // What constraints do at a node's ends.
+  struct Ends {
+    const Constraint* around;        // has all its words, and more unless the node is a word
+    const Constraint *left, *right;  // reach beyond it at this end, and leave some of its words
+  };
+  Ends ends(NodeId node) const {
+    const Span covered = span(node);
+    const Constraint *const left = at_[covered.begin], *const right = at_[covered.end - 1];
+    if (left != nullptr && left->span.contains(covered)) {
+      const bool around = node < forest_.words() || left->span != covered;
+      return {around ? left : nullptr, nullptr, nullptr};
+    }
+    return {nullptr, left != nullptr && left->span.begin < covered.begin ? left : nullptr,
+            right != nullptr && right->span.end > covered.end ? right : nullptr};
   }
 
-  // What is left of a constituent.
-  void add_cut(NodeId node) {
-    const Span whole = forest_.span(node);
-    const Constraint *left = at_[whole.begin], *right = at_[whole.end - 1];
-    Span span = whole;
-    if (left != nullptr && left->span.begin < whole.begin) span.begin = left->span.end;
-    if (right != nullptr && right->span.end > whole.end) span.end = right->span.begin;
-    const NodeId head = made_[node] = add_node(forest_.label(node), span, node);
+  // What is left of a constituent if the constraints that reach beyond its ends are used, or not.
+  void add_cut(NodeId node, bool left, bool right) {
+    NodeId& head = made_[node][left * 2u + right] = kNoNode;
+    const Ends at = ends(node);
+    if (at.around != nullptr ? at.around->required || left || right
+                             : !possible(at.left, left) || !possible(at.right, right))
+      return;
+    const Span whole = span(node);
+    const Span rest = {left ? at.left->span.end : whole.begin, right ? at.right->span.begin : whole.end};
+    if (rest.begin == rest.end) return;
+    head = add_node(forest_.label(pruned_.node_map[node]), rest, node);
     std::map<std::vector<NodeId>, std::size_t>
         known;  // changed edges by their tails: what differs inside a span is one
     for (EdgeId edge = graph_.edges_begin(node); edge < graph_.edges_end(node); ++edge) {
-      collect_tails(whole, edge);
-      const bool changed =
-          !std::ranges::equal(tails_, graph_.tails(edge), {}, [&](NodeId tail) { return from_node_[tail]; });
-      const auto [at, is_new] = changed ? known.try_emplace(tails_, scores_.size()) : std::pair(known.end(), true);
-      if (is_new) {
-        add_edge(head, tails_, edge, forest_.score(edge));
-      } else if (scores_[at->second] < forest_.score(edge)) {
-        scores_[at->second] = forest_.score(edge);
-        from_edge_[at->second] = edge;
+      const bool choice = has_preferred(whole, edge);
+      for (const bool preferred : {false, true}) {
+        if (preferred && !choice) continue;
+        collect_tails(whole, edge, [&](const Constraint* constraint) {
+          if (constraint->required) return true;
+          if (constraint == at.left) return left;
+          if (constraint == at.right) return right;
+          return constraint != at.around && preferred;
+        });
+        if (add_changed(head, edge, known) && choice) (preferred ? optional_ : replaced_).back() = 1;
       }
     }
   }
 
+  static bool possible(const Constraint* constraint, bool used) {
+    return constraint == nullptr ? !used : used || !constraint->required;
+  }
+
+  // False if another edge has the same tails.
+  bool add_changed(NodeId head, EdgeId edge, std::map<std::vector<NodeId>, std::size_t>& known) {
+    const bool changed =
+        !std::ranges::equal(tails_, graph_.tails(edge), {}, [&](NodeId tail) { return from_node_[tail]; });
+    const double score = forest_.score(pruned_.edge_map[edge]);
+    const auto [at, is_new] = changed ? known.try_emplace(tails_, scores_.size()) : std::pair(known.end(), true);
+    if (is_new) {
+      add_edge(head, tails_, edge, score);
+    } else if (scores_[at->second] < score) {
+      scores_[at->second] = score;
+      from_edge_[at->second] = edge;
+    }
+    return is_new;
+  }
+
+  // Whether a preferred constraint in `whole` stands between an edge's tails, or shares words with several.
+  bool has_preferred(Span whole, EdgeId edge) const {
+    return std::ranges::any_of(graph_.tails(edge), [&](NodeId tail) {
+      const Ends at = ends(tail);
+      const auto preferred = [&](const Constraint* one) {
+        return one != nullptr && !one->required && whole.contains(one->span);
+      };
+      return preferred(at.around) || preferred(at.left) || preferred(at.right);
+    });
+  }
+
   // Fills tails_: what is left of an edge's tails, and the nodes of the constraints that lie in `whole` between them.
-  void collect_tails(Span whole, EdgeId edge) {
+  template <class Used>
+  void collect_tails(Span whole, EdgeId edge, const Used& used) {
     const Constraint* last = nullptr;
     const auto add_given = [&](const Constraint* given) {
-      if (given == nullptr || given == last || !whole.contains(given->span)) return;
+      if (given == last || !whole.contains(given->span)) return;
       last = given;
       tails_.push_back(std::ranges::find(given_, given, [](const auto& one) { return one.second; })->first);
     };
     tails_.clear();
     for (const NodeId tail : graph_.tails(edge)) {
-      const Span span = forest_.span(tail);
-      const Constraint *left = at_[span.begin], *right = at_[span.end - 1];
-      if (gone(tail)) {
-        add_given(left);
-        add_given(right);
+      const Ends at = ends(tail);
+      if (at.around != nullptr && used(at.around)) {
+        add_given(at.around);
         continue;
       }
-      if (left != nullptr && left->span.begin < span.begin) add_given(left);
-      tails_.push_back(made_[tail]);
-      if (right != nullptr && right->span.end > span.end) add_given(right);
+      const bool left = at.left != nullptr && used(at.left), right = at.right != nullptr && used(at.right);
+      const NodeId rest = made_[tail][left * 2u + right];
+      if (left) add_given(at.left);
+      if (rest != kNoNode) tails_.push_back(rest);
+      if (right) add_given(at.right);
     }
   }
 
@@ -114,12 +168,15 @@ class Cutting {
     first_tail_.push_back(static_cast<std::uint32_t>(all_tails_.size()));
     scores_.push_back(score);
     from_edge_.push_back(from);
+    optional_.push_back(0);
+    replaced_.push_back(0);
   }
 
   const ParseForest& forest_;
-  const Hypergraph& graph_;
-  std::vector<const Constraint*> at_;  // by word
-  std::vector<NodeId> made_;           // by node: what is left of it
+  const Mapped& pruned_;
+  const Hypergraph& graph_;                  // the pruned one
+  std::vector<const Constraint*> at_;        // by word
+  std::vector<std::array<NodeId, 4>> made_;  // by node: what is left of it, cut at its left (2) and its right (1)
   std::vector<std::pair<NodeId, const Constraint*>> given_;
   std::vector<NodeId> tails_;
   // The new forest.
@@ -129,12 +186,14 @@ class Cutting {
   std::vector<std::uint32_t> first_tail_ = {0};
   std::vector<double> scores_;
   std::vector<EdgeId> from_edge_;
+  std::vector<std::uint8_t> optional_, replaced_;
 };
 
 }  // namespace
 
-GivenForest with_constituents(const ParseForest& forest, std::span<const Constraint* const> constraints) {
-  return Cutting(forest, constraints).run(constraints);
+GivenForest with_constituents(const ParseForest& forest, const Mapped& pruned,
+                              std::span<const Constraint> constraints) {
+  return Cutting(forest, pruned, constraints).run(constraints);
 }
 
 }  // namespace treeglot

@@ -16,6 +16,8 @@ struct GivenForest {
   std::vector<NodeId> node_map;  // node → the node that it was made of; kNoNode: a given span
   std::vector<EdgeId> edge_map;  // edge → the edge that it was made of; kNoEdge: that of a given span
   std::vector<std::pair<NodeId, const Constraint*>> given;  // the nodes of given spans
+  std::vector<std::uint8_t> optional;                       // by edge: it has preferred spans that its original lacks
+  std::vector<std::uint8_t> replaced;  // by edge: another edge stands for it where preferred spans are used
 };
 
 // Each constraint gets a node above its words. A constituent that overlaps a constraint is cut down to the words
@@ -23,6 +25,9 @@ struct GivenForest {
 // is left of the others.
 //
 //   (VP (VV give) (NP (NN the) (NN book)))  with "give the" given:  (VP (X give the) (NP (NN book)))
-GivenForest with_constituents(const ParseForest& forest, std::span<const Constraint* const> constraints);
+//
+// Where a constraint is not required, the constituents and edges without it stay, too. A constituent that contains it
+// is one node, with edges of both sorts. `pruned` has the nodes and edges of the forest that are wanted.
+GivenForest with_constituents(const ParseForest& forest, const Mapped& pruned, std::span<const Constraint> constraints);
 
 }  // namespace treeglot

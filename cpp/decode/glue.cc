@@ -32,6 +32,14 @@ std::int32_t Glue::target_word(std::string_view text) {
   return first_word_ + static_cast<std::int32_t>(index);
 }
 
+std::int32_t Glue::find_word(std::string_view text) const {
+  const Symbol known = table_.target_words().find(text);
+  if (known != Symbols::kNone) return static_cast<std::int32_t>(known);
+  const std::uint32_t index =
+      word_index_.find(hash_bytes(text), [&](std::uint32_t word) { return words_[word] == text; });
+  return index == HashIndex::kNone ? -1 : first_word_ + static_cast<std::int32_t>(index);
+}
+
 std::string_view Glue::text(std::int32_t word) const {
   return word < first_word_ ? table_.target_words().text(static_cast<Symbol>(word))
                             : std::string_view(words_[static_cast<std::size_t>(word - first_word_)]);

@@ -45,6 +45,7 @@ class Glue {
 
   // The number of a target word: the table's, or a new one of this sentence.
   std::int32_t target_word(std::string_view text);
+  std::int32_t find_word(std::string_view text) const;  // or -1, if there is no such word yet
   std::int32_t first_word() const { return first_word_; }
   std::span<const std::string> words() const { return words_; }
   std::string_view text(std::int32_t word) const;

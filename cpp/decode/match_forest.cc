@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -25,11 +26,20 @@ struct NodeSymbols {
   Symbol variable;  // of [L]; of a word the word itself
 };
 
+// The derivations that a match is part of. Where spans are preferred, those of a node may use them or not; those of its
+// twin use all of them.
+enum Uses : std::uint8_t {
+  kNode = 1,
+  kTwin = 2,
+  kTwinTails = 4,  // part of the node, though its tails are twins
+};
+
 struct Match {
   std::span<const Alternative> alternatives;
   std::uint32_t first_tail, arity;
   std::uint32_t first_edge, edges;  // of the parse
   float value;
+  std::uint8_t uses;
 };
 
 // Where a walk is: before child `next` of a hyperedge, and what follows once that is closed.
@@ -53,9 +63,11 @@ struct Walk {
 
 class Matching {
  public:
-  // `given`, if any, is the input's forest with the spans whose translations are given.
+  // `given`, if any, is the input's forest with the spans whose translations are given; `pruned` is of that forest
+  // then.
   Matching(const RuleTable& table, const HeadTable* heads, const ForestOptions& options, FeatureId pseudo,
-           const Input& input, const GivenForest* given, RuleCache& cache, Glue& glue, TranslationForestBuilder& out)
+           const Input& input, Mapped pruned, const GivenForest* given, RuleCache& cache, Glue& glue,
+           TranslationForestBuilder& out)
       : table_(table),
         heads_(heads),
         step_limit_(options.step_limit == 0 ? std::numeric_limits<std::size_t>::max() : options.step_limit),
@@ -66,7 +78,7 @@ class Matching {
         forest_(given == nullptr ? *input.forest : given->forest),
         cache_(cache),
         glue_(glue),
-        pruned_(prune(forest_.graph(), forest_.scores(), options.margin)),
+        pruned_(std::move(pruned)),
         graph_(pruned_.graph),
         out_(out) {
     closing_ = table.source_words().find(" )");
@@ -79,37 +91,29 @@ class Matching {
     }
     look_up_labels();
     score_edges();
+    find_twins();
   }
 
   // Adds the nodes and edges of all matches; gives the node of the forest's goal.
   NodeId add() {
     // Top-down, so that nodes inside fragments alone are left out; each node has a derivation whatever lies below it.
-    std::vector<std::uint8_t> needed(graph_.nodes(), 0);
-    std::vector<std::pair<std::size_t, std::size_t>> of_node(graph_.nodes());  // ranges of matches_
-    needed[graph_.goal()] = 1;
+    std::vector<std::uint8_t> needed(graph_.nodes(), 0);  // kNode, kTwin
+    of_node_.resize(graph_.nodes());
+    needed[graph_.goal()] = kNode;
     for (NodeId node = graph_.goal() + 1; node-- > 0;) {
       if (!needed[node]) continue;
       const std::size_t begin = matches_.size();
       match(node);
-      of_node[node] = {begin, matches_.size()};
-      for (std::size_t m = begin; m < matches_.size(); ++m)
-        for (const NodeId tail : tails(matches_[m])) needed[tail] = 1;
+      of_node_[node] = {begin, matches_.size()};
+      for (const std::uint8_t which : {kNode, kTwin})
+        if (needed[node] & which) ask_for_tails(node, which, needed);
     }
-    std::vector<NodeId> made(graph_.nodes(), kNoNode), moved;
-    for (NodeId node = 0; node <= graph_.goal(); ++node) {
-      if (!needed[node]) continue;
-      const NodeId old = pruned_.node_map[node];
-      const Symbol label = is_word(node) ? Symbols::kNone : label_of(symbols_[node].variable);
-      made[node] = out_.add_node(forest_.span(old), label, is_word(node) ? "X" : name(old));
-      for (std::size_t m = of_node[node].first; m < of_node[node].second; ++m) {
-        const Match& match = matches_[m];
-        moved.clear();
-        for (const NodeId tail : tails(match)) moved.push_back(made[tail]);
-        out_.add_edge(made[node], moved, match.alternatives, kInside, match.value,
-                      std::span(match_edges_).subspan(match.first_edge, match.edges));
-      }
-    }
-    return made[graph_.goal()];
+    made_.assign(graph_.nodes(), kNoNode);
+    twins_.assign(graph_.nodes(), kNoNode);
+    for (NodeId node = 0; node <= graph_.goal(); ++node)
+      for (const std::uint8_t which : {kNode, kTwin})
+        if (needed[node] & which) add_node(node, which);
+    return made_[graph_.goal()];
   }
   bool limit_hit() const { return limit_hit_; }
 
@@ -128,8 +132,37 @@ class Matching {
     const EdgeId old = pruned_.edge_map[edge];
     return given_ == nullptr ? old : given_->edge_map[old];
   }
+  bool is_optional(EdgeId edge) const { return given_ != nullptr && given_->optional[pruned_.edge_map[edge]]; }
+  bool is_replaced(EdgeId edge) const { return given_ != nullptr && given_->replaced[pruned_.edge_map[edge]]; }
   std::span<const NodeId> tails(const Match& match) const {
     return std::span(match_tails_).subspan(match.first_tail, match.arity);
+  }
+
+  // The matches of a node, or of its twin.
+  template <class Take>
+  void for_matches(NodeId node, std::uint8_t which, const Take& take) const {
+    for (std::size_t m = of_node_[node].first; m < of_node_[node].second; ++m)
+      if (matches_[m].uses & which) take(matches_[m], which == kTwin || (matches_[m].uses & kTwinTails));
+  }
+
+  void ask_for_tails(NodeId node, std::uint8_t which, std::vector<std::uint8_t>& needed) const {
+    for_matches(node, which, [&](const Match& match, bool twins) {
+      for (const NodeId tail : tails(match)) needed[tail] |= twins && has_twin_[tail] ? kTwin : kNode;
+    });
+  }
+
+  void add_node(NodeId node, std::uint8_t which) {
+    const NodeId old = pruned_.node_map[node];
+    const Symbol label = is_word(node) ? Symbols::kNone : label_of(symbols_[node].variable);
+    const NodeId head = out_.add_node(forest_.span(old), label, is_word(node) ? "X" : name(old));
+    (which == kNode ? made_ : twins_)[node] = head;
+    std::vector<NodeId> moved;
+    for_matches(node, which, [&](const Match& match, bool twins) {
+      moved.clear();
+      for (const NodeId tail : tails(match)) moved.push_back((twins && has_twin_[tail] ? twins_ : made_)[tail]);
+      out_.add_edge(head, moved, match.alternatives, kInside, match.value,
+                    std::span(match_edges_).subspan(match.first_edge, match.edges));
+    });
   }
 
   void look_up_labels() {
@@ -153,7 +186,9 @@ class Matching {
   // best tree below each node, which is the best by the scores as given.
   void score_edges() {
     std::vector<double> given;
-    for (const EdgeId old : pruned_.edge_map) given.push_back(forest_.score(old));
+    for (EdgeId edge = 0; edge < pruned_.edge_map.size(); ++edge)
+      given.push_back(is_optional(edge) ? -std::numeric_limits<double>::infinity()
+                                        : forest_.score(pruned_.edge_map[edge]));
     const BestDerivations best = best_derivations(graph_, given);
     const std::vector<double> conditional = conditional_scores(*input_.forest);
     for (EdgeId edge = 0; edge < pruned_.edge_map.size(); ++edge)
@@ -165,23 +200,44 @@ class Matching {
     }
   }
 
+  // Nodes that have all words of preferred spans.
+  void find_twins() {
+    has_twin_.assign(graph_.nodes(), 0);
+    for (const Constraint& constraint : input_.constraints)
+      for (NodeId node = 0; !constraint.required && node < graph_.nodes(); ++node)
+        has_twin_[node] |= span(node).contains(constraint.span);
+  }
+
   void match(NodeId node) {
+    uses_ = kNode | kTwin;
     if (constraint(node) != nullptr) return add_given(*constraint(node), kNoEdge);
     begun_.assign(graph_.edges_end(node) - graph_.edges_begin(node), 0);
     if (!is_word(node)) match_fragments(node);
+    uses_ = kNode;
     const bool phrases = match_phrases(node);
     if (is_word(node)) {
       if (!phrases || input_.lenient) add_unknown(node, kNoEdge);
       return;
     }
-    const bool begins = std::ranges::find(begun_, 1) != begun_.end();
+    std::uint8_t any = 0;
+    for (const std::uint8_t uses : begun_) any |= uses;
     for (EdgeId edge = graph_.edges_begin(node); edge < graph_.edges_end(node); ++edge) {
       const auto children = graph_.tails(edge);
+      uses_ = is_replaced(edge) ? kNode : kNode | kTwin;
       if (children.size() == 1 && constraint(children[0]) != nullptr) {
         add_given(*constraint(children[0]), edge);
         continue;
       }
-      if (!input_.lenient && (begun_[edge - graph_.edges_begin(node)] || (pseudo_nodes_ && begins))) continue;
+      // Fragments that a derivation could use, so that it needs no other rule for this hyperedge.
+      const std::uint8_t begun = pseudo_nodes_ ? any : begun_[edge - graph_.edges_begin(node)];
+      if (!input_.lenient) {
+        if (is_optional(edge)) {
+          if (begun & kTwin) continue;
+        } else if (begun) {
+          if ((begun & kTwin) || !has_twin_[node] || is_replaced(edge)) continue;
+          uses_ |= kTwinTails;
+        }
+      }
       if (children.size() > 1 || !is_word(children[0])) {
         add_pseudo(node, edge);
       } else if (!phrases || input_.lenient) {
@@ -252,12 +308,14 @@ class Matching {
     for (std::uint32_t at = walk.tails; at != kNone; at = links_[at].before) match_tails_.push_back(links_[at].value);
     double value = 0;
     EdgeId first = 0;
+    uses_ = kNode | kTwin;
     for (std::uint32_t at = walk.edges; at != kNone; at = links_[at].before) {
       first = links_[at].value;
       value += value_[first];
+      if (is_replaced(first)) uses_ = kNode;
       match_edges_.push_back(parse_edge(first));
     }
-    begun_[first - graph_.edges_begin(node)] = 1;
+    begun_[first - graph_.edges_begin(node)] |= uses_;
     std::reverse(match_tails_.begin() + match.first_tail, match_tails_.end());
     std::reverse(match_edges_.begin() + match.first_edge, match_edges_.end());
     for (const RuleCache::Group& group : cache_.at(rules)) end_match(match, group.alternatives, value);
@@ -266,7 +324,8 @@ class Matching {
   bool match_phrases(NodeId node) {
     const Span covered = span(node);
     if (given_ != nullptr && std::ranges::any_of(given_->given, [&](const auto& given) {
-          return given.second->span.begin < covered.end && covered.begin < given.second->span.end;
+          return given.second->required && given.second->span.begin < covered.end &&
+                 covered.begin < given.second->span.end;
         }))
       return false;
     auto& ends = phrases_[covered.begin];  // the trie's nodes for the words from here on
@@ -310,14 +369,16 @@ class Matching {
   }
 
   Match begin_match() const {
-    return {{}, static_cast<std::uint32_t>(match_tails_.size()), 0, static_cast<std::uint32_t>(match_edges_.size()), 0,
-            0};
+    return {
+        {}, static_cast<std::uint32_t>(match_tails_.size()), 0, static_cast<std::uint32_t>(match_edges_.size()), 0, 0,
+        0};
   }
   void end_match(Match match, std::span<const Alternative> alternatives, double value) {
     match.alternatives = alternatives;
     match.arity = static_cast<std::uint32_t>(match_tails_.size()) - match.first_tail;
     match.edges = static_cast<std::uint32_t>(match_edges_.size()) - match.first_edge;
     match.value = static_cast<float>(value);
+    match.uses = uses_;
     matches_.push_back(match);
   }
 
@@ -340,12 +401,16 @@ class Matching {
   std::vector<NodeSymbols> symbols_;                   // by node
   std::vector<std::vector<RuleTable::Node>> phrases_;  // by first word
   std::vector<double> value_;                          // by edge
-  std::vector<double> best_value_;                     // by node
+  std::vector<double> best_value_;                     // by node, without preferred spans
+  std::vector<std::uint8_t> has_twin_;                 // by node
 
   std::vector<Match> matches_;
+  std::vector<std::pair<std::size_t, std::size_t>> of_node_;  // ranges of matches_
+  std::vector<NodeId> made_, twins_;                          // by node: that of the translation forest
   std::vector<NodeId> match_tails_;
   std::vector<EdgeId> match_edges_;  // of the input's forest
-  std::vector<std::uint8_t> begun_;  // by hyperedge of the node at hand: a fragment begins with it
+  std::vector<std::uint8_t> begun_;  // by hyperedge of the node at hand: the uses of fragments that begin with it
+  std::uint8_t uses_ = 0;            // of the match at hand
   std::vector<Place> places_;        // of the walks at hand
   std::vector<Link> links_;
   std::vector<Walk> walks_;
@@ -353,6 +418,13 @@ class Matching {
 
   TranslationForestBuilder& out_;
 };
+
+Mapped whole(const Hypergraph& graph) {
+  Mapped out{graph, std::vector<EdgeId>(graph.edges()), std::vector<NodeId>(graph.nodes())};
+  std::iota(out.edge_map.begin(), out.edge_map.end(), EdgeId{0});
+  std::iota(out.node_map.begin(), out.node_map.end(), NodeId{0});
+  return out;
+}
 
 }  // namespace
 
@@ -370,28 +442,19 @@ ForestMatcher::ForestMatcher(FeatureSet& features, std::shared_ptr<const HeadTab
 TranslationForest ForestMatcher::match(const Input& input, RuleCache& cache, Glue& glue) const {
   if (input.forest != nullptr && input.forest->parsed()) {
     TranslationForestBuilder out;
-    std::vector<NodeId> goals;
-    bool limit_hit = false;
-    const auto add = [&](const std::vector<const Constraint*>& constraints) {
-      std::optional<GivenForest> given;
-      if (!constraints.empty()) given = with_constituents(*input.forest, constraints);
-      const GivenForest* const cut = given ? &*given : nullptr;
-      Matching matching(*table_, heads_.get(), options_, pseudo_, input, cut, cache, glue, out);
-      goals.push_back(matching.add());
-      limit_hit |= matching.limit_hit();
-    };
-    // A sentence has the derivations without preferred translations, and those with all of them.
-    std::vector<const Constraint*> required, all;
-    for (const Constraint& constraint : input.constraints) {
-      all.push_back(&constraint);
-      if (constraint.required) required.push_back(&constraint);
+    Mapped pruned = prune(input.forest->graph(), input.forest->scores(), options_.margin);
+    std::optional<GivenForest> given;
+    if (!input.constraints.empty()) {
+      given = with_constituents(*input.forest, pruned, input.constraints);
+      pruned = whole(given->forest.graph());
     }
-    add(required);
-    if (required.size() < all.size()) add(all);
+    Matching matching(*table_, heads_.get(), options_, pseudo_, input, std::move(pruned), given ? &*given : nullptr,
+                      cache, glue, out);
+    const NodeId top = matching.add();
     const auto length = static_cast<std::uint32_t>(input.words.size());
     const NodeId goal = out.add_node({0, length}, Symbols::kNone, "S");
-    for (const NodeId& each : goals) out.add_edge(goal, std::span(&each, 1), glue.end(), kBegins | kEnds);
-    if (limit_hit) out.note(kStepLimit);
+    out.add_edge(goal, std::span(&top, 1), glue.end(), kBegins | kEnds);
+    if (matching.limit_hit()) out.note(kStepLimit);
     return out.freeze(goal, parse_);
   }
   TranslationForest forest = fallback_.match(input, cache, glue);

@@ -129,6 +129,14 @@ struct ReachedPart {
 TranslationForest restrict_forest(const TranslationForest& forest, const TargetConstraints& constraints,
                                   const Reading& reading, Glue& glue, std::size_t words);
 
+// Which words are in the target sides of a forest's rules.
+std::vector<bool> words_there(const TranslationForest& forest, std::span<const std::int32_t> words);
+
+// The derivations without some words, as restrict_forest finds them, in a fraction of its time. Nothing if a rule
+// leaves out what a tail gives: such words are forbidden in outputs alone.
+std::optional<TranslationForest> without_words(const TranslationForest& forest, std::span<const std::int32_t> words,
+                                               Glue& glue);
+
 // The parts of an output that rules give, the largest first, and without overlap.
 std::vector<ReachedPart> reached_parts(const TranslationForest& forest, const std::vector<std::string>& target,
                                        const Reading& reading, Glue& glue);

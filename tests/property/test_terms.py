@@ -91,6 +91,31 @@ def test_all_of_several_forced_terms_are_used(cases: st.SearchStrategy[Case], da
         assert all(words.count(f"t{number}") == 1 for number in range(len(spans)))
 
 
+@CASES
+@settings(max_examples=50)
+@given(data=st.data())
+def test_preferred_terms_leave_the_derivations_with_none_and_with_all(
+    cases: st.SearchStrategy[Case], data: st.DataObject
+) -> None:
+    decoder, source, length = data.draw(cases)
+    cuts = sorted(data.draw(st.sets(st.integers(0, length), min_size=2)))
+    drawn = [(span, data.draw(st.integers(0, 3))) for span in pairwise(cuts)]
+    required = [Mark(span, [f"r{span[0]}"]) for span, mode in drawn if mode == 1]
+    preferred = [Mark(span, [f"p{span[0]}"], False) for span, mode in drawn if mode > 1]
+    as_forced = [Mark(mark.span, mark.translations) for mark in preferred]
+
+    def sort(marks: list[Mark]) -> list[Mark]:
+        return sorted(marks, key=lambda mark: mark.span)
+
+    none = everything(decoder, source, Terms(required))
+    every = everything(decoder, source, Terms(sort(required + as_forced)))
+    found = everything(decoder, source, Terms(sort(required + preferred)))
+    used = [sum(mark.translations[0] in h.text.split() for mark in preferred) for h in found.hypotheses]
+    for number, expected in ((0, none), (len(preferred), every)):
+        scores = [h.score for h, uses in zip(found.hypotheses, used, strict=True) if uses == number]
+        assert scores == pytest.approx([h.score for h in expected.hypotheses], abs=1e-4)
+
+
 def test_nothing_is_left_of_a_constituent_that_two_terms_share() -> None:
     forest = ParseForest.from_tree(Tree.parse("(S (A a) (B (C (A b) (A c)) (A e)) (A f))"))
     for spans in ([(0, 2), (2, 5)], [(0, 2), (2, 3), (3, 5)], [(1, 2), (2, 4)]):
