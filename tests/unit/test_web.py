@@ -16,7 +16,7 @@ import treeglot
 from treeglot.cli import main
 from treeglot.web import languages
 from treeglot.web.translate import Decoding, Wish, cut
-from treeglot.web.work import BusyError, Workers
+from treeglot.web.work import LARGEST, BusyError, Workers
 
 
 @pytest.fixture(scope="module")
@@ -298,12 +298,12 @@ def test_requests_take_turns() -> None:
 
 
 def test_calls_that_wait_are_made_together() -> None:
-    """As long as they are for the same model; one that fails takes no other with it; who waits alone is alone."""
+    """For the same model, and not too large together; one that fails takes no other with it."""
     made: list[list[int]] = []
 
     class Joined:
-        def __init__(self, number: int, model: str = "one") -> None:
-            self.number, self.model = number, model
+        def __init__(self, number: int, model: str = "one", size: int = 1) -> None:
+            self.number, self.model, self.size = number, model, size
 
         def __call__(self) -> int:
             return self.together([])[0]
@@ -320,7 +320,8 @@ def test_calls_that_wait_are_made_together() -> None:
     begun, go = threading.Event(), threading.Event()
     held = workers.submit([lambda: (begun.set(), go.wait())])
     begun.wait()
-    calls = [*map(Joined, range(1, 11)), Joined(11, "two"), Joined(0), Joined(12), Joined(13), Joined(14), Joined(15)]
+    calls = [Joined(n, size=LARGEST // 8) for n in range(1, 11)]
+    calls += [Joined(11, "two"), Joined(0), Joined(12), Joined(13), Joined(14), Joined(15)]
     futures = [workers.submit([call])[0] for call in calls]
     futures[1].cancel()
     go.set()
@@ -329,7 +330,7 @@ def test_calls_that_wait_are_made_together() -> None:
         futures[11].result()
     found = [future.result() for future in futures if future not in (futures[1], futures[11])]
     assert found == [10, *(10 // n for n in range(3, 11)), 0, 0, 0, 0, 0]
-    assert made[0] == [1, 3, 4, 5, 6, 7, 8]  # eight were taken; one had been given up
+    assert made[0] == [1, 3, 4, 5, 6, 7, 8]  # more were too large; one had been given up
     assert made[1] == [9, 10]
     assert made[2] == [11]
     assert made[3:6] == [[0, 12], [0], [12]]  # together, which fails, and then by themselves

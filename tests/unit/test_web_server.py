@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import socket
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import served
@@ -187,10 +191,18 @@ def owner(parent: int, port: int, client: int) -> int | None:
     return None
 
 
-def test_slow_headers(model: treeglot.Model) -> None:
-    """Headers that do not come are not waited for."""
-    with served.running([str(model.directory)], "--patience", "2") as (address, _):
+def test_slow_clients(model: treeglot.Model) -> None:
+    """Headers that do not come are not waited for, nor clients that do not read their answers."""
+    options = ("--patience", "2", "--body", "20000000")
+    with served.running([str(model.directory)], *options) as (address, _):
         port = int(address.rstrip("/").rpartition(":")[2])
+        deaf = socket.socket()
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.connect(("127.0.0.1", port))
+        head = f"GET {large_file(address)} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+        deaf.sendall(head.encode())
+        cut = select.poll()
+        cut.register(deaf, 0)
         slow = [socket.create_connection(("127.0.0.1", port)) for _ in range(20)]
         for one in slow:
             one.sendall(b"GET /health HTTP/1.1\r\nhost: x\r\n")
@@ -203,7 +215,62 @@ def test_slow_headers(model: treeglot.Model) -> None:
         for one in slow:
             assert one.recv(1) == b""
             one.close()
+        assert cut.poll()[0][1] & select.POLLERR
+        deaf.close()
         assert get(address, "health") == b'{"status":"ok"}'
+
+
+def large_file(address: str) -> str:
+    """The path of a file that is larger than what a connection holds."""
+    import httpx
+
+    form = {"source": "zh", "target": "en"}
+    page = {"file": ("a.html", b"<!--" + b"x" * 8_000_000 + b"-->")}
+    return httpx.URL(httpx.post(f"{address}translate_file", data=form, files=page).json()["translatedFileUrl"]).path
+
+
+class Timers:
+    """A loop whose time a test makes pass."""
+
+    def __init__(self) -> None:
+        self.waiting: list[Any] = []
+
+    def call_soon(self, call: Any) -> None:
+        self.soon = call
+
+    def call_later(self, seconds: float, call: Any, *given: Any) -> Any:
+        self.waiting.append((seconds, call, given))
+        return SimpleNamespace(cancel=self.waiting.clear)
+
+    def pass_time(self) -> float:
+        seconds, call, given = self.waiting.pop()
+        call(*given)
+        return float(seconds)
+
+
+def test_a_connection_that_is_stuck() -> None:
+    """It is cut off when nothing was taken for a while, sooner if it closes; one that is slow goes on."""
+    from treeglot.web.server import Outgoing
+
+    left, said, timers = [100, 90, 90], [], Timers()
+    transport = SimpleNamespace(get_write_buffer_size=lambda: left.pop(0), get_extra_info=lambda _: socket.socket())
+    for name in ("close", "abort"):
+        setattr(transport, name, partial(said.append, name))
+    transport.is_closing = lambda: "close" in said
+    transport.write = said.append
+    stuck = Outgoing(transport, timers, 10)  # type: ignore[arg-type]
+    stuck.write(b"head")
+    stuck.write(b"body")
+    timers.soon()
+    stuck.hurry(60)
+    assert timers.pass_time() == 60
+    assert said == [b"headbody"]  # some was taken meanwhile
+    stuck.relax()
+    assert not timers.waiting
+    left[:] = [80, 70, 70, 70, 70]
+    stuck.hurry(60)
+    stuck.close()
+    assert (len(timers.waiting), timers.pass_time(), said) == (1, 10, [b"headbody", "close", "abort"])
 
 
 def test_endless_headers(address: str) -> None:

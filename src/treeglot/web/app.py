@@ -36,8 +36,8 @@ def _route(path: str, handler: Handler, method: str = "POST", name: str | None =
         request.state.log = {}
         try:
             return await handler(request)
-        except (HTTPException, TreeglotError, ClientDisconnect):
-            raise
+        except ClientDisconnect:
+            return Response(status_code=499)  # nobody hears this
         except Exception as error:
             return await _problem(request, error)
 
@@ -106,9 +106,29 @@ async def _problem(request: Request, error: Exception) -> Response:
     return Json({"error": text, "message": text}, status, headers)
 
 
-async def _left(request: Request, error: Exception) -> Response:
-    """The client has left: nobody hears this."""
-    return Response(status_code=499)
+class Routed:
+    """Gives a request to the handler of its path. Starlette, whose way is longer, has parameters and wrong paths."""
+
+    def __init__(self, app: Starlette, service: Service) -> None:
+        self._app = app
+        self._service = service
+        self._handlers = {
+            (method, route.path): route.endpoint
+            for route in ROUTES
+            for method in route.methods or ()
+            if "{" not in route.path
+        }
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """One request."""
+        handler = self._handlers.get((scope.get("method"), scope.get("path")))
+        scope["service"] = self._service
+        if handler is None:
+            await self._app(scope, receive, send)
+            return
+        scope["app"] = self._app  # where forms and addresses look
+        response = await handler(Request(scope, receive, send))
+        await response(scope, receive, send)
 
 
 def make_app(service: Service) -> Any:
@@ -124,7 +144,5 @@ def make_app(service: Service) -> Any:
             watching.cancel()
         service.workers.end()
 
-    handlers: Any = {HTTPException: _problem, TreeglotError: _problem, ClientDisconnect: _left}
-    app = Starlette(routes=ROUTES, exception_handlers=handlers, lifespan=lifespan)
-    app.state.service = service
-    return Guard(app, service.options, service.figures)
+    app = Starlette(routes=ROUTES, exception_handlers={HTTPException: _problem}, lifespan=lifespan)
+    return Guard(Routed(app, service), service.options, service.figures)

@@ -50,7 +50,7 @@ class Service:
 
 def service_of(request: Request) -> Service:
     """The service that a request came to."""
-    found: Service = request.app.state.service
+    found: Service = request.scope["service"]
     return found
 
 
@@ -80,7 +80,7 @@ async def fields_of(request: Request) -> Fields:
     if kind == "multipart/form-data":
         async with request.form(max_files=1, max_fields=50, max_part_size=service_of(request).options.body) as form:
             return {name: await value.read() if hasattr(value, "read") else value for name, value in form.multi_items()}
-    body = await request.body()
+    body = await _body(request)
     if kind == "application/json":
         return read_json(body)
     if kind in ("application/x-www-form-urlencoded", ""):
@@ -90,6 +90,17 @@ async def fields_of(request: Request) -> Fields:
             raise refuse("the form is not UTF-8") from error
         return fields
     raise refuse(f"the content type is {kind!r}; expected application/json or a form", 415)
+
+
+async def _body(request: Request) -> bytes:
+    parts = []
+    while True:
+        message = await request.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        parts.append(message.get("body", b""))
+        if not message.get("more_body"):
+            return b"".join(parts)
 
 
 def _add(fields: Fields, text: str) -> None:
@@ -200,7 +211,7 @@ def _between(shelf: Shelf, source: str, target: str) -> Served:
 async def translated(request: Request, served: Served, text: str, wish: Wish = Wish()) -> Translation:  # noqa: B008
     """The translation of a text."""
     service = service_of(request)
-    service.figures.characters.labels(served.name).inc(len(text))
+    service.figures.translated(served.name, len(text))
     return await translate(service.workers, served.model, text, wish)
 
 
@@ -216,23 +227,37 @@ async def with_model(request: Request, served: Served, call: Callable[[Any], T])
 async def within(request: Request, work: Awaitable[T]) -> T:
     """What `work` gives, unless the client leaves or the time is over: then it is cancelled."""
     seconds = service_of(request).options.deadline
-    running = asyncio.ensure_future(work)
+    task = asyncio.current_task()
+    assert task is not None
+    problem: Exception | None = None
+    over = False
+
+    def stop(reason: Exception) -> None:
+        nonlocal problem
+        if problem is None and not over:
+            problem = reason
+            task.cancel()
+
+    def left(leaving: asyncio.Future[None]) -> None:
+        if not leaving.cancelled():
+            stop(ClientDisconnect())
+
     leaving = asyncio.ensure_future(gone(request))
-    leaving.add_done_callback(lambda _: running.cancel())
-    timer = asyncio.get_running_loop().call_later(seconds, running.cancel)
+    leaving.add_done_callback(left)
+    late = refuse(f"the request took longer than {seconds:g} s", 504)
+    timer = asyncio.get_running_loop().call_later(seconds, stop, late)
     try:
-        return await running
+        return await work
     except asyncio.CancelledError:
-        if leaving.done():
-            raise ClientDisconnect from None
-        if timer.when() <= asyncio.get_running_loop().time():
-            raise refuse(f"the request took longer than {seconds:g} s", 504) from None
-        raise
+        if problem is None:
+            raise
+        getattr(task, "uncancel", int)()  # from Python 3.11 on, a task counts
+        raise problem from None
     except BusyError as error:
         raise refuse(f"busy: {error}", 503, **{"retry-after": "1"}) from error
     finally:
+        over = True
         timer.cancel()
-        running.cancel()
         leaving.cancel()
 
 

@@ -90,8 +90,7 @@ def _number(request: Request, value: Any) -> int:
 async def _one(request: Request, served: Served, text: str, kind: str, number: int) -> tuple[str, list[str]]:
     """A translation and its alternatives."""
     if kind == "html":
-        service = service_of(request)
-        service.figures.characters.labels(served.name).inc(len(text))
+        service_of(request).figures.translated(served.name, len(text))
         return await with_model(request, served, partial(translate_text_html, text)), []
     found = await translated(request, served, text, Wish(kbest=number + 1))
     return found.text, alternatives(served.model, found, number) if number else []

@@ -92,7 +92,7 @@ def pick(request: Request, asked: Any, texts: list[str]) -> Served:
         if found is None:
             raise refuse(f"{asked.source} is not supported")
         return found
-    return model_for(request, asked.source, asked.target, ["\\n".join(texts)])[0][0]
+    return model_for(request, asked.source, asked.target, ["\n".join(texts)])[0][0]
 
 
 async def refreshed(request: Request) -> Shelf:
@@ -118,7 +118,7 @@ async def translate_texts(request: Request) -> Response:
     admit(request, fields, characters=sum(map(len, texts)))
     served = pick(request, wanted, texts)
     service = service_of(request)
-    service.figures.characters.labels(served.name).inc(sum(map(len, texts)))
+    service.figures.translated(served.name, sum(map(len, texts)))
     terms = merged(served.model, wanted.glossary)
     wish = Wish(wanted.kbest, {"glossary": terms} if terms is not None else {})
     if wanted.stream:

@@ -8,12 +8,13 @@ import logging
 import os
 import signal
 import socket
+import struct
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Thread
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -28,7 +29,9 @@ HEADER_BYTES = 32_768
 PIPELINED = 16  # requests that may wait for the answer to the one before
 TOO_LONG = f"The headers have more than {HEADER_BYTES} bytes."
 KEEP_ALIVE = 30
+AT_ONCE = struct.pack("ii", 1, 0)  # the kernel drops what is not sent, too
 SWITCH = 0.001  # seconds
+COLLECTED = (10_000, 20, 20)  # new objects before cycles among them are looked for; then before older ones are
 RESTARTS = 5  # of processes that end by themselves right away, after which the service ends
 
 
@@ -47,22 +50,83 @@ def address(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
-class Connection(HttpToolsProtocol):
-    """A connection that is closed if a request's headers do not arrive in time, or have too many bytes."""
+class Outgoing:
+    """What a connection sends. What is written in one go leaves as one packet, such as head and body of an answer.
 
-    def __init__(self, *arguments: Any, patience: float, **more: Any) -> None:
+    A client that does not take its answer is cut off after a while: when the connection closes, or cannot go on.
+    """
+
+    def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop, patience: float) -> None:
+        self._transport = transport
+        self._loop = loop
+        self._patience = patience
+        self._held: list[bytes] = []
+        self._late: asyncio.TimerHandle | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        """Send it at the end of what runs now."""
+        if not self._held:
+            self._loop.call_soon(self.flush)
+        self._held.append(data)
+
+    def flush(self) -> None:
+        """Send what is held."""
+        held = b"".join(self._held)
+        self._held.clear()
+        if held and not self._transport.is_closing():
+            self._transport.write(held)
+
+    def close(self) -> None:
+        """Close when all is sent, or nobody takes it."""
+        self.flush()
+        self._transport.close()
+        self.relax()
+        self.hurry(self._patience)
+
+    def hurry(self, seconds: float) -> None:
+        """Cut the connection off if nothing is taken for so many seconds."""
+        if self._late is None:
+            self._late = self._loop.call_later(seconds, self._cut, seconds, self._transport.get_write_buffer_size())
+
+    def _cut(self, seconds: float, before: int) -> None:
+        self._late = None
+        if self._transport.get_write_buffer_size() < before:  # the client is slow, but takes what it gets
+            self.hurry(seconds)
+        else:
+            self._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, AT_ONCE)
+            self._transport.abort()
+
+    def relax(self) -> None:
+        """The client has taken something, or has left."""
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+
+class Connection(HttpToolsProtocol):
+    """A connection that is closed if a request's headers do not arrive in time, or have too many bytes.
+
+    It is cut off if its client does not read: `stalled` seconds after no more can be sent.
+    """
+
+    def __init__(self, *arguments: Any, patience: float, stalled: float, **more: Any) -> None:
         super().__init__(*arguments, **more)
         self._patience = patience
+        self._stalled = stalled
         self._late: asyncio.TimerHandle | None = None
         self._arrived = self._named = 0  # bytes since headers began that are not complete, and of those that are
         self._heading = True  # the next bytes are of a request's head, not of its body
         self._heads = 0  # that were complete
 
     def connection_made(self, transport: Any) -> None:
-        """The clock starts. Head and body of an answer are two packets: the second does not wait for the first."""
-        super().connection_made(transport)
+        """The clock starts. Answers are sent at once, however small they are."""
+        outgoing = Outgoing(transport, self.loop, self._patience)
+        super().connection_made(outgoing)  # type: ignore[arg-type]
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._late = self.loop.call_later(self._patience, transport.close)
+        self._late = self.loop.call_later(self._patience, outgoing.close)
 
     def data_received(self, data: bytes) -> None:
         """It starts again with the first byte of every later request, and stops when the headers are complete."""
@@ -108,11 +172,27 @@ class Connection(HttpToolsProtocol):
             raise ValueError(TOO_LONG)
         super().on_header(name, value)
 
+    def pause_writing(self) -> None:
+        """The client does not read as fast as it is answered."""
+        super().pause_writing()
+        self._outgoing.hurry(self._stalled)
+
+    def resume_writing(self) -> None:
+        """It has read."""
+        super().resume_writing()
+        if not self.transport.is_closing():
+            self._outgoing.relax()
+
+    @property
+    def _outgoing(self) -> Outgoing:
+        return cast("Outgoing", self.transport)
+
     def connection_lost(self, exc: Exception | None) -> None:
         """The clock stops."""
         if self._late is not None:
             self._late.cancel()
         super().connection_lost(exc)
+        self._outgoing.relax()
 
 
 class Server(uvicorn.Server):
@@ -135,7 +215,7 @@ def serve(app: Any, listening: socket.socket, options: ServeOptions, trust_proxy
     """Serve an application until a signal ends it."""
 
     def connection(*arguments: Any, **more: Any) -> Connection:
-        return Connection(*arguments, patience=options.patience, **more)
+        return Connection(*arguments, patience=options.patience, stalled=options.deadline, **more)
 
     config = uvicorn.Config(
         app,
@@ -153,6 +233,7 @@ def serve(app: Any, listening: socket.socket, options: ServeOptions, trust_proxy
     )
     gc.collect()
     gc.freeze()  # models and modules stay: looking through them again and again is in vain
+    gc.set_threshold(*COLLECTED)
     sys.setswitchinterval(SWITCH)  # threads that come back from the core wait less for the interpreter
     Server(config).run(sockets=[listening])
 

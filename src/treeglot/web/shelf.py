@@ -9,6 +9,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 
@@ -39,7 +40,7 @@ class Served:
     digest: str
     stamp: Stamp
 
-    @property
+    @cached_property
     def pair(self) -> tuple[str, str]:
         """Its languages, as `normal` has them."""
         return normal(self.source), normal(self.target)

@@ -60,11 +60,16 @@ class Decoding:
         """The translation."""
         return self.together([])[0]
 
+    @property
+    def size(self) -> int:
+        """Its characters."""
+        return len(self.given if isinstance(self.given, str) else self.given.text)
+
     def joins(self, other: Any) -> bool:
         """Whether the other is for the same model, with the same wishes. Long sentences keep nobody waiting."""
         if not isinstance(other, Decoding) or other.model is not self.model or other.wish != self.wish:
             return False
-        return all(len(given if isinstance(given, str) else given.text) <= WHOLE for given in (self.given, other.given))
+        return self.size <= WHOLE and other.size <= WHOLE
 
     def together(self, others: Sequence[Decoding]) -> list[Translation]:
         """The translations of this and of the others."""

@@ -5,13 +5,18 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import Future
-from typing import Any, Protocol, TypeVar
+from contextlib import contextmanager, suppress
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 T = TypeVar("T")
 Call = Callable[[], T]
-TOGETHER = 8  # calls that a thread makes as one, at most
+AnyFuture: TypeAlias = "Future[Any] | asyncio.Future[Any]"
+Waiting: TypeAlias = "tuple[AnyFuture, Call[Any]]"
+Made: TypeAlias = "tuple[AnyFuture, Any, BaseException | None]"  # a result, or an error
+TOGETHER = 16  # calls that a thread makes as one, at most
+LARGEST = 1000  # the sum of their sizes, at most
 
 
 class BusyError(Exception):
@@ -20,6 +25,8 @@ class BusyError(Exception):
 
 class Joint(Protocol):
     """A call that costs less when it is made together with others of its kind."""
+
+    size: int  # its share of what is made as one
 
     def __call__(self) -> Any:
         """The call by itself."""
@@ -45,22 +52,25 @@ class Workers:
         self.most_waiting = most_waiting
         self.waiting = self.running = 0
         self.tell: Callable[[int, int], None] = lambda waiting, running: None  # is told of every change
-        self._turns: deque[deque[tuple[Future[Any], Call[Any]]]] = deque()
+        self._turns: deque[deque[Waiting]] = deque()
         self._changed = threading.Condition()
         self._started = self._ended = False
 
     def submit(self, calls: Sequence[Call[T]]) -> list[Future[T]]:
-        """Make these calls, for one request; `BusyError` if too many wait already."""
-        found: list[tuple[Future[T], Call[T]]] = [(Future(), call) for call in calls]
+        """Make these calls, for one request of a thread; `BusyError` if too many wait already."""
+        futures: list[Future[T]] = [Future() for _ in calls]
+        self._queue(futures, calls)
+        return futures
+
+    def _queue(self, futures: Sequence[AnyFuture], calls: Sequence[Call[Any]]) -> None:
         with self._changed:
-            if self.waiting + len(found) > self.most_waiting:
+            if self.waiting + len(calls) > self.most_waiting:
                 raise BusyError(f"{self.waiting:,} sentences wait; at most {self.most_waiting:,} may")
-            if found:
+            if calls:
                 self._start()
-                self._turns.append(deque(found))
-                self._count(len(found), 0)
-                self._changed.notify(min(len(found), self.threads))
-        return [future for future, _ in found]
+                self._turns.append(deque(zip(futures, calls, strict=True)))
+                self._count(len(calls), 0)
+                self._changed.notify(min(len(calls), self.threads))
 
     def _start(self) -> None:
         """The threads begin with the first call: threads do not survive that a process is forked."""
@@ -69,19 +79,29 @@ class Workers:
             for number in range(self.threads):
                 threading.Thread(target=self._work, name=f"decode-{number}", daemon=True).start()
 
-    async def each(self, calls: Sequence[Call[T]]) -> AsyncIterator[T]:
-        """The results in order, as soon as they are there. Whoever stops asking stops the calls that wait."""
-        futures = self.submit(calls)
+    @contextmanager
+    def _asked(self, calls: Sequence[Call[T]]) -> Iterator[list[asyncio.Future[T]]]:
+        """Make these calls, for one request of the event loop. Those that wait are given up at the end."""
+        loop = asyncio.get_running_loop()
+        futures: list[asyncio.Future[T]] = [loop.create_future() for _ in calls]
+        self._queue(futures, calls)
         try:
-            for future in futures:
-                yield await asyncio.wrap_future(future)
+            yield futures
         finally:
             for future in futures:
-                future.cancel()
+                if not future.cancel() and not future.cancelled():
+                    future.exception()  # nobody else looks at those after the first that failed
+
+    async def each(self, calls: Sequence[Call[T]]) -> AsyncIterator[T]:
+        """The results in order, as soon as they are there. Whoever stops asking stops the calls that wait."""
+        with self._asked(calls) as futures:
+            for future in futures:
+                yield await future
 
     async def all(self, calls: Sequence[Call[T]]) -> list[T]:
         """All results, in order."""
-        return [result async for result in self.each(calls)]
+        with self._asked(calls) as futures:
+            return [await future for future in futures]
 
     def end(self) -> None:
         """The threads end after what they do now."""
@@ -91,17 +111,14 @@ class Workers:
 
     def _work(self) -> None:
         while taken := self._next():
-            running = [(future, call) for future, call in taken if future.set_running_or_notify_cancel()]
-            done = len(taken)
-            if len(running) > 1:
-                _make_together(running)
-            elif running:
-                _make(*running[0])
-            del taken, running  # an idle thread keeps nothing alive
+            running = [(future, call) for future, call in taken if _begins(future)]
+            made = _make_together(running) if len(running) > 1 else [_make(*each) for each in running]
             with self._changed:
-                self._count(0, -done)
+                self._count(0, -len(taken))
+            _deliver(made)
+            del taken, running, made  # an idle thread keeps nothing alive
 
-    def _next(self) -> list[tuple[Future[Any], Call[Any]]]:
+    def _next(self) -> list[Waiting]:
         """The next call of the request whose turn it is, and more that can be joined; none: that was all."""
         with self._changed:
             while not self._turns:
@@ -110,8 +127,13 @@ class Workers:
                 self._changed.wait()
             most = min(TOGETHER, self.waiting // (2 * self.threads))
             taken = [self._take()]
-            joins = getattr(taken[0][1], "joins", None)
-            while joins and len(taken) < most and self._turns and joins(self._turns[0][0][1]):
+            first: Any = taken[0][1]
+            size = getattr(first, "size", LARGEST)
+            while len(taken) < most and size < LARGEST and self._turns:
+                other: Any = self._turns[0][0][1]
+                if not first.joins(other) or size + other.size > LARGEST:
+                    break
+                size += other.size
                 taken.append(self._take())
             self._count(-len(taken), len(taken))
             return taken
@@ -121,7 +143,7 @@ class Workers:
         self.running += running
         self.tell(self.waiting, self.running)
 
-    def _take(self) -> tuple[Future[Any], Call[Any]]:
+    def _take(self) -> Waiting:
         request = self._turns.popleft()
         taken = request.popleft()
         if request:
@@ -129,20 +151,46 @@ class Workers:
         return taken
 
 
-def _make(future: Future[T], call: Call[T]) -> None:
+def _begins(future: AnyFuture) -> bool:
+    """Whether somebody still waits for it."""
+    return future.set_running_or_notify_cancel() if isinstance(future, Future) else not future.cancelled()
+
+
+def _make(future: AnyFuture, call: Call[Any]) -> Made:
     try:
-        future.set_result(call())
+        return future, call(), None
     except BaseException as error:  # the request that waits for it is told
-        future.set_exception(error)
+        return future, None, error
 
 
-def _make_together(calls: Sequence[tuple[Future[Any], Any]]) -> None:
+def _make_together(calls: Sequence[tuple[AnyFuture, Any]]) -> list[Made]:
     """Make calls as one; by themselves if one of them fails, so that no request fails by the fault of another."""
     try:
         found = calls[0][1].together([call for _, call in calls[1:]])
     except Exception:
-        for future, call in calls:
-            _make(future, call)
-        return
-    for (future, _), result in zip(calls, found, strict=True):
-        future.set_result(result)
+        return [_make(*each) for each in calls]
+    return [(future, result, None) for (future, _), result in zip(calls, found, strict=True)]
+
+
+def _deliver(made: Sequence[Made]) -> None:
+    """Tell who waits. An event loop is woken once for all."""
+    loops: dict[asyncio.AbstractEventLoop, list[Made]] = {}
+    for each in made:
+        future = each[0]
+        if isinstance(future, Future):
+            _set([each])
+        else:
+            loops.setdefault(future.get_loop(), []).append(each)
+    for loop, own in loops.items():
+        with suppress(RuntimeError):  # the loop has ended: nobody waits
+            loop.call_soon_threadsafe(_set, own)
+
+
+def _set(made: Sequence[Made]) -> None:
+    for future, result, error in made:
+        if future.done():  # the request has left
+            continue
+        if error is None:
+            future.set_result(result)
+        else:
+            future.set_exception(error)
