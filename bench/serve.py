@@ -101,6 +101,7 @@ def load(port: int, lines: list[str], expected: list[str], clients: int, pair: A
         place = next(places, None)
         if place is None:
             del running[connection.fileno()]
+            poll.unregister(connection)  # the service may close it before the others are done
             return
         running[connection.fileno()] = place
         seconds[place] = time.perf_counter()

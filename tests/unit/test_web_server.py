@@ -252,25 +252,26 @@ def test_a_connection_that_is_stuck() -> None:
     """It is cut off when nothing was taken for a while, sooner if it closes; one that is slow goes on."""
     from treeglot.web.server import Outgoing
 
-    left, said, timers = [100, 90, 90], [], Timers()
-    transport = SimpleNamespace(get_write_buffer_size=lambda: left.pop(0), get_extra_info=lambda _: socket.socket())
-    for name in ("close", "abort"):
-        setattr(transport, name, partial(said.append, name))
-    transport.is_closing = lambda: "close" in said
-    transport.write = said.append
-    stuck = Outgoing(transport, timers, 10)  # type: ignore[arg-type]
-    stuck.write(b"head")
-    stuck.write(b"body")
-    timers.soon()
-    stuck.hurry(60)
-    assert timers.pass_time() == 60
-    assert said == [b"headbody"]  # some was taken meanwhile
-    stuck.relax()
-    assert not timers.waiting
-    left[:] = [80, 70, 70, 70, 70]
-    stuck.hurry(60)
-    stuck.close()
-    assert (len(timers.waiting), timers.pass_time(), said) == (1, 10, [b"headbody", "close", "abort"])
+    with socket.socket() as end:
+        left, said, timers = [100, 90, 90], [], Timers()
+        transport = SimpleNamespace(get_write_buffer_size=lambda: left.pop(0), get_extra_info=lambda _: end)
+        for name in ("close", "abort"):
+            setattr(transport, name, partial(said.append, name))
+        transport.is_closing = lambda: "close" in said
+        transport.write = said.append
+        stuck = Outgoing(transport, timers, 10)  # type: ignore[arg-type]
+        stuck.write(b"head")
+        stuck.write(b"body")
+        timers.soon()
+        stuck.hurry(60)
+        assert timers.pass_time() == 60
+        assert said == [b"headbody"]  # some was taken meanwhile
+        stuck.relax()
+        assert not timers.waiting
+        left[:] = [80, 70, 70, 70, 70]
+        stuck.hurry(60)
+        stuck.close()
+        assert (len(timers.waiting), timers.pass_time(), said) == (1, 10, [b"headbody", "close", "abort"])
 
 
 def test_endless_headers(address: str) -> None:
