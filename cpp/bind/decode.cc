@@ -12,6 +12,7 @@
 #include "decode/match_chart.h"
 #include "decode/match_forest.h"
 #include "decode/match_head_dependents.h"
+#include "decode/match_joint.h"
 
 namespace treeglot {
 
@@ -114,7 +115,10 @@ Hypothesis make_hypothesis(std::string text, double score, const FeatureDict& fe
           std::move(dependency)};
 }
 
-std::string line_of(const Step& step) { return "[" + step.label + "] ||| " + step.source + " ||| " + step.target; }
+std::string line_of(const Step& step) {
+  const std::string grammar = step.grammar.empty() ? "" : step.grammar + ": ";
+  return grammar + "[" + step.label + "] ||| " + step.source + " ||| " + step.target;
+}
 
 std::string lines_of(const RuleDerivation& derivation) {
   std::string out;
@@ -133,7 +137,7 @@ void bind_derivation(nb::module_& m) {
           "__init__",
           [](Step* self, std::string label, std::string source, std::string target, SpanPair span,
              std::uint32_t children, bool local, std::vector<EdgeId> parse_edges, std::vector<std::int32_t> structure,
-             std::vector<WordLink> links, std::optional<RuleId> rule) {
+             std::vector<WordLink> links, std::optional<RuleId> rule, std::string grammar) {
             new (self) Step{std::move(label),
                             std::move(source),
                             std::move(target),
@@ -143,10 +147,12 @@ void bind_derivation(nb::module_& m) {
                             std::move(structure),
                             std::move(parse_edges),
                             std::move(links),
-                            rule};
+                            rule,
+                            std::move(grammar)};
           },
           "label"_a, "source"_a, "target"_a, "span"_a, "children"_a, "local"_a, "parse_edges"_a = std::vector<EdgeId>(),
-          "structure"_a = std::vector<std::int32_t>(), "links"_a = std::vector<WordLink>(), "rule"_a = nb::none())
+          "structure"_a = std::vector<std::int32_t>(), "links"_a = std::vector<WordLink>(), "rule"_a = nb::none(),
+          "grammar"_a = "")
       .def_ro("label", &Step::label, "The left-hand side.")
       .def_ro("source", &Step::source, "The source side; nonterminals are printed as [X,1].")
       .def_ro("target", &Step::target, "The target side.")
@@ -165,15 +171,16 @@ void bind_derivation(nb::module_& m) {
           "Its word alignment: a source word, and the place of its translation among the words that the rule gives.")
       .def_prop_ro(
           "rule", [](const Step& s) { return s.rule; }, "Its number in the rule table; None if it is local.")
+      .def_ro("grammar", &Step::grammar, "The part of a joint model that it comes from; empty for other models.")
       .def("__eq__", &equal<Step>, "other"_a.none())
       .def("__hash__", [](const Step& s) { return hash_bytes(line_of(s), s.span.begin); })
       .def("__str__", &line_of)
       .def("__repr__", [](const Step& s) { return "Step(" + shown(line_of(s)) + ")"; })
       .def("__reduce__", [](nb::handle self) -> Reduced {
         const auto& s = nb::cast<const Step&>(self);
-        return Reduced(
-            nb::make_tuple(self.type(), nb::make_tuple(s.label, s.source, s.target, to_pair(s.span), s.children,
-                                                       s.local, s.parse_edges, s.structure, s.links, s.rule)));
+        return Reduced(nb::make_tuple(self.type(),
+                                      nb::make_tuple(s.label, s.source, s.target, to_pair(s.span), s.children, s.local,
+                                                     s.parse_edges, s.structure, s.links, s.rule, s.grammar)));
       });
 
   nb::class_<RuleDerivation>(m, "Derivation",
@@ -405,6 +412,10 @@ void bind_decode(nb::module_& m) {
             new (self) FeatureSet(std::move(table), std::move(prefix));
           },
           "table"_a, "prefix"_a = "")
+      .def(nb::init<const FeatureSet::Grammars&>(), "grammars"_a, "Of several tables, by the names of their grammars.")
+      .def_prop_ro(
+          "parts", [](const FeatureSet& self) { return std::vector(self.parts().begin(), self.parts().end()); },
+          "Those of each grammar, if there are several: what belongs to it alone.")
       .def_prop_ro("trees", &FeatureSet::trees, "Whether hypotheses have dependency trees: some feature scores them.")
       .def(
           "add_ngram",
@@ -439,6 +450,15 @@ void bind_decode(nb::module_& m) {
       .def("__init__",
            new_tree_matcher<HeadDependentsMatcher, HeadDependentsMatchOptions, &HeadDependentsMatchOptions::augmented>,
            "features"_a, "heads"_a.none(), "search"_a, "augmented"_a);
+
+  nb::class_<JointMatcher, Matcher>(m, "JointMatcher",
+                                    "Meets what several matchers meet; the grammars share what covers the same words.")
+      .def(
+          "__init__",
+          [](JointMatcher* self, const FeatureSet& features, const std::vector<std::shared_ptr<Matcher>>& matchers) {
+            new (self) JointMatcher(features, {matchers.begin(), matchers.end()});
+          },
+          "features"_a, "matchers"_a);
 
   nb::class_<TargetConstraints>(m, "TargetConstraints", "What an output must look like; all that is given holds.")
       .def(

@@ -182,7 +182,7 @@ class CubeSearch {
     Sink sink(scorer_.all_weights());
     scorer_.apply({rule.target, rule.rule, forest_.place[c.edge]}, tail_states_.data(),
                   node_states_.data() + state_begin, sink);
-    if (!forest_.edge_value.empty()) sink.add(forest_.edge_feature, forest_.edge_value[c.edge]);
+    if (!forest_.edge_value.empty()) sink.add(forest_.edge_feature_of(c.edge), forest_.edge_value[c.edge]);
     const double step = static_cast<double>(rule.score) + sink.sum();
     const auto candidate = static_cast<std::uint32_t>(candidates_.size() - 1);
     const std::uint32_t hypothesis = recombine(state_begin, sum + step);

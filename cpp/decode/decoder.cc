@@ -66,9 +66,12 @@ std::optional<Derivation> best_without(const TranslationForest& forest, const Se
   const auto rule_of = [&](EdgeId edge) {
     return forest.alternatives[found.forest_edge[edge]][found.alternative[edge]].rule;
   };
+  const auto grammar_of = [&](EdgeId edge) {
+    return forest.parts == nullptr ? 0 : forest.origin[found.forest_edge[edge]].part;
+  };
   const NodeId at = forest.graph.head(found.forest_edge[used]);
   const auto excluded = [&](EdgeId edge) {
-    if (rule_of(edge) != rule_of(used)) return false;
+    if (rule_of(edge) != rule_of(used) || grammar_of(edge) != grammar_of(used)) return false;
     const NodeId node = forest.graph.head(found.forest_edge[edge]);
     return forest.spans[node].begin == forest.spans[at].begin && forest.spans[node].end == forest.spans[at].end &&
            forest.labels[node] == forest.labels[at];
@@ -174,8 +177,14 @@ struct Decoder::Searched : Matched {
 struct Decoder::Worker {
   explicit Worker(const Decoder& decoder)
       : scorer(decoder.features_->make(), decoder.weights_, &decoder.dynamic_weights_),
-        cache(decoder.features_->table(), decoder.features_->space(), scorer, decoder.options_.per_source),
-        glue(decoder.features_->table(), decoder.features_->space(), scorer.weights()) {}
+        cache(cache_of(*decoder.features_, decoder)),
+        glue(decoder.features_->words(), decoder.features_->space(), scorer.weights()) {
+    for (const auto& part : decoder.features_->parts()) cache.add_part(cache_of(*part, decoder));
+  }
+
+  RuleCache cache_of(const FeatureSet& features, const Decoder& decoder) const {
+    return {features.table(), features.space(), features.renumbered(), scorer, decoder.options_.per_source};
+  }
 
   Reading reading(const Decoder& decoder) const {
     return {decoder.features_, scorer, glue, last->forest, *last->found, last->input.words};

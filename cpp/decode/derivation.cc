@@ -39,8 +39,6 @@ std::vector<std::uint32_t> RuleDerivation::depths() const {
 Reading::Reading(std::shared_ptr<const FeatureSet> features, const Scorer& scorer, const Glue& glue,
                  const TranslationForest& forest, const SearchForest& found, std::span<const std::string_view> words)
     : features_(std::move(features)),
-      table_(features_->table()),
-      space_(features_->space()),
       scorer_(scorer),
       glue_(glue),
       forest_(forest),
@@ -112,9 +110,10 @@ Hypothesis Reading::read(const Derivation& derivation) const {
   out.given_by = std::move(stack.back().given_by);
   if (trees_ && !out.text.empty()) {
     Strings words, tags;
+    const TableSymbols& labels = features_->table().labels();
     for (const std::int32_t word : stack.back().words) words.append(glue_.text(word));
     for (const Symbol tag : stack.back().tags)
-      tags.append(tag == Symbols::kNone || table_.labels().text(tag).empty() ? "_" : table_.labels().text(tag));
+      tags.append(tag == Symbols::kNone || labels.text(tag).empty() ? "_" : labels.text(tag));
     out.dependency.emplace(std::move(words), std::move(stack.back().piece.heads), std::move(tags));
   }
 
@@ -130,11 +129,13 @@ void Reading::replay(EdgeId edge, const std::byte* const* tails, std::byte* stat
   const Alternative& rule = forest_.alternatives[forest_edge][found_.alternative[edge]];
   Sink sink(scorer_.all_weights(), &values);
   scorer_.apply({rule.target, rule.rule, forest_.place[forest_edge]}, tails, state, sink);
-  if (!forest_.edge_value.empty()) sink.add(forest_.edge_feature, forest_.edge_value[forest_edge]);
+  if (!forest_.edge_value.empty()) sink.add(forest_.edge_feature_of(forest_edge), forest_.edge_value[forest_edge]);
   if ((rule.rule & kLocalRule) != 0) {
     for (const FeatureValue& value : glue_.rule(rule.rule).features) values.push_back(value);
   } else {
-    visit_features(table_, space_, rule.rule, [&](FeatureId f, float value) { values.push_back({f, value}); });
+    const FeatureSet& features = seen(forest_edge).features;
+    visit_features(features.table(), features.space(), rule.rule,
+                   [&](FeatureId f, float value) { values.push_back({f, value}); });
   }
 }
 
@@ -143,19 +144,28 @@ Step Reading::step(EdgeId edge) const {
   return step(forest_edge, forest_.alternatives[forest_edge][found_.alternative[edge]]);
 }
 
-std::string Reading::label(NodeId node) const {
-  if (!forest_.names.empty()) return std::string(forest_.names[node]);
-  const Symbol symbol = forest_.labels[node];
-  return symbol < table_.labels().size() ? std::string(table_.labels().text(symbol))
-         : symbol == Symbols::kNone      ? "S"
-                                         : "X";
+std::string Reading::label(NodeId node) const { return Seen{*features_, forest_, kNoEdge}.label(node); }
+
+std::string Reading::Seen::label(NodeId node) const {
+  if (!forest.names.empty()) return std::string(forest.names[node]);
+  const Symbol symbol = forest.labels[node];
+  const TableSymbols& labels = table().labels();
+  return symbol < labels.size() ? std::string(labels.text(symbol)) : symbol == Symbols::kNone ? "S" : "X";
+}
+
+Reading::Seen Reading::seen(EdgeId forest_edge) const {
+  if (forest_.parts == nullptr) return {*features_, forest_, forest_edge};
+  const auto [part, edge] = forest_.origin[forest_edge];
+  return {*features_->parts()[part], (*forest_.parts)[part], edge};
 }
 
 Step Reading::step(EdgeId forest_edge, const Alternative& rule) const {
-  const auto tails = forest_.graph.tails(forest_edge);
-  const NodeId head = forest_.graph.head(forest_edge);
+  const Seen at_edge = seen(forest_edge);
+  const TranslationForest& forest = at_edge.forest;
+  const auto tails = forest.graph.tails(at_edge.edge);
+  const NodeId head = forest.graph.head(at_edge.edge);
   const auto variable = [&](std::size_t tail) {
-    return "[" + label(tails[tail]) + "," + std::to_string(tail + 1) + "]";
+    return "[" + at_edge.label(tails[tail]) + "," + std::to_string(tail + 1) + "]";
   };
   const auto append = [](std::string& side, std::string_view symbol) {
     if (!side.empty()) side += ' ';
@@ -163,11 +173,12 @@ Step Reading::step(EdgeId forest_edge, const Alternative& rule) const {
   };
 
   Step out;
-  out.label = label(head);
-  out.span = forest_.spans[head];
+  out.label = at_edge.label(head);
+  out.span = forest.spans[head];
   out.children = static_cast<std::uint32_t>(tails.size());
   out.local = (rule.rule & kLocalRule) != 0;
   if (!out.local) out.rule = rule.rule;
+  out.grammar = at_edge.features.grammar();
   // The source side is the input between the tails, which are in source order.
   std::vector<std::uint32_t> own;
   std::uint32_t at = out.span.begin;
@@ -178,26 +189,27 @@ Step Reading::step(EdgeId forest_edge, const Alternative& rule) const {
     }
   };
   for (std::size_t tail = 0; tail < tails.size(); ++tail) {
-    take_words(forest_.spans[tails[tail]].begin);
+    take_words(forest.spans[tails[tail]].begin);
     append(out.source, variable(tail));
-    at = forest_.spans[tails[tail]].end;
+    at = forest.spans[tails[tail]].end;
   }
   take_words(out.span.end);
-  out.links = links(rule, own);
+  out.links = links(rule, at_edge.table(), own);
   if (trees_) {
     const std::size_t known = std::min(rule.target.structure_size, rule.target.size);
     out.structure.assign(rule.target.structure, rule.target.structure + known);
     out.structure.resize(rule.target.size, 0);
   }
-  const auto parse = forest_.parse_edges_of(forest_edge);
+  const auto parse = forest.parse_edges_of(at_edge.edge);
   out.parse_edges.assign(parse.begin(), parse.end());
-  if (!parse.empty()) out.source = out.local ? out.label + "( " + out.source + " )" : fragment(rule.rule);
+  if (!parse.empty()) out.source = out.local ? out.label + "( " + out.source + " )" : at_edge.fragment(rule.rule);
   for (const std::int32_t symbol : rule.target)
     append(out.target, symbol >= 0 ? std::string(glue_.text(symbol)) : variable(static_cast<std::size_t>(-1 - symbol)));
   return out;
 }
 
-std::vector<WordLink> Reading::links(const Alternative& rule, std::span<const std::uint32_t> own) const {
+std::vector<WordLink> Reading::links(const Alternative& rule, const RuleTable& table,
+                                     std::span<const std::uint32_t> own) const {
   std::vector<std::int32_t> words;  // of the target side
   for (const std::int32_t symbol : rule.target)
     if (symbol >= 0) words.push_back(symbol);
@@ -206,11 +218,11 @@ std::vector<WordLink> Reading::links(const Alternative& rule, std::span<const st
   const RuleId origin = (rule.rule & kLocalRule) == 0 ? rule.rule : glue_.rule(rule.rule).origin;
   if (origin != kNoRule) {
     // Positions count variables and brackets; ordinals count words alone.
-    const Rule known = table_.rule(origin);
+    const Rule known = table.rule(origin);
     std::vector<std::uint32_t> source_word, target_word;
     std::uint32_t sources = 0, targets = 0;
     for (const Symbol symbol : known.source) {
-      const bool word = !is_nonterminal(symbol) && !table_.source_words().text(symbol).starts_with(' ');
+      const bool word = !is_nonterminal(symbol) && !table.source_words().text(symbol).starts_with(' ');
       source_word.push_back(word ? sources++ : kNoWord);
     }
     for (const std::int32_t symbol : known.target) target_word.push_back(symbol >= 0 ? targets++ : kNoWord);
@@ -234,15 +246,17 @@ std::vector<WordLink> Reading::links(const Alternative& rule, std::span<const st
 }
 
 // The source side of a rule whose tokens for brackets are " IP(" and " )".
-std::string Reading::fragment(RuleId rule) const {
+std::string Reading::Seen::fragment(RuleId rule) const {
   std::string out;
   std::size_t variables = 0;
-  for (const Symbol symbol : table_.rule(rule).source) {
+  for (const Symbol symbol : table().rule(rule).source) {
     if (is_nonterminal(symbol)) {
-      out.append(" [").append(table_.labels().text(label_of(symbol))).append(",").append(std::to_string(++variables)) +=
-          ']';
+      out.append(" [")
+          .append(table().labels().text(label_of(symbol)))
+          .append(",")
+          .append(std::to_string(++variables)) += ']';
     } else {
-      const std::string_view text = table_.source_words().text(symbol);
+      const std::string_view text = table().source_words().text(symbol);
       if (!text.starts_with(' ')) out += ' ';
       out += text;
     }

@@ -37,6 +37,7 @@ struct Step {
   std::vector<EdgeId> parse_edges;      // of the input's forest, that the rule's fragment took
   std::vector<WordLink> links;          // the rule's word alignment, by target word; all pairs if it has none
   std::optional<RuleId> rule = {};      // its number in the table; none if it is local
+  std::string grammar = {};             // whose rule it is, in a model of several
 
   friend bool operator==(const Step&, const Step&) = default;
 };
@@ -80,13 +81,22 @@ class Reading {
   const std::shared_ptr<const FeatureSet>& features() const { return features_; }
 
  private:
-  std::string fragment(RuleId rule) const;
+  // An edge as the grammar made it that it is from.
+  struct Seen {
+    const FeatureSet& features;
+    const TranslationForest& forest;
+    EdgeId edge;
+
+    const RuleTable& table() const { return features.table(); }
+    std::string label(NodeId node) const;
+    std::string fragment(RuleId rule) const;
+  };
+  Seen seen(EdgeId forest_edge) const;
   // The links of a rule whose source side takes these words of the sentence, variables aside.
-  std::vector<WordLink> links(const Alternative& rule, std::span<const std::uint32_t> own) const;
+  std::vector<WordLink> links(const Alternative& rule, const RuleTable& table,
+                              std::span<const std::uint32_t> own) const;
 
   std::shared_ptr<const FeatureSet> features_;
-  const RuleTable& table_;
-  const FeatureSpace& space_;
   const Scorer& scorer_;
   const Glue& glue_;
   const TranslationForest& forest_;

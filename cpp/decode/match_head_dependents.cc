@@ -431,6 +431,7 @@ class Sentence {
       if (end < last) {
         const std::uint32_t begin = relations_.covered(head_, members_[0].word).begin;
         prefix.push_back(out_.add_node(units_.words({begin, relations_.covered(head_, members_[end].word).end}), x_));
+        out_.keep_apart(prefix[end]);
         const NodeId first = piece(0);
         if (first != kNoNode) out_.add_edge(prefix[end], std::span(&first, 1), alone, kInside);
       }

@@ -330,6 +330,7 @@ class Restriction {
         const RestrictedEdge& edge = edges_[e];
         tails.clear();
         for (const ItemId tail : tails_of(edge)) tails.push_back(made[tail]);
+        if (forest_.parts != nullptr) out.add_origin(forest_.origin[edge.old]);
         out.add_edge(made[item], tails, edge.alternatives, forest_.place[edge.old],
                      forest_.edge_value.empty() ? 0 : forest_.edge_value[edge.old], forest_.parse_edges_of(edge.old));
       }
@@ -339,6 +340,7 @@ class Restriction {
         out.freeze(found ? made[wishes_[goal_].items.front()] : kNoNode,
                    forest_.edge_value.empty() ? std::nullopt : std::optional(forest_.edge_feature));
     forest.tree = forest_.tree;
+    forest.parts = forest_.parts;
     return forest;
   }
 

@@ -5,13 +5,43 @@
 
 namespace treeglot {
 
+FeatureSpace::FeatureSpace()
+    : word_penalty_(add("word_penalty")), glue_(add("glue")), unknown_(add("unknown")), preferred_(add("preferred")) {}
+
+FeatureSpace::FeatureSpace(const FeatureSpace& common, const RuleTable& table, std::string prefix)
+    : FeatureSpace(common) {
+  prefix_ = std::move(prefix);
+  for (Symbol name = 0; name < table.feature_names().size(); ++name)
+    table_.push_back(add(table.feature_names().text(name)));
+  rule_penalty_ = add("rule_penalty");
+}
+
 FeatureSpace::FeatureSpace(const RuleTable& table, std::string prefix) : prefix_(std::move(prefix)) {
-  for (Symbol name = 0; name < table.feature_names().size(); ++name) names_.intern(table.feature_names().text(name));
+  for (Symbol name = 0; name < table.feature_names().size(); ++name) names_->intern(table.feature_names().text(name));
   word_penalty_ = add("word_penalty");
   rule_penalty_ = add("rule_penalty");
   glue_ = add("glue");
   unknown_ = add("unknown");
   preferred_ = add("preferred");
+}
+
+Symbol TargetWords::find(std::string_view text) const {
+  const Symbol found = first_.find(text);
+  if (found != Symbols::kNone) return found;
+  const Symbol other = more_.find(text);
+  return other == Symbols::kNone ? other : other + static_cast<Symbol>(first_.size());
+}
+
+std::vector<std::int32_t> TargetWords::add(const RuleTable& table) {
+  std::vector<std::int32_t> out;
+  out.reserve(table.target_words().size());
+  for (Symbol word = 0; word < table.target_words().size(); ++word) {
+    const std::string_view text = table.target_words().text(word);
+    const Symbol known = first_.find(text);
+    const Symbol number = known != Symbols::kNone ? known : more_.intern(text) + static_cast<Symbol>(first_.size());
+    out.push_back(static_cast<std::int32_t>(number));
+  }
+  return out;
 }
 
 std::span<const RuleCache::Group> RuleCache::at(RuleTable::Node node) {
@@ -27,6 +57,7 @@ std::span<const RuleCache::Group> RuleCache::at(RuleTable::Node node) {
 
 void RuleCache::trim() {
   constexpr std::size_t kMost = 1'000'000;  // alternatives: some 60 MB
+  for (RuleCache& part : parts_) part.trim();
   if (held_ <= kMost) return;
   entries_.clear();
   index_.clear();
@@ -34,9 +65,12 @@ void RuleCache::trim() {
 }
 
 RuleCache::Entry RuleCache::make(RuleTable::Node node) const {
-  Entry entry{node, {}, {}};
+  Entry entry{node, {}, {}, {}};
   const RuleList rules = table_.rules_of(node);
   entry.alternatives.reserve(rules.size());
+  std::size_t symbols = 0;
+  for (std::size_t i = 0; !words_.empty() && i < rules.size(); ++i) symbols += table_.target(rules[i]).size();
+  entry.targets.reserve(symbols);
   const auto weights = scorer_.weights();
   struct Range {
     Symbol lhs;
@@ -50,7 +84,8 @@ RuleCache::Entry RuleCache::make(RuleTable::Node node) const {
       const RuleId rule = rules[i];
       double score = 0;
       visit_features(table_, space_, rule, [&](FeatureId f, float value) { score += double{weights[f]} * value; });
-      const TargetSide side = target_side(table_, rule);
+      TargetSide side = target_side(table_, rule);
+      if (!words_.empty()) renumber(entry, side);
       entry.alternatives.push_back({side, rule, finite(score), scorer_.estimate({side, rule, kInside})});
     }
     const auto first = entry.alternatives.begin() + begin;
@@ -63,6 +98,14 @@ RuleCache::Entry RuleCache::make(RuleTable::Node node) const {
   for (const Range& r : ranges)
     entry.groups.push_back({r.lhs, std::span<const Alternative>(entry.alternatives).subspan(r.begin, r.end - r.begin)});
   return entry;
+}
+
+// The room for its symbols is reserved, so that none of them moves.
+void RuleCache::renumber(Entry& entry, TargetSide& side) const {
+  const std::size_t first = entry.targets.size();
+  for (const std::int32_t symbol : side)
+    entry.targets.push_back(symbol < 0 ? symbol : words_[static_cast<std::size_t>(symbol)]);
+  side.symbols = entry.targets.data() + first;
 }
 
 }  // namespace treeglot

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/hash_index.h"
@@ -16,9 +18,14 @@ namespace treeglot {
 
 // Numbers of the features: the table's come first, then these, then those of the stateful features. Names of features
 // that are not the table's begin with `prefix`; two features of one name are one, whose values add up.
+//
+// Several tables share the numbers of one space. It has what they have in common; a space within it numbers what one
+// of them has of its own, and the names of all that begin with `prefix`.
 class FeatureSpace {
  public:
+  FeatureSpace();  // for several tables
   explicit FeatureSpace(const RuleTable& table, std::string prefix = {});
+  FeatureSpace(const FeatureSpace& common, const RuleTable& table, std::string prefix);
 
   FeatureId word_penalty() const { return word_penalty_; }  // target words
   FeatureId rule_penalty() const { return rule_penalty_; }  // rules of the table
@@ -26,22 +33,42 @@ class FeatureSpace {
   FeatureId unknown() const { return unknown_; }            // source words that pass through
   FeatureId preferred() const { return preferred_; }        // the bonus of a glossary's preferred terms
 
-  FeatureId add(std::string_view name) { return names_.intern(prefix_ + std::string(name)); }
-  const Symbols& names() const { return names_; }
+  FeatureId of_table(std::size_t feature) const { return table_.empty() ? feature : table_[feature]; }
+
+  FeatureId add(std::string_view name) { return names_->intern(prefix_ + std::string(name)); }
+  const Symbols& names() const { return *names_; }
 
  private:
-  Symbols names_;
+  std::shared_ptr<Symbols> names_ = std::make_shared<Symbols>();
   std::string prefix_;
-  FeatureId word_penalty_, rule_penalty_, glue_, unknown_, preferred_;
+  std::vector<FeatureId> table_;  // by feature of the table; empty: the same numbers
+  FeatureId word_penalty_ = 0, rule_penalty_ = 0, glue_ = 0, unknown_ = 0, preferred_ = 0;
+};
+
+// The target words of a model: those of its table, or of several, whose first one keeps its numbers.
+class TargetWords {
+ public:
+  explicit TargetWords(const RuleTable& first) : first_(first.target_words()) {}
+
+  std::size_t size() const { return first_.size() + more_.size(); }
+  std::string_view text(Symbol word) const {
+    return word < first_.size() ? first_.text(word) : more_.text(word - static_cast<Symbol>(first_.size()));
+  }
+  Symbol find(std::string_view text) const;  // its number, or Symbols::kNone
+
+  std::vector<std::int32_t> add(const RuleTable& table);  // the numbers of its words
+
+ private:
+  const TableSymbols& first_;
+  Symbols more_;
 };
 
 // Calls visit(feature, value) for each stateless feature of a table's rule.
 template <class Visit>
 void visit_features(const RuleTable& table, const FeatureSpace& space, RuleId rule, const Visit& visit) {
   const auto values = table.features(rule);
-  for (std::size_t f = 0; f < values.size(); ++f) visit(static_cast<FeatureId>(f), values[f]);
-  for (const SparseFeature& sparse : table.sparse_features(rule))
-    visit(static_cast<FeatureId>(sparse.feature), sparse.value);
+  for (std::size_t f = 0; f < values.size(); ++f) visit(space.of_table(f), values[f]);
+  for (const SparseFeature& sparse : table.sparse_features(rule)) visit(space.of_table(sparse.feature), sparse.value);
   float words = 0;
   for (const std::int32_t symbol : table.target(rule)) words += symbol >= 0 ? 1.0f : 0.0f;
   visit(space.word_penalty(), words);
@@ -60,7 +87,8 @@ inline TargetSide target_side(const RuleTable& table, RuleId rule) {
 }
 
 // Scores are folded into rules when a source side is first met and kept from sentence to sentence; a thread has its
-// own cache. What it holds is bounded, and what it gives does not depend on what it held before.
+// own cache. What it holds is bounded, and what it gives does not depend on what it held before. A model of several
+// tables has a cache for each of them.
 class RuleCache {
  public:
   // The alternatives of one left-hand side.
@@ -69,28 +97,38 @@ class RuleCache {
     std::span<const Alternative> alternatives;
   };
 
-  // `per_source` alternatives are kept for a source side and left-hand side; 0: all.
-  RuleCache(const RuleTable& table, const FeatureSpace& space, const Scorer& scorer, std::uint32_t per_source)
-      : table_(table), space_(space), scorer_(scorer), per_source_(per_source) {}
+  // `per_source` alternatives are kept for a source side and left-hand side; 0: all. `words` are the model's numbers of
+  // the table's target words, or empty if these are the same.
+  RuleCache(const RuleTable& table, const FeatureSpace& space, std::span<const std::int32_t> words,
+            const Scorer& scorer, std::uint32_t per_source)
+      : table_(table), space_(space), words_(words), scorer_(scorer), per_source_(per_source) {}
 
   std::span<const Group> at(RuleTable::Node node);  // valid until trim()
   void trim();                                      // between sentences: forgets everything once there is too much
+
+  // Those of several tables.
+  void add_part(RuleCache cache) { parts_.push_back(std::move(cache)); }
+  RuleCache& part(std::size_t number) { return parts_[number]; }
 
  private:
   struct Entry {
     RuleTable::Node node;
     std::vector<Alternative> alternatives;
     std::vector<Group> groups;
+    std::vector<std::int32_t> targets;  // target sides in the model's numbers, where these are not the table's
   };
   Entry make(RuleTable::Node node) const;
+  void renumber(Entry& entry, TargetSide& side) const;
 
   const RuleTable& table_;
   const FeatureSpace& space_;
+  std::span<const std::int32_t> words_;
   const Scorer& scorer_;
   std::uint32_t per_source_;
   std::deque<Entry> entries_;
   HashIndex index_;
   std::size_t held_ = 0;  // alternatives
+  std::vector<RuleCache> parts_;
 };
 
 }  // namespace treeglot

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -48,6 +49,19 @@ struct TranslationForest {
 
   std::optional<Dependency> tree;  // of a dependency tree's matches: the one that was met, made of the input
 
+  std::vector<bool> apart;  // by node: nothing but its own grammar may use it; short: the rest are common
+
+  // Of several grammars: the forest that each of them made, and for each edge the one that it is from.
+  struct Origin {
+    std::uint32_t part;
+    EdgeId edge;
+  };
+  std::shared_ptr<const std::vector<TranslationForest>> parts;
+  std::vector<Origin> origin;
+
+  FeatureId edge_feature_of(EdgeId edge) const {
+    return parts == nullptr ? edge_feature : (*parts)[origin[edge].part].edge_feature;
+  }
   std::span<const EdgeId> parse_edges_of(EdgeId edge) const {
     if (first_parse_edge.empty()) return {};
     return std::span(parse_edges).subspan(first_parse_edge[edge], first_parse_edge[edge + 1] - first_parse_edge[edge]);
@@ -71,6 +85,13 @@ class TranslationForestBuilder {
     ranks_.resize(std::max<std::size_t>(ranks_.size(), node + 1));
     ranks_[node] = rank;
   }
+  // What stands there is no translation of its words yet.
+  void keep_apart(NodeId node) {
+    apart_.resize(std::max<std::size_t>(apart_.size(), node + 1));
+    apart_[node] = true;
+  }
+  // Where the edge comes from that is added next, if there are several grammars.
+  void add_origin(TranslationForest::Origin origin) { origins_.push_back(origin); }
   // `value` is that of the edge feature, if the forest has one; `parse` the input's hyperedges.
   void add_edge(NodeId head, std::span<const NodeId> tails, std::span<const Alternative> alternatives,
                 std::uint8_t place, float value = 0, std::span<const EdgeId> parse = {}) {
@@ -85,14 +106,28 @@ class TranslationForestBuilder {
 
   TranslationForest freeze(NodeId goal, std::optional<FeatureId> edge_feature = std::nullopt) {
     auto [graph, edge_map, node_map] = builder_.freeze(goal);
-    TranslationForest forest{
-        std::move(graph),  {}, {}, {}, 0, std::move(spans_), std::move(labels_), std::move(ranks_), std::move(notes_),
-        std::move(names_), {}, {}, {}};
+    TranslationForest forest{std::move(graph),
+                             {},
+                             {},
+                             {},
+                             0,
+                             std::move(spans_),
+                             std::move(labels_),
+                             std::move(ranks_),
+                             std::move(notes_),
+                             std::move(names_),
+                             {},
+                             {},
+                             {},
+                             std::move(apart_),
+                             nullptr,
+                             {}};
     if (!parse_.empty()) forest.first_parse_edge.push_back(0);
     for (const EdgeId edge : edge_map) {
       forest.alternatives.push_back(alternatives_[edge]);
       forest.place.push_back(place_[edge]);
       if (edge_feature) forest.edge_value.push_back(values_[edge]);
+      if (!origins_.empty()) forest.origin.push_back(origins_[edge]);
       if (parse_.empty()) continue;
       const std::uint32_t begin = edge == 0 ? 0 : parse_ends_[edge - 1];
       forest.parse_edges.insert(forest.parse_edges.end(), parse_.begin() + begin, parse_.begin() + parse_ends_[edge]);
@@ -113,6 +148,8 @@ class TranslationForestBuilder {
   std::vector<Span> spans_;
   std::vector<std::uint32_t> labels_, ranks_;
   std::vector<std::string> notes_;
+  std::vector<bool> apart_;
+  std::vector<TranslationForest::Origin> origins_;
 };
 
 }  // namespace treeglot

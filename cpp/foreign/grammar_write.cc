@@ -254,7 +254,7 @@ std::vector<RuleId> select_rules(const FeatureSet& features, std::span<const std
   std::vector<bool> marked(table.nodes(), !selection.filtered);
   for (const auto& sentence : selection.sentences) mark(table, sentence, marked);
   const Scorer scorer(features.make(), std::move(values));
-  RuleCache cache(table, features.space(), scorer, selection.per_source);
+  RuleCache cache(table, features.space(), {}, scorer, selection.per_source);
   std::vector<RuleId> out;
   for (RuleTable::Node node = 0; node < table.nodes(); ++node) {
     if (!marked[node] || table.is_hidden(node) || table.rules_of(node).empty()) continue;

@@ -2210,7 +2210,7 @@ class PhraseFinder:
 class Step:
     """One use of a rule in a derivation."""
 
-    def __init__(self, label: str, source: str, target: str, span: tuple[int, int], children: int, local: bool, parse_edges: Sequence[int] = [], structure: Sequence[int] = [], links: Sequence[tuple[int, int]] = [], rule: int | None = None) -> None: ...
+    def __init__(self, label: str, source: str, target: str, span: tuple[int, int], children: int, local: bool, parse_edges: Sequence[int] = [], structure: Sequence[int] = [], links: Sequence[tuple[int, int]] = [], rule: int | None = None, grammar: str = '') -> None: ...
 
     @property
     def label(self) -> str:
@@ -2255,6 +2255,10 @@ class Step:
     @property
     def rule(self) -> int | None:
         """Its number in the rule table; None if it is local."""
+
+    @property
+    def grammar(self) -> str:
+        """The part of a joint model that it comes from; empty for other models."""
 
     def __eq__(self, other: object | None) -> bool: ...
 
@@ -2411,7 +2415,16 @@ class SearchGraph:
 class FeatureSet:
     """The features of a model: the table's, the search's, and stateful ones."""
 
+    @overload
     def __init__(self, table: RuleTable, prefix: str = '') -> None: ...
+
+    @overload
+    def __init__(self, grammars: Sequence[tuple[str, RuleTable]]) -> None:
+        """Of several tables, by the names of their grammars."""
+
+    @property
+    def parts(self) -> list[FeatureSet]:
+        """Those of each grammar, if there are several: what belongs to it alone."""
 
     @property
     def trees(self) -> bool:
@@ -2457,6 +2470,13 @@ class HeadDependentsMatcher(Matcher):
     """
 
     def __init__(self, features: FeatureSet, heads: HeadTable | None, search: object, augmented: bool) -> None: ...
+
+class JointMatcher(Matcher):
+    """
+    Meets what several matchers meet; the grammars share what covers the same words.
+    """
+
+    def __init__(self, features: FeatureSet, matchers: Sequence[Matcher]) -> None: ...
 
 class TargetConstraints:
     """What an output must look like; all that is given holds."""

@@ -4,7 +4,7 @@ namespace treeglot {
 
 FeatureSet::Factory ngram_feature(FeatureSet& features, std::shared_ptr<const NgramModel> model,
                                   const std::string& name) {
-  const TableSymbols& words = features.table().target_words();
+  const TargetWords& words = features.words();
   auto ids = std::make_shared<WordIds>(words.size());
   for (Symbol word = 0; word < ids->size(); ++word) (*ids)[word] = output_word(*model, words.text(word));
   const FeatureId score = features.space().add(name);

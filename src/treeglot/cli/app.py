@@ -26,7 +26,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "Data": ("sample", "align", "align-sentences", "clean", "convert", "show"),
     "Parsing": ("parser train", "parse", "parser eval"),
     "Language models": ("lm train", "lm classes", "lm compile", "lm export", "lm score", "lm info"),
-    "Translation": ("train", "tune", "translate", "combine", "decode", "export"),
+    "Translation": ("train", "tune", "translate", "join", "combine", "decode", "export"),
     "Explain": ("why", "concordance", "rules", "confidence"),
     "Correct": ("learn", "undo", "check-corrections", "compact"),
     "Serve": ("serve", "serve keys add", "serve keys list", "serve keys remove"),

@@ -239,10 +239,15 @@ def signature(model: Model) -> str:
     """
     from hashlib import blake2b
 
+    from treeglot.models.artefacts import JOINED, SOURCE_HEADS
+
     parts = [model.kind, repr(model.translator.options)]
     parts += [model.corrections.digest] if model.corrections is not None else []
     more = [path.name for pattern in ("*.heads", "dlm.*.bin") for path in sorted(model.directory.glob(pattern))]
-    for name in (model.file.rules, model.file.lm, *model.file.lms.values(), *more):
+    rules = [f"{JOINED}/{name}" for name in model.file.parts]
+    more += [f"{part}/{SOURCE_HEADS}" for part in rules if (model.directory / part / SOURCE_HEADS).is_file()]
+    tables = [f"{part}/rules.table" for part in rules] or [model.file.rules]
+    for name in (*tables, model.file.lm, *model.file.lms.values(), *more):
         if name:
             with (model.directory / name).open("rb") as stream:
                 content = stream.read(-1 if name.endswith(".heads") else 4096)

@@ -173,8 +173,9 @@ def _children(derivation: Derivation) -> list[list[int]]:
 
 
 def _used(source: Source, derivation: Derivation) -> TypeGuard[ParseForest]:
-    """Whether rules took parts of a forest."""
-    return isinstance(source, ParseForest) and source.parsed and bool(derivation.parse_edges())
+    """Whether rules took a tree of a forest. Those of several grammars may leave parts of it to others."""
+    whole = not any(step.grammar for step in derivation.steps)
+    return isinstance(source, ParseForest) and source.parsed and whole and bool(derivation.parse_edges())
 
 
 def _input(translation: Translation, source: Source, numbers: dict[int, int]) -> Drawing:

@@ -6,10 +6,10 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from treeglot._core import ChartMatcher, FeatureSet, ForestMatcher, HeadDependentsMatcher, Matcher
+from treeglot._core import ChartMatcher, FeatureSet, ForestMatcher, HeadDependentsMatcher, JointMatcher, Matcher
 from treeglot.decode.search import SearchOptions
 
 if TYPE_CHECKING:
@@ -69,3 +69,15 @@ def match_dependents(heads: HeadTable | None = None, dependency_models: Models =
 def match_augmented(heads: HeadTable | None = None, dependency_models: Models = ()) -> Setup:
     """The same with phrases on parts of a relation, whose features are `phrase_` and the name of one of the table's."""
     return lambda features, options: HeadDependentsMatcher(features, heads, options, True)
+
+
+def match_joint(setups: Sequence[Setup]) -> Setup:
+    """What several grammars match together: a derivation of one may fill a variable of another's rule.
+
+    Each takes the features of one grammar, which have no state.
+    """
+
+    def setup(features: FeatureSet, options: SearchOptions) -> Matcher:
+        return JointMatcher(features, [one(part, options) for one, part in zip(setups, features.parts, strict=True)])
+
+    return setup

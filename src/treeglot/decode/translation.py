@@ -450,6 +450,7 @@ def _hypothesis(hypothesis: Hypothesis, trace: bool) -> dict[str, Any]:
     if trace:
         found["derivation"] = [
             {"label": s.label, "source": s.source, "target": s.target, "span": s.span, "children": s.children}
+            | ({"grammar": s.grammar} if s.grammar else {})  # of a joint model
             for s in hypothesis.derivation.steps
         ]
     if trace and hypothesis.dependency is not None:

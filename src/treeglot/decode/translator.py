@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from treeglot import _core
 from treeglot._core import Hypothesis, Terms
-from treeglot.base.errors import OptionError
+from treeglot.base.errors import OptionError, UsageError
 from treeglot.decode.confidence import LIST, PROBABILITIES, Confidence, ConfidenceModel
 from treeglot.decode.consensus import ConsensusOptions, ranked
 from treeglot.decode.matchers import Setup, match_strings
@@ -21,10 +21,14 @@ if TYPE_CHECKING:
 
 
 Source: TypeAlias = str | Sequence[str] | ParseForest | Dependency
+Rules: TypeAlias = _core.RuleTable | Mapping[str, _core.RuleTable]
 
 
 class Translator:
     """Translates tokenised sentences, or what a parser made of them.
+
+    `table` has the rules, or is a mapping from the names of several grammars to their tables: the names of a grammar's
+    own features begin with its name and a dot, and `setup` makes a matcher for all (`match_joint`).
 
     `weights` are by feature name: the table's features, `word_penalty`, `rule_penalty`, `glue`, `unknown`, and with a
     language model `lm` (natural log) and `lm_unknown`. Those of `lms` are `lm_NAME` and `lm_NAME_unknown`, of models
@@ -35,7 +39,7 @@ class Translator:
 
     def __init__(
         self,
-        table: _core.RuleTable,
+        table: Rules,
         weights: Mapping[str, float],
         lm: NgramModel | None = None,
         options: SearchOptions = SearchOptions(),  # noqa: B008 - it is frozen
@@ -44,7 +48,7 @@ class Translator:
         lms: Mapping[str, NgramModel] = {},
         prefix: str = "",
     ) -> None:
-        self.table = table
+        self.tables = {"": table} if isinstance(table, _core.RuleTable) else dict(table)  # by grammar
         self.lm = lm
         self.lms = dict(lms)
         self.options = options
@@ -52,7 +56,10 @@ class Translator:
         self.prefix = prefix
         self.weights = dict(weights)
         self.judge: ConfidenceModel | None = None  # what says how sure a translation is
-        self._features = features = _core.FeatureSet(table, prefix)
+        one = self.tables.get("")
+        self._features = features = (
+            _core.FeatureSet(list(self.tables.items())) if one is None else _core.FeatureSet(one, prefix)
+        )
         if lm is not None:
             features.add_ngram(lm.core)
         for name, more in self.lms.items():
@@ -65,23 +72,39 @@ class Translator:
             raise OptionError(str(error)) from error
 
     @property
+    def table(self) -> _core.RuleTable:
+        """The rules; those of several grammars have a table for each."""
+        if "" not in self.tables:
+            raise UsageError("a joint model has several rule tables; expected one of the models that it is made of")
+        return self.tables[""]
+
+    @property
+    def rules(self) -> int:
+        """How many rules there are, without those that corrections added."""
+        return sum(table.own_rules for table in self.tables.values())
+
+    @property
     def core(self) -> _core.Decoder:
         """The same, in the core."""
         return self._decoder
 
     def with_weights(self, weights: Mapping[str, float]) -> Translator:
         """The same with other weights: the table and the language model are shared."""
-        return self._other(self.table, weights, self.options)
+        return self._other(self._rules, weights, self.options)
 
     def with_search(self, options: SearchOptions) -> Translator:
         """The same, searched otherwise."""
-        return self._other(self.table, self.weights, options)
+        return self._other(self._rules, self.weights, options)
 
     def with_table(self, table: _core.RuleTable) -> Translator:
         """The same with other rules."""
         return self._other(table, self.weights, self.options)
 
-    def _other(self, table: _core.RuleTable, weights: Mapping[str, float], options: SearchOptions) -> Translator:
+    @property
+    def _rules(self) -> Rules:
+        return self.tables.get("", self.tables)
+
+    def _other(self, table: Rules, weights: Mapping[str, float], options: SearchOptions) -> Translator:
         other = Translator(table, weights, self.lm, options, self.setup, lms=self.lms, prefix=self.prefix)
         other.judge = self.judge
         return other

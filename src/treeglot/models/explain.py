@@ -101,18 +101,24 @@ def _reasons(model: Model, found: Translation, examples: int) -> tuple[Reason, .
     for place, giving in enumerate(found.best.given_by):
         words.setdefault(giving, []).append(place)
     runners_up = model.translator.runners_up(found)
-    provenance, table = model.provenance, model.translator.table
-    at = table.features.index(PROBABILITY) if PROBABILITY in table.features else None
+    provenance = model.provenance
     out = []
     for number, places in words.items():
         step = found.derivation.steps[number]
         known = step.rule is not None
-        probability = math.exp(table.rule(step.rule)[3][at]) if step.rule is not None and at is not None else None
         other = runners_up[number] if known else None
         margin = None if other is None else found.best.score - other.score
         pairs = provenance.examples(step.rule, examples) if provenance and step.rule is not None else None
-        out.append(Reason(step, tuple(places), probability, margin, other, pairs, model.correction_of(step.rule)))
+        correction = model.correction_of(step.rule)
+        out.append(Reason(step, tuple(places), _probability(model, step), margin, other, pairs, correction))
     return tuple(out)
+
+
+def _probability(model: Model, step: Step) -> float | None:
+    table = model.translator.tables[step.grammar]
+    if step.rule is None or PROBABILITY not in table.features:
+        return None
+    return math.exp(table.rule(step.rule)[3][table.features.index(PROBABILITY)])
 
 
 def all_rules(translator: Translator) -> Translator:

@@ -16,12 +16,17 @@ KINDS: dict[str, Kind] = {
 }
 
 
+JOINT = "joint"  # the kind of models that are made of trained ones (treeglot.models.joint)
+
+
 def find_kind(name: str) -> Kind:
     """The kind of model with that name.
 
     >>> find_kind("hiero").summary
     'hierarchical phrases, no syntax'
     """
+    if name == JOINT:
+        raise UsageError("a joint model is made of trained ones, by treeglot join; expected the kind of one of them")
     if name not in KINDS:
         raise UsageError(unknown("kind of model", name, KINDS))
     return KINDS[name]

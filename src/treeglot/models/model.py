@@ -13,6 +13,7 @@
     provenance.bin  the sentence pairs that the rules come from; or none
     glossary.tsv    terms that translations use (docs/corrections.md); or none
     corrections.txt rules that are added, forbidden or reweighted (docs/corrections.md); or none
+    parts           the rules of a joint model's parts (treeglot.models.joint); or none
     training.json   the version, the languages and digests of the training data
 
 Every file is complete when it appears under its name; `model.toml` is written last. A new model for the folder comes
@@ -44,11 +45,13 @@ from treeglot.decode.confidence import FILE as CONFIDENCE
 from treeglot.decode.confidence import ConfidenceModel
 from treeglot.decode.constraints import Constraints
 from treeglot.decode.glossary import BoundGlossary, Glossary
-from treeglot.decode.translator import Source
+from treeglot.decode.matchers import Setup
+from treeglot.decode.translator import Rules, Source
 from treeglot.decode.weights import read_weights, write_weights
-from treeglot.models.artefacts import ALIGNER, DEPENDENCY_MODELS, SOURCE_HEADS, load_artefacts
+from treeglot.models.artefacts import ALIGNER, DEPENDENCY_MODELS, JOINED, SOURCE_HEADS, load_artefacts
 from treeglot.models.corrections import problems, warn_of_problems
-from treeglot.models.kinds import find_kind
+from treeglot.models.kind import Kind
+from treeglot.models.kinds import JOINT, find_kind
 from treeglot.models.reading import Given, Reader, open_model_parser
 from treeglot.rules.corrections import CORRECTIONS, Correction, Corrections
 from treeglot.rules.provenance import PROVENANCE
@@ -74,6 +77,7 @@ class ModelFile(Options):
     """What `model.toml` says."""
 
     kind: str = required("the kind of model, such as hiero")
+    parts: dict[str, str] = option({}, "of a joint model: the kinds of its parts by name; parts/NAME has their files")
     rules: str = option("rules.table", "the compiled rule table")
     lm: str = option("lm.bin", "the compiled n-gram model; empty: none")
     lms: dict[str, str] = option({}, "further n-gram models by name; their features are lm_NAME")
@@ -91,6 +95,7 @@ class ModelFile(Options):
             if path.is_absolute() or ".." in path.parts or "\0" in str(path):
                 raise OptionError(f"{'.'.join(key)} is {str(path)!r}; expected a file in the model's folder", key)
         check_lm_names(self.lms)
+        check_part_names(self.parts)
 
     def files(self) -> Iterator[tuple[tuple[str, ...], str]]:
         """The files that it names, by key."""
@@ -106,6 +111,14 @@ def check_lm_names(names: Iterable[str]) -> None:
         if not re.fullmatch("[a-z0-9_]{1,40}", name) or name == "unknown" or name.endswith("_unknown"):
             problem = "expected letters a to z, digits and _, and no unknown at its end"
             raise OptionError(f"lms.{name} is no name of a language model; {problem}", ("lms", name))
+
+
+def check_part_names(names: Iterable[str]) -> None:
+    """Refuse names of a joint model's parts that cannot begin those of features and folders."""
+    for name in names:
+        if not re.fullmatch("[A-Za-z0-9_-]{1,40}", name):
+            problem = "is no name of a part; expected letters A to Z and a to z, digits, - and _"
+            raise OptionError(f"parts.{name} {problem}", ("parts", name))
 
 
 class Model:
@@ -143,7 +156,7 @@ class Model:
 
         Its suffix says which, or `format` by name.
         """
-        return find_kind(self.kind).read(Path(path), format)
+        return self.reader.kind.read(Path(path), format)
 
     @property
     def glossary(self) -> Glossary | None:
@@ -316,8 +329,10 @@ class Model:
 
     def correction_of(self, rule: int | None) -> Correction | None:
         """The correction that made a rule, or changed it last."""
-        number = None if rule is None else self.translator.table.origin(rule)[1]
-        return None if number is None or self.corrections is None else self.corrections.corrections[number]
+        if rule is None or self.corrections is None:
+            return None
+        number = self.translator.table.origin(rule)[1]
+        return None if number is None else self.corrections.corrections[number]
 
     def _with(self, translator: Translator) -> Model:
         return Model(self.directory, self.file, translator, self.reader, self.bound_glossary, self.corrections)
@@ -326,14 +341,14 @@ class Model:
         from treeglot.syntax.draw.bars import html_table
 
         weights = sorted(self.weights.items(), key=lambda weight: (-abs(weight[1]), weight[0]))
-        rules = self.translator.table.own_rules
+        rules = self.translator.rules
         rows = [["kind", self.kind], ["rules", f"{rules:,}"], ["features", f"{len(weights):,}"]]
         shown = [[name, f"{value:.4g}"] for name, value in weights[:20]]
         title = f"<h4>{escape(os.fspath(self.directory))}</h4>"
         return title + html_table([["model", ""], *rows]) + html_table([["largest weights", ""], *shown])
 
     def __repr__(self) -> str:
-        return f"Model({os.fspath(self.directory)!r}, kind={self.kind!r}, rules={self.translator.table.own_rules:,})"
+        return f"Model({os.fspath(self.directory)!r}, kind={self.kind!r}, rules={self.translator.rules:,})"
 
 
 def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
@@ -350,18 +365,23 @@ def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
     if not path.is_file():
         raise FormatError(os.fspath(folder), 0, "is not a model: it has no model.toml")
     file = load_options(ModelFile, path)
-    try:
-        kind = find_kind(file.kind)
-    except UsageError as error:
-        raise FormatError(os.fspath(path), 0, str(error)) from error
-    rules, lm, weights = (folder / getattr(file, name) for name in ("rules", "lm", "weights"))
+    lm, weights = (folder / getattr(file, name) for name in ("lm", "weights"))
     _refuse_links(folder, file)
     ngram = load_ngram(lm) if file.lm else None
-    table, own, changed = _core.RuleTable.open(os.fspath(rules)), None, list[int]()
-    if (folder / CORRECTIONS).is_file():
-        own = Corrections.read(folder / CORRECTIONS)
-        table, changed = own.apply(table)
-    setup = kind.matcher(*load_artefacts(folder, kind.source_heads, kind.dependency_models))
+    own, changed = None, list[int]()
+    table: Rules
+    try:
+        if file.kind == JOINT:
+            kind, table, setup = _load_parts(folder, file)
+        else:
+            kind = find_kind(file.kind)
+            table = _core.RuleTable.open(os.fspath(folder / file.rules))
+            if (folder / CORRECTIONS).is_file():
+                own = Corrections.read(folder / CORRECTIONS)
+                table, changed = own.apply(table)
+            setup = kind.matcher(*load_artefacts(folder, kind.source_heads, kind.dependency_models))
+    except UsageError as error:
+        raise FormatError(os.fspath(path), 0, str(error)) from error
     lms = {name: load_ngram(folder / path) for name, path in file.lms.items()}
     translator = Translator(table, read_weights(weights), ngram, file.search, setup, lms=lms)
     if (folder / CONFIDENCE).is_file():
@@ -379,13 +399,21 @@ def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
     return model
 
 
+def _load_parts(folder: Path, file: ModelFile) -> tuple[Kind, Rules, Setup]:
+    from treeglot.models.joint import load_parts
+
+    if not file.parts:
+        raise UsageError("a joint model without parts; expected the kind of each, by name")
+    return load_parts(folder, file.parts)
+
+
 def _refuse_links(folder: Path, file: ModelFile) -> None:
     """A link among the model's files must not lead out of its folder."""
     given = {path.rpartition(":")[2] if "parser" in key[0] else path: key for key, path in file.files()}
     text = (folder / file.text).parent.relative_to(folder) if file.text else Path()
     learnt = [str(text / f"{side}.{part}") for side in ("source", "target") for part in PARTS]
     edited, learned = (GLOSSARY_FILE, CORRECTIONS), (ALIGNER, *DEPENDENCY_MODELS.values())
-    own = (SOURCE_HEADS, PROVENANCE, CONFIDENCE, *edited, *learned)
+    own = (SOURCE_HEADS, PROVENANCE, CONFIDENCE, JOINED, *edited, *learned)
     for name in (*given, *own, *learnt):
         for path in (folder / name, *(folder / name).rglob("*")) if name else ():
             if not path.resolve().is_relative_to(folder.resolve()):
@@ -434,6 +462,7 @@ def write_model(
     parser: str = "",
     target_parser: str = "",
     lms: Mapping[str, str] = {},
+    parts: Mapping[str, str] = {},
 ) -> None:
     """Write `weights.txt`, the text pipeline and, last, `model.toml` beside the tables that are there already."""
     folder = Path(directory)
@@ -444,6 +473,8 @@ def write_model(
         lines.append(f'text = "{TEXT_FILE}"')
     for name, given in (("parser", parser), ("target_parser", target_parser)):
         lines += [f"{name} = {format_value(given)}"] if given else []
+    if parts:
+        lines += ["", "[parts]", *(f"{name} = {format_value(each)}" for name, each in parts.items())]
     if lms:
         lines += ["", "[lms]", *(f"{name} = {format_value(path)}" for name, path in lms.items())]
     lines += ["", "[search]"]

@@ -31,7 +31,7 @@ from treeglot.models.artefacts import (
     write_heads,
     write_training,
 )
-from treeglot.models.kinds import find_kind
+from treeglot.models.kinds import JOINT, find_kind
 from treeglot.models.languages import with_heads
 from treeglot.models.model import NEXT, Model, ModelFile, check_lm_names, load, move_in, write_model
 from treeglot.rules.provenance import PROVENANCE
@@ -168,6 +168,8 @@ def refuse_tuned(folder: Path) -> None:
         return
     try:
         file = load_options(ModelFile, folder / "model.toml")
+        if file.kind == JOINT:
+            raise UsageError(f"{folder} has a joint model")
         first = first_weights(find_kind(file.kind), file.lms)
         untuned = {name: weight for name, weight in first.items() if weight}  # as files have them
         if read_weights(folder / file.weights) == untuned:

@@ -258,7 +258,7 @@ async def models(request: Request) -> Response:
                     "source_name": name(served.source),
                     "target_name": name(served.target),
                     "digest": served.digest,
-                    "rules": served.model.translator.table.own_rules,
+                    "rules": served.model.translator.rules,
                     "corrections": 0 if served.model.corrections is None else len(served.model.corrections),
                     "dev": len(service.dev[0]) if served.pair == first.pair else 0,
                     "confidence": served.model.translator.judge is not None,

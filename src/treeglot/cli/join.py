@@ -1,0 +1,40 @@
+"""`treeglot join`: trained models of any kinds become one, whose grammars are searched together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from treeglot.base.errors import UsageError
+from treeglot.cli.output import say, shown_warnings
+from treeglot.cli.parameters import NewFolder
+
+
+def join(
+    models: Annotated[
+        list[str],
+        typer.Argument(help="Folders of trained models: FOLDER, or NAME=FOLDER; without a name it is the kind's."),
+    ],
+    out: Annotated[NewFolder, typer.Option("--out", "-o", help="The folder of the joint model.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a model with tuned weights.")] = False,
+) -> None:
+    """Make one model of several, whose rules work together in one search.
+
+    A derivation of one grammar may fill a variable of another's rule. Tune the weights of all together afterwards.
+    Dependency models are left out; models with labels on the target side cannot be joined.
+    """
+    from treeglot.models.joint import join as make
+    from treeglot.models.joint import names_of
+
+    if out is None:
+        raise UsageError("there is no --out; expected the folder of the joint model")
+    pairs = [name.rpartition("=") for name in models]
+    own = list(names_of([Path(folder) for _, _, folder in pairs]))
+    names = [name or other for (name, _, _), other in zip(pairs, own, strict=True)]
+    if len(set(names)) < len(names):
+        raise UsageError("two parts have the same name; expected another NAME=FOLDER")
+    with shown_warnings():
+        made = make(dict(zip(names, [folder for _, _, folder in pairs], strict=True)), out, force=force, report=say)
+    say(f"{made.translator.rules:,} rules of {', '.join(names)}")
