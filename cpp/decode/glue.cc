@@ -30,7 +30,7 @@ std::int32_t Glue::target_word(std::string_view text) {
 }
 
 std::int32_t Glue::find_word(std::string_view text) const {
-  const Symbol known = table_.target_words().find(text);
+  const Symbol known = table_.find(text);
   if (known != Symbols::kNone) return static_cast<std::int32_t>(known);
   const std::uint32_t index =
       word_index_.find(hash_bytes(text), [&](std::uint32_t word) { return words_[word] == text; });
