@@ -25,6 +25,7 @@ from typing import Any
 
 JSON = "application/json"
 MARK = b"\r\n\r\n"
+WARM = 20  # requests of each kind before memory is looked at
 SIZE = re.compile(rb"(?i)content-length: (\d+)")
 
 
@@ -164,10 +165,17 @@ def memory(process: Any) -> tuple[float, float]:
 async def soak(
     port: int, lines: list[str], expected: list[str], pair: Any, seconds: float, pause: float, process: Any
 ) -> tuple[Counter[str], list[tuple[float, float]]]:
-    """Sixteen clients that do what clients do, good and bad; what happened, and memory along the way."""
+    """Sixteen clients that do what clients do, good and bad; what happened, and memory along the way.
+
+    Memory is first looked at when all sentences and all kinds of requests have been there, and the slowest are over.
+    Before that, caches fill, and pages of the model's files are read for the first time.
+    """
     seen: Counter[str] = Counter()
     sizes: list[tuple[float, float]] = []
-    end = time.monotonic() + seconds
+    asked: set[int] = set()
+    kinds: Counter[str] = Counter()
+    begin = time.monotonic()
+    end = begin + seconds
 
     async def one(number: int) -> None:
         draw = random.Random(number)
@@ -178,12 +186,14 @@ async def soak(
             except (ConnectionError, asyncio.IncompleteReadError):
                 seen[f"{kind.__name__}: closed"] += 1
             finally:
+                kinds[kind.__name__] += 1
                 client.drop()
             await asyncio.sleep(draw.expovariate(1 / pause) if pause else 0)
 
     async def good(client: Client, draw: random.Random) -> None:
         for _ in range(draw.randrange(1, 10)):
             place = draw.randrange(len(lines))
+            asked.add(place)
             status, body = await client.ask(question(lines[place], pair))
             same = status == 200 and json.loads(body)["translatedText"] == expected[place]
             seen["good: right" if same else f"good: WRONG {status}"] += 1
@@ -227,9 +237,14 @@ async def soak(
     WEIGHTS = [60, 20, 5, 2, 2, 1, 5]  # noqa: N806
 
     async def watch() -> None:
+        nonlocal end
+        while len(asked) < len(lines) or min(kinds[kind.__name__] for kind in ASKS) < WARM:
+            await asyncio.sleep(1)
+            end = time.monotonic() + seconds
+        print(f"warm after {time.monotonic() - begin:.0f} s: {dict(sorted(kinds.items()))}", flush=True)
         while time.monotonic() < end:
-            await asyncio.sleep(min(30, seconds / 20))
             sizes.append(memory(process))
+            await asyncio.sleep(min(30, seconds / 20))
 
     await asyncio.gather(watch(), *(one(number) for number in range(16)))
     return seen, sizes
@@ -267,7 +282,8 @@ def main() -> None:
                 for name, series in zip(("all", "own"), zip(*sizes, strict=True), strict=True):
                     means = [statistics.mean(series[n * third : (n + 1) * third]) for n in range(3)]
                     print(f"{name} memory by thirds, MB: " + ", ".join(f"{mean:.1f}" for mean in means), end="; ")
-                    print(f"last {series[-1]:.1f}, most {max(series):.1f}")
+                    grown = 100 * (max(series) / series[0] - 1)
+                    print(f"first {series[0]:.1f}, last {series[-1]:.1f}, most {max(series):.1f} (+{grown:.1f} %)")
                 return
             print(
                 "| clients | sentences/s | of batch | CPU ms each | client, ms | p50, ms | p95, ms | p99, ms | wrong |"

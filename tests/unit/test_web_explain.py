@@ -162,6 +162,13 @@ def test_the_glossary_of_a_model(models: list[str], tmp_path: Path) -> None:
     ):
         answer = client.post("/v1/glossaries", json={"entries": [bad]}, headers=key)
         assert answer.status_code == 400, bad
+    stale = {"entries": [], "version": found["version"]}
+    newer = client.post(
+        "/v1/glossaries", json={"entries": entries[:1], "version": found["version"]}, headers=key
+    ).json()
+    answer = client.post("/v1/glossaries", json=stale, headers=key)
+    assert (answer.status_code, "changed the glossary meanwhile" in answer.json()["error"]) == (409, True)
+    assert client.get("/v1/glossaries").json()["glossaries"] == [newer]
     assert client.post("/v1/glossaries", json={"entries": []}, headers=key).json()["entries"] == []
 
 

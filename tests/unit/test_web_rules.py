@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +103,32 @@ def test_terms_and_pairs_are_tried(client: Any, place: Path) -> None:
     assert client.post("/v1/corrections/check", json={"glossary": {"": ""}}).status_code == 400
     assert translated(client, ZH[0]) == before
     assert not (place / CORRECTIONS).exists()
+
+
+def test_checks_are_metered_and_take_turns(place: Path) -> None:
+    """Each sentence of a check waits like one of a request, and their characters count."""
+    made = served.service([str(place)], characters_per_minute=3 * sum(map(len, ZH[:20])))
+    made.dev = (ZH[:20], EN[:20])
+    client = served.Client(made)
+    source, _ = first_rule(place)
+    wanted = {"corrections": [{"action": "forbid", "source": source}]}
+    held, go = threading.Barrier(3), threading.Event()
+    for _ in range(2):
+        made.workers.submit([lambda: (held.wait(), go.wait())])
+    held.wait()  # all threads are busy
+    with ThreadPoolExecutor() as clients:
+        checking = clients.submit(client.post, "/v1/corrections/check", json=wanted)
+        while not (waiting := made.workers.waiting):
+            pass
+        short = clients.submit(client.post, "/translate", json={"q": ZH[0], "source": "zh", "target": "en"})
+        while made.workers.waiting == waiting:
+            pass
+        turns = [len(turn) for turn in made.workers._turns]
+        go.set()
+        found = checking.result().json()
+        assert short.result().status_code == 200
+    assert turns == [found["touched"], 1]  # the short one comes after the first sentence of the check
+    assert [client.post("/v1/corrections/check", json=wanted).status_code for _ in range(2)] == [200, 429]
 
 
 def test_suggestions_are_for_who_may_correct(place: Path, keys: Any, tmp_path: Path) -> None:

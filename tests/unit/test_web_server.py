@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import os
+import random
 import select
+import shutil
 import signal
 import socket
+import subprocess
+import sys
+import threading
+import time
 import urllib.error
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
+from http.client import HTTPException
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,6 +28,7 @@ import served
 from served import ZH
 
 import treeglot
+from treeglot.web.keys import Keys
 
 
 @pytest.fixture(scope="module")
@@ -176,6 +185,87 @@ def test_a_killed_process_loses_its_requests_alone(model: treeglot.Model) -> Non
                     socket.create_connection(("127.0.0.1", port)).close()
         assert [answer[:12] for answer in answers] == [b"" if x == owners[0] else b"HTTP/1.1 200" for x in owners]
         assert healthy == b'{"status":"ok"}'
+
+
+def test_kills_lose_nothing_that_was_learnt(model: treeglot.Model, tmp_path: Path) -> None:
+    """Processes that learn are killed at random moments, and their parent at last.
+
+    Every pair that was answered is there when the model is loaded again, and none in part.
+    """
+    if not Path("/proc/self/task").exists():
+        pytest.skip("only Linux, where changes are judged, lists the children of a process")
+    place, keys = shutil.copytree(model.directory, tmp_path / "model"), tmp_path / "keys.json"
+    key = Keys(keys).add("teacher", ("learn",), 0, 0)
+    learnt: dict[str, int] = {}
+    over = threading.Event()
+
+    def teach(address: str, number: int) -> None:
+        from treeglot.web.client import Client
+
+        client, pair = Client(address, key), number
+        while not over.is_set():
+            with suppress(OSError, HTTPException):  # its process was killed
+                found = client.ask("learn", q=ZH[pair % 20], translation=f"Nobody wore {pair} hats.")
+                learnt[found["group"]] = len(found["rules"])
+                pair += 2
+
+    draw = random.Random(1)
+    options = ("--processes", "2", "--threads", "1", "--keys", str(keys))
+    with served.running([str(place)], *options) as (address, process):
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        teachers = [threading.Thread(target=teach, args=(address, number)) for number in range(2)]
+        for teacher in teachers:
+            teacher.start()
+        for kill in range(5):
+            before = len(learnt)
+            while len(learnt) < before + 2 or len(children.read_text().split()) < 2:
+                assert all(teacher.is_alive() for teacher in teachers)
+                time.sleep(0.01)
+            time.sleep(draw.random() / 20)
+            if kill < 4:
+                os.kill(int(draw.choice(children.read_text().split())), signal.SIGKILL)
+            else:
+                process.kill()
+        over.set()
+        for teacher in teachers:
+            teacher.join()
+    client = served.Client(served.service([str(place)]))
+    [found] = client.get("/v1/corrections").json()["corrections"]
+    kept = Counter(each["group"] for each in found["corrections"])
+    assert len(learnt) >= 10
+    assert {group: kept[group] for group in learnt} == learnt
+    assert client.post("/translate", json={"q": ZH[0], "source": "zh", "target": "en"}).status_code == 200
+
+
+SERVED = """
+import os, signal, sys
+from treeglot.base.errors import TreeglotError
+from treeglot.web.server import serve_processes
+
+times = iter(range(0, 10**6, int(sys.argv[1])))
+
+def run():
+    if os.fstat(int(sys.argv[2])).st_size >= 40:
+        os.kill(os.getppid(), signal.SIGTERM)
+        signal.pause()
+    os.write(int(sys.argv[2]), b".")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+try:
+    serve_processes(run, 2, lambda process: None, lambda: next(times))
+except TreeglotError as error:
+    print(error)
+"""
+
+
+def test_processes_that_end(tmp_path: Path) -> None:
+    """Those that ran for a while are replaced for ever; if they end at once, one after the other, it is given up."""
+    for seconds, said, number in ((100, "", 42), (1, "6 processes ended within 10 s, one after the other", 7)):
+        with (tmp_path / f"{seconds}").open("wb") as begun:
+            script = [sys.executable, "-c", SERVED, str(seconds), str(begun.fileno())]
+            done = subprocess.run(script, capture_output=True, text=True, check=True, pass_fds=[begun.fileno()])
+        assert done.stdout.startswith(said)
+        assert 6 <= (tmp_path / f"{seconds}").stat().st_size <= number
 
 
 def owner(parent: int, port: int, client: int) -> int | None:

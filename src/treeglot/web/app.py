@@ -20,6 +20,7 @@ from treeglot.base.errors import TreeglotError
 from treeglot.web import apertium, deepl, explain, libretranslate, own, page, rules, terms, why
 from treeglot.web.asking import Json, Service, service_of
 from treeglot.web.guard import Guard
+from treeglot.web.memory import give_back_often
 from treeglot.web.openapi import specification
 
 log = logging.getLogger("treeglot.web")
@@ -138,10 +139,11 @@ def make_app(service: Service) -> Any:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(DOCUMENTS))
         seconds = service.options.reload
-        watching = asyncio.create_task(service.shelf.watch(seconds)) if seconds else None
+        running = [asyncio.create_task(give_back_often())]
+        running += [asyncio.create_task(service.shelf.watch(seconds))] if seconds else []
         yield
-        if watching is not None:
-            watching.cancel()
+        for task in running:
+            task.cancel()
         service.workers.end()
 
     app = Starlette(routes=ROUTES, exception_handlers={HTTPException: _problem}, lifespan=lifespan)

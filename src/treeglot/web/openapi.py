@@ -169,6 +169,7 @@ def either(*schemas: Schema) -> Schema:
 GLOSSARY = record(
     model=STRING,
     digest=STRING,
+    version=STRING,
     entries=array(record(source=STRING, target=STRING, mode=STRING, case=STRING, forms=array(STRING), pos=STRING)),
 )
 CORRECTION = record(

@@ -307,6 +307,4 @@ def _removed(model: Model, group: str) -> Corrections:
 
 async def _again(request: Request, served: Served) -> Fields:
     """The corrections of a model that was loaded again."""
-    shelf = service_of(request).shelf
-    await asyncio.to_thread(shelf.refresh)
-    return listed(shelf.named(served.name))
+    return listed((await refreshed(request)).named(served.name))

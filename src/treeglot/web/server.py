@@ -10,6 +10,7 @@ import signal
 import socket
 import struct
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Thread
@@ -32,7 +33,8 @@ KEEP_ALIVE = 30
 AT_ONCE = struct.pack("ii", 1, 0)  # the kernel drops what is not sent, too
 SWITCH = 0.001  # seconds
 COLLECTED = (10_000, 20, 20)  # new objects before cycles among them are looked for; then before older ones are
-RESTARTS = 5  # of processes that end by themselves right away, after which the service ends
+RESTARTS = 5  # of processes that end soon, one after the other, after which the service ends
+SOON = 10.0  # seconds
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -238,21 +240,24 @@ def serve(app: Any, listening: socket.socket, options: ServeOptions, trust_proxy
     Server(config).run(sockets=[listening])
 
 
-def serve_processes(run: Callable[[], None], number: int, ended: Callable[[int], None]) -> None:
+def serve_processes(
+    run: Callable[[], None], number: int, ended: Callable[[int], None], clock: Callable[[], float] = time.monotonic
+) -> None:
     """Run `run` in so many processes, made of this one; one that dies is replaced. A signal ends them all.
 
-    What this process has loaded is theirs, without being loaded again. `ended` is told each process that has ended.
-    They end with this one, however it ends: a pipe tells them, whose other end nobody else has.
+    Processes that die as soon as they run are replaced a few times only. What this process has loaded is theirs,
+    without being loaded again. `ended` is told each process that has ended. They end with this one, however it ends: a
+    pipe tells them, whose other end nobody else has.
     """
     gc.freeze()
-    children: set[int] = set()
+    children: dict[int, float] = {}  # when they began
     pipe = os.pipe()
     ending = False
 
     def tell(number: int, frame: FrameType | None) -> None:
         nonlocal ending
         ending = True
-        for child in children:
+        for child in tuple(children):
             with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGTERM)
 
@@ -262,17 +267,17 @@ def serve_processes(run: Callable[[], None], number: int, ended: Callable[[int],
     try:
         while True:
             while len(children) < number and not ending:
-                _fork(run, children, pipe)
+                _fork(run, children, pipe, clock())
                 if ending:  # since the last look: the new one was not told
                     tell(signal.SIGTERM, None)
             if not children:
                 break
             child, status = os.wait()
-            children.discard(child)
+            seconds = clock() - children.pop(child, 0.0)
             ended(child)
             if ending:
                 continue
-            failed = failed + 1 if os.WIFEXITED(status) else 0
+            failed = failed + 1 if seconds < SOON else 0
             log.error("process ended", extra={"fields": {"process": child, "status": status}})
             if failed > RESTARTS:
                 tell(signal.SIGTERM, None)
@@ -283,15 +288,15 @@ def serve_processes(run: Callable[[], None], number: int, ended: Callable[[int],
         for end in pipe:
             os.close(end)
     if failed > RESTARTS:
-        raise TreeglotError(f"{failed} processes ended by themselves; the log says why")
+        raise TreeglotError(f"{failed} processes ended within {SOON:g} s, one after the other; the log says why")
 
 
-def _fork(run: Callable[[], None], children: set[int], pipe: tuple[int, int]) -> None:
+def _fork(run: Callable[[], None], children: dict[int, float], pipe: tuple[int, int], now: float) -> None:
     """One more process. Signals wait until it is known, and until it has left its parent's handlers behind."""
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     child = os.fork()
     if child:
-        children.add(child)
+        children[child] = now
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         return
     status = 1

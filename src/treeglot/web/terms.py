@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
@@ -16,14 +17,13 @@ from treeglot.base.files import write_binary
 from treeglot.base.options import Options, from_table, option, required
 from treeglot.decode.glossary import COLUMNS, Entry, Glossary
 from treeglot.models.model import GLOSSARY_FILE
-from treeglot.web.asking import Fields, Json, admit, refuse, service_of
+from treeglot.rules.corrections import changing
+from treeglot.web.asking import Fields, Json, admit, refuse
 from treeglot.web.own import asked, named, refreshed
 from treeglot.web.shelf import Served
 
 MOST = 10_000  # entries
 LONGEST = 500  # characters of a cell
-
-_writing = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class GlossaryRequest(Options):
     """The new glossary of a model, in place of the old one."""
 
     entries: list[dict[str, Any]] = required("source, target, mode, case, forms and pos of each term")
+    version: str = option("", "the version that they replace, as it was listed; another is left alone. Empty: any")
     model: str = option("", "the name of a model; empty: the first")
     api_key: str = option("", "the key, unless a header has it")
 
@@ -39,7 +40,8 @@ def listed(served: Served) -> Fields:
     """The glossary of a model."""
     own = served.model.glossary
     entries = own.entries if own is not None else ()
-    return {"model": served.name, "digest": served.digest, "entries": [asdict(entry) for entry in entries]}
+    shown = {"version": _version(entries), "entries": [asdict(entry) for entry in entries]}
+    return {"model": served.name, "digest": served.digest, **shown}
 
 
 async def glossaries(request: Request) -> Response:
@@ -60,10 +62,8 @@ async def keep(request: Request) -> Response:
         served.model.reader.bind(Glossary(entries))
     except TreeglotError as error:
         raise refuse(str(error)) from error
-    shelf = service_of(request).shelf
-    await asyncio.to_thread(_write, served, entries)
-    await asyncio.to_thread(shelf.refresh)
-    return Json(listed(shelf.named(served.name)))
+    await asyncio.to_thread(_write, served, entries, wanted.version)
+    return Json(listed((await refreshed(request)).named(served.name)))
 
 
 def _entry(given: Mapping[str, Any]) -> Entry:
@@ -75,10 +75,31 @@ def _entry(given: Mapping[str, Any]) -> Entry:
     return made
 
 
-def _write(served: Served, entries: tuple[Entry, ...]) -> None:
+def _lines(entries: tuple[Entry, ...]) -> bytes:
+    """The file of a glossary."""
     lines = ["\t".join(COLUMNS)]
     for entry in entries:
         values = asdict(entry) | {"forms": "|".join(entry.forms)}
         lines.append("\t".join(values[name] for name in COLUMNS))
-    with _writing, write_binary(served.model.directory / GLOSSARY_FILE) as stream:
-        stream.write(("\n".join(lines) + "\n").encode())
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _version(entries: tuple[Entry, ...]) -> str:
+    return blake2b(_lines(entries), digest_size=8).hexdigest()
+
+
+def _held(path: Path) -> tuple[Entry, ...]:
+    try:
+        return Glossary.read(path).entries if path.exists() else ()
+    except TreeglotError as error:
+        raise refuse(str(error), 409) from error
+
+
+def _write(served: Served, entries: tuple[Entry, ...], version: str) -> None:
+    """Replace the file, unless it has changed since somebody looked at that version of it."""
+    path = served.model.directory / GLOSSARY_FILE
+    with changing(path):
+        if version and version != _version(_held(path)):
+            raise refuse("somebody has changed the glossary meanwhile; look at it again, then change it", 409)
+        with write_binary(path) as stream:
+            stream.write(_lines(entries))

@@ -33,8 +33,17 @@ function headers() {
 async function ask(path, fields, signal) {
   const answer = await fetch(path, fields === undefined ? {headers: headers(), signal} :
     {method: 'POST', headers: headers(), body: JSON.stringify(fields), signal});
-  if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).error || `the service answers ${answer.status}`);
-  return answer;
+  if (answer.ok) return answer;
+  const problem = (await answer.json().catch(() => ({}))).error || `the service answers ${answer.status}`;
+  throw Object.assign(new Error(problem), {status: answer.status});
+}
+
+// Whether nothing newer was asked for the same place: an answer that is late shows nothing.
+const newest = new WeakMap();
+function latest(place) {
+  const own = {};
+  newest.set(place, own);
+  return () => newest.get(place) === own;
 }
 
 async function* lines(answer) {
@@ -107,6 +116,7 @@ async function translate() {
     while (box.children.length > count) box.lastChild.remove();
     $('translation').textContent = whole + characters.slice(last).join('');
     for (const card of cards) if (card.edited && !card.done) { card.done = true; await explain(card, true); }
+    if (own !== running) return;
     if (other()) await compare(cards, text, own.signal);
     say(`${count} ${count === 1 ? 'sentence' : 'sentences'}`);
   } catch (error) {
@@ -246,11 +256,12 @@ function toggle(card) {
 
 // Ask how a sentence was made, with its changes, and show it.
 async function explain(card, quiet = false) {
-  const changed = card.edited || {};
+  const changed = card.edited || {}, current = latest(card);
   try {
     const fields = {q: card.source, model: card.model.name, weights: changed.weights || {}};
     for (const name of ['tree', 'contains', 'forbid', 'glossary']) if (changed[name]) fields[name] = changed[name];
     const found = await (await ask('v1/explain', fields)).json();
+    if (!current()) return;
     card.parts = found.parts;
     if (card.edited || card.wasEdited) {
       show(card, {...found.sentence, source: card.source});
@@ -260,7 +271,7 @@ async function explain(card, quiet = false) {
     card.wasEdited = Boolean(card.edited);
     if (!quiet || !card.panel.hidden) panel(card, found);
   } catch (error) {
-    card.panel.replaceChildren(make('p', {class: 'bad'}, error.message));
+    if (current()) card.panel.replaceChildren(make('p', {class: 'bad'}, error.message));
   }
 }
 
@@ -339,15 +350,26 @@ function terms(card) {
   }}, make('span', {}, 'Force a term'), source, target, make('button', {}, 'Apply'), ...chips), box);
 }
 
-async function glossary() {
+async function glossary(model) {
   const {glossaries} = await (await ask('v1/glossaries')).json();
-  return glossaries.find(one => one.model === $('model').value)?.entries || [];
+  return glossaries.find(one => one.model === model) || {entries: []};
+}
+
+// Change the glossary as it is now; if somebody else changes it just then, change what they made of it.
+async function replace(model, added, removed, tries = 5) {
+  const {entries, version} = await glossary(model);
+  const old = entries.filter(entry => entry.source !== removed && !added.some(one => one.source === entry.source));
+  try {
+    await ask('v1/glossaries', {model, version, entries: [...old, ...added]});
+  } catch (error) {
+    if (error.status !== 409 || !tries) throw error;
+    await replace(model, added, removed, tries - 1);
+  }
 }
 
 async function keep(model, added, removed = null, done = () => {}) {
   try {
-    const old = (await glossary()).filter(entry => entry.source !== removed && !added.some(one => one.source === entry.source));
-    await ask('v1/glossaries', {model, entries: [...old, ...added]});
+    await replace(model, added, removed);
     done();
     await begin(true);
     say(removed === null ? 'kept in the glossary' : 'removed from the glossary');
@@ -358,7 +380,8 @@ async function keep(model, added, removed = null, done = () => {}) {
 
 // The glossary of the model: what is kept, one button each to take it out, a line to add a term, and a file to save.
 async function showGlossary() {
-  const entries = await glossary();
+  const current = latest($('glossary')), {entries} = await glossary($('model').value);
+  if (!current()) return;
   $('glossary').hidden = false;
   const [source, target] = ['New term', 'Translation of the new term'].map(label => make('input', {type: 'text', 'aria-label': label, placeholder: label.toLowerCase()}));
   const mode = make('select', {'aria-label': 'Mode of the new term'}, ...['force', 'prefer', 'forbid'].map(name => make('option', {}, name)));
@@ -413,12 +436,12 @@ function tryRule(card, box, correction) {
 
 // What a change does: to this sentence, and to those that the service has to check with. `kept` keeps it.
 function tryOut(card, box, fields, kept) {
-  return say_in(box, async () => {
+  return say_in(box, async own => {
     const check = async more => (await ask('v1/corrections/check', {model: card.model.name, ...fields, ...more})).json();
     const [here, all] = [await check({q: [card.source]}), card.model.dev ? await check({}) : null];
-    if (all) radius(box, all); else box.replaceChildren();
-    box.prepend(...[here.changed ? `Here: ${here.changes[0].before} → ${here.changes[0].after}` : 'This sentence stays as it is.', ...here.notes].map(line => make('p', {}, line)));
-    box.append(make('div', {class: 'tools'}, make('button', {type: 'button', onclick: kept}, 'Keep'),
+    if (all) radius(own, all); else own.replaceChildren();
+    own.prepend(...[here.changed ? `Here: ${here.changes[0].before} → ${here.changes[0].after}` : 'This sentence stays as it is.', ...here.notes].map(line => make('p', {}, line)));
+    own.append(make('div', {class: 'tools'}, make('button', {type: 'button', onclick: kept}, 'Keep'),
       make('button', {type: 'button', onclick: () => box.replaceChildren()}, 'Drop')));
   });
 }
@@ -443,7 +466,9 @@ async function correct(path, fields, text) {
 
 // The corrections of the model: a button for each group to take it back, and a file of all to save.
 async function showCorrections() {
+  const current = latest($('corrections'));
   const {corrections} = await (await ask('v1/corrections')).json();
+  if (!current()) return;
   const held = corrections.find(one => one.model === $('model').value)?.corrections || [];
   const groups = new Map();
   for (const each of held) groups.set(each.group, [...groups.get(each.group) || [], each]);
@@ -455,7 +480,7 @@ async function showCorrections() {
       onclick: () => correct('v1/corrections/undo', {model: $('model').value, group}, () => 'taken back')}, 'Undo') : '')));
   $('corrections').hidden = false;
   const box = make('div');
-  const check = () => say_in(box, async () => radius(box, await (await ask('v1/corrections/check', {model: $('model').value})).json()));
+  const check = () => say_in(box, async own => radius(own, await (await ask('v1/corrections/check', {model: $('model').value})).json()));
   $('held').replaceChildren(...held.length ? [tabled(['rules', 'by', 'on', 'change'], rows),
     make('div', {class: 'tools'}, saved('corrections.txt', held.map(each => each.line)),
       chosen().dev ? make('button', {type: 'button', onclick: check}, 'What they change') : ''), box] :
@@ -464,10 +489,14 @@ async function showCorrections() {
 
 // What users suggested. A click opens the sentence with the suggestion as its better translation, to be tried and kept.
 async function showSuggestions() {
+  const current = latest($('suggestions')), model = chosen();
   const {suggestions: taken} = await (await ask('frontend/settings')).json();
   if (!taken || !headers().Authorization) return;
-  const model = chosen();
-  const {suggestions} = await (await ask('v1/suggestions')).json();
+  const answer = await ask('v1/suggestions').catch(error => {
+    if (error.status !== 403) throw error; // they are for others
+  });
+  const {suggestions} = answer ? await answer.json() : {};
+  if (!current() || !suggestions) return;
   const rows = suggestions.filter(each => each.source === model.source && each.target === model.target).map(each => make('tr', {},
     make('td', {lang: model.source}, each.q), make('td', {lang: model.target}, each.s), make('td', {class: 'faint'}, each.time.slice(0, 10)),
     make('td', {}, make('button', {type: 'button', 'aria-label': `look at ${each.s}`, onclick: () => lookAt(each)}, 'Look'))));
@@ -476,13 +505,14 @@ async function showSuggestions() {
 }
 
 async function lookAt({q, s}) {
+  const current = latest(lookAt);
   $('text').value = q;
   await translate();
   const card = $('sentences').firstChild;
-  if (!card) return;
+  if (!card || $('text').value !== q) return; // somebody typed meanwhile
   if (card.panel.hidden) await toggle(card);
   const better = card.panel.querySelector('[aria-label="Better translation"]');
-  if (!better) return;
+  if (!better || !card.isConnected || !current()) return;
   better.value = s;
   better.focus();
 }
@@ -500,15 +530,17 @@ function phrases(card, name, title) {
   }}, make('span', {}, title), input, make('button', {}, 'Apply'), ...chips);
 }
 
+// Each question has a part of the page of its own, which the next one replaces: a late answer is not seen.
 function say_in(box, work) {
-  box.replaceChildren(make('p', {class: 'faint'}, 'asking …'));
-  return work().catch(error => box.replaceChildren(make('p', {class: 'bad'}, error.message)));
+  const own = make('div', {}, make('p', {class: 'faint'}, 'asking …'));
+  box.replaceChildren(own);
+  return work(own).catch(error => own.replaceChildren(make('p', {class: 'bad'}, error.message)));
 }
 
 // Why: the rules behind the words, how close others came, and where in the training text they are from.
 function why(card) {
   const box = make('div');
-  const ask_why = () => say_in(box, async () => {
+  const ask_why = () => say_in(box, async own => {
     const found = await (await ask('v1/why', {q: card.source, model: card.model.name})).json();
     const rows = found.reasons.map(reason => make('tr', {},
       make('td', {}, reason.words.map(place => found.tokens[place] ?? '').join(' ')),
@@ -516,8 +548,8 @@ function why(card) {
       make('td', {class: 'number'}, reason.probability === null ? '' : reason.probability.toPrecision(2)),
       make('td', {}, reason.margin === null ? 'no other' : `${reason.margin.toFixed(2)} over “${reason.runner_up}”`),
       make('td', {}, reason.examples ? examples(reason.examples) : '')));
-    box.replaceChildren(tabled(['words', 'rule', 'p', 'margin', 'sentence pairs'], rows));
-    if (found.text !== card.best.text) box.prepend(make('p', {class: 'faint'}, `Without your changes: ${found.text}`));
+    own.replaceChildren(tabled(['words', 'rule', 'p', 'margin', 'sentence pairs'], rows));
+    if (found.text !== card.best.text) own.prepend(make('p', {class: 'faint'}, `Without your changes: ${found.text}`));
   });
   return make('div', {}, make('div', {class: 'tools'}, make('button', {type: 'button', onclick: ask_why}, 'Why?')), box);
 }
@@ -536,16 +568,16 @@ function whyNot(card) {
   const submit = event => {
     event.preventDefault();
     if (!input.value.trim()) return;
-    say_in(box, async () => {
+    say_in(box, async own => {
       const {instead} = await (await ask('v1/why', {q: card.source, model: card.model.name, instead: input.value, examples: 0})).json();
       if (instead.score === null) {
-        box.replaceChildren(make('p', {}, 'No rules give this. It would take the rule ', make('code', {}, instead.missing.replace('|||', '→'))));
+        own.replaceChildren(make('p', {}, 'No rules give this. It would take the rule ', make('code', {}, instead.missing.replace('|||', '→'))));
         return;
       }
       const rows = instead.losses.map(({feature, loss}) => make('tr', {}, make('td', {}, feature), make('td', {class: 'number'}, loss.toFixed(3))));
       const total = instead.losses.reduce((sum, {loss}) => sum + loss, 0);
       const text = instead.search_error ? `It scores ${(-total).toFixed(3)} more: the search missed it.` : `It scores ${total.toFixed(3)} less:`;
-      box.replaceChildren(make('p', {}, text), tabled(['feature', 'loses'], rows));
+      own.replaceChildren(make('p', {}, text), tabled(['feature', 'loses'], rows));
     });
   };
   return make('div', {}, make('form', {class: 'tools', onsubmit: submit}, make('span', {}, 'Why not'), input, make('button', {}, 'Ask')), box);
@@ -655,6 +687,8 @@ function chooseModel() {
   $('about').textContent = `${model.name} · ${model.kind} · ${model.rules.toLocaleString('en')} rules · version ${model.digest}`;
 }
 
+const showLists = () => Promise.all([showGlossary(), showCorrections(), showSuggestions()].map(shown => shown.catch(error => say(error.message, true))));
+
 async function begin(again = false) {
   const wanted = address();
   if (wanted.get('key')) sessionStorage.setItem('key', wanted.get('key'));
@@ -667,12 +701,12 @@ async function begin(again = false) {
   if (models.some(model => model.name === wanted.get('model'))) $('model').value = wanted.get('model');
   chooseModel();
   if (wanted.get('with')) $('other').value = wanted.get('with');
-  try { edits = JSON.parse(wanted.get('edits') || '{}'); } catch { edits = {}; }
+  try { edits = Object(JSON.parse(wanted.get('edits') || '{}')); } catch { edits = {}; }
   $('text').value ||= wanted.get('q') || ''; // somebody may have typed already
-  await Promise.all([showGlossary(), showCorrections(), showSuggestions()].map(shown => shown.catch(error => say(error.message, true))));
+  await showLists();
   if (again) return translate();
   $('text').addEventListener('input', schedule);
-  $('model').addEventListener('change', () => { $('sentences').replaceChildren(); edits = {}; chooseModel(); showGlossary(); showCorrections(); showSuggestions(); translate(); });
+  $('model').addEventListener('change', () => { $('sentences').replaceChildren(); edits = {}; chooseModel(); showLists(); translate(); });
   $('other').addEventListener('change', () => { for (const card of $('sentences').children) card.others.replaceChildren(); translate(); });
   $('copy').addEventListener('click', async () => {
     await navigator.clipboard.writeText($('translation').textContent);
