@@ -153,6 +153,11 @@ std::string Reading::Seen::label(NodeId node) const {
   return symbol < labels.size() ? std::string(labels.text(symbol)) : symbol == Symbols::kNone ? "S" : "X";
 }
 
+std::string Reading::edge_label(EdgeId forest_edge) const {
+  const Seen at = seen(forest_edge);
+  return at.label(at.forest.graph.head(at.edge));
+}
+
 Reading::Seen Reading::seen(EdgeId forest_edge) const {
   if (forest_.parts == nullptr) return {*features_, forest_, forest_edge};
   const auto [part, edge] = forest_.origin[forest_edge];

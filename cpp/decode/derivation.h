@@ -74,7 +74,8 @@ class Reading {
   Hypothesis read(const Derivation& derivation) const;
   Step step(EdgeId edge) const;  // an edge of the search forest
   Step step(EdgeId forest_edge, const Alternative& rule) const;
-  std::string label(NodeId node) const;  // of the translation forest
+  std::string label(NodeId node) const;              // of the translation forest
+  std::string edge_label(EdgeId forest_edge) const;  // the left-hand side
   // Applies an edge to its tails' states: writes its own into `state`, which is zeroed, and appends its features.
   void replay(EdgeId edge, const std::byte* const* tails, std::byte* state, std::vector<FeatureValue>& values) const;
   std::size_t state_bytes() const { return scorer_.state_bytes(); }

@@ -77,22 +77,15 @@ std::optional<TranslationForest> without_words(const TranslationForest& forest, 
   const std::vector<bool> used = useful_nodes(graph, lists);
   for (NodeId node = 0; node < graph.nodes(); ++node) {
     if (!used[node]) continue;
-    made[node] = forest.names.empty() ? out.add_node(forest.spans[node], forest.labels[node])
-                                      : out.add_node(forest.spans[node], forest.labels[node], forest.names[node]);
-    if (node < forest.rank.size()) out.rank_node(made[node], forest.rank[node]);
+    made[node] = out.copy_node(forest, node);
     for (EdgeId edge = graph.edges_begin(node); edge < graph.edges_end(node); ++edge) {
       tails.clear();
       for (const NodeId tail : graph.tails(edge)) tails.push_back(made[tail]);
       if (lists[edge].empty() || std::ranges::count(tails, kNoNode) > 0) continue;
-      out.add_edge(made[node], tails, lists[edge], forest.place[edge],
-                   forest.edge_value.empty() ? 0 : forest.edge_value[edge], forest.parse_edges_of(edge));
+      out.copy_edge(forest, edge, made[node], tails, lists[edge]);
     }
   }
-  for (const std::string& note : forest.notes) out.note(note);
-  TranslationForest fewer = out.freeze(graph.goal() == kNoNode ? kNoNode : made[graph.goal()],
-                                       forest.edge_value.empty() ? std::nullopt : std::optional(forest.edge_feature));
-  fewer.tree = forest.tree;
-  return fewer;
+  return out.freeze_like(forest, graph.goal() == kNoNode ? kNoNode : made[graph.goal()]);
 }
 
 }  // namespace treeglot

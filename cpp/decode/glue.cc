@@ -4,8 +4,8 @@
 
 namespace treeglot {
 
-Glue::Glue(const TargetWords& table, const FeatureSpace& space, std::span<const float> weights)
-    : table_(table), space_(space), weights_(weights), first_word_(static_cast<std::int32_t>(table.size())) {
+Glue::Glue(const TargetWords& words, const FeatureSpace& space, std::span<const float> weights)
+    : known_(words), space_(space), weights_(weights), first_word_(static_cast<std::int32_t>(words.size())) {
   fixed_.push_back(make(LocalKind::first, {-1}, {}));
   fixed_.push_back(make(LocalKind::glue, {-1, -2}, {{space.glue(), 1.0f}}));
   fixed_.push_back(make(LocalKind::end, {-1}, {}));
@@ -20,7 +20,7 @@ void Glue::begin_sentence() {
 }
 
 std::int32_t Glue::target_word(std::string_view text) {
-  const Symbol known = table_.find(text);
+  const Symbol known = known_.find(text);
   if (known != Symbols::kNone) return static_cast<std::int32_t>(known);
   const auto next = static_cast<std::uint32_t>(words_.size());
   const std::uint32_t index =
@@ -30,7 +30,7 @@ std::int32_t Glue::target_word(std::string_view text) {
 }
 
 std::int32_t Glue::find_word(std::string_view text) const {
-  const Symbol known = table_.find(text);
+  const Symbol known = known_.find(text);
   if (known != Symbols::kNone) return static_cast<std::int32_t>(known);
   const std::uint32_t index =
       word_index_.find(hash_bytes(text), [&](std::uint32_t word) { return words_[word] == text; });
@@ -38,7 +38,7 @@ std::int32_t Glue::find_word(std::string_view text) const {
 }
 
 std::string_view Glue::text(std::int32_t word) const {
-  return word < first_word_ ? table_.text(static_cast<Symbol>(word))
+  return word < first_word_ ? known_.text(static_cast<Symbol>(word))
                             : std::string_view(words_[static_cast<std::size_t>(word - first_word_)]);
 }
 

@@ -39,7 +39,7 @@ struct LocalRule {
 // The local rules and words of one sentence. Addresses stay as they are until the next sentence.
 class Glue {
  public:
-  Glue(const TargetWords& table, const FeatureSpace& space, std::span<const float> weights);
+  Glue(const TargetWords& words, const FeatureSpace& space, std::span<const float> weights);
 
   void begin_sentence();  // forgets the words and rules of the last one
 
@@ -74,7 +74,7 @@ class Glue {
   const LocalRule& rule(std::uint32_t id) const { return rules_[id & ~kLocalRule]; }
 
  private:
-  const TargetWords& table_;
+  const TargetWords& known_;
   const FeatureSpace& space_;
   std::span<const float> weights_;
   std::int32_t first_word_;

@@ -287,7 +287,7 @@ class Restriction {
       const NodeId head = forest_.graph.head(edge);
       const Span span = forest_.spans[head];
       if (span.begin != wanted.span.begin || span.end != wanted.span.end) continue;
-      if (!wanted.label.empty() && reading_.label(head) != wanted.label) continue;
+      if (!wanted.label.empty() && reading_.edge_label(edge) != wanted.label) continue;
       if (wanted.source || wanted.target) {
         const Step step = reading_.step(edge, rule);
         if (wanted.source && step.source != *wanted.source) continue;
@@ -319,10 +319,7 @@ class Restriction {
     std::vector<NodeId> made(items_.size(), kNoNode);
     for (const ItemId item : order) {
       if (!used[item]) continue;
-      const NodeId node = node_of(item);
-      made[item] = forest_.names.empty() ? out.add_node(forest_.spans[node], forest_.labels[node])
-                                         : out.add_node(forest_.spans[node], forest_.labels[node], forest_.names[node]);
-      if (node < forest_.rank.size()) out.rank_node(made[item], forest_.rank[node]);
+      made[item] = out.copy_node(forest_, node_of(item));
     }
     std::vector<NodeId> tails;
     for (const ItemId item : order) {
@@ -330,18 +327,10 @@ class Restriction {
         const RestrictedEdge& edge = edges_[e];
         tails.clear();
         for (const ItemId tail : tails_of(edge)) tails.push_back(made[tail]);
-        if (forest_.parts != nullptr) out.add_origin(forest_.origin[edge.old]);
-        out.add_edge(made[item], tails, edge.alternatives, forest_.place[edge.old],
-                     forest_.edge_value.empty() ? 0 : forest_.edge_value[edge.old], forest_.parse_edges_of(edge.old));
+        out.copy_edge(forest_, edge.old, made[item], tails, edge.alternatives);
       }
     }
-    for (const std::string& note : forest_.notes) out.note(note);
-    TranslationForest forest =
-        out.freeze(found ? made[wishes_[goal_].items.front()] : kNoNode,
-                   forest_.edge_value.empty() ? std::nullopt : std::optional(forest_.edge_feature));
-    forest.tree = forest_.tree;
-    forest.parts = forest_.parts;
-    return forest;
+    return out.freeze_like(forest_, found ? made[wishes_[goal_].items.front()] : kNoNode);
   }
 
   std::span<const ItemId> tails_of(const RestrictedEdge& edge) const {

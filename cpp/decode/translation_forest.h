@@ -104,6 +104,28 @@ class TranslationForestBuilder {
   }
   void note(std::string text) { notes_.push_back(std::move(text)); }
 
+  // For a forest with fewer derivations than another: nodes, edges and all else as they are there.
+  NodeId copy_node(const TranslationForest& from, NodeId node) {
+    const NodeId made = from.names.empty() ? add_node(from.spans[node], from.labels[node])
+                                           : add_node(from.spans[node], from.labels[node], from.names[node]);
+    if (node < from.rank.size()) rank_node(made, from.rank[node]);
+    return made;
+  }
+  void copy_edge(const TranslationForest& from, EdgeId edge, NodeId head, std::span<const NodeId> tails,
+                 std::span<const Alternative> alternatives) {
+    if (from.parts != nullptr) add_origin(from.origin[edge]);
+    add_edge(head, tails, alternatives, from.place[edge], from.edge_value.empty() ? 0 : from.edge_value[edge],
+             from.parse_edges_of(edge));
+  }
+  TranslationForest freeze_like(const TranslationForest& from, NodeId goal) {
+    notes_.insert(notes_.end(), from.notes.begin(), from.notes.end());
+    TranslationForest out =
+        freeze(goal, from.edge_value.empty() ? std::nullopt : std::optional<FeatureId>(from.edge_feature));
+    out.tree = from.tree;
+    out.parts = from.parts;
+    return out;
+  }
+
   TranslationForest freeze(NodeId goal, std::optional<FeatureId> edge_feature = std::nullopt) {
     auto [graph, edge_map, node_map] = builder_.freeze(goal);
     TranslationForest forest{std::move(graph),

@@ -13,6 +13,8 @@ from treeglot import sample
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli import main
 from treeglot.corpus import Corpus
+from treeglot.decode.constraints import Constraints
+from treeglot.decode.glossary import Entry, Glossary
 from treeglot.decode.weights import read_weights
 from treeglot.models import Model, load, train
 from treeglot.models.joint import join
@@ -111,6 +113,33 @@ def test_it_is_at_least_as_good_as_each_part_by_its_own_score(joint: Model, part
         sources = zip(alone.read(parts / file), joint.read(parts / "zh.tree"), strict=True)
         for line, tree in [(line, tree) for line, tree in sources if len(tree.words) < 8][:12]:
             assert exact.translate(tree).score >= part.translate(line).score - 1e-3
+
+
+def test_terms_and_constraints_hold_for_all_grammars(joint: Model, parts: Path) -> None:
+    tried = 0
+    for tree in list(joint.read(parts / "zh.tree"))[:12]:
+        plain = joint.translate(tree)
+        words = plain.text.split(" ")
+        [step] = [s for s in plain.derivation.steps if not s.local and s.target and "[" not in s.target][:1] or [None]
+        if step is None or len(words) < 3:
+            continue
+        tried += 1
+        forbidden = joint.translate(tree, glossary=Glossary((Entry("", words[1], "forbid"),)))
+        assert words[1] not in forbidden.text.split(" ")
+        forced = joint.translate(tree, glossary={plain.words[0]: "zzz"})
+        assert "zzz" in forced.text.split(" ")
+        again = joint.translate(tree, Constraints(exactly=plain.text, steps=plain.derivation.steps))
+        assert again.score == pytest.approx(plain.score, abs=1e-3)
+        assert str(again.derivation) == str(plain.derivation)
+        begun = joint.translate(tree, Constraints(prefix=words[0], forbid=[words[-2]]))
+        for found in (forbidden, forced, begun):
+            assert found in (forbidden, forced) or found.problem or found.text.startswith(words[0])
+            if found.problem:
+                continue
+            total = sum(joint.weights.get(name, 0.0) * value for name, value in found.best.features.items())
+            assert found.score == pytest.approx(total, abs=1e-3)
+            assert {s.grammar for s in found.derivation.steps} <= set(KINDS)
+    assert tried > 5
 
 
 def test_it_is_tuned_and_moved_like_other_models(
