@@ -7,6 +7,7 @@ for one input end the run with an error. The input is then in `fuzz-READER.bad`.
 from __future__ import annotations
 
 import faulthandler
+import io
 import json
 import os
 import random
@@ -15,9 +16,11 @@ import signal
 import sys
 import tempfile
 import warnings
+import zipfile
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow as pa
@@ -25,11 +28,15 @@ import pyarrow.parquet as pq
 
 from treeglot import TreeglotError, _core
 from treeglot.align import Aligner
+from treeglot.align.aligners import read_lexicon
 from treeglot.base.options import load_options
 from treeglot.base.toml import TomlFile
 from treeglot.decode import Translator
+from treeglot.decode.confidence import SENTENCE, WORD, ConfidenceModel
+from treeglot.decode.glossary import Glossary
 from treeglot.decode.kbest import read_kbest
 from treeglot.decode.weights import read_weights
+from treeglot.documents import translate_file
 from treeglot.experiment import Pipeline
 from treeglot.experiment.recipe import load_recipe
 from treeglot.experiment.results import load_report
@@ -37,14 +44,17 @@ from treeglot.experiment.step import Identity, Step
 from treeglot.foreign import read_foreign_weights
 from treeglot.foreign.config import decoder_of, read_config
 from treeglot.foreign.input import input_line
+from treeglot.lm.classes import WordClasses
 from treeglot.models.model import ModelFile
 from treeglot.parse.grammar import read_settings
 from treeglot.parse.kbest import read_tree_lists
 from treeglot.rules.corrections import Corrections
 from treeglot.rules.table import compile_table
 from treeglot.syntax.formats import read_dependencies
-from treeglot.text import TextPipeline
+from treeglot.text import TextPipeline, TextSettings, TextSide
+from treeglot.text.splitter import WordSplitter
 from treeglot.tune.kbest import KBest
+from treeglot.web.keys import Keys
 
 SECONDS, MEMORY = 10, 1 << 30
 PARTS = [
@@ -177,6 +187,54 @@ def corrections() -> Reader:
     return use
 
 
+def suffixed(suffix: str, read: Reader) -> Reader:
+    """Reads a file whose name says its format."""
+
+    def use(path: Path) -> None:
+        named = path.with_suffix(suffix)
+        named.write_bytes(path.read_bytes())
+        read(named)
+
+    return use
+
+
+def confidence() -> bytes:
+    """A model of confidence, as `treeglot confidence` writes it."""
+    parts = {
+        name: {
+            "names": names,
+            "means": [0.5] * len(names),
+            "scales": [1] * len(names),
+            "weights": [0] * (len(names) + 1),
+        }
+        for name, names in (("sentence", SENTENCE), ("word", WORD))
+    }
+    return json.dumps(parts).encode()
+
+
+def docx() -> bytes:
+    """A file of Word with one paragraph."""
+    body = (
+        '<w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body><w:p><w:r><w:rPr>'
+        "<w:b/></w:rPr><w:t>Das</w:t></w:r><w:r><w:tab/><w:t>Haus</w:t></w:r></w:p></w:body></w:document>"
+    )
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("word/document.xml", body)
+    return out.getvalue()
+
+
+def document(suffix: str) -> Reader:
+    """Reads a document, and writes it again as it is."""
+    sides = TextSide(TextSettings("de")), TextSide(TextSettings("en"))
+    same = SimpleNamespace(sentences=(), source_tokens=())
+    model: Any = SimpleNamespace(
+        text=TextPipeline(*sides), translate_batch=lambda given, threads: [same for _ in given]
+    )
+
+    return suffixed(suffix, lambda path: translate_file(model, path, os.devnull))
+
+
 def report(path: Path) -> None:
     folder = path.parent / "report"
     folder.mkdir(exist_ok=True)
@@ -235,6 +293,32 @@ def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
         b"reweight ||| [X] ||| das ||| the ||| ||| preferred=2e0\nadd ||| [NP] ||| NP( das [X,1] ) ||| [X,1]\n"
         b"add ||| [Y] ||| [X,1] ||| [X,1] \\|||\nadd ||| [X] ||| [Y,2] ||| [Y,2]\n"
     )
+    terms = (
+        b"source\ttarget\tmode\tcase\tforms\nHaus\thouse\tforce\tany\tHauses|H\xc3\xa4user\nBank\tbench\tforbid\n# x\n"
+    )
+    tbx = (
+        b'<?xml version="1.0"?><tbx xmlns="urn:iso:std:iso:30042:ed-2"><text><body><conceptEntry id="1">'
+        b'<langSec xml:lang="de"><termSec><term>Haus</term></termSec></langSec><langSec xml:lang="en"><termSec>'
+        b'<term>house</term></termSec><termSec><term>home</term><termNote type="administrativeStatus">deprecated'
+        b"</termNote></termSec></langSec></conceptEntry></body></text></tbx>"
+    )
+    keys = json.dumps({"keys": [{"name": "a", "digest": "0f", "rights": ["translate"], "requests": 5}]}).encode()
+    html = (
+        b'<!DOCTYPE html><html><head><meta charset="utf-8"><title>Das</title><style>p {}</style></head><body>'
+        b'<p>Das <b id="i">Haus</b> ist <i>klein</i><sup>1</sup>.<br/>H<sub>2</sub>O <!-- x --><![CDATA[y]]> {z} &amp; '
+        b"&#x41;<pre>a  b</pre></body></html>"
+    )
+    xliff = (
+        b'<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"><file source-language="de"><body>'
+        b'<trans-unit id="1"><source>Das <g id="1">Haus</g> <x id="2"/></source></trans-unit><trans-unit id="2">'
+        b'<source>a</source><seg-source><mrk mtype="seg" mid="1">a</mrk></seg-source></trans-unit></body></file>'
+        b"</xliff>"
+    )
+    po = (
+        b'msgid ""\nmsgstr ""\n"Language: \\n"\n"Plural-Forms: nplurals=2; plural=n != 1;\\n"\n\n#, c-format\n'
+        b'msgctxt "x"\nmsgid "das %s"\nmsgid_plural "die <b>%s</b>"\nmsgstr[0] ""\nmsgstr[1] ""\n\n'
+        b'msgid "a"\nmsgstr ""\n'
+    )
     step = Identity("one", "treeglot 0.1", {"a": 1, "b": {"c": [2]}}, {"in": "0123"}).to_json().encode()
     return {
         "text.toml": ([text], as_named("text.toml", TextPipeline.load)),
@@ -266,6 +350,17 @@ def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
         "input-lines": ([b'<seg id="1" grammar="g.gz"> das haus ||| the house </seg>\ndas &lt;x> haus\n'], lines),
         "parquet": ([parquet(folder)], lambda path: compile_table(path, folder / "table")),
         "corrections.txt": ([corrected], corrections()),
+        "glossary": ([terms], Glossary.read),
+        "glossary.tbx": ([tbx], suffixed(".tbx", Glossary.read)),
+        "confidence.json": ([confidence()], ConfidenceModel.load),
+        "classes": ([b"das 0\nHaus 12\nist 3\n"], lambda path: WordClasses.read(path).core),
+        "lexicon": ([b"das\tthe\nHaus\thouse\t2.5\n"], read_lexicon),
+        "splitter": (["在 5\n中国 12\n".encode()], lambda path: WordSplitter.open(str(path))),
+        "keys.json": ([keys], lambda path: Keys(path).find("a")),
+        "html": ([html], document(".html")),
+        "xliff": ([xliff], document(".xliff")),
+        "po": ([po], document(".po")),
+        "docx": ([docx()], document(".docx")),
         "pool": ([], KBest.load),
     }
 

@@ -1,10 +1,14 @@
 """What the fuzzers have found in Python, and that they run."""
 
+import gzip
 import json
+import re
 import struct
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,12 +17,17 @@ from small_lm import LM
 
 from treeglot import FormatError, _core
 from treeglot.align import Aligner
+from treeglot.decode.confidence import SENTENCE, WORD, ConfidenceModel
+from treeglot.decode.glossary import Glossary
+from treeglot.documents import translate_file
 from treeglot.experiment import Pipeline
 from treeglot.experiment.results import load_report
 from treeglot.experiment.step import Step
 from treeglot.rules.extract import Extraction
 from treeglot.rules.table import compile_table
 from treeglot.syntax import Tree
+from treeglot.text import TextPipeline, TextSettings, TextSide
+from treeglot.web.keys import Keys
 
 
 def test_every_reader_survives_a_few_mutants(tmp_path: Path) -> None:
@@ -142,3 +151,72 @@ def test_a_name_of_a_column_that_is_not_utf8(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"source", b"s\xfcurce"))
     with pytest.raises(FormatError, match=r"rules\.parquet: "):
         compile_table(path, tmp_path / "rules.table")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ('{"keys": 5}', "keys is 5; expected a list of objects"),
+        ('{"keys": [{}, "a"]}', "keys has 'a'; expected a list of objects"),
+        ('{"keys": [{"name": "a"}]}', "option 'digest' is missing; expected a string: SHA-256 of the key"),
+        ('{"keys": [{"name": "a", "digest": "é"}]}', "digest is 'é'; expected hexadecimal digits"),
+    ],
+)
+def test_a_damaged_file_of_keys(tmp_path: Path, content: str, problem: str) -> None:
+    (tmp_path / "keys.json").write_text(content.replace("{}", '{"name": "b", "digest": "0f"}'))
+    with pytest.raises(FormatError, match=re.escape(f"keys.json: {problem}")):
+        Keys(tmp_path / "keys.json").find("a")
+
+
+def test_a_confidence_model_with_a_number_of_400_digits(tmp_path: Path) -> None:
+    parts = {
+        name: {"names": names, "means": [0] * len(names), "scales": [1] * len(names), "weights": [0] * (len(names) + 1)}
+        for name, names in (("sentence", SENTENCE), ("word", WORD))
+    }
+    (tmp_path / "c.json").write_text(json.dumps(parts))
+    ConfidenceModel.load(tmp_path / "c.json")
+    (tmp_path / "c.json").write_text(json.dumps(parts).replace("[0,", f"[{'9' * 400},", 1))
+    with pytest.raises(FormatError, match="is no confidence model"):
+        ConfidenceModel.load(tmp_path / "c.json")
+
+
+def section(language: str) -> str:
+    return f'<langSet xml:lang="{language}"><tig><term>a</term></tig></langSet>'
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (f"<a><termEntry>{section('de')}</termEntry><termEntry>{section('en') + section('fr')}</termEntry></a>",
+         ": has terms in de, en, fr; expected two languages"),
+        *((f"<?xml version='1.0' encoding='{name}'?><a/>", ":1: is in an encoding that XML readers lack")
+          for name in ("x", "gb2312", "idna", "base64")),
+    ],
+)  # fmt: skip
+def test_a_damaged_glossary(tmp_path: Path, content: str, problem: str) -> None:
+    (tmp_path / "g.tbx").write_text(content)
+    with pytest.raises(FormatError, match=re.escape("g.tbx" + problem)):
+        Glossary.read(tmp_path / "g.tbx")
+
+
+def test_a_glossary_that_is_cut_off(tmp_path: Path) -> None:
+    (tmp_path / "g.tbx.gz").write_bytes(gzip.compress(b"<a>" * 1000)[:-9])
+    with pytest.raises(FormatError, match=r"is not a complete \.gz file"):
+        Glossary.read(tmp_path / "g.tbx.gz")
+
+
+def test_a_header_of_messages_with_an_odd_number(tmp_path: Path) -> None:
+    (tmp_path / "a.po").write_text('msgid ""\nmsgstr "²: a\\n"\n')
+    model: Any = SimpleNamespace()
+    with pytest.raises(FormatError, match="is no file of gettext: invalid literal for int"):
+        translate_file(model, tmp_path / "a.po", tmp_path / "b.po")
+
+
+@pytest.mark.parametrize("number", ["0", "7", "0000000012", "000000001" + "0" * 5000])
+def test_a_number_of_plurals_that_no_language_has(tmp_path: Path, number: str) -> None:
+    (tmp_path / "a.po").write_text(f'msgid ""\nmsgstr "Plural-Forms: nplurals={number};\\n"\n')
+    model: Any = SimpleNamespace(text=TextPipeline(*(TextSide(TextSettings(one)) for one in ("de", "en"))))
+    with pytest.raises(
+        FormatError, match=rf"has nplurals={number.lstrip('0')[:9] or 0} in Plural-Forms; expected 1 to 6"
+    ):
+        translate_file(model, tmp_path / "a.po", tmp_path / "b.po")

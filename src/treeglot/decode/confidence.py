@@ -117,7 +117,7 @@ class ConfidenceModel:
         try:
             found = read_json(path)
             parts = {name: _logistic(found[name], known) for name, known in (("sentence", SENTENCE), ("word", WORD))}
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             problem = "is no confidence model; expected what treeglot confidence writes"
             raise FormatError(str(path), 0, problem) from error
         return ConfidenceModel(**parts)

@@ -15,12 +15,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 from xml.etree import ElementTree
 
 from treeglot._core import Mark, PhraseFinder, Terms
 from treeglot.base.errors import FormatError, UsageError
-from treeglot.base.files import PathLike, logical_suffix, open_binary, read_lines
+from treeglot.base.files import PathLike, logical_suffix, read_chunks, read_lines
 from treeglot.base.options import unknown
 
 Mode: TypeAlias = Literal["prefer", "force", "forbid"]
@@ -154,11 +154,10 @@ def _read_tbx(path: PathLike) -> Iterator[Entry]:
     where the source occurs.
     """
     name = os.fspath(path)
-    try:
-        with open_binary(path) as stream:
-            root = ElementTree.parse(stream).getroot()
-    except ElementTree.ParseError as error:
-        raise FormatError(name, error.position[0], f"is no XML: {error}") from error
+    parser = ElementTree.XMLParser()
+    for chunk in read_chunks(path):
+        _feed(parser, chunk, name)
+    root: ElementTree.Element = _feed(parser, None, name)
     languages: list[str] = []
     for concept in _tagged(root, "conceptEntry", "termEntry"):
         terms: dict[str, list[tuple[str, bool]]] = {}
@@ -171,9 +170,9 @@ def _read_tbx(path: PathLike) -> Iterator[Entry]:
         languages += [language for language in terms if language not in languages]
         if len(terms) < 2:
             continue
-        (source, *forms), targets = (terms.get(language, []) for language in languages[:2])
         if len(languages) > 2:
             raise FormatError(name, 0, f"has terms in {', '.join(languages)}; expected two languages")
+        (source, *forms), targets = (terms[language] for language in languages)
         good = [text for text, bad in targets if not bad]
         others = tuple(text for text, _ in forms)
         if good:
@@ -183,6 +182,16 @@ def _read_tbx(path: PathLike) -> Iterator[Entry]:
                 yield Entry(source[0], text, "forbid", forms=others)
     if not languages:
         raise FormatError(name, 0, "has no terms; expected TBX with conceptEntry or termEntry")
+
+
+def _feed(parser: ElementTree.XMLParser, chunk: bytes | None, name: str) -> Any:
+    """Gives bytes to a parser; None ends the file, and gives its root."""
+    try:
+        return parser.close() if chunk is None else parser.feed(chunk)
+    except ElementTree.ParseError as error:
+        raise FormatError(name, error.position[0], f"is no XML: {error}") from error
+    except (LookupError, ValueError) as error:
+        raise FormatError(name, 1, "is in an encoding that XML readers lack; expected UTF-8") from error
 
 
 def _tagged(element: ElementTree.Element, *names: str) -> Iterator[ElementTree.Element]:

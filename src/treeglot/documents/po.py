@@ -23,6 +23,7 @@ def translate_po(model: Translates, data: bytes, threads: int = 1) -> bytes:
     polib = require("polib")
     try:
         file = polib.pofile(data.decode("utf-8-sig") + "\n")  # with a line's end it is no name of a file
+        file.ordered_metadata()  # writing does this, with numbers in the names of headers
     except UnicodeDecodeError:
         raise
     except (OSError, ValueError) as error:
@@ -53,9 +54,10 @@ def _plural_forms(rule: str) -> int:
     found = _PLURALS.search(rule)
     if found is None:
         return 0
-    if not 1 <= int(found[1][:9]) <= MOST_PLURALS:
-        raise UnreadableError(f"has nplurals={found[1][:9]} in Plural-Forms; expected 1 to {MOST_PLURALS}")
-    return int(found[1])
+    number = found[1].lstrip("0") or "0"
+    if not 1 <= int(number[:9]) <= MOST_PLURALS:
+        raise UnreadableError(f"has nplurals={number[:9]} in Plural-Forms; expected 1 to {MOST_PLURALS}")
+    return int(number)
 
 
 def _items(text: str) -> list[Item]:

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from treeglot.base.errors import UsageError
+from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import read_json, write_binary
 from treeglot.base.options import Options, from_table, option, required
 
@@ -44,6 +44,8 @@ class Key(Options):
     def __post_init__(self) -> None:
         """Refuses rights that are none."""
         super().__post_init__()
+        if not self.digest.isascii():
+            raise UsageError(f"digest is {self.digest[:60]!r}; expected hexadecimal digits", ("digest",))
         for right in self.rights:
             if right not in RIGHTS:
                 raise UsageError(f"{right!r} is no right; expected {', '.join(RIGHTS)}", ("rights",))
@@ -71,10 +73,21 @@ class Keys:
             return ()
         stamp = status.st_mtime_ns, status.st_size
         if stamp != self._stamp:
-            table = read_json(self.path)
-            self._keys = tuple(from_table(Key, entry) for entry in table.get("keys", []))
+            self._keys = self._read()
             self._stamp = stamp
         return self._keys
+
+    def _read(self) -> tuple[Key, ...]:
+        entries = read_json(self.path).get("keys", [])
+        if not isinstance(entries, list):
+            raise FormatError(str(self.path), 0, f"keys is {str(entries)[:60]}; expected a list of objects")
+        for entry in entries:
+            if not isinstance(entry, dict):
+                raise FormatError(str(self.path), 0, f"keys has {str(entry)[:60]!r}; expected a list of objects")
+        try:
+            return tuple(from_table(Key, entry) for entry in entries)
+        except UsageError as error:
+            raise FormatError(str(self.path), 0, str(error)) from error
 
     def find(self, key: str) -> Key | None:
         """The entry of a key. All entries are compared, each in constant time."""
