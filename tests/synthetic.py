@@ -42,7 +42,7 @@ class LogLinear:
 
     signature = "log-linear"
 
-    def translate(self, lines: Sequence[str], weights: Mapping[str, float], kbest: int) -> KBest:
+    def translate(self, lines: Sequence[str], weights: Mapping[str, float], kbest: int, hopes: object = None) -> KBest:
         dense = np.array([weights.get(name, 0.0) for name in self.names])
         lists = []
         for line in lines:

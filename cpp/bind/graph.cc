@@ -11,6 +11,7 @@
 #include "graph/hypergraph.h"
 #include "graph/inside_outside.h"
 #include "graph/kbest.h"
+#include "graph/ngram_gains.h"
 #include "graph/rewrite.h"
 
 namespace treeglot {
@@ -224,6 +225,19 @@ void bind_derivations(nb::module_& m) {
       .def("take", &GraphKBest::take, "number"_a, nb::call_guard<nb::gil_scoped_release>(),
            "The next few derivations.");
   m.def("graph_viterbi", released<&viterbi>, "graph"_a, "scores"_a, "The best derivation of the goal, or None.");
+  m.def(
+      "graph_with_gains",
+      [](const Hypergraph& graph, const ArrayIn<double>& scores, const ArrayIn<std::uint32_t>& first_symbol,
+         const ArrayIn<std::int32_t>& symbols, const std::vector<std::vector<std::int32_t>>& references,
+         double per_word, std::vector<double> by_order, std::uint32_t beam) {
+        NgramGains gains(per_word, std::move(by_order));
+        for (const auto& reference : references) gains.add(reference);
+        GainedGraph out = without_gil(
+            [&] { return with_gains(graph, as_span(scores), {as_span(first_symbol), as_span(symbols)}, gains, beam); });
+        return std::pair(std::move(out.mapped), as_array(std::move(out.scores)));
+      },
+      "graph"_a, "scores"_a, "first_symbol"_a, "symbols"_a, "references"_a, "per_word"_a, "by_order"_a, "beam"_a,
+      "The graph whose edges score what the n-grams of yields gain, too: where it came from, and the scores.");
   m.def("graph_sample", released<&sample>, "graph"_a, "scores"_a, "number"_a, "seed"_a,
         "Derivations drawn in proportion to e^score.");
 }

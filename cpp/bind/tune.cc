@@ -16,6 +16,7 @@ namespace treeglot {
 template <>
 inline constexpr auto kNames<MiraOptions::Background> =
     std::array{OptionName{"hope", MiraOptions::Background::hope}, OptionName{"model", MiraOptions::Background::model}};
+TREEGLOT_OPTIONS(HopeOptions, size, scale, per_word, by_order, fold, margin, beam);
 TREEGLOT_OPTIONS(MiraOptions, c, decay, background, epochs, patience);
 TREEGLOT_OPTIONS(AscentOptions, directions, least_gain, rounds);
 TREEGLOT_OPTIONS(PairOptions, samples, kept, least);
@@ -67,13 +68,18 @@ struct KBestArrays {
   }
 };
 
+// Lists of sentences; they end with hopes and fears if there are references.
 KBestArrays decode_kbest(const Decoder& decoder, const std::vector<Source>& sources, std::uint32_t kbest, bool distinct,
-                         unsigned threads) {
+                         unsigned threads, std::span<const SentenceReferences> references, const HopeOptions& hopes) {
   constexpr std::size_t kBatch = 200;  // derivations are large; only what tuning needs of them is kept for all lines
   KBestArrays out(decoder.features());
   for (std::size_t begin = 0; begin < sources.size(); begin += kBatch) {
     const auto batch = std::span(sources).subspan(begin, std::min(kBatch, sources.size() - begin));
-    for (const Translation& translation : decoder.translate(batch, {}, {}, {kbest, distinct}, threads))
+    const TranslateOptions options{kbest, distinct};
+    for (const Translation& translation :
+         references.empty()
+             ? decoder.translate(batch, {}, {}, options, threads)
+             : decoder.translate_with_hopes(batch, references.subspan(begin, batch.size()), hopes, options, threads))
       out.append(translation);
   }
   return out;
@@ -127,17 +133,22 @@ void bind_tune(nb::module_& m) {
 
   m.def(
       "decode_kbest",
-      [](const Decoder& decoder, nb::handle sources, std::uint32_t kbest, bool distinct, unsigned threads) {
+      [](const Decoder& decoder, nb::handle sources, std::uint32_t kbest, bool distinct, unsigned threads,
+         const std::vector<SentenceReferences>& references, nb::handle hopes) {
         const std::vector<Source> given = to_sources(sources);
-        KBestArrays found = without_gil([&] { return decode_kbest(decoder, given, kbest, distinct, threads); });
+        if (!references.empty() && references.size() != given.size())
+          throw std::invalid_argument("as many references as sources are needed");
+        const HopeOptions wanted = hopes.is_none() ? HopeOptions() : read_options<HopeOptions>(hopes);
+        KBestArrays found =
+            without_gil([&] { return decode_kbest(decoder, given, kbest, distinct, threads, references, wanted); });
         return std::tuple(std::move(found.names), as_array(std::move(found.first)), std::move(found.texts),
                           as_array(std::move(found.first_feature)), as_array(std::move(found.features)),
                           as_array(std::move(found.values)), as_array(std::move(found.scores)),
                           std::move(found.problems));
       },
-      "decoder"_a, "sources"_a, "kbest"_a, "distinct"_a, "threads"_a,
+      "decoder"_a, "sources"_a, "kbest"_a, "distinct"_a, "threads"_a, "references"_a, "hopes"_a.none(),
       "K-best lists as arrays: names of features, offsets, texts, features, scores; and the sources that were refused, "
-      "with why.");
+      "with why. With references, those of each source, hopes and fears follow the best.");
 
   m.def(
       "upper_envelope",

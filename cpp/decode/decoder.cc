@@ -15,6 +15,8 @@
 #include "base/thread_pool.h"
 #include "decode/markup.h"
 #include "graph/kbest.h"
+#include "graph/ngram_gains.h"
+#include "graph/rewrite.h"
 
 namespace treeglot {
 namespace {
@@ -37,7 +39,52 @@ struct EdgeYields {
       first.push_back(static_cast<std::uint32_t>(symbols.size()));
     }
   }
+  // Of edges that came of others; those that a stage made itself give what their tail gives.
+  EdgeYields(const EdgeYields& others, std::span<const EdgeId> edges) {
+    for (const EdgeId edge : edges) {
+      if (edge == kNoEdge) {
+        symbols.push_back(-1);
+      } else {
+        const auto yield = others.view()[edge];
+        symbols.insert(symbols.end(), yield.begin(), yield.end());
+      }
+      first.push_back(static_cast<std::uint32_t>(symbols.size()));
+    }
+  }
+  // The same with other numbers for words.
+  template <class Number>
+  EdgeYields renumbered(const Number& number) const {
+    EdgeYields out = *this;
+    for (std::int32_t& symbol : out.symbols)
+      if (symbol >= 0) symbol = number(symbol);
+    return out;
+  }
   Yields view() const { return {first, symbols}; }
+};
+
+// The words of references by number, from 1 on; all other words are 0.
+class ReferenceWords {
+ public:
+  ReferenceWords(const SentenceReferences& references, bool fold) : fold_(fold) {
+    for (const std::string& reference : references) {
+      std::vector<std::int32_t>& sentence = sentences_.emplace_back();
+      for (const std::string& word : read_sentence(reference, false).words)
+        sentence.push_back(static_cast<std::int32_t>(words_.intern(word)) + 1);
+    }
+  }
+  const std::vector<std::vector<std::int32_t>>& sentences() const { return sentences_; }
+  std::int32_t number(std::string_view word) const {
+    std::string folded(word);
+    if (fold_)
+      for (char& c : folded) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    const Symbol known = words_.find(folded);
+    return known == Symbols::kNone ? 0 : static_cast<std::int32_t>(known) + 1;
+  }
+
+ private:
+  bool fold_;
+  Symbols words_;
+  std::vector<std::vector<std::int32_t>> sentences_;
 };
 
 // The derivation of the goal that takes edge_of(hypothesis) at each hypothesis.
@@ -284,6 +331,24 @@ std::vector<Translation> Decoder::translate(std::span<const Source> sources,
   return out;
 }
 
+std::vector<Translation> Decoder::translate_with_hopes(std::span<const Source> sources,
+                                                       std::span<const SentenceReferences> references,
+                                                       const HopeOptions& hopes, const TranslateOptions& options,
+                                                       unsigned threads) const {
+  if (references.size() != sources.size())
+    throw std::invalid_argument(std::to_string(references.size()) + " references for " +
+                                std::to_string(sources.size()) + " sentences; expected one for each");
+  std::vector<Translation> out(sources.size());
+  const auto one = [&](std::size_t i) {
+    TranslateOptions own = options;
+    own.hopes = &hopes;
+    own.references = &references[i];
+    return translate(sources[i], nullptr, {}, own, false);
+  };
+  ordered_map(sources.size(), threads, one, [&](std::size_t i, Translation found) { out[i] = std::move(found); });
+  return out;
+}
+
 Translation Decoder::translate(const Source& source, const SharedConstraints& constraints, const Terms& terms,
                                const TranslateOptions& options, bool keep) const {
   const Lease worker(*this);
@@ -294,7 +359,7 @@ Translation Decoder::translate(const Source& source, const SharedConstraints& co
   out.asked = terms;
   out.search = new_search();
   try {
-    search(source, constraints, terms, !keep && options.kbest <= 1, *worker);
+    search(source, constraints, terms, !keep && options.kbest <= 1 && options.hopes == nullptr, *worker);
     if (keep) worker->search = out.search;
     if (const std::optional<Searched>& found = worker->last) {
       out.words.assign(found->input.words.begin(), found->input.words.end());
@@ -302,6 +367,7 @@ Translation Decoder::translate(const Source& source, const SharedConstraints& co
       out.marks = found->sentence.marks;
       out.tree = found->forest.tree;
       out.hypotheses = read(*worker, options);
+      if (options.hopes != nullptr) read_hopes(*worker, options, out.hypotheses);
     } else if (source.index() > 1) {
       out.notes.push_back("a failed parse, without words");
     }
@@ -415,6 +481,41 @@ std::vector<std::shared_ptr<Hypothesis>> Decoder::read(const Worker& worker, con
     out.push_back(std::make_shared<Hypothesis>(reading.read(*derivation)));
   }
   return out;
+}
+
+void Decoder::read_hopes(const Worker& worker, const TranslateOptions& options,
+                         std::vector<std::shared_ptr<Hypothesis>>& out) const {
+  const HopeOptions& hopes = *options.hopes;
+  const auto& [forest, found] = std::tie(worker.last->forest, worker.last->found);
+  const Reading reading = worker.reading(*this);
+  const Mapped pruned = prune(graph_of(found), found->step, hopes.margin);
+  const ReferenceWords words(*options.references, hopes.fold);
+  const EdgeYields yields(EdgeYields(forest, *found), pruned.edge_map);
+  const EdgeYields numbered =
+      yields.renumbered([&](std::int32_t word) { return words.number(worker.glue.text(word)); });
+  for (const double sign : {1.0, -1.0}) {
+    const auto times = [&](double gain) { return sign * gain; };
+    std::vector<double> by_order(hopes.by_order.size()), scores;
+    std::ranges::transform(hopes.by_order, by_order.begin(), times);
+    for (const EdgeId edge : pruned.edge_map) scores.push_back(hopes.scale * found->step[edge]);
+    NgramGains gains(times(hopes.per_word), std::move(by_order));
+    for (const auto& sentence : words.sentences()) gains.add(sentence);
+    const GainedGraph gained = with_gains(pruned.graph, scores, numbered.view(), gains, hopes.beam);
+    const EdgeYields parts(yields, gained.mapped.edge_map);
+    KBest best(gained.mapped.graph, gained.scores,
+               options.distinct ? std::optional<Yields>(parts.view()) : std::nullopt);
+    for (std::uint32_t i = 0; i < hopes.size; ++i) {
+      const std::optional<Derivation> derivation = best.next();
+      if (!derivation) break;
+      Derivation own{0, {}};
+      for (const EdgeId edge : derivation->edges) {
+        if (gained.mapped.edge_map[edge] == kNoEdge) continue;
+        own.edges.push_back(pruned.edge_map[gained.mapped.edge_map[edge]]);
+        own.score += found->step[own.edges.back()];
+      }
+      out.push_back(std::make_shared<Hypothesis>(reading.read(own)));
+    }
+  }
 }
 
 // A worker that has all that was found for a translation. One that was not made here, or comes from a pickle, is

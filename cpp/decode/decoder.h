@@ -32,9 +32,24 @@ struct DecoderOptions {
   bool markup = false;            // <x translation="…">…</x> in a line says how to translate a part of it
 };
 
+// Translations that a learner hopes for, of high score and high gain, and that it fears, of high score and low gain.
+// A gain is what a translation would add to the corpus's BLEU, which is taken for linear in its words and n-grams.
+struct HopeOptions {
+  std::uint32_t size = 10;       // of each list
+  double scale = 1;              // of scores beside gains
+  double per_word = 0;           // what a word gains
+  std::vector<double> by_order;  // what an n-gram of a reference gains
+  bool fold = false;             // capitals of ASCII are taken for small letters; references have none
+  double margin = 5;             // derivations that score so far below the best are left out
+  std::uint32_t beam = 10;       // parts of a hypothesis that differ in the words at their ends; 0: all
+};
+using SentenceReferences = std::vector<std::string>;  // of a sentence
+
 struct TranslateOptions {
   std::uint32_t kbest = 1;
-  bool distinct = false;  // of the derivations with one text only the best
+  bool distinct = false;                           // of the derivations with one text only the best
+  const HopeOptions* hopes = nullptr;              // hopes and fears follow the best
+  const SentenceReferences* references = nullptr;  // that they are measured by
 };
 
 using SharedConstraints = std::shared_ptr<const TargetConstraints>;  // nullptr: none
@@ -77,6 +92,11 @@ class Decoder {
   std::vector<Translation> translate(std::span<const Source> sources, std::span<const SharedConstraints> constraints,
                                      std::span<const Terms> terms, const TranslateOptions& options,
                                      unsigned threads) const;
+  // Likewise; each list ends with hopes and fears by the references of its sentence.
+  std::vector<Translation> translate_with_hopes(std::span<const Source> sources,
+                                                std::span<const SentenceReferences> references,
+                                                const HopeOptions& hopes, const TranslateOptions& options,
+                                                unsigned threads) const;
 
   // The largest parts of a target sentence that rules give for parts of a source sentence, without overlap.
   std::vector<ReachedPart> reached(const Source& source, const std::vector<std::string>& target) const;
@@ -102,6 +122,8 @@ class Decoder {
   Translation translate(const Source& source, const SharedConstraints& constraints, const Terms& terms,
                         const TranslateOptions& options, bool keep) const;
   std::vector<std::shared_ptr<Hypothesis>> read(const Worker& worker, const TranslateOptions& options) const;
+  void read_hopes(const Worker& worker, const TranslateOptions& options,
+                  std::vector<std::shared_ptr<Hypothesis>>& out) const;
   Lease searched(const Translation& of) const;
 
   std::shared_ptr<const FeatureSet> features_;

@@ -223,7 +223,7 @@ def test_what_is_held_out_has_the_length_of_all(tmp_path: Path) -> None:
 
 def test_an_empty_line_counts(tmp_path: Path) -> None:
     class Holes(LogLinear):
-        def translate(self, lines, weights, kbest):
+        def translate(self, lines, weights, kbest, hopes=None):
             full = super().translate([line or "0" for line in lines], weights, kbest)
             lists = []
             for number, line in enumerate(lines):
@@ -257,13 +257,13 @@ def test_bad_input(tmp_path: Path) -> None:
     assert refused(["0"], []) == "there are no references; expected at least one"
 
     class Short(LogLinear):
-        def translate(self, lines, weights, kbest):
+        def translate(self, lines, weights, kbest, hopes=None):
             return super().translate(lines[1:], weights, kbest)
 
     class Bad(LogLinear):
         value = float("nan")
 
-        def translate(self, lines, weights, kbest):
+        def translate(self, lines, weights, kbest, hopes=None):
             return KBest.of([[("a", {"lm": 1.0}), ("b", {"lm": self.value})]] * len(lines))
 
     problem = "has lists for 1 sentences; expected 2, as there are references"

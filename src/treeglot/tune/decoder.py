@@ -8,6 +8,7 @@ from treeglot import _core
 from treeglot.decode import Translator
 from treeglot.decode.translator import Source
 from treeglot.decode.weights import Weights
+from treeglot.tune.hopes import Hopes
 from treeglot.tune.kbest import KBest
 
 
@@ -33,11 +34,11 @@ class DecoderTranslator:
         self.threads = threads
         self.refused = refused
 
-    def translate(self, sources: Sequence[Source], weights: Weights, kbest: int) -> KBest:
-        """The best translations of each source, with their features."""
+    def translate(self, sources: Sequence[Source], weights: Weights, kbest: int, hopes: Hopes | None = None) -> KBest:
+        """The best translations of each source, with their features; hopes and fears follow, if they are wanted."""
         decoder = self.translator.with_weights(weights).core
         names, first, texts, first_feature, features, values, scores, problems = _core.decode_kbest(
-            decoder, list(sources), kbest, self.distinct, self.threads
+            decoder, list(sources), kbest, self.distinct, self.threads, hopes.references if hopes else [], hopes
         )
         for line, problem in problems:
             self.refused(line, problem)

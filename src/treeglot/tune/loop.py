@@ -23,8 +23,9 @@ from treeglot.decode.translator import Source
 from treeglot.decode.weights import Weights, read_weights, write_weights
 from treeglot.evaluate import Bleu
 from treeglot.evaluate.metrics import Metric
+from treeglot.tune.hopes import Hopes, hopes_for
 from treeglot.tune.kbest import KBest
-from treeglot.tune.method import Method, Update, derived_seed
+from treeglot.tune.method import Method, Update, derived_seed, fitting_scale, sentence_metric
 from treeglot.tune.pool import Pool
 
 Entry = dict[str, Any]  # what the log says of one iteration
@@ -38,8 +39,11 @@ class Tunable(Protocol):
         """What it is, in one line: a run is only continued with the same one."""
         ...
 
-    def translate(self, sources: Sequence[Source], weights: Weights, kbest: int) -> KBest:
-        """The best translations of each source, with their features; the same for any number of threads."""
+    def translate(self, sources: Sequence[Source], weights: Weights, kbest: int, hopes: Hopes | None = None) -> KBest:
+        """The best translations of each source, with their features; the same for any number of threads.
+
+        What else is found for `hopes` follows the best.
+        """
         ...
 
 
@@ -49,6 +53,9 @@ class LoopOptions(Options):
 
     iterations: int = option(10, "updates of the weights, at most", least=1)
     kbest: int = option(100, "hypotheses of a sentence that an iteration adds to the pool", least=1)
+    hopes: int = option(
+        0, "hopes and as many fears of a sentence that its search forest adds, from the second iteration on", least=0
+    )
     patience: int = option(3, "iterations without a better score before it ends; 0: all of them", least=0)
     seed: int = option(1, "seed of everything that is drawn", least=0, most=MOST_SEED)
 
@@ -86,10 +93,11 @@ def tune_weights(
     run = _Run(translator, sources, references, method, dict(start), Path(folder), metric, options, threads)
     run.open()
     weights, pool = run.start, Pool(run.references)
+    hopes: Hopes | None = None
     iterations: list[_Iteration] = []
     while True:
         number = len(iterations) + 1
-        kbest = run.decoded(number, weights)
+        kbest = run.decoded(number, weights, hopes)
         before, pool = pool.hypotheses, pool.merged(kbest)
         entry = run.judged(number, kbest, pool, before)
         stop = run.ends(iterations, entry)
@@ -102,7 +110,7 @@ def tune_weights(
         report(entry)
         if stop:
             break
-        weights = new
+        weights, hopes = new, run.hopes(kbest, pool, new)
     ranks = [run.rank(one.entry) for one in iterations]
     best = ranks.index(max(ranks))
     found = iterations[best]
@@ -154,6 +162,7 @@ class _Run:
             "metric": self.metric.name,
             "translator": self.translator.signature,
             "kbest": self.options.kbest,
+            "hopes": self.options.hopes,
             "seed": self.options.seed,
             "lines": _digest_sources(self.sources),
             "references": _digest([line for reference in self.reference_texts for line in reference]),
@@ -178,10 +187,19 @@ class _Run:
             with write_binary(path) as stream:
                 stream.write(json.dumps(identity, ensure_ascii=False, indent=2).encode() + b"\n")
 
-    def decoded(self, number: int, weights: dict[str, float]) -> KBest:
+    def hopes(self, kbest: KBest, pool: Pool, weights: dict[str, float]) -> Hopes | None:
+        """What to look for beside the best with new weights; nothing unless it is asked for."""
+        size = self.options.hopes
+        if not size:
+            return None
+        rows = self.references.statistics(kbest.best())
+        scale = fitting_scale(pool, sentence_metric(self.metric, "add-one"), weights)
+        return hopes_for(self.metric, self.reference_texts, rows, size, scale)
+
+    def decoded(self, number: int, weights: dict[str, float], hopes: Hopes | None) -> KBest:
         path = self.folder / f"{number:02}.kbest"
         if not path.exists():
-            self.translator.translate(self.sources, weights, self.options.kbest).save(path)
+            self.translator.translate(self.sources, weights, self.options.kbest, hopes).save(path)
         found = KBest.load(path)
         if len(found) != len(self.sources):
             problem = f"has lists for {len(found)} sentences; expected {len(self.sources)}, as there are references"

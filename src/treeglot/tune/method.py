@@ -62,3 +62,14 @@ def sentence_metric(metric: Metric, smooth: Smooth) -> Metric:
 def none_held_out(sentences: int) -> npt.NDArray[np.bool_]:
     """No sentences."""
     return np.zeros(sentences, dtype=np.bool_)
+
+
+def fitting_scale(pool: Pool, metric: Metric, weights: Weights) -> float:
+    """What makes scores vary no more than gains do.
+
+    The scale of weights means nothing to a search, but margins are compared with gains: weights that are too large
+    would take many small steps to turn. Afterwards it is taken back, for weights outside the pool have theirs.
+    """
+    spread = pool.spread(pool.scores(weights))
+    gains = metric.scores(pool.statistics) / 100 * pool.statistics[:, 1]
+    return min(1.0, pool.spread(gains) / spread or 1.0) if spread else 1.0

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from treeglot import _core
 from treeglot.base.options import Options, option
 from treeglot.decode.weights import Weights
-from treeglot.evaluate.metrics import Metric, Smooth
-from treeglot.tune.method import METHODS, Update, sentence_metric
+from treeglot.evaluate.metrics import Smooth
+from treeglot.tune.method import METHODS, Update, fitting_scale, sentence_metric
 from treeglot.tune.pool import Pool
 
 
@@ -47,7 +47,7 @@ class Mira(Options):
         held_out = self.held_out(pool.sentences)
         before = pool.score(weights)
         single = sentence_metric(pool.metric, self.smooth)
-        old, spreads, scale = pool.dense(weights), pool.core.spreads(), _fitting_scale(pool, single, weights)
+        old, spreads, scale = pool.dense(weights), pool.core.spreads(), fitting_scale(pool, single, weights)
         found = _core.mira(
             pool.core,
             single.core,
@@ -76,14 +76,3 @@ class Mira(Options):
         if number:
             mask[np.arange(1, number + 1) * sentences // number - 1] = True
         return mask
-
-
-def _fitting_scale(pool: Pool, metric: Metric, weights: Weights) -> float:
-    """What makes scores vary no more than gains do.
-
-    The scale of weights means nothing to a search, but margins are compared with gains: weights that are too large
-    would take many small steps to turn. Afterwards it is taken back, for weights outside the pool have theirs.
-    """
-    spread = pool.spread(pool.scores(weights))
-    gains = metric.scores(pool.statistics) / 100 * pool.statistics[:, 1]
-    return min(1.0, pool.spread(gains) / spread or 1.0) if spread else 1.0

@@ -1,0 +1,61 @@
+"""Hopes and fears of a search: translations that score high and gain much or little (Chiang, Knight and Wang 2009).
+
+A k-best list has what the model likes. What it should like is often further down, so it is looked for in the search's
+hypergraph. There a translation's gain must come from its words and n-grams one by one: BLEU is taken for linear near
+the output that there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from treeglot.base.errors import UsageError
+from treeglot.evaluate import Bleu
+from treeglot.evaluate.metrics import Metric, Statistics
+
+
+@dataclass(frozen=True)
+class Hopes:
+    """How many hopes and fears of a sentence are wanted, and what words and n-grams gain."""
+
+    size: int
+    scale: float  # of scores beside gains
+    per_word: float
+    by_order: tuple[float, ...]  # of n-grams that a reference has
+    fold: bool  # the metric does not regard case
+    references: Sequence[Sequence[str]]  # of each sentence
+    margin: float = 5.0  # derivations that score so far below the best are left out
+    beam: int = 10  # parts of a hypothesis that differ in the words at their ends
+
+
+def linear_gains(metric: Bleu, rows: Statistics) -> tuple[float, tuple[float, ...]]:
+    """What one more word and one more matching n-gram of each order add to BLEU, in words of the corpus.
+
+    They are the derivatives of BLEU times the references' length, at the output whose statistics these are.
+
+    >>> bleu = Bleu(order=2)
+    >>> word, orders = linear_gains(bleu, bleu.statistics(["a b c d"], [["a b c e"]]))
+    >>> round(word, 3), [round(gain, 3) for gain in orders]
+    (-0.825, [0.471, 0.707])
+    """
+    order = metric.order
+    total = rows.sum(axis=0)
+    words, wanted = total[:2]
+    matches, ngrams = np.maximum(total[2 : 2 + order], 0.5), np.maximum(total[2 + order : 2 + 2 * order], 1.0)
+    short = 0 < words < wanted
+    penalty = np.exp(1 - wanted / words) if short else 1.0
+    level = wanted * penalty * np.exp(np.mean(np.log(matches / ngrams)))
+    per_word = level * ((wanted / words**2 if short else 0.0) - np.mean(1 / ngrams))
+    return float(per_word), tuple((level / (order * matches)).tolist())
+
+
+def hopes_for(metric: Metric, references: Sequence[Sequence[str]], rows: Statistics, size: int, scale: float) -> Hopes:
+    """What the next search looks for, after output with these statistics; `references` are texts side by side."""
+    if not isinstance(metric, Bleu):
+        raise UsageError(f"hopes are for BLEU; expected hopes = 0 with {metric.name}")
+    per_word, by_order = linear_gains(metric, rows)
+    lines = [[line.lower() if metric.lowercase else line for line in one] for one in zip(*references, strict=True)]
+    return Hopes(size, scale, per_word, by_order, metric.lowercase, lines)
