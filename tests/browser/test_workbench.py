@@ -167,6 +167,28 @@ def test_forced_and_forbidden_phrases(view: Any) -> None:
     assert "no derivation meets the constraints" in view.locator(".sentence").inner_text()
 
 
+def test_a_late_answer_shows_nothing(view: Any) -> None:
+    """The answer to the first of two changes comes last."""
+    typed(view, ZH[0], 1)
+    target = view.locator(".sentence .target").first
+    view.get_by_role("button", name="Explain").click()
+    field = view.get_by_label("Must not contain")
+    field.wait_for()
+    held: list[Any] = []
+    view.route("**/v1/explain", lambda route: route.continue_() if held else held.append(route))
+    for phrase in ("he", "coat"):
+        field.fill(phrase)
+        field.press("Enter")
+    view.get_by_role("button", name="remove coat").wait_for()
+    shown = target.inner_text()
+    with view.expect_response("**/v1/explain") as late:
+        held[0].continue_()
+    late.value.finished()
+    view.evaluate("() => new Promise(after => setTimeout(after, 100))")
+    assert "coat" not in shown.split()
+    assert target.inner_text() == shown
+
+
 def test_corrections_are_kept_and_taken_back(browser: Any, models: list[str], tmp_path: Path) -> None:
     """With a key that may correct, in the address; the translation of a term is markup, which stays text."""
     folder = Path(shutil.copytree(models[0], tmp_path / "model"))

@@ -203,7 +203,7 @@ def model_for(request: Request, source: str, target: str, texts: Sequence[str]) 
 def _between(shelf: Shelf, source: str, target: str) -> Served:
     found = shelf.between(source, target)
     if found is None:
-        known = ", ".join(sorted(f"{served.source} to {served.target}" for served in shelf))
+        known = ", ".join(sorted({f"{served.source} to {served.target}" for served in shelf}))
         raise refuse(f"{source} to {target} is not supported; expected {known}")
     return found
 

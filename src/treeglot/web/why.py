@@ -9,12 +9,14 @@ from starlette.responses import Response
 
 from treeglot.base.errors import TreeglotError
 from treeglot.base.options import Options, option, required
+from treeglot.decode import Translation
 from treeglot.models.explain import Explanation, Instead, Reason
 from treeglot.rules.provenance import Concordance
 from treeglot.web.asking import Fields, Json, admit, refuse, service_of, texts_of, within
 from treeglot.web.explain import first_sentence
 from treeglot.web.own import asked, named, pick
 from treeglot.web.shelf import Served
+from treeglot.web.translate import hypothesis_text
 
 
 @dataclass(frozen=True)
@@ -66,13 +68,13 @@ def _explanation(served: Served, found: Explanation) -> Fields:
         "text": found.translation.text,
         "tokens": list(found.translation.target_tokens.words),
         "score": found.translation.score,
-        "reasons": [_reason(reason) for reason in found.reasons],
+        "reasons": [_reason(served, found.translation, reason) for reason in found.reasons],
         "instead": None if instead is None else _instead(instead),
     }
 
 
-def _reason(reason: Reason) -> Fields:
-    step = reason.step
+def _reason(served: Served, found: Translation, reason: Reason) -> Fields:
+    step, other = reason.step, reason.runner_up
     return {
         "words": list(reason.words),
         "label": step.label,
@@ -81,7 +83,7 @@ def _reason(reason: Reason) -> Fields:
         "target": step.target,
         "probability": reason.probability,
         "margin": reason.margin,
-        "runner_up": None if reason.runner_up is None else reason.runner_up.text,
+        "runner_up": None if other is None else hypothesis_text(served.model, found, other).text,
         "correction": None if reason.correction is None else str(reason.correction),
         "examples": None if reason.examples is None else concordance(reason.examples),
     }
