@@ -285,6 +285,9 @@ Decoder::Decoder(std::shared_ptr<const FeatureSet> features, std::shared_ptr<con
       matcher_(std::move(matcher)),
       weights_(features_->space().names().size(), 0.0f),
       options_(options) {
+  if (!features_->grammar().empty())
+    throw std::invalid_argument("the features are those of " + features_->grammar() +
+                                ", one of several grammars; expected the features of all");
   weights_[features_->space().preferred()] = 1;  // of a bonus that the user chose; weights may say otherwise
   features_->freeze();
   idle_.reserve(std::max(1u, std::thread::hardware_concurrency()));

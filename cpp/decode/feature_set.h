@@ -1,6 +1,7 @@
 // The features of a model: the rule table's, the search's own, and the stateful ones that are added to them.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -48,12 +49,12 @@ class FeatureSet final : public FeatureNames {
   std::span<const std::int32_t> renumbered() const { return renumbered_; }  // the model's numbers of a part's words
   const std::shared_ptr<const RuleTable>& shared_table() const { return table_; }
   FeatureSpace& space() { return check_open(), space_; }
-  DynamicFamilies& families() { return check_whole(), families_; }
+  DynamicFamilies& families() { return check_one_grammar(), families_; }
   const DynamicFamilies& families() const { return families_; }
   const FeatureSpace& space() const { return space_; }
 
   // Whether hypotheses have dependency trees: some feature scores them.
-  void make_trees() { check_whole(), trees_ = true; }
+  void make_trees() { check_one_grammar(), trees_ = true; }
   bool trees() const { return trees_; }
 
   void add(Factory factory) { check_whole(), factories_.push_back(std::move(factory)); }
@@ -76,6 +77,11 @@ class FeatureSet final : public FeatureNames {
  private:
   static std::shared_ptr<const RuleTable> first_of(const Grammars& grammars) {
     if (grammars.empty()) throw std::invalid_argument("there is no grammar; expected one or more");
+    for (auto at = grammars.begin(); at != grammars.end(); ++at) {
+      const auto same = [&](const auto& other) { return other.first == at->first; };
+      if (at->second == nullptr || at->first.empty() || std::any_of(grammars.begin(), at, same))
+        throw std::invalid_argument("found a grammar without a table or a name of its own; expected both for each");
+    }
     return grammars.front().second;
   }
   void check_open() const {
@@ -88,6 +94,12 @@ class FeatureSet final : public FeatureNames {
     if (!grammar_.empty())
       throw std::invalid_argument("a feature with a state for the rules of " + grammar_ +
                                   " alone; expected features of all grammars");
+  }
+  // Labels and tags are numbers of one table.
+  void check_one_grammar() const {
+    check_whole();
+    if (!parts_.empty())
+      throw std::invalid_argument("a feature of labels or dependency trees for several grammars; expected one grammar");
   }
 
   std::shared_ptr<const RuleTable> table_;

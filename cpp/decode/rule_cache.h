@@ -108,6 +108,8 @@ class RuleCache {
 
   // Those of several tables.
   void add_part(RuleCache cache) { parts_.push_back(std::move(cache)); }
+  std::size_t parts() const { return parts_.size(); }
+  const RuleTable& table() const { return table_; }
   RuleCache& part(std::size_t number) { return parts_[number]; }
 
  private:

@@ -22,9 +22,11 @@ from slow_joint import (
     scales,
     sentence_of,
 )
+from small_lm import LM
 
 from treeglot import ParseForest
-from treeglot._core import Decoder, Dependency, Translation
+from treeglot._core import ChartMatcher, Decoder, Dependency, FeatureSet, JointMatcher, Translation
+from treeglot.decode import SearchOptions
 
 
 def check(decoder: Decoder, source: ParseForest | Dependency, parts: dict[str, Part]) -> None:
@@ -107,6 +109,29 @@ def test_one_grammar_twice_is_that_grammar(grammar: list[slow_chart.Rule], sente
     expected = best(slow_chart.decoder(one).translate(sentence))
     assert best(joint_decoder(one).translate(sentence)) == pytest.approx(expected, abs=1e-4)
     assert best(joint_decoder(one, again=one[::-1]).translate(sentence)) == pytest.approx(expected, abs=1e-4)
+
+
+def test_what_does_not_fit_together_is_refused() -> None:
+    table, search = slow_chart.compiled([]), SearchOptions()
+    features = FeatureSet([("h", table), ("g", table)])
+    matchers = [ChartMatcher(part, search) for part in features.parts]
+    for make in (
+        lambda: FeatureSet([]),
+        lambda: FeatureSet([("h", None)]),
+        lambda: FeatureSet([("", table)]),
+        lambda: FeatureSet([("h", table), ("h", table)]),
+        lambda: JointMatcher(features, matchers[:1]),
+        lambda: JointMatcher(features, [matchers[0], None]),
+        lambda: JointMatcher(FeatureSet(table), matchers),
+        lambda: features.add_labels(),
+        lambda: features.parts[0].add_ngram(LM),
+        lambda: Decoder(features.parts[0], matchers[0], [], search),
+    ):
+        with pytest.raises((ValueError, TypeError)):
+            make()
+    alone = FeatureSet(table)
+    found = Decoder(alone, JointMatcher(features, matchers), [], search).translate("a")
+    assert found.problem == "the matcher is for other grammars than the features"
 
 
 def test_common_features_have_one_name() -> None:
