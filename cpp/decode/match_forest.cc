@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "decode/given_forest.h"
+#include "decode/preferred_forest.h"
 #include "graph/derivation.h"
 #include "graph/rewrite.h"
 
@@ -24,14 +25,6 @@ constexpr const char* kStepLimit = "the step limit of matching was hit";
 struct NodeSymbols {
   Symbol opening;   // of " L("
   Symbol variable;  // of [L]; of a word the word itself
-};
-
-// The derivations that a match is part of. Where spans are preferred, those of a node may use them or not; those of its
-// twin use all of them.
-enum Uses : std::uint8_t {
-  kNode = 1,
-  kTwin = 2,
-  kTwinTails = 4,  // part of the node, though its tails are twins
 };
 
 struct Match {

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "decode/preferred_forest.h"
 #include "syntax/dependency_checks.h"
 #include "syntax/forest_trees.h"
 #include "syntax/to_dependency.h"
@@ -42,11 +43,13 @@ std::vector<std::int32_t> usable_heads(Heads heads, TranslationForestBuilder& ou
 
 // The tree's words, or several of them as one where their translation is given: so it need be no subtree.
 struct Units {
-  std::vector<std::uint32_t> first;      // by unit, and one more: its first word
-  std::vector<std::uint32_t> word;       // by unit: the word that its tag and its head are from
-  std::vector<const Constraint*> given;  // by unit: what is given for it, or nothing
-  std::vector<std::int32_t> heads;       // by unit: units
-  std::vector<std::uint8_t> whole;       // by unit: it is a subtree of several words
+  std::vector<std::uint32_t> first;                  // by unit, and one more: its first word
+  std::vector<std::uint32_t> word;                   // by unit: the word that its tag and its head are from
+  std::vector<const Constraint*> given;              // by unit: what is given for it, or nothing
+  std::vector<const Constraint*> preferred;          // by unit: what may be used for it
+  std::vector<const Constraint*> preferred_subtree;  // by unit: what may be used for it and all below it
+  std::vector<std::int32_t> heads;                   // by unit: units
+  std::vector<std::uint8_t> whole;                   // by unit: it is a subtree of several words
 
   Span words(Span units) const { return {first[units.begin], first[units.end]}; }
 };
@@ -84,6 +87,8 @@ Units join_words(Heads heads, const std::vector<const Constraint*>& joined) {
   for (const std::uint32_t word : out.word)
     out.heads.push_back(heads[word] < 0 ? heads[word] : unit_of[static_cast<std::size_t>(heads[word])]);
   if (!joined.empty()) out.heads = projectivise(out.heads).heads;
+  out.preferred.assign(out.word.size(), nullptr);
+  out.preferred_subtree.assign(out.word.size(), nullptr);
   return out;
 }
 
@@ -95,15 +100,20 @@ class Sentence {
     x_ = table_.labels().find("X");
   }
 
-  // Translations that are required are units of the tree. A second tree has all others as units, too, and the sentence
-  // has the derivations of both trees.
+  // Translations that are required are units of the tree. Those that are preferred are further translations of words
+  // and of subtrees. Where others are preferred, a second tree has all as units, and the sentence has its derivations,
+  // too.
   TranslationForest run() {
     std::vector<const Constraint*> joined, all;
     for (const Constraint& constraint : input_.constraints) {
       all.push_back(&constraint);
       if (constraint.required) joined.push_back(&constraint);
     }
-    std::vector<NodeId> sentences = {add_tree(joined)};
+    units_ = join_words(heads_, joined);
+    bool others = false;
+    for (const Constraint& constraint : input_.constraints)
+      if (!constraint.required && !prefer(constraint)) others = true;
+    std::vector<NodeId> sentences = {add_tree()};
     std::vector<std::int32_t> heads(heads_.size());
     for (std::size_t unit = 0; unit < units_.heads.size(); ++unit) {
       const auto top = static_cast<std::int32_t>(units_.word[unit]);
@@ -112,18 +122,41 @@ class Sentence {
       heads[units_.word[unit]] =
           head < 0 ? head : static_cast<std::int32_t>(units_.word[static_cast<std::size_t>(head)]);
     }
-    if (joined.size() < all.size()) sentences.push_back(add_tree(all));
-    const NodeId goal = out_.add_node({0, static_cast<std::uint32_t>(tree_.size())}, kSentence);
-    for (const NodeId& sentence : sentences) out_.add_edge(goal, std::span(&sentence, 1), glue_.end(), kEnds);
+    if (others) {
+      units_ = join_words(heads_, all);
+      made_.forget_preferred();
+      sentences.push_back(add_tree());
+    }
+    const NodeId top = made_.add_node({0, static_cast<std::uint32_t>(tree_.size())}, kSentence);
+    for (const NodeId& sentence : sentences) made_.add_edge(top, std::span(&sentence, 1), glue_.end(), kEnds);
+    const NodeId goal = made_.build(top, out_);
     TranslationForest forest = out_.freeze(goal);
     forest.tree.emplace(tree_.words(), std::move(heads), tree_.tags(), tree_.relations());
     return forest;
   }
 
  private:
+  // Lets a word or a subtree have a translation; false if the span is neither.
+  bool prefer(const Constraint& constraint) {
+    const auto begin = std::ranges::find(units_.first, constraint.span.begin);
+    const auto end = std::ranges::find(units_.first, constraint.span.end);
+    if (begin == units_.first.end() || end == units_.first.end()) return false;
+    const Span units = {static_cast<std::uint32_t>(begin - units_.first.begin()),
+                        static_cast<std::uint32_t>(end - units_.first.begin())};
+    if (units.size() == 1) {
+      units_.preferred[units.begin] = &constraint;
+    } else {
+      if (!is_subtree(heads_, constraint.span) || !is_subtree(units_.heads, units)) return false;
+      std::uint32_t top = units.begin;
+      while (units_.heads[top] >= 0 && units.contains(static_cast<std::uint32_t>(units_.heads[top]))) ++top;
+      units_.preferred_subtree[top] = &constraint;
+    }
+    made_.prefer(constraint.span);
+    return true;
+  }
+
   // The node of the sentence.
-  NodeId add_tree(const std::vector<const Constraint*>& joined) {
-    units_ = join_words(heads_, joined);
+  NodeId add_tree() {
     relations_.assign(units_.heads);
     words_.clear(), word_tags_.clear(), subtree_tags_.clear(), subtree_words_.clear();
     for (std::size_t unit = 0; unit < units_.word.size(); ++unit) {
@@ -137,6 +170,11 @@ class Sentence {
     subtree_nodes_.assign(words_.size(), kNoNode);
     word_nodes_.assign(words_.size(), kNoNode);
     nodes_from_.assign(words_.size(), {});
+    in_preferred_.assign(words_.size(), 0);
+    for (std::uint32_t unit = 0; unit < words_.size(); ++unit)
+      for (const Constraint* const constraint : {units_.preferred[unit], units_.preferred_subtree[unit]})
+        for (std::uint32_t other = 0; constraint != nullptr && other < words_.size(); ++other)
+          in_preferred_[other] |= constraint->span.contains(units_.first[other]);
     for (const std::uint32_t unit : relations_.bottom_up()) {
       add_word(unit);
       if (!relations_.is_leaf(unit)) add_relation(unit);
@@ -144,8 +182,12 @@ class Sentence {
     return add_sentence();
   }
 
-  using Matched = std::pair<std::vector<NodeId>, std::span<const Alternative>>;  // tails, and rules
-  using Combination = std::vector<StructureRange>;                               // from left to right, without overlap
+  struct Matched {
+    std::vector<NodeId> tails;
+    std::span<const Alternative> alternatives;
+    std::uint8_t uses;
+  };
+  using Combination = std::vector<StructureRange>;  // from left to right, without overlap
 
   // A member of the relation at hand.
   struct Member {
@@ -161,6 +203,12 @@ class Sentence {
 
   // As rules see it: a subtree whose translation is given is still one.
   bool is_leaf(std::uint32_t word) const { return relations_.is_leaf(word) && !units_.whole[word]; }
+
+  // Rules that have these words are no part of derivations that prefer another translation of some.
+  std::uint8_t uses(Span span) const {
+    const auto begin = in_preferred_.begin();
+    return std::find(begin + span.begin, begin + span.end, 1) == begin + span.end ? kNode | kTwin : kNode;
+  }
 
   // The phrases for a span of source words, if the table has any.
   std::span<const Alternative> phrases(Span span) {
@@ -179,15 +227,17 @@ class Sentence {
   // The word by itself: what a leaf is, and what a variable for the head of a relation stands for.
   void add_word(std::uint32_t word) {
     const Span span = {word, word + 1};
-    const NodeId node = out_.add_node(units_.words(span), word_tags_[word] == Symbols::kNone ? x_ : word_tags_[word]);
+    const NodeId node = made_.add_node(units_.words(span), word_tags_[word] == Symbols::kNone ? x_ : word_tags_[word]);
     if (const Constraint* const given = units_.given[word]; given != nullptr) {
-      out_.add_edge(node, {}, glue_.given(given->translations, given->bonus), kInside);
+      made_.add_edge(node, {}, glue_.given(given->translations, given->bonus), kInside);
     } else {
       const std::span<const Alternative> found = phrases(span);
-      if (!found.empty()) out_.add_edge(node, {}, found, kInside);
+      if (!found.empty()) made_.add_edge(node, {}, found, kInside, uses(span));
       if (found.empty() || input_.lenient)
-        out_.add_edge(node, {}, glue_.unknown(tree_.words()[units_.word[word]]), kInside);
+        made_.add_edge(node, {}, glue_.unknown(tree_.words()[units_.word[word]]), kInside, uses(span));
     }
+    if (const Constraint* const given = units_.preferred[word]; given != nullptr)
+      made_.add_edge(node, {}, glue_.given(given->translations, given->bonus), kInside);
     word_nodes_[word] = subtree_nodes_[word] = node;
     nodes_from_[word].emplace_back(word + 1, node);
   }
@@ -203,18 +253,30 @@ class Sentence {
     if (k_.options.augmented) add_structures();
     const std::size_t place = relations_.head_at(head);
     if (place < k_.head_places.size()) match_instances(k_.head_places[place]);
-    if (edges_.empty() || input_.lenient) add_pseudo();
+    const bool in_twin =
+        std::ranges::any_of(edges_, [&](const Matched& edge) { return made_.in_twin(edge.tails, edge.uses); });
+    if (edges_.empty() || input_.lenient) {
+      add_pseudo(kNode | kTwin);
+    } else if (!in_twin) {
+      add_pseudo(kNode | kTwin | kTwinTails);
+    }
 
     const Span span = relations_.subtree(head);
     find_gappy(span);
     const NodeId node =
-        out_.add_node(units_.words(span), subtree_tags_[head] == Symbols::kNone ? x_ : subtree_tags_[head]);
+        made_.add_node(units_.words(span), subtree_tags_[head] == Symbols::kNone ? x_ : subtree_tags_[head]);
     subtree_nodes_[head] = node;
-    if (const auto found = phrases(span); !found.empty()) out_.add_edge(node, {}, found, kInside);
-    for (const auto& [tails, alternatives] : gappy_) out_.add_edge(node, tails, alternatives, kInside);
+    if (const auto found = phrases(span); !found.empty()) made_.add_edge(node, {}, found, kInside, uses(span));
+    add_edges(node, gappy_);
     nodes_from_[span.begin].emplace_back(span.end, node);
-    for (const auto& [tails, alternatives] : edges_) out_.add_edge(node, tails, alternatives, kInside);
+    add_edges(node, edges_);
+    if (const Constraint* const given = units_.preferred_subtree[head]; given != nullptr)
+      made_.add_edge(node, {}, glue_.given(given->translations, given->bonus), kInside);
     if (capped_) out_.note("more combinations of structures than max_combinations");
+  }
+
+  void add_edges(NodeId node, const std::vector<Matched>& matched) {
+    for (const auto& [tails, alternatives, uses] : matched) made_.add_edge(node, tails, alternatives, kInside, uses);
   }
 
   // The eight instances of the relation (as extraction has them); kinds that it has not give no more. Where leaves are
@@ -283,8 +345,11 @@ class Sentence {
         edge.alternatives.push_back(same ? rule : glue_.retarget(rule, target_));
       }
     }
+    std::uint8_t used = kNode | kTwin;
+    for (const Member& member : members_)
+      if (!member.variable) used &= uses({member.word, member.word + 1});
     for (auto& [key, edge] : found)
-      edges_.emplace_back(std::move(edge.tails), glue_.keep(std::move(edge.alternatives)));
+      edges_.push_back({std::move(edge.tails), glue_.keep(std::move(edge.alternatives)), used});
   }
 
   // Fills combinations_: the empty one first, then by size.
@@ -314,26 +379,26 @@ class Sentence {
   void find_gappy(Span span) {
     gappy_.clear();
     if (k_.options.augmented && units_.words(span).size() <= k_.span_limit)
-      extend_gappy(table_.root(), span.begin, span.end);
+      extend_gappy(table_.root(), span.begin, span.end, kNode | kTwin);
   }
 
   // Follows the trie from `node`, which has matched the words before `at`.
-  void extend_gappy(RuleTable::Node node, std::uint32_t at, std::uint32_t end) {
+  void extend_gappy(RuleTable::Node node, std::uint32_t at, std::uint32_t end, std::uint8_t used) {
     if (at == end) {
       if (gaps_.empty()) return;
-      if (const auto found = rules(node, x_); !found.empty()) gappy_.emplace_back(gaps_, found);
+      if (const auto found = rules(node, x_); !found.empty()) gappy_.push_back({gaps_, found, used});
       return;
     }
     if (words_[at] != Symbols::kNone) {
       const RuleTable::Node child = table_.child(node, words_[at]);
-      if (child != RuleTable::kNoNode) extend_gappy(child, at + 1, end);
+      if (child != RuleTable::kNoNode) extend_gappy(child, at + 1, end, used & uses({at, at + 1}));
     }
     const RuleTable::Node child = table_.child(node, nonterminal(x_));
     if (child == RuleTable::kNoNode) return;
     for (const auto& [gap_end, tail] : nodes_from_[at]) {
       if (gap_end > end) continue;
       gaps_.push_back(tail);
-      extend_gappy(child, gap_end, end);
+      extend_gappy(child, gap_end, end, used);
       gaps_.pop_back();
     }
   }
@@ -368,9 +433,9 @@ class Sentence {
     if (made.empty() && gappy_.empty()) return;
     std::ranges::stable_sort(made,
                              [](const Alternative& a, const Alternative& b) { return a.priority() > b.priority(); });
-    const NodeId node = out_.add_node(units_.words(span), x_);
-    if (!made.empty()) out_.add_edge(node, {}, glue_.keep(std::move(made)), kInside);
-    for (const auto& [tails, alternatives] : gappy_) out_.add_edge(node, tails, alternatives, kInside);
+    const NodeId node = made_.add_node(units_.words(span), x_);
+    if (!made.empty()) made_.add_edge(node, {}, glue_.keep(std::move(made)), kInside, uses(span));
+    add_edges(node, gappy_);
     nodes_from_[span.begin].emplace_back(span.end, node);
     structure_nodes_[range] = node;
   }
@@ -408,7 +473,7 @@ class Sentence {
 
   // The members in source order. Any structure with phrases may replace its members. A node for each prefix of the
   // members shares what combinations have in common, so there are no more edges than structures and members.
-  void add_pseudo() {
+  void add_pseudo(std::uint8_t uses) {
     const auto last = static_cast<std::uint32_t>(members_.size() - 1);
     const std::vector<FeatureValue> counted = {{k_.pseudo, 1.0f}};
     tails_.clear();
@@ -418,7 +483,7 @@ class Sentence {
       target_.push_back(-static_cast<std::int32_t>(tails_.size()));
     }
     if (structure_nodes_.empty() || !k_.options.pseudo_structures) {
-      edges_.emplace_back(tails_, glue_.add(LocalKind::pseudo, target_, counted));
+      edges_.push_back({tails_, glue_.add(LocalKind::pseudo, target_, counted), uses});
       return;
     }
     const auto alone = glue_.add(LocalKind::pseudo, {-1}, {}), joined = glue_.add(LocalKind::pseudo, {-1, -2}, {});
@@ -430,18 +495,19 @@ class Sentence {
       };
       if (end < last) {
         const std::uint32_t begin = relations_.covered(head_, members_[0].word).begin;
-        prefix.push_back(out_.add_node(units_.words({begin, relations_.covered(head_, members_[end].word).end}), x_));
-        out_.keep_apart(prefix[end]);
+        const Span words = units_.words({begin, relations_.covered(head_, members_[end].word).end});
+        prefix.push_back(made_.add_node(words, x_, (uses & kTwinTails) != 0));
+        made_.keep_apart(prefix[end]);
         const NodeId first = piece(0);
-        if (first != kNoNode) out_.add_edge(prefix[end], std::span(&first, 1), alone, kInside);
+        if (first != kNoNode) made_.add_edge(prefix[end], std::span(&first, 1), alone, kInside);
       }
       for (std::uint32_t m = end < kLongestStructure ? 1 : end - kLongestStructure + 1; m <= end; ++m) {
         const NodeId tails[] = {prefix[m - 1], piece(m)};
         if (tails[1] == kNoNode) continue;
         if (end < last) {
-          out_.add_edge(prefix[end], tails, joined, kInside);
+          made_.add_edge(prefix[end], tails, joined, kInside);
         } else {
-          edges_.emplace_back(std::vector(std::begin(tails), std::end(tails)), whole);
+          edges_.push_back({std::vector(std::begin(tails), std::end(tails)), whole, uses});
         }
       }
     }
@@ -452,11 +518,11 @@ class Sentence {
     NodeId sentence = kNoNode;
     for (const std::uint32_t root : relations_.roots()) {
       const NodeId tails[] = {sentence, subtree_nodes_[root]};
-      const NodeId node = out_.add_node(units_.words({0, relations_.subtree(root).end}), kSentence);
+      const NodeId node = made_.add_node(units_.words({0, relations_.subtree(root).end}), kSentence);
       if (sentence == kNoNode) {
-        out_.add_edge(node, std::span(tails).subspan(1), glue_.first(), kBegins);
+        made_.add_edge(node, std::span(tails).subspan(1), glue_.first(), kBegins);
       } else {
-        out_.add_edge(node, tails, glue_.glue(), kInside);
+        made_.add_edge(node, tails, glue_.glue(), kInside);
       }
       sentence = node;
     }
@@ -472,13 +538,15 @@ class Sentence {
   RuleCache& cache_;
   Glue& glue_;
   TranslationForestBuilder out_;
+  PreferredForest made_;
   std::vector<std::int32_t> heads_;  // by word
   Symbol x_ = 0;
   // Of the tree at hand. What follows calls its units words.
   Units units_;
   Relations relations_;
-  std::vector<Symbol> words_, word_tags_, subtree_tags_, subtree_words_;   // by word, of the table
-  std::vector<NodeId> word_nodes_, subtree_nodes_;                         // by word; the same for a leaf
+  std::vector<std::uint8_t> in_preferred_;                                // by word: some span that is preferred has it
+  std::vector<Symbol> words_, word_tags_, subtree_tags_, subtree_words_;  // by word, of the table
+  std::vector<NodeId> word_nodes_, subtree_nodes_;                        // by word; the same for a leaf
   std::vector<std::vector<std::pair<std::uint32_t, NodeId>>> nodes_from_;  // by first word: last + 1, and the node
   // Of the relation at hand.
   std::uint32_t head_ = 0;
