@@ -27,5 +27,6 @@ NB_MODULE(_core, m) {
   treeglot::bind_decode(m);
   treeglot::bind_decode_consensus(m);
   treeglot::bind_tune(m);
+  treeglot::bind_neural(m);
   treeglot::bind_foreign(m);
 }

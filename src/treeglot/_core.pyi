@@ -2633,6 +2633,51 @@ def sample_pairs(pool: HypothesisPool, scores: Annotated[NDArray[numpy.float64],
     Differences of features between better and worse hypotheses, as the arrays of a sparse matrix.
     """
 
+class JointModel:
+    """A neural joint model; all scores are natural logs."""
+
+    @staticmethod
+    def open(path: str, verify: bool = True) -> JointModel:
+        """Map a model's file; one that is damaged is a FormatError."""
+
+    @staticmethod
+    def make(facts: dict[str, int], source_words: Sequence[str], target_words: Sequence[str], source_embeddings: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], source_weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], bias: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], second_weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], second_bias: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], output: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], output_bias: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], share: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> JointModel:
+        """A model of these parts."""
+
+    def write(self, path: str) -> None:
+        """Write the model's file."""
+
+    @property
+    def facts(self) -> dict[str, int]:
+        """Its dimensions, by name."""
+
+    @property
+    def bytes(self) -> int:
+        """The size of its file."""
+
+    def source_ids(self, words: Sequence[str]) -> list[int]:
+        """The numbers of source words."""
+
+    def target_ids(self, words: Sequence[str]) -> list[int]:
+        """The numbers of target words."""
+
+    def source_words(self) -> list[str]:
+        """The words of its source vocabulary."""
+
+    def target_words(self) -> list[str]:
+        """The words of its target vocabulary."""
+
+    def values(self, section: str) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', writable=False)]:
+        """The numbers of a section."""
+
+    def score(self, source: Sequence[str], target: Sequence[str], links: Alignment, normalise: bool = False) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        The log probability of each target word and of the sentence's end, and the logs of the sums over all words at each. Normalised probabilities are exact; others trust the model's self-normalisation and have no sums.
+        """
+
+def affiliations(links: Alignment, target_words: int, none: int) -> list[int]:
+    """For each target word the position of its affiliated source word."""
+
 class GrammarFormat(enum.Enum):
     """Text formats of grammars."""
 

@@ -1,0 +1,120 @@
+#include <map>
+#include <string>
+#include <vector>
+
+#include "bind/arrays.h"
+#include "bind/core.h"
+#include "bind/options.h"
+#include "neural/affiliation.h"
+#include "neural/joint_model.h"
+#include "neural/joint_score.h"
+
+namespace treeglot {
+
+TREEGLOT_OPTIONS(JointFacts, history, before, after, has_source, embedding, hidden, second, source_fallbacks,
+                 target_fallbacks);
+
+namespace {
+
+using Floats = std::span<const float>;
+using Sentence = std::vector<std::string_view>;
+
+std::vector<std::uint32_t> numbers(const JointVocabulary& vocabulary, const Sentence& words) {
+  std::vector<std::uint32_t> out;
+  for (const std::string_view word : words) out.push_back(vocabulary.find(word));
+  return out;
+}
+
+JointModel make(const nb::typed<nb::dict, nb::str, nb::int_>& facts, const Sentence& source_words,
+                const Sentence& target_words, Floats source_embeddings, Floats source_weights, Floats tables,
+                Floats bias, Floats second_weights, Floats second_bias, Floats output, Floats output_bias,
+                Floats share) {
+  JointParts parts;
+  parts.facts = read_options<JointFacts>(facts);
+  parts.source_words = to_strings(source_words);
+  parts.target_words = to_strings(target_words);
+  parts.source_embeddings = source_embeddings;
+  parts.source_weights = source_weights;
+  parts.tables = tables;
+  parts.bias = bias;
+  parts.second_weights = second_weights;
+  parts.second_bias = second_bias;
+  parts.output = output;
+  parts.output_bias = output_bias;
+  parts.share = share;
+  return JointModel(parts);
+}
+
+std::pair<Array<float>, Array<double>> score(const JointModel& self, const Sentence& source, const Sentence& target,
+                                             const Alignment& links, bool normalise) {
+  links.check(source.size(), target.size());
+  JointScores scores;
+  {
+    const std::vector<std::uint32_t> from = numbers(self.source(), source), to = numbers(self.target(), target);
+    const nb::gil_scoped_release release;
+    score_words(self, from, to, links.links(), normalise, scores);
+  }
+  return {as_array(std::move(scores.log_probabilities)), as_array(std::move(scores.log_sums))};
+}
+
+}  // namespace
+
+void bind_neural(nb::module_& m) {
+  nb::class_<JointModel>(m, "JointModel", "A neural joint model; all scores are natural logs.")
+      .def_static("open", &JointModel::open, "path"_a, "verify"_a = true, nb::call_guard<nb::gil_scoped_release>(),
+                  "Map a model's file; one that is damaged is a FormatError.")
+      .def_static("make", &make, "facts"_a, "source_words"_a, "target_words"_a, "source_embeddings"_a,
+                  "source_weights"_a, "tables"_a, "bias"_a, "second_weights"_a, "second_bias"_a, "output"_a,
+                  "output_bias"_a, "share"_a, "A model of these parts.")
+      .def("write", &JointModel::write, "path"_a, nb::call_guard<nb::gil_scoped_release>(), "Write the model's file.")
+      .def_prop_ro(
+          "facts",
+          [](const JointModel& self) {
+            std::map<std::string, std::uint32_t> out;
+            std::apply(
+                [&](const auto&... field) { ((out[std::string(field.name)] = self.facts().*field.member), ...); },
+                kFields<JointFacts>);
+            return out;
+          },
+          "Its dimensions, by name.")
+      .def_prop_ro("bytes", &JointModel::bytes, "The size of its file.")
+      .def(
+          "source_ids", [](const JointModel& self, const Sentence& words) { return numbers(self.source(), words); },
+          "words"_a, "The numbers of source words.")
+      .def(
+          "target_ids", [](const JointModel& self, const Sentence& words) { return numbers(self.target(), words); },
+          "words"_a, "The numbers of target words.")
+      .def(
+          "source_words",
+          [](const JointModel& self) {
+            std::vector<std::string_view> out;
+            for (std::uint32_t id = 0; id < self.source().size(); ++id) out.push_back(self.source().word(id));
+            return out;
+          },
+          "The words of its source vocabulary.")
+      .def(
+          "target_words",
+          [](const JointModel& self) {
+            std::vector<std::string_view> out;
+            for (std::uint32_t id = 0; id < self.target().size(); ++id) out.push_back(self.target().word(id));
+            return out;
+          },
+          "The words of its target vocabulary.")
+      .def(
+          "values", [](const JointModel& self, std::string_view section) { return view(self.values(section)); },
+          "section"_a, nb::rv_policy::reference_internal, "The numbers of a section.")
+      .def(
+          "score", &score, "source"_a, "target"_a, "links"_a, "normalise"_a = false,
+          "The log probability of each target word and of the sentence's end, and the logs of the sums over all words "
+          "at each. Normalised probabilities are exact; others trust the model's self-normalisation and have no sums.");
+  m.def(
+      "affiliations",
+      [](const Alignment& links, std::size_t target_words, std::uint32_t none) {
+        for (const Link link : links.links())
+          if (link.target >= target_words) throw nb::value_error("a link leads beyond the target words");
+        return affiliations(links.links(), target_words, none);
+      },
+      "links"_a, "target_words"_a, "none"_a, "For each target word the position of its affiliated source word.");
+}
+
+}  // namespace treeglot

@@ -1,0 +1,183 @@
+#include "neural/joint_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <initializer_list>
+#include <stdexcept>
+#include <utility>
+
+#include "base/error.h"
+#include "neural/vector_math.h"
+
+namespace treeglot {
+namespace {
+
+constexpr std::uint32_t kMostHistory = 16, kMostAround = 64, kMostUnits = 1u << 14;
+
+bool sound(const JointFacts& facts) {
+  const auto units = [](std::uint32_t count, bool may_be_none) {
+    return count % neural::kLanes == 0 && count <= kMostUnits && (may_be_none || count > 0);
+  };
+  return facts.history >= 1 && facts.history <= kMostHistory && facts.before <= kMostAround &&
+         facts.after <= kMostAround && facts.has_source <= 1 && units(facts.embedding, facts.has_source == 0) &&
+         units(facts.hidden, false) && units(facts.second, true) && facts.zero == 0;
+}
+
+// The sections of floats: their names, and how many numbers they have.
+struct Part {
+  std::string_view name;
+  std::size_t size;
+};
+std::vector<Part> parts_of(const JointFacts& facts, std::size_t source_words, std::size_t target_words) {
+  const std::size_t hidden = facts.hidden, second = facts.second, last = facts.last();
+  return {{"source.embeddings", facts.has_source != 0 ? source_words * facts.embedding : 0},
+          {"source.weights", std::size_t{facts.window()} * facts.embedding * hidden},
+          {"tables", facts.history * target_words * hidden},
+          {"bias", hidden},
+          {"second.weights", second * hidden},
+          {"second.bias", second},
+          {"output", target_words * last},
+          {"output.bias", target_words},
+          {"share", target_words}};
+}
+
+bool has_digit(std::string_view word) {
+  return std::ranges::any_of(word, [](char letter) { return letter >= '0' && letter <= '9'; });
+}
+
+}  // namespace
+
+JointVocabulary::JointVocabulary(const Sections& sections, const std::string& name, std::uint32_t fallbacks)
+    : words_(sections, name) {
+  const std::size_t words = words_.size();
+  bool fits = words >= kSpecial && fallbacks <= words - kSpecial;
+  for (std::uint32_t i = 0; fits && i < kSpecial; ++i) fits = words_.word(i) == kSpecialWords[i];
+  if (!fits) sections.fail("is damaged: the words of " + quoted(name) + " do not begin with the special words");
+  first_word_ = kSpecial + fallbacks;
+}
+
+std::vector<std::string> joint_fallbacks(std::string_view word) {
+  std::vector<std::string> out;
+  if (has_digit(word)) out.emplace_back(JointVocabulary::kDigits);
+  std::vector<std::string> endings;
+  std::size_t begin = word.size();
+  while (begin > 0 && endings.size() < JointVocabulary::kLongestEnding) {
+    --begin;
+    while (begin > 0 && (static_cast<unsigned char>(word[begin]) & 0xc0u) == 0x80u) --begin;  // within a character
+    endings.push_back("<*" + std::string(word.substr(begin)) + ">");
+  }
+  std::ranges::move(endings.rbegin(), endings.rend(), std::back_inserter(out));
+  return out;
+}
+
+std::uint32_t JointVocabulary::find(std::string_view word) const {
+  const std::uint32_t found = words_.find(word);
+  if (found >= first_word_) return found;
+  for (const std::string& fallback : joint_fallbacks(word)) {
+    const std::uint32_t id = words_.find(fallback);
+    if (id >= kSpecial && id < first_word_) return id;
+  }
+  return kUnknown;
+}
+
+JointModel::JointModel(Sections sections) : sections_(std::move(sections)) { set_up(); }
+
+JointModel::JointModel(const JointParts& parts) : sections_(kKind, kVersion) {
+  if (!sound(parts.facts)) throw std::invalid_argument("a joint model of this shape is not possible");
+  sections_.add<JointFacts>("model", 1)[0] = parts.facts;
+  Vocabulary::add_sections(parts.source_words, sections_, "source");
+  Vocabulary::add_sections(parts.target_words, sections_, "target");
+  const std::initializer_list<std::span<const float>> given = {
+      parts.source_embeddings, parts.source_weights, parts.tables,      parts.bias, parts.second_weights,
+      parts.second_bias,       parts.output,         parts.output_bias, parts.share};
+  const std::vector<Part> expected = parts_of(parts.facts, parts.source_words.size(), parts.target_words.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const std::span<const float> values = given.begin()[i];
+    if (values.size() != expected[i].size)
+      throw std::invalid_argument("a joint model with " + std::to_string(values.size()) + " numbers in " +
+                                  quoted(expected[i].name) + "; expected " + std::to_string(expected[i].size));
+    if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
+      throw std::invalid_argument("a joint model with a number in " + quoted(expected[i].name) + " that is not finite");
+    std::ranges::copy(values, sections_.add<float>(expected[i].name, values.size()).begin());
+  }
+  set_up();
+}
+
+void JointModel::set_up() {
+  const auto facts = sections_.array<JointFacts>("model");
+  if (facts.size() != 1 || !sound(facts[0])) sections_.fail("is damaged: its section 'model' cannot be right");
+  facts_ = facts.data();
+  source_ = JointVocabulary(sections_, "source", facts_->source_fallbacks);
+  target_ = JointVocabulary(sections_, "target", facts_->target_fallbacks);
+  const std::initializer_list<std::span<const float>*> views = {
+      &source_embeddings_, &source_weights_, &tables_,      &bias_, &second_weights_,
+      &second_bias_,       &output_,         &output_bias_, &share_};
+  const std::vector<Part> expected = parts_of(*facts_, source_.size(), target_.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const std::string name(expected[i].name);
+    std::span<const float>& view = *views.begin()[i];
+    view = sections_.array<float>(name);
+    if (view.size() != expected[i].size)
+      sections_.fail("is damaged: its section " + quoted(name) + " has " + std::to_string(view.size()) +
+                     " numbers; expected " + std::to_string(expected[i].size));
+    if (sections_.untrusted() && !std::ranges::all_of(view, [](float value) { return std::isfinite(value); }))
+      sections_.fail("is damaged: its section " + quoted(name) + " has a number that is not finite");
+  }
+}
+
+JointModel::Rows JointModel::prepare(std::span<const std::uint32_t> source) const {
+  const std::size_t hidden = facts_->hidden, embedding = facts_->embedding, window = facts_->window();
+  const auto words = static_cast<std::ptrdiff_t>(source.size());
+  Rows rows;
+  rows.words_ = source.size();
+  rows.hidden_ = hidden;
+  rows.values_.resize((source.size() + 2) * hidden);
+  for (std::size_t row = 0; row < source.size() + 2; ++row) {
+    float* const out = rows.values_.data() + row * hidden;
+    std::ranges::copy(bias_, out);
+    for (std::size_t k = 0; k < window; ++k) {
+      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(row + k) - facts_->before;
+      const std::uint32_t edge = at < 0 ? JointVocabulary::kBegin : JointVocabulary::kEnd;
+      const std::uint32_t inside = at < 0 || at >= words ? edge : source[static_cast<std::size_t>(at)];
+      const std::uint32_t word = row == rows.none_row() ? JointVocabulary::kNone : inside;
+      const float* const values = source_embeddings_.data() + word * embedding;
+      const float* weights = source_weights_.data() + k * embedding * hidden;
+      for (std::size_t d = 0; d < embedding; ++d, weights += hidden)
+        neural::add_scaled(out, weights, values[d], hidden);
+    }
+  }
+  return rows;
+}
+
+void JointModel::hidden(const float* row, const std::uint32_t* history, float* out) const {
+  const std::size_t units = facts_->hidden, second = facts_->second;
+  std::vector<float> first(second != 0 ? units : 0);
+  float* const sum = second != 0 ? first.data() : out;
+  std::memcpy(sum, row, units * sizeof(float));
+  for (std::size_t k = 0; k < facts_->history; ++k)
+    neural::add_to(sum, tables_.data() + (k * target_.size() + history[k]) * units, units);
+  neural::rectify(sum, units);
+  if (second == 0) return;
+  for (std::size_t i = 0; i < second; ++i)
+    out[i] = second_bias_[i] + neural::dot(second_weights_.data() + i * units, sum, units);
+  neural::rectify(out, second);
+}
+
+float JointModel::score(const float* hidden, std::uint32_t word) const {
+  const std::size_t units = facts_->last();
+  return neural::dot(output_.data() + word * units, hidden, units) + output_bias_[word] + share_[word];
+}
+
+double JointModel::log_sum(const float* hidden) const {
+  const std::size_t units = facts_->last();
+  std::vector<float> scores(target_.size());
+  for (std::size_t word = 0; word < scores.size(); ++word)
+    scores[word] = neural::dot(output_.data() + word * units, hidden, units) + output_bias_[word];
+  const double most = std::ranges::max(scores);
+  double sum = 0;
+  for (const float score : scores) sum += std::exp(score - most);
+  return most + std::log(sum);
+}
+
+}  // namespace treeglot

@@ -1,0 +1,136 @@
+// A neural joint model (Devlin et al. 2014): the probability of a target word given the words before it and a window
+// of source words around its affiliated source word. This is its file and its scores. All scores are natural logs.
+//
+// With one hidden layer, the network computes
+//
+//   hidden = rectify(sum over window of E_s[source] W_k + sum over history of table_k[word] + bias)
+//   log p  = output[word] . hidden + output_bias[word] + share[word]
+//
+// Training makes the output self-normalised: the scores of all words need no sum. The source part is the same for all
+// target words with one affiliated word: prepare() computes it once per source position. The target part is a sum of
+// table rows, in which embeddings and weights are multiplied already.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/sections.h"
+#include "base/strings.h"
+#include "lm/vocabulary.h"
+
+namespace treeglot {
+
+// The section "model" of the file.
+struct JointFacts {
+  std::uint32_t history = 3;            // target words before the predicted one
+  std::uint32_t before = 5, after = 5;  // source words before and after the affiliated one
+  std::uint32_t has_source = 1;         // 0: no source words at all, a plain language model
+  std::uint32_t embedding = 0;          // of source words: a multiple of 16
+  std::uint32_t hidden = 0;             // units of the first hidden layer: a multiple of 16
+  std::uint32_t second = 0;             // units of the second hidden layer: a multiple of 16; 0: there is none
+  std::uint32_t source_fallbacks = 0, target_fallbacks = 0;
+  std::uint32_t zero = 0;
+
+  std::uint32_t window() const { return has_source != 0 ? before + 1 + after : 0; }
+  std::uint32_t last() const { return second != 0 ? second : hidden; }  // units that the output sees
+  friend bool operator==(const JointFacts&, const JointFacts&) = default;
+};
+
+// The words of one side. First the special words, then fallbacks, then words. A word that is not there has the number
+// of a fallback: "<#>" for words with an ASCII digit, then "<*ing>" for the longest known ending of one to three
+// characters, then <unk>.
+class JointVocabulary {
+ public:
+  static constexpr std::uint32_t kUnknown = 0, kBegin = 1, kEnd = 2, kNone = 3, kSpecial = 4;
+  static constexpr std::string_view kSpecialWords[] = {"<unk>", "<s>", "</s>", "<none>"};
+  static constexpr std::string_view kDigits = "<#>";
+  static constexpr std::size_t kLongestEnding = 3;
+
+  JointVocabulary() = default;
+  JointVocabulary(const Sections& sections, const std::string& name, std::uint32_t fallbacks);
+
+  std::uint32_t find(std::string_view word) const;  // of any text: never a special word other than <unk>
+  std::string_view word(std::uint32_t id) const { return words_.word(id); }
+  std::size_t size() const { return words_.size(); }
+  std::uint32_t first_word() const { return first_word_; }  // all numbers before it are special words and fallbacks
+
+ private:
+  Vocabulary words_;
+  std::uint32_t first_word_ = 0;
+};
+
+// The fallbacks of a word, best first, without <unk>.
+std::vector<std::string> joint_fallbacks(std::string_view word);
+
+// What a model is made of. Arrays are row-major; sizes are by the facts and the numbers of words.
+struct JointParts {
+  JointFacts facts;
+  Strings source_words, target_words;        // with special words and fallbacks
+  std::span<const float> source_embeddings;  // [source words][embedding]
+  std::span<const float> source_weights;     // [window][embedding][hidden]
+  std::span<const float> tables;             // [history][target words][hidden]; the newest word's table first
+  std::span<const float> bias;               // [hidden]
+  std::span<const float> second_weights;     // [second][hidden]
+  std::span<const float> second_bias;        // [second]
+  std::span<const float> output;             // [target words][last()]
+  std::span<const float> output_bias;        // [target words]
+  std::span<const float> share;              // [target words]: log of a word's part in its fallback; 0 for words
+};
+
+class JointModel {
+ public:
+  static constexpr std::string_view kKind = "neural-joint";
+  static constexpr std::uint32_t kVersion = 1;
+
+  explicit JointModel(Sections sections);        // refuses, with FormatError, sections that do not fit together
+  explicit JointModel(const JointParts& parts);  // throws std::invalid_argument for parts that do not fit together
+  static JointModel open(const std::string& path, bool verify) {
+    return JointModel(Sections::open(path, kKind, kVersion, verify));
+  }
+  void write(const std::string& path) const { sections_.write(path); }
+
+  const JointFacts& facts() const { return *facts_; }
+  const JointVocabulary& source() const { return source_; }
+  const JointVocabulary& target() const { return target_; }
+  std::uint64_t bytes() const { return sections_.size(); }
+  std::span<const float> values(std::string_view section) const { return sections_.array<float>(section); }
+
+  // What the source words contribute to the hidden layer, bias included, a row per position: those of the words, then
+  // end_row() for what is affiliated with the sentence's end, then none_row() for what is affiliated with nothing.
+  class Rows {
+   public:
+    std::size_t words() const { return words_; }
+    std::size_t end_row() const { return words_; }
+    std::size_t none_row() const { return words_ + 1; }
+    const float* operator[](std::size_t row) const { return values_.data() + row * hidden_; }
+    std::span<const float> values() const { return values_; }
+
+   private:
+    friend class JointModel;
+    std::size_t words_ = 0, hidden_ = 0;
+    std::vector<float> values_;
+  };
+  Rows prepare(std::span<const std::uint32_t> source) const;
+
+  // What the output sees, last() floats. `history` has facts().history numbers of target words, the newest first;
+  // before the sentence's first word they are JointVocabulary::kBegin. Nothing is checked here.
+  void hidden(const float* row, const std::uint32_t* history, float* out) const;
+  // The log probability of a word, or of kEnd, after what hidden() gave.
+  float score(const float* hidden, std::uint32_t word) const;
+  // The log of the sum over all words of what score() would be without `share`: 0 for a perfectly normalised model.
+  double log_sum(const float* hidden) const;
+
+ private:
+  void set_up();  // views on the sections; false sizes and numbers are FormatErrors
+
+  Sections sections_;
+  const JointFacts* facts_ = nullptr;
+  JointVocabulary source_, target_;
+  std::span<const float> source_embeddings_, source_weights_, tables_, bias_;
+  std::span<const float> second_weights_, second_bias_, output_, output_bias_, share_;
+};
+
+}  // namespace treeglot

@@ -1,0 +1,31 @@
+#include "neural/joint_score.h"
+
+#include <algorithm>
+
+#include "neural/affiliation.h"
+
+namespace treeglot {
+
+void score_words(const JointModel& model, std::span<const std::uint32_t> source, std::span<const std::uint32_t> target,
+                 std::span<const Link> links, bool normalise, JointScores& out) {
+  const JointModel::Rows rows = model.prepare(source);
+  std::vector<std::uint32_t> affiliated =
+      affiliations(links, target.size(), static_cast<std::uint32_t>(rows.none_row()));
+  affiliated.push_back(static_cast<std::uint32_t>(rows.end_row()));
+  std::vector<std::uint32_t> history(model.facts().history, JointVocabulary::kBegin);  // the newest first
+  std::vector<float> hidden(model.facts().last());
+  for (std::size_t i = 0; i < affiliated.size(); ++i) {
+    const std::uint32_t word = i < target.size() ? target[i] : JointVocabulary::kEnd;
+    model.hidden(rows[affiliated[i]], history.data(), hidden.data());
+    float score = model.score(hidden.data(), word);
+    if (normalise) {
+      out.log_sums.push_back(model.log_sum(hidden.data()));
+      score -= static_cast<float>(out.log_sums.back());
+    }
+    out.log_probabilities.push_back(score);
+    std::shift_right(history.begin(), history.end(), 1);
+    history.front() = word;
+  }
+}
+
+}  // namespace treeglot

@@ -1,0 +1,23 @@
+// The scores of sentence pairs with links under a joint model.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "neural/joint_model.h"
+#include "syntax/alignment.h"
+
+namespace treeglot {
+
+struct JointScores {
+  std::vector<float> log_probabilities;  // of each target word and of the sentence's end
+  std::vector<double> log_sums;          // JointModel::log_sum at each, if asked for
+};
+
+// Adds the scores of one sentence pair. `normalise` subtracts log_sums, which makes them exact probabilities. All
+// numbers and links are trusted.
+void score_words(const JointModel& model, std::span<const std::uint32_t> source, std::span<const std::uint32_t> target,
+                 std::span<const Link> links, bool normalise, JointScores& out);
+
+}  // namespace treeglot

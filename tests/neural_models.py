@@ -1,0 +1,137 @@
+"""Random joint models for tests, and their scores by NumPy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from treeglot import _core
+from treeglot.syntax import Alignment
+
+SPECIAL = ["<unk>", "<s>", "</s>", "<none>"]
+BEGIN, END, NONE = 1, 2, 3
+Floats = npt.NDArray[np.float32]
+
+
+def random_model(
+    source: Sequence[str],
+    target: Sequence[str],
+    *,
+    seed: int = 1,
+    history: int = 3,
+    before: int = 2,
+    after: int = 2,
+    embedding: int = 16,
+    hidden: int = 32,
+    second: int = 0,
+    has_source: bool = True,
+    source_fallbacks: Sequence[str] = (),
+    target_fallbacks: Sequence[str] = (),
+) -> _core.JointModel:
+    """A model with random numbers for these words, which are all different."""
+    draw = np.random.default_rng(seed)
+
+    def floats(*shape: int) -> Floats:
+        return draw.normal(0, 0.3, shape).astype(np.float32).reshape(-1)
+
+    sources = [*SPECIAL, *source_fallbacks, *source]
+    targets = [*SPECIAL, *target_fallbacks, *target]
+    window = before + 1 + after if has_source else 0
+    return _core.JointModel.make(
+        facts={
+            "history": history,
+            "before": before,
+            "after": after,
+            "has_source": int(has_source),
+            "embedding": embedding,
+            "hidden": hidden,
+            "second": second,
+            "source_fallbacks": len(source_fallbacks),
+            "target_fallbacks": len(target_fallbacks),
+        },
+        source_words=sources,
+        target_words=targets,
+        source_embeddings=floats(len(sources) if has_source else 0, embedding),
+        source_weights=floats(window, embedding, hidden),
+        tables=floats(history, len(targets), hidden),
+        bias=floats(hidden),
+        second_weights=floats(second, hidden),
+        second_bias=floats(second),
+        output=floats(len(targets), second or hidden),
+        output_bias=floats(len(targets)),
+        share=np.minimum(floats(len(targets)), 0),
+    )
+
+
+class Reference:
+    """The same scores as the core's, by NumPy in doubles."""
+
+    def __init__(self, model: _core.JointModel) -> None:
+        facts = model.facts
+        self.model, self.facts = model, facts
+        self.window = facts["before"] + 1 + facts["after"] if facts["has_source"] else 0
+        hidden, words = facts["hidden"], len(model.target_words())
+
+        def values(name: str, *shape: int) -> npt.NDArray[np.float64]:
+            return model.values(name).astype(np.float64).reshape(shape)
+
+        self.embeddings = values("source.embeddings", -1, facts["embedding"]) if self.window else None
+        self.weights = values("source.weights", self.window, facts["embedding"], hidden) if self.window else None
+        self.tables = values("tables", facts["history"], words, hidden)
+        self.bias = values("bias", hidden)
+        self.second = values("second.weights", facts["second"], hidden)
+        self.second_bias = values("second.bias", facts["second"])
+        self.output = values("output", words, facts["second"] or hidden)
+        self.output_bias, self.share = values("output.bias", words), values("share", words)
+
+    def row(self, source: Sequence[int], affiliated: int) -> npt.NDArray[np.float64]:
+        """What source words contribute; one position after the sentence is its end, two are nothing."""
+        total = self.bias.copy()
+        for k in range(self.window):
+            at = affiliated + k - self.facts["before"]
+            word = BEGIN if at < 0 else END if at >= len(source) else source[at]
+            if affiliated == len(source) + 1:
+                word = NONE
+            assert self.embeddings is not None and self.weights is not None
+            total += self.embeddings[word] @ self.weights[k]
+        return total
+
+    def logits(self, source: Sequence[int], affiliated: int, history: Sequence[int]) -> npt.NDArray[np.float64]:
+        """The scores of all words without `share`; the newest word of the history comes first."""
+        total = self.row(source, affiliated) + sum(self.tables[k][word] for k, word in enumerate(history))
+        values = np.maximum(total, 0)
+        if self.facts["second"]:
+            values = np.maximum(self.second @ values + self.second_bias, 0)
+        scores: npt.NDArray[np.float64] = self.output @ values + self.output_bias
+        return scores
+
+    def score(
+        self, source: Sequence[str], target: Sequence[str], links: Alignment, *, normalise: bool = False
+    ) -> list[float]:
+        """The log probability of each target word and of the sentence's end."""
+        sources, targets = self.model.source_ids(list(source)), self.model.target_ids(list(target))
+        affiliated = [*slow_affiliations(links, len(target), len(source) + 1), len(source)]
+        words = [*targets, END]
+        scores = []
+        for i, word in enumerate(words):
+            history = [words[i - 1 - k] if i > k else BEGIN for k in range(self.facts["history"])]
+            logits = self.logits(sources, affiliated[i], history)
+            total = np.log(np.exp(logits).sum()) if normalise else 0.0
+            scores.append(float(logits[word] + self.share[word] - total))
+        return scores
+
+
+def slow_affiliations(links: Alignment, target_words: int, none: int) -> list[int]:
+    """By the definition: the middle link; else that of the nearest linked word, the right one first."""
+    linked = {i: sorted(s for s, t in links if t == i) for i in range(target_words)}
+
+    def of(i: int) -> int:
+        for distance in range(target_words):
+            for j in (i + distance, i - distance):
+                if linked.get(j):
+                    return linked[j][(len(linked[j]) - 1) // 2]
+        return none
+
+    return [of(i) for i in range(target_words)]

@@ -1,0 +1,152 @@
+"""Neural joint models: their file and their scores, compared with NumPy."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from neural_models import Reference, random_model, slow_affiliations
+
+from treeglot import FormatError, _core
+from treeglot.syntax import Alignment
+
+SOURCE, TARGET = ["das", "ist", "ein", "haus"], ["this", "is", "a", "house"]
+KIND, VERSION = "neural-joint", 1
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {},
+        {"history": 1, "before": 0, "after": 0},
+        {"history": 4, "before": 5, "after": 5, "hidden": 48},
+        {"second": 16},
+        {"has_source": False, "embedding": 0},
+        {"embedding": 32, "hidden": 16, "before": 1, "after": 3},
+    ],
+)
+def test_scores_are_those_of_numpy(shape: dict[str, int]) -> None:
+    model = random_model(SOURCE, TARGET, target_fallbacks=["<*ing>"], **shape)
+    reference = Reference(model)
+    for source, target, links in [
+        (SOURCE, TARGET, [(0, 0), (1, 1), (2, 2), (3, 3)]),
+        (["das", "boot"], ["the", "sinking", "house", "is"], [(0, 0), (1, 1), (0, 1), (1, 2)]),
+        (["haus"], ["house"], []),
+        ([], [], []),
+    ]:
+        for normalise in (False, True):
+            scores, sums = model.score(source, target, Alignment(links), normalise)
+            expected = reference.score(source, target, Alignment(links), normalise=normalise)
+            np.testing.assert_allclose(scores, expected, atol=1e-4)
+            assert len(sums) == (len(target) + 1 if normalise else 0)
+
+
+def test_rare_words_fall_back() -> None:
+    model = random_model(
+        ["see"],
+        ["see", "<s>x"],
+        source_fallbacks=["<*海>", "<*大海>", "<#>"],
+        target_fallbacks=["<#>", "<*g>", "<*ing>", "<*1>"],
+    )
+    words = model.target_words()
+    found = [words[i] for i in model.target_ids(["see", "sing", "bag", "go", "7ing", "1", "<s>", "<*g>", "", "g"])]
+    assert found == ["see", "<*ing>", "<*g>", "<unk>", "<#>", "<#>", "<unk>", "<unk>", "<unk>", "<*g>"]
+    words = model.source_words()
+    assert [words[i] for i in model.source_ids(["海", "大海", "东大海", "河"])] == [
+        "<*海>",
+        "<*大海>",
+        "<*大海>",
+        "<unk>",
+    ]
+
+
+@given(
+    st.integers(1, 7).flatmap(
+        lambda words: st.tuples(st.just(words), st.sets(st.tuples(st.integers(0, 6), st.integers(0, words - 1))))
+    )
+)
+@settings(max_examples=200)
+def test_affiliations_follow_their_definition(case: tuple[int, set[tuple[int, int]]]) -> None:
+    words, links = case
+    assert _core.affiliations(Alignment(sorted(links)), words, 9) == slow_affiliations(
+        Alignment(sorted(links)), words, 9
+    )
+
+
+def test_links_outside_the_pair_are_refused() -> None:
+    model = random_model(SOURCE, TARGET)
+    with pytest.raises(ValueError, match="link 0-1: the target sentence has 1 word"):
+        model.score(["das"], ["this"], Alignment([(0, 1)]))
+
+
+def test_a_written_model_is_the_same(tmp_path: Path) -> None:
+    model = random_model(SOURCE, TARGET, second=16)
+    path = tmp_path / "joint.bin"
+    model.write(str(path))
+    again = _core.JointModel.open(str(path))
+    assert again.facts == model.facts and again.bytes == path.stat().st_size
+    links = Alignment([(0, 0)])
+    assert again.score(SOURCE, TARGET, links)[0].tolist() == model.score(SOURCE, TARGET, links)[0].tolist()
+
+
+def test_damage_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "joint.bin"
+    random_model(SOURCE, TARGET, second=16).write(str(path))
+    content = path.read_bytes()
+    for at in range(0, len(content), max(1, len(content) // 150)):
+        path.write_bytes(content[:at] + bytes([content[at] ^ 0x10]) + content[at + 1 :])
+        with pytest.raises(FormatError, match=r"joint\.bin"):
+            _core.JointModel.open(str(path))
+
+
+def number(section: str, form: str, index: int, value: float) -> Callable[[dict[str, bytes]], None]:
+    def damage(content: dict[str, bytes]) -> None:
+        numbers = bytearray(content[section])
+        struct.pack_into("<" + form, numbers, index * struct.calcsize(form), value)
+        content[section] = bytes(numbers)
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        number("model", "I", 0, 0),
+        number("model", "I", 0, 2**31),
+        number("model", "I", 1, 2**31),
+        number("model", "I", 3, 2),
+        number("model", "I", 5, 33),
+        number("model", "I", 5, 0),
+        number("model", "I", 6, 64),
+        number("model", "I", 7, 2**31),
+        number("model", "I", 8, 5),
+        number("model", "I", 9, 1),
+        number("tables", "f", 5, float("nan")),
+        number("output", "f", 0, float("inf")),
+        number("share", "f", 1, float("-inf")),
+        number("target.bytes", "B", 0, 0xFF),
+        lambda content: content.update({"bias": content["bias"][:-4]}),
+        lambda content: content.update({"output.bias": b""}),
+        lambda content: content.pop("tables") and None,
+    ],
+)
+def test_a_crafted_file_is_refused(tmp_path: Path, damage: Callable[[dict[str, bytes]], None]) -> None:
+    path, bad = tmp_path / "joint.bin", tmp_path / "bad"
+    random_model(SOURCE, TARGET).write(str(path))
+    content = _core.read_sections(str(path), KIND, VERSION)
+    damage(content)
+    _core.write_sections(str(bad), KIND, VERSION, content)
+    with pytest.raises(FormatError, match="bad"):
+        _core.JointModel.open(str(bad))
+
+
+def test_parts_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(ValueError, match="not possible"):
+        random_model(SOURCE, TARGET, hidden=17)
+    with pytest.raises(ValueError, match="not possible"):
+        random_model(SOURCE, TARGET, history=0)
