@@ -1,6 +1,6 @@
 """What learning dev pairs does to their own translation and to that of the others, and how long a pair takes.
 
-python bench/learn.py MODEL DEV REFERENCES [--pairs 200] [--words 19 21] [--compact]
+python bench/learn.py MODEL DEV REFERENCES [--pairs 200] [--words 19 21] [--weights] [--compact]
 
 The model stays as it is: a copy of it, beside it, learns and is removed. It must have an aligner.
 """
@@ -35,6 +35,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=200)
     parser.add_argument("--compact", action="store_true", help="merge in the end, and compare")
     parser.add_argument("--words", type=int, nargs=2, help="of the pairs' source sides: the least and the most")
+    parser.add_argument("--weights", action="store_true", help="weights learn, too")
     options = parser.parse_args()
     sources, references = read_lines(options.dev), read_lines(options.references)
     with tempfile.TemporaryDirectory(dir=Path(options.model).resolve().parent) as scratch:
@@ -50,12 +51,17 @@ def main() -> None:
         seconds = []
         for i in taught:
             begin = time.perf_counter(), time.process_time()
-            model.learn(sources[i], references[i])
+            model.learn(sources[i], references[i], weights=options.weights)
             seconds.append((time.perf_counter() - begin[0], time.process_time() - begin[1]))
         after = [found.text for found in model.translate_batch(sources)]
         for name, chosen in (("taught", taught), ("rest", rest)):
             for when, outputs in (("before", before), ("after", after)):
                 print(f"{name} {when}: {scores(outputs, references, chosen)}")
+        if options.weights:
+            shares = {
+                name: f"{100 * (weight / model.tuned[name] - 1):+.1f} %" for name, weight in model.weights.items()
+            }
+            print(f"weights: {shares}")
         print(f"changed in the rest: {sum(before[i] != after[i] for i in rest)}")
         print(f"{len(model.corrections or ()):,} rules; seconds a pair, wall and processor:")
         for name, some in (("first", seconds[:1]), ("first twenty", seconds[1:21]), ("last twenty", seconds[-20:])):

@@ -70,7 +70,7 @@ def test_writers_at_the_same_time_lose_nothing_of_each_other(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("insert ||| [X] ||| a ||| b", "unknown action 'insert'; known: add, forbid, reweight"),
+        ("insert ||| [X] ||| a ||| b", "unknown action 'insert'; known: add, forbid, reweight, weigh"),
         ("add ||| [X]", "2 fields; expected 3 to 11: action ||| lhs ||| source ||| target and so on"),
         ("add" + " ||| a" * 11, "12 fields; expected 3 to 11: action ||| lhs ||| source ||| target and so on"),
         ("add ||| X ||| a ||| b", "the left-hand side is 'X'; expected a label in brackets such as [X]"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,73 +11,24 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from small_models import CORPUS, EN, LINKS, PAIR, ZH, kill_learners, pair, parsed, sources, trained
 
-from treeglot import ParseForest, Tree, UsageError
+from treeglot import UsageError
 from treeglot._core import LeastProbabilities, RuleTableBuilder
 from treeglot.align import Aligner
 from treeglot.cli import main
-from treeglot.corpus import Corpus
 from treeglot.decode import Translator
-from treeglot.models import KINDS, Model, load, train
+from treeglot.models import KINDS, Model, load
 from treeglot.models import compact as compacting
 from treeglot.models.compact import compact
 from treeglot.models.learn import cut_pair
 from treeglot.models.radius import check_corrections, touched
-from treeglot.models.reading import with_words
 from treeglot.rules.corrections import Correction, Corrections
 from treeglot.rules.find import find_rules
 from treeglot.rules.learn import seen_again
-from treeglot.syntax import Alignment, read
+from treeglot.syntax import Alignment
 
-CORPUS = Path(__file__).parents[1] / "golden/system/corpus"
-FILES = {
-    "source": "zh.txt",
-    "target": "en.txt",
-    "alignments": "links.align",
-    "source_trees": "zh.tree",
-    "source_forests": "zh.jsonl",
-    "source_dependencies": "zh.conllu",
-    "target_trees": "en.tree",
-    "target_dependencies": "en.conllu",
-}
-LINES = [line.split() for line in (CORPUS / "zh.txt").read_text(encoding="utf-8").splitlines()]
-ZH, EN, LINKS = (
-    ["她", "和", "我们", "跳舞", "。"],
-    ["she", "dances", "with", "us", "."],
-    "0-0 1-2 2-3 3-1 4-4",
-)  # like the second pair
-PAIR = " ".join(ZH), " ".join(EN)
 pytestmark = pytest.mark.filterwarnings("ignore:.*discount", "ignore::treeglot.lm.train.DiscountWarning")
-
-
-def parsed(name: str, words: list[str]) -> Any:
-    """The second parse of a file, with other words."""
-    value = list(read(CORPUS / FILES[name]))[1]
-    if isinstance(value, Tree):
-        return with_words(ParseForest.from_tree(value), words).viterbi()  # type: ignore[union-attr]
-    return with_words(value, words)
-
-
-def trained(kind: str, folder: Path, **more: Any) -> Model:
-    needed = {next(name for name in need.split("|") if name in FILES) for need in KINDS[kind].files}
-    corpus = Corpus(**{name: CORPUS / FILES[name] for name in needed | {"source", "target", "alignments"}})
-    return train(kind, corpus, folder, **more)
-
-
-def sources(kind: str) -> list[Any]:
-    """What a model translates: the sentences of the corpus, and a new one."""
-    name = KINDS[kind].translates[0]
-    if name == "source":
-        return [*LINES, ZH]
-    return [*read(CORPUS / FILES[name]), parsed(name, ZH)]
-
-
-def pair(kind: str, words: list[str] = EN) -> tuple[Any, Any]:
-    """The new pair as the kind learns it, perhaps with other target words."""
-    needs = KINDS[kind].needs
-    source = parsed("source_trees", ZH) if needs.source == "tree" else sources(kind)[-1]
-    target = {"words": words, "tree": "target_trees", "dependency": "target_dependencies"}[needs.target]
-    return source, parsed(target, words) if isinstance(target, str) else target
 
 
 def outputs(model: Model, kind: str) -> list[tuple[str, float]]:
@@ -268,42 +218,9 @@ def test_teaching_allows_what_was_forbidden(target: str, tmp_path: Path) -> None
     assert model.translate("她").text != "she"
 
 
-KILLED = """
-import os, random, signal, sys, time
-from treeglot.models import load
-model = load(sys.argv[1])
-model.learn(sys.argv[2], sys.argv[3], alignment=sys.argv[4], author="first")
-model.undo()
-acknowledged = []
-for number in range(20):
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        while True:
-            learnt = model.learn(sys.argv[2], sys.argv[3], alignment=sys.argv[4])
-            os.write(writing, (learnt.group + " ").encode())
-    os.close(writing)
-    said = b""
-    while said.count(b" ") < number % 4:
-        more = os.read(reading, 4096)
-        if not more:
-            sys.exit("a process ended by itself")
-        said += more
-    time.sleep(random.random() / 200)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    while more := os.read(reading, 4096):
-        said += more
-    acknowledged += said.decode().split()
-print(*acknowledged)
-"""
-
-
 def test_twenty_kills_lose_nothing_acknowledged(tmp_path: Path) -> None:
     model = trained("hiero", tmp_path / "model")
-    script = [sys.executable, "-c", KILLED, str(model.directory), *PAIR, LINKS]
-    done = subprocess.run(script, capture_output=True, text=True, check=True)
-    acknowledged = done.stdout.split()
+    acknowledged = [group for group, _, _ in kill_learners(model, PAIR[1])]
     kept = Corrections.read(tmp_path / "model/corrections.txt")
     assert len(acknowledged) >= 30
     assert set(acknowledged) <= set(kept.groups)

@@ -199,4 +199,11 @@ def test_learning(client: Any, place: Path, keys: Any) -> None:
     assert translated(client, ZH[0]) == treeglot.load(place).translate(ZH[0]).text == wanted
     client.post("/v1/corrections/undo", json={"group": learnt["group"]}, headers=keys["editor"])
     assert translated(client, ZH[0]) == before
+    weights = client.get("/v1/models").json()["models"][0]["weights"]
+    stepped = client.post("/v1/learn", json=given | {"weights": True}, headers=keys["teacher"]).json()
+    moved = client.get("/v1/models").json()["models"][0]["weights"]
+    assert learnt["step"] == {} != stepped["step"]
+    assert {name for name in weights if moved[name] != weights[name]} == stepped["step"].keys()
+    client.post("/v1/corrections/undo", json={"group": stepped["group"]}, headers=keys["editor"])
+    assert client.get("/v1/models").json()["models"][0]["weights"] == weights
     assert client.post("/v1/learn", json=given | {"q": ""}, headers=keys["teacher"]).status_code == 400

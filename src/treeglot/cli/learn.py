@@ -24,11 +24,15 @@ def learn(
     ] = None,
     aligner: Annotated[Path | None, typer.Option(help="A saved aligner, if the model has none.")] = None,
     author: Annotated[str, typer.Option(help="Who says so; kept with the rules.")] = "",
+    weights: Annotated[
+        bool, typer.Option("--weights", help="Move the weights, too: a small step towards each translation.")
+    ] = False,
 ) -> None:
     """Take the rules of corrected translations into a model; the next translation uses them.
 
     Without sentences and files, standard input has pairs with a tab between source and target. A line for each pair
-    that is safely kept goes to standard output: its group, for treeglot undo, and how many rules were added.
+    that is safely kept goes to standard output: its group, for treeglot undo, how many rules were added, and with
+    --weights how many weights moved.
     """
     from treeglot.align import Aligner
     from treeglot.cli.output import say, shown_warnings
@@ -46,9 +50,10 @@ def learn(
         loaded = load(model)
         own = None if aligner is None else Aligner.load(aligner)
         for one, other in pairs:
-            found = loaded.learn(one, other, alignment=alignment, author=author, aligner=own)
-            group = found.group if found.rules else "-"
-            print(f"{group}\t{len(found.rules)} rules added\t{found.known} known", flush=True)
+            found = loaded.learn(one, other, alignment=alignment, author=author, aligner=own, weights=weights)
+            group = found.group if found.rules or found.step else "-"
+            moved = f"\t{len(found.step.features) if found.step else 0} weights moved" if weights else ""
+            print(f"{group}\t{len(found.rules)} rules added\t{found.known} known{moved}", flush=True)
             pairs_learnt += 1
     say(f"{pairs_learnt:,} pairs learnt")
 

@@ -96,9 +96,9 @@ class Translator:
         """The same, searched otherwise."""
         return self._other(self._rules, self.weights, options)
 
-    def with_table(self, table: _core.RuleTable) -> Translator:
-        """The same with other rules."""
-        return self._other(table, self.weights, self.options)
+    def with_table(self, table: _core.RuleTable, weights: Mapping[str, float] | None = None) -> Translator:
+        """The same with other rules, and perhaps with other weights."""
+        return self._other(table, self.weights if weights is None else weights, self.options)
 
     @property
     def _rules(self) -> Rules:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from treeglot.decode.matchers import match_augmented, match_dependents, match_forests
 from treeglot.models.kinds import find_kind
+from treeglot.models.steps import key_of
 
 if TYPE_CHECKING:
     from treeglot.models.model import Model
@@ -50,9 +51,14 @@ class _Check:
         self.table = model.translator.table
         self.matcher = find_kind(model.kind).matcher
         self.features: set[str] = set()  # that were reported
+        self.weights = key_of(model.tuned)
         self.made = {each.lhs for each in model.corrections or () if each.action == "add"}
 
     def problems(self, correction: Correction, rules: int) -> Iterator[str]:
+        if correction.action == "weigh":
+            if correction.source != self.weights:
+                yield "this step was made for other weights, so it moves none"
+            return
         for name, _ in correction.features:
             known = name in self.model.weights or name == "preferred"
             if not known and name not in self.features:

@@ -22,6 +22,7 @@ from treeglot.models.artefacts import ALIGNER, SOURCE_HEADS
 from treeglot.models.kinds import find_kind
 from treeglot.models.model import move_in
 from treeglot.models.reading import KEPT, with_words
+from treeglot.models.steps import find_step, key_of
 from treeglot.rules.corrections import CORRECTIONS, Correction, Corrections, append, remove_group
 from treeglot.rules.learn import RuleLearner, escaped
 from treeglot.rules.merge import as_in_tables, is_like
@@ -54,6 +55,7 @@ class Learnt:
     links: Alignment
     rules: tuple[Correction, ...]  # that were added; and those that other translations of it lose their bonus by
     known: int  # rules of the pair that the model had already
+    step: Correction | None = None  # of the weights, if they were to learn and had to
 
 
 def learn(
@@ -63,8 +65,12 @@ def learn(
     alignment: Alignment | str | None = None,
     author: str = "",
     aligner: Aligner | PathLike | None = None,
+    weights: bool = False,
 ) -> Learnt:
-    """Add the rules of a pair to a model and to its folder. They are on the disk before this returns."""
+    """Add the rules of a pair to a model and to its folder. They are on the disk before this returns.
+
+    With `weights`, a step of the weights is one of the pair's corrections.
+    """
     if isinstance(alignment, str):
         try:
             alignment = Alignment.parse(alignment)
@@ -72,17 +78,18 @@ def learn(
             raise UsageError(f"alignment: {error}") from error
     if aligner is not None and not isinstance(aligner, Aligner):
         aligner = Aligner.load(aligner)
-    found = model.learner.learn(source, target, alignment, author, aligner)
-    if found.rules:
+    found = model.learner.learn(source, target, alignment, author, aligner, weights)
+    added = found.rules if found.step is None else (*found.rules, found.step)
+    if added:
         held = model.corrections or Corrections((), os.fspath(model.directory / CORRECTIONS))
         after = held.lines[-1] if held.lines else 0
-        lines = (*held.lines, *range(after + 1, after + 1 + len(found.rules)))
+        lines = (*held.lines, *range(after + 1, after + 1 + len(added)))
 
         def keep() -> None:
             move_in(model.directory)  # what waits there must not take the place of what comes now
-            append(model.directory / CORRECTIONS, found.rules)
+            append(model.directory / CORRECTIONS, added)
 
-        model.correct(Corrections((*held.corrections, *found.rules), held.file, lines), keep)
+        model.correct(Corrections((*held.corrections, *added), held.file, lines), keep)
     return found
 
 
@@ -109,9 +116,15 @@ class Learner:
         self.kind = find_kind(model.kind)
 
     def learn(
-        self, source: Given, target: Given, alignment: Alignment | None, author: str, aligner: Aligner | None = None
+        self,
+        source: Given,
+        target: Given,
+        alignment: Alignment | None,
+        author: str,
+        aligner: Aligner | None = None,
+        weights: bool = False,
     ) -> Learnt:
-        """The rules of a pair, which are not yet part of the model."""
+        """The rules of a pair, and perhaps a step of the weights, which are not yet part of the model."""
         pair = self._pair(source, target, alignment, aligner)
         now = datetime.now(timezone.utc)
         group = f"{now:%Y%m%d-%H%M%S}-{token_hex(4)}"
@@ -130,7 +143,17 @@ class Learner:
             Correction("reweight", *sides, features=UNTAUGHT, **notes) for sides in taught_otherwise(held, list(parts))
         )
         words = tuple(pair.source), tuple(pair.target)
-        return Learnt(group, *words, pair.links, tuple(new), len(known) - len(lost))
+        step = self._step(source, pair.target, notes) if weights else None
+        return Learnt(group, *words, pair.links, tuple(new), len(known) - len(lost), step)
+
+    def _step(self, source: Given, target: Sequence[str], notes: dict[str, str]) -> Correction | None:
+        """A step of the weights from what the model gives now towards a translation of one sentence."""
+        inputs, _ = self.model.reader.inputs(source)
+        if len(inputs) != 1:
+            return None
+        tuned, held = self.model.tuned, self.model.corrections
+        made = find_step(self.model.translator, tuned, held, inputs[0], target)
+        return Correction("weigh", "", key_of(tuned), None, features=made, **notes) if made else None
 
     def _parts(self, pair: Pair, notes: dict[str, str]) -> list[Correction]:
         """Phrases that translate the whole sentence and win wherever they match: one, if rules may cover so many words.
@@ -289,7 +312,7 @@ def forbidden(held: Iterable[Correction], rules: Iterable[Correction]) -> list[C
     """Those of some rules that corrections forbid and do not add again."""
     by_source: dict[str, list[Correction]] = {}
     for each in held:
-        if each.action != "reweight":
+        if each.action in ("add", "forbid"):
             same = as_in_tables(each)
             by_source.setdefault(same.source, []).append(same)
     out = []

@@ -12,7 +12,7 @@
     confidence.json how sure its translations are, learnt from sentences with references; or none
     provenance.bin  the sentence pairs that the rules come from; or none
     glossary.tsv    terms that translations use (docs/corrections.md); or none
-    corrections.txt rules that are added, forbidden or reweighted (docs/corrections.md); or none
+    corrections.txt rules that are added, forbidden or reweighted, steps of weights (docs/corrections.md); or none
     parts           the rules of a joint model's parts (treeglot.models.joint); or none
     training.json   the version, the languages and digests of the training data
 
@@ -47,12 +47,13 @@ from treeglot.decode.constraints import Constraints
 from treeglot.decode.glossary import BoundGlossary, Glossary
 from treeglot.decode.matchers import Setup
 from treeglot.decode.translator import Rules, Source
-from treeglot.decode.weights import read_weights, write_weights
+from treeglot.decode.weights import Weights, read_weights, write_weights
 from treeglot.models.artefacts import ALIGNER, DEPENDENCY_MODELS, JOINED, SOURCE_HEADS, load_artefacts
 from treeglot.models.corrections import problems, warn_of_problems
 from treeglot.models.kind import Kind
 from treeglot.models.kinds import JOINT, find_kind
 from treeglot.models.reading import Given, Reader, open_model_parser
+from treeglot.models.steps import stepped
 from treeglot.rules.corrections import CORRECTIONS, Correction, Corrections
 from treeglot.rules.provenance import PROVENANCE
 from treeglot.text import TextPipeline
@@ -132,14 +133,17 @@ class Model:
         reader: Reader,
         glossary: BoundGlossary | None = None,
         corrections: Corrections | None = None,
+        tuned: Weights | None = None,
     ) -> None:
+        """`tuned` are the weights before the steps among the corrections; None: there are none."""
         self.directory = directory
         self.kind = file.kind
         self.file = file
         self.translator = translator
         self.reader = reader
         self.bound_glossary = glossary
-        self.corrections = corrections  # that hold in the translator's table
+        self.corrections = corrections  # that hold in the translator's table and weights
+        self.tuned = translator.weights if tuned is None else tuned
 
     @property
     def text(self) -> TextPipeline | None:
@@ -148,7 +152,7 @@ class Model:
 
     @property
     def weights(self) -> Mapping[str, float]:
-        """The weights of the features."""
+        """The weights of the features, with the steps that corrections make."""
         return self.translator.weights
 
     def read(self, path: PathLike, format: str | None = None) -> Iterator[Source]:
@@ -240,16 +244,18 @@ class Model:
         alignment: Alignment | str | None = None,
         author: str = "",
         aligner: Aligner | PathLike | None = None,
+        weights: bool = False,
     ) -> Learnt:
         """Learn from a sentence and its translation: the rules of the pair hold from the next translation on.
 
         They are added to `corrections.txt` before this returns (docs/corrections.md). Words are aligned by the model's
         aligner, unless `alignment` has the links or `aligner` is another one. Kinds that want parses take trees in
-        place of text, or use the model's parsers.
+        place of text, or use the model's parsers. With `weights`, the weights make a small step towards the
+        translation, too.
         """
         from treeglot.models.learn import learn
 
-        return learn(self, source, target, alignment, author, aligner)
+        return learn(self, source, target, alignment, author, aligner, weights)
 
     def undo(self, group: str | None = None) -> Corrections:
         """Take back what was learnt last, or another group of corrections; the corrections that are gone."""
@@ -264,7 +270,7 @@ class Model:
         """
         table, _ = corrections.apply(self.translator.table)
         keep()
-        translator = self.translator.with_table(table)
+        translator = self.translator.with_table(table, stepped(self.tuned, corrections))
         self.__dict__.update(translator=translator, corrections=corrections)  # at once: other threads may read them
         for name in ("all_rules", "provenance"):  # of the table before
             self.__dict__.pop(name, None)
@@ -292,8 +298,10 @@ class Model:
         return all_rules(self.translator)
 
     def with_weights(self, weights: Mapping[str, float]) -> Model:
-        """The same model with other weights: tables and language models are shared."""
-        return self._with(self.translator.with_weights(weights))
+        """The same model with other weights: tables and language models are shared. Steps of the old ones are gone."""
+        made = self._with(self.translator.with_weights(weights))
+        made.tuned = weights
+        return made
 
     def with_search(self, options: SearchOptions) -> Model:
         """The same model, searched otherwise."""
@@ -301,8 +309,9 @@ class Model:
 
     def with_glossary(self, glossary: Terminology | None) -> Model:
         """The same model with these terms in place of its own; None: without terms."""
-        bound = None if glossary is None else self._bound(glossary)
-        return Model(self.directory, self.file, self.translator, self.reader, bound, self.corrections)
+        made = self._with(self.translator)
+        made.bound_glossary = None if glossary is None else self._bound(glossary)
+        return made
 
     def with_corrections(self, corrections: Iterable[Correction] | PathLike | None) -> Model:
         """The same model with these corrections of rules in place of its own; None: without any.
@@ -324,18 +333,20 @@ class Model:
     def _corrected(self, given: Corrections | None) -> tuple[Model, list[int]]:
         """With these corrections, and how many rules each changed."""
         table, changed = (given or Corrections(())).apply(self.translator.table)
-        translator = self.translator.with_table(table)
-        return Model(self.directory, self.file, translator, self.reader, self.bound_glossary, given), changed
+        made = self._with(self.translator.with_table(table, stepped(self.tuned, given)))
+        made.corrections = given
+        return made, changed
 
     def correction_of(self, rule: int | None) -> Correction | None:
         """The correction that made a rule, or changed it last."""
         if rule is None or self.corrections is None:
             return None
         number = self.translator.table.origin(rule)[1]
-        return None if number is None else self.corrections.corrections[number]
+        return None if number is None else self.corrections.of_rules[number]
 
     def _with(self, translator: Translator) -> Model:
-        return Model(self.directory, self.file, translator, self.reader, self.bound_glossary, self.corrections)
+        own = self.bound_glossary, self.corrections, self.tuned
+        return Model(self.directory, self.file, translator, self.reader, *own)
 
     def _repr_html_(self) -> str:
         from treeglot.syntax.draw.bars import html_table
@@ -383,7 +394,8 @@ def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
     except UsageError as error:
         raise FormatError(os.fspath(path), 0, str(error)) from error
     lms = {name: load_ngram(folder / path) for name, path in file.lms.items()}
-    translator = Translator(table, read_weights(weights), ngram, file.search, setup, lms=lms)
+    tuned = read_weights(weights)
+    translator = Translator(table, stepped(tuned, own), ngram, file.search, setup, lms=lms)
     if (folder / CONFIDENCE).is_file():
         translator.judge = ConfidenceModel.load(folder / CONFIDENCE)
     text = TextPipeline.load((folder / file.text).parent) if file.text else None
@@ -394,7 +406,7 @@ def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
     reader = Reader(kind, text, *parsers)
     terms = folder / GLOSSARY_FILE
     glossary = reader.bind(Glossary.read(terms)) if terms.is_file() else None
-    model = Model(folder, file, translator, reader, glossary, own)
+    model = Model(folder, file, translator, reader, glossary, own, tuned)
     warn_of_problems(model, changed)
     return model
 

@@ -55,7 +55,8 @@ def check_corrections(
         raise UsageError(f"{len(sources):,} sentences and {len(references):,} references; expected as many")
     old = before if before is not None else model.with_corrections(None)
     differ = set(model.corrections or ()) ^ set(old.corrections or ())
-    places = set(touched(model, sources, differ, threads))
+    weighed = model.weights != old.weights
+    places = set(range(len(sources)) if weighed else touched(model, sources, differ, threads))
     if model.bound_glossary is not old.bound_glossary:
         places.update(number for each in (old, model) for number in having_terms(each, sources, threads))
     found = sorted(places)

@@ -1,5 +1,7 @@
 """Corrections: rules that are added, forbidden or reweighted on top of a compiled table (docs/corrections.md).
 
+Weights may move, too: `weigh` has a step of them in place of a rule (`treeglot.models.steps`).
+
 A line of `corrections.txt` is one correction; ` ||| ` stands between its fields, and the last may be missing:
 
     action ||| [lhs] ||| source ||| target ||| alignment ||| features ||| author ||| date ||| group ||| labels ||| …
@@ -24,6 +26,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
     from treeglot._core import RuleTable
 
 CORRECTIONS = "corrections.txt"  # in the folder of a model
-Action: TypeAlias = Literal["add", "forbid", "reweight"]
+Action: TypeAlias = Literal["add", "forbid", "reweight", "weigh"]
 
 BAR = "|||"
 ANY = "*"  # as a target side: all of them
@@ -55,6 +58,7 @@ class Correction:
 
     Sides, links, labels and structure are written as a rule table has them. A target of None is any, and so is an empty
     left-hand side; a rule that is added has both. `features` are values by name; `p_…` and `lex_…` are probabilities.
+    `weigh` has the key of the weights as its source, and relative changes of weights as its features.
     Corrections of one `group` belong together: undoing takes all of them back.
     """
 
@@ -84,13 +88,16 @@ class Correction:
             raise UsageError("a rule is added without a left-hand side; expected one such as [X]")
         if " " in self.lhs:
             raise UsageError(f"the left-hand side is {self.lhs!r}; expected a label")
-        if self.action == "reweight" and not self.features:
-            raise UsageError("a rule is reweighted without features; expected some such as p_x=0.5")
+        if self.action in ("reweight", "weigh") and not self.features:
+            what = "a rule is reweighted" if self.action == "reweight" else "weights move"
+            raise UsageError(f"{what} without features; expected some such as p_x=0.5")
+        if self.action == "weigh" and (self.lhs or self.target is not None or self.alignment or self.labels):
+            raise UsageError("a step of weights has a left-hand side, a target, links or labels; expected features")
         if self.action == "forbid" and (self.features or self.alignment or self.labels):
             raise UsageError("a forbidden rule has features, links or labels; expected its sides")
         seen: set[str] = set()
         for name, value in self.features:
-            _check_feature(name, value)
+            _check_feature(name, value, self.action)
             if name in seen:
                 raise UsageError(f"feature {name!r} is given twice")
             seen.add(name)
@@ -154,12 +161,15 @@ def _check_text(name: str, value: str) -> None:
         raise UsageError(f"the target side is {ANY!r}, which stands for any; expected a backslash before it")
 
 
-def _check_feature(name: str, value: float) -> None:
+def _check_feature(name: str, value: float, action: Action) -> None:
     if not name or " " in name or _ODD.search(name):
         raise UsageError(f"a feature is called {name!r}; expected a name without blanks")
     if not math.isfinite(value) or abs(value) > 1e30:
         raise UsageError(f"feature {name!r} is {value}; expected a finite number")
-    if name.startswith(PROBABILITIES) and not 1e-37 < value <= 1:
+    if action == "weigh":
+        if abs(value) > 1:
+            raise UsageError(f"the weight of {name!r} moves by {value}; expected a share of it, -1 to 1")
+    elif name.startswith(PROBABILITIES) and not 1e-37 < value <= 1:
         raise UsageError(f"feature {name!r} is {value}; expected a probability above 0")
 
 
@@ -212,8 +222,16 @@ class Corrections:
 
         Corrections that the table had before do not hold any more. Nothing is copied: both tables may be used.
         """
-        rows = (_row(line, each) for line, each in zip(self.lines, self.corrections, strict=True))
-        return table.corrected(self.file, list(rows))
+        numbered = zip(self.lines, self.corrections, strict=True)
+        rows = [_row(line, each) for line, each in numbered if each.action != "weigh"]
+        made, changed = table.corrected(self.file, rows)
+        counts = iter(changed)
+        return made, [0 if each.action == "weigh" else next(counts) for each in self.corrections]
+
+    @cached_property
+    def of_rules(self) -> tuple[Correction, ...]:
+        """Those of rules, which a table numbers: without steps of weights."""
+        return tuple(each for each in self.corrections if each.action != "weigh")
 
     def of_group(self, group: str) -> Corrections:
         """Those of one group."""

@@ -38,9 +38,9 @@ def merge_corrections(rules: PathLike, corrections: Iterable[Correction], out: P
     """Write the rule table `rules` (Parquet) with corrections to `out`.
 
     A rule table has a column for each probability of its kind, and perhaps for labels and structures. Corrections with
-    other features, labels or structures are left, and so are all of the same source side. So are those whose scope is
-    above `max_scope`, unless that is -1: compiling the table would lose them. Rules that corrections add count as seen
-    once.
+    other features, labels or structures are left, and so are all of the same source side. So are steps of weights, and
+    rules whose scope is above `max_scope`, unless that is -1: compiling the table would lose them. Rules that
+    corrections add count as seen once.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -90,6 +90,7 @@ def _mergeable(
     given = [(each, as_in_tables(each)) for each in corrections]
     probabilities = {name for name in columns if name.startswith(PROBABILITIES)}
     stay = {same.source for each, same in given if not probabilities.issuperset(name for name, _ in each.features)}
+    stay |= {same.source for each, same in given if each.action == "weigh"}
     stay |= {same.source for each, same in given for name in NOTES if getattr(each, name) and name not in columns}
     if max_scope >= 0:
         stay |= {same.source for _, same in given if scope_of(same.source) > max_scope}

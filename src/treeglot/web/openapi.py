@@ -94,6 +94,7 @@ COUNT: Schema = {"type": "integer", "minimum": 0}
 BOOLEAN: Schema = {"type": "boolean"}
 SCORE: Schema = {"type": ["number", "null"]}
 OPEN: Schema = {"type": "object"}
+NUMBERS: Schema = {"type": "object", "additionalProperties": NUMBER}
 PLACES = array({"type": "array", "items": COUNT, "minItems": 2, "maxItems": 2})
 DETECTED = record(confidence={"type": "number", "minimum": 0, "maximum": 100}, language=STRING)
 STEP = record(label=STRING, source=STRING, target=STRING, span=array(COUNT), children=COUNT, local=BOOLEAN)
@@ -135,7 +136,7 @@ MODEL = record(
     dev=COUNT,
     confidence=BOOLEAN,
     parses=BOOLEAN,
-    weights={"type": "object", "additionalProperties": NUMBER},
+    weights=NUMBERS,
     search=OPEN,
 )
 LANGUAGE = record(code=STRING, name=STRING)
@@ -173,12 +174,12 @@ GLOSSARY = record(
     entries=array(record(source=STRING, target=STRING, mode=STRING, case=STRING, forms=array(STRING), pos=STRING)),
 )
 CORRECTION = record(
-    action={"enum": ["add", "forbid", "reweight"]},
+    action={"enum": ["add", "forbid", "reweight", "weigh"]},
     lhs=STRING,
     source=STRING,
     target={"type": ["string", "null"]},
     alignment=STRING,
-    features={"type": "object", "additionalProperties": NUMBER},
+    features=NUMBERS,
     author=STRING,
     date=STRING,
     group=STRING,
@@ -297,7 +298,7 @@ OPERATIONS = [
                     left_out=COUNT,
                 )
             ),
-            weights={"type": "object", "additionalProperties": NUMBER},
+            weights=NUMBERS,
         ),
     ),
     Operation(
@@ -386,7 +387,7 @@ OPERATIONS = [
         "post",
         "Learn the translation of a sentence",
         LearnRequest,
-        record(**HELD, group=STRING, rules=array(STRING), known=COUNT, links=STRING),
+        record(**HELD, group=STRING, rules=array(STRING), known=COUNT, links=STRING, step=NUMBERS),
     ),
     Operation(
         "/v1/suggestions",

@@ -80,6 +80,7 @@ class LearnRequest(Options):
 
     q: str = required("the sentence")
     translation: str = required("its translation")
+    weights: bool = option(False, "move the weights, too: a small step towards the translation")
     author: str = option("", "who says so")
     model: str = option("", "the name of a model; empty: the first")
     api_key: str = option("", "the key, unless a header has it")
@@ -171,7 +172,7 @@ async def learn(request: Request) -> Response:
         try:
             with _writing:
                 _check_file(served.model)
-                found = served.model.learn(text, translation, author=wanted.author)
+                found = served.model.learn(text, translation, author=wanted.author, weights=wanted.weights)
         except TreeglotError as error:
             raise refuse(str(error)) from error
         return {
@@ -179,6 +180,7 @@ async def learn(request: Request) -> Response:
             "rules": [str(rule) for rule in found.rules],
             "known": found.known,
             "links": str(found.links),
+            "step": dict(found.step.features) if found.step is not None else {},
         }
 
     [answer] = await within(request, service_of(request).workers.all([work]))
