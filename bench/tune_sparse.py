@@ -84,7 +84,9 @@ def main() -> None:
             METHODS.make(arguments.method, {}),
             start,
             folder / "run",
-            options=LoopOptions(arguments.iterations, arguments.kbest, 0, arguments.seed),
+            options=LoopOptions(
+                iterations=arguments.iterations, kbest=arguments.kbest, patience=0, seed=arguments.seed
+            ),
             threads=arguments.threads,
             report=lambda entry: print(f"  {entry}", flush=True),
         )

@@ -29,7 +29,7 @@ from treeglot.parse.train import ParserTraining
 from treeglot.rules.sql import ScoreOptions
 from treeglot.syntax import heads
 from treeglot.syntax.formats import read_alignments
-from treeglot.tune import METHODS
+from treeglot.tune import METHODS, LoopOptions
 from treeglot.tune.mert import Mert
 
 RECIPE = """
@@ -464,3 +464,19 @@ def test_the_recipe_of_sources_of_dependencies_is_well_formed() -> None:
     shared = {"source", "target", "alignments", "lm"}
     trees = dict.fromkeys(["s2d", "johansson-nugues", "content", "s2d-pos"], shared | {"target_trees"})
     assert trained == trees | {"hiero": shared, "parser": shared | {"target_dependencies"}}
+
+
+def test_a_recipe_tunes_with_its_own_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[LoopOptions] = []
+
+    def tuned(*_: Any, options: LoopOptions, **__: Any) -> None:
+        seen.append(options)
+        raise UsageError("seen")
+
+    sample.write_corpus(tmp_path, 150)
+    recipe = tmp_path / "recipe.toml"
+    recipe.write_text(RECIPE.replace("kbest = 20", "kbest = 20\nhopes = 4\npatience = 2\nseed = 7"))
+    monkeypatch.setattr("treeglot.tune.tune_weights", tuned)
+    with pytest.raises(UsageError, match="seen"):
+        Pipeline(steps_of(load_recipe(recipe)), tmp_path / "work").run()
+    assert seen == [LoopOptions(iterations=1, kbest=20, hopes=4, patience=2, seed=7)]

@@ -495,7 +495,7 @@ def _tune(settings: TuneSettings, lowercase: bool, task: Task) -> None:
         model.weights,
         task.out,
         metric=Bleu(lowercase=lowercase),
-        options=LoopOptions(settings.iterations, settings.kbest, settings.patience, settings.seed),
+        options=LoopOptions(**{field.name: getattr(settings, field.name) for field in dataclasses.fields(LoopOptions)}),
         threads=task.threads,
         report=lambda entry: task.report(f"iteration {entry['iteration']}: BLEU {entry['score']:.2f}"),
     )

@@ -47,7 +47,7 @@ class Tunable(Protocol):
         ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LoopOptions(Options):
     """How long tuning goes on, and with how much."""
 
