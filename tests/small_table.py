@@ -1,6 +1,10 @@
 """A small rule table, written as text, for tests that decode."""
 
+from pathlib import Path
+
 from treeglot._core import RuleTable, RuleTableBuilder
+from treeglot.decode import SearchOptions
+from treeglot.models.model import write_model
 
 NT = 0x80000000
 
@@ -26,3 +30,13 @@ def table(*extra: tuple[str, str, str, float]) -> RuleTable:
             [],
         )
     return builder.finish()
+
+
+def model_folder(folder: Path) -> Path:
+    """A model of the table's rules, without a language model, in a new folder."""
+    folder.mkdir()
+    table().write(str(folder / "rules.table"))
+    write_model(folder, "hiero", {"p": 1.0, "glue": -0.1, "unknown": -5.0}, SearchOptions(pop_limit=50))
+    toml = (folder / "model.toml").read_text()
+    (folder / "model.toml").write_text(toml.replace("\n\n", '\nlm = ""\n\n', 1))
+    return folder

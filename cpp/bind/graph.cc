@@ -228,16 +228,19 @@ void bind_derivations(nb::module_& m) {
   m.def(
       "graph_with_gains",
       [](const Hypergraph& graph, const ArrayIn<double>& scores, const ArrayIn<std::uint32_t>& first_symbol,
-         const ArrayIn<std::int32_t>& symbols, const std::vector<std::vector<std::int32_t>>& references,
-         double per_word, std::vector<double> by_order, std::uint32_t beam) {
+         const ArrayIn<std::int32_t>& symbols,
+         const std::vector<std::pair<std::vector<std::int32_t>, double>>& references, double per_word,
+         std::vector<double> by_order, std::uint32_t beam) {
         NgramGains gains(per_word, std::move(by_order));
-        for (const auto& reference : references) gains.add(reference);
+        for (const auto& [reference, share] : references) gains.add(reference, share);
         GainedGraph out = without_gil(
             [&] { return with_gains(graph, as_span(scores), {as_span(first_symbol), as_span(symbols)}, gains, beam); });
         return std::pair(std::move(out.mapped), as_array(std::move(out.scores)));
       },
       "graph"_a, "scores"_a, "first_symbol"_a, "symbols"_a, "references"_a, "per_word"_a, "by_order"_a, "beam"_a,
-      "The graph whose edges score what the n-grams of yields gain, too: where it came from, and the scores.");
+      "The graph whose edges score what the n-grams of yields gain, too: where it came from, and the scores. "
+      "References "
+      "have shares.");
   m.def("graph_sample", released<&sample>, "graph"_a, "scores"_a, "number"_a, "seed"_a,
         "Derivations drawn in proportion to e^score.");
 }

@@ -16,7 +16,7 @@ namespace treeglot {
 template <>
 inline constexpr auto kNames<MiraOptions::Background> =
     std::array{OptionName{"hope", MiraOptions::Background::hope}, OptionName{"model", MiraOptions::Background::model}};
-TREEGLOT_OPTIONS(HopeOptions, size, scale, per_word, by_order, fold, margin, beam);
+TREEGLOT_OPTIONS(HopeOptions, size, scale, per_word, by_order, fold, margin, beam, fears);
 TREEGLOT_OPTIONS(MiraOptions, c, decay, background, epochs, patience);
 TREEGLOT_OPTIONS(AscentOptions, directions, least_gain, rounds);
 TREEGLOT_OPTIONS(PairOptions, samples, kept, least);
@@ -148,7 +148,7 @@ void bind_tune(nb::module_& m) {
       },
       "decoder"_a, "sources"_a, "kbest"_a, "distinct"_a, "threads"_a, "references"_a, "hopes"_a.none(),
       "K-best lists as arrays: names of features, offsets, texts, features, scores; and the sources that were refused, "
-      "with why. With references, those of each source, hopes and fears follow the best.");
+      "with why. With references, those of each source with their shares, hopes and fears follow the best.");
 
   m.def(
       "upper_envelope",

@@ -66,13 +66,14 @@ struct EdgeYields {
 class ReferenceWords {
  public:
   ReferenceWords(const SentenceReferences& references, bool fold) : fold_(fold) {
-    for (const std::string& reference : references) {
-      std::vector<std::int32_t>& sentence = sentences_.emplace_back();
-      for (const std::string& word : read_sentence(reference, false).words)
+    for (const auto& [text, share] : references) {
+      auto& [sentence, whose] = sentences_.emplace_back();
+      whose = share;
+      for (const std::string& word : read_sentence(text, false).words)
         sentence.push_back(static_cast<std::int32_t>(words_.intern(word)) + 1);
     }
   }
-  const std::vector<std::vector<std::int32_t>>& sentences() const { return sentences_; }
+  const std::vector<std::pair<std::vector<std::int32_t>, double>>& sentences() const { return sentences_; }
   std::int32_t number(std::string_view word) const {
     std::string folded(word);
     if (fold_)
@@ -84,7 +85,7 @@ class ReferenceWords {
  private:
   bool fold_;
   Symbols words_;
-  std::vector<std::vector<std::int32_t>> sentences_;
+  std::vector<std::pair<std::vector<std::int32_t>, double>> sentences_;  // with their shares
 };
 
 // The derivation of the goal that takes edge_of(hypothesis) at each hypothesis.
@@ -497,12 +498,13 @@ void Decoder::read_hopes(const Worker& worker, const TranslateOptions& options,
   const EdgeYields numbered =
       yields.renumbered([&](std::int32_t word) { return words.number(worker.glue.text(word)); });
   for (const double sign : {1.0, -1.0}) {
+    if (sign < 0 && !hopes.fears) break;
     const auto times = [&](double gain) { return sign * gain; };
     std::vector<double> by_order(hopes.by_order.size()), scores;
     std::ranges::transform(hopes.by_order, by_order.begin(), times);
     for (const EdgeId edge : pruned.edge_map) scores.push_back(hopes.scale * found->step[edge]);
     NgramGains gains(times(hopes.per_word), std::move(by_order));
-    for (const auto& sentence : words.sentences()) gains.add(sentence);
+    for (const auto& [sentence, share] : words.sentences()) gains.add(sentence, share);
     const GainedGraph gained = with_gains(pruned.graph, scores, numbered.view(), gains, hopes.beam);
     const EdgeYields parts(yields, gained.mapped.edge_map);
     KBest best(gained.mapped.graph, gained.scores,

@@ -42,8 +42,10 @@ struct HopeOptions {
   bool fold = false;             // capitals of ASCII are taken for small letters; references have none
   double margin = 5;             // derivations that score so far below the best are left out
   std::uint32_t beam = 10;       // parts of a hypothesis that differ in the words at their ends; 0: all
+  bool fears = true;             // beside hopes
 };
-using SentenceReferences = std::vector<std::string>;  // of a sentence
+// Texts with their shares: an n-gram gains by the shares of the texts that have it, together at most 1.
+using SentenceReferences = std::vector<std::pair<std::string, double>>;
 
 struct TranslateOptions {
   std::uint32_t kbest = 1;

@@ -232,14 +232,23 @@ std::uint64_t NgramGains::hash(const Ngram& ngram) {
 }
 
 // An n-gram is found from its last word on, so the ends of a text are found one after another.
-void NgramGains::add(std::span<const std::int32_t> sentence) {
+void NgramGains::add(std::span<const std::int32_t> sentence, double share) {
+  if (!(share >= 0 && share <= 1))
+    throw std::invalid_argument("a share of " + std::to_string(share) + "; expected 0 to 1");
+  ++sentences_;
   for (std::size_t end = 1; end <= sentence.size(); ++end) {
     std::uint32_t at = HashIndex::kNone;
     for (std::size_t n = 1; n <= std::min(order(), end); ++n) {
       const Ngram ngram{at, sentence[end - n]};
       const auto next = static_cast<std::uint32_t>(ngrams_.size());
       at = index_.intern(hash(ngram), next, [&](std::uint32_t i) { return ngrams_[i] == ngram; });
-      if (at == next) ngrams_.push_back(ngram);
+      if (at == next) {
+        ngrams_.push_back(ngram);
+        shares_.emplace_back();
+      }
+      Share& own = shares_[at];
+      if (own.last != sentences_) own.value = std::min(1.0, own.value + share);
+      own.last = sentences_;
     }
   }
 }
@@ -251,7 +260,7 @@ double NgramGains::ending(std::span<const std::int32_t> words, std::size_t least
     const Ngram ngram{at, words[words.size() - n]};
     at = index_.find(hash(ngram), [&](std::uint32_t i) { return ngrams_[i] == ngram; });
     if (at == HashIndex::kNone) break;
-    if (n >= least) gain += by_order_[n - 1];
+    if (n >= least) gain += by_order_[n - 1] * shares_[at].value;
   }
   return gain;
 }

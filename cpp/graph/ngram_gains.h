@@ -11,12 +11,13 @@
 
 namespace treeglot {
 
-// A yield gains `per_word` for each word and by_order[n - 1] for each of its n-grams that was added.
+// A yield gains `per_word` for each word. Each of its n-grams gains by_order[n - 1] times the n-gram's share.
 class NgramGains {
  public:
   NgramGains(double per_word, std::vector<double> by_order);
 
-  void add(std::span<const std::int32_t> sentence);  // all its n-grams; words are ≥ 0
+  // Adds `share` to that of each n-gram of the sentence, once for a sentence; no share is above 1. Words are ≥ 0.
+  void add(std::span<const std::int32_t> sentence, double share = 1);
 
   std::size_t order() const { return by_order_.size(); }
   double per_word() const { return per_word_; }
@@ -33,8 +34,14 @@ class NgramGains {
 
   double per_word_;
   std::vector<double> by_order_;
+  struct Share {
+    double value = 0;
+    std::uint32_t last = 0;  // the sentence that added to it last, counted from 1
+  };
   std::vector<Ngram> ngrams_;
-  HashIndex index_;  // of ngrams_
+  std::vector<Share> shares_;  // by n-gram
+  HashIndex index_;            // of ngrams_
+  std::uint32_t sentences_ = 0;
 };
 
 struct GainedGraph {

@@ -183,9 +183,9 @@ class GraphKBest:
 def graph_viterbi(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> GraphDerivation | None:
     """The best derivation of the goal, or None."""
 
-def graph_with_gains(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], first_symbol: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], symbols: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], references: Sequence[Sequence[int]], per_word: float, by_order: Sequence[float], beam: int) -> tuple[Mapped, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+def graph_with_gains(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], first_symbol: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], symbols: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], references: Sequence[tuple[Sequence[int], float]], per_word: float, by_order: Sequence[float], beam: int) -> tuple[Mapped, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """
-    The graph whose edges score what the n-grams of yields gain, too: where it came from, and the scores.
+    The graph whose edges score what the n-grams of yields gain, too: where it came from, and the scores. References have shares.
     """
 
 def graph_sample(graph: Hypergraph, scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], number: int, seed: int) -> list[GraphDerivation]:
@@ -2573,9 +2573,9 @@ class HypothesisPool:
     def score(self, metric: Metric, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], chosen: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
         """The corpus score of the best hypotheses of the chosen sentences."""
 
-def decode_kbest(decoder: Decoder, sources: object, kbest: int, distinct: bool, threads: int, references: Sequence[Sequence[str]], hopes: object | None) -> tuple[list[str], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], list[str], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], list[tuple[int, str]]]:
+def decode_kbest(decoder: Decoder, sources: object, kbest: int, distinct: bool, threads: int, references: Sequence[Sequence[tuple[str, float]]], hopes: object | None) -> tuple[list[str], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], list[str], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], list[tuple[int, str]]]:
     """
-    K-best lists as arrays: names of features, offsets, texts, features, scores; and the sources that were refused, with why. With references, those of each source, hopes and fears follow the best.
+    K-best lists as arrays: names of features, offsets, texts, features, scores; and the sources that were refused, with why. With references, those of each source with their shares, hopes and fears follow the best.
     """
 
 def upper_envelope(slopes: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], intercepts: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:

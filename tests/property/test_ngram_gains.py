@@ -1,5 +1,7 @@
 """Hope and fear over a hypergraph: gains of n-grams as scores of edges, against all derivations listed one by one."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 from enumeration import Derivation, derivations, tails_of
@@ -13,6 +15,7 @@ from treeglot import _core
 from treeglot.graph import Hypergraph
 
 Case = tuple[Hypergraph, np.ndarray, list[list[int]]]
+References = list[tuple[list[int], float]]  # with their shares
 
 
 @st.composite
@@ -26,16 +29,20 @@ def translations(draw: st.DrawFn) -> Case:
     return graph, scores, yields
 
 
-def gain_of(words: tuple[int, ...], references: list[list[int]], per_word: float, by_order: list[float]) -> float:
-    """From the definition: each n-gram of the words that some reference has, as often as the words have it."""
+def has(line: Sequence[int], ngram: tuple[int, ...]) -> bool:
+    return any(tuple(line[i : i + len(ngram)]) == ngram for i in range(len(line) - len(ngram) + 1))
+
+
+def gain_of(words: tuple[int, ...], references: References, per_word: float, by_order: list[float]) -> float:
+    """From the definition: each n-gram gains by the references that have it, as often as the words have it."""
     gain = per_word * len(words)
     for n, value in enumerate(by_order, 1):
-        known = {tuple(line[i : i + n]) for line in references for i in range(len(line) - n + 1)}
-        gain += value * sum(words[i : i + n] in known for i in range(len(words) - n + 1))
+        for i in range(len(words) - n + 1):
+            gain += value * min(1.0, sum(share for line, share in references if has(line, words[i : i + n])))
     return gain
 
 
-def gained(case: Case, references: list[list[int]], per_word: float, by_order: list[float], beam: int) -> list:
+def gained(case: Case, references: References, per_word: float, by_order: list[float], beam: int) -> list:
     graph, scores, yields = case
     flat = Yields.of(yields)
     mapped, new = _core.graph_with_gains(
@@ -48,14 +55,15 @@ def gained(case: Case, references: list[list[int]], per_word: float, by_order: l
     return found
 
 
-references = st.lists(st.lists(st.integers(0, 2), max_size=5), min_size=1, max_size=2)
+lines = st.lists(st.integers(0, 2), max_size=5)
+references = st.lists(st.tuples(lines, st.sampled_from([1.0, 0.5, 0.25, 0.0])), min_size=1, max_size=3)
 values = st.lists(st.sampled_from([-1.0, 0.0, 0.25, 2.0]), min_size=1, max_size=4)
 
 
 @settings(deadline=None)
 @given(translations(), references, st.sampled_from([-0.5, 0.0, 1.0]), values)
 def test_every_derivation_has_its_score_and_its_gain(
-    case: Case, references: list[list[int]], per_word: float, by_order: list[float]
+    case: Case, references: References, per_word: float, by_order: list[float]
 ) -> None:
     graph, scores, yields = case
     flat = Yields.of(yields)
@@ -74,7 +82,7 @@ def test_every_derivation_has_its_score_and_its_gain(
 @settings(deadline=None)
 @given(translations(), references, values, st.integers(1, 3))
 def test_a_beam_loses_derivations_but_none_of_their_gain(
-    case: Case, references: list[list[int]], by_order: list[float], beam: int
+    case: Case, references: References, by_order: list[float], beam: int
 ) -> None:
     exact = {derivation: score for score, derivation in gained(case, references, 0.0, by_order, beam=0)}
     narrow = gained(case, references, 0.0, by_order, beam)
@@ -87,8 +95,11 @@ def test_yields_must_have_every_tail_once() -> None:
     for symbols in ([7], [-1, -1]):
         flat = Yields.of([[5], symbols])
         with pytest.raises(ValueError, match="edge 1 does not have every tail once in its yield"):
-            _core.graph_with_gains(graph, np.zeros(2), flat.first_symbol, flat.symbols, [[5]], 0.0, [1.0], 0)
+            _core.graph_with_gains(graph, np.zeros(2), flat.first_symbol, flat.symbols, [([5], 1.0)], 0.0, [1.0], 0)
     flat = Yields.of([[5], [-1]])
     for bad, problem in (([], "gains of 0 orders"), ([float("nan")], "not finite")):
         with pytest.raises(ValueError, match=problem):
-            _core.graph_with_gains(graph, np.zeros(2), flat.first_symbol, flat.symbols, [[5]], 0.0, bad, 0)
+            _core.graph_with_gains(graph, np.zeros(2), flat.first_symbol, flat.symbols, [([5], 1.0)], 0.0, bad, 0)
+    for share in (-0.1, 1.5, float("nan")):
+        with pytest.raises(ValueError, match=r"a share of .*; expected 0 to 1"):
+            _core.graph_with_gains(graph, np.zeros(2), flat.first_symbol, flat.symbols, [([5], share)], 0.0, [1.0], 0)

@@ -6,12 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from small_table import table
+from small_table import model_folder
 
 from treeglot.cli import main
-from treeglot.decode import SearchOptions
 from treeglot.decode.weights import read_weights
-from treeglot.models.model import load, write_model
+from treeglot.models.model import load
 from treeglot.tune.kbest import KBest
 from treeglot.tune.loop import read_log
 
@@ -23,15 +22,9 @@ REFERENCES = ["house is that", "that is house", "that house", "is that", "that t
 @pytest.fixture
 def model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    folder = tmp_path / "model"
-    folder.mkdir()
-    table().write(str(folder / "rules.table"))
-    write_model(folder, "hiero", {"p": 1.0, "glue": -0.1, "unknown": -5.0}, SearchOptions(pop_limit=50))
-    toml = (folder / "model.toml").read_text()
-    (folder / "model.toml").write_text(toml.replace("\n\n", '\nlm = ""\n\n', 1))
     Path("dev.de").write_text("".join(line + "\n" for line in DEV))
     Path("dev.en").write_text("".join(line + "\n" for line in REFERENCES))
-    return folder
+    return model_folder(tmp_path / "model")
 
 
 ARGUMENTS = ["tune", "model", "--dev", "dev.de", "--refs", "dev.en", "--kbest", "8"]

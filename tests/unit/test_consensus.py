@@ -1,14 +1,17 @@
 """Minimum Bayes risk in `translate`, and `treeglot combine`."""
 
+import math
 from pathlib import Path
 
 import pytest
-from small_table import table
+from small_table import model_folder, table
 
 from treeglot.cli import main
 from treeglot.decode import SearchOptions, Translator
+from treeglot.decode.consensus import ConsensusOptions
 from treeglot.decode.weights import read_weights
 from treeglot.tune.combination import Combination
+from treeglot.tune.decoder import DecoderTranslator
 
 # "w x v" scores best, but only "w y …" have "w y" in common.
 RULES = [("X", "a b", "w x v", -1.0), ("X", "a b", "w y z", -1.1), ("X", "a b", "w y u", -1.2)]
@@ -66,6 +69,58 @@ def test_scales_of_scores_do_not_count() -> None:
     assert Combination(given).best() == Combination(times).best() == ["x z"]
 
 
+# Forests of "a b c" have "w y s", which no list has; lists agree on "w y" and "y s".
+AGAIN = [("X", "a", "w", -1.0), ("X", "b", "x", -1.0), ("X", "b", "y", -4.0), ("X", "c", "t", -1.0)]
+AGAIN += [("X", "c", "s", -4.0)]
+VOTES = {
+    "one": [[("w y k l", 0.0)]],
+    "two": [[("m n y s", 0.0), ("o p y s", -1.0)]],
+    "three": [[("w y q r", 0.0)]],
+    "four": [[("u v y s", 0.0)]],
+}
+
+
+@pytest.mark.parametrize("margin", [math.inf, 7.0, 2.0])
+def test_forests_are_searched_for_what_lists_agree_on(margin: float) -> None:
+    translator = Translator(table(*AGAIN), {"p": 1.0, "glue": -0.1}, options=SearchOptions(pop_limit=0, per_source=0))
+    tunable = DecoderTranslator(translator, "small")
+    everything = tunable.translate(["a b c"], translator.weights, 1000)
+    best = max(entry.score or 0.0 for entry in everything.entries())
+    near = [entry.text for entry in everything.entries() if (entry.score or 0.0) >= best - margin]
+    combination = Combination(VOTES, ConsensusOptions(found=3, margin=margin))
+    found = tunable.translate(["a b c"], translator.weights, 1, combination.hopes())
+    [candidates] = combination.candidates([found])
+    assert set(candidates) <= {near[0], *near}
+    exhaustive = Combination(VOTES, combination.options, [near])
+    gains = dict(zip(exhaustive.found[0].texts, exhaustive.found[0].gains(combination.options), strict=True))
+    wanted = sorted((gains[text] for text in near), reverse=True)[:3]
+    assert [gains[text] for text in found.texts[1:]] == pytest.approx(wanted, abs=1e-9)
+    assert Combination(VOTES, combination.options, [candidates]).best() == exhaustive.best()
+    assert (exhaustive.best() == ["w y s"]) == (margin > 6)
+
+
+def test_candidates_do_not_vote() -> None:
+    plain = Combination(VOTES)
+    more = Combination(VOTES, candidates=[["q w z", "q w z u"]])
+    assert more.features == plain.features
+    assert more.best({"own_three": 1.0}) == ["w y q r"]
+    rows = dict(zip(more.found[0].texts, more.rows(more.found[0]).tolist(), strict=True))
+    for text, row in zip(plain.found[0].texts, plain.rows(plain.found[0]).tolist(), strict=True):
+        assert rows[text] == row
+
+
+def test_combine_searches_models_again(lists: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    hiero = model_folder(tmp_path / "model")
+    (tmp_path / "in").write_text("das haus\ndas haus\n")
+    assert main(["combine", *lists, "--again", f"{hiero}={tmp_path / 'in'}"]) == 0
+    shown = capsys.readouterr()
+    assert "texts of search forests" in shown.err
+    assert len(shown.out.splitlines()) == 2
+    (tmp_path / "in").write_text("das haus\n")
+    assert main(["combine", *lists, "--again", f"{hiero}={tmp_path / 'in'}"]) != 0
+    assert "has 1 sentences; expected 2, as the lists have" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "content", "problem"),
     [
@@ -75,6 +130,7 @@ def test_scales_of_scores_do_not_count() -> None:
         (["one.kbest"], "", "one.kbest: is empty"),
         (["one.kbest", "--size", "0"], "0 ||| a ||| ||| 1\n", "size is 0"),
         (["one.kbest", "--set", "scale=-1"], "0 ||| a ||| ||| 1\n", "scale is -1"),
+        (["one.kbest", "--again", "model"], "0 ||| a ||| ||| 1\n", "--again is 'model'; expected MODEL=INPUT"),
         (["one.kbest", "--save", "w"], "0 ||| a ||| ||| 1\n", "--save is for tuned weights"),
         (["one.kbest", "--refs", "refs"], "1 ||| a ||| ||| 1\n", "has 1 lines; the lists have 2 sentences"),
     ],

@@ -25,7 +25,7 @@ def translator() -> Translator:
 
 
 def wanted(**other: object) -> Hopes:
-    hopes = Hopes(3, 0.5, -0.25, (0.5, 1.0, 2.0), False, [["House is the d"]], margin=np.inf, beam=0)
+    hopes = Hopes(3, 0.5, -0.25, (0.5, 1.0, 2.0), False, [[("House is the d", 1.0)]], margin=np.inf, beam=0)
     return dataclasses.replace(hopes, **other)  # type: ignore[arg-type]
 
 
@@ -41,7 +41,7 @@ def gain(text: str, reference: str, hopes: Hopes) -> float:
 
 @pytest.mark.parametrize(("fold", "reference"), [(False, "house is the d"), (True, "house is the d"), (False, "x y")])
 def test_lists_end_with_the_best_hopes_and_the_worst_fears(fold: bool, reference: str) -> None:
-    hopes = wanted(fold=fold, references=[[reference]])
+    hopes = wanted(fold=fold, references=[[(reference, 1.0)]])
     tunable = DecoderTranslator(translator(), "small")
     everything = list(tunable.translate([SOURCE], WEIGHTS, 10_000).entries())
     assert 20 < len(everything) < 10_000
@@ -63,7 +63,7 @@ def test_case_folds_if_the_metric_folds_it() -> None:
     tunable = DecoderTranslator(Translator(rules, WEIGHTS, options=SearchOptions(pop_limit=0)), "small")
     texts = {}
     for fold in (False, True):
-        hopes = wanted(size=1, scale=0.01, per_word=0.0, fold=fold, references=[["house"]])
+        hopes = wanted(size=1, scale=0.01, per_word=0.0, fold=fold, references=[[("house", 1.0)]])
         texts[fold] = [e.text for e in tunable.translate(["haus"], WEIGHTS, 1, hopes).entries()]
     assert texts[False] == ["house", "house", "HOUSE"]
     assert texts[True][1:] == ["house", "house"]

@@ -32,6 +32,10 @@ class ConsensusOptions(Options):
     ratio: float = option(
         0.6, "how many n-grams of n + 1 words, for one of n words", above=0, most=1, paper="Tromble et al. 2008"
     )
+    found: int = option(20, "texts that a search forest adds, those that gain most (--again)", least=1)
+    margin: float = option(
+        5.0, "derivations that score so far below the forest's best are left out", least=0, infinite=True
+    )
 
     def ngram_weights(self) -> list[float]:
         """Of n-grams of one word, of two …
@@ -65,6 +69,10 @@ class Agreement:
         rows = values.reshape(len(texts), 1 + len(lists) * (1 + ORDER))
         each = rows[:, 1:].reshape(len(texts), len(lists), 1 + ORDER)
         return Agreement(texts, rows[:, 0], each[:, :, 0], each[:, :, 1:])
+
+    def of_first(self, lists: int) -> Agreement:
+        """With the first lists alone; texts that only others have stay."""
+        return Agreement(self.texts, self.words, self.own[:, :lists], self.ngrams[:, :lists])
 
     def gains(self, options: ConsensusOptions) -> npt.NDArray[np.float64]:
         """By text: what it gains if every list counts the same."""

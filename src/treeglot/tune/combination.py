@@ -7,7 +7,7 @@ of the linear gain, or are tuned.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -18,6 +18,7 @@ from treeglot.base.files import PathLike
 from treeglot.decode.consensus import ORDER, Agreement, ConsensusOptions, Scored
 from treeglot.decode.kbest import read_kbest
 from treeglot.evaluate import Bleu
+from treeglot.tune.hopes import Hopes
 from treeglot.tune.kbest import KBest
 from treeglot.tune.method import METHODS
 from treeglot.tune.pool import Pool
@@ -57,18 +58,29 @@ def scaled(lists: Lists) -> Lists:
 class Combination:
     """The hypotheses of all systems for the same sentences, with what the systems' lists say of them as features.
 
+    `candidates` are further texts of each sentence. They may be chosen, but they do not vote.
+
     >>> lists = {"a": [[("x y", -1.0), ("x z", -2.0)]], "b": [[("x z", -1.0), ("w z", -1.5)]]}
     >>> Combination(lists).best()
     ['x z']
     """
 
-    def __init__(self, systems: Mapping[str, Lists], options: ConsensusOptions = ConsensusOptions()) -> None:  # noqa: B008
+    def __init__(
+        self,
+        systems: Mapping[str, Lists],
+        options: ConsensusOptions = ConsensusOptions(),  # noqa: B008
+        candidates: Sequence[Sequence[str]] = (),
+    ) -> None:
         self.names = list(systems)
         self.options = options
         sentences = max((len(lists) for lists in systems.values()), default=0)
         ready = [scaled(lists) for lists in systems.values()]
         padded = [lists + [[] for _ in range(sentences - len(lists))] for lists in ready]
-        self.found = [Agreement.of([lists[i] for lists in padded], options.scale) for i in range(sentences)]
+        more = [[(text, 0.0) for text in texts] for texts in candidates] or [[] for _ in range(sentences)]
+        self.found = [
+            Agreement.of([*(lists[i] for lists in padded), more[i]], options.scale).of_first(len(padded))
+            for i in range(sentences)
+        ]
 
     def __len__(self) -> int:
         return len(self.found)
@@ -87,6 +99,24 @@ class Combination:
         """The features of one sentence's texts, row by row."""
         means, each = found.ngrams.mean(axis=1), found.ngrams @ self.options.ngram_weights()
         return np.column_stack([found.words, means, each, found.own])
+
+    def hopes(self) -> Hopes:
+        """What to look for in a system's search forests: the texts that gain most, whatever the system's own score."""
+        options = self.options
+        shares = [
+            [(text, float(share)) for text, share in zip(found.texts, found.own.mean(axis=1), strict=True) if share > 0]
+            for found in self.found
+        ]
+        gains = -1.0, tuple(options.ngram_weights())
+        return Hopes(options.found, 0.0, *gains, False, shares, margin=options.margin, fears=False)
+
+    def candidates(self, found: Iterable[KBest]) -> list[list[str]]:
+        """By sentence: what searches for `hopes` found, each text once."""
+        out: list[dict[str, None]] = [{} for _ in self.found]
+        for each in found:
+            for sentence, text in zip(each.sentences().tolist(), each.texts, strict=True):
+                out[sentence].setdefault(text)
+        return [list(texts) for texts in out]
 
     def kbest(self) -> KBest:
         """The texts with their features."""

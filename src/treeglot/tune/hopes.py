@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from treeglot.base.errors import UsageError
 from treeglot.evaluate import Bleu
 from treeglot.evaluate.metrics import Metric, Statistics
+
+Share: TypeAlias = tuple[str, float]  # a text, and how much its n-grams count: 1 for a reference
 
 
 @dataclass(frozen=True)
@@ -24,11 +27,12 @@ class Hopes:
     size: int
     scale: float  # of scores beside gains
     per_word: float
-    by_order: tuple[float, ...]  # of n-grams that a reference has
+    by_order: tuple[float, ...]  # of n-grams that references have, times their shares
     fold: bool  # the metric does not regard case
-    references: Sequence[Sequence[str]]  # of each sentence
+    references: Sequence[Sequence[Share]]  # of each sentence
     margin: float = 5.0  # derivations that score so far below the best are left out
     beam: int = 10  # parts of a hypothesis that differ in the words at their ends
+    fears: bool = True  # beside hopes
 
 
 def linear_gains(metric: Bleu, rows: Statistics) -> tuple[float, tuple[float, ...]]:
@@ -57,5 +61,6 @@ def hopes_for(metric: Metric, references: Sequence[Sequence[str]], rows: Statist
     if not isinstance(metric, Bleu):
         raise UsageError(f"hopes are for BLEU; expected hopes = 0 with {metric.name}")
     per_word, by_order = linear_gains(metric, rows)
-    lines = [[line.lower() if metric.lowercase else line for line in one] for one in zip(*references, strict=True)]
+    folded = [[line.lower() if metric.lowercase else line for line in one] for one in zip(*references, strict=True)]
+    lines = [[(line, 1.0) for line in one] for one in folded]
     return Hopes(size, scale, per_word, by_order, metric.lowercase, lines)
