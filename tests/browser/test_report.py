@@ -56,6 +56,7 @@ def data() -> dict[str, Any]:
         "features": 9,
         "signature": "kind:hiero|model:0123",
         "tuning": [{"iteration": 1, "score": 9.5}],
+        "unlike": [],
     }
     return {
         "title": "A test </script> & more",

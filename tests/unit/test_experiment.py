@@ -480,3 +480,37 @@ def test_a_recipe_tunes_with_its_own_options(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(UsageError, match="seen"):
         Pipeline(steps_of(load_recipe(recipe)), tmp_path / "work").run()
     assert seen == [LoopOptions(iterations=1, kbest=20, hopes=4, patience=2, seed=7)]
+
+
+def test_several_seeds_are_tuned_and_compared(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recipe = corpus / "seeds.toml"
+    other = 'tune = { method = "mira", iterations = 1 }'
+    recipe.write_text("seeds = [1, 5]\n" + RECIPE.replace('tune = { method = "none" }', other))
+    assert main(["run", str(recipe), "--threads", "2"]) == 0
+    shown = capsys.readouterr().out
+    assert "BLEU, mean" in shown and "p, Holm" in shown
+    assert "* c2d is not comparable with hiero: tuner: mira, not mert; smoothing: none, not kneser-ney" in shown
+    figures = json.loads((corpus / "seeds" / "report.json").read_text())
+    assert figures["seeds"] == [1, 5]
+    hiero, c2d = (one["tunings"]["BLEU"] for one in figures["tests"]["one"]["scores"])
+    assert len(hiero["scores"]) == 2 and "against" not in hiero
+    assert c2d["against"]["difference"] == pytest.approx(c2d["mean"] - hiero["mean"])
+    assert len(c2d["against"]["sign_tests"]) == 2
+    references = [(corpus / "test.en").read_text().splitlines()]
+    for ending, score in zip(("one", "one-seed-5"), c2d["scores"], strict=True):
+        [output] = (corpus / "seeds").glob(f"translate-c2d-{ending}.*/output.txt")
+        statistics = Bleu().statistics(output.read_text().splitlines(), references)
+        assert Bleu().score(statistics) == pytest.approx(score)
+
+
+def test_seeds_and_systems_of_the_command_line(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recipe = str(corpus / "recipe.toml")
+    assert main(["run", recipe, "--plan", "--seeds", "3,4", "--systems", "hiero"]) == 0
+    planned = capsys.readouterr().out
+    assert "tune hiero seed 4" in planned and "translate hiero one seed 4" in planned and "train c2d" not in planned
+    assert main(["run", recipe, "--plan", "--seeds", "3,x"]) == 1
+    assert "--seeds is '3,x'; expected numbers between commas, such as 1,2,3" in capsys.readouterr().err
+    assert main(["run", recipe, "--plan", "--systems", "moses"]) == 1
+    assert "unknown system 'moses'" in capsys.readouterr().err
+    assert main(["run", recipe, "--plan", "--seeds", "3,3"]) == 1
+    assert "seeds has 3; expected different numbers, 0 to 2^63 - 1" in capsys.readouterr().err

@@ -51,7 +51,10 @@ def folder(tmp_path: Path) -> Path:
         "title": "A <b> test",
         "baseline": "one",
         "signature": "treeglot 1.2",
-        "systems": [{"name": "one", "rules": 1234}, {"name": "t<w>o", "rules": 9}],
+        "systems": [
+            {"name": "one", "rules": 1234, "unlike": []},
+            {"name": "t<w>o", "rules": 9, "unlike": ["tuner: mira, not mert"]},
+        ],
         "tests": {"news": {"scores": [score("one", 20.0), score("t<w>o", 22.0, against=against)]}},
     }
     (tmp_path / "report.json").write_text(json.dumps(figures))
@@ -65,9 +68,13 @@ def test_reports(folder: Path) -> None:
     assert report.table("news") == [
         ["system", "rules", "BLEU", "interval", "against one", "sign test p", "ms a sentence"],
         ["one", "1,234", "20.00", "19.00 to 21.00", "", "", "7.2"],
-        ["t<w>o", "9", "22.00", "21.00 to 23.00", "+2.00", "< 0.001", ""],
+        ["t<w>o*", "9", "22.00", "21.00 to 23.00", "+2.00", "< 0.001", ""],
     ]
-    assert str(report).splitlines()[-1] == "BLEU nrefs:1|treeglot:1.2"
+    assert str(report).splitlines()[-3:] == [
+        "BLEU nrefs:1|treeglot:1.2",
+        "",
+        "* t<w>o is not comparable with one: tuner: mira, not mert",
+    ]
     shown = report._repr_html_()
     assert "A &lt;b&gt; test" in shown
     assert "t&lt;w&gt;o" in shown

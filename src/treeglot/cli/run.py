@@ -25,6 +25,12 @@ def run(
             "the recipe's own."
         ),
     ] = None,
+    seeds: Annotated[
+        str, typer.Option(metavar="SEEDS", help="Seeds of tuning, by commas, in place of the recipe's: 1,2,3.")
+    ] = "",
+    systems: Annotated[
+        str, typer.Option(metavar="NAMES", help="Only these systems, by commas, and the baseline.")
+    ] = "",
     plan: Annotated[bool, typer.Option("--plan", help="Say what would run and why, and end.")] = False,
     threads: Threads = 1,
     memory: Annotated[str, typer.Option(help="Memory to use, about; what does not fit goes through the disk.")] = "2G",
@@ -37,9 +43,11 @@ def run(
     from treeglot.cli.board import watcher
     from treeglot.experiment import Pipeline, load_recipe, publish, steps_of
     from treeglot.experiment.models import publish_models
+    from treeglot.experiment.recipe import narrowed
 
+    names, numbers = [name for name in systems.split(",") if name], _numbers(seeds)
     try:
-        loaded = load_recipe(recipe, data)
+        loaded = narrowed(load_recipe(recipe, data), names, numbers)
         steps = steps_of(loaded)
     except UsageError as error:
         raise in_file(recipe, error) from error
@@ -58,3 +66,11 @@ def run(
     print(report)
     say(f"models in {models[0].parent}: {', '.join(path.name for path in models)}")
     say(f"{len(done)} steps done; {report.page}")
+
+
+def _numbers(text: str) -> list[int]:
+    """Numbers between commas."""
+    parts = [part.strip() for part in text.split(",")] if text else []
+    if not all(part.isascii() and part.isdigit() and len(part) < 20 for part in parts):
+        raise UsageError(f"--seeds is {text!r}; expected numbers between commas, such as 1,2,3")
+    return [int(part) for part in parts]

@@ -160,8 +160,8 @@ def score_systems(
     """
     _check(systems, references, bins)
     chosen = (options or ReportOptions()).suited(references)
-    judges = [_judge(name, chosen, references) for name in metrics]
-    bleu = next((judge for judge in judges if judge.name == "bleu"), None) or _judge("bleu", chosen, references)
+    judges = [judge_of(name, chosen, references) for name in metrics]
+    bleu = next((judge for judge in judges if judge.name == "bleu"), None) or judge_of("bleu", chosen, references)
     base = {j.name: j.statistics(systems[baseline]) for j in judges} if baseline is not None else {}
     lengths = np.array([len(bleu.sacre._preprocess_segment(line).split()) for line in references[0]])
     reports = Compared()
@@ -179,7 +179,7 @@ def score_systems(
 
 
 @dataclass(frozen=True)
-class _Judge:
+class Judge:
     """A metric, sacreBLEU's and ours."""
 
     name: str
@@ -191,17 +191,18 @@ class _Judge:
         return np.array(self.sacre._extract_corpus_statistics(lines, None), dtype=np.float64)
 
 
-def _judge(name: str, options: ReportOptions, references: Sequence[Sequence[str]]) -> _Judge:
+def judge_of(name: str, options: ReportOptions, references: Sequence[Sequence[str]]) -> Judge:
+    """The metric of this name, with its references prepared."""
     from sacrebleu.metrics.chrf import CHRF
     from sacrebleu.metrics.ter import TER
 
     match name:
         case "bleu":
-            judge = _Judge(name, _sacre_bleu(options), Bleu(length=options.length))
+            judge = Judge(name, _sacre_bleu(options), Bleu(length=options.length))
         case "chrf":
-            judge = _Judge(name, CHRF(lowercase=options.lowercase), Chrf(lowercase=options.lowercase))
+            judge = Judge(name, CHRF(lowercase=options.lowercase), Chrf(lowercase=options.lowercase))
         case "ter":
-            judge = _Judge(name, TER(), Ter())
+            judge = Judge(name, TER(), Ter())
         case _:
             raise UsageError(unknown("metric", name, ("bleu", "chrf", "ter")))
     judge.sacre._ref_cache = judge.sacre._cache_references(references)
@@ -230,7 +231,7 @@ def _sacre_bleu(options: ReportOptions) -> SacreMetric:
     return kind(lowercase=options.lowercase, tokenize=options.tokenize, force=True)
 
 
-def _score(judge: _Judge, rows: Statistics, baseline: Statistics | None, options: ReportOptions) -> Score:
+def _score(judge: Judge, rows: Statistics, baseline: Statistics | None, options: ReportOptions) -> Score:
     result = judge.sacre._aggregate_and_compute(rows.tolist())
     drawn = {"samples": options.samples, "seed": options.seed}
     other = rows if baseline is None else baseline

@@ -31,7 +31,7 @@ class Bootstrap:
     wins: int  # samples on which the system is better than the baseline
     losses: int
     ties: int
-    p: float  # the share of samples on which the one that is better on the whole is not
+    p: float  # two-sided: twice the share of samples on which the better system is not better
     baseline: Interval
     system: Interval
     difference: Interval
@@ -88,7 +88,7 @@ def paired_bootstrap(
     >>> system = references.statistics(["a b c d e", "f g h i j", "k l m n o"])
     >>> test = paired_bootstrap(bleu, baseline, system)
     >>> test.wins, test.losses, test.ties, test.p
-    (970, 0, 30, 0.03)
+    (970, 0, 30, 0.06)
     """
     if samples < 1:
         raise ValueError(f"samples is {samples}; expected at least 1")
@@ -103,14 +103,15 @@ def paired_bootstrap(
         wins=wins,
         losses=losses,
         ties=samples - wins - losses,
-        p=(samples - (wins if ahead else losses)) / samples,
-        baseline=_interval(old, level),
-        system=_interval(new, level),
-        difference=_interval(new - old, level),
+        p=min(1.0, 2 * (samples - (wins if ahead else losses)) / samples),
+        baseline=interval_of(old, level),
+        system=interval_of(new, level),
+        difference=interval_of(new - old, level),
     )
 
 
-def _interval(scores: npt.NDArray[np.float64], level: float) -> Interval:
+def interval_of(scores: npt.NDArray[np.float64], level: float) -> Interval:
+    """The percentiles that hold `level` of the scores between them."""
     outside = (1 - level) / 2
     low, high = np.quantile(scores, [outside, 1 - outside])
     return Interval(float(low), float(high), level)

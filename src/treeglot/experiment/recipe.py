@@ -13,7 +13,17 @@ from treeglot.align.aligners import DEFAULT
 from treeglot.align.symmetrize import SYMMETRIZATIONS
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike
-from treeglot.base.options import Options, file_options, in_file, load_options, option, required, unknown, with_values
+from treeglot.base.options import (
+    MOST_SEED,
+    Options,
+    file_options,
+    in_file,
+    load_options,
+    option,
+    required,
+    unknown,
+    with_values,
+)
 from treeglot.corpus import Corpus
 from treeglot.corpus.files import SourceFiles
 from treeglot.experiment.text import TextRecipe
@@ -136,10 +146,15 @@ class Recipe(Options):
     target_parser: ParserSettings | None = option(None, "a parser of the target language, for the training corpus")
     lm: LmSettings = option(LmSettings(), "the n-gram model")
     tune: TuneSettings = option(TuneSettings(), "how weights are tuned")
+    seeds: tuple[int, ...] = option((), "seeds of tuning, in place of the one in tune; the report compares the means")
 
     def __post_init__(self) -> None:
         """Refuses a corpus without text, names given twice, and a baseline that is none of the systems."""
         super().__post_init__()
+        for place, seed in enumerate(self.seeds):
+            if not 0 <= seed <= MOST_SEED or seed in self.seeds[:place]:
+                problem = f"seeds has {seed}; expected different numbers, 0 to 2^63 - 1"
+                raise UsageError(problem, ("seeds",))
         self.corpus.expect("source", "target", key=("corpus",))
         names = [system.name for system in self.system]
         if not names:
@@ -157,14 +172,35 @@ class Recipe(Options):
         if self.baseline and self.baseline not in names:
             raise UsageError(unknown("system", self.baseline, names), ("baseline",))
         if self.dev is None:
-            tuned = [s.name for s in self.system if (s.tune or self.tune).method != "none"]
+            tuned = [s.name for s in self.system if self.tuner(s).method != "none"]
             if tuned:
                 raise UsageError(f"there is no [dev] to tune {tuned[0]!r} on; expected one, or tune method 'none'")
+
+    def tuner(self, system: System, place: int = 0) -> TuneSettings:
+        """How a system is tuned, with the seed at this place of `seeds`."""
+        settings = system.tune or self.tune
+        return dataclasses.replace(settings, seed=self.seeds[place]) if self.seeds else settings
+
+    def tunings(self, system: System) -> list[str]:
+        """What the names of the steps of each tuning end in; one that is not tuned has one."""
+        seeds = self.seeds if self.tuner(system).method != "none" else ()
+        return ["", *(f" seed {seed}" for seed in seeds[1:])]
 
     @property
     def raw(self) -> bool:
         """Whether its files are text of which words are made."""
         return self.text is not None and not self.text.tokenised
+
+
+def narrowed(recipe: Recipe, systems: Collection[str], seeds: Sequence[int]) -> Recipe:
+    """The recipe with these systems and the baseline alone, and with these seeds; of either none: all as it is."""
+    names = [system.name for system in recipe.system]
+    for name in systems:
+        if name not in names:
+            raise UsageError(unknown("system", name, names))
+    wanted = {*systems, recipe.baseline or names[0]} if systems else {*names}
+    kept = tuple(system for system in recipe.system if system.name in wanted)
+    return dataclasses.replace(recipe, system=kept, seeds=tuple(seeds) or recipe.seeds)
 
 
 def _is_name(text: str) -> bool:

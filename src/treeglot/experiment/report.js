@@ -57,6 +57,23 @@ function legend() {
     make('span', {class: 'key'}, make('i', {style: `background:${colour(name)}`}), name)));
 }
 
+// Scores of all tunings: means, and tests of their differences over sentences and seeds.
+function means(test) {
+  const sign = value => (value >= 0 ? '+' : '−') + fixed(Math.abs(value));
+  const rows = DATA.tests[test].scores.map(one => {
+    const {BLEU: bleu, chrF: chrf, TER: ter} = one.tunings, against = bleu.against;
+    const p = value => against ? [shown(value), value] : ['', 1];
+    return [one.system, [fixed(bleu.mean), bleu.mean], bleu.scores.map(score => fixed(score)).join(', '),
+      [fixed(bleu.deviation), bleu.deviation], against ? [sign(against.difference), against.difference] : ['', 0],
+      against ? [`${sign(against.interval[0])} to ${sign(against.interval[1])}`, against.interval[0]] : ['', 0],
+      p(against && against.p), p(against && against.adjusted_p),
+      against ? against.sign_tests.map(value => shown(value)).join(', ') : '',
+      [fixed(chrf.mean), chrf.mean], [fixed(ter.mean), ter.mean]];
+  });
+  return table(['system', 'BLEU, mean', `seeds ${DATA.seeds.join(', ')}`, 'deviation', `against ${DATA.baseline}`, '95 % interval', 'p',
+    'p, Holm', 'sign test p', 'chrF', 'TER'], rows, i => DATA.tests[test].scores[i].system === DATA.baseline ? 'baseline' : '');
+}
+
 function results(test) {
   const scores = DATA.tests[test].scores;
   const speeds = name => (timings.steps[`translate ${name} ${test}`] || {}).ms_per_sentence;
@@ -240,12 +257,21 @@ function sentences(test) {
 }
 
 for (const test of Object.keys(DATA.tests)) {
-  section(`Results on ${test}`);
+  if (DATA.tests[test].scores.some(one => one.tunings)) {
+    section(`Results on ${test}, all seeds`);
+    main.append(means(test));
+    section(`Results on ${test}, first seed`);
+  } else section(`Results on ${test}`);
   main.append(results(test));
   section(`BLEU on ${test}, with 95 % intervals`);
   main.append(intervals(test));
   section(`BLEU on ${test} by length`);
   main.append(byLength(test));
+}
+const different = DATA.systems.filter(system => system.unlike.length);
+if (different.length) {
+  section(`Not comparable with ${DATA.baseline}`);
+  main.append(make('ul', {}, ...different.map(system => make('li', {}, `${system.name}: ${system.unlike.join('; ')}`))));
 }
 section('Systems and their rules');
 main.append(rules());

@@ -17,6 +17,7 @@ from typing import Any
 import treeglot
 from treeglot.base.files import read_lines, write_binary
 from treeglot.evaluate import Bleu
+from treeglot.experiment.comparable import unlike
 from treeglot.experiment.pipeline import Pipeline, Planned
 from treeglot.experiment.recipe import Recipe, System
 from treeglot.experiment.results import REPORT, Report, load_report
@@ -35,7 +36,7 @@ def report_step(recipe: Recipe) -> Step:
     inputs: dict[str, Input] = {}
     for system in recipe.system:
         inputs[f"model {system.name}"] = Output(f"train {system.name}")
-        if (system.tune or recipe.tune).method != "none":
+        if recipe.tuner(system).method != "none":
             inputs[f"tuning {system.name}"] = Output(f"tune {system.name}")
         for test in recipe.test:
             inputs[f"output {system.name} {test}"] = Output(f"translate {system.name} {test}")
@@ -48,6 +49,8 @@ def report_step(recipe: Recipe) -> Step:
         "lowercase": recipe.lowercase,
         "systems": [[system.name, system.kind] for system in recipe.system],
         "tests": list(recipe.test),
+        "seeds": list(recipe.seeds),
+        "unlike": {system.name: unlike(recipe, system) for system in recipe.system},
     }
     return Step("report", partial(_report, recipe), inputs, settings)
 
@@ -71,6 +74,7 @@ def _report(recipe: Recipe, task: Task) -> None:
         "title": recipe.title or "Experiment",
         "baseline": recipe.baseline or recipe.system[0].name,
         "signature": f"treeglot {treeglot.__version__}",
+        "seeds": list(recipe.seeds),
         "systems": [_system(recipe, system, task) for system in recipe.system],
         "tests": {name: _test(recipe, name, task) for name in recipe.test},
     }
@@ -109,6 +113,7 @@ def _system(recipe: Recipe, system: System, task: Task) -> dict[str, Any]:
         "kind": system.kind,
         "summary": find_kind(system.kind).summary,
         "signature": _signature(recipe, system, task),
+        "unlike": unlike(recipe, system),
         "rules": rules,
         "flat": flat,
         "different": json.loads((model / "extraction.json").read_text()).get("different"),
@@ -123,8 +128,9 @@ def _signature(recipe: Recipe, system: System, task: Task) -> str:
     def key(name: str) -> str:
         return task.digests[f"{name} {system.name}"][:KEY]
 
-    tune = system.tune or recipe.tune
-    weights = "none" if tune.method == "none" else f"{tune.method}|seed:{tune.seed}|tuning:{key('tuning')}"
+    tune = recipe.tuner(system)
+    seeds = ",".join(map(str, recipe.seeds or (tune.seed,)))
+    weights = "none" if tune.method == "none" else f"{tune.method}|seed:{seeds}|tuning:{key('tuning')}"
     return f"kind:{system.kind}|model:{key('model')}|tuned:{weights}|version:{treeglot.__version__}"
 
 

@@ -14,6 +14,8 @@ from treeglot.syntax.draw.bars import columns, html_table
 
 REPORT = "report.json"
 SPEED = "ms_per_sentence"  # what a translation notes beside its result
+_SINGLE = ("BLEU", "interval", "against BASELINE", "sign test p")
+_MEANS = ("BLEU, mean", "seeds", "against BASELINE", "95 % interval", "p", "p, Holm", "sign test p")
 
 
 @dataclass(frozen=True)
@@ -35,28 +37,34 @@ class Report:
         return list(self.figures["tests"])
 
     def table(self, test: str) -> list[list[str]]:
-        """Scores on a test set, tests against the baseline, rules and speed; the first row is the heading."""
-        rows = [
-            [
-                "system",
-                "rules",
-                "BLEU",
-                "interval",
-                f"against {self.figures['baseline']}",
-                "sign test p",
-                "ms a sentence",
-            ]
-        ]
+        """Scores on a test set, tests against the baseline, rules and speed; the first row is the heading.
+
+        With several seeds, scores are means. A star marks systems whose tuner or features are not the baseline's.
+        """
+        scores = self.figures["tests"][test]["scores"]
+        several = any("tunings" in one for one in scores)
         rules = {system["name"]: system["rules"] for system in self.figures["systems"]}
-        for one in self.figures["tests"][test]["scores"]:
-            name, bleu = one["system"], one["scores"]["BLEU"]
-            low, high = bleu["interval"]
-            row = [name, f"{rules[name]:,}", f"{bleu['score']:.2f}", f"{low:.2f} to {high:.2f}"]
-            against = bleu.get("against")
-            row += [f"{against['difference']:+.2f}", shown(against["sign_test"]["p"])] if against else ["", ""]
+        rows = [["system", "rules", *(_MEANS if several else _SINGLE), "ms a sentence"]]
+        rows[0] = [head.replace("BASELINE", self.figures["baseline"]) for head in rows[0]]
+        for one in scores:
+            name = one["system"]
             speed = self.timings.get(f"translate {name} {test}", {}).get(SPEED)
-            rows.append([*row, "" if speed is None else f"{speed:.1f}"])
+            cells = _mean_cells(one["tunings"]["BLEU"]) if several else _single_cells(one["scores"]["BLEU"])
+            star = "*" if self._unlike(name) else ""
+            rows.append([name + star, f"{rules[name]:,}", *cells, "" if speed is None else f"{speed:.1f}"])
         return rows
+
+    def notes(self) -> list[str]:
+        """Why some systems cannot be compared with the baseline; a line for each."""
+        baseline = self.figures["baseline"]
+        return [
+            f"* {system['name']} is not comparable with {baseline}: {'; '.join(system['unlike'])}"
+            for system in self.figures["systems"]
+            if system["unlike"]
+        ]
+
+    def _unlike(self, name: str) -> bool:
+        return any(system["name"] == name and system["unlike"] for system in self.figures["systems"])
 
     def signature(self, test: str) -> str:
         """How the scores were made."""
@@ -64,14 +72,34 @@ class Report:
         return f"BLEU {scores[0]['scores']['BLEU']['signature']}|{self.figures['signature'].replace(' ', ':')}"
 
     def __str__(self) -> str:
-        return "\n\n".join(f"{test}\n{columns(self.table(test))}\n{self.signature(test)}" for test in self.tests)
+        tables = [f"{test}\n{columns(self.table(test))}\n{self.signature(test)}" for test in self.tests]
+        return "\n\n".join([*tables, *(["\n".join(notes)] if (notes := self.notes()) else [])])
 
     def _repr_html_(self) -> str:
         parts = [f"<h3>{escape(self.figures['title'])}</h3>"]
         for test in self.tests:
             parts += [f"<h4>{escape(test)}</h4>", html_table(self.table(test))]
             parts.append(f"<small>{escape(self.signature(test))}</small>")
+        parts += [f"<p>{escape(note)}</p>" for note in self.notes()]
         return "\n".join([*parts, f'<p><a href="{escape(str(self.page))}">{escape(str(self.page))}</a></p>'])
+
+
+def _single_cells(bleu: dict[str, Any]) -> list[str]:
+    low, high = bleu["interval"]
+    cells = [f"{bleu['score']:.2f}", f"{low:.2f} to {high:.2f}"]
+    against = bleu.get("against")
+    return cells + ([f"{against['difference']:+.2f}", shown(against["sign_test"]["p"])] if against else ["", ""])
+
+
+def _mean_cells(bleu: dict[str, Any]) -> list[str]:
+    cells = [f"{bleu['mean']:.2f}", ", ".join(f"{score:.2f}" for score in bleu["scores"])]
+    against = bleu.get("against")
+    if not against:
+        return [*cells, "", "", "", "", ""]
+    low, high = against["interval"]
+    cells += [f"{against['difference']:+.2f}", f"{low:+.2f} to {high:+.2f}"]
+    cells += [shown(against["p"]), shown(against["adjusted_p"])]
+    return [*cells, ", ".join(shown(p) for p in against["sign_tests"])]
 
 
 def load_report(folder: PathLike) -> Report:

@@ -96,10 +96,15 @@ def steps_of(recipe: Recipe) -> list[Step]:
         with _blamed(f"system {system.name!r}", "system", number):
             links: Files = {"alignments": MENDED} if mending is not None and _of_forests(system) else {}
             steps += _system(recipe, system, corpus | links, dev, tests)
+    tunings = {system.name: recipe.tunings(system) for system in recipe.system}
     for name in recipe.test:
-        outputs: dict[str, Input] = {s.name: Output(f"translate {s.name} {name}", "output.txt") for s in recipe.system}
+        outputs: dict[str, Input] = {
+            f"{system}{ending}": Output(f"translate {system} {name}{ending}", "output.txt")
+            for system, endings in tunings.items()
+            for ending in endings
+        }
         settings: dict[str, Any] = {
-            "systems": [system.name for system in recipe.system],
+            "systems": tunings,
             "baseline": recipe.baseline or recipe.system[0].name,
             "options": resolved(ReportOptions, {"lowercase": recipe.lowercase}),
         }
@@ -154,7 +159,7 @@ def _checks(recipe: Recipe, corpus: Files, dev: Files, tests: Mapping[str, Files
         if own:
             steps.append(_check(f"train {system.name}", _among(corpus | own, {"source", "target", *own}), refused))
     steps.insert(0, _check("train", _among(corpus, shared), careful))
-    tuned = [find_kind(s.kind) for s in recipe.system if (s.tune or recipe.tune).method != "none"]
+    tuned = [find_kind(s.kind) for s in recipe.system if recipe.tuner(s).method != "none"]
     everything = [find_kind(system.kind) for system in recipe.system]
     sets = [("dev", dev, recipe.dev, tuned)] if recipe.dev is not None else []
     sets += [(f"test {name}", tests[name], recipe.test[name], everything) for name in tests]
@@ -273,18 +278,28 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
     for part, own_parser in parsers.items():
         files |= _parser_files(own_parser, part, part)
     steps = [Step(model.step, partial(_train, kind, system.options, parsers), files, settings)]
-    tune = system.tune or recipe.tune
+    for place, ending in enumerate(recipe.tunings(system)):
+        steps += _tuning(recipe, kind, recipe.tuner(system, place), (system.name, ending), dev, tests)
+    return steps
+
+
+def _tuning(
+    recipe: Recipe, kind: Kind, tune: TuneSettings, name: tuple[str, str], dev: Files, tests: Mapping[str, Files]
+) -> list[Step]:
+    """One tuning of a system, and the translations with its weights; the parts of `name` stand around a test's."""
+    system, ending = name
+    model, steps = Output(f"train {system}"), []
     weights: Input = Output(model.step, "weights.txt")
     if tune.method != "none":
         tuned = dataclasses.asdict(tune) | {"options": _tuner(tune), "lowercase": recipe.lowercase}
         inputs: Files = {"model": model, "dev": dev[translated_file(kind, dev, "dev")]} | _references(dev)
         step = partial(_tune, tune, recipe.lowercase)
-        steps.append(Step(f"tune {system.name}", step, inputs, tuned, resumes=True))
-        weights = Output(f"tune {system.name}", "best.weights")
-    for name, test in tests.items():
-        file = "source" if recipe.raw else translated_file(kind, test, f"test.{name}")
-        inputs = {"model": model, "weights": weights, "sentences": test[file]}
-        steps.append(Step(f"translate {system.name} {name}", partial(_translate, recipe.raw), inputs))
+        steps.append(Step(f"tune {system}{ending}", step, inputs, tuned, resumes=True))
+        weights = Output(f"tune {system}{ending}", "best.weights")
+    for test, files in tests.items():
+        file = "source" if recipe.raw else translated_file(kind, files, f"test.{test}")
+        inputs = {"model": model, "weights": weights, "sentences": files[file]}
+        steps.append(Step(f"translate {system} {test}{ending}", partial(_translate, recipe.raw), inputs))
     return steps
 
 
@@ -557,16 +572,21 @@ def _translate(raw: bool, task: Task) -> None:
     task.measure(SPEED, round(1000 * seconds / max(number, 1), 3))
 
 
-def _score(task: Task, systems: Sequence[str], baseline: str, options: Mapping[str, Any]) -> None:
+def _score(task: Task, systems: Mapping[str, Sequence[str]], baseline: str, options: Mapping[str, Any]) -> None:
+    """Scores of the first tuning of each system and, if some have several, of all."""
+    from treeglot.evaluate.means import score_tunings
     from treeglot.evaluate.report import ReportOptions, score_systems
 
-    outputs = {name: read_lines(task.inputs[name]) for name in systems}
+    outputs = {
+        name: [read_lines(task.inputs[f"{name}{ending}"]) for ending in endings] for name, endings in systems.items()
+    }
     references = [read_lines(path) for name, path in task.inputs.items() if name.startswith("reference ")]
-    found = score_systems(
-        outputs,
-        references,
-        baseline=baseline if len(outputs) > 1 else None,
-        options=from_table(ReportOptions, options),
-    )
+    against, chosen = baseline if len(outputs) > 1 else None, from_table(ReportOptions, options)
+    first = {name: lines[0] for name, lines in outputs.items()}
+    found = [one.as_object() for one in score_systems(first, references, baseline=against, options=chosen)]
+    if any(len(lines) > 1 for lines in outputs.values()):
+        tunings = score_tunings(outputs, references, baseline=against, options=chosen)
+        for one in found:
+            one["tunings"] = {metric.name: metric.as_object() for metric in tunings[one["system"]]}
     with write_binary(task.out / "scores.json") as stream:
-        stream.write((json.dumps([one.as_object() for one in found], indent=1) + "\n").encode())
+        stream.write((json.dumps(found, indent=1) + "\n").encode())

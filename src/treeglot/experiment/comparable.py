@@ -1,0 +1,48 @@
+"""What must be alike before two systems are compared: the tuner, the smoothing, and the features beyond the model's.
+
+A gain of a system that differs in one of these may come from that and not from its rules.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from treeglot.base.options import resolved
+from treeglot.experiment.recipe import Recipe, System
+from treeglot.models.kinds import find_kind
+
+
+def conditions(recipe: Recipe, system: System) -> dict[str, Any]:
+    """What a system has besides its model, by name."""
+    tune = recipe.tuner(system)
+    chosen = resolved(find_kind(system.kind).options, system.options)
+    table = chosen.get("compile", {})
+    tuner = {name: value for name, value in dataclasses.asdict(tune).items() if name not in ("method", "seed")}
+    return {
+        "tuner": tune.method,
+        "options of the tuner": {} if tune.method == "none" else tuner,
+        "smoothing": chosen.get("score", {}).get("smoothing"),
+        "indicators": sorted(table.get("indicators", ())),
+        "shapes": table.get("shapes"),
+        "word pairs": table.get("word_pairs"),
+    }
+
+
+def unlike(recipe: Recipe, system: System) -> list[str]:
+    """How a system's conditions differ from the baseline's, in words; empty if the two can be compared."""
+    baseline = next(one for one in recipe.system if one.name == (recipe.baseline or recipe.system[0].name))
+    here, there = conditions(recipe, system), conditions(recipe, baseline)
+    if here["tuner"] != there["tuner"]:  # its options differ of necessity
+        del here["options of the tuner"]
+    return [
+        f"{name}: {_shown(value)}, not {_shown(there[name])}" for name, value in here.items() if value != there[name]
+    ]
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_shown(one)}" for name, one in value.items()) or "none"
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    return str(value)
