@@ -508,7 +508,7 @@ def test_seeds_and_systems_of_the_command_line(corpus: Path, capsys: pytest.Capt
     assert main(["run", recipe, "--plan", "--seeds", "3,4", "--systems", "hiero"]) == 0
     planned = capsys.readouterr().out
     assert "tune hiero seed 4" in planned and "translate hiero one seed 4" in planned and "train c2d" not in planned
-    assert main(["run", recipe, "--plan", "--seeds", "3,x"]) == 1
+    assert main(["run", recipe, "--plan", "--seeds", "3,x"]) == 2
     assert "--seeds is '3,x'; expected numbers between commas, such as 1,2,3" in capsys.readouterr().err
     assert main(["run", recipe, "--plan", "--systems", "moses"]) == 1
     assert "unknown system 'moses'" in capsys.readouterr().err
