@@ -103,9 +103,8 @@ def tune(
     )
     with write_binary(folder / "plot.svg") as stream:
         stream.write(plot(found.log).encode())
-    held_out = " on what is held out" if "held_out" in found.log[found.iteration] else ""
     came = f"from iteration {found.iteration}" if found.iteration else "from the start"
-    best = f"best: iteration {found.iteration + 1}, BLEU {found.score:.2f}{held_out}, with the weights {came}"
+    best = f"best: iteration {found.iteration + 1}, BLEU {found.score:.2f}, with the weights {came}"
     say(f"{found.stop}; {best}; {folder / 'best.weights'}")
     if not keep:
         comment = f"tuned by {method}, seed {loop.seed}, iteration {found.iteration}"
