@@ -24,9 +24,9 @@ NB_MODULE(_core, m) {
   treeglot::bind_align(m);
   treeglot::bind_rules(m);
   treeglot::bind_rules_extract(m);
+  treeglot::bind_neural(m);  // which features of the search use
   treeglot::bind_decode(m);
   treeglot::bind_decode_consensus(m);
   treeglot::bind_tune(m);
-  treeglot::bind_neural(m);
   treeglot::bind_foreign(m);
 }

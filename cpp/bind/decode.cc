@@ -13,6 +13,7 @@
 #include "decode/match_forest.h"
 #include "decode/match_head_dependents.h"
 #include "decode/match_joint.h"
+#include "neural/joint_feature.h"
 
 namespace treeglot {
 
@@ -99,7 +100,8 @@ class GivenNames final : public FeatureNames {
 };
 
 Hypothesis make_hypothesis(std::string text, double score, const FeatureDict& features, RuleDerivation derivation,
-                           std::optional<Dependency> dependency, std::vector<std::uint32_t> given_by) {
+                           std::optional<Dependency> dependency, std::vector<std::uint32_t> given_by,
+                           std::vector<std::uint32_t> affiliations) {
   std::vector<std::string> names;
   std::vector<FeatureValue> values;
   for (const auto [name, value] : features) {
@@ -112,7 +114,8 @@ Hypothesis make_hypothesis(std::string text, double score, const FeatureDict& fe
           std::make_shared<GivenNames>(std::move(names)),
           std::move(derivation),
           std::move(given_by),
-          std::move(dependency)};
+          std::move(dependency),
+          std::move(affiliations)};
 }
 
 std::string line_of(const Step& step) {
@@ -219,12 +222,12 @@ void bind_derivation(nb::module_& m) {
           "__init__",
           [](Hypothesis* self, std::string text, double score, const FeatureDict& features,
              const RuleDerivation& derivation, std::optional<Dependency> dependency,
-             std::vector<std::uint32_t> given_by) {
+             std::vector<std::uint32_t> given_by, std::vector<std::uint32_t> affiliations) {
             new (self) Hypothesis(make_hypothesis(std::move(text), score, features, derivation, std::move(dependency),
-                                                  std::move(given_by)));
+                                                  std::move(given_by), std::move(affiliations)));
           },
           "text"_a, "score"_a, "features"_a, "derivation"_a, "dependency"_a = nb::none(),
-          "given_by"_a = std::vector<std::uint32_t>())
+          "given_by"_a = std::vector<std::uint32_t>(), "affiliations"_a = std::vector<std::uint32_t>())
       .def_ro("text", &Hypothesis::text, "The words, separated by blanks.")
       .def_ro("score", &Hypothesis::score, "The model's score (natural log).")
       .def_prop_ro(
@@ -237,6 +240,9 @@ void bind_derivation(nb::module_& m) {
       .def_prop_ro(
           "given_by", [](const Hypothesis& h) { return to_tuple(h.given_by); },
           "Of each word, the step of the derivation whose rule it comes from.")
+      .def_prop_ro(
+          "affiliations", [](const Hypothesis& h) { return to_tuple(h.affiliations); },
+          "Of each word, the source word that it is affiliated with; empty for models without a neural model.")
       .def("__str__", [](const Hypothesis& h) { return h.text; })
       .def("__repr__",
            [](const Hypothesis& h) {
@@ -246,8 +252,9 @@ void bind_derivation(nb::module_& m) {
            })
       .def("__reduce__", [](nb::handle self) -> Reduced {
         const auto& h = nb::cast<const Hypothesis&>(self);
-        return Reduced(nb::make_tuple(self.type(), nb::make_tuple(h.text, h.score, to_dict(h.features, *h.names),
-                                                                  h.derivation, h.dependency, h.given_by)));
+        return Reduced(
+            nb::make_tuple(self.type(), nb::make_tuple(h.text, h.score, to_dict(h.features, *h.names), h.derivation,
+                                                       h.dependency, h.given_by, h.affiliations)));
       });
 
   nb::class_<Translation>(m, "Translation", "What a decoder found for one sentence.")
@@ -424,6 +431,12 @@ void bind_decode(nb::module_& m) {
           },
           "model"_a, "name"_a = "lm",
           "An n-gram language model: NAME (natural log), and NAME_unknown unless it has classes.")
+      .def(
+          "add_joint",
+          [](FeatureSet& self, std::shared_ptr<JointModel> model, const std::string& name) {
+            add_joint(self, std::move(model), name);
+          },
+          "model"_a, "name"_a = "neural", "A neural joint model: NAME (natural log).")
       .def("add_labels", &add_labels, "Soft syntax: match_f, nomatch_f, subst_f[X→Y], the same with e, and root[X,Y].")
       .def(
           "add_dependency",

@@ -5,9 +5,9 @@
 #include "bind/arrays.h"
 #include "bind/core.h"
 #include "bind/options.h"
-#include "neural/affiliation.h"
 #include "neural/joint_model.h"
 #include "neural/joint_score.h"
+#include "syntax/affiliation.h"
 
 namespace treeglot {
 

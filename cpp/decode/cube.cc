@@ -180,7 +180,7 @@ class CubeSearch {
     const std::size_t state_begin = node_states_.size();
     node_states_.resize(state_begin + bytes);
     Sink sink(scorer_.all_weights());
-    scorer_.apply({rule.target, rule.rule, forest_.place[c.edge]}, tail_states_.data(),
+    scorer_.apply({rule.target, rule.rule, forest_.place[c.edge], c.edge}, tail_states_.data(),
                   node_states_.data() + state_begin, sink);
     if (!forest_.edge_value.empty()) sink.add(forest_.edge_feature_of(c.edge), forest_.edge_value[c.edge]);
     const double step = static_cast<double>(rule.score) + sink.sum();

@@ -27,8 +27,8 @@ class Scorer {
   Scorer(std::vector<std::unique_ptr<StatefulFeature>> features, std::vector<float> weights,
          const DynamicWeights* dynamic = nullptr);
 
-  void begin_sentence(std::int32_t first, std::span<const std::string> words) {
-    for (const auto& feature : features_) feature->begin_sentence(first, words);
+  void begin_sentence(const SearchedSentence& sentence) {
+    for (const auto& feature : features_) feature->begin_sentence(sentence);
   }
 
   std::size_t state_bytes() const { return state_bytes_; }

@@ -231,7 +231,12 @@ struct Decoder::Worker {
   }
 
   RuleCache cache_of(const FeatureSet& features, const Decoder& decoder) const {
-    return {features.table(), features.space(), features.renumbered(), scorer, decoder.options_.per_source};
+    return {features.table(),
+            features.space(),
+            features.renumbered(),
+            scorer,
+            decoder.options_.per_source,
+            decoder.features_->affiliates()};
   }
 
   Reading reading(const Decoder& decoder) const {
@@ -452,7 +457,7 @@ void Decoder::search(const Source& source, const SharedConstraints& constraints,
   std::optional<Matched> matched = match(source, terms, worker);
   if (!matched) return;
   meet(constraints == nullptr ? TargetConstraints() : *constraints, terms, *matched, worker);
-  worker.scorer.begin_sentence(worker.glue.first_word(), worker.glue.words());
+  worker.scorer.begin_sentence({worker.glue.first_word(), worker.glue.words(), matched->input.words, matched->forest});
   SearchOptions options = options_.search;
   options.best_only = best_only;
   auto found = std::make_shared<SearchForest>(treeglot::search(matched->forest, worker.scorer, options));

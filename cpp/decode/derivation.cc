@@ -3,15 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "decode/affiliation.h"
 #include "graph/rewrite.h"
 #include "lm/dependency_piece.h"
 
 namespace treeglot {
-namespace {
-
-constexpr std::uint32_t kNoWord = 0xffffffffu;
-
-}  // namespace
 
 std::vector<FeatureValue> summed(std::vector<FeatureValue> values) {
   std::ranges::stable_sort(values, {}, &FeatureValue::id);
@@ -53,10 +49,17 @@ Hypothesis Reading::read(const Derivation& derivation) const {
   // Bottom-up: the steps from last to first, each taking its tails' words and states off a stack.
   struct Done {
     std::vector<std::int32_t> words;
-    std::vector<std::uint32_t> given_by;
+    std::vector<std::uint32_t> given_by, affiliations;
     std::vector<Symbol> tags;
     DependencyPiece piece;
     std::vector<std::byte> state;
+
+    void append(const Done& tail) {
+      words.insert(words.end(), tail.words.begin(), tail.words.end());
+      given_by.insert(given_by.end(), tail.given_by.begin(), tail.given_by.end());
+      affiliations.insert(affiliations.end(), tail.affiliations.begin(), tail.affiliations.end());
+      tags.insert(tags.end(), tail.tags.begin(), tail.tags.end());
+    }
   };
   std::vector<Done> stack;
   std::vector<FeatureValue> values;
@@ -77,6 +80,7 @@ Hypothesis Reading::read(const Derivation& derivation) const {
     std::vector<std::int32_t> heads;
     std::vector<const DependencyPiece*> items;
     std::uint32_t word = 0;
+    const std::vector<std::uint32_t> places = affiliated(edge, rule.target);
     for (std::uint32_t i = 0; i < rule.target.size; ++i) {
       const std::int32_t symbol = rule.target.symbols[i];
       Done* const tail = symbol >= 0 ? nullptr : &tails[static_cast<std::size_t>(-1 - symbol)];
@@ -86,16 +90,16 @@ Hypothesis Reading::read(const Derivation& derivation) const {
         done.words.push_back(symbol);
         done.given_by.push_back(static_cast<std::uint32_t>(derivation.edges.rend() - at - 1));
         done.tags.push_back(word < rule.target.label_count ? rule.target.labels[word] : Symbols::kNone);
+        if (!places.empty()) done.affiliations.push_back(places[word]);
         ++word;
       } else if (i == 0 && (rule.target.size == 1 || rule.target.symbols[1] != symbol) && rule.target.size <= 2) {
         // The left part of glue, which may be long, is moved: copied at every step it would take quadratic time.
         done.words = std::move(tail->words);
         done.given_by = std::move(tail->given_by);
+        done.affiliations = std::move(tail->affiliations);
         done.tags = std::move(tail->tags);
       } else {
-        done.words.insert(done.words.end(), tail->words.begin(), tail->words.end());
-        done.given_by.insert(done.given_by.end(), tail->given_by.begin(), tail->given_by.end());
-        done.tags.insert(done.tags.end(), tail->tags.begin(), tail->tags.end());
+        done.append(*tail);
       }
     }
     DependencyTally tally;
@@ -108,6 +112,7 @@ Hypothesis Reading::read(const Derivation& derivation) const {
   }
 
   out.given_by = std::move(stack.back().given_by);
+  out.affiliations = std::move(stack.back().affiliations);
   if (trees_ && !out.text.empty()) {
     Strings words, tags;
     const TableSymbols& labels = features_->table().labels();
@@ -123,12 +128,21 @@ Hypothesis Reading::read(const Derivation& derivation) const {
   return out;
 }
 
+std::vector<std::uint32_t> Reading::affiliated(EdgeId forest_edge, const TargetSide& target) const {
+  if (!features_->affiliates()) return {};
+  EdgeSources source;
+  source.add(forest_, forest_edge);
+  std::vector<std::uint32_t> out(target.size);
+  affiliate(target, source[0], out);
+  return out;
+}
+
 void Reading::replay(EdgeId edge, const std::byte* const* tails, std::byte* state,
                      std::vector<FeatureValue>& values) const {
   const EdgeId forest_edge = found_.forest_edge[edge];
   const Alternative& rule = forest_.alternatives[forest_edge][found_.alternative[edge]];
   Sink sink(scorer_.all_weights(), &values);
-  scorer_.apply({rule.target, rule.rule, forest_.place[forest_edge]}, tails, state, sink);
+  scorer_.apply({rule.target, rule.rule, forest_.place[forest_edge], forest_edge}, tails, state, sink);
   if (!forest_.edge_value.empty()) sink.add(forest_.edge_feature_of(forest_edge), forest_.edge_value[forest_edge]);
   if ((rule.rule & kLocalRule) != 0) {
     for (const FeatureValue& value : glue_.rule(rule.rule).features) values.push_back(value);
@@ -222,21 +236,9 @@ std::vector<WordLink> Reading::links(const Alternative& rule, const RuleTable& t
   if (own.empty() || words.empty()) return out;
   const RuleId origin = (rule.rule & kLocalRule) == 0 ? rule.rule : glue_.rule(rule.rule).origin;
   if (origin != kNoRule) {
-    // Positions count variables and brackets; ordinals count words alone.
-    const Rule known = table.rule(origin);
-    std::vector<std::uint32_t> source_word, target_word;
-    std::uint32_t sources = 0, targets = 0;
-    for (const Symbol symbol : known.source) {
-      const bool word = !is_nonterminal(symbol) && !table.source_words().text(symbol).starts_with(' ');
-      source_word.push_back(word ? sources++ : kNoWord);
-    }
-    for (const std::int32_t symbol : known.target) target_word.push_back(symbol >= 0 ? targets++ : kNoWord);
-    if (sources == own.size() && targets == words.size()) {
-      for (const RuleLink link : known.alignment) {
-        const std::uint32_t f = source_word[link.source], e = target_word[link.target];
-        if (f != kNoWord && e != kNoWord) out.emplace_back(own[f], e);
-      }
-    }
+    const WordLinks known = word_links(table, table.rule(origin).source, origin);
+    if (known.source_words == own.size() && known.target_words == words.size())
+      for (const Link link : known.links) out.emplace_back(own[link.source], link.target);
   } else if (own.size() == words.size() && std::ranges::equal(
                                                own, words, {}, [&](std::uint32_t f) { return words_[f]; },
                                                [&](std::int32_t e) { return glue_.text(e); })) {

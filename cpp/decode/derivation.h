@@ -58,8 +58,9 @@ struct Hypothesis {
   std::vector<FeatureValue> features;  // those that fired, summed, by number
   std::shared_ptr<const FeatureNames> names;
   RuleDerivation derivation;
-  std::vector<std::uint32_t> given_by;   // by word of the text: the step whose rule it comes from
-  std::optional<Dependency> dependency;  // the tree of the text, if the model makes one
+  std::vector<std::uint32_t> given_by;           // by word of the text: the step whose rule it comes from
+  std::optional<Dependency> dependency;          // the tree of the text, if the model makes one
+  std::vector<std::uint32_t> affiliations = {};  // by word of the text: its source word, if a feature asks for it
 };
 
 // One entry for each feature that is not 0, by number.
@@ -93,6 +94,8 @@ class Reading {
     std::string fragment(RuleId rule) const;
   };
   Seen seen(EdgeId forest_edge) const;
+  // The source words of the words that a rule gives; none if no feature asks for them.
+  std::vector<std::uint32_t> affiliated(EdgeId forest_edge, const TargetSide& target) const;
   // The links of a rule whose source side takes these words of the sentence, variables aside.
   std::vector<WordLink> links(const Alternative& rule, const RuleTable& table,
                               std::span<const std::uint32_t> own) const;

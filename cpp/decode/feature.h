@@ -11,11 +11,13 @@
 #include <cstring>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
 #include "base/symbols.h"
 #include "decode/dynamic_features.h"
+#include "graph/hypergraph.h"
 
 namespace treeglot {
 
@@ -59,6 +61,7 @@ struct TargetSide {
   const std::int32_t* structure = nullptr;  // by symbol: 0 a root, k + 1 hangs on symbol k (docs/rules.md); or nothing
   const Symbol* labels = nullptr;           // what the model notes of the rule, numbers of the table's labels
   std::uint32_t label_count = 0;
+  const std::uint8_t* affiliations = nullptr;  // of its words (decode/affiliation.h); or nothing
 
   const std::int32_t* begin() const { return symbols; }
   const std::int32_t* end() const { return symbols + size; }
@@ -70,7 +73,18 @@ enum EdgePlace : std::uint8_t { kInside = 0, kBegins = 1, kEnds = 2 };
 struct Application {
   TargetSide target;
   std::uint32_t rule;
-  std::uint8_t place;  // EdgePlace, combined
+  std::uint8_t place;     // EdgePlace, combined
+  EdgeId edge = kNoEdge;  // of the translation forest; none where only a rule is looked at
+};
+
+struct TranslationForest;
+
+// What features may know of a sentence. It outlives no search.
+struct SearchedSentence {
+  std::int32_t first;                        // word number `first` + i is added[i]
+  std::span<const std::string> added;        // words beyond the table's
+  std::span<const std::string_view> source;  // its words
+  const TranslationForest& forest;
 };
 
 // The states of an edge's tails, as one feature sees them.
@@ -89,8 +103,7 @@ class StatefulFeature {
  public:
   virtual ~StatefulFeature() = default;
   virtual std::size_t state_bytes() const = 0;
-  // Tells the feature of the words that this sentence adds to the table's: number `first` + i is words[i].
-  virtual void begin_sentence(std::int32_t first, std::span<const std::string> words) = 0;
+  virtual void begin_sentence(const SearchedSentence& sentence) = 0;
   // Scores one application into the sink and writes the new state (`out` is zeroed). States lie at `offset`.
   virtual void apply(const Application& application, const std::byte* const* tails, std::size_t offset, std::byte* out,
                      Sink& sink) const = 0;

@@ -57,6 +57,10 @@ class FeatureSet final : public FeatureNames {
   void make_trees() { check_one_grammar(), trees_ = true; }
   bool trees() const { return trees_; }
 
+  // Whether rules say which source word each of their words belongs to: some feature asks for it.
+  void affiliate() { check_whole(), affiliates_ = true; }
+  bool affiliates() const { return affiliates_; }
+
   void add(Factory factory) { check_whole(), factories_.push_back(std::move(factory)); }
   std::vector<std::unique_ptr<StatefulFeature>> make() const {
     std::vector<std::unique_ptr<StatefulFeature>> features;
@@ -110,7 +114,7 @@ class FeatureSet final : public FeatureNames {
   std::vector<std::shared_ptr<FeatureSet>> parts_;
   DynamicFamilies families_;
   std::vector<Factory> factories_;
-  bool trees_ = false;
+  bool trees_ = false, affiliates_ = false;
   mutable std::atomic<bool> frozen_ = false;
 };
 

@@ -68,7 +68,7 @@ Alternative Glue::make(LocalKind kind, std::vector<std::int32_t> target, std::ve
   rules_.push_back({kind, std::move(target), std::move(structure), std::move(features), origin});
   const LocalRule& kept = rules_.back();
   const auto size = static_cast<std::uint32_t>(kept.target.size());
-  return {{kept.target.data(), size, size, kept.structure.data(), nullptr, 0},
+  return {{kept.target.data(), size, size, kept.structure.data(), nullptr, 0, nullptr},
           static_cast<std::uint32_t>(rules_.size() - 1) | kLocalRule,
           finite(score),
           0.0f};

@@ -428,6 +428,7 @@ class Sentence {
       made.push_back(glue_.make(LocalKind::phrase, {phrase.target.begin(), phrase.target.end()}, std::move(features),
                                 {}, phrase.rule));
       made.back().estimate = phrase.estimate;
+      made.back().target.affiliations = phrase.target.affiliations;
     }
     find_gappy(span);
     if (made.empty() && gappy_.empty()) return;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "decode/affiliation.h"
+
 namespace treeglot {
 
 FeatureSpace::FeatureSpace()
@@ -65,12 +67,16 @@ void RuleCache::trim() {
 }
 
 RuleCache::Entry RuleCache::make(RuleTable::Node node) const {
-  Entry entry{node, {}, {}, {}};
+  Entry entry{node, {}, {}, {}, {}};
   const RuleList rules = table_.rules_of(node);
   entry.alternatives.reserve(rules.size());
   std::size_t symbols = 0;
-  for (std::size_t i = 0; !words_.empty() && i < rules.size(); ++i) symbols += table_.target(rules[i]).size();
-  entry.targets.reserve(symbols);
+  const bool copies = !words_.empty() || affiliates_;
+  for (std::size_t i = 0; copies && i < rules.size(); ++i) symbols += table_.target(rules[i]).size();
+  if (!words_.empty()) entry.targets.reserve(symbols);
+  if (affiliates_) entry.affiliations.reserve(symbols + rules.size());
+  const std::vector<Symbol> source =
+      affiliates_ && !rules.empty() ? table_.rule(rules[0]).source : std::vector<Symbol>();
   const auto weights = scorer_.weights();
   struct Range {
     Symbol lhs;
@@ -86,6 +92,7 @@ RuleCache::Entry RuleCache::make(RuleTable::Node node) const {
       visit_features(table_, space_, rule, [&](FeatureId f, float value) { score += double{weights[f]} * value; });
       TargetSide side = target_side(table_, rule);
       if (!words_.empty()) renumber(entry, side);
+      if (affiliates_) affiliate(entry, source, rule, side);
       entry.alternatives.push_back({side, rule, finite(score), scorer_.estimate({side, rule, kInside})});
     }
     const auto first = entry.alternatives.begin() + begin;
@@ -106,6 +113,13 @@ void RuleCache::renumber(Entry& entry, TargetSide& side) const {
   for (const std::int32_t symbol : side)
     entry.targets.push_back(symbol < 0 ? symbol : words_[static_cast<std::size_t>(symbol)]);
   side.symbols = entry.targets.data() + first;
+}
+
+// Likewise.
+void RuleCache::affiliate(Entry& entry, std::span<const Symbol> source, RuleId rule, TargetSide& side) const {
+  const std::size_t first = entry.affiliations.size();
+  append_affiliations(table_, source, rule, entry.affiliations);
+  side.affiliations = entry.affiliations.data() + first;
 }
 
 }  // namespace treeglot

@@ -83,7 +83,8 @@ inline TargetSide target_side(const RuleTable& table, RuleId rule) {
           static_cast<std::uint32_t>(structure.size()),
           structure.data(),
           labels.data(),
-          static_cast<std::uint32_t>(labels.size())};
+          static_cast<std::uint32_t>(labels.size()),
+          nullptr};
 }
 
 // Scores are folded into rules when a source side is first met and kept from sentence to sentence; a thread has its
@@ -98,10 +99,15 @@ class RuleCache {
   };
 
   // `per_source` alternatives are kept for a source side and left-hand side; 0: all. `words` are the model's numbers of
-  // the table's target words, or empty if these are the same.
+  // the table's target words, or empty if these are the same. Target sides have affiliations if `affiliates`.
   RuleCache(const RuleTable& table, const FeatureSpace& space, std::span<const std::int32_t> words,
-            const Scorer& scorer, std::uint32_t per_source)
-      : table_(table), space_(space), words_(words), scorer_(scorer), per_source_(per_source) {}
+            const Scorer& scorer, std::uint32_t per_source, bool affiliates = false)
+      : table_(table),
+        space_(space),
+        words_(words),
+        scorer_(scorer),
+        per_source_(per_source),
+        affiliates_(affiliates) {}
 
   std::span<const Group> at(RuleTable::Node node);  // valid until trim()
   void trim();                                      // between sentences: forgets everything once there is too much
@@ -117,16 +123,19 @@ class RuleCache {
     RuleTable::Node node;
     std::vector<Alternative> alternatives;
     std::vector<Group> groups;
-    std::vector<std::int32_t> targets;  // target sides in the model's numbers, where these are not the table's
+    std::vector<std::int32_t> targets;       // target sides in the model's numbers, where these are not the table's
+    std::vector<std::uint8_t> affiliations;  // of the target sides
   };
   Entry make(RuleTable::Node node) const;
   void renumber(Entry& entry, TargetSide& side) const;
+  void affiliate(Entry& entry, std::span<const Symbol> source, RuleId rule, TargetSide& side) const;
 
   const RuleTable& table_;
   const FeatureSpace& space_;
   std::span<const std::int32_t> words_;
   const Scorer& scorer_;
   std::uint32_t per_source_;
+  bool affiliates_;
   std::deque<Entry> entries_;
   HashIndex index_;
   std::size_t held_ = 0;  // alternatives

@@ -37,9 +37,7 @@ class MarkedFeature final : public StatefulFeature {
         end_(static_cast<std::int32_t>(table.target_words().find("</s>"))) {}
 
   std::size_t state_bytes() const override { return inner_->state_bytes(); }
-  void begin_sentence(std::int32_t first, std::span<const std::string> words) override {
-    inner_->begin_sentence(first, words);
-  }
+  void begin_sentence(const SearchedSentence& sentence) override { inner_->begin_sentence(sentence); }
   void apply(const Application& application, const std::byte* const* tails, std::size_t offset, std::byte* out,
              Sink& sink) const override {
     inner_->apply(unmarked(application), tails, offset, out, sink);
@@ -53,7 +51,7 @@ class MarkedFeature final : public StatefulFeature {
  private:
   Application unmarked(const Application& given) const {
     symbols_.assign(given.target.begin(), given.target.end());
-    Application out{{}, given.rule, kInside};
+    Application out{{}, given.rule, kInside, given.edge};
     if (!symbols_.empty() && symbols_.back() == end_) {
       symbols_.pop_back();
       out.place |= kEnds;

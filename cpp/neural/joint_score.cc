@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "neural/affiliation.h"
+#include "syntax/affiliation.h"
 
 namespace treeglot {
 

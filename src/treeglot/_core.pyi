@@ -2156,6 +2156,51 @@ class PhraseKindCounter(Extractor):
 
     def __init__(self, bitext: Bitext, source_trees: TreeBatch, target_trees: TreeBatch, max_phrase: int) -> None: ...
 
+class JointModel:
+    """A neural joint model; all scores are natural logs."""
+
+    @staticmethod
+    def open(path: str, verify: bool = True) -> JointModel:
+        """Map a model's file; one that is damaged is a FormatError."""
+
+    @staticmethod
+    def make(facts: dict[str, int], source_words: Sequence[str], target_words: Sequence[str], source_embeddings: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], source_weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], bias: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], second_weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], second_bias: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], output: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], output_bias: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], share: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> JointModel:
+        """A model of these parts."""
+
+    def write(self, path: str) -> None:
+        """Write the model's file."""
+
+    @property
+    def facts(self) -> dict[str, int]:
+        """Its dimensions, by name."""
+
+    @property
+    def bytes(self) -> int:
+        """The size of its file."""
+
+    def source_ids(self, words: Sequence[str]) -> list[int]:
+        """The numbers of source words."""
+
+    def target_ids(self, words: Sequence[str]) -> list[int]:
+        """The numbers of target words."""
+
+    def source_words(self) -> list[str]:
+        """The words of its source vocabulary."""
+
+    def target_words(self) -> list[str]:
+        """The words of its target vocabulary."""
+
+    def values(self, section: str) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', writable=False)]:
+        """The numbers of a section."""
+
+    def score(self, source: Sequence[str], target: Sequence[str], links: Alignment, normalise: bool = False) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        The log probability of each target word and of the sentence's end, and the logs of the sums over all words at each. Normalised probabilities are exact; others trust the model's self-normalisation and have no sums.
+        """
+
+def affiliations(links: Alignment, target_words: int, none: int) -> list[int]:
+    """For each target word the position of its affiliated source word."""
+
 class Mark:
     """Translations that are given for a span of source words."""
 
@@ -2307,7 +2352,7 @@ class Derivation:
 class Hypothesis:
     """A translation with its score, features and derivation."""
 
-    def __init__(self, text: str, score: float, features: dict[str, float], derivation: Derivation, dependency: Dependency | None = None, given_by: Sequence[int] = []) -> None: ...
+    def __init__(self, text: str, score: float, features: dict[str, float], derivation: Derivation, dependency: Dependency | None = None, given_by: Sequence[int] = [], affiliations: Sequence[int] = []) -> None: ...
 
     @property
     def text(self) -> str:
@@ -2332,6 +2377,12 @@ class Hypothesis:
     @property
     def given_by(self) -> tuple[int, ...]:
         """Of each word, the step of the derivation whose rule it comes from."""
+
+    @property
+    def affiliations(self) -> tuple[int, ...]:
+        """
+        Of each word, the source word that it is affiliated with; empty for models without a neural model.
+        """
 
     def __str__(self) -> str: ...
 
@@ -2439,6 +2490,9 @@ class FeatureSet:
         """
         An n-gram language model: NAME (natural log), and NAME_unknown unless it has classes.
         """
+
+    def add_joint(self, model: JointModel, name: str = 'neural') -> None:
+        """A neural joint model: NAME (natural log)."""
 
     def add_labels(self) -> None:
         """
@@ -2632,51 +2686,6 @@ def sample_pairs(pool: HypothesisPool, scores: Annotated[NDArray[numpy.float64],
     """
     Differences of features between better and worse hypotheses, as the arrays of a sparse matrix.
     """
-
-class JointModel:
-    """A neural joint model; all scores are natural logs."""
-
-    @staticmethod
-    def open(path: str, verify: bool = True) -> JointModel:
-        """Map a model's file; one that is damaged is a FormatError."""
-
-    @staticmethod
-    def make(facts: dict[str, int], source_words: Sequence[str], target_words: Sequence[str], source_embeddings: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], source_weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], tables: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], bias: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], second_weights: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], second_bias: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], output: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], output_bias: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], share: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> JointModel:
-        """A model of these parts."""
-
-    def write(self, path: str) -> None:
-        """Write the model's file."""
-
-    @property
-    def facts(self) -> dict[str, int]:
-        """Its dimensions, by name."""
-
-    @property
-    def bytes(self) -> int:
-        """The size of its file."""
-
-    def source_ids(self, words: Sequence[str]) -> list[int]:
-        """The numbers of source words."""
-
-    def target_ids(self, words: Sequence[str]) -> list[int]:
-        """The numbers of target words."""
-
-    def source_words(self) -> list[str]:
-        """The words of its source vocabulary."""
-
-    def target_words(self) -> list[str]:
-        """The words of its target vocabulary."""
-
-    def values(self, section: str) -> Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', writable=False)]:
-        """The numbers of a section."""
-
-    def score(self, source: Sequence[str], target: Sequence[str], links: Alignment, normalise: bool = False) -> tuple[Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """
-        The log probability of each target word and of the sentence's end, and the logs of the sums over all words at each. Normalised probabilities are exact; others trust the model's self-normalisation and have no sums.
-        """
-
-def affiliations(links: Alignment, target_words: int, none: int) -> list[int]:
-    """For each target word the position of its affiliated source word."""
 
 class GrammarFormat(enum.Enum):
     """Text formats of grammars."""

@@ -19,10 +19,10 @@ DependencyFeature::DependencyFeature(std::shared_ptr<const DependencyModel> mode
   first_ = static_cast<std::int32_t>(units_->size());
 }
 
-void DependencyFeature::begin_sentence(std::int32_t first, std::span<const std::string> words) {
-  first_ = first;
+void DependencyFeature::begin_sentence(const SearchedSentence& sentence) {
+  first_ = sentence.first;
   local_.clear();
-  for (const std::string& word : words) local_.push_back(model_->find(word));
+  for (const std::string& word : sentence.added) local_.push_back(model_->find(word));
 }
 
 WordId DependencyFeature::unit(const TargetSide& target, std::int32_t symbol, std::uint32_t word) const {

@@ -24,7 +24,7 @@ class DependencyFeature final : public Feature<DependencyFeature, DependencyStat
   DependencyFeature(std::shared_ptr<const DependencyModel> model, std::shared_ptr<const std::vector<WordId>> units,
                     FeatureId score, std::optional<FeatureId> ill_formed);
 
-  void begin_sentence(std::int32_t first, std::span<const std::string> words) override;
+  void begin_sentence(const SearchedSentence& sentence) override;
   bool looks_ahead() const override { return true; }
   double ahead(const std::byte* states, std::size_t offset, const FeatureWeights& weights) const override;
 

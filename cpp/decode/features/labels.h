@@ -28,7 +28,7 @@ class LabelFeature final : public Feature<LabelFeature, LabelState> {
   LabelFeature(Symbol unlabelled, LabelFeatureIds source, LabelFeatureIds target, std::uint32_t root)
       : unlabelled_(unlabelled), source_(source), target_(target), root_(root) {}
 
-  void begin_sentence(std::int32_t, std::span<const std::string>) override {}
+  void begin_sentence(const SearchedSentence&) override {}
 
   // What is substituted into glue is no match and no mismatch: `glue` counts it.
   void score(const Application& application, TailStates<LabelState> tails, LabelState& out, Sink& sink) const {

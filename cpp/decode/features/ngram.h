@@ -39,10 +39,10 @@ class NgramFeature final : public Feature<NgramFeature<Search>, typename Search:
     first_ = static_cast<std::int32_t>(ids_->size());
   }
 
-  void begin_sentence(std::int32_t first, std::span<const std::string> words) override {
-    first_ = first;
+  void begin_sentence(const SearchedSentence& sentence) override {
+    first_ = sentence.first;
     local_.clear();
-    for (const std::string& word : words) local_.push_back(output_word(*model_, word));
+    for (const std::string& word : sentence.added) local_.push_back(output_word(*model_, word));
   }
 
   void score(const Application& application, TailStates<Chart> tails, Chart& out, Sink& sink) const {

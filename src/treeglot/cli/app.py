@@ -26,7 +26,8 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "Data": ("sample", "align", "align-sentences", "clean", "convert", "show"),
     "Parsing": ("parser train", "parse", "parser eval"),
     "Language models": ("lm train", "lm classes", "lm compile", "lm export", "lm score", "lm info"),
-    "Translation": ("train", "tune", "translate", "join", "combine", "decode", "export"),
+    "Translation": ("train", "tune", "translate", "join", "combine", "rerank", "decode", "export"),
+    "Neural models": ("neural add",),
     "Explain": ("why", "concordance", "rules", "confidence"),
     "Correct": ("learn", "undo", "check-corrections", "compact"),
     "Serve": ("serve", "serve keys add", "serve keys list", "serve keys remove"),
@@ -39,6 +40,7 @@ GROUPS = {
     "parser": "Train parsers from treebanks, and judge their trees.",
     "serve": "Serve models over HTTP.",
     "serve keys": "API keys of the service: who may use it, for what and how much.",
+    "neural": "Neural joint models: a network that scores each target word, given words before it and source words.",
     "lm": "Train and compile language models, score text with them, look into them.",
 }
 

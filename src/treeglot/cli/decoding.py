@@ -247,7 +247,7 @@ def signature(model: Model) -> str:
     rules = [f"{JOINED}/{name}" for name in model.file.parts]
     more += [f"{part}/{SOURCE_HEADS}" for part in rules if (model.directory / part / SOURCE_HEADS).is_file()]
     tables = [f"{part}/rules.table" for part in rules] or [model.file.rules]
-    for name in (*tables, model.file.lm, *model.file.lms.values(), *more):
+    for name in (*tables, model.file.lm, *model.file.lms.values(), model.file.neural, *more):
         if name:
             with (model.directory / name).open("rb") as stream:
                 content = stream.read(-1 if name.endswith(".heads") else 4096)

@@ -35,6 +35,10 @@ def why(
     show(found.translation.text)
     for reason in found.reasons:
         _print_reason(found, reason)
+    if found.neural:
+        show("\nneural joint model, by word: natural log, word, affiliated source word")
+    for word in found.neural:
+        show(f"  {word.score:9.4f}  {word.word}  {word.source} ({word.place})")
     if found.instead is not None:
         _print_instead(found.instead)
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Source: TypeAlias = str | Sequence[str] | ParseForest | Dependency
 Rules: TypeAlias = _core.RuleTable | Mapping[str, _core.RuleTable]
+NEURAL = "neural"  # the feature of a neural joint model
 
 
 class Translator:
@@ -32,9 +33,10 @@ class Translator:
 
     `weights` are by feature name: the table's features, `word_penalty`, `rule_penalty`, `glue`, `unknown`, and with a
     language model `lm` (natural log) and `lm_unknown`. Those of `lms` are `lm_NAME` and `lm_NAME_unknown`, of models
-    over classes `lm_NAME` alone. Names that no feature has are in `unknown_weights`. `setup` adds a model's own
-    features and gives the matcher that meets its input. All names but the table's begin with `prefix`; where the table
-    has a feature of the same name, both are one feature, whose values add up.
+    over classes `lm_NAME` alone. That of a neural joint model is `neural`. Names that no feature has are in
+    `unknown_weights`. `setup` adds a model's own features and gives the matcher that meets its input. All names but the
+    table's begin with `prefix`; where the table has a feature of the same name, both are one feature, whose values add
+    up.
     """
 
     def __init__(
@@ -46,11 +48,13 @@ class Translator:
         setup: Setup = match_strings(),  # noqa: B008
         *,
         lms: Mapping[str, NgramModel] = {},
+        neural: _core.JointModel | None = None,
         prefix: str = "",
     ) -> None:
         self.tables = {"": table} if isinstance(table, _core.RuleTable) else dict(table)  # by grammar
         self.lm = lm
         self.lms = dict(lms)
+        self.neural = neural
         self.options = options
         self.setup = setup
         self.prefix = prefix
@@ -64,6 +68,8 @@ class Translator:
             features.add_ngram(lm.core)
         for name, more in self.lms.items():
             features.add_ngram(more.core, f"lm_{name}")
+        if neural is not None:
+            features.add_joint(neural, NEURAL)
         matcher = setup(features, options)
         self.left_out = matcher.left_out  # rules that are never used, for they would close a circle of labels
         try:
@@ -105,7 +111,9 @@ class Translator:
         return self.tables.get("", self.tables)
 
     def _other(self, table: Rules, weights: Mapping[str, float], options: SearchOptions) -> Translator:
-        other = Translator(table, weights, self.lm, options, self.setup, lms=self.lms, prefix=self.prefix)
+        other = Translator(
+            table, weights, self.lm, options, self.setup, lms=self.lms, neural=self.neural, prefix=self.prefix
+        )
         other.judge = self.judge
         return other
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 PARSER, TARGET_PARSER = "parser", "target.parser"
 ALIGNER = "aligner"
 SOURCE_HEADS = "source.heads"
+NEURAL_FILE = "neural.bin"  # a neural joint model
 JOINED = "parts"  # the folder with the parts of a joint model
 DEPENDENCY_MODELS: dict[Unit, str] = {"words": "dlm.words.bin", "tags": "dlm.tags.bin"}
 

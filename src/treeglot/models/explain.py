@@ -13,6 +13,7 @@ from treeglot.base.errors import UsageError
 from treeglot.decode import Translation, Translator
 from treeglot.decode.constraints import UNMET, Constraints
 from treeglot.decode.translator import Source
+from treeglot.models.neural import NeuralWord, neural_words
 from treeglot.rules.provenance import Concordance
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class Explanation:
     translation: Translation
     reasons: tuple[Reason, ...]  # of the steps that give words, in the order of their first words
     instead: Instead | None
+    neural: tuple[NeuralWord, ...] = ()  # the neural model's score of each word and of the end, if there is one
 
     def reason(self, place: int) -> Reason:
         """That of a word of the output."""
@@ -91,9 +93,10 @@ def explain(model: Model, source: Given, instead: str | None = None, examples: i
 
     [found] = model.reader.translate(alone, [source], glossary=model.bound_glossary)
     reasons = _reasons(model, found, examples)
+    neural = neural_words(model.translator.neural, found.words, found.best) if found.hypotheses else ()
     if instead is None or not found.hypotheses:
-        return Explanation(found, reasons, None)
-    return Explanation(found, reasons, _instead(model, found, given[0], instead))
+        return Explanation(found, reasons, None, neural)
+    return Explanation(found, reasons, _instead(model, found, given[0], instead), neural)
 
 
 def _reasons(model: Model, found: Translation, examples: int) -> tuple[Reason, ...]:

@@ -29,8 +29,9 @@ from treeglot.base.options import load_options
 from treeglot.corpus import Needs
 from treeglot.decode import SearchOptions
 from treeglot.decode.matchers import Setup, match_joint
+from treeglot.decode.translator import NEURAL
 from treeglot.decode.weights import read_weights
-from treeglot.models.artefacts import JOINED, SOURCE_HEADS, load_artefacts
+from treeglot.models.artefacts import JOINED, NEURAL_FILE, SOURCE_HEADS, load_artefacts
 from treeglot.models.kind import Kind
 from treeglot.models.kinds import JOINT, find_kind
 from treeglot.models.model import Model, ModelFile, check_part_names, move_in, write_model
@@ -40,7 +41,7 @@ from treeglot.text import TextPipeline
 from treeglot.text.pipeline import TEXT_FILE
 from treeglot.text.side import PARTS
 
-COMMON = ("word_penalty", "glue", "unknown", "preferred")  # and the language models'
+COMMON = ("word_penalty", "glue", "unknown", "preferred", NEURAL)  # and the language models'
 DEPENDENCY_FEATURES = ("dlm_words", "dlm_tags", "ill_formed")  # which joint models do not have
 # What parts translate: the first that one of them needs is read, and the others make of it what they need.
 RICHEST = ("forest", "best", "dependency")
@@ -130,13 +131,14 @@ def join(
         for part in parts:
             _lay(part, folder / JOINED / part.name, report)
         lms = _lay_lms(parts, folder, report)
+        neural = _lay_neural(parts, folder, report)
         text = _text(parts)
         parser = _lay_parser(parts, leading, folder)
         with write_binary(folder / "training.json") as stream:
             stream.write(json.dumps(_facts(parts, text), indent=1).encode() + b"\n")
         search = reduce(_widest, (part.file.search for part in parts))
         kinds = {part.name: part.kind.name for part in parts}
-        write_model(folder, JOINT, first_weights(parts), search, text, parser, lms=lms, parts=kinds)
+        write_model(folder, JOINT, first_weights(parts), search, text, parser, lms=lms, parts=kinds, neural=neural)
         return install_model(folder, place)
 
 
@@ -189,6 +191,19 @@ def _lay_lms(parts: Sequence[Part], folder: Path, report: Callable[[str], None])
     for name, path in found.items():
         _link(path, folder / files[name])
     return files
+
+
+def _lay_neural(parts: Sequence[Part], folder: Path, report: Callable[[str], None]) -> str:
+    """Put the neural joint model into the folder, if a part has one; the name of its file."""
+    given = [part for part in parts if part.file.neural]
+    if not given:
+        return ""
+    first = given[0].folder / given[0].file.neural
+    _link(first, folder / NEURAL_FILE)
+    others = [p.name for p in given if not filecmp.cmp(first, p.folder / p.file.neural, shallow=False)]
+    if others:
+        report(f"{given[0].name}: its neural model is used; {', '.join(others)} had another")
+    return NEURAL_FILE
 
 
 def _text(parts: Sequence[Part]) -> TextPipeline | None:

@@ -4,6 +4,7 @@
     rules.table     the compiled rules
     lm.bin          the compiled n-gram model
     lm_NAME.bin     further ones, as model.toml says
+    neural.bin      a neural joint model (docs/neural.md); or none
     weights.txt     a line `name value` for each feature
     text.toml       how text becomes words and words text, with the files of treeglot.text.pipeline; or none
     parser          the parser's grammar, or the file of another parser's model; or none
@@ -82,6 +83,7 @@ class ModelFile(Options):
     rules: str = option("rules.table", "the compiled rule table")
     lm: str = option("lm.bin", "the compiled n-gram model; empty: none")
     lms: dict[str, str] = option({}, "further n-gram models by name; their features are lm_NAME")
+    neural: str = option("", "the neural joint model; empty: none")
     weights: str = option("weights.txt", "the weights of the features")
     text: str = option("", "text.toml: it takes text; empty: it takes words that blanks part")
     parser: str = option("", "its parser: the folder of a grammar, or ADAPTER:MODEL such as udpipe:FILE; empty: none")
@@ -100,7 +102,7 @@ class ModelFile(Options):
 
     def files(self) -> Iterator[tuple[tuple[str, ...], str]]:
         """The files that it names, by key."""
-        for name in ("rules", "lm", "weights", "text", "parser", "target_parser"):
+        for name in ("rules", "lm", "neural", "weights", "text", "parser", "target_parser"):
             yield (name,), getattr(self, name)
         for name, file in self.lms.items():
             yield ("lms", name), file
@@ -394,8 +396,9 @@ def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
     except UsageError as error:
         raise FormatError(os.fspath(path), 0, str(error)) from error
     lms = {name: load_ngram(folder / path) for name, path in file.lms.items()}
+    neural = _core.JointModel.open(os.fspath(folder / file.neural)) if file.neural else None
     tuned = read_weights(weights)
-    translator = Translator(table, stepped(tuned, own), ngram, file.search, setup, lms=lms)
+    translator = Translator(table, stepped(tuned, own), ngram, file.search, setup, lms=lms, neural=neural)
     if (folder / CONFIDENCE).is_file():
         translator.judge = ConfidenceModel.load(folder / CONFIDENCE)
     text = TextPipeline.load((folder / file.text).parent) if file.text else None
@@ -475,6 +478,7 @@ def write_model(
     target_parser: str = "",
     lms: Mapping[str, str] = {},
     parts: Mapping[str, str] = {},
+    neural: str = "",
 ) -> None:
     """Write `weights.txt`, the text pipeline and, last, `model.toml` beside the tables that are there already."""
     folder = Path(directory)
@@ -483,7 +487,7 @@ def write_model(
     if text is not None:
         text.write(folder)
         lines.append(f'text = "{TEXT_FILE}"')
-    for name, given in (("parser", parser), ("target_parser", target_parser)):
+    for name, given in (("neural", neural), ("parser", parser), ("target_parser", target_parser)):
         lines += [f"{name} = {format_value(given)}"] if given else []
     if parts:
         lines += ["", "[parts]", *(f"{name} = {format_value(each)}" for name, each in parts.items())]

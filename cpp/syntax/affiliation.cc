@@ -1,4 +1,4 @@
-#include "neural/affiliation.h"
+#include "syntax/affiliation.h"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,0 +1,34 @@
+#include "neural/joint_feature.h"
+
+#include <stdexcept>
+#include <utility>
+
+namespace treeglot {
+namespace {
+
+constexpr std::size_t kMostHistory = 6;
+
+// What makes the feature, for the model's number of words of history.
+template <std::size_t N = 1>
+FeatureSet::Factory factory(const std::shared_ptr<const JointModel>& model,
+                            const std::shared_ptr<const std::vector<std::uint32_t>>& ids, FeatureId score) {
+  if (model->facts().history == N) {
+    return [=]() -> std::unique_ptr<StatefulFeature> { return std::make_unique<JointFeature<N>>(model, ids, score); };
+  }
+  if constexpr (N < kMostHistory) return factory<N + 1>(model, ids, score);
+  throw std::invalid_argument("a neural model with " + std::to_string(model->facts().history) +
+                              " words of history; expected at most " + std::to_string(kMostHistory));
+}
+
+}  // namespace
+
+void add_joint(FeatureSet& features, std::shared_ptr<const JointModel> model, const std::string& name) {
+  const TargetWords& words = features.words();
+  auto ids = std::make_shared<std::vector<std::uint32_t>>(words.size());
+  for (Symbol word = 0; word < ids->size(); ++word) (*ids)[word] = model->target().find(words.text(word));
+  FeatureSet::Factory made = factory(model, ids, features.space().add(name));
+  features.affiliate();
+  features.add(std::move(made));
+}
+
+}  // namespace treeglot

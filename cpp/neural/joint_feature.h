@@ -1,0 +1,136 @@
+// The neural joint model as a feature of the search: the log probabilities of all words and of the sentence's end.
+//
+// A word is scored when the words before it are known. The first words of a hypothesis wait in its state, with their
+// affiliations; the last words wait as the history of others. So scores are exact, and equal states are equal bytes.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "decode/affiliation.h"
+#include "decode/feature.h"
+#include "decode/feature_set.h"
+#include "neural/joint_cache.h"
+#include "neural/joint_model.h"
+
+namespace treeglot {
+
+// What a hypothesis shows of its words, by the model's numbers. Numbers beyond the sizes are 0.
+template <std::size_t N>
+struct JointState {
+  std::array<std::uint32_t, N> first, rows;  // its first words while they wait, and their rows
+  std::array<std::uint32_t, N> last;         // its last words, the newest first
+  std::uint32_t waiting;                     // how many wait; fewer than N: all words there are, or none is to wait
+  std::uint32_t known;                       // of the last words
+};
+
+template <std::size_t N>
+class JointFeature final : public Feature<JointFeature<N>, JointState<N>> {
+ public:
+  using State = JointState<N>;
+
+  JointFeature(std::shared_ptr<const JointModel> model, std::shared_ptr<const std::vector<std::uint32_t>> ids,
+               FeatureId score)
+      : model_(std::move(model)), ids_(std::move(ids)), score_(score), cache_(*model_) {
+    first_added_ = static_cast<std::int32_t>(ids_->size());
+  }
+
+  void begin_sentence(const SearchedSentence& sentence) override {
+    first_added_ = sentence.first;
+    added_.clear();
+    for (const std::string& word : sentence.added) added_.push_back(model_->target().find(word));
+    std::vector<std::uint32_t> source;
+    for (const std::string_view word : sentence.source) source.push_back(model_->source().find(word));
+    cache_.begin_sentence(source);
+    sources_ = EdgeSources(sentence.forest);
+  }
+
+  void score(const Application& application, TailStates<State> tails, State& out, Sink& sink) const {
+    affiliated_.resize(application.target.size);
+    affiliate(application.target, sources_[application.edge], affiliated_);
+    double sum = 0;
+    if ((application.place & kBegins) != 0) {
+      out.last.fill(JointVocabulary::kBegin);
+      out.known = N;
+    }
+    auto row = affiliated_.begin();
+    for (const std::int32_t symbol : application.target) {
+      if (symbol >= 0) {
+        add(id(symbol), *row++, out, sum);
+        continue;
+      }
+      const State& tail = tails[static_cast<std::size_t>(-1 - symbol)];
+      for (std::uint32_t i = 0; i < tail.waiting; ++i) add(tail.first[i], tail.rows[i], out, sum);
+      if (tail.known == N) {
+        out.last = tail.last;
+        out.known = N;
+      }
+    }
+    if ((application.place & kEnds) != 0) {
+      sum += cache_.score(cache_.end_row(), out.last, JointVocabulary::kEnd);
+      out = State{};  // nothing follows: all whole sentences are alike
+    }
+    sink.add(score_, static_cast<float>(sum));
+  }
+
+  // Which source words there will be around a rule is not known, so nothing is expected of it.
+  void expect(const Application&, Sink&) const {}
+
+  // The words that wait, as if what stands before them were unknown.
+  bool looks_ahead() const override { return true; }
+  double ahead(const std::byte* states, std::size_t offset, const FeatureWeights& weights) const override {
+    const State& state = *reinterpret_cast<const State*>(states + offset);
+    std::array<std::uint32_t, N> history;
+    history.fill(JointVocabulary::kNone);
+    double sum = 0;
+    for (std::uint32_t i = 0; i < state.waiting; ++i) {
+      sum += cache_.score(state.rows[i], history, state.first[i]);
+      push(history, state.first[i]);
+    }
+    return weights[score_] * sum;
+  }
+
+ private:
+  static void push(std::array<std::uint32_t, N>& history, std::uint32_t word) {
+    std::copy_backward(history.begin(), history.end() - 1, history.end());
+    history.front() = word;
+  }
+
+  void add(std::uint32_t word, std::uint32_t row, State& out, double& sum) const {
+    if (out.known == N) {
+      sum += cache_.score(row, out.last, word);
+    } else {
+      out.first[out.waiting] = word;
+      out.rows[out.waiting++] = row;
+      ++out.known;
+    }
+    push(out.last, word);
+  }
+
+  std::uint32_t id(std::int32_t symbol) const {
+    return symbol < first_added_ ? (*ids_)[static_cast<std::size_t>(symbol)]
+                                 : added_[static_cast<std::size_t>(symbol - first_added_)];
+  }
+
+  std::shared_ptr<const JointModel> model_;
+  std::shared_ptr<const std::vector<std::uint32_t>> ids_;
+  FeatureId score_;
+  std::int32_t first_added_;
+  std::vector<std::uint32_t> added_;
+  EdgeSources sources_;
+  // A thread has its own feature.
+  mutable JointCache<N> cache_;
+  mutable std::vector<std::uint32_t> affiliated_;
+};
+
+// Adds the feature NAME.
+void add_joint(FeatureSet& features, std::shared_ptr<const JointModel> model, const std::string& name = "neural");
+
+}  // namespace treeglot

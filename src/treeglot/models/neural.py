@@ -1,0 +1,87 @@
+"""Neural joint models in model folders, and their scores word by word (docs/neural.md)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from treeglot import _core
+from treeglot.base.errors import UsageError
+from treeglot.base.files import PathLike, write_binary
+from treeglot.base.options import load_options
+from treeglot.base.toml import format_value
+from treeglot.decode.translator import NEURAL
+from treeglot.decode.weights import read_weights, write_weights
+from treeglot.models.artefacts import NEURAL_FILE
+from treeglot.syntax import Alignment
+
+if TYPE_CHECKING:
+    from treeglot._core import Hypothesis
+    from treeglot.models.model import Model
+
+WEIGHT = 0.5  # before tuning
+MOST_HISTORY = 6  # words, in the core
+
+
+@dataclass(frozen=True)
+class NeuralWord:
+    """What the neural model gives a word of an output."""
+
+    word: str  # </s> at the end
+    source: str  # the source word that it is affiliated with; </s> at the end
+    place: int  # of that word
+    score: float  # the natural log of its probability
+
+
+def neural_words(
+    model: _core.JointModel | None, words: Sequence[str], hypothesis: Hypothesis
+) -> tuple[NeuralWord, ...]:
+    """The scores of an output's words and of its end; none without a model."""
+    if model is None:
+        return ()
+    target, places = hypothesis.text.split(), [*hypothesis.affiliations, len(words)]
+    links = Alignment([(at, i) for i, at in enumerate(hypothesis.affiliations)])
+    scores, _ = model.score(list(words), target, links, False)
+    given = zip([*target, "</s>"], places, scores, strict=True)
+    return tuple(NeuralWord(word, [*words, "</s>"][at], at, float(score)) for word, at, score in given)
+
+
+def add_neural(folder: PathLike, network: PathLike, *, weight: float = WEIGHT) -> Model:
+    """Give a trained model a neural joint model, or another one in place of its own.
+
+    Its file becomes `neural.bin` of the folder. Its feature `neural` starts with `weight`, unless the model has a
+    weight for it already. Other weights stay as they are, so the model is best tuned again.
+    """
+    from treeglot.models.model import ModelFile, load, move_in
+
+    place = Path(folder)
+    move_in(place)
+    if not (place / "model.toml").is_file():
+        raise UsageError(f"{place} is not a model: it has no model.toml")
+    file = load_options(ModelFile, place / "model.toml")
+    opened = _core.JointModel.open(os.fspath(network))
+    if opened.facts["history"] > MOST_HISTORY:
+        raise UsageError(
+            f"{network} has {opened.facts['history']} words of history; expected at most {MOST_HISTORY} in a search"
+        )
+    weights = read_weights(place / file.weights)
+    with write_binary(place / NEURAL_FILE) as stream:
+        stream.write(Path(network).read_bytes())
+    if file.neural != NEURAL_FILE:
+        _name_in(place / "model.toml")  # without a weight, the feature changes nothing
+    if NEURAL not in weights:
+        write_weights(place / file.weights, {**weights, NEURAL: weight})
+    return load(place)
+
+
+def _name_in(path: Path) -> None:
+    """Write the name of the model's file before the tables of a model.toml, in place of another."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    table = next((i for i, line in enumerate(lines) if line.startswith("[")), len(lines))
+    kept = [line for line in lines[:table] if line.partition("=")[0].strip() != "neural"]
+    named = [kept[0], f"neural = {format_value(NEURAL_FILE)}", *kept[1:]]
+    with write_binary(path) as stream:
+        stream.write(("\n".join([*named, *lines[table:]]) + "\n").encode())

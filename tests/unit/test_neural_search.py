@@ -1,0 +1,152 @@
+"""Models of all kinds with a neural joint model: affiliations, values, and what else decoders do."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+from neural_models import Reference, random_model, slow_affiliations
+from small_models import LINES, sources, trained
+
+from treeglot import UsageError
+from treeglot._core import Hypothesis
+from treeglot.decode import Translator
+from treeglot.decode.constraints import Constraints
+from treeglot.foreign.export import export
+from treeglot.models import load
+from treeglot.models.joint import join
+from treeglot.models.neural import add_neural
+from treeglot.syntax import Alignment
+
+KINDS = ("hiero", "c2s-wf-s2s", "c2d", "dep2str", "dep2str-aug", "t2t-fuzzy")
+WEIGHT = 0.4
+pytestmark = pytest.mark.filterwarnings("ignore::treeglot.lm.train.DiscountWarning")
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """A model of each kind, with random networks of their words."""
+    made = {}
+    for kind in KINDS:
+        folder = tmp_path_factory.mktemp(kind)
+        model = trained(kind, folder / "model")
+        target = [word for word in model.translator.table.target_words if not word.startswith("<")]
+        network = random_model(sorted({w for line in LINES for w in line[1:]}), target, seed=len(made), history=3)
+        network.write(str(folder / "network.bin"))
+        made[kind] = add_neural(folder / "model", folder / "network.bin", weight=WEIGHT)
+    return made
+
+
+def spans_below(hypothesis: Hypothesis) -> list[list[tuple[int, int]]]:
+    """The spans of the steps directly below each step."""
+    steps, depths = hypothesis.derivation.steps, hypothesis.derivation.depths()
+    below: list[list[tuple[int, int]]] = [[] for _ in steps]
+    for i, depth in enumerate(depths):
+        above = next((j for j in range(i - 1, -1, -1) if depths[j] == depth - 1), None)
+        if above is not None:
+            below[above].append(steps[i].span)
+    return below
+
+
+def places(translator: Translator, step: Any, below: list[tuple[int, int]]) -> list[list[int]]:
+    """For each word that a step gives the source words that it may be affiliated with, by the definition."""
+    own = [at for at in range(*step.span) if not any(begin <= at < end for begin, end in below)]
+    words = sum(not (symbol.startswith("[") and symbol.endswith("]")) for symbol in step.target.split())
+    if not own:
+        return [sorted({at for begin, end in below for at in (begin, end - 1)})] * words
+    along = [[own[i * len(own) // words]] for i in range(words)]
+    every = [*product(own, range(words))]
+    if step.rule is None:
+        if sorted(step.links) == sorted(every) and len(every) > 1:  # a phrase with all links, or what has none
+            by_links = slow_affiliations(Alignment(list(step.links)), words, -1)
+            return [sorted({*one, other}) for one, other in zip(along, by_links, strict=True)]
+        return [[at] for at in slow_affiliations(Alignment(list(step.links)), words, -1)]
+    if not translator.table.rule(step.rule)[4]:
+        return along
+    return [[at] for at in slow_affiliations(Alignment(list(step.links)), words, -1)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scores_are_those_of_numpy_for_the_words_that_rules_link(models: dict[str, Any], kind: str) -> None:
+    model = models[kind]
+    reference = Reference(model.translator.neural)
+    for source in sources(kind):
+        [found] = model.translator.translate_batch([model.reader.kind.prepare(source)], 20)
+        assert found.hypotheses, found.problem
+        for hypothesis in found.hypotheses:
+            words = hypothesis.text.split()
+            assert len(hypothesis.affiliations) == len(words)
+            below = spans_below(hypothesis)
+            given: dict[int, list[int]] = {}
+            for place, number in enumerate(hypothesis.given_by):
+                given.setdefault(number, []).append(place)
+            for number, own in given.items():
+                allowed = places(model.translator, hypothesis.derivation.steps[number], below[number])
+                for place, among in zip(own, allowed, strict=True):
+                    assert hypothesis.affiliations[place] in among
+            links = Alignment([(at, i) for i, at in enumerate(hypothesis.affiliations)])
+            expected = reference.score(found.words, words, links)
+            assert hypothesis.features["neural"] == pytest.approx(sum(expected), abs=1e-4)
+            total = sum(model.weights.get(name, 0.0) * value for name, value in hypothesis.features.items())
+            assert total == pytest.approx(hypothesis.score, abs=1e-3)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_search_heeds_it_with_any_number_of_threads(models: dict[str, Any], kind: str) -> None:
+    model = models[kind]
+    given = [model.reader.kind.prepare(source) for source in sources(kind)]
+    one, two = (
+        [
+            [(h.text, h.score, h.affiliations) for h in found.hypotheses]
+            for found in model.translator.translate_batch(given, 5, threads=threads)
+        ]
+        for threads in (1, 2)
+    )
+    assert one == two
+    forest = model.translator.translate(given[0])
+    assert forest.hypotheses[0].text == one[0][0][0]
+    assert [h.text for h in model.translator.kbest(forest, 5)] == [text for text, _, _ in one[0]]
+    assert pickle.loads(pickle.dumps(forest.hypotheses[0])).affiliations == forest.hypotheses[0].affiliations
+
+
+def test_constraints_and_explanations_keep_its_score(models: dict[str, Any]) -> None:
+    model = models["hiero"]
+    found = model.translate(" ".join(LINES[0]))
+    forced = model.translate(" ".join(LINES[0]), Constraints(exactly=found.best.text))
+    assert forced.best.score == pytest.approx(found.best.score, abs=1e-4)
+    assert forced.best.features["neural"] == pytest.approx(found.best.features["neural"], abs=1e-4)
+    explained = model.explain(" ".join(LINES[0]))
+    assert [one.word for one in explained.neural] == [*found.best.text.split(), "</s>"]
+    assert sum(one.score for one in explained.neural) == pytest.approx(found.best.features["neural"], abs=1e-4)
+    assert [one.source for one in explained.neural[:-1]] == [LINES[0][at] for at in found.best.affiliations]
+
+
+def test_joint_models_share_it(models: dict[str, Any], tmp_path: Path) -> None:
+    folders = {name: models[name].directory for name in ("hiero", "dep2str")}
+    said: list[str] = []
+    joint = join(folders, tmp_path / "joint", report=said.append)
+    assert any("neural" in line for line in said)
+    reference = Reference(joint.translator.neural)
+    assert joint.weights["neural"] != 0
+    for source in sources("dep2str"):
+        [found] = joint.translator.translate_batch([joint.reader.kind.prepare(source)], 10)
+        for hypothesis in found.hypotheses:
+            links = Alignment([(at, i) for i, at in enumerate(hypothesis.affiliations)])
+            expected = sum(reference.score(found.words, hypothesis.text.split(), links))
+            assert hypothesis.features["neural"] == pytest.approx(expected, abs=1e-4)
+
+
+def test_other_decoders_have_no_such_feature(models: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="the feature neural has a weight"):
+        export(models["hiero"], tmp_path / "moses", "moses")
+
+
+def test_a_long_history_is_refused(models: dict[str, Any], tmp_path: Path) -> None:
+    network = random_model(["a"], ["b"], history=7)
+    network.write(str(tmp_path / "long.bin"))
+    with pytest.raises(UsageError, match="7 words of history; expected at most 6"):
+        add_neural(models["hiero"].directory, tmp_path / "long.bin")
+    assert load(models["hiero"].directory).translator.neural.facts["history"] == 3
