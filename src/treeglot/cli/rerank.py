@@ -1,0 +1,71 @@
+"""`treeglot rerank`: k-best lists in the order that other models give them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from treeglot.base.errors import UsageError
+from treeglot.cli.output import say
+from treeglot.cli.parameters import FILE, NewFile
+
+
+def rerank(
+    kbest: Annotated[Path, typer.Argument(help="A k-best list, as treeglot translate --kbest writes it.")],
+    source: Annotated[Path, typer.Option(help="The source sentences, one a line.")],
+    scorers: Annotated[
+        list[str],
+        typer.Option(
+            "--scorer",
+            metavar="NAME=COMMAND",
+            help="A command that reads lines SOURCE, tab, TRANSLATION and prints a number each; may be given again.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output."), FILE] = Path("-"),
+    size: Annotated[int, typer.Option(help="Hypotheses of each sentence that are scored; 0: all.", min=0)] = 0,
+    refs: Annotated[
+        list[Path] | None, typer.Option(help="Tune the weights on these references; may be given again.")
+    ] = None,
+    save: Annotated[NewFile, typer.Option(help="Where the tuned weights go.")] = None,
+    weights: Annotated[Path | None, typer.Option(help="Weights that were tuned before.")] = None,
+    method: Annotated[Literal["mert", "mira", "pro"], typer.Option(help="How weights are found.")] = "mert",
+    seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 1,
+    lowercase: Annotated[bool, typer.Option("--lowercase", help="BLEU without regard to case.")] = False,
+) -> None:
+    """Choose the best of each k-best list by its score and by what other models say.
+
+    Any model can take part that scores a translation of a sentence. The weights are tuned with --refs on one set of
+    sentences, and used with --weights on others.
+    """
+    from treeglot.base.files import read_lines, write_binary
+    from treeglot.decode.weights import read_weights, write_weights
+    from treeglot.evaluate import Bleu
+    from treeglot.tune.rerank import Reranked, command_scorer
+
+    if (weights is None) == (not refs):
+        raise UsageError("expected --weights to use, or --refs to tune on")
+    if save is not None and not refs:
+        raise UsageError("--save is for tuned weights; expected --refs, too")
+    commands: dict[str, str] = {}
+    for given in scorers:
+        name, equals, command = given.partition("=")
+        if not (name and equals and command) or name in commands:
+            raise UsageError(f"--scorer is {given!r}; expected NAME=COMMAND, and each name once")
+        commands[name] = command
+    lists = Reranked.read(
+        kbest, read_lines(source), {name: command_scorer(each) for name, each in commands.items()}, size
+    )
+    if refs:
+        update = lists.tuned([read_lines(path) for path in refs], Bleu(lowercase=lowercase), method, seed)
+        say(f"BLEU {update.before:.2f} with first weights, {update.after:.2f} with tuned ones")
+        chosen = update.weights
+        if save is not None:
+            write_weights(save, chosen)
+    else:
+        assert weights is not None
+        chosen = read_weights(weights)
+    with write_binary(out) as stream:
+        for line in lists.best(chosen):
+            stream.write(f"{line}\n".encode())

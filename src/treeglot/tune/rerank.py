@@ -1,0 +1,115 @@
+"""K-best lists, reranked with any other model: a command or a Python function that scores translations.
+
+The score of a translation is that of the list plus a weight times what each scorer says. The weights are tuned on
+sentences with references. A scorer sees all translations of a list at once, so it may work in batches.
+"""
+
+from __future__ import annotations
+
+import math
+import subprocess
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.files import PathLike
+from treeglot.base.numbers import parse_number
+from treeglot.decode.kbest import read_kbest
+from treeglot.evaluate.metrics import Metric
+from treeglot.tune.kbest import Hypothesis, KBest
+from treeglot.tune.method import METHODS, Update
+from treeglot.tune.pool import Pool
+
+SCORE = "score"  # the feature that is the list's own score
+Pairs: TypeAlias = Sequence[tuple[str, str]]  # source sentences with translations
+Scorer: TypeAlias = Callable[[Pairs], Sequence[float]]
+
+
+def command_scorer(command: str) -> Scorer:
+    """A scorer that is a shell command: it reads lines SOURCE, tab, TRANSLATION and prints a number for each.
+
+    >>> command_scorer("awk -F'\\t' '{print -length($2)}'")([("das", "the"), ("haus", "house")])
+    [-3.0, -5.0]
+    """
+
+    def score(pairs: Pairs) -> list[float]:
+        lines = "".join(f"{_field(source)}\t{_field(text)}\n" for source, text in pairs)
+        done = subprocess.run(command, shell=True, input=lines.encode(), stdout=subprocess.PIPE, check=False)
+        if done.returncode:
+            raise UsageError(f"the scorer {command!r} ended with status {done.returncode}; expected 0")
+        printed = done.stdout.decode(errors="replace").splitlines()
+        if len(printed) != len(pairs):
+            raise UsageError(f"the scorer {command!r} printed {len(printed):,} lines for {len(pairs):,} translations")
+        scores = [parse_number(line.strip()) for line in printed]
+        for number, (line, value) in enumerate(zip(printed, scores, strict=True), 1):
+            if not math.isfinite(value):
+                raise FormatError(command, number, f"{line[:40]!r} is not a score; expected a finite number")
+        return scores
+
+    return score
+
+
+def _field(text: str) -> str:
+    """A text without the characters that end a field or a line."""
+    return " ".join(text.split())
+
+
+class Reranked:
+    """The k-best lists of sentences, with what scorers say of each translation.
+
+    >>> lists = [[("a b", -1.0), ("a", -1.5)], [("c d e", -2.0), ("c", -2.25)]]
+    >>> found = Reranked(["x", "y"], lists, {"short": lambda pairs: [-float(len(text)) for _, text in pairs]})
+    >>> found.best({"score": 1.0}), found.best({"score": 1.0, "short": 0.3})
+    (['a b', 'c d e'], ['a', 'c'])
+    """
+
+    def __init__(
+        self, sources: Sequence[str], lists: Sequence[Sequence[tuple[str, float]]], scorers: Mapping[str, Scorer]
+    ) -> None:
+        if len(lists) > len(sources):
+            raise UsageError(f"k-best lists of {len(lists):,} sentences; there are {len(sources):,} source sentences")
+        if SCORE in scorers:
+            raise UsageError(f"a scorer is called {SCORE}, which is the list's own score; expected another name")
+        padded = [*lists, *([] for _ in range(len(sources) - len(lists)))]
+        pairs = [(source, text) for source, found in zip(sources, padded, strict=True) for text, _ in found]
+        values = {name: list(map(float, scorer(pairs))) for name, scorer in scorers.items()}
+        for name, given in values.items():
+            if len(given) != len(pairs) or not all(map(math.isfinite, given)):
+                raise UsageError(f"the scorer {name} gave no finite number for each of {len(pairs):,} translations")
+        made: list[list[Hypothesis]] = []
+        at = 0
+        for found in padded:
+            made.append([])
+            for text, score in found:
+                made[-1].append((text, {SCORE: score} | {name: given[at] for name, given in values.items()}))
+                at += 1
+        self.lists = made
+
+    @staticmethod
+    def read(path: PathLike, sources: Sequence[str], scorers: Mapping[str, Scorer], size: int = 0) -> Reranked:
+        """Those of a file, `size` of each sentence at most; 0: all."""
+        lists: list[list[tuple[str, float]]] = [[] for _ in sources]
+        for number, entry in enumerate(read_kbest(path), 1):
+            if entry.score is None:
+                raise FormatError(str(path), number, "has no score; expected SENTENCE ||| TRANSLATION ||| … ||| SCORE")
+            if entry.sentence >= len(sources):
+                problem = f"sentence {entry.sentence}; there are {len(sources):,} source sentences, from 0 on"
+                raise FormatError(str(path), number, problem)
+            if not size or len(lists[entry.sentence]) < size:
+                lists[entry.sentence].append((entry.text, entry.score))
+        return Reranked(sources, lists, scorers)
+
+    def best(self, weights: Mapping[str, float]) -> list[str]:
+        """The best translation of each sentence, the first of equals; the empty one where there is none."""
+
+        def score(hypothesis: Hypothesis) -> float:
+            return math.fsum(weights.get(name, 0.0) * value for name, value in hypothesis[1].items())
+
+        return [max(found, key=score)[0] if found else "" for found in self.lists]
+
+    def tuned(self, references: Iterable[Sequence[str]], metric: Metric, method: str = "mert", seed: int = 1) -> Update:
+        """Weights of the list's score and of the scorers, found on these lists."""
+        pool = Pool(metric.prepare(list(references))).merged(KBest.of(self.lists))
+        names = {name: None for found in self.lists for _, features in found for name in features}
+        start = {name: 1.0 if name == SCORE else 0.1 for name in names}
+        return METHODS.make(method, {}).update(pool, start, seed=seed)
