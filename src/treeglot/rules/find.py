@@ -60,17 +60,22 @@ def find_rules(
             tests.append(f"{side} = ?" if whole else f"contains(' ' || {side} || ' ', ?)")
             values.append(words if whole else f" {words} ")
     if sides:
+        tests.append("source IN (SELECT unnest(?))")  # leaves few rules, whose sides are put together
         tests.append("source || ' ||| ' || target IN (SELECT unnest(?))")
-        values.append([" ||| ".join(each) for each in sides])
+        values += [sorted({one for one, _ in sides}), [" ||| ".join(each) for each in sides]]
     numbers = [name for name in NUMBERS if name in known]
     wanted = ", ".join(["lhs", "source", "target", "alignment", *numbers])
     where = f"FROM read_parquet(?) WHERE {' AND '.join(tests)}"
     given_values: list[Any] = [str(rules), *values]
+    order = "ORDER BY count DESC, source, target, lhs"
     connection = duckdb.connect()
     try:
-        [total] = connection.execute(f"SELECT count(*) {where}", given_values).fetchone() or (0,)
-        order = "ORDER BY count DESC, source, target, lhs"
-        rows = connection.execute(f"SELECT {wanted} {where} {order} LIMIT {most:d}", given_values).fetchall()
+        if sides:  # few rules: one pass over the table counts them, too
+            rows = connection.execute(f"SELECT {wanted} {where} {order}", given_values).fetchall()
+            total, rows = len(rows), rows[:most]
+        else:
+            [total] = connection.execute(f"SELECT count(*) {where}", given_values).fetchone() or (0,)
+            rows = connection.execute(f"SELECT {wanted} {where} {order} LIMIT {most:d}", given_values).fetchall()
     finally:
         connection.close()
     found = []
