@@ -269,7 +269,7 @@ def test_corrections_are_kept_and_taken_back(browser: Any, models: list[str], tm
 
         view.locator("summary", has_text="Suggestions of users").click()
         view.get_by_role("button", name=f"look at {EVIL}").click()
-        view.locator("input:focus").wait_for()
+        view.locator(".explanation textarea:focus").wait_for()
         assert view.get_by_label("Better translation").input_value() == EVIL
         view.close()
 

@@ -407,14 +407,18 @@ function saved(name, lines) {
 // A better translation, which the model learns from. What that changes is shown before it is kept.
 function better(card) {
   const box = make('div');
-  const input = make('input', {type: 'text', lang: card.model.target, 'aria-label': 'Better translation', value: card.best.text});
+  const input = make('textarea', {rows: 1, lang: card.model.target, 'aria-label': 'Better translation', onkeydown: event => {
+    if (event.key !== 'Enter' || event.isComposing) return; // as in the fields of one line; a sentence has no line breaks
+    event.preventDefault();
+    event.target.form.requestSubmit();
+  }}, card.best.text);
   const learn = translation => correct('v1/learn', {q: card.source, translation, model: card.model.name},
     found => found.rules.length ? `learnt ${found.rules.length} rules` : 'nothing learnt: the model had all rules of this pair');
   return make('div', {}, make('form', {class: 'tools', onsubmit: event => {
     event.preventDefault();
     const translation = input.value.trim();
     if (translation) tryOut(card, box, {sentence: card.source, translation}, () => learn(translation));
-  }}, make('span', {}, 'Better'), input, make('button', {}, 'Try')), box);
+  }}, make('span', {}, 'Better translation'), input, make('button', {}, 'Try')), box);
 }
 
 // A rule to add. What it changes is shown before it is kept.
@@ -464,6 +468,9 @@ async function correct(path, fields, text) {
   }
 }
 
+const shownCorrection = each => each.action === 'weigh' ? `${Object.keys(each.features).length} weights moved` :
+  `${each.action} ${each.source} → ${each.target ?? 'any'}`;
+
 // The corrections of the model: a button for each group to take it back, and a file of all to save.
 async function showCorrections() {
   const current = latest($('corrections'));
@@ -473,7 +480,7 @@ async function showCorrections() {
   const groups = new Map();
   for (const each of held) groups.set(each.group, [...groups.get(each.group) || [], each]);
   const rows = [...groups].map(([group, list]) => make('tr', {},
-    make('td', {}, ...list.slice(-3).reverse().flatMap(each => [`${each.action} ${each.source} → ${each.target ?? 'any'}`, make('br')]),
+    make('td', {}, ...list.slice(-3).reverse().flatMap(each => [shownCorrection(each), make('br')]),
       list.length > 3 ? make('span', {class: 'faint'}, `and ${list.length - 3} more`) : ''),
     make('td', {}, list[0].author), make('td', {class: 'faint'}, list[0].date.slice(0, 10)),
     make('td', {}, group ? make('button', {type: 'button', 'aria-label': `undo ${list[0].source}`,
