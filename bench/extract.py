@@ -15,11 +15,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from treeglot.corpus.pairs import Pair
-from treeglot.rules import compile_table, extract, open_table, score_rules
+from treeglot.rules import extract, open_table
+from treeglot.rules.engines import DuckDB
 from treeglot.rules.hiero import HieroOptions
+from treeglot.rules.score import make_tables
 from treeglot.rules.sql import ScoreOptions
 from treeglot.rules.table import CompileOptions
-from treeglot.syntax import read_parallel
+from treeglot.syntax.formats import read_parallel
 
 Result = TypeVar("Result")
 
@@ -65,9 +67,12 @@ def main() -> None:
         )
         scoring = ScoreOptions(targets_per_source=options.targets_per_source)
         table = folder / "rules.parquet"
-        rules = stage("score", lambda: score_rules(extraction, table, scoring, threads=options.threads))
         compiling = CompileOptions(indicators=("count_bin",) if options.indicators else ())
-        compiled = stage("compile", lambda: compile_table(table, folder / "rules.table", compiling))
+        engine = DuckDB(options.threads, folder=folder)
+        rules, compiled = stage(
+            "score and compile",
+            lambda: make_tables(extraction, table, folder / "rules.table", scoring, compiling, engine),
+        )
         print(f"{'together':22} {total[0]:7.1f} s wall {total[1]:7.1f} s CPU")
         for verify in (True, False):
             what = "open, checked" if verify else "open, trusted"

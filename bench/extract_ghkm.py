@@ -17,8 +17,12 @@ from pathlib import Path
 
 from treeglot.corpus import Corpus, Needs
 from treeglot.corpus.pairs import Pair
-from treeglot.rules import compile_table, extract, score_rules
+from treeglot.rules import extract
+from treeglot.rules.engines import DuckDB
 from treeglot.rules.ghkm import RULE_SETS, rule_kinds
+from treeglot.rules.score import make_tables
+from treeglot.rules.sql import ScoreOptions
+from treeglot.rules.table import CompileOptions
 
 
 def main() -> None:
@@ -63,8 +67,8 @@ def main() -> None:
             print(f"  different: {kinds.fragments:,} fragments, {kinds.phrases:,} phrases ({size >> 20} MB)")
             if given.table:
                 wall, cpu = time.perf_counter(), time.process_time()
-                score_rules(extraction, out / "rules.parquet", threads=given.threads)
-                done = compile_table(out / "rules.parquet", out / "rules.table")
+                tables, engine = (out / "rules.parquet", out / "rules.table"), DuckDB(given.threads, folder=out)
+                _, done = make_tables(extraction, *tables, ScoreOptions(), CompileOptions(), engine)
                 wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
                 print(f"  scored and compiled: {wall:.1f} s wall {cpu:.1f} s CPU")
                 print(f"  {done.rules:,} rules, {done.size >> 20} MB; {done.left_out} too long")

@@ -21,6 +21,15 @@ std::vector<std::string_view> texts(const TableSymbols& symbols) {
 using Column = std::pair<ArrayIn<std::int32_t>, ArrayIn<char>>;
 Codes to_codes(const Column& column) { return {as_span(column.first), as_span(column.second)}; }
 
+// Rows with their features; their sides and notes are still empty.
+RuleRows rows_of(const std::vector<ArrayIn<float>>& dense,
+                 const std::vector<std::pair<std::string, Column>>& indicators) {
+  RuleRows rows;
+  for (const ArrayIn<float>& column : dense) rows.dense.push_back(as_span(column));
+  for (const auto& [name, column] : indicators) rows.indicators.emplace_back(name, to_codes(column));
+  return rows;
+}
+
 using Links = std::vector<std::pair<std::uint8_t, std::uint8_t>>;
 
 // Line, action, left-hand side, both sides, alignment, labels, structure, features.
@@ -230,16 +239,10 @@ void bind_rules(nb::module_& m) {
                       const std::vector<Column>& text, const std::vector<ArrayIn<float>>& dense,
                       const std::vector<std::pair<std::string, Column>>& indicators) {
              if (text.size() != 6) throw std::invalid_argument("six columns of text are needed");
-             RuleRows rows = {to_codes(text[0]),
-                              to_codes(text[1]),
-                              to_codes(text[2]),
-                              to_codes(text[3]),
-                              to_codes(text[4]),
-                              to_codes(text[5]),
-                              {},
-                              {}};
-             for (const ArrayIn<float>& column : dense) rows.dense.push_back(as_span(column));
-             for (const auto& [name, column] : indicators) rows.indicators.emplace_back(name, to_codes(column));
+             RuleRows rows = rows_of(dense, indicators);
+             Codes* const columns[] = {&rows.lhs,       &rows.source, &rows.target,
+                                       &rows.alignment, &rows.labels, &rows.structure};
+             for (std::size_t i = 0; i < text.size(); ++i) *columns[i] = to_codes(text[i]);
              return without_gil([&] { return b.add_rows(rows, file, first_row); });
            }),
            "file"_a, "first_row"_a, "text"_a, "dense"_a, "indicators"_a,
@@ -247,6 +250,24 @@ void bind_rules(nb::module_& m) {
            "column "
            "for each dense feature, and columns of values that become features. Gives how many were too long and left "
            "out.")
+      .def("know_codes",
+           guarded([](RuleTableBuilder& b, const std::vector<std::string_view>& source_words,
+                      const std::vector<std::string_view>& target_words, const std::vector<std::string_view>& labels) {
+             b.know_codes({to_strings(source_words), to_strings(target_words), to_strings(labels)});
+           }),
+           "source_words"_a, "target_words"_a, "labels"_a, "Says what the numbers in rows of codes mean.")
+      .def("add_coded_rows",
+           guarded([](RuleTableBuilder& b, const std::string& file, std::size_t first_row,
+                      const std::vector<Column>& codes, const std::vector<ArrayIn<float>>& dense,
+                      const std::vector<std::pair<std::string, Column>>& indicators) {
+             if (codes.size() != 4) throw std::invalid_argument("four columns of codes are needed");
+             RuleRows rows = rows_of(dense, indicators);
+             Codes* const columns[] = {&rows.source, &rows.target, &rows.alignment, &rows.labels};
+             for (std::size_t i = 0; i < codes.size(); ++i) *columns[i] = to_codes(codes[i]);
+             return without_gil([&] { return b.add_coded_rows(rows, file, first_row); });
+           }),
+           "file"_a, "first_row"_a, "codes"_a, "dense"_a, "indicators"_a,
+           "Adds rows as add_rows does, but source, target, alignment and labels are codes.")
       .def("finish", guarded([](RuleTableBuilder& b) { return std::make_shared<RuleTable>(b.finish()); }),
            nb::call_guard<nb::gil_scoped_release>(), "The table; the builder is empty afterwards.");
 }

@@ -8,21 +8,21 @@
 #include <utility>
 
 #include "base/error.h"
+#include "rules/row_reader.h"
 #include "rules/rule_checks.h"
-#include "rules/rule_text.h"
 
 namespace treeglot {
 namespace {
 
 std::string text(std::size_t number) { return std::to_string(number); }
 
-void check_columns(const RuleRows& rows) {
+void check_columns(const RuleRows& rows, bool coded) {
   const auto check_rows = [&](std::size_t found, const std::string& column) {
     if (found != rows.source.rows())
       throw std::invalid_argument("the column " + quoted(column) + " has " + std::to_string(found) +
                                   " rows; expected " + std::to_string(rows.source.rows()) + ", as the source sides");
   };
-  check_rows(rows.lhs.rows(), "lhs");
+  if (!coded) check_rows(rows.lhs.rows(), "lhs");
   check_rows(rows.target.rows(), "target");
   for (const Codes* optional : {&rows.alignment, &rows.labels, &rows.structure})
     if (optional->rows() != 0) check_rows(optional->rows(), "of notes");
@@ -111,7 +111,7 @@ RuleTableBuilder::Node RuleTableBuilder::node_of(std::span<const Symbol> source)
     path_.push_back(trie_.child(path_.empty() ? kRoot : path_.back(), symbol));
     path_symbols_.push_back(symbol);
   }
-  return path_.back();
+  return path_.empty() ? kRoot : path_.back();
 }
 
 void RuleTableBuilder::reserve(std::size_t rules) {
@@ -146,105 +146,10 @@ void RuleTableBuilder::add(Symbol lhs, std::span<const Symbol> source, std::span
   append(lhs, node_of(source), target, features, notes);
 }
 
-// The row at hand, while rows are added. Rules of a source side stand together, and most columns of text repeat
-// themselves: what a row shares with the one before is not read again.
-class RuleTableBuilder::RowReader {
- public:
-  RowReader(RuleTableBuilder& builder, const RuleRows& rows)
-      : features(rows.dense.size()), builder_(builder), rows_(rows), indicators_(rows.indicators.size()) {}
-
-  // Left-hand side and both sides. What follows them is stale after a row that was left out.
-  void read_sides(std::size_t row) {
-    again = same(rows_.source, row);
-    if (!again) read_source(rows_.source[row]);
-    if (!same(rows_.lhs, row)) lhs = builder_.label(rows_.lhs[row]);
-    if (!root_.empty() && root_ != rows_.lhs[row]) {
-      throw std::invalid_argument("the left-hand side is " + quoted(rows_.lhs[row]) + ", the fragment's root " +
-                                  quoted(root_));
-    }
-    target.clear();
-    parse_target(
-        rows_.target[row], variables_,
-        [&](std::string_view word) { target.push_back(static_cast<std::int32_t>(builder_.target_word(word))); },
-        [&](std::uint32_t variable) { target.push_back(-1 - static_cast<std::int32_t>(variable)); });
-  }
-  void leave_out() { stale_ = true; }
-
-  void read_notes(std::size_t row) {
-    const auto differs = [&](const Codes& codes) { return codes.rows() > 0 && (stale_ || !same(codes, row)); };
-    if (differs(rows_.alignment)) read_links(rows_.alignment[row]);
-    if (differs(rows_.labels)) {
-      labels.clear();
-      split(rows_.labels[row], [&](std::string_view l) { labels.push_back(builder_.label(l)); });
-    }
-    if (differs(rows_.structure)) {
-      structure.clear();
-      split(rows_.structure[row], [&](std::string_view number) {
-        structure.push_back(static_cast<std::int32_t>(parse_number(number, "a number of a structure")));
-      });
-    }
-  }
-
-  void read_features(std::size_t row) {
-    for (std::size_t f = 0; f < features.size(); ++f) features[f] = rows_.dense[f][row];
-    for (std::size_t i = 0; i < indicators_.size(); ++i) {
-      const auto& [column, values] = rows_.indicators[i];
-      if (!stale_ && same(values, row)) continue;
-      name_.assign(column).append("=").append(values[row]);
-      indicators_[i] = {builder_.feature(name_), 1.0f};
-    }
-    stale_ = false;
-    sparse = indicators_;
-  }
-
-  bool again = false;  // the source side is that of the row before
-  Symbol lhs = 0;
-  Node node = 0;
-  std::vector<Symbol> source, labels;
-  std::vector<std::int32_t> target, structure, heads;
-  std::vector<RuleLink> links;
-  std::vector<float> features;
-  std::vector<SparseFeature> sparse;
-
- private:
-  static bool same(const Codes& codes, std::size_t row) { return row > 0 && codes[row] == codes[row - 1]; }
-
-  void read_source(std::string_view text) {
-    source.clear();
-    variables_.clear();
-    root_ = {};
-    parse_source(
-        text, variables_, [&](std::string_view word) { source.push_back(builder_.source_word(word)); },
-        [&](std::string_view l) { source.push_back(nonterminal(builder_.label(l))); },
-        [&](std::string_view l) {
-          if (source.empty()) root_ = l;
-          source.push_back(builder_.source_word(opening_word(l)));
-        },
-        [&] { source.push_back(builder_.source_word(kClosingWord)); });
-  }
-
-  void read_links(std::string_view given) {
-    links.clear();
-    parse_links(given, [&](std::uint32_t s, std::uint32_t t) {
-      if (s >= kLongestSide || t >= kLongestSide)
-        throw std::invalid_argument("link " + text(s) + "-" + text(t) + " is outside the rule");
-      links.push_back({static_cast<std::uint8_t>(s), static_cast<std::uint8_t>(t)});
-    });
-  }
-
-  RuleTableBuilder& builder_;
-  const RuleRows& rows_;
-  Variables variables_;
-  std::string_view root_;  // of a fragment
-  std::vector<SparseFeature> indicators_;
-  std::string name_;
-  bool stale_ = false;  // notes and features were not read of the row before
-};
-
-bool RuleTableBuilder::within_limits(RowReader& row, std::size_t& too_long) {
+bool RuleTableBuilder::within_limits(const RowReader& row, std::size_t& too_long) {
   if (row.source.size() > kLongestSide || row.target.size() > kLongestSide) {
     ++too_long;
-    if (!row.again) row.node = node_of(row.source);
+    node_of(row.source);
     return false;
   }
   if (max_scope_ != kNone && scope_of(row.source) > max_scope_) {
@@ -255,13 +160,25 @@ bool RuleTableBuilder::within_limits(RowReader& row, std::size_t& too_long) {
 }
 
 std::size_t RuleTableBuilder::add_rows(const RuleRows& rows, const std::string& file, std::size_t first_row) {
-  check_columns(rows);
+  check_columns(rows, false);
+  TextRowReader reader(*this, rows);
+  return add_all(reader, rows.source.rows(), file, first_row);
+}
+
+std::size_t RuleTableBuilder::add_coded_rows(const RuleRows& rows, const std::string& file, std::size_t first_row) {
+  if (!coded_) throw std::invalid_argument("rows of codes need know_codes() before them");
+  check_columns(rows, true);
+  CodedRowReader reader(*this, rows, *coded_);
+  return add_all(reader, rows.source.rows(), file, first_row);
+}
+
+std::size_t RuleTableBuilder::add_all(RowReader& reader, std::size_t rows, const std::string& file,
+                                      std::size_t first_row) {
   std::size_t too_long = 0;
   const ExpandedFeatures::Names names = {[&](Symbol word) { return source_words_.text(word); },
                                          [&](Symbol word) { return target_words_.text(word); },
                                          [&](std::string_view added) { return feature(added); }};
-  RowReader reader(*this, rows);
-  for (std::size_t row = 0; row < rows.source.rows(); ++row) {
+  for (std::size_t row = 0; row < rows; ++row) {
     try {
       reader.read_sides(row);
       if (!within_limits(reader, too_long)) {
@@ -273,9 +190,9 @@ std::size_t RuleTableBuilder::add_rows(const RuleRows& rows, const std::string& 
       if (expanded_) expanded_->append(reader.source, reader.target, reader.links, names, reader.sparse);
       const Notes notes = {reader.sparse, reader.links, reader.labels, reader.structure};
       check(reader.lhs, reader.source, reader.target, reader.features, notes);
-      if (!reader.again) reader.node = node_of(reader.source);
+      const Node node = node_of(reader.source);
       if (can_be_joined(reader.structure, reader.target.size(), reader.heads)) {
-        append(reader.lhs, reader.node, reader.target, reader.features, notes);
+        append(reader.lhs, node, reader.target, reader.features, notes);
       } else {
         ++left_out_by_structure_;
       }

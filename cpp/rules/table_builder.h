@@ -4,12 +4,15 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/exclusive.h"
 #include "base/hash_index.h"
+#include "base/strings.h"
 #include "base/symbols.h"
 #include "rules/expanded_features.h"
 #include "rules/render.h"
@@ -17,11 +20,43 @@
 
 namespace treeglot {
 
-// Rows of a rule table (docs/rules.md), as Arrow columns. `alignment`, `labels` and `structure` may have no rows.
+class RowReader;
+class RuleTableBuilder;
+
+// Rows of a rule table (docs/rules.md), as Arrow columns of text. `alignment`, `labels` and `structure` may have no
+// rows. Rows of codes (rules/code.h) have no `lhs` and no `structure`: their sides tell both.
 struct RuleRows {
   Codes lhs, source, target, alignment, labels, structure;
   std::vector<std::span<const float>> dense;              // a column for each of the builder's dense features
   std::vector<std::pair<std::string, Codes>> indicators;  // a column x with the value v is the feature x=v, 1
+};
+
+// The numbers that codes have for words and labels, and those that a builder gave them so far.
+class CodedSymbols {
+ public:
+  CodedSymbols(Strings source_words, Strings target_words, Strings labels);  // by number: label 0 is X
+
+  // These refuse numbers that are not listed.
+  Symbol source_word(RuleTableBuilder& builder, std::uint32_t number);
+  Symbol target_word(RuleTableBuilder& builder, std::uint32_t number);
+  Symbol label(RuleTableBuilder& builder, std::uint32_t number);
+  Symbol opening(RuleTableBuilder& builder, std::uint32_t label);  // the source word that opens a node
+
+ private:
+  static constexpr Symbol kUnseen = 0xffffffffu;
+  struct Numbers {
+    Strings texts;
+    std::vector<Symbol> symbols;
+
+    template <class Intern>
+    Symbol find(std::uint32_t number, const Intern& intern) {
+      if (number >= symbols.size()) throw std::invalid_argument("a rule's code has a word or label that is not listed");
+      if (symbols[number] == kUnseen) symbols[number] = intern(texts[number]);
+      return symbols[number];
+    }
+  };
+  Numbers source_, target_, labels_;
+  std::vector<Symbol> openings_;
 };
 
 class RuleTableBuilder : public Exclusive {
@@ -62,6 +97,9 @@ class RuleTableBuilder : public Exclusive {
   // Adds all rows; a bad one is a FormatError with its number, the first being `first_row`. A side that is longer than
   // links can tell (255 symbols) is left out: gives the number of such rows.
   std::size_t add_rows(const RuleRows& rows, const std::string& file, std::size_t first_row);
+  // The same for rows of codes, after `know_codes` said what they mean. The table has the bytes that text would give.
+  void know_codes(CodedSymbols symbols) { coded_.emplace(std::move(symbols)); }
+  std::size_t add_coded_rows(const RuleRows& rows, const std::string& file, std::size_t first_row);
 
   // The builder is empty afterwards. Rules with the same source and left-hand side keep their order. Sparse features
   // that at least half of the rules have become dense.
@@ -97,9 +135,9 @@ class RuleTableBuilder : public Exclusive {
              std::span<const float> features, const Notes& notes) const;
   void append(Symbol lhs, Node node, std::span<const std::int32_t> target, std::span<const float> features,
               const Notes& notes);
-  class RowReader;
+  std::size_t add_all(RowReader& reader, std::size_t rows, const std::string& file, std::size_t first_row);
   // Whether a row may be added; otherwise counts why not.
-  bool within_limits(RowReader& row, std::size_t& too_long);
+  bool within_limits(const RowReader& row, std::size_t& too_long);
   Node node_of(std::span<const Symbol> source);
   std::vector<Node> path_;            // the nodes of the source side before, and its symbols: source sides that follow
   std::vector<Symbol> path_symbols_;  // each other begin alike
@@ -107,6 +145,7 @@ class RuleTableBuilder : public Exclusive {
 
   Symbols source_words_, target_words_, labels_, feature_names_;
   std::optional<ExpandedFeatures> expanded_;
+  std::optional<CodedSymbols> coded_;
   std::size_t left_out_by_structure_ = 0;
   std::uint32_t max_scope_ = kNone;
   std::size_t left_out_by_scope_ = 0;

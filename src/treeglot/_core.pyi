@@ -1987,6 +1987,14 @@ class RuleTableBuilder:
         Adds rows of a rule table: lhs, source, target, alignment, labels and structure as (offsets, bytes), a column for each dense feature, and columns of values that become features. Gives how many were too long and left out.
         """
 
+    def know_codes(self, source_words: Sequence[str], target_words: Sequence[str], labels: Sequence[str]) -> None:
+        """Says what the numbers in rows of codes mean."""
+
+    def add_coded_rows(self, file: str, first_row: int, codes: Sequence[tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)]]], dense: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], indicators: Sequence[tuple[str, tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)]]]]) -> int:
+        """
+        Adds rows as add_rows does, but source, target, alignment and labels are codes.
+        """
+
     def finish(self) -> RuleTable:
         """The table; the builder is empty afterwards."""
 

@@ -51,6 +51,14 @@ def system(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return model, [forest(value) for value in read(path)]
 
 
+def test_text_gives_the_table_that_codes_gave(system: tuple[Model, list[object]], tmp_path: Path) -> None:
+    """Training compiles codes; compiling the text of the same rules is the slow twin of that."""
+    model, _ = system
+    compiling = find_kind(model.kind).options().compile
+    compile_table(model.directory / "rules.parquet", tmp_path / "rules.table", compiling)
+    assert (tmp_path / "rules.table").read_bytes() == (model.directory / "rules.table").read_bytes()
+
+
 def test_a_system_is_what_it_was(system: tuple[Model, list[object]], golden) -> None:
     model, sources = system
     lines = []

@@ -120,6 +120,42 @@ def test_columns_of_other_lengths():
             _core.RuleTableBuilder(["p"]).add_rows("file", 1, columns, [np.array(dense, dtype=np.float32)], indicators)
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "alignment", "problem"),
+    [
+        (b"\x18", b"\x10", b"", "a rule's code has a word or label that is not listed"),
+        (b"\x10", b"\x18", b"", "a rule's code has a word or label that is not listed"),
+        (b"\x08\x00\x07", b"\x00", b"", "a rule's code has a word or label that is not listed"),
+        (b"\x0b\x07\x10\x0c", b"\x10", b"", "a rule's code has a label that is not listed"),
+        (b"\x0b\x01\x10", b"\x10", b"", "1 nodes of the fragment are not closed"),
+        (b"\x01\x10", b"\x10", b"", "a source side's variables are not in order"),
+        (b"\x10\x09\x01", b"\x10", b"", "a source side has a structure"),
+        (b"\x10\x00", b"\x01", b"", "the target side has a variable that the source side lacks, or a bracket"),
+        (b"\x10\x00", b"\x08\x00\x01", b"", "the target side has a variable that the source side lacks, or a bracket"),
+        (b"\x10", b"\x0c", b"", "the target side has a variable that the source side lacks, or a bracket"),
+        (b"\x10", b"\x90", b"", "a rule's code ends too early or is damaged"),
+        (b"\x10", b"\x10", b"\x00", "a rule's code ends too early"),
+        (b"\x10", b"\x10", b"\x00\x05", "link 0-5 is outside a rule of 1 source and 1 target symbols"),
+        (b"", b"\x10", b"", "a rule needs a source side"),
+    ],
+)
+def test_bad_codes(source, target, alignment, problem):
+    """Codes of counts that are damaged are refused, whatever they say."""
+
+    def column(value: bytes):
+        return np.array([0, len(value)], dtype=np.int32), np.frombuffer(value, dtype=np.int8)
+
+    builder = _core.RuleTableBuilder([])
+    none = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8)
+    columns = [column(source), column(target), column(alignment), none]
+    with pytest.raises(ValueError, match="need know_codes"):
+        builder.add_coded_rows("counts", 7, columns, [], [])
+    builder.know_codes(["das"], ["the"], ["X", "NP"])
+    with pytest.raises(FormatError) as caught:
+        builder.add_coded_rows("counts", 7, columns, [], [])
+    assert (caught.value.line, caught.value.problem) == (7, problem)
+
+
 def test_long_sides_are_left_out_and_counted(tmp_path):
     done = compile_table(write(tmp_path, GOOD, GOOD | {"target": "[X,1]" + " x" * 300}), tmp_path / "rules.table", ONE)
     assert (done.rules, done.left_out) == (1, 1)

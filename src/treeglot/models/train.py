@@ -81,8 +81,9 @@ def train(
     the folder of a saved one: with them the model can learn from corrections. Head tables that are not given are those
     of the languages of `text`.
     """
-    from treeglot.rules import compile_table, extract, score_rules
+    from treeglot.rules import extract
     from treeglot.rules.engines import DuckDB
+    from treeglot.rules.score import make_tables
 
     declared = find_kind(kind)
     declared.check(corpus)
@@ -124,9 +125,9 @@ def train(
         _report_extraction(facts, pairs, declared.says, report)
         with write_binary(folder / "extraction.json") as stream:  # what was seen, and which options it was taken with
             stream.write(json.dumps(facts, indent=1).encode() + b"\n")
-        rules = score_rules(extraction, folder / "rules.parquet", options.score, engine=engine)
+        tables = folder / "rules.parquet", folder / "rules.table"
+        rules, compiled = make_tables(extraction, *tables, options.score, options.compile, engine)
         report(f"{rules:,} rules scored")
-        compiled = compile_table(folder / "rules.parquet", folder / "rules.table", options.compile)
         _report_table(compiled, report)
         for extractor in extractors:
             table = RuleTable.open(str(folder / "rules.table"))

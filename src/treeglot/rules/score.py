@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +14,7 @@ from treeglot.rules.count_files import read_words
 from treeglot.rules.engines import DuckDB, Engine
 from treeglot.rules.extract import Extraction
 from treeglot.rules.sql import COLUMNS, ScoreOptions, scoring
+from treeglot.rules.table import NO_ROWS, Compiled, CompileOptions, TableMaker, compile_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -32,17 +33,55 @@ def score_rules(
     engine: Engine | None = None,
 ) -> int:
     """Score the rules of an extraction and write the rule table to `path`; gives the number of rules."""
+    engine = engine or DuckDB(threads, memory, Path(path).parent)
+    return _score(extraction, path, options or ScoreOptions(), engine, lambda codes, rows: None)
+
+
+def make_tables(
+    extraction: Extraction,
+    rules: PathLike,
+    table: PathLike,
+    options: ScoreOptions,
+    compiling: CompileOptions,
+    engine: Engine,
+) -> tuple[int, Compiled]:
+    """Do what `score_rules` and `compile_table` do, in one pass; gives the number of scored rules, too.
+
+    The compiled table is made of rules' codes, so that their text is written and never parsed. Pairs of frequent words
+    are known only after all rules are scored: compiling with them reads the rule table.
+    """
+    if compiling.word_pairs:
+        number = score_rules(extraction, rules, options, engine=engine)
+        return number, compile_table(rules, table, compiling)
+    maker = TableMaker(compiling, table_schema(), str(rules))
+    maker.know_codes(*read_words(extraction.folder))
+    maker.reserve(extraction.facts["rows"])
+    labels = extraction.facts["labels"]
+
+    def add(codes: pa.Table, rows: pa.RecordBatch) -> None:
+        sides = [_codes(codes, name) for name in ("source", "target", "alignment")]
+        maker.add(rows, [*sides, _codes(codes, "labels") if labels else NO_ROWS])
+
+    number = _score(extraction, rules, options, engine, add)
+    return number, maker.finish(table)
+
+
+def _score(
+    extraction: Extraction,
+    path: PathLike,
+    options: ScoreOptions,
+    engine: Engine,
+    also: Callable[[pa.Table, pa.RecordBatch], None],
+) -> int:
+    """Write the rule table; `also` takes its rows, those with codes and those with text."""
     import pyarrow.parquet as pq
 
-    path = Path(path)
-    engine = engine or DuckDB(threads, memory, path.parent)
     renderer = Renderer(*read_words(extraction.folder))
     facts = extraction.facts
-    statements = scoring(options or ScoreOptions(), facts["parts"], facts["labels"], facts["roots"], facts["apart"])
-    batches = _groups(engine.run({"counts": extraction.files}, statements))
+    statements = scoring(options, facts["parts"], facts["labels"], facts["roots"], facts["apart"])
     rules = 0
     with (
-        write_binary(path) as stream,
+        write_binary(Path(path)) as stream,
         pq.ParquetWriter(
             stream,
             table_schema(),
@@ -53,11 +92,12 @@ def score_rules(
         ThreadPoolExecutor(1) as pool,
     ):
         writing = None
-        for batch in batches:
-            rows = _rendered(batch, renderer, facts["labels"])
+        for codes in _groups(engine.run({"counts": extraction.files}, statements)):
+            rows = _rendered(codes, renderer, facts["labels"])
             if writing is not None:
                 writing.result()
-            writing = pool.submit(writer.write_table, rows)
+            writing = pool.submit(writer.write_batch, rows)
+            also(codes, rows)
             rules += rows.num_rows
         if writing is not None:
             writing.result()
@@ -95,20 +135,23 @@ def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
         yield pa.Table.from_batches(held)
 
 
-def _rendered(group: pa.Table, renderer: Renderer, labels: bool) -> pa.Table:
+def _codes(group: pa.Table, column: str) -> Buffers:
+    return buffers_of(group[column].combine_chunks())
+
+
+def _rendered(group: pa.Table, renderer: Renderer, labels: bool) -> pa.RecordBatch:
     """Rows of the table from rows with codes."""
     import pyarrow as pa
 
-    def codes(name: str) -> Buffers:
-        return buffers_of(group[name].combine_chunks())
-
-    lhs, source = renderer.source(*codes("source"))
-    target, structure = renderer.target(*codes("source"), *codes("target"))
-    text = {"lhs": lhs, "source": source, "target": target, "alignment": renderer.alignment(*codes("alignment"))}
+    source_codes = _codes(group, "source")
+    lhs, source = renderer.source(*source_codes)
+    target, structure = renderer.target(*source_codes, *_codes(group, "target"))
+    alignment = renderer.alignment(*_codes(group, "alignment"))
+    text = {"lhs": lhs, "source": source, "target": target, "alignment": alignment}
     columns = {name: binary_array(buffers, pa.string()) for name, buffers in text.items()}
     nothing = pa.nulls(group.num_rows, pa.string())
     columns["structure"] = binary_array(structure, pa.string()) if len(structure[1]) else nothing
-    columns["labels"] = binary_array(renderer.labels(*codes("labels")), pa.string()) if labels else nothing
+    columns["labels"] = binary_array(renderer.labels(*_codes(group, "labels")), pa.string()) if labels else nothing
     schema = table_schema()
     arrays = [columns[f.name] if f.name in columns else group[f.name].combine_chunks().cast(f.type) for f in schema]
-    return pa.Table.from_arrays(arrays, schema=schema)
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)

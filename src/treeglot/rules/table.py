@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 ROWS = 1 << 16
 TEXT = ("lhs", "source", "target", "alignment", "labels", "structure")
 OPTIONAL = ("alignment", "labels", "structure")
+NO_ROWS: Buffers = (np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8))
 PROBABILITIES = ("p_", "lex_")  # columns whose names begin so: their natural logarithms are features
 
 
@@ -74,46 +75,97 @@ class Compiled:
     size: int  # of the file, in bytes
 
 
-def compile_table(rules: PathLike, path: PathLike, options: CompileOptions | None = None) -> Compiled:
-    """Compile the rule table `rules` (Parquet) into `path`."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
+class TableMaker:
+    """Rows of a rule table in, a batch after the other; a compiled table out. `file` is where rows are from."""
 
-    options = options or CompileOptions()
-    name = str(rules)
-    with reading(rules), pq.ParquetFile(rules) as file:
-        schema = file.schema_arrow
+    def __init__(self, options: CompileOptions, schema: pa.Schema, file: str) -> None:
+        """`schema` has the columns of the rows."""
+        import pyarrow as pa
+
         known = set(schema.names)
-        wanted = [c for c in TEXT if c in known or c not in OPTIONAL]
-        columns = [*wanted, *(f.partition("=")[0] for f in options.features), *options.indicators]
-        for column in columns:
+        self.options, self.file = options, file
+        self.text_columns = [c for c in TEXT if c in known or c not in OPTIONAL]
+        self.feature_columns = [*(f.partition("=")[0] for f in options.features), *options.indicators]
+        for column in self.columns:
             if column not in known:
-                raise FormatError(name, 0, unknown("column", column, known))
+                raise FormatError(file, 0, unknown("column", column, known))
         words = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.types.is_dictionary)
         of_words = {field.name for field in schema if any(test(field.type) for test in words)}
         try:
             options.check(known - of_words, of_words)
         except UsageError as error:
-            raise FormatError(name, 0, str(error)) from error
-        builder = RuleTableBuilder(list(options.features))
-        builder.reserve(file.metadata.num_rows)
-        builder.label("X")  # what unknown words are, whether or not a rule is
+            raise FormatError(file, 0, str(error)) from error
+        self._builder = RuleTableBuilder(list(options.features))
+        self._builder.label("X")  # what unknown words are, whether or not a rule is
         if options.max_scope >= 0:
-            builder.limit_scope(options.max_scope)
-        if options.shapes or options.word_pairs:
-            frequent = frequent_words(rules, options.word_pairs) if options.word_pairs else ([], [])
-            builder.expand(options.shapes, *frequent)
-        row, left_out = 1, 0
-        for batch in _ahead(file.iter_batches(ROWS, columns=list(dict.fromkeys(columns)))):
-            text = [_text(batch, column, name, row) for column in TEXT]
-            dense = [_numbers(batch, column) for column in options.features]
-            indicators = [(column, _text(batch, column, name, row, always=True)) for column in options.indicators]
-            left_out += builder.add_rows(name, row, text, dense, indicators)
-            row += batch.num_rows
-    too_wide, crossing = builder.left_out_by_scope, builder.left_out_by_structure
-    table = builder.finish()
-    table.write(str(path))
-    return Compiled(len(table), left_out, too_wide, crossing, table.file_size)
+            self._builder.limit_scope(options.max_scope)
+        if options.shapes:
+            self._builder.expand(True, [], [])
+        self._row, self._left_out = 1, 0
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that rows must have."""
+        return list(dict.fromkeys([*self.text_columns, *self.feature_columns]))
+
+    def reserve(self, rules: int) -> None:
+        """Make room for so many rules."""
+        self._builder.reserve(rules)
+
+    def pair_words(self, source: list[str], target: list[str]) -> None:
+        """Make pairs of these words that a rule links features of it."""
+        self._builder.expand(self.options.shapes, source, target)
+
+    def know_codes(self, source_words: list[str], target_words: list[str], labels: list[str]) -> None:
+        """Say what the numbers mean that codes have for words and labels."""
+        self._builder.know_codes(source_words, target_words, labels)
+
+    def add(self, batch: pa.RecordBatch, codes: Sequence[Buffers] = ()) -> None:
+        """Add rows. With `codes` of source, target, alignment and labels, only the features are read from text."""
+        dense = [_numbers(batch, column) for column in self.options.features]
+        indicators = [(c, self._text(batch, c, always=True)) for c in self.options.indicators]
+        if codes:
+            self._left_out += self._builder.add_coded_rows(self.file, self._row, list(codes), dense, indicators)
+        else:
+            text = [self._text(batch, column) for column in TEXT]
+            self._left_out += self._builder.add_rows(self.file, self._row, text, dense, indicators)
+        self._row += batch.num_rows
+
+    def finish(self, path: PathLike) -> Compiled:
+        """Write the table of all rows to `path`."""
+        too_wide, crossing = self._builder.left_out_by_scope, self._builder.left_out_by_structure
+        table = self._builder.finish()
+        table.write(str(path))
+        return Compiled(len(table), self._left_out, too_wide, crossing, table.file_size)
+
+    def _text(self, batch: pa.RecordBatch, column: str, always: bool = False) -> Buffers:
+        """A column of strings. An absent one, or one of nulls alone, has no rows unless it must have text `always`."""
+        import pyarrow as pa
+
+        if column not in batch.schema.names:
+            return NO_ROWS
+        array = batch[column]
+        if array.null_count == len(array) and column in OPTIONAL and not always:
+            return NO_ROWS
+        if array.null_count:
+            place = self._row + array.is_null().index(True).as_py()
+            raise FormatError(self.file, place, f"there is no {column}; expected text")
+        return buffers_of(array.cast(pa.string()))
+
+
+def compile_table(rules: PathLike, path: PathLike, options: CompileOptions | None = None) -> Compiled:
+    """Compile the rule table `rules` (Parquet) into `path`."""
+    import pyarrow.parquet as pq
+
+    options = options or CompileOptions()
+    with reading(rules), pq.ParquetFile(rules) as file:
+        maker = TableMaker(options, file.schema_arrow, str(rules))
+        if options.word_pairs:
+            maker.pair_words(*frequent_words(rules, options.word_pairs))
+        maker.reserve(file.metadata.num_rows)
+        for batch in _ahead(file.iter_batches(ROWS, columns=maker.columns)):
+            maker.add(batch)
+    return maker.finish(path)
 
 
 def frequent_words(rules: PathLike, number: int) -> tuple[list[str], list[str]]:
@@ -146,22 +198,6 @@ def _ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def open_table(path: PathLike, verify: bool = True) -> RuleTable:
     """Map a compiled table; a damaged one is a `FormatError`. Without `verify` its bytes are trusted."""
     return RuleTable.open(str(Path(path)), verify)
-
-
-def _text(batch: pa.RecordBatch, column: str, file: str, row: int, always: bool = False) -> Buffers:
-    """A column of strings; one that is absent or holds nulls alone has no rows, unless it must have text `always`."""
-    import pyarrow as pa
-
-    empty = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8)
-    if column not in batch.schema.names:
-        return empty
-    array = batch[column]
-    if array.null_count == len(array) and column in OPTIONAL and not always:
-        return empty
-    if array.null_count:
-        place = row + array.is_null().index(True).as_py()
-        raise FormatError(file, place, f"there is no {column}; expected text")
-    return buffers_of(array.cast(pa.string()))
 
 
 def _numbers(batch: pa.RecordBatch, feature: str) -> npt.NDArray[np.float32]:
