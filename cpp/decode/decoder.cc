@@ -159,7 +159,7 @@ std::vector<Constraint> given_translations(std::span<const Mark> marks, Glue& gl
 std::vector<Mark> joined(std::vector<Mark> marks, std::span<const Mark> more, std::size_t words) {
   const std::size_t own = marks.size();
   for (const Mark& mark : more) {
-    if (mark.span.empty() || mark.span.end > words)
+    if (mark.span.begin >= mark.span.end || mark.span.end > words)
       throw std::invalid_argument("a mark over [" + std::to_string(mark.span.begin) + "," +
                                   std::to_string(mark.span.end) + ") of " + std::to_string(words) + " words");
     const auto overlaps = [&](const Mark& other) {

@@ -131,6 +131,7 @@ def test_words_pass_through_within_limits() -> None:
 def test_marks_that_make_no_sense_are_refused() -> None:
     one = Translator(table(), WEIGHTS, options=SearchOptions(markup=True))
     assert one.translate("das haus", terms=Terms([Mark((1, 3), ["a"])])).problem == "a mark over [1,3) of 2 words"
+    assert one.translate("das haus", terms=Terms([Mark((7, 1), ["a"])])).problem == "a mark over [7,1) of 2 words"
     twice = Terms([Mark((0, 2), ["a"]), Mark((1, 2), ["b"])])
     assert one.translate("das haus", terms=twice).problem == "two marks cover word 1; expected one"
     own = one.translate('<x translation="hut">das haus</x>', terms=twice)  # markup comes first
