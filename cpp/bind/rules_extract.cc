@@ -114,15 +114,17 @@ void bind_tally(nb::module_& m) {
            guarded(
                [](const Tally& tally, std::size_t first, std::size_t last, const LexicalTable& lexical, bool merged) {
                  RuleColumns c = without_gil([&] { return tally.columns(first, last, lexical, merged); });
-                 return std::tuple(
-                     to_column(std::move(c.source)), to_column(std::move(c.target)), to_column(std::move(c.alignment)),
-                     to_column(std::move(c.labels)), as_array(std::move(c.count)), as_array(std::move(c.occurrences)),
-                     as_array(std::move(c.lhs)), as_array(std::move(c.variables)),
-                     as_array(std::move(c.lex_target_given_source)), as_array(std::move(c.lex_source_given_target)));
+                 return std::tuple(to_column(std::move(c.source)), to_column(std::move(c.target)),
+                                   to_column(std::move(c.alignment)), to_column(std::move(c.labels)),
+                                   as_array(std::move(c.count)), as_array(std::move(c.occurrences)),
+                                   as_array(std::move(c.lhs)), as_array(std::move(c.variables)),
+                                   as_array(std::move(c.lex_target_given_source)),
+                                   as_array(std::move(c.lex_source_given_target)), as_array(std::move(c.source_row)));
                }),
            "first"_a, "last"_a, "lexical"_a, "merged"_a,
            "The rules of some partitions: source, target, alignment and labels (offsets, bytes), count, occurrences, "
-           "left-hand side, variables, p_lex(target|source), p_lex(source|target). A row for each rule if `merged`, "
+           "left-hand side, variables, p_lex(target|source), p_lex(source|target), and the first row with the same "
+           "source side. A row for each rule if `merged`, "
            "else for each of its alignments.");
 
   nb::class_<Renderer>(m, "Renderer", "Turns rules' codes into text.")

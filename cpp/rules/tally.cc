@@ -236,6 +236,9 @@ std::vector<std::uint32_t> Tally::Partition::by_source() const {
 
 void Tally::Partition::append_to(RuleColumns& columns, LexicalScorer& lexical, bool merged) const {
   const auto append = [&](Two key, Two notes, std::uint64_t units, std::uint32_t occurrences) {
+    const std::size_t row = columns.rows();
+    const bool again = row > 0 && columns.source[row - 1] == key.first;
+    columns.source_row.push_back(again ? columns.source_row.back() : static_cast<std::uint32_t>(row));
     columns.source.append(key.first);
     columns.target.append(key.second);
     columns.alignment.append(notes.first);

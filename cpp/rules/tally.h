@@ -52,6 +52,9 @@ struct BinaryColumn {
     bytes.insert(bytes.end(), value.begin(), value.end());
     offsets.push_back(static_cast<std::int32_t>(bytes.size()));
   }
+  std::string_view operator[](std::size_t row) const {
+    return {bytes.data() + offsets[row], static_cast<std::size_t>(offsets[row + 1] - offsets[row])};
+  }
 };
 
 struct RuleColumns {
@@ -61,6 +64,7 @@ struct RuleColumns {
   std::vector<std::uint32_t> lhs;       // labels
   std::vector<std::uint8_t> variables;  // 255 stands for more
   std::vector<float> lex_target_given_source, lex_source_given_target;
+  std::vector<std::uint32_t> source_row;  // the first of these rows that has the source side
 
   std::size_t rows() const { return count.size(); }
 };

@@ -37,6 +37,7 @@ def counts_schema() -> pa.Schema:
         "variables": pa.uint8(),
         "lex_target_given_source": pa.float32(),
         "lex_source_given_target": pa.float32(),
+        "source_row": pa.int64(),
         "row": pa.int64(),
     }
     return pa.schema([pa.field(name, kind, nullable=False) for name, kind in columns.items()])
@@ -60,12 +61,14 @@ def write_counts(tally: Tally, lexical: LexicalTable, folder: Path, part: int, w
             pq.ParquetWriter(stream, schema, compression="lz4", use_dictionary=False, write_statistics=False) as writer,
         ):
             for partition in range(file * step, (file + 1) * step):
-                source, target, alignment, labels, *rest = tally.columns(partition, partition + 1, lexical, whole)
+                made = tally.columns(partition, partition + 1, lexical, whole)
+                source, target, alignment, labels, *rest, source_row = made
                 codes = [binary_array(c, pa.binary()) for c in (source, target, alignment, labels)]
                 numbers = [pa.array(values) for values in rest]
                 first = (part * Tally.partitions + partition) << 32
-                row = np.arange(first, first + len(codes[0]), dtype=np.int64)
-                writer.write_table(pa.Table.from_arrays([*codes, *numbers, pa.array(row)], schema=schema))
+                rows = [first + source_row.astype(np.int64), np.arange(first, first + len(codes[0]), dtype=np.int64)]
+                arrays = [*codes, *numbers, *map(pa.array, rows)]
+                writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
                 written += len(codes[0])
         return written
 

@@ -92,7 +92,8 @@ class RuleKinds:
 def rule_kinds(extraction: Extraction, engine: Engine | None = None) -> RuleKinds:
     """How many different rules of each kind there are, structures being part of a rule."""
     engine = engine or DuckDB(folder=extraction.folder)
-    different = "SELECT DISTINCT source, target, lhs FROM counts"
+    several = extraction.facts["parts"] > 1  # of one part, rows are rules
+    different = f"SELECT {'DISTINCT ' * several}source, target, lhs FROM counts"
     # The code of a fragment begins with 11, which opens its root; that of a phrase with a word, 16 or more.
     shape = r"source >= '\x10'::BLOB"
     statements = [

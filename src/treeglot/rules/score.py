@@ -7,13 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from treeglot._core import Renderer
 from treeglot.base.files import PathLike, write_binary
-from treeglot.rules.columns import Buffers, binary_array, buffers_of
+from treeglot.rules.columns import Buffers, binary_array, buffers_of, reading
 from treeglot.rules.count_files import read_words
 from treeglot.rules.engines import DuckDB, Engine
 from treeglot.rules.extract import Extraction
-from treeglot.rules.sql import COLUMNS, ScoreOptions, scoring
+from treeglot.rules.sql import CODES, COLUMNS, COPIED, ScoreOptions, scoring
 from treeglot.rules.table import NO_ROWS, Compiled, CompileOptions, TableMaker, compile_table
 
 if TYPE_CHECKING:
@@ -92,7 +94,10 @@ def _score(
         ThreadPoolExecutor(1) as pool,
     ):
         writing = None
-        for codes in _groups(engine.run({"counts": extraction.files}, statements)):
+        scored = engine.run({"counts": extraction.files}, statements)
+        if facts["parts"] == 1:
+            scored = with_counts(scored, extraction.files)
+        for codes in _groups(scored):
             rows = _rendered(codes, renderer, facts["labels"])
             if writing is not None:
                 writing.result()
@@ -115,6 +120,44 @@ def table_schema() -> pa.Schema:
             for name, column in COLUMNS.items()
         ]
     )
+
+
+def with_counts(scored: Iterator[pa.RecordBatch], files: Iterable[Path]) -> Iterator[pa.RecordBatch]:
+    """Scored rows, which name rows of the counts, with what these rows have. Both come in order."""
+    import pyarrow as pa
+
+    held: list[pa.RecordBatch] = []
+    for counts in _counts(files):
+        rows = counts["row"].to_numpy()
+        while not held or held[-1]["row"][-1].as_py() <= rows[-1]:
+            batch = next(scored, None)
+            if batch is None:
+                break
+            held.append(batch)
+        if not held:
+            return
+        table = pa.Table.from_batches(held).combine_chunks()
+        found = table["row"].to_numpy()
+        here = int(np.searchsorted(found, rows[-1], side="right"))
+        held = [batch for batch in table.slice(here).to_batches() if batch.num_rows]
+        places = np.searchsorted(rows, found[:here])
+        if not np.array_equal(rows[places], found[:here]):
+            raise ValueError("scoring gave rows that the counts do not have, or gave them out of order")
+        kept = counts if here == len(rows) else counts.take(pa.array(places))
+        made = table.slice(0, here).drop_columns("row").combine_chunks()
+        columns = {name: kept[name] for name in (*CODES, *COPIED)}
+        columns |= {name: made[name].combine_chunks() for name in made.column_names}
+        yield pa.RecordBatch.from_pydict(columns)
+
+
+def _counts(files: Iterable[Path]) -> Iterator[pa.RecordBatch]:
+    import pyarrow.parquet as pq
+
+    for path in files:
+        with reading(path), pq.ParquetFile(path) as file:
+            for batch in file.iter_batches(ROWS, columns=[*CODES, *COPIED, "row"]):
+                if batch.num_rows:
+                    yield batch
 
 
 def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:

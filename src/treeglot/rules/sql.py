@@ -44,6 +44,12 @@ COLUMNS = {
 }
 """The columns of a rule table, in order. A feature of rules is an entry here: compiling knows it by its name."""
 
+CODES = ("source", "target", "alignment", "labels")
+"""The columns of the counts that are codes."""
+
+COPIED = tuple(name for name, column in COLUMNS.items() if column.sql == f"r.{name}")
+"""The columns of a rule table that the counts have already."""
+
 
 @dataclass(frozen=True)
 class ScoreOptions(Options):
@@ -61,6 +67,9 @@ def scoring(
 ) -> list[Statement]:
     """The statements that score `counts`, with `parts` rows or more for a rule; the last gives the rows of the table.
 
+    With one part, a row of the counts is a rule: the last statement gives its number, `row`, and what is computed of
+    it. Codes and `COPIED` columns stay in the counts. Carrying them through joins and a sort takes time and memory.
+
     With `labels` a rule has its most frequent labels, with `roots` a probability given its left-hand side. With `apart`
     the target sides of phrases (left-hand side X, label 0) are counted apart from those of other rules.
 
@@ -76,15 +85,16 @@ def scoring(
     if testing:
         tests.append(f"{significance()} >= CAST({float(options.significance)!r} AS DOUBLE)")
     order = "r.row" if parts == 1 else "s.row, r.row"  # a tally's rows are sorted by source side
+    source_key = "source_row" if parts == 1 else "source"  # numbers are joined faster than codes
 
-    def side(name: str, *more: str) -> Statement:
-        sums = [f"r.{name}", "sum(r.count) AS count", *more]
+    def side(name: str, key: str, *more: str) -> Statement:
+        sums = [f"r.{key}", "sum(r.count) AS count", *more]
         if testing:
             sums.append("CAST(sum(r.occurrences) AS BIGINT) AS occurrences")
         if smoothing.lost:
             sums += ["count(*) AS rules", f"sum({smoothing.lost}) AS lost"]
         join = smoothing.join if smoothing.lost else ""
-        by = f"r.{name}"
+        by = f"r.{key}"
         if apart and name == "target":
             sums.append("r.lhs = 0 AS phrase")
             by += ", r.lhs = 0"
@@ -93,7 +103,7 @@ def scoring(
     of_source = ["count(*) AS targets"] * ranking + ["min(r.row) AS row"] * (parts > 1)
     scored = f"""
         FROM {counts} r
-            JOIN sources s ON r.source = s.source
+            JOIN sources s ON r.{source_key} = s.{source_key}
             JOIN targets t ON r.target = t.target{" AND (r.lhs = 0) = t.phrase" if apart else ""}
             {"JOIN roots h ON r.lhs = h.lhs " if roots else ""}{smoothing.join}{"CROSS JOIN total n" if testing else ""}
         WHERE {" AND ".join(tests)}"""
@@ -102,7 +112,8 @@ def scoring(
     # Only sources with more targets than that need ranking.
     best = f"""
         SELECT row FROM (
-            SELECT r.row, row_number() OVER (PARTITION BY r.source ORDER BY {target_given_source} DESC, r.row) AS place
+            SELECT r.row,
+                row_number() OVER (PARTITION BY r.{source_key} ORDER BY {target_given_source} DESC, r.row) AS place
             {scored} AND s.targets > {most}) ranked
         WHERE place <= {most}"""
     kept = f" AND (s.targets <= {most} OR r.row IN (SELECT row FROM best))" if ranking else ""
@@ -111,14 +122,15 @@ def scoring(
         "source_given_target": f"CAST({smoothing.probability('t', 's')} AS FLOAT)",
         "root": "CAST(r.count / h.count AS FLOAT)" if roots else "CAST(NULL AS FLOAT)",
     }
-    made = ", ".join(f"{column.sql.format(**values)} AS {name}" for name, column in COLUMNS.items() if column.sql)
-    rules = f"SELECT r.source, r.target, r.alignment, r.labels, {made} {scored}{kept} ORDER BY {order}"
+    made = [f"{c.sql.format(**values)} AS {n}" for n, c in COLUMNS.items() if c.sql and (parts > 1 or n not in COPIED)]
+    named = ["r.row"] if parts == 1 else [f"r.{code}" for code in CODES]
+    rules = f"SELECT {', '.join([*named, *made])} {scored}{kept} ORDER BY {order}"
     return [
         *([] if parts == 1 else _sums(labels)),
         *([Statement("discounts", smoothing.discounts)] if smoothing.discounts else []),
         *([Statement("total", f"SELECT sum(occurrences) AS n FROM {counts}")] if testing else []),
-        side("source", *of_source),
-        side("target"),
+        side("source", source_key, *of_source),
+        side("target", "target"),
         *([Statement("roots", f"SELECT lhs, sum(count) AS count FROM {counts} GROUP BY lhs")] if roots else []),
         *([Statement("best", best)] if ranking else []),
         Statement("rules", rules),
