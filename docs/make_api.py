@@ -24,6 +24,7 @@ FOLDERS = (
     "rules",
     "decode",
     "tune",
+    "neural",
     "documents",
     "models",
     "foreign",

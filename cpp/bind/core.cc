@@ -28,5 +28,6 @@ NB_MODULE(_core, m) {
   treeglot::bind_decode(m);
   treeglot::bind_decode_consensus(m);
   treeglot::bind_tune(m);
+  treeglot::bind_neural_train(m);
   treeglot::bind_foreign(m);
 }

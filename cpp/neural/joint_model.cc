@@ -143,8 +143,7 @@ JointModel::Rows JointModel::prepare(std::span<const std::uint32_t> source) cons
       const std::uint32_t word = row == rows.none_row() ? JointVocabulary::kNone : inside;
       const float* const values = source_embeddings_.data() + word * embedding;
       const float* weights = source_weights_.data() + k * embedding * hidden;
-      for (std::size_t d = 0; d < embedding; ++d, weights += hidden)
-        neural::add_scaled(out, weights, values[d], hidden);
+      for (std::size_t d = 0; d < embedding; ++d, weights += hidden) math_->add_scaled(out, weights, values[d], hidden);
     }
   }
   return rows;
@@ -156,24 +155,24 @@ void JointModel::hidden(const float* row, const std::uint32_t* history, float* o
   float* const sum = second != 0 ? first.data() : out;
   std::memcpy(sum, row, units * sizeof(float));
   for (std::size_t k = 0; k < facts_->history; ++k)
-    neural::add_to(sum, tables_.data() + (k * target_.size() + history[k]) * units, units);
-  neural::rectify(sum, units);
+    math_->add_to(sum, tables_.data() + (k * target_.size() + history[k]) * units, units);
+  math_->rectify(sum, units);
   if (second == 0) return;
   for (std::size_t i = 0; i < second; ++i)
-    out[i] = second_bias_[i] + neural::dot(second_weights_.data() + i * units, sum, units);
-  neural::rectify(out, second);
+    out[i] = second_bias_[i] + math_->dot(second_weights_.data() + i * units, sum, units);
+  math_->rectify(out, second);
 }
 
 float JointModel::score(const float* hidden, std::uint32_t word) const {
   const std::size_t units = facts_->last();
-  return neural::dot(output_.data() + word * units, hidden, units) + output_bias_[word] + share_[word];
+  return math_->dot(output_.data() + word * units, hidden, units) + output_bias_[word] + share_[word];
 }
 
 double JointModel::log_sum(const float* hidden) const {
   const std::size_t units = facts_->last();
   std::vector<float> scores(target_.size());
   for (std::size_t word = 0; word < scores.size(); ++word)
-    scores[word] = neural::dot(output_.data() + word * units, hidden, units) + output_bias_[word];
+    scores[word] = math_->dot(output_.data() + word * units, hidden, units) + output_bias_[word];
   const double most = std::ranges::max(scores);
   double sum = 0;
   for (const float score : scores) sum += std::exp(score - most);

@@ -20,6 +20,7 @@
 #include "base/sections.h"
 #include "base/strings.h"
 #include "lm/vocabulary.h"
+#include "neural/vector_math.h"
 
 namespace treeglot {
 
@@ -126,6 +127,7 @@ class JointModel {
  private:
   void set_up();  // views on the sections; false sizes and numbers are FormatErrors
 
+  const neural::VectorMath* math_ = &neural::vector_math();
   Sections sections_;
   const JointFacts* facts_ = nullptr;
   JointVocabulary source_, target_;

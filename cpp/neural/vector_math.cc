@@ -1,50 +1,71 @@
 #include "neural/vector_math.h"
 
-// One clone per width of registers; the loader chooses. Elsewhere the compiler's default serves.
-#if defined(__x86_64__) && defined(__ELF__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__) && \
-    !defined(__SANITIZE_ADDRESS__)
-#define TREEGLOT_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define TREEGLOT_CLONES
-#endif
-
 namespace treeglot::neural {
 namespace {
 
-using Lanes = float __attribute__((vector_size(kLanes * sizeof(float)), aligned(alignof(float)), may_alias));
+template <unsigned kWidth>
+[[gnu::always_inline]] inline float dot(const float* a, const float* b, std::size_t length) {
+  constexpr unsigned kParts = kLanes / kWidth;
+  typename LanesOf<kWidth>::Type even[kParts] = {}, odd[kParts] = {};
+  std::size_t i = 0;
+  for (; i + 2 * kLanes <= length; i += 2 * kLanes) {
+    for (unsigned p = 0; p < kParts; ++p) {
+      const std::size_t at = i + p * kWidth;
+      even[p] += lanes<kWidth>(a + at) * lanes<kWidth>(b + at);
+      odd[p] += lanes<kWidth>(a + at + kLanes) * lanes<kWidth>(b + at + kLanes);
+    }
+  }
+  float sums[kLanes];
+  for (unsigned p = 0; p < kParts; ++p) {
+    if (i < length) even[p] += lanes<kWidth>(a + i + p * kWidth) * lanes<kWidth>(b + i + p * kWidth);
+    lanes<kWidth>(sums + p * kWidth) = even[p] + odd[p];
+  }
+  for (unsigned half = kLanes / 2; half > 0; half /= 2)
+    for (unsigned k = 0; k < half; ++k) sums[k] += sums[k + half];
+  return sums[0];
+}
 
-// kLanes floats in memory. A reference, not a value: how vectors are passed depends on the processor.
-[[gnu::always_inline]] inline const Lanes& at(const float* from) { return *reinterpret_cast<const Lanes*>(from); }
-[[gnu::always_inline]] inline Lanes& at(float* to) { return *reinterpret_cast<Lanes*>(to); }
+template <unsigned kWidth>
+[[gnu::always_inline]] inline void add_to(float* sum, const float* values, std::size_t length) {
+  for (std::size_t i = 0; i < length; i += kWidth) lanes<kWidth>(sum + i) += lanes<kWidth>(values + i);
+}
+
+template <unsigned kWidth>
+[[gnu::always_inline]] inline void add_scaled(float* sum, const float* values, float scale, std::size_t length) {
+  for (std::size_t i = 0; i < length; i += kWidth) lanes<kWidth>(sum + i) += lanes<kWidth>(values + i) * scale;
+}
+
+template <unsigned kWidth>
+[[gnu::always_inline]] inline void rectify(float* values, std::size_t length) {
+  const typename LanesOf<kWidth>::Type zeros{};
+  for (std::size_t i = 0; i < length; i += kWidth) {
+    auto& part = lanes<kWidth>(values + i);
+    part = part > zeros ? part : zeros;
+  }
+}
+
+TREEGLOT_WIDTH_16 float dot_16(const float* a, const float* b, std::size_t length) { return dot<16>(a, b, length); }
+TREEGLOT_WIDTH_16 void add_to_16(float* sum, const float* values, std::size_t length) {
+  add_to<16>(sum, values, length);
+}
+TREEGLOT_WIDTH_16 void add_scaled_16(float* sum, const float* values, float scale, std::size_t length) {
+  add_scaled<16>(sum, values, scale, length);
+}
+TREEGLOT_WIDTH_16 void rectify_16(float* values, std::size_t length) { rectify<16>(values, length); }
+
+TREEGLOT_WIDTH_8 float dot_8(const float* a, const float* b, std::size_t length) { return dot<8>(a, b, length); }
+TREEGLOT_WIDTH_8 void add_to_8(float* sum, const float* values, std::size_t length) { add_to<8>(sum, values, length); }
+TREEGLOT_WIDTH_8 void add_scaled_8(float* sum, const float* values, float scale, std::size_t length) {
+  add_scaled<8>(sum, values, scale, length);
+}
+TREEGLOT_WIDTH_8 void rectify_8(float* values, std::size_t length) { rectify<8>(values, length); }
+
+constexpr VectorMath kMath16 = {dot_16, add_to_16, add_scaled_16, rectify_16};
+constexpr VectorMath kMath8 = {dot_8, add_to_8, add_scaled_8, rectify_8};
+constexpr VectorMath kMath4 = {dot<4>, add_to<4>, add_scaled<4>, rectify<4>};
 
 }  // namespace
 
-TREEGLOT_CLONES float dot(const float* a, const float* b, std::size_t length) {
-  Lanes even{}, odd{};
-  std::size_t i = 0;
-  for (; i + 2 * kLanes <= length; i += 2 * kLanes) {
-    even += at(a + i) * at(b + i);
-    odd += at(a + i + kLanes) * at(b + i + kLanes);
-  }
-  if (i < length) even += at(a + i) * at(b + i);
-  even += odd;
-  float lanes[kLanes];
-  at(lanes) = even;
-  for (std::size_t half = kLanes / 2; half > 0; half /= 2)
-    for (std::size_t k = 0; k < half; ++k) lanes[k] += lanes[k + half];
-  return lanes[0];
-}
-
-TREEGLOT_CLONES void add_to(float* sum, const float* values, std::size_t length) {
-  for (std::size_t i = 0; i < length; i += kLanes) at(sum + i) += at(values + i);
-}
-
-TREEGLOT_CLONES void add_scaled(float* sum, const float* values, float scale, std::size_t length) {
-  for (std::size_t i = 0; i < length; i += kLanes) at(sum + i) += at(values + i) * scale;
-}
-
-TREEGLOT_CLONES void rectify(float* values, std::size_t length) {
-  for (std::size_t i = 0; i < length; i += kLanes) at(values + i) = at(values + i) > 0.0f ? at(values + i) : Lanes{};
-}
+const VectorMath& vector_math(unsigned width) { return width == 16 ? kMath16 : width == 8 ? kMath8 : kMath4; }
 
 }  // namespace treeglot::neural

@@ -38,7 +38,7 @@ _LATER = {
     "train": "treeglot.models",
 }
 _FOLDERS = {"align", "analyse", "corpus", "decode", "evaluate", "experiment", "foreign", "graph", "lm", "models"}
-_FOLDERS |= {"documents", "parse", "rules", "sample", "text", "tune"}
+_FOLDERS |= {"documents", "neural", "parse", "rules", "sample", "text", "tune"}
 
 
 def __getattr__(name: str) -> Any:

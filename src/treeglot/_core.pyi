@@ -2695,6 +2695,90 @@ def sample_pairs(pool: HypothesisPool, scores: Annotated[NDArray[numpy.float64],
     Differences of features between better and worse hypotheses, as the arrays of a sparse matrix.
     """
 
+class JointCorpus:
+    """Aligned sentence pairs to train a joint model with."""
+
+    def __init__(self) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    @property
+    def empty(self) -> int:
+        """Pairs with an empty side, which are left out."""
+
+    @property
+    def unlinked(self) -> int:
+        """Pairs without links."""
+
+    @property
+    def examples(self) -> int:
+        """Target words and sentence ends."""
+
+    def add(self, source: Sequence[str], target: Sequence[str], links: Alignment) -> None:
+        """One more pair."""
+
+class JointEpoch:
+    """How training stands after an epoch."""
+
+    @property
+    def epoch(self) -> int:
+        """Its number, from 1 on."""
+
+    @property
+    def rate(self) -> float:
+        """The learning rate."""
+
+    @property
+    def train_loss(self) -> float:
+        """The mean loss of its examples, with dropout and penalty."""
+
+    @property
+    def perplexity(self) -> float:
+        """That of held-out words, exactly normalised."""
+
+    @property
+    def mean_log_sum(self) -> float:
+        """The mean log Z of held-out examples."""
+
+    @property
+    def log_sum_error(self) -> float:
+        """The root mean square of their log Z."""
+
+    @property
+    def best(self) -> bool:
+        """Whether no epoch before was better."""
+
+def train_joint(corpus: JointCorpus, held_out: JointCorpus, options: dict[str, Any], threads: int, file: str, progress: Callable[[int, int, int], object], report: Callable[[JointEpoch], object]) -> JointModel:
+    """Train a joint model. A run that was killed continues from `file`."""
+
+class JointGradients:
+    """The loss of a network on one batch, and its gradients: for tests."""
+
+    def __init__(self, corpus: JointCorpus, options: dict[str, Any], threads: int = 1) -> None: ...
+
+    def loss(self, step: int = 1) -> float:
+        """The mean loss of all examples."""
+
+    def values(self, block: str) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
+        """A block of parameters."""
+
+    def set(self, block: str, values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Change a block of parameters."""
+
+    def gradient(self, block: str) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
+        """What the last loss gave for a block."""
+
+    def contexts(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """
+        The numbers of the words that each example is predicted from, one example after the other.
+        """
+
+    def words(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,))]:
+        """The number of each example's word."""
+
+    def model(self) -> JointModel:
+        """The model that these parameters make."""
+
 class GrammarFormat(enum.Enum):
     """Text formats of grammars."""
 

@@ -1,0 +1,155 @@
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "bind/arrays.h"
+#include "bind/core.h"
+#include "bind/guarded.h"
+#include "bind/options.h"
+#include "neural/joint_corpus.h"
+#include "neural/joint_train.h"
+
+namespace treeglot {
+
+TREEGLOT_OPTIONS(JointLossOptions, samples, frequent, penalty, dropout, input_dropout, short_history);
+TREEGLOT_OPTIONS(JointTrainOptions, history, before, after, source, embedding, hidden, second, least_source,
+                 least_target, least_fallback, loss, batch, rate, epochs, patience, seed, save_every);
+
+namespace {
+
+using Sentence = std::vector<std::string_view>;
+using Progress = nb::typed<nb::callable, nb::object(nb::int_, nb::int_, nb::int_)>;
+using Report = nb::typed<nb::callable, nb::object(JointEpoch)>;
+using Options = nb::typed<nb::dict, nb::str, nb::any>;
+
+JointWatch to_watch(const Progress& progress, const Report& report) {
+  return {.progress =
+              [&progress](std::uint64_t epoch, std::uint64_t done, std::uint64_t total) {
+                const nb::gil_scoped_acquire acquire;
+                if (PyErr_CheckSignals() != 0) throw nb::python_error();
+                progress(epoch, done, total);
+              },
+          .report =
+              [&report](const JointEpoch& epoch) {
+                const nb::gil_scoped_acquire acquire;
+                report(epoch);
+              }};
+}
+
+// A network with parameters that can be looked at and changed, and its examples: to check gradients.
+class Gradients {
+ public:
+  Gradients(const JointCorpus& corpus, const JointTrainOptions& options, unsigned threads)
+      : facts_(joint_facts(options)),
+        source_(choose_words(corpus, false, 1, 1)),
+        target_(choose_words(corpus, true, 1, 1)),
+        examples_(make_examples(corpus, facts_, source_.numbers, target_.numbers)),
+        network_(facts_, source_.texts.size(), target_.counts, options.loss, static_cast<std::uint64_t>(options.seed)),
+        crew_(threads) {
+    for (std::uint32_t i = 0; i < examples_.size(); ++i) chosen_.push_back(i);
+  }
+
+  // The mean loss.
+  double loss(std::uint64_t step) {
+    return network_.differentiate({examples_, chosen_, step}, crew_) / static_cast<double>(chosen_.size());
+  }
+  JointNetwork& network() { return network_; }
+  const JointExamples& examples() const { return examples_; }
+  JointModel model() const { return network_.model(source_, target_); }
+
+ private:
+  JointFacts facts_;
+  JointWords source_, target_;
+  JointExamples examples_;
+  JointNetwork network_;
+  neural::Crew crew_;
+  std::vector<std::uint32_t> chosen_;
+};
+
+std::size_t block_of(std::string_view name) {
+  for (std::size_t block = 0; block < JointNetwork::kBlocks; ++block)
+    if (JointNetwork::kBlockNames[block] == name) return block;
+  throw nb::value_error("no block of parameters has this name");
+}
+
+void bind_gradients(nb::module_& m) {
+  nb::class_<Gradients>(m, "JointGradients", "The loss of a network on one batch, and its gradients: for tests.")
+      .def(
+          "__init__",
+          [](Gradients* self, const JointCorpus& corpus, const Options& options, unsigned threads) {
+            const auto read = read_options<JointTrainOptions>(options);
+            read.check();
+            new (self) Gradients(corpus, read, threads);
+          },
+          "corpus"_a, "options"_a, "threads"_a = 1)
+      .def("loss", &Gradients::loss, "step"_a = 1, "The mean loss of all examples.")
+      .def(
+          "values",
+          [](Gradients& self, std::string_view block) {
+            return as_array(std::vector<float>(self.network().values()[block_of(block)]));
+          },
+          "block"_a, "A block of parameters.")
+      .def(
+          "set",
+          [](Gradients& self, std::string_view block, std::span<const float> values) {
+            std::vector<float>& to = self.network().values()[block_of(block)];
+            if (values.size() != to.size()) throw nb::value_error("a block of another size");
+            to.assign(values.begin(), values.end());
+          },
+          "block"_a, "values"_a, "Change a block of parameters.")
+      .def(
+          "gradient",
+          [](Gradients& self, std::string_view block) {
+            return as_array(std::vector<float>(self.network().gradients()[block_of(block)]));
+          },
+          "block"_a, "What the last loss gave for a block.")
+      .def(
+          "contexts", [](const Gradients& self) { return as_array(std::vector(self.examples().contexts)); },
+          "The numbers of the words that each example is predicted from, one example after the other.")
+      .def(
+          "words", [](const Gradients& self) { return as_array(std::vector(self.examples().words)); },
+          "The number of each example's word.")
+      .def("model", &Gradients::model, "The model that these parameters make.");
+}
+
+}  // namespace
+
+void bind_neural_train(nb::module_& m) {
+  nb::class_<JointCorpus>(m, "JointCorpus", "Aligned sentence pairs to train a joint model with.")
+      .def(nb::init<>())
+      .def("__len__", guarded(&JointCorpus::pairs))
+      .def_prop_ro("empty", guarded(&JointCorpus::empty), "Pairs with an empty side, which are left out.")
+      .def_prop_ro("unlinked", guarded(&JointCorpus::unlinked), "Pairs without links.")
+      .def_prop_ro("examples", guarded(&JointCorpus::examples), "Target words and sentence ends.")
+      .def("add",
+           guarded([](JointCorpus& self, const Sentence& source, const Sentence& target, const Alignment& links) {
+             self.add(source, target, links);
+           }),
+           "source"_a, "target"_a, "links"_a, "One more pair.");
+  nb::class_<JointEpoch>(m, "JointEpoch", "How training stands after an epoch.")
+      .def_ro("epoch", &JointEpoch::epoch, "Its number, from 1 on.")
+      .def_ro("rate", &JointEpoch::rate, "The learning rate.")
+      .def_ro("train_loss", &JointEpoch::train_loss, "The mean loss of its examples, with dropout and penalty.")
+      .def_ro("perplexity", &JointEpoch::perplexity, "That of held-out words, exactly normalised.")
+      .def_ro("mean_log_sum", &JointEpoch::mean_log_sum, "The mean log Z of held-out examples.")
+      .def_ro("log_sum_error", &JointEpoch::log_sum_error, "The root mean square of their log Z.")
+      .def_prop_ro(
+          "best", [](const JointEpoch& self) { return self.best != 0; }, "Whether no epoch before was better.");
+  m.def(
+      "train_joint",
+      [](const JointCorpus& corpus, const JointCorpus& held_out, const Options& options, unsigned threads,
+         const std::string& file, const Progress& progress, const Report& report) {
+        const Use<const JointCorpus> used(corpus), also_used(held_out);
+        const auto read = read_options<JointTrainOptions>(options);
+        const JointWatch watch = to_watch(progress, report);
+        const nb::gil_scoped_release release;
+        return train_joint(corpus, held_out, read, threads, file, watch);
+      },
+      "corpus"_a, "held_out"_a, "options"_a, "threads"_a, "file"_a, "progress"_a, "report"_a,
+      "Train a joint model. A run that was killed continues from `file`.");
+  bind_gradients(m);
+}
+
+}  // namespace treeglot

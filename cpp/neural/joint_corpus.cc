@@ -1,0 +1,144 @@
+#include "neural/joint_corpus.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <unordered_map>
+
+#include "syntax/affiliation.h"
+
+namespace treeglot {
+namespace {
+
+std::uint64_t hash_numbers(std::span<const std::uint32_t> values, std::uint64_t seed) {
+  return hash_bytes({reinterpret_cast<const char*>(values.data()), values.size_bytes()}, seed);
+}
+
+std::uint64_t hash_texts(const Symbols& words, std::uint64_t seed) {
+  for (Symbol word = 0; word < words.size(); ++word) seed = hash_bytes(words.text(word), seed);
+  return seed;
+}
+
+// A fallback with the tokens and the types of rare words that it stands for.
+struct Fallback {
+  std::string text;
+  std::uint64_t tokens = 0;
+  std::vector<Symbol> types;
+};
+
+// Fallbacks of one kind for the rare words that have none yet; `kind` counts from the best one on.
+std::vector<Fallback> fallbacks_of_kind(const Symbols& symbols, std::span<const std::uint64_t> counts,
+                                        std::span<const Symbol> rare, std::size_t kind, std::uint64_t least) {
+  std::unordered_map<std::string, std::size_t> found;
+  std::vector<Fallback> all;
+  for (const Symbol word : rare) {
+    const std::vector<std::string> names = joint_fallbacks(symbols.text(word));
+    // The first is for digits; of the others, the last is that of the last character.
+    const bool digits = !names.empty() && names.front() == JointVocabulary::kDigits;
+    const std::size_t endings = names.size() - (digits ? 1 : 0);
+    const std::size_t characters = JointVocabulary::kLongestEnding + 1 - kind;
+    if (kind == 0 ? !digits : endings < characters) continue;
+    const std::string& name = kind == 0 ? names.front() : names[names.size() - characters];
+    const auto [at, fresh] = found.try_emplace(name, all.size());
+    if (fresh) all.push_back({name, 0, {}});
+    all[at->second].tokens += counts[word];
+    all[at->second].types.push_back(word);
+  }
+  std::erase_if(all, [&](const Fallback& each) { return each.tokens < least; });
+  return all;
+}
+
+}  // namespace
+
+void JointCorpus::add(std::span<const std::string_view> source, std::span<const std::string_view> target,
+                      const Alignment& links) {
+  links.check(source.size(), target.size());
+  if (source.empty() || target.empty()) {
+    ++empty_;
+    return;
+  }
+  if (links.size() == 0) ++unlinked_;
+  for (const std::string_view word : source) source_.push_back(source_words_.intern(word));
+  for (const std::string_view word : target) target_.push_back(target_words_.intern(word));
+  const auto none = static_cast<std::uint32_t>(source.size() + 1);
+  std::ranges::copy(affiliations(links.links(), target.size(), none), std::back_inserter(affiliated_));
+  source_begin_.push_back(source_.size());
+  target_begin_.push_back(target_.size());
+}
+
+std::uint64_t JointCorpus::checksum() const {
+  std::uint64_t sum = hash_texts(target_words_, hash_texts(source_words_, 0));
+  for (const auto* values : {&source_, &target_, &affiliated_}) sum = hash_numbers(*values, sum);
+  for (std::size_t pair = 0; pair < pairs(); ++pair) sum = hash_number(sum + source(pair).size());
+  for (std::size_t pair = 0; pair < pairs(); ++pair) sum = hash_number(sum + target(pair).size());
+  return sum;
+}
+
+JointWords choose_words(const JointCorpus& corpus, bool target, std::uint64_t least, std::uint64_t least_fallback) {
+  const Symbols& symbols = target ? corpus.target_words() : corpus.source_words();
+  std::vector<std::uint64_t> counts(symbols.size());
+  for (std::size_t pair = 0; pair < corpus.pairs(); ++pair)
+    for (const Symbol word : target ? corpus.target(pair) : corpus.source(pair)) ++counts[word];
+  std::vector<Symbol> kept, rare;
+  for (Symbol word = 0; word < symbols.size(); ++word) (counts[word] >= least ? kept : rare).push_back(word);
+  std::ranges::sort(kept, [&](Symbol a, Symbol b) {
+    return counts[a] != counts[b] ? counts[a] > counts[b] : symbols.text(a) < symbols.text(b);
+  });
+
+  JointWords out;
+  out.numbers.assign(symbols.size(), JointVocabulary::kUnknown);
+  for (const std::string_view word : JointVocabulary::kSpecialWords) out.texts.append(word);
+  out.counts.assign(JointVocabulary::kSpecial, 0);
+  out.counts[JointVocabulary::kEnd] = corpus.pairs();
+  out.share.assign(JointVocabulary::kSpecial, 0.0f);
+  for (std::size_t kind = 0; kind <= JointVocabulary::kLongestEnding; ++kind) {
+    std::vector<Fallback> found = fallbacks_of_kind(symbols, counts, rare, kind, least_fallback);
+    std::ranges::sort(found, {}, &Fallback::text);
+    for (const Fallback& each : found) {
+      for (const Symbol word : each.types) out.numbers[word] = static_cast<std::uint32_t>(out.texts.size());
+      out.texts.append(each.text);
+      out.counts.push_back(each.tokens);
+      out.share.push_back(-std::log(static_cast<float>(each.types.size())));
+      ++out.fallbacks;
+    }
+    std::erase_if(rare, [&](Symbol word) { return out.numbers[word] != JointVocabulary::kUnknown; });
+  }
+  for (const Symbol word : rare) out.counts[JointVocabulary::kUnknown] += counts[word];
+  if (!rare.empty()) out.share[JointVocabulary::kUnknown] = -std::log(static_cast<float>(rare.size()));
+  for (const Symbol word : kept) {
+    out.numbers[word] = static_cast<std::uint32_t>(out.texts.size());
+    out.texts.append(symbols.text(word));
+    out.counts.push_back(counts[word]);
+    out.share.push_back(0.0f);
+  }
+  return out;
+}
+
+JointExamples make_examples(const JointCorpus& corpus, const JointFacts& facts,
+                            std::span<const std::uint32_t> source_numbers,
+                            std::span<const std::uint32_t> target_numbers) {
+  JointExamples out;
+  const std::size_t window = facts.window();
+  out.width = window + facts.history;
+  out.contexts.reserve(corpus.examples() * out.width);
+  out.words.reserve(corpus.examples());
+  for (std::size_t pair = 0; pair < corpus.pairs(); ++pair) {
+    const std::span<const Symbol> source = corpus.source(pair), target = corpus.target(pair);
+    const auto length = static_cast<std::ptrdiff_t>(source.size());
+    for (std::size_t i = 0; i <= target.size(); ++i) {
+      const std::ptrdiff_t affiliated = i < target.size() ? corpus.affiliated(pair)[i] : length;
+      for (std::size_t k = 0; k < window; ++k) {
+        const std::ptrdiff_t at = affiliated + static_cast<std::ptrdiff_t>(k) - facts.before;
+        std::uint32_t word = at < 0 ? JointVocabulary::kBegin : JointVocabulary::kEnd;
+        if (at >= 0 && at < length) word = source_numbers[source[static_cast<std::size_t>(at)]];
+        out.contexts.push_back(affiliated > length ? JointVocabulary::kNone : word);
+      }
+      for (std::size_t k = 1; k <= facts.history; ++k)
+        out.contexts.push_back(k <= i ? target_numbers[target[i - k]] : JointVocabulary::kBegin);
+      out.words.push_back(i < target.size() ? target_numbers[target[i]] : JointVocabulary::kEnd);
+    }
+  }
+  return out;
+}
+
+}  // namespace treeglot

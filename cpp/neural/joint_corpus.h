@@ -1,0 +1,72 @@
+// Aligned sentence pairs to train a joint model with, and the words that the model knows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/exclusive.h"
+#include "base/strings.h"
+#include "base/symbols.h"
+#include "neural/joint_model.h"
+#include "syntax/alignment.h"
+
+namespace treeglot {
+
+class JointCorpus : public Exclusive {
+ public:
+  // Adds a pair. One with an empty side is counted and left out. Throws std::invalid_argument for links outside of it.
+  void add(std::span<const std::string_view> source, std::span<const std::string_view> target, const Alignment& links);
+
+  std::size_t pairs() const { return source_begin_.size() - 1; }
+  std::size_t empty() const { return empty_; }        // pairs left out
+  std::size_t unlinked() const { return unlinked_; }  // pairs without links
+  std::size_t examples() const { return target_.size() + pairs(); }
+  const Symbols& source_words() const { return source_words_; }
+  const Symbols& target_words() const { return target_words_; }
+  std::span<const Symbol> source(std::size_t pair) const { return slice(source_, source_begin_, pair); }
+  std::span<const Symbol> target(std::size_t pair) const { return slice(target_, target_begin_, pair); }
+  // Of each target word; the number of source words + 1 for one without an affiliated word.
+  std::span<const std::uint32_t> affiliated(std::size_t pair) const { return slice(affiliated_, target_begin_, pair); }
+  std::uint64_t checksum() const;  // of all that is learnt from
+
+ private:
+  static std::span<const std::uint32_t> slice(const std::vector<std::uint32_t>& values,
+                                              const std::vector<std::uint64_t>& begin, std::size_t pair) {
+    return std::span(values).subspan(begin[pair], begin[pair + 1] - begin[pair]);
+  }
+
+  Symbols source_words_, target_words_;
+  std::vector<Symbol> source_, target_;
+  std::vector<std::uint32_t> affiliated_;
+  std::vector<std::uint64_t> source_begin_ = {0}, target_begin_ = {0};
+  std::size_t empty_ = 0, unlinked_ = 0;
+};
+
+// The words of one side: special words, fallbacks, words, the more frequent first.
+struct JointWords {
+  Strings texts;
+  std::uint32_t fallbacks = 0;
+  std::vector<float> share;            // log of the part that a word has in its fallback; 0 for words
+  std::vector<std::uint32_t> numbers;  // of the corpus's symbols
+  std::vector<std::uint64_t> counts;   // of the numbers in the corpus
+};
+
+// Words that occur less than `least` times have fallbacks; a fallback stands for at least `least_fallback` tokens.
+JointWords choose_words(const JointCorpus& corpus, bool target, std::uint64_t least, std::uint64_t least_fallback);
+
+// The examples of a corpus: for each target word, and for the end of each sentence, what it is predicted from.
+struct JointExamples {
+  std::size_t width = 0;  // numbers in a context: the window's source words, then the history, newest first
+  std::vector<std::uint32_t> contexts;  // [examples][width]
+  std::vector<std::uint32_t> words;     // [examples]
+
+  std::size_t size() const { return words.size(); }
+};
+JointExamples make_examples(const JointCorpus& corpus, const JointFacts& facts,
+                            std::span<const std::uint32_t> source_numbers,
+                            std::span<const std::uint32_t> target_numbers);
+
+}  // namespace treeglot

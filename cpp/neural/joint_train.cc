@@ -1,0 +1,278 @@
+#include "neural/joint_train.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include "base/error.h"
+#include "base/random.h"
+
+namespace treeglot {
+namespace {
+
+constexpr std::string_view kStateKind = "neural-training";
+constexpr std::uint32_t kStateVersion = 1;
+constexpr double kProgress = 1e-3;  // nats per word that an epoch must gain
+constexpr float kFirstDecay = 0.9f, kSecondDecay = 0.999f, kEpsilon = 1e-8f;
+
+// All of a run but its parameters.
+struct State {
+  std::uint64_t key = 0;   // of all that the run depends on
+  std::uint64_t step = 0;  // batches since the beginning
+  std::uint64_t epoch = 0, position = 0, failures = 0, ended = 0;
+  double loss = 0, best_loss = 0;
+};
+
+std::uint64_t key_of(const JointCorpus& corpus, const JointCorpus& held_out, const JointTrainOptions& o) {
+  std::uint64_t key = hash_number(corpus.checksum()) + held_out.checksum();
+  for (const std::int64_t value :
+       {o.history, o.before, o.after, std::int64_t{o.source}, o.embedding, o.hidden, o.second, o.least_source,
+        o.least_target, o.least_fallback, o.loss.samples, o.loss.frequent, o.batch, o.epochs, o.patience, o.seed})
+    key = hash_number(key + static_cast<std::uint64_t>(value));
+  for (const double value : {o.loss.penalty, o.loss.dropout, o.loss.input_dropout, o.loss.short_history, o.rate})
+    key = hash_number(key + std::bit_cast<std::uint64_t>(value));
+  return key;
+}
+
+void save_block(Sections& sections, const std::string& name, const JointNetwork::Values& values) {
+  for (std::size_t block = 0; block < JointNetwork::kBlocks; ++block)
+    std::ranges::copy(
+        values[block],
+        sections.add<float>(name + "." + std::string(JointNetwork::kBlockNames[block]), values[block].size()).begin());
+}
+
+bool load_block(const Sections& sections, const std::string& name, JointNetwork::Values& values) {
+  for (std::size_t block = 0; block < JointNetwork::kBlocks; ++block) {
+    const auto saved = sections.array<float>(name + "." + std::string(JointNetwork::kBlockNames[block]));
+    if (saved.size() != values[block].size()) return false;
+    std::ranges::copy(saved, values[block].begin());
+  }
+  return true;
+}
+
+std::vector<std::uint32_t> find_all(const Symbols& symbols, const JointWords& words) {
+  Sections sections(JointModel::kKind, JointModel::kVersion);
+  Vocabulary::add_sections(words.texts, sections);
+  const JointVocabulary vocabulary(sections, "words", words.fallbacks);
+  std::vector<std::uint32_t> out;
+  for (Symbol word = 0; word < symbols.size(); ++word) out.push_back(vocabulary.find(symbols.text(word)));
+  return out;
+}
+
+class Run {
+ public:
+  Run(const JointCorpus& corpus, const JointCorpus& held_out, const JointTrainOptions& options, unsigned threads,
+      std::string file, const JointWatch& watch)
+      : options_(options),
+        file_(std::move(file)),
+        watch_(watch),
+        facts_(joint_facts(options)),
+        source_(choose_words(corpus, false, static_cast<std::uint64_t>(options.least_source),
+                             static_cast<std::uint64_t>(options.least_fallback))),
+        target_(choose_words(corpus, true, static_cast<std::uint64_t>(options.least_target),
+                             static_cast<std::uint64_t>(options.least_fallback))),
+        examples_(make_examples(corpus, facts_, source_.numbers, target_.numbers)),
+        held_out_(make_examples(held_out, facts_, find_all(held_out.source_words(), source_),
+                                find_all(held_out.target_words(), target_))),
+        network_(facts_, source_.texts.size(), target_.counts, options.loss, static_cast<std::uint64_t>(options.seed)),
+        best_(network_.values()),
+        crew_(threads),
+        saved_(Clock::now()) {
+    if (target_.texts.size() == JointVocabulary::kSpecial + target_.fallbacks)
+      throw std::invalid_argument("no target word occurs " + std::to_string(options.least_target) +
+                                  " times: the model would have no words");
+    state_.key = key_of(corpus, held_out, options);
+    if (!file_.empty()) load();
+  }
+
+  JointModel train() {
+    while (state_.ended == 0) {
+      epoch();
+      judge();
+      save();
+    }
+    network_.values() = best_;
+    return network_.model(source_, target_);
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // The rate falls to 0, batch by batch.
+  double rate_now() const {
+    const auto size = static_cast<std::size_t>(options_.batch);
+    const std::size_t batches = (examples_.size() + size - 1) / size * static_cast<std::size_t>(options_.epochs);
+    return options_.rate * (1 - static_cast<double>(state_.step) / static_cast<double>(batches));
+  }
+
+  // The rest of an epoch.
+  void epoch() {
+    std::vector<std::uint32_t> order(examples_.size());
+    std::iota(order.begin(), order.end(), 0u);
+    Random random(hash_number(static_cast<std::uint64_t>(options_.seed)) + state_.epoch);
+    for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[place_of(random.next(), i)]);
+    while (state_.position < order.size()) {
+      const std::size_t size = std::min<std::size_t>(order.size() - state_.position, options_.batch);
+      const double rate = rate_now();
+      ++state_.step;
+      const auto steps = static_cast<double>(state_.step);
+      const double corrected =
+          rate * std::sqrt(1 - std::pow(kSecondDecay, steps)) / (1 - std::pow(static_cast<double>(kFirstDecay), steps));
+      const neural::AdamStep step{static_cast<float>(corrected), kFirstDecay, kSecondDecay, kEpsilon};
+      const double loss =
+          network_.learn({examples_, std::span(order).subspan(state_.position, size), state_.step}, crew_, step);
+      if (!std::isfinite(loss)) diverged("the loss of a batch is not finite");
+      state_.loss += loss;
+      state_.position += size;
+      watch_.progress(state_.epoch + 1, state_.position, order.size());
+      if (std::chrono::duration<double>(Clock::now() - saved_).count() >= options_.save_every) save();
+    }
+  }
+
+  // The end of an epoch: keeps its parameters if they are the best.
+  void judge() {
+    const JointNetwork::Scores scores = network_.evaluate(held_out_, crew_);
+    double loss = 0, sum = 0, squares = 0;
+    for (std::size_t i = 0; i < held_out_.size(); ++i) {
+      loss -= double{scores.log_probabilities[i]} + target_.share[held_out_.words[i]];
+      sum += scores.log_sums[i];
+      squares += double{scores.log_sums[i]} * scores.log_sums[i];
+    }
+    const auto count = static_cast<double>(held_out_.size());
+    loss /= count;
+    const double uniform = std::log(static_cast<double>(target_.texts.size())) - std::ranges::min(target_.share);
+    if (!(loss <= uniform)) diverged("the perplexity of held-out words is " + std::to_string(std::exp(loss)));
+    const bool first = state_.epoch == 0, better = first || loss < state_.best_loss;
+    const bool progress = first || loss < state_.best_loss - kProgress;
+    watch_.report({.epoch = state_.epoch + 1,
+                   .rate = rate_now(),
+                   .train_loss = state_.loss / static_cast<double>(examples_.size()),
+                   .perplexity = std::exp(loss),
+                   .mean_log_sum = sum / count,
+                   .log_sum_error = std::sqrt(squares / count),
+                   .best = better ? 1u : 0u});
+    state_.failures = progress ? 0 : state_.failures + 1;
+    if (better) {
+      best_ = network_.values();
+      state_.best_loss = loss;
+    }
+    state_.loss = 0;
+    state_.position = 0;
+    ++state_.epoch;
+    if (state_.epoch >= static_cast<std::uint64_t>(options_.epochs) ||
+        state_.failures >= static_cast<std::uint64_t>(options_.patience))
+      state_.ended = 1;
+  }
+
+  [[noreturn]] void diverged(const std::string& problem) const {
+    throw std::runtime_error("training diverged in epoch " + std::to_string(state_.epoch + 1) + ", batch " +
+                             std::to_string(state_.step) + ": " + problem + "; a lower rate may help");
+  }
+
+  void save() {
+    if (file_.empty()) return;
+    Sections sections(kStateKind, kStateVersion);
+    sections.add<State>("state", 1)[0] = state_;
+    save_block(sections, "values", network_.values());
+    save_block(sections, "means", network_.means());
+    save_block(sections, "variances", network_.variances());
+    save_block(sections, "best", best_);
+    sections.write(file_);
+    saved_ = Clock::now();
+  }
+
+  // The state of a run with the same data and options; any other is left alone until it is overwritten.
+  void load() {
+    struct stat status = {};
+    if (stat(file_.c_str(), &status) != 0) return;
+    const Sections sections = Sections::open(file_, kStateKind, kStateVersion);
+    const auto saved = sections.array<State>("state");
+    if (saved.size() != 1 || saved[0].key != state_.key) return;
+    if (!load_block(sections, "values", network_.values()) || !load_block(sections, "means", network_.means()) ||
+        !load_block(sections, "variances", network_.variances()) || !load_block(sections, "best", best_))
+      sections.fail("is damaged: its parameters do not fit its state");
+    state_ = saved[0];
+  }
+
+  const JointTrainOptions& options_;
+  std::string file_;
+  const JointWatch& watch_;
+  JointFacts facts_;
+  JointWords source_, target_;
+  JointExamples examples_, held_out_;
+  JointNetwork network_;
+  JointNetwork::Values best_;
+  neural::Crew crew_;
+  Clock::time_point saved_;
+  State state_;
+};
+
+}  // namespace
+
+JointFacts joint_facts(const JointTrainOptions& options) {
+  JointFacts facts;
+  facts.history = static_cast<std::uint32_t>(options.history);
+  facts.before = static_cast<std::uint32_t>(options.before);
+  facts.after = static_cast<std::uint32_t>(options.after);
+  facts.has_source = options.source ? 1 : 0;
+  facts.embedding = static_cast<std::uint32_t>(options.embedding);
+  facts.hidden = static_cast<std::uint32_t>(options.hidden);
+  facts.second = static_cast<std::uint32_t>(options.second);
+  return facts;
+}
+
+void JointTrainOptions::check() const {
+  const auto refuse = [](const std::string& problem) { throw std::invalid_argument(problem); };
+  const auto within = [&](std::string_view name, std::int64_t value, std::int64_t least, std::int64_t most) {
+    if (value < least || value > most)
+      refuse(std::string(name) + " is " + std::to_string(value) + "; expected " + std::to_string(least) + " to " +
+             std::to_string(most));
+  };
+  const auto units = [&](std::string_view name, std::int64_t value, std::int64_t least) {
+    within(name, value, least, 4096);
+    if (value % neural::kLanes != 0)
+      refuse(std::string(name) + " is " + std::to_string(value) + "; expected a multiple of 16");
+  };
+  const auto part = [&](std::string_view name, double value) {
+    if (!(value >= 0 && value <= 0.95))
+      refuse(std::string(name) + " is " + std::to_string(value) + "; expected 0 to 0.95");
+  };
+  constexpr std::int64_t kMany = std::int64_t{1} << 31;
+  within("history", history, 1, 16);
+  within("before", before, 0, 64);
+  within("after", after, 0, 64);
+  units("embedding", embedding, 16);
+  units("hidden", hidden, 16);
+  units("second", second, 0);
+  within("least_source", least_source, 1, kMany);
+  within("least_target", least_target, 1, kMany);
+  within("least_fallback", least_fallback, 1, kMany);
+  within("samples", loss.samples, 0, 1 << 20);
+  within("frequent", loss.frequent, 0, kMany);
+  within("batch", batch, 1, 1 << 16);
+  within("epochs", epochs, 1, kMany);
+  within("patience", patience, 1, kMany);
+  part("dropout", loss.dropout);
+  part("input_dropout", loss.input_dropout);
+  part("short_history", loss.short_history);
+  if (!(loss.penalty >= 0 && std::isfinite(loss.penalty))) refuse("penalty is negative or not finite");
+  if (!(rate > 0 && rate <= 1)) refuse("rate is " + std::to_string(rate) + "; expected above 0, at most 1");
+}
+
+JointModel train_joint(const JointCorpus& corpus, const JointCorpus& held_out, const JointTrainOptions& options,
+                       unsigned threads, const std::string& file, const JointWatch& watch) {
+  options.check();
+  if (corpus.pairs() == 0) throw std::invalid_argument("the corpus has no sentence pairs");
+  if (held_out.pairs() == 0) throw std::invalid_argument("there are no held-out sentence pairs");
+  if (options.source && corpus.unlinked() == corpus.pairs())
+    throw std::invalid_argument("no sentence pair has links; expected word alignments");
+  if (corpus.examples() > Symbols::kNone) throw std::length_error("a corpus has fewer than 2^32 target words");
+  return Run(corpus, held_out, options, threads, file, watch).train();
+}
+
+}  // namespace treeglot

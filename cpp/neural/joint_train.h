@@ -1,0 +1,54 @@
+// Training of joint models: epochs over the examples, early stopping by exact perplexity on held-out pairs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "neural/joint_network.h"
+
+namespace treeglot {
+
+struct JointTrainOptions {
+  std::int64_t history = 3, before = 5, after = 5;
+  bool source = true;  // false: a plain language model
+  std::int64_t embedding = 96, hidden = 256, second = 0;
+  std::int64_t least_source = 2, least_target = 2;  // occurrences of words that are not rare
+  std::int64_t least_fallback = 20;                 // tokens of rare words that have a common fallback
+  JointLossOptions loss;
+  std::int64_t batch = 512;
+  double rate = 0.001;
+  std::int64_t epochs = 10;   // at most; the rate falls to 0 over them
+  std::int64_t patience = 2;  // epochs in a row without progress, after which training ends
+  std::int64_t seed = 1;
+  double save_every = 60;  // seconds between two saved states
+
+  void check() const;  // throws std::invalid_argument
+};
+
+// The dimensions of the model that these options make.
+JointFacts joint_facts(const JointTrainOptions& options);
+
+struct JointEpoch {
+  std::uint64_t epoch = 0;  // from 1 on
+  double rate = 0;
+  double train_loss = 0;     // mean, with dropout and penalty
+  double perplexity = 0;     // exact, of held-out words and sentence ends
+  double mean_log_sum = 0;   // of held-out examples: 0 for a normalised model
+  double log_sum_error = 0;  // their root mean square
+  std::uint64_t best = 0;    // 1 if no epoch before was better
+};
+
+// Called on the thread that trains; may throw to stop.
+struct JointWatch {
+  std::function<void(std::uint64_t epoch, std::uint64_t done, std::uint64_t total)> progress;
+  std::function<void(const JointEpoch&)> report;
+};
+
+// The model of the best epoch. `file`, if not empty, keeps the state: a run that was killed continues there and ends
+// with the same result. Throws std::invalid_argument for corpora that nothing can be learnt from, and
+// std::runtime_error when training diverges.
+JointModel train_joint(const JointCorpus& corpus, const JointCorpus& held_out, const JointTrainOptions& options,
+                       unsigned threads, const std::string& file, const JointWatch& watch);
+
+}  // namespace treeglot

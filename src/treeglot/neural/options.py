@@ -1,0 +1,59 @@
+"""What a joint model sees and how it is trained."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+from treeglot.base.errors import OptionError
+from treeglot.base.options import MOST_SEED, Options, option
+
+LANES = 16  # of the core's vectors
+LOSS = ("samples", "frequent", "penalty", "dropout", "input_dropout", "short_history")  # what the core has apart
+
+
+@dataclass(frozen=True)
+class JointOptions(Options):
+    """What a joint model sees and how it is trained.
+
+    >>> JointOptions(hidden=100)
+    Traceback (most recent call last):
+    treeglot.base.errors.OptionError: hidden is 100; expected a multiple of 16
+    """
+
+    history: int = option(3, "target words before the predicted one", least=1, most=16, paper="Devlin et al. 2014")
+    before: int = option(5, "source words before the affiliated one", least=0, most=64, paper="Devlin et al. 2014")
+    after: int = option(5, "source words after the affiliated one", least=0, most=64, paper="Devlin et al. 2014")
+    monolingual: bool = option(False, "leave out the source: the model is a plain language model")
+    embedding: int = option(96, "numbers that stand for a word, a multiple of 16", least=16, most=4096)
+    hidden: int = option(256, "units of the hidden layer, a multiple of 16", least=16, most=4096)
+    second: int = option(0, "units of a second hidden layer, a multiple of 16; 0: there is none", least=0, most=4096)
+    least_source: int = option(2, "occurrences of source words that are not rare", least=1)
+    least_target: int = option(2, "occurrences of target words that are not rare", least=1)
+    least_fallback: int = option(20, "tokens of rare words with one ending that share a fallback", least=1)
+    samples: int = option(1024, "words drawn to estimate a batch's sums; 0: sum over all", least=0, most=2**20)
+    frequent: int = option(512, "most frequent words, which are in every sum", least=0)
+    penalty: float = option(0.1, "weight of the squared log sum in the loss", least=0, paper="Devlin et al. 2014")
+    dropout: float = option(0.3, "share of hidden units that are dropped", least=0, most=0.95)
+    input_dropout: float = option(0.1, "share of the embeddings' numbers that are dropped", least=0, most=0.95)
+    short_history: float = option(0.1, "share of examples whose oldest history words are hidden", least=0, most=0.95)
+    batch: int = option(512, "examples in a batch", least=1, most=2**16)
+    rate: float = option(0.001, "first learning rate of Adam, which falls to 0 over the epochs", above=0, most=1)
+    epochs: int = option(10, "most epochs", least=1)
+    patience: int = option(2, "epochs in a row without progress, after which training ends", least=1)
+    held_out: int = option(50, "one pair of so many is held out to judge epochs by", least=2)
+    seed: int = option(1, "seed of all that is drawn", least=0, most=MOST_SEED)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("embedding", "hidden", "second"):
+            if getattr(self, name) % LANES:
+                raise OptionError(f"{name} is {getattr(self, name)}; expected a multiple of {LANES}", (name,))
+
+    def for_core(self) -> dict[str, Any]:
+        """The options as the core takes them."""
+        values = dataclasses.asdict(self)
+        del values["held_out"]
+        values["source"] = not values.pop("monolingual")
+        return values | {"loss": {name: values.pop(name) for name in LOSS}}

@@ -1,0 +1,246 @@
+"""Training joint models: gradients, the same bytes whatever happens, clear errors."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from neural_models import Reference
+
+from treeglot import _core
+from treeglot.base.errors import OptionError, UsageError
+from treeglot.cli import main
+from treeglot.neural.options import JointOptions
+from treeglot.neural.train import LinkedPair, load_joint, train_joint
+from treeglot.syntax import Alignment
+
+SMALL = JointOptions(
+    history=2, before=1, after=1, embedding=16, hidden=16, epochs=4, batch=64, held_out=10, rate=0.01, least_fallback=3
+)
+BLOCKS = ("embeddings", "weights", "bias", "second.weights", "second.bias", "output", "output.bias")
+
+
+def pairs(count: int, seed: int = 1) -> list[LinkedPair]:
+    """Sentences whose words are translated one by one, in the opposite order."""
+    draw = np.random.default_rng(seed)
+    out: list[LinkedPair] = []
+    for _ in range(count):
+        words = [min(int(number), 39) for number in draw.geometric(0.15, draw.integers(1, 7))]
+        links = Alignment([(i, len(words) - 1 - i) for i in range(len(words))])
+        out.append(([f"s{word}" for word in words], [f"t{word}" for word in reversed(words)], links))
+    return out
+
+
+def corpus_of(given: list[LinkedPair]) -> _core.JointCorpus:
+    corpus = _core.JointCorpus()
+    for pair in given:
+        corpus.add(*pair)
+    return corpus
+
+
+def core_options(options: JointOptions, **more: Any) -> dict[str, Any]:
+    return options.for_core() | more
+
+
+def slow_loss(
+    values: dict[str, npt.NDArray[np.float64]], contexts: npt.NDArray[Any], words: npt.NDArray[Any], options: Any
+) -> float:
+    """The mean loss of examples by NumPy, over all words and without dropout."""
+    o: JointOptions = options
+    window = o.before + 1 + o.after if not o.monolingual else 0
+    target_words = len(values["output.bias"])
+    embeddings = values["embeddings"].reshape(-1, o.embedding)
+    places = contexts.astype(np.int64)
+    places[:, window:] += len(embeddings) - target_words
+    layer = embeddings[places].reshape(len(words), -1) @ values["weights"].reshape(-1, o.hidden) + values["bias"]
+    layer = np.maximum(layer, 0)
+    if o.second:
+        layer = np.maximum(layer @ values["second.weights"].reshape(o.hidden, -1) + values["second.bias"], 0)
+    scores = layer @ values["output"].reshape(target_words, -1).T + values["output.bias"]
+    sums = np.log(np.exp(scores).sum(axis=1))
+    chosen = scores[np.arange(len(words)), words.astype(np.int64)]
+    return float((sums - chosen + o.penalty * sums**2).mean())
+
+
+@pytest.mark.parametrize("more", [{}, {"second": 32}, {"monolingual": True}, {"history": 1, "before": 0, "after": 2}])
+def test_gradients_are_the_numerical_ones(more: dict[str, Any]) -> None:
+    options = dataclasses.replace(SMALL, samples=0, dropout=0, input_dropout=0, short_history=0, **more)
+    network = _core.JointGradients(corpus_of(pairs(12)), core_options(options))
+    draw = np.random.default_rng(3)
+    for block in BLOCKS:  # far enough from zero, so that every unit matters
+        network.set(block, draw.normal(0, 0.4, len(network.values(block))).astype(np.float32))
+    words = network.words()
+    contexts = network.contexts().reshape(len(words), -1)
+    values = {block: network.values(block).astype(np.float64) for block in BLOCKS}
+    assert network.loss() == pytest.approx(slow_loss(values, contexts, words, options), rel=1e-5)
+    for block in BLOCKS:
+        gradient = network.gradient(block)
+        assert len(gradient) == len(values[block])
+        for at in draw.permutation(len(gradient))[:40]:
+            differences = []
+            for change in (1e-5, -1e-5):
+                changed = values[block].copy()
+                changed[at] += change
+                differences.append(slow_loss(values | {block: changed}, contexts, words, options))
+            expected = (differences[0] - differences[1]) / 2e-5
+            assert gradient[at] == pytest.approx(expected, rel=2e-3, abs=2e-6), (block, at)
+
+
+def test_gradients_with_sampling_and_dropout_fit_the_loss() -> None:
+    options = dataclasses.replace(
+        SMALL, samples=20, frequent=5, dropout=0.4, input_dropout=0.2, short_history=0.5, second=16
+    )
+    network = _core.JointGradients(corpus_of(pairs(30)), core_options(options))
+    draw = np.random.default_rng(5)
+    for block in BLOCKS:
+        network.set(block, draw.normal(0, 0.3, len(network.values(block))).astype(np.float32))
+    for block in BLOCKS:
+        before = network.values(block)
+        network.loss(7)
+        gradient = network.gradient(block).astype(np.float64)
+        direction = gradient / np.linalg.norm(gradient)
+        losses = []
+        for change in (3e-3, -3e-3):
+            network.set(block, (before + change * direction).astype(np.float32))
+            losses.append(network.loss(7))
+        network.set(block, before)
+        assert (losses[0] - losses[1]) / 6e-3 == pytest.approx(np.linalg.norm(gradient), rel=0.02), block
+
+
+def test_the_estimate_of_a_sum_is_unbiased() -> None:
+    options = dataclasses.replace(SMALL, frequent=3, dropout=0, input_dropout=0, short_history=0, penalty=0.0)
+    corpus = corpus_of(pairs(8))
+    exact = _core.JointGradients(corpus, core_options(dataclasses.replace(options, samples=0))).loss()
+    drawn = _core.JointGradients(corpus, core_options(dataclasses.replace(options, samples=50)))
+    losses = [drawn.loss(step) for step in range(200)]
+    assert np.mean(losses) == pytest.approx(exact, abs=0.01)
+    assert np.std(losses) > 0
+
+
+def test_the_model_has_the_scores_of_the_network() -> None:
+    options = dataclasses.replace(SMALL, samples=0, dropout=0, input_dropout=0, short_history=0, penalty=0.0, second=16)
+    given = pairs(5)
+    network = _core.JointGradients(corpus_of(given), core_options(options))
+    draw = np.random.default_rng(3)
+    for block in BLOCKS:
+        network.set(block, draw.normal(0, 0.3, len(network.values(block))).astype(np.float32))
+    model = network.model()
+    reference = Reference(model)
+    loss = [-score for pair in given for score in reference.score(*pair, normalise=True)]
+    assert network.loss() == pytest.approx(np.mean(loss), rel=1e-4)
+    core = [-score for pair in given for score in model.score(*pair, True)[0]]
+    np.testing.assert_allclose(core, loss, atol=1e-4)
+
+
+def trained(threads: int, path: Path, options: JointOptions = SMALL) -> bytes:
+    model = train_joint(pairs(300), options, threads=threads)
+    model.write(str(path))
+    return path.read_bytes()
+
+
+def test_threads_do_not_change_the_model(tmp_path: Path) -> None:
+    options = dataclasses.replace(SMALL, epochs=2, samples=30, frequent=8, batch=150, second=16)
+    once = trained(1, tmp_path / "a", options)
+    assert trained(2, tmp_path / "b", options) == once
+    assert trained(4, tmp_path / "c", options) == once
+    assert trained(1, tmp_path / "d", dataclasses.replace(options, seed=2)) != once
+
+
+class Killed(KeyboardInterrupt):
+    pass
+
+
+@pytest.mark.parametrize("calls", [1, 13, 29])
+def test_a_killed_run_ends_with_the_same_bytes(tmp_path: Path, calls: int) -> None:
+    once = trained(1, tmp_path / "once")
+    corpus, held_out = _core.JointCorpus(), _core.JointCorpus()
+    for number, pair in enumerate(pairs(300), start=1):
+        (held_out if number % SMALL.held_out == 0 else corpus).add(*pair)
+    left = calls
+
+    def progress(epoch: int, done: int, total: int) -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            raise Killed
+
+    def run(progress: Callable[[int, int, int], object]) -> _core.JointModel:
+        options = core_options(SMALL, save_every=0.0)
+        return _core.train_joint(corpus, held_out, options, 1, str(tmp_path / "state"), progress, lambda epoch: None)
+
+    with pytest.raises(Killed):
+        run(progress)
+    run(lambda *args: None).write(str(tmp_path / "again"))
+    assert (tmp_path / "again").read_bytes() == once
+
+
+def test_training_learns_the_translation_and_normalises(tmp_path: Path) -> None:
+    epochs: list[_core.JointEpoch] = []
+    options = dataclasses.replace(
+        SMALL, epochs=25, hidden=32, embedding=32, dropout=0.0, input_dropout=0.0, short_history=0.0
+    )
+    model = train_joint(pairs(800), options, report=epochs.append)
+    assert [epoch.epoch for epoch in epochs] == list(range(1, len(epochs) + 1))
+    best = min(epoch.perplexity for epoch in epochs)
+    assert best < min(1.2, epochs[0].perplexity)
+    assert abs(epochs[-1].mean_log_sum) < 0.1 and epochs[-1].log_sum_error < 0.3
+    source, links = ["s1", "s2"], Alignment([(0, 1), (1, 0)])
+    right, wrong = (model.score(source, words, links)[0] for words in (["t2", "t1"], ["t1", "t1"]))
+    assert right[0] > wrong[0] + 1
+
+
+def test_what_cannot_be_learnt_from_is_refused() -> None:
+    unlinked = [(source, target, Alignment([])) for source, target, _ in pairs(100)]
+    with pytest.raises(UsageError, match="no sentence pair has links"):
+        train_joint(unlinked, SMALL)
+    with pytest.raises(UsageError, match="no sentence pairs"):
+        train_joint([], SMALL)
+    with pytest.raises(UsageError, match="there are 9 sentence pairs, and one of 10 is held out"):
+        train_joint(pairs(9), SMALL)
+    with pytest.raises(UsageError, match="no target word occurs 1000 times"):
+        train_joint(pairs(100), dataclasses.replace(SMALL, least_target=1000))
+    with pytest.raises(UsageError, match="sentence pair 101: link 0-7: the target sentence has 1 word"):
+        train_joint([*pairs(100), (["a"], ["b"], Alignment([(0, 7)]))], SMALL)
+    with pytest.raises(OptionError, match="hidden is 20; expected a multiple of 16"):
+        JointOptions(hidden=20)
+
+
+def test_divergence_is_told() -> None:
+    corpus = corpus_of(pairs(100))
+    options = core_options(dataclasses.replace(SMALL, penalty=1e300))
+    with pytest.raises(RuntimeError, match=r"training diverged in epoch \d+, batch \d+: .*lower rate"):
+        _core.train_joint(corpus, corpus, options, 1, "", lambda *args: None, lambda epoch: None)
+
+
+def test_a_model_without_links_is_a_language_model() -> None:
+    unlinked = [(source, target, Alignment([])) for source, target, _ in pairs(100)]
+    model = train_joint(unlinked, dataclasses.replace(SMALL, monolingual=True, epochs=1))
+    assert model.facts["has_source"] == 0
+    scores = [model.score(source, ["t1", "t2"], Alignment([]))[0].tolist() for source in (["s1"], ["s2", "s3"])]
+    assert scores[0] == scores[1]
+
+
+def test_the_command_trains_and_leaves_no_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = pairs(120)
+    for name, lines in {
+        "source": [" ".join(pair[0]) for pair in given],
+        "target": [" ".join(pair[1]) for pair in given],
+        "links": [str(pair[2]) for pair in given],
+    }.items():
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    files = [str(tmp_path / name) for name in ("source", "target", "links")]
+    size = ["--embedding", "16", "--hidden", "16", "--epochs", "2", "--batch", "64", "--held-out", "10"]
+    out = str(tmp_path / "joint.bin")
+    assert main(["neural", "train", *files, "-o", out, *size]) == 0
+    assert "epoch 2: perplexity" in capsys.readouterr().err
+    assert load_joint(out).facts["hidden"] == 16
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["joint.bin", "links", "source", "target"]
+    assert main(["neural", "info", out]) == 0
+    assert "hidden\t16\n" in capsys.readouterr().out
+    assert main(["neural", "train", *files, "-o", out, "--dev-source", files[0]]) != 0
+    assert "belong together" in capsys.readouterr().err
