@@ -87,7 +87,7 @@ def test_forests_are_searched_for_what_lists_agree_on(margin: float) -> None:
     everything = tunable.translate(["a b c"], translator.weights, 1000)
     best = max(entry.score or 0.0 for entry in everything.entries())
     near = [entry.text for entry in everything.entries() if (entry.score or 0.0) >= best - margin]
-    combination = Combination(VOTES, ConsensusOptions(found=3, margin=margin))
+    combination = Combination(VOTES, ConsensusOptions(precision=0.7, found=3, margin=margin))
     found = tunable.translate(["a b c"], translator.weights, 1, combination.hopes())
     [candidates] = combination.candidates([found])
     assert set(candidates) <= {near[0], *near}
@@ -112,25 +112,32 @@ def test_candidates_do_not_vote() -> None:
 def test_combine_searches_models_again(lists: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hiero = model_folder(tmp_path / "model")
     (tmp_path / "in").write_text("das haus\ndas haus\n")
-    assert main(["combine", *lists, "--again", f"{hiero}={tmp_path / 'in'}"]) == 0
+    assert main(["combine", *lists, f"{hiero}={tmp_path / 'in'}", "--again"]) == 0
     shown = capsys.readouterr()
     assert "texts of search forests" in shown.err
     assert len(shown.out.splitlines()) == 2
+    assert main(["translate", str(hiero), str(tmp_path / "in"), "--kbest", "200", "-o", str(tmp_path / "kbest")]) == 0
+    capsys.readouterr()
+    outputs = []
+    for system in (f"{hiero}={tmp_path / 'in'}", f"model={tmp_path / 'kbest'}"):  # a model is its list
+        assert main(["combine", *lists, system]) == 0
+        outputs.append(capsys.readouterr().out)
+    assert outputs[0] == outputs[1]
     (tmp_path / "in").write_text("das haus\n")
-    assert main(["combine", *lists, "--again", f"{hiero}={tmp_path / 'in'}"]) != 0
-    assert "has 1 sentences; expected 2, as the lists have" in capsys.readouterr().err
+    assert main(["combine", *lists, f"{hiero}={tmp_path / 'in'}"]) != 0
+    assert "has 1 sentences; expected 2, as the others have" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("arguments", "content", "problem"),
     [
-        (["a=one.kbest", "a=one.kbest"], "0 ||| a ||| ||| 1\n", "two lists have the same name"),
+        (["a=one.kbest", "a=one.kbest"], "0 ||| a ||| ||| 1\n", "two systems have the same name"),
         (["one.kbest"], "0 ||| a ||| f= 1\n", "one.kbest:1: has no score"),
         (["one.kbest"], "1 ||| a ||| ||| 1\n0 ||| a ||| ||| 1\n", "one.kbest:2: sentence 0 after sentence 1"),
         (["one.kbest"], "", "one.kbest: is empty"),
         (["one.kbest", "--size", "0"], "0 ||| a ||| ||| 1\n", "size is 0"),
         (["one.kbest", "--set", "scale=-1"], "0 ||| a ||| ||| 1\n", "scale is -1"),
-        (["one.kbest", "--again", "model"], "0 ||| a ||| ||| 1\n", "--again is 'model'; expected MODEL=INPUT"),
+        (["one.kbest", "--again"], "0 ||| a ||| ||| 1\n", "--again is for models; expected a system MODEL=INPUT"),
         (["one.kbest", "--save", "w"], "0 ||| a ||| ||| 1\n", "--save is for tuned weights"),
         (["one.kbest", "--refs", "refs"], "1 ||| a ||| ||| 1\n", "has 1 lines; the lists have 2 sentences"),
     ],

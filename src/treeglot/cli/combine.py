@@ -1,7 +1,9 @@
-"""`treeglot combine`: several systems' k-best lists, one output."""
+"""`treeglot combine`: several models or k-best lists, one output."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -15,14 +17,17 @@ from treeglot.cli.output import say, shown_warnings, warn
 from treeglot.cli.parameters import FILE, NewFile, Threads, set_option, set_values
 
 if TYPE_CHECKING:
+    from treeglot.decode.translator import Source
     from treeglot.tune.combination import Combination, Lists
+    from treeglot.tune.decoder import DecoderTranslator
 
 
 def combine(
     lists: Annotated[
         list[str],
         typer.Argument(
-            help="K-best lists of the same sentences: FILE or NAME=FILE, in the same order whenever weights are shared."
+            help="Systems for the same sentences, in the same order whenever weights are shared: MODEL=INPUT, a "
+            "model's folder and what it translates, or a k-best list, FILE or NAME=FILE."
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output."), FILE] = Path("-"),
@@ -36,12 +41,8 @@ def combine(
     seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 1,
     lowercase: Annotated[bool, typer.Option("--lowercase", help="BLEU without regard to case.")] = False,
     again: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="MODEL=INPUT",
-            help="Search this model's forests of the sentences, too, for what the lists agree on; may be given again.",
-        ),
-    ] = None,
+        bool, typer.Option("--again", help="Search the models' forests, too, for what the systems agree on.")
+    ] = False,
     settings: Annotated[
         list[str] | None,
         set_option("scale, precision, ratio, found or margin"),
@@ -50,7 +51,7 @@ def combine(
 ) -> None:
     """Choose for each sentence the translation that several systems agree on most.
 
-    The systems may be of any kind, other decoders too: their k-best lists are all that is needed.
+    The systems may be of any kind. Other decoders take part with their k-best lists.
     """
     from treeglot.base.files import read_lines, write_binary
     from treeglot.base.options import from_table
@@ -65,12 +66,14 @@ def combine(
     if save is not None and not refs:
         raise UsageError("--save is for tuned weights; expected --refs, too")
     options = from_table(ConsensusOptions, set_values(settings))
-    searched = [_searched(each) for each in again or ()]
     references = [read_lines(path) for path in refs or ()]
-    systems = _read(lists, size, list(zip(refs or (), references, strict=True)))
+    given = [_open(each, place, threads) for place, each in enumerate(lists, 1)]
+    if again and not any(each.translator for each in given):
+        raise UsageError("--again is for models; expected a system MODEL=INPUT")
+    systems = _read(given, size, list(zip(refs or (), references, strict=True)))
     combination = Combination(systems, options)
-    if searched:
-        candidates = _candidates(combination, searched, threads)
+    if again:
+        candidates = _candidates(combination, given)
         combination = Combination(systems, options, candidates)
     chosen = read_weights(weights) if weights is not None else None
     if references:
@@ -87,21 +90,62 @@ def combine(
         stream.write("".join(f"{text}\n" for text in combination.best(chosen)).encode())
 
 
-def _read(lists: list[str], size: int, references: list[tuple[Path, list[str]]]) -> dict[str, Lists]:
-    """The lists by name, all of as many sentences."""
-    from treeglot.tune.combination import read_lists
+@dataclass(frozen=True)
+class _System:
+    """A k-best list, or a model with what it translates."""
 
-    named = [_named(each, place) for place, each in enumerate(lists, 1)]
-    if len({name for name, _ in named}) < len(named):
-        raise UsageError("two lists have the same name; expected another NAME=FILE")
-    systems = {name: read_lists(path, size) for name, path in named}
+    name: str
+    path: Path  # of the list or of the input
+    translator: DecoderTranslator | None = None
+    weights: Mapping[str, float] = field(default_factory=dict)
+    sources: Sequence[Source] = ()
+
+    def lists(self, size: int) -> Lists:
+        """The best of each sentence."""
+        from treeglot.tune.combination import lists_of, read_lists
+
+        if self.translator is None:
+            return read_lists(self.path, size)
+        return lists_of(self.translator.translate(self.sources, self.weights, size))
+
+
+def _open(text: str, place: int, threads: int) -> _System:
+    """A system by its name; that of a list without one is its place, which is the same for dev and test."""
+    from treeglot.models import load
+    from treeglot.tune.decoder import DecoderTranslator
+
+    name, equals, path = text.partition("=")
+    if not equals:
+        return _System(str(place), Path(text))
+    if not (Path(name) / "model.toml").is_file():
+        return _System(name, Path(path))
+    with shown_warnings():
+        model = load(Path(name))
+    refused = partial(_warn_refused, Path(path))
+    translator = DecoderTranslator(model.translator, signature(model), threads=threads, refused=refused)
+    return _System(Path(name).resolve().name, Path(path), translator, model.weights, list(model.read(path)))
+
+
+def _warn_refused(path: Path, line: int, problem: str) -> None:
+    warn(f"{path}:{line + 1}: {problem}; the others decide there")
+
+
+def _read(given: list[_System], size: int, references: list[tuple[Path, list[str]]]) -> dict[str, Lists]:
+    """The lists by name, all of as many sentences."""
+    if len({each.name for each in given}) < len(given):
+        raise UsageError("two systems have the same name; expected another NAME=FILE")
+    systems = {each.name: each.lists(size) for each in given}
     sentences = max(len(each) for each in systems.values())
     if not sentences:
-        raise FormatError(str(named[0][1]), 0, "is empty; expected a k-best list")
+        raise FormatError(str(given[0].path), 0, "is empty; expected a k-best list")
     for path, reference in references:
         if len(reference) < sentences:
             raise FormatError(str(path), 0, f"has {len(reference)} lines; the lists have {sentences} sentences")
         sentences = len(reference)
+    for each in given:
+        if each.translator and len(each.sources) != sentences:
+            problem = f"has {len(each.sources)} sentences; expected {sentences}, as the others have"
+            raise FormatError(str(each.path), 0, problem)
     for name, found in systems.items():
         found += [[] for _ in range(sentences - len(found))]
         missing = sum(not each for each in found)
@@ -110,46 +154,11 @@ def _read(lists: list[str], size: int, references: list[tuple[Path, list[str]]])
     return systems
 
 
-def _candidates(combination: Combination, searched: list[tuple[Path, Path]], threads: int) -> list[list[str]]:
-    """What the models' search forests have that the lists agree on."""
-    from treeglot.models import load
-    from treeglot.tune.decoder import DecoderTranslator
-
-    hopes, found = combination.hopes(), []
-    for folder, path in searched:
-        with shown_warnings():
-            model = load(folder)
-        sources = list(model.read(path))
-        if len(sources) != len(combination):
-            raise FormatError(
-                str(path), 0, f"has {len(sources)} sentences; expected {len(combination)}, as the lists have"
-            )
-        translator = DecoderTranslator(
-            model.translator,
-            signature(model),
-            threads=threads,
-            refused=partial(_warn_refused, path),
-        )
-        found.append(translator.translate(sources, model.weights, 1, hopes))
+def _candidates(combination: Combination, given: list[_System]) -> list[list[str]]:
+    """What the models' search forests have that the systems agree on."""
+    hopes = combination.hopes()
+    found = [each.translator.translate(each.sources, each.weights, 1, hopes) for each in given if each.translator]
     candidates = combination.candidates(found)
     new = sum(len({*texts} - {*one.texts}) for one, texts in zip(combination.found, candidates, strict=True))
     say(f"{sum(map(len, candidates)):,} texts of search forests, {new:,} of them in no list")
     return candidates
-
-
-def _warn_refused(path: Path, line: int, problem: str) -> None:
-    warn(f"{path}:{line + 1}: {problem}; its search adds nothing")
-
-
-def _searched(text: str) -> tuple[Path, Path]:
-    """A model's folder and its input."""
-    folder, equals, path = text.partition("=")
-    if not (folder and equals and path):
-        raise UsageError(f"--again is {text!r}; expected MODEL=INPUT, a model's folder and what it translates")
-    return Path(folder), Path(path)
-
-
-def _named(text: str, place: int) -> tuple[str, Path]:
-    """A list's name and file; without a name, its place, which is the same for dev and test."""
-    name, equals, path = text.partition("=")
-    return (name, Path(path)) if equals else (str(place), Path(text))

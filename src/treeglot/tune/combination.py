@@ -43,6 +43,16 @@ def read_lists(path: PathLike, size: int) -> Lists:
     return lists
 
 
+def lists_of(found: KBest) -> Lists:
+    """The texts of a decoder's lists with their scores, by sentence."""
+    if found.scores is None:
+        raise ValueError("a k-best list without scores; expected those of a decoder")
+    lists: Lists = [[] for _ in range(len(found))]
+    for sentence, text, score in zip(found.sentences().tolist(), found.texts, found.scores.tolist(), strict=True):
+        lists[sentence].append((text, score))
+    return lists
+
+
 def scaled(lists: Lists) -> Lists:
     """Scores times what makes their mean range `RANGE`.
 
