@@ -18,7 +18,9 @@ from treeglot.decode.constraints import Constraints
 from treeglot.foreign.export import export
 from treeglot.models import load
 from treeglot.models.joint import join
+from treeglot.models.kinds import find_kind
 from treeglot.models.neural import add_neural
+from treeglot.neural.options import JointOptions
 from treeglot.syntax import Alignment
 
 KINDS = ("hiero", "c2s-wf-s2s", "c2d", "dep2str", "dep2str-aug", "t2t-fuzzy")
@@ -150,3 +152,18 @@ def test_a_long_history_is_refused(models: dict[str, Any], tmp_path: Path) -> No
     with pytest.raises(UsageError, match="7 words of history; expected at most 6"):
         add_neural(models["hiero"].directory, tmp_path / "long.bin")
     assert load(models["hiero"].directory).translator.neural.facts["history"] == 3
+
+
+def test_training_makes_a_model_with_a_network(tmp_path: Path) -> None:
+    small = JointOptions(embedding=16, hidden=16, epochs=1, batch=16, held_out=2)
+    options = find_kind("hiero").options(neural=True, network=small)
+    said: list[str] = []
+    model = trained("hiero", tmp_path / "model", options=options, report=said.append)
+    assert any(line.startswith("neural joint model trained: held-out perplexity") for line in said)
+    assert model.translator.neural.facts["hidden"] == 16
+    assert model.weights["neural"] == 0.2
+    found = model.translate(" ".join(LINES[0]))
+    assert found.best.features["neural"] == pytest.approx(
+        sum(one.score for one in model.explain(LINES[0]).neural), abs=1e-4
+    )
+    trained("hiero", tmp_path / "model", options=options)  # its weights are not tuned

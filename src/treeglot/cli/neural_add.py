@@ -13,7 +13,7 @@ from treeglot.cli.parameters import ModelFolder
 def neural_add(
     model: ModelFolder,
     network: Annotated[Path, typer.Argument(help="A neural joint model, as treeglot neural train writes it.")],
-    weight: Annotated[float, typer.Option(help="Of its feature, until the model is tuned.")] = 0.5,
+    weight: Annotated[float, typer.Option(help="Of its feature, until the model is tuned.")] = 0.2,
 ) -> None:
     """Give a model a neural joint model, whose feature is neural. Tune the model afterwards."""
     from treeglot.cli.output import say, shown_warnings

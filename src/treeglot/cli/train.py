@@ -43,6 +43,9 @@ def train(
             metavar="NAME=FILE", help="A further language model, whose feature is lm_NAME; may be given again."
         ),
     ] = None,
+    neural: Annotated[
+        bool, typer.Option("--neural", help="Train a neural joint model, too; its options are network.…")
+    ] = False,
     options: Annotated[
         Path | None,
         typer.Option(help="A TOML file with other options than the defaults: tables extract, score, search."),
@@ -69,6 +72,8 @@ def train(
     declared = find_kind(kind)
     chosen = load_options(declared.options, options) if options else declared.options()
     chosen = changed(chosen, set_values(settings))
+    if neural:
+        chosen = changed(chosen, {"neural": True})
     if languages:
         if lm is not None or lm_text is not None or lms:
             raise UsageError("--lm, --lm-text and --lms are for words; with --languages the target text is used")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,8 +21,11 @@ from treeglot.syntax import Alignment
 if TYPE_CHECKING:
     from treeglot._core import Hypothesis
     from treeglot.models.model import Model
+    from treeglot.neural.options import JointOptions
+    from treeglot.neural.train import LinkedPair
 
-WEIGHT = 0.5  # before tuning
+WEIGHT = 0.2  # before tuning
+PER_WORD = 2.0  # the usual log probability of a word, below 0: so much the word penalty gives back
 MOST_HISTORY = 6  # words, in the core
 
 
@@ -49,11 +52,34 @@ def neural_words(
     return tuple(NeuralWord(word, [*words, "</s>"][at], at, float(score)) for word, at, score in given)
 
 
+def with_neural(weights: Mapping[str, float], weight: float = WEIGHT) -> dict[str, float]:
+    """Weights with one of the feature `neural`. The word penalty is changed, so that outputs stay as long as they were.
+
+    >>> with_neural({"lm": 0.5, "word_penalty": 1.0}, 0.1)
+    {'lm': 0.5, 'word_penalty': 1.2, 'neural': 0.1}
+    """
+    words = weights.get("word_penalty", 0.0) + PER_WORD * weight
+    return {**weights, "word_penalty": words, NEURAL: weight}
+
+
+def train_neural(
+    pairs: Iterable[LinkedPair], options: JointOptions, folder: Path, threads: int, report: Callable[[str], None]
+) -> None:
+    """Train a network from sentence pairs with links, and write it into a model's folder."""
+    from treeglot.neural.train import train_joint
+
+    seen: list[tuple[float, int]] = []  # perplexities of epochs
+    model = train_joint(pairs, options, threads=threads, report=lambda e: seen.append((e.perplexity, e.epoch)))
+    model.write(os.fspath(folder / NEURAL_FILE))
+    perplexity, epoch = min(seen)
+    report(f"neural joint model trained: held-out perplexity {perplexity:.2f} after {epoch} of {len(seen)} epochs")
+
+
 def add_neural(folder: PathLike, network: PathLike, *, weight: float = WEIGHT) -> Model:
     """Give a trained model a neural joint model, or another one in place of its own.
 
-    Its file becomes `neural.bin` of the folder. Its feature `neural` starts with `weight`, unless the model has a
-    weight for it already. Other weights stay as they are, so the model is best tuned again.
+    Its file becomes `neural.bin` of the folder. Unless the model has a weight for the feature `neural` already, it has
+    `weight`, and the word penalty is changed (`with_neural`). The model is best tuned again.
     """
     from treeglot.models.model import ModelFile, load, move_in
 
@@ -73,7 +99,7 @@ def add_neural(folder: PathLike, network: PathLike, *, weight: float = WEIGHT) -
     if file.neural != NEURAL_FILE:
         _name_in(place / "model.toml")  # without a weight, the feature changes nothing
     if NEURAL not in weights:
-        write_weights(place / file.weights, {**weights, NEURAL: weight})
+        write_weights(place / file.weights, with_neural(weights, weight))
     return load(place)
 
 

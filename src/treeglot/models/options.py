@@ -10,6 +10,7 @@ from treeglot.base.options import Options, option, options_of
 from treeglot.decode import SearchOptions
 from treeglot.lm.classes import MOST_CLASSES
 from treeglot.lm.train import HIGHEST_ORDER
+from treeglot.neural.options import JointOptions
 from treeglot.rules import EXTRACTORS
 from treeglot.rules.sql import ScoreOptions
 from treeglot.rules.table import CompileOptions
@@ -33,6 +34,8 @@ class ModelOptions(Options):
     search: SearchOptions = option(SearchOptions(), "how input is translated")
     lm_order: int = option(5, "words in the language model's longest n-grams", least=1, most=HIGHEST_ORDER)
     class_lm: ClassLmOptions = option(ClassLmOptions(), "a second language model, over classes of words")
+    neural: bool = option(False, "train a neural joint model, too (docs/neural.md)")
+    network: JointOptions = option(JointOptions(), "what that model sees and how it is trained")
     compile: CompileOptions = option(CompileOptions(), "what of the rules becomes a feature, and which are left out")
     provenance: bool = option(False, "keep the sentence pairs that each rule comes from (docs/why.md)")
     skip_bad: bool = option(False, "leave out parses whose words are not the text's, and count them")

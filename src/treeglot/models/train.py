@@ -23,6 +23,7 @@ from treeglot.decode.weights import read_weights
 from treeglot.lm.train import DiscountWarning
 from treeglot.models.artefacts import (
     DEPENDENCY_MODELS,
+    NEURAL_FILE,
     PARSER,
     TARGET_PARSER,
     DependencyModels,
@@ -34,16 +35,19 @@ from treeglot.models.artefacts import (
 from treeglot.models.kinds import JOINT, find_kind
 from treeglot.models.languages import with_heads
 from treeglot.models.model import NEXT, Model, ModelFile, check_lm_names, load, move_in, write_model
+from treeglot.models.neural import train_neural, with_neural
 from treeglot.rules.provenance import PROVENANCE
+from treeglot.syntax import Alignment
 from treeglot.syntax.formats.core import PLAIN
 
 if TYPE_CHECKING:
     from treeglot.models.kind import Kind
     from treeglot.models.options import ClassLmOptions
+    from treeglot.neural.train import LinkedPair
     from treeglot.rules.table import Compiled
     from treeglot.text import TextPipeline
 
-TARGET = "target.txt"
+TARGET, LINKED = "target.txt", "linked.txt"
 CLASSES = "classes"  # the language model over classes
 LM_WEIGHT = 0.1  # of a further language model, before tuning
 
@@ -110,7 +114,17 @@ def train(
         extractors: list[Extractor] = []
         extraction = extract(
             declared.extractor,
-            _tee(pairs, corpus, trees, digest, scratch, words=not lm_text and (not lm or options.class_lm.classes > 0)),
+            _spool(
+                _tee(
+                    pairs,
+                    corpus,
+                    trees,
+                    digest,
+                    scratch,
+                    words=not lm_text and (not lm or options.class_lm.classes > 0),
+                ),
+                scratch / LINKED if options.neural else None,
+            ),
             scratch,
             declared.extraction(options),
             seen=pairs.counts.as_counts,
@@ -138,6 +152,8 @@ def train(
         _make_lm(folder, lm, lm_text, scratch, options.lm_order, memory, name)
         report("language model compiled")
         more = _more_lms(folder, lms, options.class_lm, (lm_text or scratch / TARGET, name), memory, report)
+        if options.neural:
+            train_neural(_spooled(scratch / LINKED), options.network, folder, threads, report)
         if declared.source_heads:
             write_heads(options.source_heads, folder)
         if declared.dependency_models:
@@ -150,8 +166,9 @@ def train(
             copy_aligner(aligner, folder)
         given = ((parser, PARSER), (target_parser, TARGET_PARSER))
         own = [copy_parser(parser, folder, name) if parser else "" for parser, name in given]
-        weights = first_weights(declared, more)
-        write_model(folder, declared.name, weights, options.search, text, own[0], own[1], lms=more)
+        neural = NEURAL_FILE if options.neural else ""
+        weights = first_weights(declared, more, neural)
+        write_model(folder, declared.name, weights, options.search, text, own[0], own[1], lms=more, neural=neural)
         return install_model(folder, place)
 
 
@@ -171,7 +188,7 @@ def refuse_tuned(folder: Path) -> None:
         file = load_options(ModelFile, folder / "model.toml")
         if file.kind == JOINT:
             raise UsageError(f"{folder} has a joint model")
-        first = first_weights(find_kind(file.kind), file.lms)
+        first = first_weights(find_kind(file.kind), file.lms, file.neural)
         untuned = {name: weight for name, weight in first.items() if weight}  # as files have them
         if read_weights(folder / file.weights) == untuned:
             return
@@ -205,6 +222,25 @@ def _tee(
     for problem in doubts[0].found() + doubts[1].found():
         warnings.warn(problem, stacklevel=2)
     trees.write(scratch)
+
+
+def _spool(pairs: Iterable[Pair], path: Path | None) -> Iterator[Pair]:
+    """The same pairs; if there is a path, their words and links go to this file, too, three lines a pair."""
+    if path is None:
+        yield from pairs
+        return
+    with path.open("wb") as stream:
+        for pair in pairs:
+            stream.write(f"{' '.join(pair.source)}\n{' '.join(pair.target)}\n{pair.links}\n".encode())
+            yield pair
+
+
+def _spooled(path: Path) -> Iterator[LinkedPair]:
+    with path.open(encoding="utf-8", newline="\n") as stream:
+        while source := stream.readline():
+            sides = [line.rstrip("\n") for line in (source, stream.readline())]
+            words = [side.split(" ") if side else [] for side in sides]
+            yield words[0], words[1], Alignment.parse(stream.readline().strip())
 
 
 def _make_lm(
@@ -253,9 +289,10 @@ def _more_lms(
     return files
 
 
-def first_weights(kind: Kind, lms: Iterable[str]) -> dict[str, float]:
-    """The weights before tuning: those of the kind, and one for each further language model."""
-    return dict(kind.weights) | {f"lm_{name}": LM_WEIGHT for name in lms}
+def first_weights(kind: Kind, lms: Iterable[str], neural: str = "") -> dict[str, float]:
+    """The weights before tuning: those of the kind, one for each further language model and one for a neural model."""
+    weights = dict(kind.weights) | {f"lm_{name}": LM_WEIGHT for name in lms}
+    return with_neural(weights) if neural else weights
 
 
 LOST = {
