@@ -150,6 +150,16 @@ void bind_neural_train(nb::module_& m) {
       "corpus"_a, "held_out"_a, "options"_a, "threads"_a, "file"_a, "progress"_a, "report"_a,
       "Train a joint model. A run that was killed continues from `file`.");
   bind_gradients(m);
+  m.def("register_width", &neural::register_width, "How many floats a register of this processor holds.");
+  m.def(
+      "neural_dot",
+      [](std::span<const float> a, std::span<const float> b, unsigned width) {
+        if (a.size() != b.size() || a.size() % neural::kLanes != 0)
+          throw nb::value_error("expected vectors of one length, a multiple of 16");
+        if (width > neural::register_width()) throw nb::value_error("this processor has no such registers");
+        return neural::vector_math(width).dot(a.data(), b.data(), a.size());
+      },
+      "a"_a, "b"_a, "width"_a, "The dot product by registers of so many floats: for tests.");
 }
 
 }  // namespace treeglot

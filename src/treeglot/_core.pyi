@@ -2779,6 +2779,12 @@ class JointGradients:
     def model(self) -> JointModel:
         """The model that these parameters make."""
 
+def register_width() -> int:
+    """How many floats a register of this processor holds."""
+
+def neural_dot(a: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int) -> float:
+    """The dot product by registers of so many floats: for tests."""
+
 class GrammarFormat(enum.Enum):
     """Text formats of grammars."""
 

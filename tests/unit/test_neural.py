@@ -46,6 +46,15 @@ def test_scores_are_those_of_numpy(shape: dict[str, int]) -> None:
             assert len(sums) == (len(target) + 1 if normalise else 0)
 
 
+@pytest.mark.parametrize("length", [16, 32, 48, 256, 272])
+def test_the_width_of_registers_does_not_matter(length: int) -> None:
+    draw = np.random.default_rng(length)
+    a, b = (draw.normal(0, 1, length).astype(np.float32) for _ in range(2))
+    widths = [width for width in (4, 8, 16) if width <= _core.register_width()]
+    assert len({_core.neural_dot(a, b, width) for width in widths}) == 1
+    assert _core.neural_dot(a, b, 4) == pytest.approx(float(a.astype(np.float64) @ b), abs=1e-4)
+
+
 def test_rare_words_fall_back() -> None:
     model = random_model(
         ["see"],
