@@ -47,8 +47,18 @@ template <class T>
 void RuleTableBuilder::Lists<T>::append(std::span<const T> list) {
   if (values.size() + list.size() > std::numeric_limits<std::uint32_t>::max())
     throw std::length_error("the rules' sides and notes together have more than 2^32 parts");
+  ++lists;
+  if (list.empty() && ends.empty()) return;
+  if (ends.empty()) ends.resize(lists - 1, 0);
   values.insert(values.end(), list.begin(), list.end());
   ends.push_back(static_cast<std::uint32_t>(values.size()));
+}
+
+template <class T>
+std::span<const T> RuleTableBuilder::Lists<T>::operator[](std::size_t rule) const {
+  if (ends.empty()) return {};
+  const std::uint32_t begin = rule == 0 ? 0 : ends[rule - 1];
+  return std::span<const T>(values).subspan(begin, ends[rule] - begin);
 }
 
 RuleTableBuilder::Node RuleTableBuilder::Trie::child(Node node, Symbol s) {
@@ -120,9 +130,7 @@ void RuleTableBuilder::reserve(std::size_t rules) {
   lhs_.reserve(rules);
   node_.reserve(rules);
   features_.reserve(rules * dense_);
-  for (std::vector<std::uint32_t>* ends :
-       {&target_.ends, &structure_.ends, &sparse_.ends, &links_.ends, &rule_labels_.ends})
-    ends->reserve(rules + 1);
+  for (std::vector<std::uint32_t>* ends : {&target_.ends, &links_.ends}) ends->reserve(rules);
   target_.values.reserve(rules * kTarget);
   links_.values.reserve(rules * kLinks);
 }
@@ -229,8 +237,8 @@ void RuleTableBuilder::make_dense() {
     std::copy_n(features_.begin() + static_cast<std::ptrdiff_t>(rule * dense_), dense_,
                 features.begin() + static_cast<std::ptrdiff_t>(rule * dense));
     kept.clear();
-    for (std::uint32_t i = sparse_.ends[rule]; i < sparse_.ends[rule + 1]; ++i) {
-      const SparseFeature sparse = {number[sparse_.values[i].feature], sparse_.values[i].value};
+    for (const SparseFeature& given : sparse_[rule]) {
+      const SparseFeature sparse = {number[given.feature], given.value};
       if (sparse.feature < dense) {
         features[rule * dense + sparse.feature] += sparse.value;
       } else {
@@ -300,6 +308,9 @@ RuleTable RuleTableBuilder::finish() {
   }
   first_child[0] = 1;
   for (std::size_t node = 0; node < nodes; ++node) first_child[node + 1] += first_child[node];
+  trie_ = {};  // here and below, what is written leaves its room to what comes
+  by_depth = {};
+  level = {};
 
   // Rules by node, then by left-hand side, else in the order in which they came.
   for (Node& node : node_) {
@@ -307,31 +318,36 @@ RuleTable RuleTableBuilder::finish() {
     ++first_rule[node + 1];
   }
   for (std::size_t node = 0; node < nodes; ++node) first_rule[node + 1] += first_rule[node];
-  std::vector<RuleId> sorted(rules());
+  number = {};
+  const std::size_t total = rules();
+  std::vector<RuleId> sorted(total);
   {
     std::vector<std::uint32_t> next(first_rule.begin(), first_rule.end());
-    for (RuleId rule = 0; rule < rules(); ++rule) sorted[next[node_[rule]]++] = rule;
+    for (RuleId rule = 0; rule < total; ++rule) sorted[next[node_[rule]]++] = rule;
   }
+  node_ = {};
   if (labels_.size() > 1) {
     for (std::size_t node = 0; node < nodes; ++node) {
       std::stable_sort(sorted.begin() + first_rule[node], sorted.begin() + first_rule[node + 1],
                        [&](RuleId a, RuleId b) { return lhs_[a] < lhs_[b]; });
     }
   }
-  const auto lhs = out.add<Symbol>("rule.lhs", rules());
-  const auto features = out.add<float>("rule.features", rules() * dense_);
+  const auto lhs = out.add<Symbol>("rule.lhs", total);
+  const auto features = out.add<float>("rule.features", total * dense_);
   for (std::size_t i = 0; i < sorted.size(); ++i) {
     lhs[i] = lhs_[sorted[i]];
     std::copy_n(features_.data() + sorted[i] * dense_, dense_, features.data() + i * dense_);
   }
+  features_ = {};
+  lhs_ = {};
   const auto write_lists = [&]<class T>(const std::string& name, Lists<T>& lists) {
     if (lists.values.empty()) return;
-    const auto ends = out.add<std::uint32_t>(name + ".ends", rules() + 1);
+    const auto ends = out.add<std::uint32_t>(name + ".ends", total + 1);
     const auto values = out.add<T>(name, lists.values.size());
     for (std::size_t i = 0; i < sorted.size(); ++i) {
-      const std::uint32_t begin = lists.ends[sorted[i]], size = lists.ends[sorted[i] + 1] - begin;
-      std::copy_n(lists.values.begin() + begin, size, values.begin() + ends[i]);
-      ends[i + 1] = ends[i] + size;
+      const std::span<const T> list = lists[sorted[i]];
+      std::ranges::copy(list, values.begin() + ends[i]);
+      ends[i + 1] = ends[i] + static_cast<std::uint32_t>(list.size());
     }
     lists = {};
   };

@@ -110,11 +110,15 @@ class RuleTableBuilder : public Exclusive {
   static constexpr std::uint32_t kNone = 0xffffffffu;
   static constexpr Node kRoot = 0;
 
+  // A list for each rule. Most kinds of list are empty in all rules of a table: then they take no room.
   template <class T>
   struct Lists {
-    std::vector<std::uint32_t> ends = {0};
+    std::vector<std::uint32_t> ends;  // where the list of each rule ends; empty while all lists are
     std::vector<T> values;
+    std::size_t lists = 0;
+
     void append(std::span<const T> list);
+    std::span<const T> operator[](std::size_t rule) const;
   };
   // The trie as it grows: a node for each prefix of a source side. Most nodes have one child, which they name. Further
   // children are found by parent and symbol.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -95,8 +96,8 @@ def _score(
     ):
         writing = None
         scored = engine.run({"counts": extraction.files}, statements)
-        if facts["parts"] == 1:
-            scored = with_counts(scored, extraction.files)
+        if facts["parts"] == 1:  # few bytes for each rule: they are read to their end, and the engine's memory is free
+            scored = with_counts(_emptying(deque(scored)), extraction.files)
         for codes in _groups(scored):
             rows = _rendered(codes, renderer, facts["labels"])
             if writing is not None:
@@ -148,6 +149,12 @@ def with_counts(scored: Iterator[pa.RecordBatch], files: Iterable[Path]) -> Iter
         columns = {name: kept[name] for name in (*CODES, *COPIED)}
         columns |= {name: made[name].combine_chunks() for name in made.column_names}
         yield pa.RecordBatch.from_pydict(columns)
+
+
+def _emptying(batches: deque[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The batches, none of which is kept."""
+    while batches:
+        yield batches.popleft()
 
 
 def _counts(files: Iterable[Path]) -> Iterator[pa.RecordBatch]:
