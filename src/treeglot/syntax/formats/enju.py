@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Literal
 from xml.parsers import expat
-from xml.sax.saxutils import unescape
 
 from treeglot._core import Dependency
 from treeglot.base.errors import FormatError, UsageError
@@ -21,6 +20,8 @@ from treeglot.syntax.predicates import Phrase, PredicateSentence, Token
 Heads = Literal["syntactic", "semantic"]
 _ARGUMENT = re.compile(r"arg\d+|mod")
 _ATTRIBUTE = re.compile(r'\s*([\w.:-]+)="([^"<]*)"')
+# The ampersand is the last: one that was escaped begins no other.
+_ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
 _OFFSET = re.compile(r"[0-9]{1,18}")
 _END = re.compile(r"</sentence\s*>|<sentence\b[^<>]*/>")  # no stretch of a line is looked at twice
 
@@ -296,12 +297,18 @@ def _annotated(path: str) -> str:
         raise FormatError(path, line, f"byte 0x{data[error.start]:02x} is not UTF-8") from error
 
 
+def _unescape(value: str) -> str:
+    for entity, character in _ENTITIES.items():
+        value = value.replace(entity, character)
+    return value
+
+
 def _attributes(text: str, number: int) -> dict[str, str]:
     found, at = {}, 0
     while (match := _ATTRIBUTE.match(text, at)) is not None:
         if match[1] in found:
             raise BadRecordError(number, f"the attribute {match[1]} is given twice")
-        found[match[1]] = unescape(match[2], {"&quot;": '"', "&apos;": "'"})
+        found[match[1]] = _unescape(match[2])
         at = match.end()
     if text[at:].strip():
         raise BadRecordError(number, f'{text[at:].strip()[:40]!r} is no attribute; expected NAME="VALUE"')
