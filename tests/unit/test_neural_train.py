@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -225,15 +228,36 @@ def test_a_model_without_links_is_a_language_model() -> None:
     assert scores[0] == scores[1]
 
 
-def test_the_command_trains_and_leaves_no_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def written(folder: Path) -> list[str]:
+    """The files of a small corpus."""
     given = pairs(120)
     for name, lines in {
         "source": [" ".join(pair[0]) for pair in given],
         "target": [" ".join(pair[1]) for pair in given],
         "links": [str(pair[2]) for pair in given],
     }.items():
-        (tmp_path / name).write_text("\n".join(lines) + "\n")
-    files = [str(tmp_path / name) for name in ("source", "target", "links")]
+        (folder / name).write_text("\n".join(lines) + "\n")
+    return [str(folder / name) for name in ("source", "target", "links")]
+
+
+def test_a_killed_command_continues(tmp_path: Path) -> None:
+    size = ["--embedding", "16", "--hidden", "16", "--epochs", "150", "--patience", "150", "--held-out", "10"]
+    command = ["neural", "train", *written(tmp_path), *size, "--quiet", "-o"]
+    once, again = tmp_path / "once", tmp_path / "again"
+    assert main([*command, str(once)]) == 0
+    state = tmp_path / ".again.state"
+    with subprocess.Popen([sys.executable, "-m", "treeglot", *command, str(again)]) as killed:
+        while not state.exists() and killed.poll() is None:
+            time.sleep(0.001)
+        killed.kill()
+    assert state.exists() and not again.exists(), "it ended before it could be killed"
+    assert main([*command, str(again)]) == 0
+    assert again.read_bytes() == once.read_bytes()
+    assert not state.exists()
+
+
+def test_the_command_trains_and_leaves_no_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = written(tmp_path)
     size = ["--embedding", "16", "--hidden", "16", "--epochs", "2", "--batch", "64", "--held-out", "10"]
     out = str(tmp_path / "joint.bin")
     assert main(["neural", "train", *files, "-o", out, *size]) == 0
