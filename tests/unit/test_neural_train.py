@@ -241,7 +241,7 @@ def written(folder: Path) -> list[str]:
 
 
 def test_a_killed_command_continues(tmp_path: Path) -> None:
-    size = ["--embedding", "16", "--hidden", "16", "--epochs", "150", "--patience", "150", "--held-out", "10"]
+    size = ["--embedding", "16", "--hidden", "16", "--epochs", "80", "--patience", "80", "--held-out", "10"]
     command = ["neural", "train", *written(tmp_path), *size, "--quiet", "-o"]
     once, again = tmp_path / "once", tmp_path / "again"
     assert main([*command, str(once)]) == 0
