@@ -9,7 +9,8 @@ from treeglot._core import RuleTable, RuleTableBuilder
 
 NT = 0x80000000
 
-# A fragment: ("IP", child, …), where a child is a fragment, a word, or ("NP",): a variable. A phrase: words.
+# A fragment: ("IP", child, …), where a child is a fragment, a word, or ("NP",): a variable. A phrase: words, and
+# ("X",) for variables.
 Fragment = tuple[object, ...]
 
 
@@ -30,8 +31,13 @@ def tokens(fragment: Fragment) -> list[tuple[str, bool]]:
         return [(str(fragment[0]), True)]
     found = [(f" {fragment[0]}(", False)]
     for child in fragment[1:]:
-        found += tokens(child) if isinstance(child, tuple) else [(str(child), False)]
+        found += symbols(child)
     return [*found, (" )", False)]
+
+
+def symbols(item: object) -> list[tuple[str, bool]]:
+    """Those of a fragment or a word."""
+    return tokens(item) if isinstance(item, tuple) else [(str(item), False)]
 
 
 def forest_table(rules: Iterable[ForestRule], labels: Iterable[str] = ()) -> RuleTable:
@@ -41,7 +47,7 @@ def forest_table(rules: Iterable[ForestRule], labels: Iterable[str] = ()) -> Rul
     for label in labels:
         builder.label(label)
     for rule in rules:
-        source = [(str(word), False) for word in rule.source] if rule.phrase else tokens(rule.source)
+        source = [t for s in rule.source for t in symbols(s)] if rule.phrase else tokens(rule.source)
         builder.add(
             builder.label("X" if rule.phrase else str(rule.source[0])),
             [NT | builder.label(s) if variable else builder.source_word(s) for s, variable in source],

@@ -38,8 +38,8 @@ small_forests = forests(st.sampled_from(SOURCE), st.sampled_from(LABELS), mild_s
 
 
 @st.composite
-def cases(draw: st.DrawFn) -> tuple[ParseForest, list[ForestRule]]:
-    """A parsed forest, and rules most of which match somewhere."""
+def cases(draw: st.DrawFn, most_variables: int = 0) -> tuple[ParseForest, list[ForestRule]]:
+    """A parsed forest, and rules most of which match somewhere. Phrases may have variables."""
     forest = draw(small_forests.filter(lambda forest: forest.parsed))
     graph = forest.graph
 
@@ -59,9 +59,10 @@ def cases(draw: st.DrawFn) -> tuple[ParseForest, list[ForestRule]]:
     inner = [node for node in range(graph.nodes) if not forest.is_word(node)]
     rules = []
     for _ in range(draw(st.integers(0, 6))):
-        if draw(st.integers(0, 3)) == 0:
-            source: Fragment = tuple(draw(st.lists(st.sampled_from(SOURCE), min_size=1, max_size=2)))
-            variables, phrase = 0, True
+        if draw(st.integers(0, 3)) <= (most_variables > 0):
+            words = draw(st.lists(st.sampled_from(SOURCE), min_size=1, max_size=2))
+            variables, phrase = draw(st.integers(0, most_variables)), True
+            source: Fragment = tuple(draw(st.permutations([*words, *[("X",)] * variables])))
         else:
             source, phrase = grow(draw(st.sampled_from(inner)), 2), False
             variables = len(leaves(source))
@@ -96,6 +97,14 @@ class Twin:
         self.graph = forest.graph
         self.logs = forest.conditional().scores
         self.best = {node: self.best_below(node) for node in range(self.graph.nodes)}
+        self.known: dict[int, list[Made]] = {}
+        self.reached: set[int] = set()  # nodes that are part of a parse
+        waiting = [int(self.graph.goal or 0)]
+        while waiting:
+            node = waiting.pop()
+            if node not in self.reached:
+                self.reached.add(node)
+                waiting += [tail for edge in self.edges(node) for tail in tails_of(forest, edge)]
 
     def edges(self, node: int) -> range:
         return range(self.graph.first_edge[node], self.graph.first_edge[node + 1])
@@ -133,6 +142,11 @@ class Twin:
                     yield [edge, *(e for es, _ in way for e in es)], [v for _, vs in way for v in vs]
 
     def derivations(self, node: int) -> list[Made]:
+        if node not in self.known:
+            self.known[node] = self.all_of(node)
+        return self.known[node]
+
+    def all_of(self, node: int) -> list[Made]:
         found: list[Made] = []
         begun = set()
         for rule in self.rules:
@@ -142,8 +156,11 @@ class Twin:
         begin, end = self.forest.span(node)
         words = tuple(self.forest.words[begin:end])
         phrases = [rule for rule in self.rules if rule.phrase and rule.source == words]
+        parse = WEIGHTS["parse"] * self.best[node]
         for rule in phrases:
-            found += self.put_together(rule, self.step(rule) + WEIGHTS["parse"] * self.best[node], [], [])
+            found += self.put_together(rule, self.step(rule) + parse, [], [])
+        if not self.forest.is_word(node):
+            found += [made._replace(score=made.score + parse) for made in self.hierarchical((begin, end))]
         unknown = Piece(words, ("",), (-1,))
         if self.forest.is_word(node):
             return found if phrases else [Made(WEIGHTS["unknown"] + WEIGHTS["word_penalty"], unknown, frozenset())]
@@ -158,19 +175,93 @@ class Twin:
                 structure = tuple(0 if k == head else head + 1 for k in range(len(tails)))
                 pseudo = ForestRule((), order, heads=structure)
                 found += self.put_together(pseudo, WEIGHTS["pseudo"], [edge], tails)
+                for first, last in self.sequences(edge):
+                    found += self.with_sequence(edge, head, first, last)
             elif not phrases:
                 score = WEIGHTS["unknown"] + WEIGHTS["word_penalty"] + WEIGHTS["parse"] * self.logs[edge]
                 found.append(Made(score, unknown, frozenset([edge])))
         return found
+
+    def sequences(self, edge: int) -> list[tuple[int, int]]:
+        """The first and last of neighbouring children that no node covers, and that phrases translate."""
+        tails = tails_of(self.forest, edge)
+        pairs = [(first, last) for last in range(len(tails)) for first in range(last)]
+        spans = [(self.forest.span(tails[first])[0], self.forest.span(tails[last])[1]) for first, last in pairs]
+        return [pair for pair, span in zip(pairs, spans, strict=True) if not self.nodes(span) and self.fillers(span)]
+
+    def with_sequence(self, edge: int, head: int, first: int, last: int) -> list[Made]:
+        """What a pseudo rule makes whose children from `first` to `last` are one variable."""
+        tails = tails_of(self.forest, edge)
+        inside = tails[first : last + 1]
+        span = self.forest.span(inside[0])[0], self.forest.span(inside[-1])[1]
+        below = [self.derivations(tail) for tail in tails]
+        below[first : last + 1] = [self.fillers(span)]
+        at = head if head < first else first if head <= last else head - (last - first)
+        order = tuple(str(k + 1) for k in range(len(below)))
+        pseudo = ForestRule((), order, heads=tuple(0 if k == at else at + 1 for k in range(len(below))))
+        parse = WEIGHTS["parse"] * sum(self.best[tail] for tail in inside)
+        return self.put_below(pseudo, WEIGHTS["pseudo"] + parse, [edge], below)
+
+    def nodes(self, span: tuple[int, int]) -> list[int]:
+        """Of a span: constituents, or a word if there are none."""
+        found = [node for node in sorted(self.reached) if tuple(self.forest.span(node)) == span]
+        return [node for node in found if not self.forest.is_word(node)] or found
+
+    def spans(self) -> set[tuple[int, int]]:
+        """What a variable of a phrase may stand for."""
+        found = {tuple(self.forest.span(node)) for node in self.reached}
+        for edge in (edge for node in self.reached for edge in self.edges(node)):
+            tails = tails_of(self.forest, edge)
+            found |= {
+                (self.forest.span(tails[first])[0], self.forest.span(tails[last])[1])
+                for last in range(len(tails))
+                for first in range(last)
+            }
+        return found
+
+    def fillers(self, span: tuple[int, int]) -> list[Made]:
+        """What a variable of a phrase stands for: any node of its span, or a sequence that has phrases."""
+        if nodes := self.nodes(span):
+            best = WEIGHTS["parse"] * max(self.best[node] for node in nodes)
+            return [made._replace(score=made.score - best) for node in nodes for made in self.derivations(node)]
+        words = tuple(self.forest.words[slice(*span)])
+        flat = [rule for rule in self.rules if rule.phrase and rule.source == words]
+        found = [made for rule in flat for made in self.put_together(rule, self.step(rule), [], [])]
+        return found + self.hierarchical(span)
+
+    def hierarchical(self, span: tuple[int, int]) -> list[Made]:
+        """What phrases with variables make of a span."""
+
+        def cover(symbols: Fragment, at: int) -> Iterator[list[tuple[int, int]]]:
+            if not symbols:
+                if at == span[1]:
+                    yield []
+            elif not isinstance(symbols[0], tuple):
+                if at < span[1] and self.forest.words[at] == symbols[0]:
+                    yield from cover(symbols[1:], at + 1)
+            else:
+                for gap in self.spans():
+                    if gap[0] == at and gap[1] <= span[1] and gap != span:
+                        yield from ([gap, *rest] for rest in cover(symbols[1:], gap[1]))
+
+        made = []
+        for rule in self.rules:
+            if rule.phrase and any(isinstance(symbol, tuple) for symbol in rule.source):
+                for gaps in cover(rule.source, span[0]):
+                    made += self.put_below(rule, self.step(rule), [], [self.fillers(gap) for gap in gaps])
+        return made
 
     def step(self, rule: ForestRule) -> float:
         words = sum(not t.isdigit() for t in rule.target)
         return rule.score + WEIGHTS["word_penalty"] * words + WEIGHTS["rule_penalty"]
 
     def put_together(self, rule: ForestRule, score: float, edges: list[int], tails: list[int]) -> list[Made]:
+        return self.put_below(rule, score, edges, [self.derivations(tail) for tail in tails])
+
+    def put_below(self, rule: ForestRule, score: float, edges: list[int], filled: list[list[Made]]) -> list[Made]:
         score += WEIGHTS["parse"] * sum(self.logs[edge] for edge in edges)
         made = []
-        for below in product(*(self.derivations(tail) for tail in tails)):
+        for below in product(*filled):
             tags = iter(rule.tags)
             items = [below[int(t) - 1].piece if t.isdigit() else Piece((t,), (next(tags),), (-1,)) for t in rule.target]
             piece = join([head - 1 for head in rule.heads], items)

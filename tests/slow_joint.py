@@ -110,6 +110,21 @@ def forest_part(forest: ParseForest, rules: list[ForestRule], scale: float) -> P
     """What fragments, phrases and pseudo rules find at the nodes of a forest that they reach from its root."""
     weights = dict(slow_forest.WEIGHTS) | {"p": scale}
     twin = slow_forest.Twin(forest, rules)
+    matches: list[Match] = []
+
+    def add_sequence(span: Span, tails: list[int], first: int, last: int, score: float) -> None:
+        """A pseudo rule with the children from `first` to `last` as one, and the phrases on them."""
+        spans = [forest.span(tail) for tail in tails]
+        sequence = spans[first][0], spans[last][1]
+        words = tuple(forest.words[slice(*sequence)])
+        for rule in rules:
+            match = Match(sequence, score_of(weights, rule.score, rule.target), rule.target)
+            if rule.phrase and rule.source == words and match not in matches:
+                matches.append(match)
+        score += weights["parse"] * sum(twin.best[tail] for tail in tails[first : last + 1])
+        spans[first : last + 1] = [sequence]
+        matches.append(Match(span, score, tuple(str(k + 1) for k in range(len(spans))), tuple(spans)))
+
     found: dict[int, list[tuple[float, tuple[str, ...], list[int]]]] = {}
 
     def at(node: int) -> None:
@@ -137,6 +152,8 @@ def forest_part(forest: ParseForest, rules: list[ForestRule], scale: float) -> P
                 parse = weights["parse"] * twin.logs[edge]
                 if len(tails) > 1 or not forest.is_word(tails[0]):
                     here.append((weights["pseudo"] + parse, tuple(str(k + 1) for k in range(len(tails))), tails))
+                    for first, last in twin.sequences(edge):
+                        add_sequence(span, tails, first, last, weights["pseudo"] + parse)
                 elif not phrases:
                     here.append((passing + parse, words, []))
         found[node] = here
@@ -152,7 +169,6 @@ def forest_part(forest: ParseForest, rules: list[ForestRule], scale: float) -> P
         same = [t for _, _, tails in found[node] for t in tails if forest.span(t) == forest.span(node)]
         return max((height(tail) + 1 for tail in same), default=0)
 
-    matches = []
     for node, here in found.items():
         span = forest.span(node)
         for score, target, tails in here:

@@ -19,7 +19,8 @@ namespace treeglot {
 
 template <>
 inline constexpr auto kFields<ForestOptions> = std::tuple{OptionField{"forest_margin", &ForestOptions::margin},
-                                                          OptionField{"step_limit", &ForestOptions::step_limit}};
+                                                          OptionField{"step_limit", &ForestOptions::step_limit},
+                                                          OptionField{"pseudo_structures", &ForestOptions::sequences}};
 TREEGLOT_OPTIONS(HeadDependentsMatchOptions, max_combinations, pseudo_structures);
 TREEGLOT_OPTIONS(SearchOptions, pop_limit, beam, threshold, time_limit);
 TREEGLOT_OPTIONS(DecoderOptions, per_source, markup);

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "decode/forest_phrases.h"
 #include "decode/given_forest.h"
 #include "decode/preferred_forest.h"
 #include "graph/derivation.h"
@@ -18,6 +19,7 @@ namespace treeglot {
 namespace {
 
 constexpr std::uint32_t kNone = 0xffffffffu;
+constexpr NodeId kSequence = 0x80000000u;  // set in the place of a sequence of children, where it is a tail
 constexpr const char* kNoParse = "no parse, translated by phrases and glue";
 constexpr const char* kStepLimit = "the step limit of matching was hit";
 
@@ -59,11 +61,12 @@ class Matching {
   // `given`, if any, is the input's forest with the spans whose translations are given; `pruned` is of that forest
   // then.
   Matching(const RuleTable& table, const HeadTable* heads, const ForestOptions& options, FeatureId pseudo,
-           const Input& input, Mapped pruned, const GivenForest* given, RuleCache& cache, Glue& glue,
-           TranslationForestBuilder& out)
+           std::uint32_t span_limit, const Input& input, Mapped pruned, const GivenForest* given, RuleCache& cache,
+           Glue& glue, TranslationForestBuilder& out)
       : table_(table),
         heads_(heads),
         step_limit_(options.step_limit == 0 ? std::numeric_limits<std::size_t>::max() : options.step_limit),
+        sequences_(options.sequences && !options.pseudo_nodes),
         pseudo_nodes_(options.pseudo_nodes),
         pseudo_(pseudo),
         input_(input),
@@ -73,6 +76,7 @@ class Matching {
         glue_(glue),
         pruned_(std::move(pruned)),
         graph_(pruned_.graph),
+        spans_(graph_, spans(), static_cast<NodeId>(input.words.size()), span_limit),
         out_(out) {
     closing_ = table.source_words().find(" )");
     x_ = table.labels().find("X");
@@ -89,23 +93,30 @@ class Matching {
 
   // Adds the nodes and edges of all matches; gives the node of the forest's goal.
   NodeId add() {
+    find_phrases();
     // Top-down, so that nodes inside fragments alone are left out; each node has a derivation whatever lies below it.
     std::vector<std::uint8_t> needed(graph_.nodes(), 0);  // kNode, kTwin
     of_node_.resize(graph_.nodes());
     needed[graph_.goal()] = kNode;
-    for (NodeId node = graph_.goal() + 1; node-- > 0;) {
-      if (!needed[node]) continue;
-      const std::size_t begin = matches_.size();
-      match(node);
-      of_node_[node] = {begin, matches_.size()};
-      for (const std::uint8_t which : {kNode, kTwin})
-        if (needed[node] & which) ask_for_tails(node, which, needed);
+    const auto covered = spans_.by_size();
+    for (auto place = static_cast<ForestPhrases::Place>(covered.size()); place-- > 0;) {
+      const ForestPhrases::Covered& at = covered[place];
+      if (at.gap_wanted)
+        for (const NodeId node : at.fillers()) needed[node] |= kNode;
+      for (auto node = at.nodes.rbegin(); node != at.nodes.rend(); ++node) {
+        if (needed[*node]) find_matches(*node, needed);
+        if ((needed[*node] & kNode) && at.has_phrases() && has_phrases(*node)) spans_.want_phrases(place);
+      }
+      if (at.nodes.empty() && at.gap_wanted) spans_.want_phrases(place);
     }
     made_.assign(graph_.nodes(), kNoNode);
     twins_.assign(graph_.nodes(), kNoNode);
-    for (NodeId node = 0; node <= graph_.goal(); ++node)
-      for (const std::uint8_t which : {kNode, kTwin})
-        if (needed[node] & which) add_node(node, which);
+    for (ForestPhrases::Covered& at : covered) {
+      for (const NodeId node : at.nodes)
+        for (const std::uint8_t which : {kNode, kTwin})
+          if (needed[node] & which) add_node(node, which, at);
+      if (at.gap_wanted) spans_.add_gap(at, made_, glue_, out_);
+    }
     return made_[graph_.goal()];
   }
   bool limit_hit() const { return limit_hit_; }
@@ -113,6 +124,11 @@ class Matching {
  private:
   bool is_word(NodeId node) const { return forest_.is_word(pruned_.node_map[node]); }
   Span span(NodeId node) const { return forest_.span(pruned_.node_map[node]); }
+  std::vector<Span> spans() const {
+    std::vector<Span> out;
+    for (const NodeId old : pruned_.node_map) out.push_back(forest_.span(old));
+    return out;
+  }
   const Constraint* constraint(NodeId node) const {
     return constraints_.empty() ? nullptr : constraints_[pruned_.node_map[node]];
   }
@@ -138,13 +154,46 @@ class Matching {
       if (matches_[m].uses & which) take(matches_[m], which == kTwin || (matches_[m].uses & kTwinTails));
   }
 
-  void ask_for_tails(NodeId node, std::uint8_t which, std::vector<std::uint8_t>& needed) const {
+  // Hierarchical phrases translate constituents alone, and not what is given.
+  bool has_phrases(NodeId node) const { return !is_word(node) && constraint(node) == nullptr; }
+
+  void find_phrases() {
+    std::vector<Symbol> words = words_;
+    std::vector<Span> given;
+    for (const Constraint& constraint : input_.constraints) {
+      given.push_back(constraint.span);
+      if (constraint.required)
+        std::fill(words.begin() + constraint.span.begin, words.begin() + constraint.span.end, Symbols::kNone);
+    }
+    if (x_ != Symbols::kNone) spans_.find(cache_, x_, words, given, best_value_);
+  }
+
+  void find_matches(NodeId node, std::vector<std::uint8_t>& needed) {
+    const std::size_t begin = matches_.size();
+    match(node);
+    of_node_[node] = {begin, matches_.size()};
+    for (const std::uint8_t which : {kNode, kTwin})
+      if (needed[node] & which) ask_for_tails(node, which, needed);
+  }
+
+  void ask_for_tails(NodeId node, std::uint8_t which, std::vector<std::uint8_t>& needed) {
     for_matches(node, which, [&](const Match& match, bool twins) {
-      for (const NodeId tail : tails(match)) needed[tail] |= twins && has_twin_[tail] ? kTwin : kNode;
+      for (const NodeId tail : tails(match)) {
+        if (tail & kSequence) {
+          spans_.by_size()[tail & ~kSequence].gap_wanted = true;
+        } else {
+          needed[tail] |= twins && has_twin_[tail] ? kTwin : kNode;
+        }
+      }
     });
   }
 
-  void add_node(NodeId node, std::uint8_t which) {
+  NodeId made(NodeId tail, bool twins) {
+    if (tail & kSequence) return spans_.by_size()[tail & ~kSequence].gap;
+    return (twins && has_twin_[tail] ? twins_ : made_)[tail];
+  }
+
+  void add_node(NodeId node, std::uint8_t which, const ForestPhrases::Covered& at) {
     const NodeId old = pruned_.node_map[node];
     const Symbol label = is_word(node) ? Symbols::kNone : label_of(symbols_[node].variable);
     const NodeId head = out_.add_node(forest_.span(old), label, is_word(node) ? "X" : name(old));
@@ -152,10 +201,11 @@ class Matching {
     std::vector<NodeId> moved;
     for_matches(node, which, [&](const Match& match, bool twins) {
       moved.clear();
-      for (const NodeId tail : tails(match)) moved.push_back((twins && has_twin_[tail] ? twins_ : made_)[tail]);
+      for (const NodeId tail : tails(match)) moved.push_back(made(tail, twins));
       out_.add_edge(head, moved, match.alternatives, kInside, match.value,
                     std::span(match_edges_).subspan(match.first_edge, match.edges));
     });
+    if (which == kNode && has_phrases(node)) spans_.add_phrases(at, head, best_value_[node], out_);
   }
 
   void look_up_labels() {
@@ -342,23 +392,48 @@ class Matching {
     end_match(match, glue_.unknown(forest_.label(pruned_.node_map[word])), edge == kNoEdge ? 0 : value_[edge]);
   }
 
+  // In source order, and the same with each sequence of children that has phrases as one.
   void add_pseudo(NodeId node, EdgeId edge) {
     const auto children = graph_.tails(edge);
-    std::vector<std::int32_t> target, structure;
-    for (std::size_t i = 0; i < children.size(); ++i) target.push_back(-1 - static_cast<std::int32_t>(i));
+    std::size_t head = children.size();
     if (heads_ != nullptr) {
       std::vector<HeadTable::Label> labels;
       for (const NodeId child : children)
         labels.push_back(is_word(child) ? heads_->unknown() : heads_->find(forest_.label(pruned_.node_map[child])));
-      const std::size_t head = heads_->head_child(heads_->find(forest_.label(pruned_.node_map[node])), labels);
-      structure.assign(children.size(), static_cast<std::int32_t>(head) + 1);
-      structure[head] = 0;
+      head = heads_->head_child(heads_->find(forest_.label(pruned_.node_map[node])), labels);
     }
+    add_pseudo(edge, head, children.size(), children.size(), kNoNode);
+    uses_ &= kNode;
+    if (!sequences_ || uses_ == 0) return;
+    for (std::size_t first = 0; first + 1 < children.size(); ++first) {
+      for (std::size_t last = first + 1; last < children.size(); ++last) {
+        const auto place = spans_.find_sequence({span(children[first]).begin, span(children[last]).end});
+        if (place != ForestPhrases::kNowhere) add_pseudo(edge, head, first, last, place | kSequence);
+      }
+    }
+  }
+
+  // With the children from `first` to `last` as one variable, if there are such.
+  void add_pseudo(EdgeId edge, std::size_t head, std::size_t first, std::size_t last, NodeId sequence) {
+    const auto children = graph_.tails(edge);
     const Match match = begin_match();
-    match_tails_.insert(match_tails_.end(), children.begin(), children.end());
+    std::vector<std::int32_t> target, structure;
+    std::size_t head_place = 0;
+    double value = value_[edge];
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      if (i == head) head_place = target.size();
+      const bool inside = first <= i && i <= last;
+      if (inside) value += best_value_[children[i]];
+      if (inside && i < last) continue;
+      target.push_back(-1 - static_cast<std::int32_t>(target.size()));
+      match_tails_.push_back(inside ? sequence : children[i]);
+    }
+    if (head < children.size()) {
+      structure.assign(target.size(), static_cast<std::int32_t>(head_place) + 1);
+      structure[head_place] = 0;
+    }
     match_edges_.push_back(parse_edge(edge));
-    end_match(match, glue_.add(LocalKind::pseudo, std::move(target), {{pseudo_, 1.0f}}, std::move(structure)),
-              value_[edge]);
+    end_match(match, glue_.add(LocalKind::pseudo, std::move(target), {{pseudo_, 1.0f}}, std::move(structure)), value);
   }
 
   Match begin_match() const {
@@ -378,6 +453,7 @@ class Matching {
   const RuleTable& table_;
   const HeadTable* heads_;
   std::size_t step_limit_;
+  bool sequences_;
   bool pseudo_nodes_;
   FeatureId pseudo_;
   const Input& input_;
@@ -387,6 +463,7 @@ class Matching {
   Glue& glue_;
   Mapped pruned_;
   const Hypergraph& graph_;  // the pruned forest's
+  ForestPhrases spans_;
 
   Symbol closing_ = Symbols::kNone, x_ = Symbols::kNone;
   std::vector<Symbol> words_;
@@ -426,6 +503,7 @@ ForestMatcher::ForestMatcher(FeatureSet& features, std::shared_ptr<const HeadTab
     : table_(features.shared_table()),
       heads_(std::move(heads)),
       options_(options),
+      span_limit_(fallback.span_limit),
       fallback_(table_, fallback),
       parse_(features.space().add("parse")),
       pseudo_(features.space().add("pseudo")) {
@@ -441,8 +519,8 @@ TranslationForest ForestMatcher::match(const Input& input, RuleCache& cache, Glu
       given = with_constituents(*input.forest, pruned, input.constraints);
       pruned = whole(given->forest.graph());
     }
-    Matching matching(*table_, heads_.get(), options_, pseudo_, input, std::move(pruned), given ? &*given : nullptr,
-                      cache, glue, out);
+    Matching matching(*table_, heads_.get(), options_, pseudo_, span_limit_, input, std::move(pruned),
+                      given ? &*given : nullptr, cache, glue, out);
     const NodeId top = matching.add();
     const auto length = static_cast<std::uint32_t>(input.words.size());
     const NodeId goal = out.add_node({0, length}, Symbols::kNone, "S");

@@ -20,11 +20,13 @@ namespace treeglot {
 struct ForestOptions {
   double margin = kDecodingMargin;     // the forest is pruned so far below its best tree, by its scores as given
   std::uint32_t step_limit = 100'000;  // of the walk at one node, which bounds its matches; 0: none
+  bool sequences = true;               // phrases on neighbouring children also in pseudo rules
   bool pseudo_nodes = false;           // pseudo rules only where no fragment is rooted, as Travatar has them
 };
 
 // The translation forest has the parse forest's nodes. Into a node lead, beside its fragments:
 // - phrases: rules with the left-hand side X and words alone, on the node's span. Its best parse stands below them;
+// - hierarchical phrases on the node's span (see ForestPhrases);
 // - a pseudo rule, in source order, for each hyperedge that no fragment begins with: the other children hang on the
 //   head child (Magerman 1995). The paper has them for the nodes where matching fails; for hyperedges, as on the c2d
 //   page, they include those, and no tree of the forest is out of reach;
@@ -45,6 +47,7 @@ class ForestMatcher final : public Matcher {
   std::shared_ptr<const RuleTable> table_;
   std::shared_ptr<const HeadTable> heads_;
   ForestOptions options_;
+  std::uint32_t span_limit_;  // words of a hierarchical phrase
   ChartMatcher fallback_;
   FeatureId parse_, pseudo_;
 };

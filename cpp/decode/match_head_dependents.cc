@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "decode/gappy_walk.h"
 #include "decode/preferred_forest.h"
 #include "syntax/dependency_checks.h"
 #include "syntax/forest_trees.h"
@@ -169,7 +170,7 @@ class Sentence {
     }
     subtree_nodes_.assign(words_.size(), kNoNode);
     word_nodes_.assign(words_.size(), kNoNode);
-    nodes_from_.assign(words_.size(), {});
+    walk_.begin(table_, x_, words_);
     in_preferred_.assign(words_.size(), 0);
     for (std::uint32_t unit = 0; unit < words_.size(); ++unit)
       for (const Constraint* const constraint : {units_.preferred[unit], units_.preferred_subtree[unit]})
@@ -239,7 +240,7 @@ class Sentence {
     if (const Constraint* const given = units_.preferred[word]; given != nullptr)
       made_.add_edge(node, {}, glue_.given(given->translations, given->bonus), kInside);
     word_nodes_[word] = subtree_nodes_[word] = node;
-    nodes_from_[word].emplace_back(word + 1, node);
+    walk_.add(span, node);
   }
 
   void add_relation(std::uint32_t head) {
@@ -268,7 +269,7 @@ class Sentence {
     subtree_nodes_[head] = node;
     if (const auto found = phrases(span); !found.empty()) made_.add_edge(node, {}, found, kInside, uses(span));
     add_edges(node, gappy_);
-    nodes_from_[span.begin].emplace_back(span.end, node);
+    walk_.add(span, node);
     add_edges(node, edges_);
     if (const Constraint* const given = units_.preferred_subtree[head]; given != nullptr)
       made_.add_edge(node, {}, glue_.given(given->translations, given->bonus), kInside);
@@ -378,29 +379,12 @@ class Sentence {
   // Fills gappy_: the hierarchical phrases on a span. Their variables stand for words, subtrees and structures in it.
   void find_gappy(Span span) {
     gappy_.clear();
-    if (k_.options.augmented && units_.words(span).size() <= k_.span_limit)
-      extend_gappy(table_.root(), span.begin, span.end, kNode | kTwin);
-  }
-
-  // Follows the trie from `node`, which has matched the words before `at`.
-  void extend_gappy(RuleTable::Node node, std::uint32_t at, std::uint32_t end, std::uint8_t used) {
-    if (at == end) {
-      if (gaps_.empty()) return;
-      if (const auto found = rules(node, x_); !found.empty()) gappy_.push_back({gaps_, found, used});
-      return;
-    }
-    if (words_[at] != Symbols::kNone) {
-      const RuleTable::Node child = table_.child(node, words_[at]);
-      if (child != RuleTable::kNoNode) extend_gappy(child, at + 1, end, used & uses({at, at + 1}));
-    }
-    const RuleTable::Node child = table_.child(node, nonterminal(x_));
-    if (child == RuleTable::kNoNode) return;
-    for (const auto& [gap_end, tail] : nodes_from_[at]) {
-      if (gap_end > end) continue;
-      gaps_.push_back(tail);
-      extend_gappy(child, gap_end, end, used);
-      gaps_.pop_back();
-    }
+    if (!k_.options.augmented || units_.words(span).size() > k_.span_limit) return;
+    walk_.visit(
+        span, kNode | kTwin, [&](std::uint32_t word) { return uses({word, word + 1}); },
+        [&](RuleTable::Node node, const std::vector<NodeId>& gaps, std::uint8_t used) {
+          if (const auto found = rules(node, x_); !found.empty()) gappy_.push_back({gaps, found, used});
+        });
   }
 
   // The smaller ones first, for the larger may hold them.
@@ -437,7 +421,7 @@ class Sentence {
     const NodeId node = made_.add_node(units_.words(span), x_);
     if (!made.empty()) made_.add_edge(node, {}, glue_.keep(std::move(made)), kInside, uses(span));
     add_edges(node, gappy_);
-    nodes_from_[span.begin].emplace_back(span.end, node);
+    walk_.add(span, node);
     structure_nodes_[range] = node;
   }
 
@@ -548,7 +532,7 @@ class Sentence {
   std::vector<std::uint8_t> in_preferred_;                                // by word: some span that is preferred has it
   std::vector<Symbol> words_, word_tags_, subtree_tags_, subtree_words_;  // by word, of the table
   std::vector<NodeId> word_nodes_, subtree_nodes_;                        // by word; the same for a leaf
-  std::vector<std::vector<std::pair<std::uint32_t, NodeId>>> nodes_from_;  // by first word: last + 1, and the node
+  GappyWalk<NodeId> walk_;
   // Of the relation at hand.
   std::uint32_t head_ = 0;
   std::vector<Member> members_;
@@ -556,7 +540,6 @@ class Sentence {
   std::map<StructureRange, NodeId> structure_nodes_;  // of those with phrases
   // Of the span at hand.
   std::vector<Matched> gappy_;
-  std::vector<NodeId> gaps_;
   bool capped_ = false;
   // Of the rule at hand.
   std::vector<Combination> combinations_;

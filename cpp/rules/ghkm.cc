@@ -11,6 +11,7 @@
 #include "graph/inside_outside.h"
 #include "graph/semiring.h"
 #include "rules/frontier.h"
+#include "rules/gappy.h"
 #include "rules/ghkm_attachment.h"
 #include "rules/ghkm_fragments.h"
 #include "rules/rule_writer.h"
@@ -43,7 +44,13 @@ class PairExtractor {
   std::size_t give(const Fragment& fragment, NodeId root, bool whole, double count, Occurrences& out,
                    GhkmCounts& counts);
   void take_fragments(const ParseForest& forest, Occurrences& out, GhkmCounts& counts);
-  void take_phrases(const ParseForest& forest, Occurrences& out, GhkmCounts& counts);
+  void find_spans(const ParseForest& forest);
+  void take_phrases(Occurrences& out, GhkmCounts& counts);
+  void take_gappy(Occurrences& out, GhkmCounts& counts);
+  bool is_well_formed(Span target) const {
+    return structures_ && structures_->of(target).kind != Structure::Kind::ill_formed;
+  }
+  static bool before(Span a, Span b) { return a.begin != b.begin ? a.begin < b.begin : a.end < b.end; }
 
   Input input_;
 
@@ -59,7 +66,8 @@ class PairExtractor {
   std::vector<Attachment> attached_;
   std::vector<std::string> targets_;
   std::vector<PhrasePair> phrases_;
-  std::vector<Span> node_spans_;
+  std::vector<Span> spans_;  // that phrases may cover, sorted
+  GappyPhrases gappy_;
 };
 
 // What is wrong with a pair's analyses, or nothing.
@@ -215,16 +223,26 @@ void PairExtractor::take_fragments(const ParseForest& forest, Occurrences& out, 
   counts.composed_capped += composed.capped;
 }
 
-void PairExtractor::take_phrases(const ParseForest& forest, Occurrences& out, GhkmCounts& counts) {
-  const auto begin = static_cast<std::ptrdiff_t>(forest.words());
-  const auto before = [](Span a, Span b) { return a.begin != b.begin ? a.begin < b.begin : a.end < b.end; };
-  node_spans_.assign(forest.spans().begin() + begin, forest.spans().end());
-  std::ranges::sort(node_spans_, before);
+// What phrases may cover: nodes and, if wanted, two or more neighbouring children of a node.
+void PairExtractor::find_spans(const ParseForest& forest) {
+  spans_.assign(forest.spans().begin() + static_cast<std::ptrdiff_t>(forest.words()), forest.spans().end());
+  const Hypergraph& graph = forest.graph();
+  for (EdgeId edge = 0; input_.options.sequences && edge < graph.edges(); ++edge) {
+    const auto children = graph.tails(edge);
+    for (std::size_t first = 0; first + 1 < children.size(); ++first)
+      for (std::size_t last = first + 1; last < children.size(); ++last)
+        spans_.push_back({forest.span(children[first]).begin, forest.span(children[last]).end});
+  }
+  std::ranges::sort(spans_, before);
+  spans_.erase(std::ranges::unique(spans_).begin(), spans_.end());
+}
+
+void PairExtractor::take_phrases(Occurrences& out, GhkmCounts& counts) {
   phrases_.clear();
   append_phrase_pairs(links_, {input_.options.max_phrase, kNoLimit, kNoLimit, input_.options.phrase_loose}, phrases_);
   for (const PhrasePair& phrase : phrases_) {
-    if (!std::ranges::binary_search(node_spans_, phrase.source, before)) continue;
-    const bool well_formed = structures_ && structures_->of(phrase.target).kind != Structure::Kind::ill_formed;
+    if (!std::ranges::binary_search(spans_, phrase.source, before)) continue;
+    const bool well_formed = is_well_formed(phrase.target);
     if (!well_formed && input_.options.phrases == GhkmOptions::Phrases::well_formed) continue;
     ++counts.phrases;
     counts.phrases_well_formed += well_formed ? 1 : 0;
@@ -234,6 +252,18 @@ void PairExtractor::take_phrases(const ParseForest& forest, Occurrences& out, Gh
   }
 }
 
+void PairExtractor::take_gappy(Occurrences& out, GhkmCounts& counts) {
+  const GhkmOptions& options = input_.options;
+  gappy_.assign(links_, {options.max_span, options.max_symbols, options.max_nonterminals});
+  for (const Span span : spans_)
+    gappy_.add(span, [&](Span target) { return !options.well_formed || is_well_formed(target); });
+  gappy_.visit([&](const PhrasePair& phrase, std::span<const RuleVariable> variables) {
+    writer_.write(0, phrase, variables);
+    out.add(writer_.rule(), kCountUnit);
+    ++counts.gappy;
+  });
+}
+
 void PairExtractor::extract(std::size_t pair, Occurrences& out, GhkmCounts& counts) {
   const ParseForest* const forest = input_.forests[pair];
   if (!usable(pair, forest, counts)) return;
@@ -241,7 +271,10 @@ void PairExtractor::extract(std::size_t pair, Occurrences& out, GhkmCounts& coun
   frontier_.assign(*forest, links_, input_.options.well_formed ? &*structures_ : nullptr);
   read_notes(pair, *forest);
   take_fragments(*forest, out, counts);
-  if (input_.options.phrases != GhkmOptions::Phrases::none) take_phrases(*forest, out, counts);
+  if (input_.options.phrases == GhkmOptions::Phrases::none && input_.options.max_nonterminals == 0) return;
+  find_spans(*forest);
+  if (input_.options.phrases != GhkmOptions::Phrases::none) take_phrases(out, counts);
+  if (input_.options.max_nonterminals > 0) take_gappy(out, counts);
 }
 
 }  // namespace

@@ -22,7 +22,10 @@ struct GhkmOptions {
   Phrases phrases = Phrases::none;  // over the spans of nodes, with the left-hand side X
   Limit max_phrase;                 // source words
   Limit phrase_loose;               // unaligned target words at a phrase's ends
-  Limit max_composed;               // the number of minimal rules composed
+  bool sequences = false;           // phrases over neighbouring children of a node, too
+  // Of hierarchical phrases: source words and symbols, and variables. Without variables there are none.
+  std::uint32_t max_span = 0, max_symbols = 0, max_nonterminals = 0;
+  Limit max_composed;  // the number of minimal rules composed
   Limit minimal_height, minimal_edges, minimal_leaves, minimal_fragments;
   Limit composed_height, composed_edges, composed_leaves, composed_fragments;
   // Ways to attach unaligned target words that a rule may have, its count shared between them; 1: to the highest node.
@@ -32,7 +35,7 @@ struct GhkmOptions {
 struct GhkmCounts {
   static constexpr auto kNames = std::to_array<std::string_view>(
       {"pairs", "unparsed", "unlinked", "no_tree", "nodes", "frontier", "minimal", "composed", "phrases",
-       "phrases_well_formed", "minimal_too_large", "minimal_capped", "composed_too_large", "composed_capped",
+       "phrases_well_formed", "gappy", "minimal_too_large", "minimal_capped", "composed_too_large", "composed_capped",
        "attachments_capped"});
   std::uint64_t pairs = 0;     // read
   std::uint64_t unparsed = 0;  // of them without a forest that has a parse,
@@ -44,6 +47,7 @@ struct GhkmCounts {
   std::uint64_t composed = 0;
   std::uint64_t phrases = 0;
   std::uint64_t phrases_well_formed = 0;  // of them, where dependencies are given
+  std::uint64_t gappy = 0;                // hierarchical phrases
   std::uint64_t minimal_too_large = 0, minimal_capped = 0, composed_too_large = 0, composed_capped = 0;  // FragmentCuts
   std::uint64_t attachments_capped = 0;  // rules with more ways to attach unaligned words than are allowed
 };

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "rules/frontier.h"
+#include "rules/gappy.h"
 #include "rules/rule_writer.h"
 #include "syntax/dependency_checks.h"
 
@@ -39,10 +40,7 @@ class PairExtractor {
   static constexpr std::uint32_t kNobody = ~0u;
 
   void give_phrases(Occurrences& out, HeadDependentsCounts& counts);
-  void find_nodes();
   void give_gappy(Occurrences& out, HeadDependentsCounts& counts);
-  void give_gappy(const PhrasePair& phrase, std::size_t from, std::uint32_t symbols, std::uint32_t links,
-                  Occurrences& out, HeadDependentsCounts& counts);
   void read_relation(std::uint32_t head);
   void find_gaps();
   void find_structures(std::uint32_t head);
@@ -63,8 +61,7 @@ class PairExtractor {
   Annotation annotation_;
   RuleWriter writer_;
   std::vector<PhrasePair> phrases_;
-  std::vector<PhrasePair> nodes_;        // by source side: words, subtrees and structures that are consistent
-  std::vector<RuleVariable> variables_;  // of the phrase at hand
+  GappyPhrases gappy_;
   // Of the relation at hand.
   std::vector<Member> members_;
   std::vector<std::uint32_t> by_target_;  // those with target words
@@ -83,58 +80,25 @@ void PairExtractor::give_phrases(Occurrences& out, HeadDependentsCounts& counts)
   counts.phrases += phrases_.size();
 }
 
-void PairExtractor::find_nodes() {
-  nodes_.clear();
-  const auto add = [&](Span source) {
-    if (const Span target = frontier_.tight_target(source); !target.empty()) nodes_.push_back({source, target});
-  };
+// Hierarchical phrases whose source sides, and whose variables, are words, subtrees or structures.
+void PairExtractor::give_gappy(Occurrences& out, HeadDependentsCounts& counts) {
+  if (options_.max_nonterminals == 0) return;
+  gappy_.assign(frontier_, {options_.max_span, options_.max_symbols, options_.max_nonterminals});
+  const auto any = [](Span) { return true; };
   for (std::uint32_t head = 0; head < relations_.words(); ++head) {
-    add({head, head + 1});
+    gappy_.add({head, head + 1}, any);
     const auto words = relations_.members(head);
     for (std::size_t first = 0; first + 1 < words.size(); ++first) {
       const std::uint32_t begin = relations_.covered(head, words[first]).begin;
-      for (std::size_t last = first + 1; last < words.size(); ++last) {
-        const Span covered = {begin, relations_.covered(head, words[last]).end};
-        if (covered.size() > options_.max_span) break;
-        add(covered);
-      }
+      for (std::size_t last = first + 1; last < words.size(); ++last)
+        gappy_.add({begin, relations_.covered(head, words[last]).end}, any);
     }
   }
-  std::ranges::sort(nodes_, {}, [](const PhrasePair& node) { return std::pair(node.source.begin, node.source.end); });
-}
-
-// Hierarchical phrases (Chiang 2007) whose source sides, and whose variables, are words, subtrees or structures.
-void PairExtractor::give_gappy(Occurrences& out, HeadDependentsCounts& counts) {
-  if (options_.max_nonterminals == 0) return;
-  find_nodes();
-  std::size_t first = 0;  // of the nodes that begin where the phrase does
-  for (const PhrasePair& phrase : nodes_) {
-    while (nodes_[first].source.begin < phrase.source.begin) ++first;
-    give_gappy(phrase, first, phrase.source.size(), frontier_.source_links(phrase.source), out, counts);
-  }
-}
-
-// With one variable more than variables_ has, among the nodes from `from` on. `symbols` and `links` are what the source
-// side has left.
-void PairExtractor::give_gappy(const PhrasePair& phrase, std::size_t from, std::uint32_t symbols, std::uint32_t links,
-                               Occurrences& out, HeadDependentsCounts& counts) {
-  for (; from < nodes_.size() && nodes_[from].source.begin < phrase.source.end; ++from) {
-    const PhrasePair& hole = nodes_[from];
-    if (hole.source.end > phrase.source.end || hole == phrase) continue;
-    if (!variables_.empty() && hole.source.begin <= variables_.back().source.end) continue;  // overlap, or neighbours
-    const std::uint32_t symbols_left = symbols - hole.source.size() + 1;
-    const std::uint32_t links_left = links - frontier_.source_links(hole.source);
-    if (links_left == 0) continue;
-    variables_.push_back({hole.source, hole.target, 0});
-    if (symbols_left <= options_.max_symbols) {
-      writer_.write(0, phrase, variables_);
-      out.add(writer_.rule(), kCountUnit);
-      ++counts.gappy;
-    }
-    if (variables_.size() < options_.max_nonterminals)
-      give_gappy(phrase, from + 1, symbols_left, links_left, out, counts);
-    variables_.pop_back();
-  }
+  gappy_.visit([&](const PhrasePair& phrase, std::span<const RuleVariable> variables) {
+    writer_.write(0, phrase, variables);
+    out.add(writer_.rule(), kCountUnit);
+    ++counts.gappy;
+  });
 }
 
 void PairExtractor::read_relation(std::uint32_t head) {

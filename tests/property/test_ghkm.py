@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from itertools import product
+from itertools import combinations, pairwise, product
 
 import extraction
 import numpy as np
@@ -47,6 +47,10 @@ options = st.builds(
     phrases=st.sampled_from(["none", "all", "all", "well-formed"]),
     max_phrase=st.sampled_from([1, 3, -1]),
     phrase_loose=st.sampled_from([0, 1, -1]),
+    sequences=st.booleans(),
+    max_nonterminals=st.sampled_from([0, 0, 1, 2, 3]),
+    max_span=st.sampled_from([2, 3, 10]),
+    max_symbols=st.sampled_from([2, 3, 6]),
     prune=st.sampled_from([0.0, 1.0, 3.0, math.inf]),
     max_composed=st.integers(1, 3),
     minimal_height=limit,
@@ -224,7 +228,7 @@ class Slow:
 
     def phrases(self):
         linked = {t for _, t in self.links}
-        spans = {s for s in self.spans[self.n :] if s[1] - s[0] <= no_limit(self.o.max_phrase)}
+        spans = {s for s in self.covered() if s[1] - s[0] <= no_limit(self.o.max_phrase)}
         for i, j in [] if self.o.phrases == "none" else sorted(spans):
             for k, m in product(range(len(self.target)), range(1, len(self.target) + 1)):
                 inside = [t for s, t in self.links if i <= s < j]
@@ -237,6 +241,40 @@ class Slow:
                 if good or self.o.phrases == "all":
                     source = " ".join(escaped(self.forest.words[w]) for w in range(i, j))
                     yield source, *self.side((k, m), [], {w: w - i for w in range(i, j)}, not good)
+
+    def covered(self):
+        """The spans of constituents and, if wanted, of neighbouring children."""
+        found = set(self.spans[self.n :])
+        for edge in range(self.graph.edges if self.o.sequences else 0):
+            tails = tails_of(self.graph, edge)
+            found |= {(self.spans[a][0], self.spans[b][1]) for a, b in combinations(tails, 2)}
+        return found
+
+    def hierarchical(self):
+        """Phrases with variables."""
+        parts = {}
+        for i, j in self.covered():
+            inside = [t for s, t in self.links if i <= s < j]
+            if j - i > self.o.max_span or not inside:
+                continue
+            k, m = min(inside), max(inside) + 1
+            crossing = any((i <= s < j) != (k <= t < m) for s, t in self.links)
+            if not crossing and (not self.o.well_formed or well_formed(self.heads, k, m)):
+                parts[i, j] = (k, m)
+        for (i, j), size in product(parts, range(1, self.o.max_nonterminals + 1)):
+            inside = sorted(p for p in parts if i <= p[0] and p[1] <= j and p != (i, j))
+            for holes in combinations(inside, size):
+                left = [s for s in range(i, j) if not any(s in range(*hole) for hole in holes)]
+                apart = all(b[0] > a[1] for a, b in pairwise(holes))
+                if not apart or len(left) + size > self.o.max_symbols or not {s for s, _ in self.links} & {*left}:
+                    continue
+                names = [f"[X,{k}]" for k in range(1, size + 1)]
+                starts = {hole[0]: name for hole, name in zip(holes, names, strict=True)}
+                shown = [s for s in range(i, j) if s in left or s in starts]
+                source = " ".join(starts.get(s) or escaped(self.forest.words[s]) for s in shown)
+                places = {s: shown.index(s) for s in left}
+                targets = [(parts[hole], name) for hole, name in zip(holes, names, strict=True)]
+                yield source, *self.side(parts[i, j], targets, places)
 
     def expected(self, fragment):
         """How often the fragment is expected in a tree of the forest: over all trees, one by one."""
@@ -289,7 +327,7 @@ def test_rules_are_those_of_the_definitions(pairs, o, structure):
     o = with_structure(o, structure)
     found, counts, _ = rows_of(pairs, o)
     units, times = defaultdict(float), defaultdict(int)
-    phrases = 0
+    phrases = gappy = 0
     for pair in pairs:
         if not usable(*pair, o):
             continue
@@ -301,11 +339,15 @@ def test_rules_are_those_of_the_definitions(pairs, o, structure):
             units[rule] += UNIT
             times[rule] += 1
             phrases += 1
+        for rule in slow.hierarchical():
+            units[rule] += UNIT
+            times[rule] += 1
+            gappy += 1
     assert {rule: n for rule, (_, n) in found.items()} == times
     for rule, (u, n) in found.items():
         assert u == pytest.approx(units[rule], abs=n * 2, rel=1e-9)
-    assert (counts["pairs"], counts["phrases"]) == (len(pairs), phrases)
-    assert counts["minimal"] + counts["composed"] == sum(times.values()) - phrases
+    assert (counts["pairs"], counts["phrases"], counts["gappy"]) == (len(pairs), phrases, gappy)
+    assert counts["minimal"] + counts["composed"] == sum(times.values()) - phrases - gappy
     assert counts["minimal_capped"] == counts["composed_capped"] == 0
     if o.max_attachments == -1:
         assert counts["attachments_capped"] == 0

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from dependency_pieces import tree_of
 from forest_rules import ForestRule
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from slow_forest import WEIGHTS, Twin, cases, decoder
 
@@ -34,6 +34,24 @@ def test_exact_search_finds_every_derivation_in_order(case: tuple[ParseForest, l
     for hypothesis in found.hypotheses:
         total = sum(WEIGHTS[name] * value for name, value in hypothesis.features.items())
         assert total == pytest.approx(hypothesis.score, abs=1e-4)
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@given(cases(most_variables=2))
+def test_phrases_have_variables_for_nodes_and_sequences(case: tuple[ParseForest, list[ForestRule]]) -> None:
+    forest, rules = case
+    expected = Twin(forest, rules).all()
+    if len(expected) > 3000:
+        return
+    [found] = decoder(rules).translate_batch([forest], len(expected) + 1, False, 1)
+    assert not found.problem and not found.notes
+    scores = [hypothesis.score for hypothesis in found.hypotheses]
+    assert scores == pytest.approx(sorted((made.score for made in expected), reverse=True), abs=1e-4)
+    assert Counter(tree_of(h) for h in found.hypotheses) == Counter(made.piece[:3] for made in expected)
+    for hypothesis in found.hypotheses:
+        total = sum(WEIGHTS[name] * value for name, value in hypothesis.features.items())
+        assert total == pytest.approx(hypothesis.score, abs=1e-4)
+        assert forest.tree_with(hypothesis.derivation.parse_edges()).words == forest.words
 
 
 @settings(max_examples=150)

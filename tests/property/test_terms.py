@@ -91,6 +91,23 @@ def test_all_of_several_forced_terms_are_used(cases: st.SearchStrategy[Case], da
         assert all(words.count(f"t{number}") == 1 for number in range(len(spans)))
 
 
+@settings(max_examples=100)
+@given(slow_forest.cases(most_variables=1), st.booleans(), st.data())
+def test_hierarchical_phrases_on_forests_keep_away_from_terms(
+    case: tuple[ParseForest, list[Any]], required: bool, data: st.DataObject
+) -> None:
+    forest, rules = case
+    begin = data.draw(st.integers(0, len(forest.words) - 1))
+    span = begin, data.draw(st.integers(begin + 1, len(forest.words)))
+    found = everything(slow_forest.decoder(rules), forest, Terms([Mark(span, [TERM], required)]))
+    assert found.problem == ""
+    for hypothesis in found.hypotheses:
+        assert not required or hypothesis.text.split().count("t") == 1
+        for step in hypothesis.derivation.steps:
+            if "[X," in step.source and not step.local:
+                assert step.span[1] <= span[0] or span[1] <= step.span[0]
+
+
 @CASES
 @settings(max_examples=50)
 @given(data=st.data())

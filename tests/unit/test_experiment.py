@@ -485,7 +485,9 @@ def test_a_recipe_tunes_with_its_own_options(tmp_path: Path, monkeypatch: pytest
 def test_several_seeds_are_tuned_and_compared(corpus: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recipe = corpus / "seeds.toml"
     other = 'tune = { method = "mira", iterations = 1 }'
-    recipe.write_text("seeds = [1, 5]\n" + RECIPE.replace('tune = { method = "none" }', other))
+    changed = RECIPE.replace('tune = { method = "none" }', other)
+    changed = changed.replace("} }\ntune", '}, score = { smoothing = "none" } }\ntune')
+    recipe.write_text("seeds = [1, 5]\n" + changed)
     assert main(["run", str(recipe), "--threads", "2"]) == 0
     shown = capsys.readouterr().out
     assert "BLEU, mean" in shown and "p, Holm" in shown

@@ -15,7 +15,9 @@ from treeglot.foreign.grammar import write_grammar
 from treeglot.lm import compile_ngram, load_ngram, train_ngram
 from treeglot.models import load as load_model
 from treeglot.models import train as train_model
+from treeglot.models.kinds import find_kind
 from treeglot.models.model import write_model
+from treeglot.rules.ghkm import GhkmOptions
 from treeglot.syntax import write
 
 CONFIGURATIONS = {"cdec": "cdec.ini", "joshua": "joshua.config", "moses": "moses.ini"}
@@ -205,12 +207,16 @@ def test_forests_on_the_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str
         target=tmp_path / "en.txt",
         alignments=tmp_path / "links.align",
     )
-    model = train_model("c2s", corpus, tmp_path / "model")
+    whole = train_model("c2s", corpus, tmp_path / "whole")
+    test = list(whole.read(tmp_path / "test.forest.jsonl"))
+    with pytest.raises(UsageError, match=r"Travatar has no hierarchical phrases, .*; expected a model trained with"):
+        export(whole, tmp_path / "none", "travatar", test=test)
+    options = replace(find_kind("c2s").options(), extract=GhkmOptions(), search=SearchOptions(pseudo_structures=False))
+    model = train_model("c2s", corpus, tmp_path / "model", options)
     with pytest.raises(UsageError, match="a c2s model has phrases and pseudo rules, which Travatar lacks"):
         export(model, tmp_path / "out", "travatar")
     # Travatar does not prune forests.
     model = model.with_search(replace(model.translator.options, forest_margin=1e9, pop_limit=1000))
-    test = list(model.read(tmp_path / "test.forest.jsonl"))
     wanted = [(t.text, t.score) for t in model.translate_batch(test)]
     export(model, tmp_path / "out", "travatar", test=test)
     source, config = str(tmp_path / "test.forest.jsonl"), str(tmp_path / "out/travatar.ini")

@@ -19,6 +19,7 @@ from treeglot.decode.weights import read_weights
 from treeglot.models import Model, load, train
 from treeglot.models.joint import join
 from treeglot.models.kinds import find_kind
+from treeglot.rules.sql import ScoreOptions
 from treeglot.syntax import write
 
 KINDS = ("hiero", "c2d", "dep2str-aug")
@@ -43,7 +44,7 @@ def parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     for kind, given in files.items():
         corpus = Corpus(alignments=folder / "links.align", **given)
-        train(kind, corpus, folder / kind, find_kind(kind).options(lm_order=2))
+        train(kind, corpus, folder / kind, find_kind(kind).options(lm_order=2, score=ScoreOptions()))
     for kind in ("samt", "t2s"):  # what they hold is never read
         (folder / kind).mkdir()
         (folder / kind / "model.toml").write_text(f'kind = "{kind}"\n')

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import TypeGuard
 
-from treeglot._core import Derivation, Hypothesis, Step
+from treeglot._core import Derivation, Hypothesis
 from treeglot.decode.draw_dependents import dependents
 from treeglot.decode.draw_derivation import boxes, bracketed
 from treeglot.decode.translation import SearchForest, Translation, tokens
@@ -96,6 +96,7 @@ def forest_html(found: SearchForest) -> str:
 def used_tree(derivation: Derivation, source: ParseForest) -> tree.Outline:
     """The tree of a forest that a derivation used; nodes belong to the rules' numbers, which their roots show.
 
+    >>> from treeglot._core import Step
     >>> from treeglot.syntax import Tree
     >>> one = ParseForest.from_tree(Tree.parse("(NP (NN w))"))
     >>> steps = [Step("S", "[NP,1]", "[NP,1]", (0, 1), 1, True), Step("NP", "w", "v", (0, 1), 0, False)]
@@ -105,15 +106,15 @@ def used_tree(derivation: Derivation, source: ParseForest) -> tree.Outline:
     numbers = step_numbers(derivation)
     graph = source.graph
     owner = {edge: number for number, step in enumerate(derivation.steps) for edge in step.parse_edges}
-    below = _children(derivation)
     preorder = source.edges_with(derivation.parse_edges())
     labels, sizes, groups = [], [1] * len(preorder), []
     open_nodes: list[tuple[int, int, int]] = []  # place in preorder, children still to come, step
     for place, edge in enumerate(preorder):
         arity = int(graph.first_tail[edge + 1] - graph.first_tail[edge])
         parent = open_nodes[-1][2] if open_nodes else 0
-        step = _step_of(derivation.steps[parent], parent, owner.get(edge), arity == 0, below[parent])
         node = int(graph.heads[edge])
+        # What no fragment has is part of a phrase, or a word.
+        step = owner[edge] if edge in owner else _innermost(derivation, source.span(node))
         root = step != parent and step in numbers
         number = str(numbers.get(step, 0)).translate(SUBSCRIPTS)
         labels.append(source.label(node) + (number if root and arity > 0 else ""))
@@ -128,20 +129,16 @@ def used_tree(derivation: Derivation, source: ParseForest) -> tree.Outline:
     return tree.Outline([printable(label) for label in labels], sizes, groups)
 
 
-def _step_of(above: Step, parent: int, owner: int | None, word: bool, below: list[int]) -> int:
-    """The step that a node of the tree belongs to, given that of its parent; a new one is taken off `below`."""
-    if owner is not None:
-        if owner != parent:
-            below.pop(0)
-        return owner
-    # A word is part of its parent's rule, but a pseudo rule's words are variables; a phrase has all that is below it.
-    part_of_parent = not below if word else not below and not above.parse_edges
-    return parent if part_of_parent or (word and not above.local) else below.pop(0)
+def _innermost(derivation: Derivation, span: tuple[int, int]) -> int:
+    """The last step that covers a span: those below come later."""
+    covering = (i for i, s in enumerate(derivation.steps) if s.span[0] <= span[0] and span[1] <= s.span[1])
+    return max(covering, default=0)
 
 
 def word_steps(derivation: Derivation, length: int) -> list[int]:
     """For each source word the innermost step that covers it.
 
+    >>> from treeglot._core import Step
     >>> steps = [Step("S", "[X,1] b", "[X,1] b", (0, 2), 1, False), Step("X", "a", "a", (0, 1), 0, False)]
     >>> word_steps(Derivation(steps), 2)
     [1, 0]
@@ -158,18 +155,6 @@ def step_numbers(derivation: Derivation) -> dict[int, int]:
     named = (i for i, only in enumerate(glue) if not only)
     numbers = {step: number for number, step in enumerate(named, 1)}
     return {**dict.fromkeys(range(len(derivation.steps)), 0), **numbers}
-
-
-def _children(derivation: Derivation) -> list[list[int]]:
-    """The steps directly below each step."""
-    found: list[list[int]] = [[] for _ in derivation.steps]
-    path: list[int] = []
-    for number, depth in enumerate(derivation.depths()):
-        del path[depth:]
-        if path:
-            found[path[-1]].append(number)
-        path.append(number)
-    return found
 
 
 def _used(source: Source, derivation: Derivation) -> TypeGuard[ParseForest]:

@@ -30,7 +30,7 @@ class SearchOptions(Options):
     )
     max_combinations: int = option(64, "of structures with phrases tried for a rule (augmented dep2str)", least=0)
     pseudo_structures: bool = option(
-        True, "phrases on structures also where a relation has no rule (augmented dep2str)"
+        True, "phrases on parts of a relation, or of a forest node's children, also where there is no rule"
     )
     per_source: int = option(20, "target sides tried for a source side; 0: all", least=0)
     markup: bool = option(False, 'the input gives translations: <x translation="the house||house">das Haus</x>')

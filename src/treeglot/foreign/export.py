@@ -304,6 +304,7 @@ class _Travatar(_Writer):
 
         fragments = [rule for rule in rules if self._is_fragment(rule)]
         phrases = [rule for rule in rules if not self._is_fragment(rule)]
+        self._check_phrases(phrases)
         forests = [source for source in self.test or () if isinstance(source, ParseForest)]
         with write_binary(self.folder / RULES) as stream:
             stream.write(_core.write_rules(self.table, self.style(), fragments))
@@ -318,6 +319,16 @@ class _Travatar(_Writer):
         if self.search.pop_limit:
             lines += ["[pop_limit]", f"{self.search.pop_limit}", ""]
         return [*lines, "[weight_vals]", *(f"{name}={weight!r}" for name, weight in weights.items())]
+
+    def _check_phrases(self, phrases: Sequence[int]) -> None:
+        words = len(self.table.source_words)
+        sources = [self.table.rule(rule)[1] for rule in phrases]
+        hierarchical = any(symbol >= words for source in sources for symbol in source)
+        if hierarchical or (self.search.pseudo_structures and any(len(source) > 1 for source in sources)):
+            raise UsageError(
+                "Travatar has no hierarchical phrases, and no phrases on neighbouring children of a node; expected a "
+                "model trained with --set extract.max_nonterminals=0 --set search.pseudo_structures=false"
+            )
 
     def _is_fragment(self, rule: int) -> bool:
         source = self.table.rule(rule)[1]

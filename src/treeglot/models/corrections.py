@@ -76,23 +76,32 @@ class _Check:
     def shape(self, correction: Correction, symbols: list[str]) -> str:
         """What the matcher does not look for."""
         fragment = len(symbols[0]) > 1 and symbols[0].endswith("(") and not symbols[0].startswith("\\")
-        variables = sum(VARIABLE.fullmatch(symbol) is not None for symbol in symbols)
         if self.matcher is match_forests:
-            if not fragment and (variables or correction.lhs != "X"):
-                return "it is no fragment of a tree, and no phrase, which has words alone and the left-hand side [X]"
-            return ""
+            if fragment:
+                return ""
+            if correction.lhs != "X" or not self.variables(symbols) <= {"X"}:
+                return "it is no fragment of a tree, and no phrase, which has the left-hand side and variables [X]"
+            return self.too_long(symbols) if self.variables(symbols) else ""
         if fragment:
             return f"it is a fragment of a tree, and a {self.model.kind} model has none"
         if self.matcher in (match_dependents, match_augmented):
             if place := HEAD_PLACE.fullmatch(correction.lhs):
                 inside = 1 <= int(place[1]) <= len(symbols)
                 return "" if inside else f"its head has place {place[1]} of {len(symbols)}"
-            labels = {found[1] for symbol in symbols if (found := VARIABLE.fullmatch(symbol))}
+            labels = self.variables(symbols)
             allowed = {"X"} if self.matcher is match_augmented else set()
             if correction.lhs != "X" or not labels <= allowed:
                 return "it is no phrase, and its left-hand side is no place of the head such as [H2]"
             if not labels:
                 return ""
+        return self.too_long(symbols)
+
+    @staticmethod
+    def variables(symbols: list[str]) -> set[str]:
+        """Their labels."""
+        return {found[1] for symbol in symbols if (found := VARIABLE.fullmatch(symbol))}
+
+    def too_long(self, symbols: list[str]) -> str:
         limit = self.model.translator.options.span_limit
         return f"it has {len(symbols)} symbols, and rules cover at most {limit} words" if len(symbols) > limit else ""
 

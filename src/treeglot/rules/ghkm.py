@@ -28,6 +28,10 @@ class GhkmOptions(Options):
     phrases: Literal["none", "all", "well-formed"] = option("all", "phrases taken over the spans of forest nodes")
     max_phrase: int = option(7, "source words of a phrase", least=1, unlimited=True)
     phrase_loose: int = option(-1, "unaligned target words at the ends of a phrase", least=0, unlimited=True)
+    sequences: bool = option(False, "phrases over neighbouring children of a node, too")
+    max_nonterminals: int = option(0, "nonterminals of a hierarchical phrase; 0: phrases have none", least=0)
+    max_span: int = option(10, "source words of a hierarchical phrase, nonterminals filled", least=1)
+    max_symbols: int = option(6, "source symbols of a hierarchical phrase", least=1)
     prune: float = option(
         3.0, "margin of pruning the forest before, in natural logarithms (the c2d paper's)", least=0, infinite=True
     )

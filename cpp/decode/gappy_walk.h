@@ -1,0 +1,67 @@
+// Hierarchical phrases on the parts of an analysed sentence, for all matchers that have such parts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/span.h"
+#include "base/symbols.h"
+#include "rules/table.h"
+
+namespace treeglot {
+
+// `Part` names what a variable may stand for.
+template <class Part>
+class GappyWalk {
+ public:
+  // Words that the table lacks, and those that no phrase may translate, are Symbols::kNone. `x` is the label X.
+  void begin(const RuleTable& table, Symbol x, std::vector<Symbol> words) {
+    table_ = &table;
+    x_ = x;
+    words_ = std::move(words);
+    from_.assign(words_.size(), {});
+  }
+  void add(Span span, Part part) { from_[span.begin].emplace_back(span.end, part); }
+
+  // Calls take(node of the trie, parts of the variables, uses) for each way in which words and at least one variable
+  // make up the span. `uses` is what uses_of(word) allows for all words, and `uses` to begin with.
+  template <class UsesOf, class Take>
+  void visit(Span span, std::uint8_t uses, const UsesOf& uses_of, const Take& take) {
+    extend(table_->root(), span.begin, span.end, uses, uses_of, take);
+  }
+
+ private:
+  // Follows the trie from `node`, which has matched the words before `at`.
+  template <class UsesOf, class Take>
+  void extend(RuleTable::Node node, std::uint32_t at, std::uint32_t end, std::uint8_t uses, const UsesOf& uses_of,
+              const Take& take) {
+    if (at == end) {
+      if (!gaps_.empty()) take(node, gaps_, uses);
+      return;
+    }
+    if (words_[at] != Symbols::kNone) {
+      const RuleTable::Node child = table_->child(node, words_[at]);
+      if (child != RuleTable::kNoNode)
+        extend(child, at + 1, end, static_cast<std::uint8_t>(uses & uses_of(at)), uses_of, take);
+    }
+    const RuleTable::Node child = table_->child(node, nonterminal(x_));
+    if (child == RuleTable::kNoNode) return;
+    for (std::size_t i = 0; i < from_[at].size(); ++i) {
+      const auto [gap_end, part] = from_[at][i];
+      if (gap_end > end) continue;
+      gaps_.push_back(part);
+      extend(child, gap_end, end, uses, uses_of, take);
+      gaps_.pop_back();
+    }
+  }
+
+  const RuleTable* table_ = nullptr;
+  Symbol x_ = Symbols::kNone;
+  std::vector<Symbol> words_;
+  std::vector<std::vector<std::pair<std::uint32_t, Part>>> from_;  // by first word: last + 1, and the part
+  std::vector<Part> gaps_;                                         // of the walk at hand
+};
+
+}  // namespace treeglot
