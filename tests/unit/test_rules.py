@@ -17,7 +17,7 @@ from treeglot._core import Renderer
 from treeglot.rules import compile_table, extract, score_rules
 from treeglot.rules.extract import Extraction
 from treeglot.rules.hiero import HieroOptions
-from treeglot.rules.score import table_schema
+from treeglot.rules.score import table_schema, with_counts
 from treeglot.rules.sql import ScoreOptions
 from treeglot.syntax import Alignment
 
@@ -118,6 +118,24 @@ def test_parts_add_up_to_the_whole(tmp_path):
     parts = table_of(pairs, tmp_path / "parts", memory=0)
     assert json.loads((tmp_path / "parts/counts/extraction.json").read_text())["parts"] == 3
     assert parts == whole
+
+
+def test_rows_that_the_counts_do_not_have(tmp_path):
+    """An engine gives rows of the counts, in their order: others are refused, wherever they are."""
+    files = extract("hiero", aligned(PAIRS), tmp_path).files
+    rows = [row for file in files for row in pq.read_table(file)["row"].to_pylist()]
+    assert rows == sorted(rows)
+
+    def joined(*given):
+        batches = (pa.RecordBatch.from_pydict({"row": pa.array([row], pa.int64()), "p": [0.5]}) for row in given)
+        return [len(batch) for batch in with_counts(batches, files)]
+
+    assert sum(joined(*rows)) == len(rows)
+    assert sum(joined(*rows[1:4], rows[-1])) == 4
+    assert sum(joined()) == 0
+    for strange in ([rows[0] - 1], [rows[-1] + 1], [*rows, rows[-1] + 1], [rows[0], rows[0] + 2**20, rows[-1]]):
+        with pytest.raises(ValueError, match="rows that the counts do not have"):
+            joined(*strange)
 
 
 def test_an_extraction_is_there_when_it_is_complete(tmp_path):

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 ROWS = 1 << 17  # of a row group
 MEMORY = 2 << 30
+STRANGE = "scoring gave rows that the counts do not have, or gave them out of order"
 
 
 def score_rules(
@@ -143,12 +144,14 @@ def with_counts(scored: Iterator[pa.RecordBatch], files: Iterable[Path]) -> Iter
         held = [batch for batch in table.slice(here).to_batches() if batch.num_rows]
         places = np.searchsorted(rows, found[:here])
         if not np.array_equal(rows[places], found[:here]):
-            raise ValueError("scoring gave rows that the counts do not have, or gave them out of order")
+            raise ValueError(STRANGE)
         kept = counts if here == len(rows) else counts.take(pa.array(places))
         made = table.slice(0, here).drop_columns("row").combine_chunks()
         columns = {name: kept[name] for name in (*CODES, *COPIED)}
         columns |= {name: made[name].combine_chunks() for name in made.column_names}
         yield pa.RecordBatch.from_pydict(columns)
+    if held or next(scored, None) is not None:
+        raise ValueError(STRANGE)
 
 
 def _emptying(batches: deque[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
