@@ -63,8 +63,11 @@ def slow_step(model: Model, target: str) -> dict[str, float]:
     loss = gain(hope[0]) - gain(fear[0]) - ahead
     if gain(hope[0]) <= gain(fear[0]) or loss <= 0:
         return {}
-    rate = min(loss / sum(unit**2 for unit in units.values()), STEP / max(map(abs, units.values())))
-    return {name: rate * unit for name, unit in units.items() if unit}
+    changed = [name for name, unit in units.items() if unit]
+    mean = sum(units.values()) / len(changed)
+    way = {name: units[name] - mean for name in changed}  # all weights keep their size together
+    rate = min(loss / sum(unit**2 for unit in way.values()), STEP / max(map(abs, way.values())))
+    return {name: rate * unit for name, unit in way.items()}
 
 
 def test_a_taught_pair_moves_the_weights_and_undoing_it_restores_the_bytes(model: Model) -> None:
@@ -92,6 +95,7 @@ def test_steps_lead_from_the_fear_to_the_hope(place: int, model: Model) -> None:
         step = find_step(model.translator, model.tuned, model.corrections, LINES[2], target.split())
         assert dict(step) == pytest.approx(expected, abs=1e-5)
         assert all(abs(value) <= STEP + 1e-9 for _, value in step)
+        assert sum(value for _, value in step) == pytest.approx(0, abs=1e-5)
         if not step:
             break
         held = tuple(model.corrections or ())

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from treeglot.rules.corrections import Correction
 
 LIST = 100  # hypotheses among which the nearest is looked for, if the taught translation has no derivation
-STEP = 0.01  # of a weight, at most, by one pair
+STEP = 0.003  # of a weight, at most, by one pair
 BOUND = 0.5  # of a weight, at most, by all pairs
 FIXED = ("unknown", "preferred")  # ends of names: weights that say what must not be, or what users want
+NONE = 1e-12  # a squared distance: hope and fear have the same features
 SINGLE = Bleu(smooth="add-one")
 
 
@@ -83,11 +84,12 @@ def find_step(
     hope, better = _hope(translator, source, fear, target)
     gained, moved = _gained(tuned, hope.features, fear.features), _moved(tuned, held)
     loss = better - math.fsum((1 + _bounded(moved.get(name, 0.0))) * value for name, value in gained.items())
-    size = math.fsum(value * value for value in gained.values())
-    if better <= 0 or loss <= 0 or not size:
+    way = _centred(gained)
+    size = math.fsum(value * value for value in way.values())
+    if better <= 0 or loss <= 0 or size < NONE:
         return ()
-    rate = min(loss / size, STEP / max(map(abs, gained.values())))
-    made = {name: _rounded(moved.get(name, 0.0), rate * value) for name, value in gained.items()}
+    rate = min(loss / size, STEP / max(map(abs, way.values())))
+    made = {name: _rounded(moved.get(name, 0.0), rate * value) for name, value in way.items()}
     return tuple(sorted((name, value) for name, value in made.items() if value))
 
 
@@ -107,6 +109,15 @@ def _gained(weights: Weights, hope: Mapping[str, float], fear: Mapping[str, floa
     names = sorted(name for name in {*hope, *fear} if weights.get(name) and not name.endswith(FIXED))
     differences = {name: weights[name] * (hope.get(name, 0.0) - fear.get(name, 0.0)) for name in names}
     return {name: value for name, value in differences.items() if value}
+
+
+def _centred(gained: Mapping[str, float]) -> dict[str, float]:
+    """The same without what all have in common, which would only make all weights larger or smaller.
+
+    What people write scores less than what a model likes best, so all weights would shrink otherwise.
+    """
+    mean = math.fsum(gained.values()) / max(1, len(gained))
+    return {name: value - mean for name, value in gained.items()}
 
 
 def _rounded(moved: float, step: float) -> float:
