@@ -279,6 +279,7 @@ def test_why_and_why_not(view: Any) -> None:
     view.get_by_role("button", name="Explain").click()
     view.get_by_role("button", name="Why?").click()
     view.get_by_role("columnheader", name="sentence pairs").wait_for()
+    view.get_by_text("it was trained without provenance").wait_for()
     view.get_by_label("Must not contain").fill("coat")
     view.get_by_label("Must not contain").press("Enter")
     view.get_by_role("button", name="remove coat").wait_for()

@@ -556,6 +556,9 @@ function why(card) {
       make('td', {}, reason.margin === null ? 'no other' : `${reason.margin.toFixed(2)} over “${reason.runner_up}”`),
       make('td', {}, reason.examples ? examples(reason.examples) : '')));
     own.replaceChildren(tabled(['words', 'rule', 'p', 'margin', 'sentence pairs'], rows));
+    if (!found.reasons.some(reason => reason.examples)) {
+      own.append(make('p', {class: 'faint'}, 'The model does not know the sentence pairs of its rules: it was trained without provenance.'));
+    }
     if (found.text !== card.best.text) own.prepend(make('p', {class: 'faint'}, `Without your changes: ${found.text}`));
   });
   return make('div', {}, make('div', {class: 'tools'}, make('button', {type: 'button', onclick: ask_why}, 'Why?')), box);
