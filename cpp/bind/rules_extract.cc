@@ -17,6 +17,7 @@
 #include "rules/string_dependency.h"
 #include "rules/tally.h"
 #include "rules/tree_pair.h"
+#include "rules/vocabulary.h"
 
 namespace nanobind::detail {
 
@@ -76,6 +77,12 @@ void bind_bitext(nb::module_& m) {
 
   nb::class_<BitextBuilder>(m, "BitextBuilder", "Collects aligned sentence pairs.")
       .def(nb::init<>())
+      .def(
+          "__init__",
+          [](BitextBuilder* self, const Sentence& source, const Sentence& target) {
+            new (self) BitextBuilder(to_strings(source), to_strings(target));
+          },
+          "source_words"_a, "target_words"_a, "Numbers words as these lists do, and refuses others.")
       .def("__len__", guarded(&BitextBuilder::size))
       .def("append",
            guarded([](BitextBuilder& b, const Sentence& source, const Sentence& target, const Alignment& alignment,
@@ -87,6 +94,19 @@ void bind_bitext(nb::module_& m) {
 
   nb::class_<LexicalTable>(m, "LexicalTable", "Word translation probabilities from the links of a bitext.")
       .def(nb::init<const Bitext&>(), "bitext"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "__init__",
+          [](LexicalTable* self, const ArrayIn<Symbol>& source, const ArrayIn<Symbol>& target,
+             const ArrayIn<float>& target_given_source, const ArrayIn<float>& source_given_target) {
+            const auto f = as_span(source), e = as_span(target);
+            const auto forward = as_span(target_given_source), backward = as_span(source_given_target);
+            if (e.size() != f.size() || forward.size() != f.size() || backward.size() != f.size())
+              throw std::invalid_argument("the columns of a lexical table differ in length");
+            std::vector<LexicalEntry> entries;
+            for (std::size_t i = 0; i < f.size(); ++i) entries.push_back({f[i], e[i], forward[i], backward[i]});
+            new (self) LexicalTable(entries);
+          },
+          "source"_a, "target"_a, "target_given_source"_a, "source_given_target"_a, "From what `entries` gives.")
       .def(
           "entries",
           [](const LexicalTable& table) {
@@ -102,6 +122,26 @@ void bind_bitext(nb::module_& m) {
                               as_array(std::move(target_given_source)), as_array(std::move(source_given_target)));
           },
           "Source words, target words (2^32 - 1 is NULL), w(target|source), w(source|target).");
+}
+
+void bind_vocabulary(nb::module_& m) {
+  nb::class_<Vocabulary>(m, "Vocabulary", "The words of a corpus, and their translation probabilities.")
+      .def_prop_ro(
+          "source_words", [](const Vocabulary& v) { return to_list(v.source_words); },
+          nb::sig("def source_words(self) -> list[str]"), "By number: the most frequent first.")
+      .def_prop_ro(
+          "target_words", [](const Vocabulary& v) { return to_list(v.target_words); },
+          nb::sig("def target_words(self) -> list[str]"), "By number: the most frequent first.")
+      .def_ro("lexical", &Vocabulary::lexical);
+
+  nb::class_<VocabularyBuilder>(m, "VocabularyBuilder", "Counts words and links pair by pair, and keeps no pairs.")
+      .def(nb::init<>())
+      .def("append",
+           guarded([](VocabularyBuilder& b, const Sentence& source, const Sentence& target,
+                      const Alignment& alignment) { b.append(source, target, alignment); }),
+           "source"_a, "target"_a, "alignment"_a, "Adds a pair; refuses a link outside it.")
+      .def("finish", guarded(&VocabularyBuilder::finish), nb::call_guard<nb::gil_scoped_release>(),
+           "The vocabulary, as a bitext of all pairs has it; the builder is empty afterwards.");
 }
 
 void bind_tally(nb::module_& m) {
@@ -179,6 +219,23 @@ void bind_extractors(nb::module_& m) {
            nb::call_guard<nb::gil_scoped_release>(),
            "Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the "
            "first pair that was not read.")
+      .def("find_keys", guarded(&Extractor::find_keys), "begin"_a, "threads"_a,
+           nb::call_guard<nb::gil_scoped_release>(),
+           "Numbers the labels of the pairs from `begin` on, and takes no rules.")
+      .def_prop_ro("keys", guarded([](const Extractor& extractor) {
+                     nb::list out;
+                     const Strings keys = extractor.keys();
+                     for (std::size_t i = 0; i < keys.size(); ++i)
+                       out.append(nb::bytes(keys[i].data(), keys[i].size()));
+                     return out;
+                   }),
+                   nb::sig("def keys(self) -> list[bytes]"), "Of the labels that are numbered as pairs come.")
+      .def("number_keys", guarded([](Extractor& extractor, const std::vector<nb::bytes>& keys) {
+             Strings given;
+             for (const nb::bytes& key : keys) given.append({key.c_str(), key.size()});
+             extractor.number_keys(given);
+           }),
+           "keys"_a, "Numbers these labels first, as another extractor's `keys` has them.")
       .def("write_provenance",
            guarded([](Extractor& extractor, const RuleTable& table, const std::string& path, unsigned threads) {
              Provenance::write(path, table, extractor, threads);
@@ -306,6 +363,7 @@ void bind_banks(nb::module_& m) {
 
 void bind_rules_extract(nb::module_& m) {
   bind_bitext(m);
+  bind_vocabulary(m);
   bind_tally(m);
   bind_banks(m);
   bind_extractors(m);

@@ -6,29 +6,47 @@
 #include <string>
 #include <utility>
 
+#include "base/symbol_lists.h"
+
 namespace treeglot {
 namespace {
 
-// Renumbers by frequency: few bytes for frequent words, and numbers that do not depend on the order of the pairs.
 Strings rank(const Symbols& symbols, std::vector<Symbol>& tokens) {
   std::vector<std::uint64_t> counts(symbols.size(), 0);
   for (const Symbol token : tokens) ++counts[token];
+  Ranking ranking = rank_by_frequency(symbols, counts);
+  for (Symbol& token : tokens) token = ranking.number[token];
+  return std::move(ranking.texts);
+}
+
+Symbols symbols_of(const Strings& words) {
+  Symbols out;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (out.intern(words[i]) != i)
+      throw std::invalid_argument("the word '" + std::string(words[i]) + "' is in the vocabulary twice");
+  }
+  return out;
+}
+
+}  // namespace
+
+Ranking rank_by_frequency(const Symbols& symbols, std::span<const std::uint64_t> counts) {
   std::vector<Symbol> order(symbols.size());
   std::iota(order.begin(), order.end(), Symbol{0});
   std::ranges::sort(order, [&](Symbol a, Symbol b) {
     return counts[a] != counts[b] ? counts[a] > counts[b] : symbols.text(a) < symbols.text(b);
   });
-  std::vector<Symbol> number(symbols.size());
-  Strings texts;
+  Ranking out;
+  out.number.resize(symbols.size());
   for (std::size_t i = 0; i < order.size(); ++i) {
-    number[order[i]] = static_cast<Symbol>(i);
-    texts.append(symbols.text(order[i]));
+    out.number[order[i]] = static_cast<Symbol>(i);
+    out.texts.append(symbols.text(order[i]));
   }
-  for (Symbol& token : tokens) token = number[token];
-  return texts;
+  return out;
 }
 
-}  // namespace
+BitextBuilder::BitextBuilder(const Strings& source_words, const Strings& target_words)
+    : source_symbols_(symbols_of(source_words)), target_symbols_(symbols_of(target_words)), numbered_(true) {}
 
 void Bitext::check_size(std::size_t found, std::string_view what) const {
   if (found == size()) return;
@@ -48,8 +66,15 @@ void BitextBuilder::append(std::span<const std::string_view> source, std::span<c
     bitext_.weights_.resize(bitext_.links_.size(), 1.0f);
     bitext_.weights_.insert(bitext_.weights_.end(), weights.begin(), weights.end());
   }
-  for (const std::string_view word : source) bitext_.source_.push_back(source_symbols_.intern(word));
-  for (const std::string_view word : target) bitext_.target_.push_back(target_symbols_.intern(word));
+  const auto number = [&](Symbols& symbols, std::string_view word) {
+    if (!numbered_) return symbols.intern(word);
+    const Symbol found = symbols.find(word);
+    if (found == Symbols::kNone)
+      throw std::invalid_argument("the word '" + std::string(word) + "' is not in the vocabulary");
+    return found;
+  };
+  for (const std::string_view word : source) bitext_.source_.push_back(number(source_symbols_, word));
+  for (const std::string_view word : target) bitext_.target_.push_back(number(target_symbols_, word));
   bitext_.links_.insert(bitext_.links_.end(), alignment.links().begin(), alignment.links().end());
   bitext_.source_ends_.push_back(bitext_.source_.size());
   bitext_.target_ends_.push_back(bitext_.target_.size());
@@ -59,8 +84,10 @@ void BitextBuilder::append(std::span<const std::string_view> source, std::span<c
 Bitext BitextBuilder::finish() {
   Bitext out = std::exchange(bitext_, {});
   if (!out.weights_.empty()) out.weights_.resize(out.links_.size(), 1.0f);
-  out.source_words_ = rank(std::exchange(source_symbols_, {}), out.source_);
-  out.target_words_ = rank(std::exchange(target_symbols_, {}), out.target_);
+  const Symbols source = std::exchange(source_symbols_, {}), target = std::exchange(target_symbols_, {});
+  const bool numbered = std::exchange(numbered_, false);
+  out.source_words_ = numbered ? texts_of(source) : rank(source, out.source_);
+  out.target_words_ = numbered ? texts_of(target) : rank(target, out.target_);
   return out;
 }
 

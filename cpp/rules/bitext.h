@@ -45,8 +45,20 @@ class Bitext {
   Strings source_words_, target_words_;
 };
 
+// Words by falling frequency, equally frequent ones in the order of their bytes: few bytes for frequent words, and
+// numbers that do not depend on the order of the pairs.
+struct Ranking {
+  Strings texts;
+  std::vector<Symbol> number;  // of each symbol
+};
+Ranking rank_by_frequency(const Symbols& symbols, std::span<const std::uint64_t> counts);
+
 class BitextBuilder : public Exclusive {
  public:
+  BitextBuilder() = default;
+  // Numbers words as these lists do, and refuses others: a part of a corpus whose words are known.
+  BitextBuilder(const Strings& source_words, const Strings& target_words);
+
   // Refuses a link outside the pair. `weights` has one for each link, or none.
   void append(std::span<const std::string_view> source, std::span<const std::string_view> target,
               const Alignment& alignment, std::span<const float> weights = {});
@@ -56,6 +68,7 @@ class BitextBuilder : public Exclusive {
  private:
   Bitext bitext_;
   Symbols source_symbols_, target_symbols_;
+  bool numbered_ = false;  // the words were given
 };
 
 }  // namespace treeglot

@@ -38,6 +38,12 @@ class Extractor : public Exclusive {
   using Take = std::function<void(std::size_t, const CodedRule&)>;
   virtual void visit(unsigned threads, const Take& take) = 0;
 
+  // Some labels are numbered as pairs come, by keys. Extractors of the parts of a corpus number the same labels alike
+  // if their trees number labels alike: each finds the keys of its pairs, and is given those of all parts in order.
+  virtual void find_keys(std::size_t begin, unsigned threads) = 0;  // of the pairs from `begin` on
+  virtual Strings keys() const { return {}; }                       // in the order in which they were found
+  virtual void number_keys(const Strings& /*keys*/) {}
+
   virtual NamedCounts counts() const = 0;  // of all pairs extracted so far
   virtual Strings labels() const {         // by number, as the codes of rules have them
     Strings out;
@@ -82,6 +88,11 @@ class CountingExtractor : public Extractor {
       begin = end;
     }
     return begin;
+  }
+
+  void find_keys(std::size_t begin, unsigned threads) final {
+    for (; begin < bitext().size(); begin += kChunk * kChunks)
+      prepare(begin, std::min(bitext().size(), begin + kChunk * kChunks), threads);
   }
 
   void visit(unsigned threads, const Extractor::Take& take) final {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/symbol_lists.h"
 #include "rules/category_labels.h"
 #include "rules/hiero.h"
 #include "syntax/tree_batch.h"
@@ -34,6 +35,8 @@ class FuzzyLabels final : public PhraseLabels {
   View of(std::size_t pair, const Frontier& frontier, const PhraseLimits& limits, LabelledPhrases& room) const override;
   bool noted() const override { return !options_.hard; }
   Strings labels() const override;  // those given so far
+  Strings keys() const override { return texts_of(keys_); }
+  void number_keys(const Strings& keys) override { intern_all(keys, keys_); }
 
  private:
   struct Chunk;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/symbol_lists.h"
 #include "graph/inside_outside.h"
 #include "graph/semiring.h"
 #include "rules/frontier.h"
@@ -302,11 +303,7 @@ GhkmExtractor::GhkmExtractor(std::shared_ptr<const Bitext> bitext, std::shared_p
   for (Symbol label = 0; label < forests_->labels().size(); ++label) labels_.intern(forests_->labels().text(label));
 }
 
-Strings GhkmExtractor::labels() const {
-  Strings out;
-  for (Symbol label = 0; label < labels_.size(); ++label) out.append(labels_.text(label));
-  return out;
-}
+Strings GhkmExtractor::labels() const { return texts_of(labels_); }
 
 GhkmExtractor::Worker GhkmExtractor::worker() const {
   return work_of(PairExtractor({bitext(), *forests_, dependencies_.get(), tag_labels_, options_, labels_}));

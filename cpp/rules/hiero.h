@@ -60,7 +60,9 @@ class PhraseLabels : public Exclusive {
   // The dependency structure that target sides keep, none by default; and the labels of their words, to be noted.
   virtual Heads structure(std::size_t /*pair*/, std::vector<Symbol>& /*tags*/) const { return {}; }
 
-  virtual Strings labels() const;  // by number; X first
+  virtual Strings labels() const;              // by number; X first
+  virtual Strings keys() const { return {}; }  // as extractors have them
+  virtual void number_keys(const Strings& /*keys*/) {}
   virtual void append_counts(NamedCounts& /*counts*/) const {}
 };
 
@@ -83,6 +85,8 @@ class HieroExtractor final : public CountingExtractor<HieroCounts> {
 
   NamedCounts counts() const override;
   Strings labels() const override { return labels_->labels(); }
+  Strings keys() const override { return labels_->keys(); }
+  void number_keys(const Strings& keys) override { labels_->number_keys(keys); }
 
  private:
   Worker worker() const override;

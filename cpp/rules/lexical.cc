@@ -18,44 +18,54 @@ void read_side(std::string_view bytes, std::vector<Symbol>& words) {
     words.push_back(symbol.kind == code::Symbol::Kind::word ? symbol.number : LexicalTable::kNull);
 }
 
-}  // namespace
-
-LexicalTable::LexicalTable(const Bitext& bitext) {
+std::vector<LinkCount> count_links(const Bitext& bitext) {
   std::vector<std::uint64_t> keys;
-  std::vector<bool> linked_source, linked_target;
   for (std::size_t pair = 0; pair < bitext.size(); ++pair) {
-    const auto source = bitext.source(pair), target = bitext.target(pair);
-    linked_source.assign(source.size(), false);
-    linked_target.assign(target.size(), false);
-    for (const Link link : bitext.links(pair)) {
-      keys.push_back(key_of(source[link.source], target[link.target]));
-      linked_source[link.source] = linked_target[link.target] = true;
-    }
-    for (std::size_t i = 0; i < source.size(); ++i) {
-      if (!linked_source[i]) keys.push_back(key_of(source[i], kNull));
-    }
-    for (std::size_t i = 0; i < target.size(); ++i) {
-      if (!linked_target[i]) keys.push_back(key_of(kNull, target[i]));
-    }
+    visit_links(bitext.source(pair), bitext.target(pair), bitext.links(pair),
+                [&](Symbol source, Symbol target) { keys.push_back(key_of(source, target)); });
   }
   std::ranges::sort(keys);
-  const std::size_t sources = bitext.source_words().size(), targets = bitext.target_words().size();
-  const auto place = [](Symbol word, std::size_t words) { return word == kNull ? words : word; };
-  std::vector<std::uint64_t> source_total(sources + 1, 0), target_total(targets + 1, 0);
-  for (const std::uint64_t key : keys) {
-    ++source_total[place(static_cast<Symbol>(key >> 32), sources)];
-    ++target_total[place(static_cast<Symbol>(key), targets)];
-  }
+  std::vector<LinkCount> out;
   for (std::size_t begin = 0, end = 0; begin < keys.size(); begin = end) {
     while (end < keys.size() && keys[end] == keys[begin]) ++end;
-    const auto source = static_cast<Symbol>(keys[begin] >> 32), target = static_cast<Symbol>(keys[begin]);
-    const auto count = static_cast<double>(end - begin);
-    index_.intern(hash_number(keys[begin]), static_cast<std::uint32_t>(entries_.size()),
-                  [](std::uint32_t) { return false; });
-    entries_.push_back({source, target,
-                        static_cast<float>(count / static_cast<double>(source_total[place(source, sources)])),
-                        static_cast<float>(count / static_cast<double>(target_total[place(target, targets)]))});
+    out.push_back({static_cast<Symbol>(keys[begin] >> 32), static_cast<Symbol>(keys[begin]), end - begin});
   }
+  return out;
+}
+
+}  // namespace
+
+LexicalTable::LexicalTable(const Bitext& bitext) : LexicalTable(count_links(bitext)) {}
+
+LexicalTable::LexicalTable(std::vector<LinkCount> counts) {
+  std::ranges::sort(counts, {}, [](const LinkCount& c) { return key_of(c.source, c.target); });
+  std::vector<std::uint64_t> source_total, target_total;
+  const auto total = [](std::vector<std::uint64_t>& totals, Symbol word) -> std::uint64_t& {
+    const std::size_t place = word == kNull ? 0 : std::size_t{word} + 1;
+    if (place >= totals.size()) totals.resize(std::max(place + 1, 2 * totals.size()), 0);
+    return totals[place];
+  };
+  for (const LinkCount& c : counts) {
+    total(source_total, c.source) += c.count;
+    total(target_total, c.target) += c.count;
+  }
+  entries_.reserve(counts.size());
+  for (const LinkCount& c : counts) {
+    const auto count = static_cast<double>(c.count);
+    add({c.source, c.target, static_cast<float>(count / static_cast<double>(total(source_total, c.source))),
+         static_cast<float>(count / static_cast<double>(total(target_total, c.target)))});
+  }
+}
+
+LexicalTable::LexicalTable(std::span<const LexicalEntry> entries) {
+  entries_.reserve(entries.size());
+  for (const LexicalEntry& entry : entries) add(entry);
+}
+
+void LexicalTable::add(const LexicalEntry& entry) {
+  index_.intern(hash_number(key_of(entry.source, entry.target)), static_cast<std::uint32_t>(entries_.size()),
+                [](std::uint32_t) { return false; });
+  entries_.push_back(entry);
 }
 
 LexicalTable::Both LexicalTable::weight(Symbol source, Symbol target) const {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/symbol_lists.h"
 #include "rules/category_labels.h"
 #include "rules/extractor.h"
 #include "rules/frontier.h"
@@ -45,6 +46,8 @@ class TreePairExtractor final : public CountingExtractor<TreePairCounts> {
   ~TreePairExtractor() override;
 
   Strings labels() const override;  // those given so far
+  Strings keys() const override { return texts_of(joint_); }
+  void number_keys(const Strings& keys) override { intern_all(keys, joint_); }
 
   struct PairTrees;  // the trees of a pair, and the pairs of nodes that rules may begin and end at
 

@@ -2014,7 +2014,12 @@ class Bitext:
 class BitextBuilder:
     """Collects aligned sentence pairs."""
 
+    @overload
     def __init__(self) -> None: ...
+
+    @overload
+    def __init__(self, source_words: Sequence[str], target_words: Sequence[str]) -> None:
+        """Numbers words as these lists do, and refuses others."""
 
     def __len__(self) -> int: ...
 
@@ -2029,11 +2034,43 @@ class BitextBuilder:
 class LexicalTable:
     """Word translation probabilities from the links of a bitext."""
 
+    @overload
     def __init__(self, bitext: Bitext) -> None: ...
+
+    @overload
+    def __init__(self, source: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], target: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], target_given_source: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], source_given_target: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """From what `entries` gives."""
 
     def entries(self) -> tuple[Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))], Annotated[NDArray[numpy.float32], dict(shape=(None,))]]:
         """
         Source words, target words (2^32 - 1 is NULL), w(target|source), w(source|target).
+        """
+
+class Vocabulary:
+    """The words of a corpus, and their translation probabilities."""
+
+    @property
+    def source_words(self) -> list[str]:
+        """By number: the most frequent first."""
+
+    @property
+    def target_words(self) -> list[str]:
+        """By number: the most frequent first."""
+
+    @property
+    def lexical(self) -> LexicalTable: ...
+
+class VocabularyBuilder:
+    """Counts words and links pair by pair, and keeps no pairs."""
+
+    def __init__(self) -> None: ...
+
+    def append(self, source: Sequence[str], target: Sequence[str], alignment: Alignment) -> None:
+        """Adds a pair; refuses a link outside it."""
+
+    def finish(self) -> Vocabulary:
+        """
+        The vocabulary, as a bitext of all pairs has it; the builder is empty afterwards.
         """
 
 class Tally:
@@ -2111,6 +2148,16 @@ class Extractor:
         """
         Adds the rules of the pairs from `begin` on to the tally until it has grown over `memory` bytes; gives the first pair that was not read.
         """
+
+    def find_keys(self, begin: int, threads: int) -> None:
+        """Numbers the labels of the pairs from `begin` on, and takes no rules."""
+
+    @property
+    def keys(self) -> list[bytes]:
+        """Of the labels that are numbered as pairs come."""
+
+    def number_keys(self, keys: Sequence[bytes]) -> None:
+        """Numbers these labels first, as another extractor's `keys` has them."""
 
     def write_provenance(self, table: RuleTable, path: str, threads: int) -> None:
         """

@@ -101,7 +101,7 @@ def slow_table(rows, o, labels):
             y = n[1] / (n[1] + 2 * n[2]) if n[1] and n[2] else None
             known = y is not None and n[step] and n[step + 1]
             d = max(0, min(step, step - (step + 1) * y * n[step + 1] / n[step])) if known else 0
-            return round(count[rule] * d / k * UNIT) / UNIT
+            return math.floor(count[rule] * (d / k) * UNIT + 0.5) / UNIT  # halves go up, as in SQL
         return 0
 
     def probability(rule, given):

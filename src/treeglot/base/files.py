@@ -399,6 +399,12 @@ def read_json(path: PathLike) -> dict[str, Any]:
     return parse_json(Path(path).read_bytes(), os.fspath(path))
 
 
+def write_json(path: PathLike, value: Any) -> None:
+    """Write a value as JSON."""
+    with write_binary(path) as stream:
+        stream.write(json.dumps(value, indent=1).encode() + b"\n")
+
+
 def parse_json(text: str | bytes, file: str, line: int = 0) -> dict[str, Any]:
     """The JSON object that a text is: all of a file, or its line of that number.
 

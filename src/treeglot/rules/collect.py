@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -13,6 +13,18 @@ from treeglot.syntax import Dependency, Tree
 
 BATCH = 2048  # forests that are pruned at a time
 NO_TREE = Tree()
+
+
+@dataclass(frozen=True)
+class Part(Iterable[Pair]):
+    """Some pairs of a corpus, and the words of all of it by number: every part numbers words alike."""
+
+    pairs: Sequence[Pair]
+    source_words: list[str]
+    target_words: list[str]
+
+    def __iter__(self) -> Iterator[Pair]:
+        return iter(self.pairs)
 
 
 @dataclass
@@ -30,9 +42,10 @@ class Collected:
 def collect(pairs: Iterable[Pair], *, prune: float | None = None, threads: int = 1) -> Collected:
     """All pairs in the core, in one pass; with `prune` the source forests too, pruned with that margin.
 
-    Words are numbered by frequency, so nothing is extracted before the last pair was read.
+    Words are numbered by frequency, so nothing is extracted before the last pair was read. A `Part` has their numbers.
     """
-    builder, found = BitextBuilder(), Collected(BitextBuilder().finish())
+    given = (pairs.source_words, pairs.target_words) if isinstance(pairs, Part) else ()
+    builder, found = BitextBuilder(*given), Collected(BitextBuilder().finish())
     if prune is not None:
         found.forests = ForestBank(prune)
     stream = iter(pairs)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from treeglot._core import Bitext, LexicalTable, Tally
+from treeglot._core import Bitext, Extractor, LexicalTable, Tally, Vocabulary
 from treeglot.base.errors import FormatError
 from treeglot.base.files import write_binary
 from treeglot.rules.columns import binary_array, reading
@@ -76,6 +76,25 @@ def write_counts(tally: Tally, lexical: LexicalTable, folder: Path, part: int, w
         return sum(pool.map(write_file, range(FILES)))
 
 
+def write_tallies(
+    core: Extractor, begin: int, lexical: LexicalTable, folder: Path, first: int, alone: bool, memory: int, threads: int
+) -> tuple[int, int]:
+    """Extract the pairs from `begin` on and write parts of the counts, numbered from `first` on.
+
+    Gives the number of parts and of rows. A part is written when the rules take more than `memory` bytes. If these
+    pairs are `alone`, there are no counts but theirs.
+    """
+    tally, pairs = Tally(), len(core.bitext)
+    parts = rows = 0
+    while begin < pairs or parts == 0:
+        begin = core.extract(begin, tally, memory, threads)
+        whole = alone and parts == 0 and begin == pairs
+        rows += write_counts(tally, lexical, folder, first + parts, whole, threads)
+        tally.clear()
+        parts += 1
+    return parts, rows
+
+
 def write_words(folder: Path, source: Sequence[str], target: Sequence[str], labels: Sequence[str]) -> None:
     """Write what the numbers in rules' codes mean."""
     import pyarrow as pa
@@ -108,21 +127,21 @@ def read_words(folder: Path) -> tuple[list[str], list[str], list[str]]:
     return kinds["source"], kinds["target"], kinds["label"]
 
 
-def write_lexical(folder: Path, lexical: LexicalTable, pairs: Bitext) -> None:
+def write_lexical(folder: Path, lexical: LexicalTable, words: Bitext | Vocabulary) -> None:
     """Write the word translation probabilities; a null word is NULL."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     source, target, target_given_source, source_given_target = lexical.entries()
 
-    def words(numbers: npt.NDArray[np.uint32], texts: list[str]) -> pa.Array:
+    def named(numbers: npt.NDArray[np.uint32], texts: list[str]) -> pa.Array:
         known = pa.array(numbers, mask=numbers == NULL)
         return pa.array(texts, type=pa.string()).take(known)
 
     table = pa.table(
         {
-            "source": words(source, pairs.source_words),
-            "target": words(target, pairs.target_words),
+            "source": named(source, words.source_words),
+            "target": named(target, words.target_words),
             "w_target_given_source": pa.array(target_given_source),
             "w_source_given_target": pa.array(source_given_target),
         }

@@ -1,18 +1,24 @@
-"""Where the SQL of scoring runs: DuckDB on one machine, within bounded memory."""
+"""Where rules are counted and scored: DuckDB on one machine, within bounded memory. Spark is in `spark.py`."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypeVar
 
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.rules.columns import reading
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+EngineName: TypeAlias = Literal["duckdb", "spark"]
+S = TypeVar("S")
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 @dataclass(frozen=True)
@@ -28,6 +34,9 @@ class Engine(Protocol):
 
     def run(self, files: Mapping[str, Sequence[Path]], statements: Sequence[Statement]) -> Iterator[pa.RecordBatch]:
         """The rows of the last statement; `files` are Parquet files by the name that the statements use."""
+
+    def map(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[R]:
+        """What `function(shared, item)` gives for each item, in order. Other machines may call it, more than once."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +87,25 @@ class DuckDB:
             raise
         finally:
             connection.close()
+
+    def map(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[R]:
+        """What `function(shared, item)` gives for each item, one after the other."""
+        return [function(shared, item) for item in items]
+
+
+@contextmanager
+def open_engine(name: EngineName, master: str, threads: int) -> Iterator[Engine | None]:
+    """The engine of that name; none for DuckDB, which is made where it is needed. Spark runs on `master`, or here."""
+    if name == "duckdb":
+        if master:
+            raise UsageError("--master is for --engine spark")
+        yield None
+        return
+    from treeglot.rules.spark import Spark
+
+    with Spark(master or f"local[{threads}]") as engine:
+        engine.check()
+        yield engine
 
 
 def _check(path: Path) -> None:

@@ -7,18 +7,17 @@ The folder holds `counts-*.parquet` (rules as codes, see docs/rules.md), `words.
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from treeglot._core import Extractor, LexicalTable, Tally
+from treeglot._core import Bitext, Extractor, LexicalTable, Vocabulary
 from treeglot.base.errors import FormatError, UsageError
-from treeglot.base.files import PathLike, read_json, write_binary
+from treeglot.base.files import PathLike, read_json, write_json
 from treeglot.base.options import unknown
 from treeglot.corpus.pairs import Pair
-from treeglot.rules.count_files import write_counts, write_lexical, write_words
+from treeglot.rules.count_files import write_lexical, write_tallies, write_words
 
 MEMORY = 1 << 30
 
@@ -58,6 +57,7 @@ class Extracting:
     core: Extractor
     labels: bool = False  # whether rules carry labels beside their alignments
     roots: bool = False  # whether left-hand sides differ, so that P(rule | left-hand side) says something
+    keyed: bool = False  # whether labels are numbered as pairs come
     apart: bool = False  # whether the target sides of phrases (left-hand side X) are counted apart from other rules'
 
 
@@ -75,6 +75,14 @@ def extractor(name: str, options: type[Any]) -> Callable[[A], A]:
         return adapter
 
     return register
+
+
+def find_extractor(name: str, options: Any = None) -> tuple[Callable[[Iterable[Pair], Any, int], Extracting], Any]:
+    """An extractor by name, and its options or their defaults."""
+    if name not in EXTRACTORS:
+        raise UsageError(unknown("extractor", name, EXTRACTORS))
+    schema, adapter = EXTRACTORS[name]
+    return adapter, options or schema()
 
 
 def extract(
@@ -101,34 +109,40 @@ def extract(
     >>> extract("ghkm", [pair], tempfile.mkdtemp()).counts["composed"]
     3
     """
-    if extractor not in EXTRACTORS:
-        raise UsageError(unknown("extractor", extractor, EXTRACTORS))
-    schema, adapter = EXTRACTORS[extractor]
-    options = options or schema()
+    adapter, options = find_extractor(extractor, options)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for old in (folder / "extraction.json", *folder.glob("counts-*.parquet")):
         old.unlink(missing_ok=True)
     made = adapter(pairs, options, threads)
-    bitext, tally = made.core.bitext, Tally()
-    lexical = LexicalTable(bitext)
-    at = part = rows = 0
-    while at < len(bitext) or part == 0:
-        at = made.core.extract(at, tally, memory, threads)
-        rows += write_counts(tally, lexical, folder, part, part == 0 and at == len(bitext), threads)
-        tally.clear()
-        part += 1
+    lexical = LexicalTable(made.core.bitext)
+    parts, rows = write_tallies(made.core, 0, lexical, folder, 0, True, memory, threads)
     keep(made.core)
-    write_words(folder, bitext.source_words, bitext.target_words, made.core.labels)
-    write_lexical(folder, lexical, bitext)
+    counts = made.core.counts | dict(seen())
+    return finish(folder, extractor, options, made, (made.core.bitext, lexical), parts, rows, counts)
+
+
+def finish(
+    folder: Path,
+    extractor: str,
+    options: Any,
+    made: Extracting,
+    words: tuple[Bitext | Vocabulary, LexicalTable],
+    parts: int,
+    rows: int,
+    counts: Mapping[str, int],
+) -> Extraction:
+    """Write what the counts mean, and last of all that they are complete."""
+    known, lexical = words
+    write_words(folder, known.source_words, known.target_words, made.core.labels)
+    write_lexical(folder, lexical, known)
     facts = {
         **{name: getattr(made, name) for name in ("labels", "roots", "apart")},
-        "parts": part,
+        "parts": parts,
         "rows": rows,
         "extractor": extractor,
         "options": dataclasses.asdict(options),
-        "counts": made.core.counts | dict(seen()),
+        "counts": dict(counts),
     }
-    with write_binary(folder / "extraction.json") as stream:
-        stream.write(json.dumps(facts, indent=1).encode() + b"\n")
+    write_json(folder / "extraction.json", facts)
     return Extraction(folder, facts)

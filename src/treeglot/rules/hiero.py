@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +46,10 @@ class HieroOptions(Options):
         -1, "rules with nonterminals are taken from the first so many sentence pairs alone", least=0, unlimited=True
     )
 
+    def after(self, pairs: int) -> HieroOptions:
+        """The options for pairs of a corpus that come after so many others."""
+        return self if self.core == -1 else replace(self, core=max(0, self.core - pairs))
+
 
 @dataclass(frozen=True)
 class FuzzyOptions(HieroOptions):
@@ -81,7 +85,7 @@ def fuzzy(pairs: Iterable[Pair], options: FuzzyOptions, threads: int) -> Extract
         options.nesting,
         options.hard,
     )
-    return Extracting(HieroExtractor(found.bitext, options, labels), labels=not options.hard)
+    return Extracting(HieroExtractor(found.bitext, options, labels), labels=not options.hard, keyed=True)
 
 
 @extractor("string-dependency", StructureOptions)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from treeglot._core import Tally
 from treeglot.base.errors import UsageError
 from treeglot.base.options import Options, option
 from treeglot.rules.engines import Statement
 
+PARTITIONS = Tally.partitions
 UNIT = 2**28  # counts are multiples of 1 / UNIT, so that their sums are exact in any order
 COUNT_BINS = {1: "1", 2: "2", 5: "3-5", 10: "6-10", 30: "11-30", 100: "31-100"}
 _BINS = " ".join(f"WHEN r.occurrences <= {most} THEN '{name}'" for most, name in COUNT_BINS.items())
@@ -84,7 +86,8 @@ def scoring(
         tests.append(f"(r.variables = 0 OR r.occurrences >= {options.min_gappy_occurrences})")
     if testing:
         tests.append(f"{significance()} >= CAST({float(options.significance)!r} AS DOUBLE)")
-    order = "r.row" if parts == 1 else "s.row, r.row"  # a tally's rows are sorted by source side
+    # A tally's rows are sorted by partition, source side and when a rule was first seen: so are those of several.
+    order = "r.row" if parts == 1 else f"CAST(floor(s.row / {2**32}.0e0) AS BIGINT) % {PARTITIONS}, s.source, r.row"
     source_key = "source_row" if parts == 1 else "source"  # numbers are joined faster than codes
 
     def side(name: str, key: str, *more: str) -> Statement:

@@ -26,4 +26,5 @@ class TreePairOptions(Options):
 def tree_pairs(pairs: Iterable[Pair], options: TreePairOptions, threads: int) -> Extracting:
     """Rules of pairs of subtrees that are phrase pairs."""
     found = collect(pairs)
-    return Extracting(TreePairExtractor(found.bitext, found.source_trees, found.target_trees, options), labels=True)
+    core = TreePairExtractor(found.bitext, found.source_trees, found.target_trees, options)
+    return Extracting(core, labels=True, keyed=True)

@@ -1,0 +1,247 @@
+"""Extraction in parts: an engine's machines take rules from shards of a corpus, and the counts are those of the whole.
+
+The driver reads the pairs once. It writes them as shards, counts words and links, and keeps the first pairs that have
+each label of a tree, the prologue. A part starts with the prologue, and so numbers words and labels as all parts do.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+import zstandard
+
+from treeglot._core import Extractor, LexicalTable, Vocabulary, VocabularyBuilder
+from treeglot.base.errors import FormatError, TreeglotError, UsageError
+from treeglot.base.files import PathLike, read_json, write_binary, write_json
+from treeglot.corpus.pairs import Pair
+from treeglot.rules.collect import Part
+from treeglot.rules.count_files import write_tallies
+from treeglot.rules.engines import Engine
+from treeglot.rules.extract import MEMORY, Extracting, Extraction, find_extractor, finish
+from treeglot.rules.prologue import Prologue
+
+PAIRS = 20_000  # of a shard
+TALLIES = 64  # that a shard can be written in, at most
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Some pairs of a corpus in a file."""
+
+    number: int
+    first: int  # pairs before it
+    pairs: int
+    file: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What all parts of an extraction have in common."""
+
+    folder: Path
+    extractor: str
+    options: Any
+    source_words: list[str]
+    target_words: list[str]
+    lexical: tuple[npt.NDArray[Any], ...]
+    prologue: list[Pair]
+    alone: bool  # there is one part
+    memory: int
+    threads: int
+    keys: tuple[bytes, ...] = ()
+    digest: str = ""  # of all of it that changes counts
+
+    def with_keys(self, keys: Iterable[bytes]) -> Shared:
+        """The same, with the keys of labels in the order in which the pairs have them."""
+        given = dataclasses.replace(self, keys=tuple(keys))
+        fixed = dataclasses.replace(given, folder=Path(), threads=1)
+        return dataclasses.replace(given, digest=blake2b(pickle.dumps(fixed), digest_size=16).hexdigest())
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A part of the counts: how many tallies and rows it has, and what was seen."""
+
+    key: str
+    tallies: int
+    rows: int
+    counts: Mapping[str, int]
+    found: bool = False  # an earlier run wrote it
+
+
+def extract_in_parts(
+    extractor: str,
+    pairs: Iterable[Pair],
+    folder: PathLike,
+    options: Any,
+    engine: Engine,
+    *,
+    seen: Callable[[], Mapping[str, int]] = dict,
+    threads: int = 1,
+    memory: int = MEMORY,
+    shard: int | None = None,
+    report: Callable[[str], None] = lambda line: None,
+) -> Extraction:
+    """Take the rules of `pairs` in shards of PAIRS pairs, or so many; scoring gives the same table as with `extract`.
+
+    `folder` must be the same on all machines of the engine. Parts that an earlier run finished there are kept if they
+    were made of the same pairs, options and words. The other arguments are those of `extract`.
+    """
+    adapter, options = find_extractor(extractor, options)
+    folder = Path(folder).resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "extraction.json").unlink(missing_ok=True)
+    shards, words, prologue = _read(pairs, folder, shard or PAIRS)
+    empty = adapter(Part([], [], []), options, 1)
+    shared = Shared(
+        folder,
+        extractor,
+        options,
+        words.source_words,
+        words.target_words,
+        words.lexical.entries(),
+        prologue.pairs(words.source_words),
+        len(shards) == 1,
+        memory,
+        threads,
+    )
+    if empty.keyed:
+        found = engine.map(find_keys, shared, shards)
+        shared = shared.with_keys(dict.fromkeys(key for keys in found for key in keys))
+    else:
+        shared = shared.with_keys(())
+    _remove_others(folder, {_key(shared, each): each.number for each in shards})
+    parts = engine.map(count_shard, shared, shards)
+    if old := sum(part.found for part in parts):
+        report(f"{old:,} of {len(parts):,} parts of the counts were there already")
+    made = _extractor(shared, [])
+    counts: Counter[str] = Counter()
+    for part in parts:
+        counts.update(part.counts)
+    sums = {name: counts[name] for name in (parts[0].counts if parts else made.core.counts)}
+    tallies, rows = sum(part.tallies for part in parts), sum(part.rows for part in parts)
+    for each in shards:
+        (folder / each.file).unlink()
+    return finish(folder, extractor, options, made, (words, words.lexical), tallies, rows, sums | dict(seen()))
+
+
+def _read(pairs: Iterable[Pair], folder: Path, size: int) -> tuple[list[Shard], Vocabulary, Prologue]:
+    """Write the pairs as shards, and learn from them what all parts must know."""
+    builder, prologue, shards = VocabularyBuilder(), Prologue(), list[Shard]()
+
+    def write(batch: list[Pair]) -> None:
+        for pair in batch:
+            builder.append(pair.source, pair.target, pair.links)
+            prologue.see(pair)
+        content = zstandard.ZstdCompressor(level=1).compress(pickle.dumps(batch, protocol=5))
+        number = len(shards)
+        made = Shard(
+            number, number * size, len(batch), f"pairs-{number:06}.bin", blake2b(content, digest_size=16).hexdigest()
+        )
+        with write_binary(folder / made.file) as stream:
+            stream.write(content)
+        shards.append(made)
+
+    stream = iter(pairs)
+    while batch := list(islice(stream, size)):
+        write(batch)
+    if not shards:
+        write([])
+    return shards, builder.finish(), prologue
+
+
+def _load(shared: Shared, shard: Shard) -> list[Pair]:
+    path = shared.folder / shard.file
+    content = path.read_bytes()
+    if blake2b(content, digest_size=16).hexdigest() != shard.digest:
+        raise FormatError(str(path), 0, "is not what was written; expected the same file on all machines")
+    pairs: list[Pair] = pickle.loads(zstandard.ZstdDecompressor().decompress(content))
+    return pairs
+
+
+def _extractor(shared: Shared, pairs: list[Pair], first: int = 0) -> Extracting:
+    """The extractor of a part: the prologue's pairs come before its own."""
+    adapter, options = find_extractor(shared.extractor, shared.options)
+    if hasattr(options, "after"):
+        options = options.after(first - len(shared.prologue))
+    part = Part([*shared.prologue, *pairs], shared.source_words, shared.target_words)
+    made = adapter(part, options, shared.threads)
+    bitext = made.core.bitext
+    if len(bitext) != len(part.pairs) or bitext.source_words != shared.source_words:
+        problem = "makes other pairs or words of those that it is given"
+        raise UsageError(f"the extractor {shared.extractor!r} {problem}; expected one that can work in parts")
+    made.core.number_keys(list(shared.keys))
+    return made
+
+
+def find_keys(shared: Shared, shard: Shard) -> list[bytes]:
+    """The keys of the labels of a shard's pairs, in order."""
+    core = _extractor(shared, _load(shared, shard), shard.first).core
+    core.find_keys(len(shared.prologue), shared.threads)
+    return core.keys
+
+
+def count_shard(shared: Shared, shard: Shard) -> Counted:
+    """Write the counts of a shard into the common folder, unless they are there."""
+    marker, key = _marker(shared.folder, shard.number), _key(shared, shard)
+    if there := _counted(marker, key):
+        return dataclasses.replace(there, found=True)
+    core: Extractor = _extractor(shared, _load(shared, shard), shard.first).core
+    first = shard.number * TALLIES
+    begin, lexical = len(shared.prologue), LexicalTable(*shared.lexical)
+    limits = (shared.memory, shared.threads)
+    tallies, rows = write_tallies(core, begin, lexical, shared.folder, first, shared.alone, *limits)
+    if tallies > TALLIES:
+        wanted = f"{TALLIES} at most; give it more memory, or shards of fewer pairs"
+        raise TreeglotError(f"the rules of {shard.pairs:,} pairs were written in {tallies} pieces; expected {wanted}")
+    own = Counter(core.counts)
+    own.subtract(_extractor(shared, []).core.counts)  # what it counts of the prologue when it is made
+    made = Counted(key, tallies, rows, {name: own[name] for name in core.counts})
+    write_json(marker, {name: value for name, value in dataclasses.asdict(made).items() if name != "found"})
+    return made
+
+
+def _key(shared: Shared, shard: Shard) -> str:
+    return f"{shared.digest}-{shard.first}-{shard.digest}"
+
+
+def _marker(folder: Path, number: int) -> Path:
+    return folder / f"part-{number:06}.json"
+
+
+def _files(folder: Path, number: int) -> Iterator[Path]:
+    return chain.from_iterable(folder.glob(f"counts-{number * TALLIES + i:04}-*.parquet") for i in range(TALLIES))
+
+
+def _counted(marker: Path, key: str) -> Counted | None:
+    """A finished part with this key, or none."""
+    try:
+        found = Counted(**read_json(marker))
+    except (OSError, ValueError, TypeError):
+        return None
+    return found if found.key == key else None
+
+
+def _remove_others(folder: Path, keys: Mapping[str, int]) -> None:
+    """Remove all counts but those of finished parts with these keys."""
+    numbers = {number: key for key, number in keys.items()}
+    kept: set[Path] = set()
+    for marker in folder.glob("part-*.json"):
+        number = int(marker.stem.partition("-")[2])
+        if number in numbers and _counted(marker, numbers[number]):
+            kept |= {marker, *_files(folder, number)}
+        else:
+            marker.unlink()
+    for old in folder.glob("counts-*.parquet"):
+        if old not in kept:
+            old.unlink()

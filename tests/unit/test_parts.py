@@ -1,0 +1,163 @@
+"""Extraction in parts: the counts, words and tables of the whole, whatever the parts."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import pytest
+
+from treeglot import TreeglotError, UsageError, sample
+from treeglot.corpus.pairs import Pair
+from treeglot.rules import EXTRACTORS, extract, score_rules
+from treeglot.rules import parts as rules_parts
+from treeglot.rules.engines import DuckDB
+from treeglot.rules.extract import extractor
+from treeglot.rules.ghkm import RULE_SETS
+from treeglot.rules.hiero import FuzzyOptions, HieroOptions
+from treeglot.rules.parts import extract_in_parts
+from treeglot.rules.sql import ScoreOptions
+from treeglot.syntax import Alignment, Dependency, ParseForest
+
+SCORING = ScoreOptions(smoothing="kneser-ney", targets_per_source=3)
+CASES = {
+    "hiero": ("hiero", None, ()),
+    "hiero-core": ("hiero", HieroOptions(core=23), ()),
+    "t2t-fuzzy": ("fuzzy", None, ("source_tree", "target_tree")),
+    "samt": ("fuzzy", FuzzyOptions(hard=True, nesting=True), ("source_tree", "target_tree")),
+    "t2t-exact": ("tree-pairs", None, ("source_tree", "target_tree")),
+    "s2d": ("string-dependency", None, ("target_dependency",)),
+    "dep2str": ("head-dependents", None, ("source_dependency",)),
+    "c2s": ("ghkm", RULE_SETS["c2s"], ("source_forest",)),
+    "c2d": ("ghkm", RULE_SETS["c2d"], ("source_forest", "target_dependency")),
+}
+
+
+def pairs_with(names: tuple[str, ...]) -> list[Pair]:
+    """Pairs of the sample with some parses: one without links, one with a crossing arc, one without trees."""
+    out = []
+    for number, pair in enumerate(sample.read_pairs(45), 1):
+        parses = {
+            "source_tree": pair.source_tree,
+            "target_tree": pair.target_tree,
+            "source_forest": ParseForest.from_tree(pair.source_tree),
+            "source_dependency": pair.source_dependency,
+            "target_dependency": pair.target_dependency,
+        }
+        tree = pair.source_dependency
+        if number == 31 and len(tree) >= 4:
+            parses["source_dependency"] = Dependency(tree.words, [2, 3, -1, *[2] * (len(tree) - 3)], tree.tags)
+        if number == 40:
+            parses |= {"source_dependency": Dependency([], [], []), "source_forest": None}
+        links = Alignment() if number == 17 else pair.alignment
+        given = {name: parses[name] for name in names}
+        out.append(Pair(number, pair.source, pair.target, links, **given))
+    return out
+
+
+def table(extraction, path: Path) -> bytes:
+    score_rules(extraction, path, SCORING)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_parts_give_the_table_of_the_whole(case: str, tmp_path: Path) -> None:
+    name, options, parses = CASES[case]
+    pairs = pairs_with(parses)
+    whole = extract(name, pairs, tmp_path / "whole", options)
+    expected = table(whole, tmp_path / "whole.parquet")
+    folder = tmp_path / "parts"
+    found = extract_in_parts(name, pairs, folder, options, DuckDB(), shard=19)
+    assert found.counts == whole.counts
+    for file in ("words.parquet", "lexical.parquet"):
+        assert (folder / file).read_bytes() == (whole.folder / file).read_bytes()
+    assert table(found, tmp_path / "parts.parquet") == expected
+    assert not list(folder.glob("pairs-*"))
+
+
+def test_one_part_gives_the_table_of_the_whole(tmp_path: Path) -> None:
+    pairs = pairs_with(())
+    found = extract_in_parts("hiero", pairs, tmp_path / "parts", None, DuckDB())
+    assert found.facts["parts"] == 1
+    expected = table(extract("hiero", pairs, tmp_path / "whole"), tmp_path / "whole.parquet")
+    assert table(found, tmp_path / "found.parquet") == expected
+
+
+def test_a_part_is_written_in_pieces_when_memory_is_short(tmp_path: Path) -> None:
+    pairs = [dataclasses.replace(pair, number=i) for i, pair in enumerate(pairs_with(()) * 31, 1)]
+    whole = extract("hiero", pairs, tmp_path / "whole")
+    found = extract_in_parts("hiero", pairs, tmp_path / "parts", None, DuckDB(), shard=1300, memory=1)
+    assert found.facts["parts"] == 3  # an extractor looks at its memory every 1,024 pairs
+    assert table(found, tmp_path / "found.parquet") == table(whole, tmp_path / "whole.parquet")
+
+
+def test_no_pairs_give_no_rules(tmp_path: Path) -> None:
+    found = extract_in_parts("ghkm", [], tmp_path, None, DuckDB())
+    assert score_rules(found, tmp_path / "rules.parquet") == 0
+    assert found.counts["pairs"] == 0
+
+
+def test_a_resumed_run_counts_what_is_missing_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pairs, counted, said = pairs_with(()), [], []
+    write = rules_parts.write_tallies
+
+    def ending(core, begin, lexical, folder, first, *rest):
+        counted.append(first // rules_parts.TALLIES)
+        if len(counted) == 4:
+            raise KeyboardInterrupt
+        return write(core, begin, lexical, folder, first, *rest)
+
+    def run(options=None, pairs=pairs):
+        return extract_in_parts("hiero", pairs, tmp_path / "x", options, DuckDB(), shard=10, report=said.append)
+
+    monkeypatch.setattr(rules_parts, "write_tallies", ending)
+    with pytest.raises(KeyboardInterrupt):
+        run()
+    assert not (tmp_path / "x" / "extraction.json").exists()
+    assert counted == [0, 1, 2, 3]
+    found = run()
+    assert counted == [0, 1, 2, 3, 3, 4]
+    assert said == ["3 of 5 parts of the counts were there already"]
+    expected = table(extract("hiero", pairs, tmp_path / "whole"), tmp_path / "whole.parquet")
+    assert table(found, tmp_path / "found.parquet") == expected
+    # Other options, other words: all parts are made again. Fewer pairs: parts that are left over are gone.
+    del counted[:], said[:]
+    monkeypatch.setattr(rules_parts, "write_tallies", write)
+    fewer = HieroOptions(max_symbols=3)
+    expected = table(extract("hiero", pairs, tmp_path / "whole", fewer), tmp_path / "whole.parquet")
+    assert table(run(fewer), tmp_path / "found.parquet") == expected
+    expected = table(extract("hiero", pairs[:20], tmp_path / "whole"), tmp_path / "whole.parquet")
+    assert table(run(pairs=pairs[:20]), tmp_path / "found.parquet") == expected
+    assert said == []
+
+
+def test_a_damaged_marker_is_no_finished_part(tmp_path: Path) -> None:
+    pairs = pairs_with(())
+    extract_in_parts("hiero", pairs, tmp_path / "x", None, DuckDB(), shard=30)
+    marker = tmp_path / "x" / "part-000001.json"
+    assert json.loads(marker.read_text())["rows"] > 0
+    marker.write_text("{")
+    said: list[str] = []
+    extract_in_parts("hiero", pairs, tmp_path / "x", None, DuckDB(), shard=30, report=said.append)
+    assert said == ["1 of 2 parts of the counts were there already"]
+
+
+def test_shards_that_are_not_what_was_written_are_refused(tmp_path: Path) -> None:
+    class Damaging(DuckDB):
+        def map(self, function, shared, items):
+            (shared.folder / items[0].file).write_bytes(b"")
+            return super().map(function, shared, items)
+
+    with pytest.raises(TreeglotError, match=r"pairs-000000.bin: is not what was written; expected the same file"):
+        extract_in_parts("hiero", pairs_with(()), tmp_path, None, Damaging())
+
+
+def test_extractors_that_choose_pairs_are_refused(tmp_path: Path) -> None:
+    @extractor("choosing", HieroOptions)
+    def choosing(pairs, options, threads):
+        return EXTRACTORS["hiero"][1]((pair for pair in pairs if len(pair.links)), options, threads)
+
+    try:
+        with pytest.raises(UsageError, match="the extractor 'choosing' makes other pairs or words of those"):
+            extract_in_parts("choosing", pairs_with(()), tmp_path, None, DuckDB())
+    finally:
+        del EXTRACTORS["choosing"]
