@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from treeglot import TreeglotError, UsageError, sample
+from treeglot.corpus import Corpus
 from treeglot.corpus.pairs import Pair
+from treeglot.models import train
 from treeglot.rules import EXTRACTORS, extract, score_rules
 from treeglot.rules import parts as rules_parts
 from treeglot.rules.engines import DuckDB
@@ -161,3 +163,18 @@ def test_extractors_that_choose_pairs_are_refused(tmp_path: Path) -> None:
             extract_in_parts("choosing", pairs_with(()), tmp_path, None, DuckDB())
     finally:
         del EXTRACTORS["choosing"]
+
+
+@pytest.mark.filterwarnings("ignore")  # too little text for the language model's discounts
+@pytest.mark.parametrize("kind", ["hiero", "dep2str"])
+def test_models_of_parts_have_the_same_tables(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules_parts, "PAIRS", 17)
+    sample.write_corpus(tmp_path, 40)
+    parses = {"source_dependencies": tmp_path / "train.zh.conllu"} if kind == "dep2str" else {}
+    text = {"source": tmp_path / "train.zh", "target": tmp_path / "train.en", "alignments": tmp_path / "train.align"}
+    here, there = tmp_path / "here", tmp_path / "there"
+    train(kind, Corpus(**text, **parses), here)
+    train(kind, Corpus(**text, **parses), there, engine=DuckDB(folder=tmp_path))
+    for name in ("rules.parquet", "rules.table"):
+        assert (here / name).read_bytes() == (there / name).read_bytes()
+    assert not list(tmp_path.glob(".*"))

@@ -37,6 +37,13 @@ NewFolder = Annotated[Path | None, FOLDER]
 
 # What several commands take.
 Threads = Annotated[int, typer.Option(help="Threads; they do not change the result.")]
+EngineOption = Annotated[
+    Literal["duckdb", "spark"],
+    typer.Option(help="Where rules are extracted and scored: here, or on a Spark cluster. The result is the same."),
+]
+MasterOption = Annotated[
+    str, typer.Option(help="The cluster of --engine spark, such as spark://HOST:7077; default: this machine.")
+]
 ModelFolder = Annotated[Path, typer.Argument(help="The model's folder.")]
 InputFormat = Annotated[
     str | None,

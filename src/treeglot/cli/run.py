@@ -10,7 +10,7 @@ import typer
 from treeglot.base.errors import UsageError
 from treeglot.base.options import in_file
 from treeglot.cli.output import say, shown_warnings
-from treeglot.cli.parameters import Threads
+from treeglot.cli.parameters import EngineOption, MasterOption, Threads
 
 
 def run(
@@ -34,6 +34,8 @@ def run(
     plan: Annotated[bool, typer.Option("--plan", help="Say what would run and why, and end.")] = False,
     threads: Threads = 1,
     memory: Annotated[str, typer.Option(help="Memory to use, about; what does not fit goes through the disk.")] = "2G",
+    engine: EngineOption = "duckdb",
+    master: MasterOption = "",
 ) -> None:
     """Run an experiment: do what is missing, and report on it.
 
@@ -44,6 +46,7 @@ def run(
     from treeglot.experiment import Pipeline, load_recipe, publish, steps_of
     from treeglot.experiment.models import publish_models
     from treeglot.experiment.recipe import narrowed
+    from treeglot.rules.engines import open_engine
 
     names, numbers = [name for name in systems.split(",") if name], _numbers(seeds)
     try:
@@ -59,8 +62,8 @@ def run(
             state = "done" if planned.done else "to do"
             print(f"{state:6}{planned.step.name:{width}}{planned.key[:12]}  {planned.reason}".rstrip())
         return
-    with watcher() as shown, shown_warnings():
-        done = pipeline.run(threads=threads, memory=parse_size(memory), watcher=shown)
+    with open_engine(engine, master, threads) as opened, watcher() as shown, shown_warnings():
+        done = pipeline.run(threads=threads, memory=parse_size(memory), watcher=shown, engine=opened)
     models = publish_models(pipeline.folder, done, [system.name for system in loaded.system])
     report = publish(pipeline, done, threads)
     print(report)

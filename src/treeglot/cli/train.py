@@ -9,12 +9,13 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import say, shown_warnings
-from treeglot.cli.parameters import FOLDER, Threads, set_option, set_values
+from treeglot.cli.parameters import FOLDER, EngineOption, MasterOption, Threads, set_option, set_values
 from treeglot.corpus import Corpus
 
 if TYPE_CHECKING:
     from treeglot.experiment.recipe import Recipe
     from treeglot.models.kind import Kind
+    from treeglot.rules.engines import Engine
 
 MODEL = "model"  # the one system of the recipe that raw text makes
 
@@ -59,6 +60,8 @@ def train(
         bool, typer.Option("--force", help="Replace a model there even if its weights are tuned.")
     ] = False,
     memory: Annotated[str, typer.Option(help="Memory to use, about; what does not fit goes through the disk.")] = "2G",
+    engine: EngineOption = "duckdb",
+    master: MasterOption = "",
 ) -> None:
     """Train a model from aligned, parsed words or, with --languages, from raw text.
 
@@ -68,6 +71,7 @@ def train(
     from treeglot.base.options import changed, load_options
     from treeglot.models import train as train_model
     from treeglot.models.kinds import find_kind
+    from treeglot.rules.engines import open_engine
 
     declared = find_kind(kind)
     chosen = load_options(declared.options, options) if options else declared.options()
@@ -80,12 +84,13 @@ def train(
         if aligner is not None:
             raise UsageError("--aligner is for words; with --languages an aligner is trained")
         recipe = _recipe(declared, corpus, languages, dev, refs or [], parser, target_parser, chosen)
-        _train_raw(recipe, out, threads, memory, force)
+        with open_engine(engine, master, threads) as opened:
+            _train_raw(recipe, out, threads, memory, force, opened)
         return
     for name, given in (("dev", dev), ("refs", refs)):
         if given:
             raise UsageError(f"--{name} is for raw text; expected --languages, or no --{name}")
-    with shown_warnings():
+    with open_engine(engine, master, threads) as opened, shown_warnings():
         model = train_model(
             kind,
             corpus,
@@ -100,6 +105,7 @@ def train(
             threads=threads,
             memory=memory,
             force=force,
+            engine=opened,
             report=say,
         )
     say(f"{model!r}")
@@ -159,7 +165,7 @@ def _recipe(
     )
 
 
-def _train_raw(recipe: Recipe, out: Path, threads: int, memory: str, force: bool) -> None:
+def _train_raw(recipe: Recipe, out: Path, threads: int, memory: str, force: bool, engine: Engine | None) -> None:
     """Run a recipe beside the model's folder, and move the model there when it is complete."""
     import shutil
 
@@ -177,7 +183,7 @@ def _train_raw(recipe: Recipe, out: Path, threads: int, memory: str, force: bool
     work = place.with_name(f".{place.name}.training")
     pipeline = Pipeline(steps_of(recipe), work)
     with watcher() as shown, shown_warnings():
-        done = pipeline.run(threads=threads, memory=parse_size(memory), watcher=shown)
+        done = pipeline.run(threads=threads, memory=parse_size(memory), watcher=shown, engine=engine)
     [made] = publish_models(work, done, [MODEL])
     model = install_model(made, out)
     shutil.rmtree(work)

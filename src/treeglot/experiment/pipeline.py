@@ -18,7 +18,8 @@ from typing import Any
 from treeglot.base.errors import FormatError, TreeglotError
 from treeglot.base.files import CHUNK, PathLike, read_json, remove_leftovers, write_binary
 from treeglot.experiment.program import program
-from treeglot.experiment.step import DIGEST, FINISHED, Identity, Input, Output, Step, Task
+from treeglot.experiment.step import DIGEST, FINISHED, Identity, Input, Means, Output, Step, Task
+from treeglot.rules.engines import Engine
 
 PART = ".part"  # what the name of an unfinished step's folder ends in
 LOCK = ".lock"
@@ -100,9 +101,20 @@ class Pipeline:
             return NEW
         return min((identity.differs_from(other) for other in there), key=len)[0]
 
-    def run(self, *, threads: int = 1, memory: int = 2 << 30, watcher: Watcher | None = None) -> list[Planned]:
-        """Do what is missing. The same steps and files give the same bytes, whatever happened before."""
+    def run(
+        self,
+        *,
+        threads: int = 1,
+        memory: int = 2 << 30,
+        watcher: Watcher | None = None,
+        engine: Engine | None = None,
+    ) -> list[Planned]:
+        """Do what is missing. The same steps and files give the same bytes, whatever happened before.
+
+        Rules are extracted and scored by the `engine`, if there is one.
+        """
         watcher = watcher or Watcher()
+        means = Means(threads, memory, engine)
         with self.locked():
             plan = self.plan()
             self._clean(plan)
@@ -110,10 +122,10 @@ class Pipeline:
             folders = {planned.step.name: planned.folder for planned in plan}
             for planned in plan:
                 if not planned.done:
-                    self._run(planned, folders, threads, memory, watcher)
+                    self._run(planned, folders, means, watcher)
         return plan
 
-    def _run(self, planned: Planned, folders: Mapping[str, Path], threads: int, memory: int, watcher: Watcher) -> None:
+    def _run(self, planned: Planned, folders: Mapping[str, Path], means: Means, watcher: Watcher) -> None:
         step, part = planned.step, self._part(planned)
         if not step.resumes:
             shutil.rmtree(part, ignore_errors=True)
@@ -126,7 +138,7 @@ class Pipeline:
             for unfinished in list(part.rglob(".*")):  # what was being written aside when a run was killed
                 _remove(unfinished)
             watcher.started(planned)
-            self._make(planned, part, folders, threads, memory, partial(watcher.said, planned))
+            self._make(planned, part, folders, means, partial(watcher.said, planned))
         except BaseException:
             if not step.resumes:  # nobody goes on with it, and a disk may be full
                 shutil.rmtree(part, ignore_errors=True)
@@ -144,8 +156,7 @@ class Pipeline:
         planned: Planned,
         part: Path,
         folders: Mapping[str, Path],
-        threads: int,
-        memory: int,
+        means: Means,
         report: Callable[[str], None],
     ) -> None:
         """The result of a step in the folder `part`, complete."""
@@ -162,7 +173,8 @@ class Pipeline:
                 raise TreeglotError(f"{path} changed before step {step.name!r} read it; run again")
         measures: dict[str, float] = {}
         note = measures.__setitem__
-        step.run(Task(inputs, planned.identity.inputs, part, threads, memory, report, note))
+        digests = planned.identity.inputs
+        step.run(Task(inputs, digests, part, means.threads, means.memory, report, note, means.engine))
         for path, stamp in before.items():
             if _stamp(path) != stamp:
                 raise TreeglotError(f"{path} changed while step {step.name!r} read it; run again")

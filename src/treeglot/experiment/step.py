@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from treeglot.base.files import read_json
+from treeglot.rules.engines import Engine
 
 DIGEST = 16  # bytes
 FINISHED = "step.json"  # in a finished step's folder: what it was made of
@@ -33,6 +34,15 @@ Input: TypeAlias = Path | Output
 
 
 @dataclass(frozen=True)
+class Means:
+    """What a run may use; none of it changes results."""
+
+    threads: int
+    memory: int
+    engine: Engine | None
+
+
+@dataclass(frozen=True)
 class Task:
     """What a step is given when it runs."""
 
@@ -43,6 +53,7 @@ class Task:
     memory: int
     report: Callable[[str], None]
     measure: Callable[[str, float], None]  # notes how fast it was, beside the result
+    engine: Engine | None = None  # where rules are extracted and scored, if not here
 
 
 @dataclass(frozen=True)

@@ -488,6 +488,7 @@ def _train(kind: Kind, options: Mapping[str, Any], parsers: Mapping[str, ParserS
         target_parser=own.get("target_parser", ""),
         threads=task.threads,
         memory=task.memory,
+        engine=task.engine,
         report=task.report,
     )
 

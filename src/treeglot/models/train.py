@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import json
+import shutil
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from treeglot._core import Extractor, RuleTable
 from treeglot.base.errors import TreeglotError, UsageError
-from treeglot.base.files import PathLike, nearest_folder, scratch_folder, write_binary
+from treeglot.base.files import PathLike, nearest_folder, scratch_folder, write_json
 from treeglot.base.options import load_options
 from treeglot.base.sizes import parse_size
 from treeglot.corpus import Corpus
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from treeglot.models.kind import Kind
     from treeglot.models.options import ClassLmOptions
     from treeglot.neural.train import LinkedPair
+    from treeglot.rules.engines import Engine
+    from treeglot.rules.extract import Extraction
     from treeglot.rules.table import Compiled
     from treeglot.text import TextPipeline
 
@@ -68,6 +70,7 @@ def train(
     threads: int = 1,
     memory: str | int = "2G",
     force: bool = False,
+    engine: Engine | None = None,
     report: Callable[[str], None] = lambda line: None,
 ) -> Model:
     """Train a model into the folder `out`. Each file of the corpus is read once.
@@ -84,8 +87,10 @@ def train(
     grammar, or ADAPTER:MODEL; its files are copied into the model. So are those of `target_parser` and of `aligner`,
     the folder of a saved one: with them the model can learn from corrections. Head tables that are not given are those
     of the languages of `text`.
+
+    With an `engine`, rules are extracted in parts by its machines, which must see the folder that `out` is in. A run
+    that was ended finds the parts that were finished. The rules are the same as without.
     """
-    from treeglot.rules import extract
     from treeglot.rules.engines import DuckDB
     from treeglot.rules.score import make_tables
 
@@ -101,6 +106,8 @@ def train(
         raise UsageError(f"two language models are called {CLASSES}; expected another name, or class_lm.classes=0")
     if lm_text is not None and options.class_lm.classes and not Path(lm_text).is_file():
         raise UsageError(f"lm_text is {lm_text}, which is read several times for classes of words; expected a file")
+    if engine is not None and options.provenance:
+        raise UsageError("provenance is written by the engine duckdb alone; expected provenance=false")
     place, size = Path(out), parse_size(memory)
     move_in(place)
     if not force:
@@ -112,35 +119,30 @@ def train(
         trees = DependencyModels(declared.dependency_models)
         digest = hashlib.blake2b(digest_size=16)  # of the words and links
         extractors: list[Extractor] = []
-        extraction = extract(
+        words = not lm_text and (not lm or options.class_lm.classes > 0)
+        extraction = _extract(
             declared.extractor,
             _spool(
-                _tee(
-                    pairs,
-                    corpus,
-                    trees,
-                    digest,
-                    scratch,
-                    words=not lm_text and (not lm or options.class_lm.classes > 0),
-                ),
+                _tee(pairs, corpus, trees, digest, scratch, words),
                 scratch / LINKED if options.neural else None,
             ),
-            scratch,
+            scratch if engine is None else parts_folder(place),
             declared.extraction(options),
+            engine,
             seen=pairs.counts.as_counts,
             threads=threads,
             memory=size // 2,
             keep=extractors.append if options.provenance else lambda extractor: None,
+            report=report,
         )
-        engine = DuckDB(threads, size, scratch)
+        scorer = engine or DuckDB(threads, size, scratch)
         facts = dict(extraction.facts)
         if declared.survey:
-            facts["different"] = dataclasses.asdict(declared.survey(extraction, engine))
+            facts["different"] = dataclasses.asdict(declared.survey(extraction, scorer))
         _report_extraction(facts, pairs, declared.says, report)
-        with write_binary(folder / "extraction.json") as stream:  # what was seen, and which options it was taken with
-            stream.write(json.dumps(facts, indent=1).encode() + b"\n")
+        write_json(folder / "extraction.json", facts)  # what was seen, and which options it was taken with
         tables = folder / "rules.parquet", folder / "rules.table"
-        rules, compiled = make_tables(extraction, *tables, options.score, options.compile, engine)
+        rules, compiled = make_tables(extraction, *tables, options.score, options.compile, scorer)
         report(f"{rules:,} rules scored")
         _report_table(compiled, report)
         for extractor in extractors:
@@ -169,7 +171,36 @@ def train(
         neural = NEURAL_FILE if options.neural else ""
         weights = first_weights(declared, more, neural)
         write_model(folder, declared.name, weights, options.search, text, own[0], own[1], lms=more, neural=neural)
-        return install_model(folder, place)
+        model = install_model(folder, place)
+    if engine is not None:
+        shutil.rmtree(parts_folder(place))
+    return model
+
+
+def parts_folder(place: Path) -> Path:
+    """Where the parts of an extraction by an engine are, until the model is complete."""
+    resolved = place.resolve()
+    return resolved.with_name(f".{resolved.name}.parts")
+
+
+def _extract(
+    extractor: str,
+    pairs: Iterable[Pair],
+    folder: Path,
+    options: Any,
+    engine: Engine | None,
+    *,
+    keep: Callable[[Extractor], None],
+    report: Callable[[str], None],
+    **common: Any,
+) -> Extraction:
+    """The rules of the pairs, in parts if there is an engine for it."""
+    from treeglot.rules import extract
+    from treeglot.rules.parts import extract_in_parts
+
+    if engine is None:
+        return extract(extractor, pairs, folder, options, keep=keep, **common)
+    return extract_in_parts(extractor, pairs, folder, options, engine, report=report, **common)
 
 
 def install_model(folder: Path, place: Path) -> Model:

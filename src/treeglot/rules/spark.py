@@ -1,0 +1,227 @@
+"""Apache Spark as an engine: scoring's statements and extraction in parts on a cluster. Only this file uses pyspark."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import re
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from treeglot.base.errors import TreeglotError, UsageError
+from treeglot.rules.columns import reading
+from treeglot.rules.engines import R, S, Statement, T
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+JAVA = 17  # the oldest that Spark 4 runs on
+INSTALL_JAVA = "install Java 17 or newer (Debian: openjdk-17-jre-headless), or set JAVA_HOME"
+INSTALL_PYSPARK = "install treeglot[spark]"
+MASTERS = "local[N], spark://HOST:PORT, yarn or k8s://URL"
+REACH = 10.0  # seconds to wait for a master
+
+
+@dataclass
+class Spark:
+    """Queries and functions on a Spark cluster, all of whose machines see the files of queries under the same paths.
+
+    The session starts when it is first needed, and `close` ends it.
+    """
+
+    master: str = "local[1]"
+    settings: Mapping[str, str] = field(default_factory=dict)
+    _session: SparkSession | None = field(default=None, repr=False)
+
+    def __enter__(self) -> Spark:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def session(self) -> SparkSession:
+        """The session; pyspark, Java and the master must be there."""
+        if self._session is None:
+            self.check()
+            self._session = self._start()
+        return self._session
+
+    def check(self) -> None:
+        """Refuse to go on without pyspark, Java or the master: before the work, not in the middle of it."""
+        check_pyspark()
+        check_java()
+        check_master(self.master)
+
+    def close(self) -> None:
+        """End the session."""
+        if self._session is not None:
+            self._session.stop()
+            self._session = None
+
+    def run(self, files: Mapping[str, Sequence[Path]], statements: Sequence[Statement]) -> Iterator[pa.RecordBatch]:
+        """The rows of the last statement."""
+        import pyarrow.parquet as pq
+
+        session = self.session
+        first = next(path for paths in files.values() for path in paths)
+        result = first.resolve().parent / f".spark-{uuid4().hex}"
+        kept = []
+        try:
+            with self._naming_errors("scoring the rules"):
+                for name, paths in files.items():
+                    session.read.parquet(*(_path(path) for path in paths)).createOrReplaceTempView(name)
+                for statement in statements[:-1]:
+                    kept.append(session.sql(statement.sql).persist())
+                    kept[-1].createOrReplaceTempView(statement.name)
+                session.sql(statements[-1].sql).write.parquet(result.as_uri())
+            for path in sorted(result.glob("part-*.parquet")):
+                with reading(path), pq.ParquetFile(path) as file:
+                    yield from file.iter_batches()
+        finally:
+            for frame in kept:
+                frame.unpersist()
+            shutil.rmtree(result, ignore_errors=True)
+
+    def map(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[R]:
+        """What `function(shared, item)` gives for each item, in order; each item is a task."""
+        session = self.session
+        tasks = [(i, pickle.dumps(item)) for i, item in enumerate(items)]
+        with self._naming_errors("extracting rules"):
+            given = session.sparkContext.broadcast(shared)
+            frame = session.createDataFrame(tasks, "item long, value binary").repartition(len(tasks), "item")
+            rows = frame.mapInArrow(partial(_call, function, given), "item long, error string, value binary").collect()
+            given.unpersist()
+        found = {row["item"]: row for row in rows}
+        for i in range(len(items)):
+            if found[i]["error"]:
+                raise TreeglotError(found[i]["error"])
+        return [pickle.loads(found[i]["value"]) for i in range(len(items))]
+
+    def _start(self) -> SparkSession:
+        import pyspark
+        from pyspark.sql import SparkSession
+
+        import treeglot
+
+        package = str(Path(treeglot.__file__).parent.parent)
+        path = os.pathsep.join(dict.fromkeys([package, *filter(None, [os.environ.get("PYTHONPATH")])]))
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        os.environ.setdefault("SPARK_HOME", str(Path(pyspark.__file__).parent))  # for workers of local-cluster
+        settings = {
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.executorEnv.PYTHONPATH": path,
+            "spark.log.level": "ERROR",
+            **self.settings,
+        }
+        builder = SparkSession.builder.master(self.master).appName("treeglot")
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        with self._naming_errors(f"starting Spark on {self.master}"):
+            return builder.getOrCreate()
+
+    @contextmanager
+    def _naming_errors(self, what: str) -> Iterator[None]:
+        """Errors of Spark in a line; the stack of the JVM says little to users."""
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+
+        try:
+            yield
+        except (PySparkException, Py4JError, ConnectionError) as error:
+            raise TreeglotError(f"{what}: {said(str(error), self.master)}") from error
+
+
+def _call(function: Callable[[Any, Any], Any], shared: Any, batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:
+    """On an executor: the function's values. An error that the user can mend is a value too: no retry would mend it."""
+    import pyarrow as pa
+
+    for batch in batches:
+        for row in batch.to_pylist():
+            error, value = "", b""
+            try:
+                value = pickle.dumps(function(shared.value, pickle.loads(row["value"])))
+            except (TreeglotError, OSError) as problem:
+                error = f"{problem} (on {socket.gethostname()})"
+            yield pa.RecordBatch.from_pydict({"item": [row["item"]], "error": [error], "value": [value]})
+
+
+def said(text: str, master: str) -> str:
+    """What is wrong, of what Spark says.
+
+    >>> said("x\\nModuleNotFoundError: No module named 'treeglot'\\nat y", "yarn")
+    'the executors cannot import treeglot; install it on all machines of yarn'
+    >>> said("org.apache.spark.SparkException: Could not parse Master URL: 'moon'", "moon")
+    "'moon' is no master; expected local[N], spark://HOST:PORT, yarn or k8s://URL"
+    >>> said("x:\\nTraceback (most recent call last):\\n  File y\\nValueError: no\\n\\n\\tat org.z", "yarn")
+    'ValueError: no'
+    >>> said("Job aborted.\\nCaused by: java.io.IOException: No space left on device\\n", "yarn")
+    'No space left on device'
+    """
+    if missing := re.findall(r"No module named '([\w.]+)'", text):
+        return f"the executors cannot import {missing[-1]}; install it on all machines of {master}"
+    if "Could not parse Master URL" in text:
+        return f"{master!r} is no master; expected {MASTERS}"
+    python, _, _ = text.partition("\n\tat ")  # the traceback of an executor comes before that of the JVM
+    if "Traceback (most recent call last)" in python:
+        return [line for line in python.splitlines() if re.match(r"[\w.]+: ", line)][-1]
+    causes = re.findall(r"Caused by: [\w.$]+: (.+)", text)
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not re.match(r"\s*(at |:)", line)]
+    found = causes[-1] if causes else next(iter(lines), "Spark ended without a word")
+    return re.sub(r"^([\w.$]+(Exception|Error): )+", "", found)
+
+
+def check_pyspark() -> None:
+    """Refuse to go on without pyspark and what it calls."""
+    for name in ("pyspark", "pandas"):
+        if find_spec(name) is None:
+            raise UsageError(f"--engine spark: there is no {name}; {INSTALL_PYSPARK}")
+
+
+def check_java() -> None:
+    """Refuse a missing or an old Java."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home, "bin", "java")) if home else shutil.which("java")
+    if java is None or not Path(java).is_file():
+        where = f"JAVA_HOME is {home}, which has no bin/java" if home else "there is no java on the PATH"
+        raise UsageError(f"--engine spark: {where}; {INSTALL_JAVA}")
+    told = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
+    found = re.search(r'version "(?:1\.)?(\d+)', told.stderr + told.stdout)
+    if told.returncode or found is None:
+        raise UsageError(f"--engine spark: {java} -version does not say a version; {INSTALL_JAVA}")
+    if int(found[1]) < JAVA:
+        raise UsageError(f"--engine spark: {java} is Java {found[1]}; {INSTALL_JAVA}")
+
+
+def check_master(master: str) -> None:
+    """Refuse a standalone master that does not answer: Spark itself would try for minutes."""
+    if not master.startswith("spark://"):
+        return
+    problems = []
+    for place in master.removeprefix("spark://").split(","):
+        host, colon, port = place.rpartition(":")
+        if not (host and colon and port.isdigit()):
+            raise UsageError(f"--master is {master!r}; expected {MASTERS}")
+        try:
+            socket.create_connection((host, int(port)), REACH).close()
+            return
+        except OSError as error:
+            problems.append(f"{place}: {error.strerror or error}")
+    raise TreeglotError(f"the Spark master {master} cannot be reached ({'; '.join(problems)})")
+
+
+def _path(path: Path) -> str:
+    """A path as Spark reads it: what would be a pattern is escaped."""
+    return re.sub(r"([\\{}\[\]*?])", r"\\\1", str(path.resolve()))

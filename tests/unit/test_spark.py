@@ -1,0 +1,164 @@
+"""The Spark engine: the bytes that DuckDB gives, also when an executor dies, and its errors."""
+
+import os
+import socket
+import stat
+from pathlib import Path
+
+import pytest
+
+from treeglot import TreeglotError, UsageError, sample
+from treeglot.cli import main
+from treeglot.corpus import Corpus
+from treeglot.models import train
+from treeglot.models.kinds import find_kind
+from treeglot.rules import spark as rules_spark
+from treeglot.rules.engines import open_engine
+from treeglot.rules.spark import Spark, check_java, check_master
+
+FEW = {"spark.sql.shuffle.partitions": "2", "spark.task.maxFailures": "2"}
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("corpus")
+    sample.write_corpus(folder, 60)
+    return folder
+
+
+def files(folder: Path, *more: str) -> Corpus:
+    known = {"source_trees": "train.zh.tree", "target_trees": "train.en.tree"}
+    given = {name: folder / known[name] for name in more}
+    text = {"source": folder / "train.zh", "target": folder / "train.en", "alignments": folder / "train.align"}
+    return Corpus(**text, **given)
+
+
+class Mortal(Spark):
+    """An engine one of whose executors is killed in the middle of each map."""
+
+    def map(self, function, shared, items):
+        trace = Path(shared.folder) / f"killed-{function.__name__}"
+
+        def killing(shared, item):
+            import os
+            import signal
+            from pathlib import Path
+
+            if item.number == 1 and not trace.exists():
+                trace.touch()
+                daemon = os.getppid()
+                executor = int(Path(f"/proc/{daemon}/stat").read_text().rpartition(")")[2].split()[1])
+                os.kill(executor, signal.SIGKILL)
+            return function(shared, item)
+
+        found = super().map(killing, shared, items)
+        assert trace.exists()
+        return found
+
+
+@pytest.fixture
+def java() -> None:
+    """Java is not a Python package: without it the test is passed over, but not in CI."""
+    try:
+        check_java()
+    except UsageError as error:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(str(error))
+
+
+@pytest.mark.usefixtures("java")
+@pytest.mark.filterwarnings("ignore")  # too little text for the language model's discounts
+def test_a_cluster_gives_the_bytes_of_one_machine_when_an_executor_dies(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("treeglot.rules.parts.PAIRS", 20)
+    with Mortal("local-cluster[2,1,1024]", FEW) as engine:
+        options = find_kind("t2t-fuzzy").options(lm_order=2)
+        given = files(corpus, "source_trees", "target_trees")
+        train("t2t-fuzzy", given, tmp_path / "here", options)
+        train("t2t-fuzzy", given, tmp_path / "there", options, engine=engine)
+        for name in ("rules.parquet", "rules.table", "lm.bin"):
+            assert (tmp_path / "here" / name).read_bytes() == (tmp_path / "there" / name).read_bytes(), name
+        assert not list(tmp_path.glob(".*"))
+        # What one executor cannot read, and a disk that is full there.
+        with pytest.raises(TreeglotError, match=r"^\[Errno 2\] No such file or directory: '/none' \(on .+\)$"):
+            Spark.map(engine, lambda shared, item: Path("/none").read_bytes(), None, [1, 2])
+
+        def full(shared, item):
+            raise OSError(28, "No space left on device", "counts")
+
+        with pytest.raises(TreeglotError, match=r"^\[Errno 28\] No space left on device: 'counts' \(on .+\)$"):
+            Spark.map(engine, full, None, [1])
+        with pytest.raises(TreeglotError, match=r"^extracting rules: ValueError: invalid literal for int\(\) .*: 'x'$"):
+            Spark.map(engine, lambda shared, item: int("x"), None, [1])
+
+
+def fake_java(folder: Path, text: str) -> None:
+    (folder / "bin").mkdir()
+    java = folder / "bin" / "java"
+    java.write_text(f"#!/bin/sh\n{text}\n")
+    java.chmod(java.stat().st_mode | stat.S_IXUSR)
+
+
+@pytest.mark.parametrize(
+    ("script", "problem"),
+    [
+        (
+            "echo 'openjdk version \"11.0.22\" 2024-01-16' >&2",
+            r"bin/java is Java 11; install Java 17 or newer",
+        ),
+        ("echo 'java version \"1.8.0_392\"' >&2", "bin/java is Java 8; install Java 17"),
+        ("echo no >&2; exit 1", "bin/java -version does not say a version; install Java 17"),
+    ],
+)
+def test_an_old_java_is_named(script: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_java(tmp_path, script)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(UsageError, match=problem):
+        check_java()
+
+
+def test_a_missing_java_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(UsageError, match=r"JAVA_HOME is .*, which has no bin/java; install Java 17 or newer"):
+        check_java()
+    monkeypatch.delenv("JAVA_HOME")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UsageError, match="there is no java on the PATH; install Java 17 or newer"):
+        check_java()
+
+
+@pytest.mark.parametrize("missing", ["pyspark", "pandas"])
+def test_missing_packages_are_named(
+    missing: str, corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there = rules_spark.find_spec
+    monkeypatch.setattr(rules_spark, "find_spec", lambda name: None if name == missing else there(name))
+    arguments = [f"--{name}={path}" for name, path in files(corpus).given().items()]
+    assert main(["train", "hiero", *arguments, "-o", str(tmp_path / "model"), "--engine", "spark"]) == 2
+    assert f"--engine spark: there is no {missing}; install treeglot[spark]" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_master_that_does_not_answer_is_named_before_the_work(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fake_java(tmp_path, "echo 'openjdk version \"21.0.1\"' >&2")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    arguments = [f"--{name}={path}" for name, path in files(corpus).given().items()]
+    arguments += ["-o", str(tmp_path / "model"), "--engine", "spark", "--master", f"spark://127.0.0.1:{port}"]
+    assert main(["train", "hiero", *arguments]) == 1
+    said = capsys.readouterr().err
+    assert f"the Spark master spark://127.0.0.1:{port} cannot be reached (127.0.0.1:{port}: Connection refused)" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["bin"]
+    with pytest.raises(UsageError, match=r"--master is 'spark://moon'; expected local\[N\], spark://HOST:PORT, yarn"):
+        check_master("spark://moon")
+
+
+def test_masters_are_for_spark() -> None:
+    with pytest.raises(UsageError, match="--master is for --engine spark"), open_engine("duckdb", "local[2]", 1):
+        pass
