@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -58,6 +59,10 @@ class NgramModel {
     return classed() > 0 ? classes_[classed_.find(word)] : vocabulary_.find(word);
   }
   std::uint64_t bytes() const { return sections_.size(); }
+  // The words of its n-grams of an order above 1, as NgramWords has them. The small layout has none.
+  bool lists_words() const { return order() > 1 && sections_.has(list_name(2)); }
+  std::span<const std::uint8_t> listed(std::size_t n) const { return sections_.array<std::uint8_t>(list_name(n)); }
+  static std::string list_name(std::size_t n) { return "ngrams." + std::to_string(n); }
 
   // Texts as numbers: blanks (space, tab, the line ends of ASCII) separate words; text t is
   // ids[offsets[t]..offsets[t+1]).

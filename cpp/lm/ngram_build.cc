@@ -189,6 +189,7 @@ NgramBuilder::NgramBuilder(std::span<const std::uint64_t> expected) {
   unigrams_.push_back({kUnknownLog10, -0.0f});
   for (std::size_t n = 2; n < expected.size(); ++n) middle_.emplace_back(expected[n - 1]);
   if (expected.size() > 1) last_ = GrowingTable<FastLastBucket>(expected.back());
+  listed_.resize(expected.size() - 1);
   waiting_.reserve(kWaiting);
 }
 
@@ -263,6 +264,7 @@ void NgramBuilder::enter(const Waiting& ngram) {
     bucket->values[i] = ngram.value;
   }
   ++facts_.counts[n - 1];
+  listed_[n - 2].append(words);
   NgramValue* suffix = lookup(n - 1, ngram.suffix, words.back());
   if (suffix == nullptr) {
     add_blanks(words);
@@ -303,6 +305,7 @@ void NgramBuilder::add_blanks(std::span<const WordId> words) {
     const auto [bucket, i] = middle_[length - 2].insert(key_of_all(blank));
     bucket->values[i] = {std::abs(log10), -0.0f};  // it extends left
     ++facts_.blanks[length - 1];
+    listed_[length - 2].append(blank);
   }
 }
 
@@ -359,6 +362,11 @@ std::string table_name(std::size_t order) { return "table." + std::to_string(ord
 void NgramBuilder::add_fast(Sections& sections) {
   for (std::size_t i = 0; i < middle_.size(); ++i) sections.adopt(table_name(i + 2), std::move(middle_[i]).finish());
   sections.adopt(table_name(order()), std::move(last_).finish());
+  for (std::size_t i = 0; i < listed_.size(); ++i) {
+    const std::span<const std::uint8_t> bytes = listed_[i].bytes();
+    std::copy(bytes.begin(), bytes.end(),
+              sections.add<std::uint8_t>(NgramModel::list_name(i + 2), bytes.size()).begin());
+  }
 }
 
 void NgramBuilder::add_small(Sections& sections) {

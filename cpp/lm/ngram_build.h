@@ -19,6 +19,7 @@
 #include "base/symbols.h"
 #include "lm/ngram.h"
 #include "lm/ngram_table.h"
+#include "lm/ngram_words.h"
 #include "lm/word_classes.h"
 
 namespace treeglot {
@@ -115,6 +116,7 @@ class NgramBuilder {
   std::vector<NgramValue> unigrams_;
   std::vector<GrowingTable<FastBucket>> middle_;  // by order − 2
   GrowingTable<FastLastBucket> last_;
+  std::vector<NgramWords> listed_;  // by order − 2
   std::vector<Waiting> waiting_;
   std::vector<Pending> pending_;
 };

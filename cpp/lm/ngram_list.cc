@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "lm/ngram_words.h"
+
 namespace treeglot {
 namespace {
 
@@ -97,6 +99,25 @@ Ngrams longer(const Ngrams& lower, const Table& table) {
   return sorted(out);
 }
 
+// The n-grams whose words the model lists.
+template <class Table>
+Ngrams listed(const NgramModel& model, unsigned n, const Table& table) {
+  Ngrams out{n, NgramWords::read(model.listed(n), n, model.vocabulary().size()), {}, {}};
+  for (auto words = out.words.begin(); words != out.words.end(); words += n) {
+    NgramKey key = key_of(words[n - 1]);
+    for (unsigned i = n - 1; i > 0; --i) key = extend_key(key, words[i - 1]);
+    NgramValue value;
+    if (!find(table, key, value)) throw std::invalid_argument("its list of n-grams has one that it does not have");
+    out.keys.push_back(key);
+    out.values.push_back(value);
+  }
+  out = sorted(out);
+  for (std::size_t i = 1; i < out.size(); ++i)
+    if (std::equal(out.at(i), out.at(i) + n, out.at(i - 1)))
+      throw std::invalid_argument("its list of n-grams has one twice");
+  return out;
+}
+
 void append_number(float value, std::string& out) {
   char buffer[32];
   out.append(buffer, std::to_chars(buffer, std::end(buffer), value == 0 ? 0.0f : value).ptr);
@@ -125,13 +146,14 @@ void write_arpa(const NgramModel& model, const std::function<void(std::string_vi
   model.with_search([&](const auto& search) {
     orders.push_back(all_unigrams(search));
     for (unsigned n = 2; n <= model.order(); ++n) {
-      orders.push_back(n == model.order() ? longer(orders.back(), search.last())
-                                          : longer(orders.back(), search.middle(n)));
+      const auto found = [&](const auto& table) {
+        return model.lists_words() ? listed(model, n, table) : longer(orders.back(), table);
+      };
+      orders.push_back(n == model.order() ? found(search.last()) : found(search.middle(n)));
       const std::uint64_t expected = facts.counts[n - 1] + facts.blanks[n - 1];
       if (facts.layout == NgramLayout::fast && orders.back().size() != expected)
         throw std::invalid_argument("found " + std::to_string(orders.back().size()) + " of " +
-                                    std::to_string(expected) + " n-grams of order " + std::to_string(n) +
-                                    ": the model is damaged");
+                                    std::to_string(expected) + " n-grams of order " + std::to_string(n));
     }
   });
   const std::size_t first = facts.unknown_added != 0 ? 1 : 0;  // an <unk> that was not given

@@ -102,6 +102,12 @@ def test_what_stands_there(view: Any) -> None:
     assert "a kind:hiero|model:0123" in view.locator("footer").inner_text()
 
 
+def test_sentences_come_before_timings(view: Any) -> None:
+    headings = view.locator("h2").all_inner_texts()
+    outputs = next(place for place, text in enumerate(headings) if text.startswith("Outputs on"))
+    assert outputs < headings.index("Time")
+
+
 def test_a_click_on_a_column_sorts(view: Any) -> None:
     table = view.locator("table").first
     first = table.locator("tbody tr td").first

@@ -208,6 +208,32 @@ def test_a_crafted_language_model_is_refused(tmp_path: Path, layout: str, damage
         load_ngram(crafted(tmp_path / "lm.bin", "ngram-lm", 1, damage))
 
 
+def listed(change: Callable[[bytes], bytes]) -> Callable[[Content], None]:
+    """Changes the list of the words of all 2-grams."""
+    return lambda content: content.update({"ngrams.2": change(content["ngrams.2"])})
+
+
+LISTS = {
+    "a word that the model lacks": (lambda text: b"\x7f" + text[1:], "has a word that it does not have"),
+    "an n-gram that the model lacks": (lambda text: text + b"\0\x03", "has one that it does not have"),
+    "an n-gram twice": (lambda text: text + b"\0\0", "has one twice"),
+    "half an n-gram": (lambda text: text + b"\0", "ends within one"),
+    "half a number": (lambda text: text + b"\0\x80", "list of n-grams is damaged"),
+    "a number that is too long": (lambda text: b"\xff\xff\xff\xff\xff" + text, "list of n-grams is damaged"),
+    "no n-grams": (lambda text: b"", "found 0 of 6 n-grams of order 2"),
+}
+
+
+@pytest.mark.parametrize(("change", "problem"), LISTS.values(), ids=LISTS.keys())
+def test_a_crafted_list_of_ngrams_is_refused(tmp_path: Path, change: Callable[[bytes], bytes], problem: str) -> None:
+    (tmp_path / "x.arpa").write_text(ARPA)
+    compile_ngram(tmp_path / "x.arpa", tmp_path / "lm.bin")
+    model = load_ngram(crafted(tmp_path / "lm.bin", "ngram-lm", 1, listed(change)))
+    with pytest.raises(FormatError, match=rf"bad: is damaged: .*{problem}"):
+        model.write_arpa(tmp_path / "out.arpa")
+    assert not (tmp_path / "out.arpa").exists()
+
+
 POOL: dict[str, Callable[[Content], None]] = {
     "no offsets": lambda content: content.update(first=b""),
     "half a number": lambda content: content.update(first=content["first"][:-1]),

@@ -175,6 +175,22 @@ def test_a_compiled_model_becomes_an_arpa_file_again(tmp_path: Path, layout: str
     assert (tmp_path / "twice.arpa").read_bytes() == (tmp_path / "lm.arpa").read_bytes()
 
 
+@pytest.mark.parametrize("name", ["pets.1", "pets.3", "pets.3.prune01", "pets.4.prune112", "pets.6"])
+def test_the_words_of_ngrams_are_listed(tmp_path: Path, name: str) -> None:
+    """Every n-gram of the file, and the blanks that it needs."""
+
+    def ngrams(path: Path) -> list[set[str]]:
+        parts = path.read_text().split("-grams:\n")[1:]
+        return [{line.split("\t")[1] for line in part.splitlines() if "\t" in line} for part in parts]
+
+    golden = Path(__file__).parents[1] / f"golden/lm/{name}.arpa"
+    compile_ngram(golden).write_arpa(tmp_path / "lm.arpa")
+    wanted = ngrams(golden)
+    for order in range(len(wanted) - 1, 0, -1):  # what an n-gram ends in
+        wanted[order - 1] |= {ngram.split(" ", 1)[1] for ngram in wanted[order]}
+    assert ngrams(tmp_path / "lm.arpa") == wanted
+
+
 @pytest.mark.filterwarnings("ignore::treeglot.lm.train.DiscountWarning")
 @pytest.mark.parametrize("format", CONFIGURATIONS)
 def test_hiero_on_the_sample(tmp_path: Path, capsys: pytest.CaptureFixture[str], format: str) -> None:

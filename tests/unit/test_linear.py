@@ -10,6 +10,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import pairwise
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -146,6 +147,20 @@ def test_a_rule_with_many_features(tmp_path: Path) -> None:
         path.write_text("[X] ||| a ||| b ||| " + " ".join(feature.format(i) for i in range(features)) + "\n")
         with bounded(SECONDS):
             assert len(read_grammar(path, decoder).features) == features  # type: ignore[arg-type]
+
+
+def test_a_language_model_with_many_words_is_written_as_text(tmp_path: Path) -> None:
+    """A search for the words of its 2-grams among all pairs would take minutes."""
+    words = [f"w{i}" for i in range(100_000)]
+    ones = "".join(f"-5\t{word}\t-0.5\n" for word in ["<s>", "</s>", "<unk>", *words])
+    twos = "".join(f"-1\t{a} {b}\n" for a, b in pairwise(words))
+    head = f"\\data\\\nngram 1={len(words) + 3}\nngram 2={len(words) - 1}\n"
+    (tmp_path / "a.arpa").write_text(f"{head}\n\\1-grams:\n{ones}\n\\2-grams:\n{twos}\n\\end\\\n")
+    model = compile_ngram(tmp_path / "a.arpa", tmp_path / "lm.bin")
+    with bounded(SECONDS):
+        model.write_arpa(tmp_path / "b.arpa")
+    lines = (tmp_path / "b.arpa").read_text().splitlines()
+    assert lines[lines.index("\\2-grams:") + 1 : -2] == twos.splitlines()
 
 
 def test_a_hypothesis_with_many_features(tmp_path: Path) -> None:

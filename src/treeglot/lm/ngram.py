@@ -109,7 +109,8 @@ class NgramModel(CompiledModel[_core.NgramModel]):
     def write_arpa(self, path: PathLike) -> None:
         """Write the model as an ARPA file: numbers as exact as the layout has them.
 
-        In the `small` layout the file also has the false positives that its n-grams lead to.
+        The `small` layout keeps no words of n-grams: they are searched for, in time that grows with the square of the
+        vocabulary, and the file also has the false positives that they lead to.
 
         >>> import tempfile
         >>> from treeglot.lm import compile_ngram, train_ngram
@@ -120,8 +121,12 @@ class NgramModel(CompiledModel[_core.NgramModel]):
         >>> load_ngram(arpa).score("a b") == model.score("a b")
         True
         """
+        try:
+            pieces = self.core.arpa()
+        except ValueError as error:
+            raise FormatError(str(self.path or "the model"), 0, f"is damaged: {error}") from error
         with write_binary(path) as stream:
-            for piece in self.core.arpa():
+            for piece in pieces:
                 stream.write(piece)
 
     def encode(self, texts: Sequence[str]) -> tuple[Ids, npt.NDArray[np.uint64]]:
