@@ -2,10 +2,38 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "base/random.h"
 
 namespace treeglot {
+namespace {
+
+// Adds how often each jump is made from the states before a word, which are `reached` so often, to where it is linked.
+void count_jumps(const JumpTable& jumps, std::span<const double> reached, double end, std::span<const float> share,
+                 double* counts) {
+  for (std::size_t s = 0; s < reached.size(); ++s) {
+    const double here = reached[s] / end;
+    if (here == 0.0) continue;
+    const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(s) - 1;
+    const float* const from = jumps.from(at);
+    for (std::size_t i = 0; i < share.size(); ++i)
+      counts[jump_index(static_cast<std::ptrdiff_t>(i) - at)] += here * from[i] * share[i];
+  }
+}
+
+// The place that `drawn`, a number from 0 to their sum, falls on; their number if it is beyond them.
+std::size_t place_of_draw(std::span<const float> weights, float drawn) {
+  std::size_t i = 0;
+  while (i < weights.size() && weights[i] <= drawn) drawn -= weights[i++];
+  return i;
+}
+
+void add_scaled(std::span<const float> values, float scale, float* out) {
+  for (std::size_t i = 0; i < values.size(); ++i) out[i] += values[i] * scale;
+}
+
+}  // namespace
 
 void LinkPosteriors::start(const PairFactors& factors) {
   given_ = factors.given;
@@ -74,15 +102,8 @@ double LinkPosteriors::by_hmm(const PairFactors& factors, double* jump_counts) {
       for (std::size_t i = 0; i < length; ++i) sum += from[i] * share_[i];
       before[s] = sum + factors.none[j] * after[s] * scale_[j];
     }
-    if (jump_counts == nullptr) continue;
-    for (std::size_t s = 0; s < states; ++s) {
-      const double reached = reached_[j * states + s] / end;
-      if (reached == 0.0) continue;
-      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(s) - 1;
-      const float* const from = jumps.from(at);
-      for (std::size_t i = 0; i < length; ++i)
-        jump_counts[jump_index(static_cast<std::ptrdiff_t>(i) - at)] += reached * from[i] * share_[i];
-    }
+    if (jump_counts != nullptr)
+      count_jumps(jumps, std::span(reached_).subspan(j * states, states), end, share_, jump_counts);
   }
   for (std::size_t s = 0; jump_counts != nullptr && s < states; ++s) {
     const auto at = static_cast<std::ptrdiff_t>(s) - 1;
@@ -141,14 +162,9 @@ void LinkPosteriors::by_sampling(const PairFactors& factors, unsigned rounds, st
       for (std::size_t i = 0; i < length; ++i) weight_[i] = links[i] * share_[i] * to_here[i] * from_here[i];
       float total = factors.none[j] * to_here[next];
       for (std::size_t i = 0; i < length; ++i) total += weight_[i];
-      if (round >= kUnkept) {
-        const float scale = 1.0f / (total * static_cast<float>(rounds));
-        float* const posterior = posterior_.data() + j * length;
-        for (std::size_t i = 0; i < length; ++i) posterior[i] += weight_[i] * scale;
-      }
-      float drawn = static_cast<float>(random.uniform()) * total;
-      std::size_t i = 0;
-      while (i < length && weight_[i] <= drawn) drawn -= weight_[i++];
+      if (round >= kUnkept)
+        add_scaled(weight_, 1.0f / (total * static_cast<float>(rounds)), posterior_.data() + j * length);
+      const std::size_t i = place_of_draw(weight_, static_cast<float>(random.uniform()) * total);
       drawn_[j] = i == length ? 0 : static_cast<std::uint16_t>(i + 1);
       if (i == length) continue;
       ++fertility_[i];

@@ -8,6 +8,18 @@
 #include "lm/dependency_piece.h"
 
 namespace treeglot {
+namespace {
+
+Dependency tree_of(std::span<const std::int32_t> text, std::span<const Symbol> labelled,
+                   std::vector<std::int32_t> heads, const Glue& glue, const TableSymbols& labels) {
+  Strings words, tags;
+  for (const std::int32_t word : text) words.append(glue.text(word));
+  for (const Symbol tag : labelled)
+    tags.append(tag == Symbols::kNone || labels.text(tag).empty() ? "_" : labels.text(tag));
+  return Dependency(std::move(words), std::move(heads), std::move(tags));
+}
+
+}  // namespace
 
 std::vector<FeatureValue> summed(std::vector<FeatureValue> values) {
   std::ranges::stable_sort(values, {}, &FeatureValue::id);
@@ -113,14 +125,9 @@ Hypothesis Reading::read(const Derivation& derivation) const {
 
   out.given_by = std::move(stack.back().given_by);
   out.affiliations = std::move(stack.back().affiliations);
-  if (trees_ && !out.text.empty()) {
-    Strings words, tags;
-    const TableSymbols& labels = features_->table().labels();
-    for (const std::int32_t word : stack.back().words) words.append(glue_.text(word));
-    for (const Symbol tag : stack.back().tags)
-      tags.append(tag == Symbols::kNone || labels.text(tag).empty() ? "_" : labels.text(tag));
-    out.dependency.emplace(std::move(words), std::move(stack.back().piece.heads), std::move(tags));
-  }
+  if (trees_ && !out.text.empty())
+    out.dependency = tree_of(stack.back().words, stack.back().tags, std::move(stack.back().piece.heads), glue_,
+                             features_->table().labels());
 
   out.features = summed(std::move(values));
   out.names = features_;

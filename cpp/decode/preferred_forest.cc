@@ -28,16 +28,20 @@ bool PreferredForest::in_twin(std::span<const NodeId> tails, std::uint8_t uses) 
          });
 }
 
-NodeId PreferredForest::build(NodeId goal, TranslationForestBuilder& out) const {
-  std::vector<std::vector<const Edge*>> of_node(nodes_.size());
-  for (const Edge& edge : edges_) of_node[edge.head].push_back(&edge);
-  std::vector<bool> asked(nodes_.size(), false);  // for its twin
+std::vector<bool> PreferredForest::asked_twins(std::span<const std::vector<const Edge*>> of_node) const {
+  std::vector<bool> asked(nodes_.size(), false);
   for (auto node = static_cast<NodeId>(nodes_.size()); node-- > 0;)
     for (const Edge* const edge : of_node[node])
       if ((asked[node] || (edge->uses & kTwinTails)) && in_twin(tails(*edge), edge->uses))
         for (const NodeId tail : tails(*edge))
           if (nodes_[tail].has_preferred) asked[tail] = true;
+  return asked;
+}
 
+NodeId PreferredForest::build(NodeId goal, TranslationForestBuilder& out) const {
+  std::vector<std::vector<const Edge*>> of_node(nodes_.size());
+  for (const Edge& edge : edges_) of_node[edge.head].push_back(&edge);
+  const std::vector<bool> asked = asked_twins(of_node);
   std::vector<NodeId> made(nodes_.size(), kNoNode), twins(nodes_.size(), kNoNode), moved;
   const auto add = [&](NodeId node, bool twin) {
     const NodeId head = (twin ? twins : made)[node] = out.add_node(nodes_[node].span, nodes_[node].label);

@@ -132,6 +132,31 @@ void combine_narrow(const CoarseGrammar::PairTable& table, std::size_t states, s
   combine_faces<false>(table, states, width, first, second, low, high, out);
 }
 
+// The best logarithm of a unary rule by head and child, kNever where there is none.
+std::vector<float> unary_scores(const Level& level, std::uint32_t states) {
+  std::vector<float> best(std::size_t{states} * states, kNever);
+  for (const UnaryRule& rule : level.unary) {
+    const std::uint32_t heads = level.states[rule.head];
+    for (std::uint32_t c = 0; c < level.states[rule.child]; ++c) {
+      for (std::uint32_t h = 0; h < heads; ++h) {
+        const double score = level.scores[rule.at + std::size_t{c} * heads + h];
+        if (score > 0.0)
+          best[std::size_t{level.first[rule.head] + h} * states + level.first[rule.child] + c] =
+              static_cast<float>(std::log(score));
+      }
+    }
+  }
+  return best;
+}
+
+// What the best unary rule makes of each state: `to` and `from` are a step's head and child, or its child and head.
+template <auto kTo, auto kFrom>
+void take_steps(const CoarseGrammar& grammar, const std::vector<float>& cell, std::vector<float>& stepped) {
+  stepped = cell;
+  for (const CoarseGrammar::Step& step : grammar.steps())
+    stepped[step.*kTo] = std::max(stepped[step.*kTo], cell[step.*kFrom] + step.score);
+}
+
 }  // namespace
 
 CoarseGrammar::CoarseGrammar(const SplitGrammar& grammar) {
@@ -160,18 +185,7 @@ CoarseGrammar::CoarseGrammar(const SplitGrammar& grammar) {
   by_right_ = table(std::move(rights), states_);
   by_left_ = table(std::move(lefts), states_);
 
-  std::vector<float> best(std::size_t{states_} * states_, kNever);
-  for (const UnaryRule& rule : level.unary) {
-    const std::uint32_t heads = level.states[rule.head];
-    for (std::uint32_t c = 0; c < level.states[rule.child]; ++c) {
-      for (std::uint32_t h = 0; h < heads; ++h) {
-        const double score = level.scores[rule.at + std::size_t{c} * heads + h];
-        if (score > 0.0)
-          best[std::size_t{level.first[rule.head] + h} * states_ + level.first[rule.child] + c] =
-              static_cast<float>(std::log(score));
-      }
-    }
-  }
+  std::vector<float> best = unary_scores(level, states_);
   if (!level.closed) close_steps(best, states_);
   for (std::uint32_t head = 0; head < states_; ++head) {
     for (std::uint32_t child = 0; child < states_; ++child) {
@@ -260,9 +274,7 @@ Outcome CoarseChart::run(const CoarseGrammar& grammar, std::span<const Symbol> w
         combine(grammar.by_children(), by_begin_, i, by_end_, j, static_cast<std::uint32_t>(i + 1),
                 static_cast<std::uint32_t>(j), cell.data());
       }
-      stepped = cell;
-      for (const CoarseGrammar::Step& step : grammar.steps())
-        stepped[step.head] = std::max(stepped[step.head], cell[step.child] + step.score);
+      take_steps<&CoarseGrammar::Step::head, &CoarseGrammar::Step::child>(grammar, cell, stepped);
       store(by_begin_, by_end_, i, j, stepped);
     }
   }
@@ -282,9 +294,7 @@ Outcome CoarseChart::run(const CoarseGrammar& grammar, std::span<const Symbol> w
       combine(grammar.by_right(), outside_by_begin_, i, by_begin_, j, static_cast<std::uint32_t>(j + 1),
               static_cast<std::uint32_t>(n + 1), cell.data());
       combine(grammar.by_left(), outside_by_end_, j, by_end_, i, 0, static_cast<std::uint32_t>(i), cell.data());
-      stepped = cell;
-      for (const CoarseGrammar::Step& step : grammar.steps())
-        stepped[step.child] = std::max(stepped[step.child], cell[step.head] + step.score);
+      take_steps<&CoarseGrammar::Step::child, &CoarseGrammar::Step::head>(grammar, cell, stepped);
       // A state that goes passes nothing on: what can only be reached through it would go as well.
       states.clear();
       for (std::uint32_t s = 0; s < states_; ++s) {

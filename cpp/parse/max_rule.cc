@@ -52,7 +52,16 @@ MaxRule::MaxRule(const SplitGrammar& grammar, const FineChart& chart)
     }
   }
   best_.assign(nodes, kNever);
-  for (std::uint32_t begin = 0; begin < chart_nodes_;) {  // nodes of a span are side by side, spans come by length
+  settle_spans(layers);
+  const std::uint32_t last = nodes_.empty() ? 0 : nodes_.back().end;
+  for (std::uint32_t node = 0; node < chart_nodes_; ++node) {
+    if (nodes_[node].label == grammar.root && nodes_[node].begin == 0 && nodes_[node].end == last) top_ = upper(node);
+  }
+}
+
+// Span by span: nodes of a span are side by side, spans come by length.
+void MaxRule::settle_spans(bool layers) {
+  for (std::uint32_t begin = 0; begin < chart_nodes_;) {
     std::uint32_t end = begin + 1;
     while (end < chart_nodes_ && nodes_[end].begin == nodes_[begin].begin && nodes_[end].end == nodes_[begin].end)
       ++end;
@@ -65,10 +74,6 @@ MaxRule::MaxRule(const SplitGrammar& grammar, const FineChart& chart)
     begin = end;
   }
   cells_.push_back(chart_nodes_);
-  const std::uint32_t last = nodes_.empty() ? 0 : nodes_.back().end;
-  for (std::uint32_t node = 0; node < chart_nodes_; ++node) {
-    if (nodes_[node].label == grammar.root && nodes_[node].begin == 0 && nodes_[node].end == last) top_ = upper(node);
-  }
 }
 
 double MaxRule::best(const Edge& edge) const {

@@ -55,6 +55,7 @@ class MaxRule {
   std::vector<std::vector<std::uint32_t>> cells(std::span<const double> outside, double least) const;
 
  private:
+  void settle_spans(bool layers);
   void settle_layers(std::uint32_t begin, std::uint32_t end);
   void settle_steps(std::uint32_t begin, std::uint32_t end);
 

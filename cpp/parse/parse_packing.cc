@@ -138,21 +138,27 @@ std::vector<ParsePacking::Node> ParsePacking::join(std::uint32_t place, std::spa
       continue;
     }
     if (edge.right == kNone && std::find(chain.begin(), chain.end(), edge.left) != chain.end()) continue;
-    for (const std::uint32_t left : found(edge.left)) {
-      if (edge.right == kNone) {
-        if (const Support made = support(place, edge, nodes_[left].support, 0); made != 0)
-          add_edge(out, place, made, {{left}, edge.score, conditional});
-        continue;
-      }
-      for (const std::uint32_t right : found(edge.right)) {
-        if (!(outside_[place] + edge.score + nodes_[left].best + nodes_[right].best >= least_)) continue;
-        if (const Support made = support(place, edge, nodes_[left].support, nodes_[right].support); made != 0)
-          add_edge(out, place, made, {{left, right}, edge.score, conditional});
-      }
-    }
+    join_parts(out, place, edge, conditional);
   }
   limit(out);
   return out;
+}
+
+// What a rule with one part or two makes of the nodes found for them.
+void ParsePacking::join_parts(std::vector<Node>& out, std::uint32_t place, const MaxRule::Edge& edge,
+                              double conditional) {
+  for (const std::uint32_t left : found(edge.left)) {
+    if (edge.right == kNone) {
+      if (const Support made = support(place, edge, nodes_[left].support, 0); made != 0)
+        add_edge(out, place, made, {{left}, edge.score, conditional});
+      continue;
+    }
+    for (const std::uint32_t right : found(edge.right)) {
+      if (!(outside_[place] + edge.score + nodes_[left].best + nodes_[right].best >= least_)) continue;
+      if (const Support made = support(place, edge, nodes_[left].support, nodes_[right].support); made != 0)
+        add_edge(out, place, made, {{left, right}, edge.score, conditional});
+    }
+  }
 }
 
 // To the node of that support among `nodes`, all of them of one place.

@@ -62,6 +62,7 @@ class ParsePacking {
   void build_cell(std::span<const std::uint32_t> places);
   void build_chains(std::span<const std::uint32_t> places);
   std::vector<Node> join(std::uint32_t place, std::span<const std::uint32_t> chain);
+  void join_parts(std::vector<Node>& out, std::uint32_t place, const MaxRule::Edge& edge, double conditional);
   void add_edge(std::vector<Node>& nodes, std::uint32_t place, Support support, Edge edge) const;
   std::vector<std::uint32_t> finish(std::vector<Node> nodes);
   void flatten(Node& node);

@@ -31,6 +31,18 @@ std::vector<Symbol> numbers(const TableSymbols& from, const TableSymbols& to) {
   return out;
 }
 
+// The node of a source side whose words and labels have these numbers in the table; kNoNode if it has none.
+RuleTable::Node node_of(const RuleTable& table, std::span<const Symbol> source, std::span<const Symbol> words,
+                        std::span<const Symbol> labels) {
+  RuleTable::Node node = table.root();
+  for (const Symbol symbol : source) {
+    const Symbol number = is_nonterminal(symbol) ? labels[label_of(symbol)] : words[symbol];
+    if (number == Symbols::kNone || node == RuleTable::kNoNode) return RuleTable::kNoNode;
+    node = table.child(node, is_nonterminal(symbol) ? nonterminal(number) : number);
+  }
+  return node;
+}
+
 }  // namespace
 
 LeastProbabilities::LeastProbabilities(std::shared_ptr<const RuleTable> table, const Columns& columns)
@@ -112,13 +124,7 @@ std::vector<LeastProbabilities::Found> LeastProbabilities::find(const RuleTable&
       const auto at = std::ranges::lower_bound(targets_, hash_of(target), {}, &Target::hash);
       if (at != targets_.end() && at->hash == hash_of(target)) found.given_target = at->least;
     }
-    RuleTable::Node node = table_->root();
-    for (const Symbol symbol : rule.source) {
-      const Symbol number = is_nonterminal(symbol) ? labels[label_of(symbol)] : source_words[symbol];
-      if (number == Symbols::kNone) node = RuleTable::kNoNode;
-      if (node == RuleTable::kNoNode) break;
-      node = table_->child(node, is_nonterminal(symbol) ? nonterminal(number) : number);
-    }
+    const RuleTable::Node node = node_of(*table_, rule.source, source_words, labels);
     if (node == RuleTable::kNoNode) continue;
     const RuleList rules = table_->rules_of(node);
     for (std::size_t i = 0; i < rules.size(); ++i) {
