@@ -202,3 +202,22 @@ def test_numbers_are_variables_of_rules(tmp_path: Path) -> None:
     assert [made.text[a:b] for a, b in made.target_tokens.spans] == made.target_tokens.words
     wanted = model.translate("Im Jahr 2024 kam der Zug.", Constraints(contains=["2024 the train"]))
     assert "2024 the train" in wanted.text
+
+
+def test_a_model_of_text_is_tuned_on_text(
+    files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(command(files, tmp_path / "model")) == 0
+    dev = ["--dev", str(files["dev.de"]), "--refs", str(files["dev.en"])]
+    fast = ["--iterations", "1", "--kbest", "5", "--set", "restarts=1"]
+    capsys.readouterr()
+    assert main(["tune", str(tmp_path / "model"), *dev, *fast]) == 0
+    said = capsys.readouterr().err
+    assert "the model takes text: BLEU is that of its words" in said
+    model = treeglot.load(tmp_path / "model")
+    reader = model.reader
+    sources, references = reader.development(["Der Hund sieht 17 Tische."], [["The dog sees 17 Tables."]])
+    assert references == [[" ".join(reader.target_words("The dog sees 17 Tables.", "Der Hund sieht 17 Tische."))]]
+    assert sources == reader.inputs("Der Hund sieht 17 Tische.")[0]
+    best = max(float(found) for found in re.findall(r"BLEU (\d+\.\d+)", said))
+    assert best > 50  # text that is not tokenised has next to nothing in common with the output

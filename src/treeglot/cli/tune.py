@@ -75,6 +75,9 @@ def tune(
     empty = sum(isinstance(line, str) and not line.strip() for line in lines)
     if empty:
         warn(f"{dev}: {empty} of {len(lines)} lines are empty; their output is, too")
+    if loaded.text is not None:
+        say("the model takes text: BLEU is that of its words")
+    lines, references = loaded.reader.development(lines, references, threads)
 
     folder = run or model / f"tune-{method}-{loop.seed}"
     begin = _start(folder, start, loaded)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from treeglot._core import Mark, Terms, Tokens, read_sentence
 from treeglot.base.errors import FormatError, UsageError
@@ -233,6 +233,30 @@ class Reader:
         given = [source] if isinstance(source, str) else []
         [words] = [each.words for each in self.text.source.tokenise(given)] or [_words_of(_words(source))]
         return numbers.fold(found, numbers.values(words), numbers.target)
+
+    def development(
+        self, sources: Sequence[Source], references: Sequence[Sequence[str]], threads: int = 1
+    ) -> tuple[list[Source], list[list[str]]]:
+        """What weights are tuned on: sentences and references of text in the model's words; parses stay as they are.
+
+        Each line is one sentence, as in training.
+        """
+        text = [place for place, source in enumerate(sources) if isinstance(source, str)]
+        if self.text is None or not text:
+            return list(sources), [list(lines) for lines in references]
+        lines = [str(sources[place]) for place in text]
+        inputs, _ = self.ready([each.words for each in self.text.source.tokenise(lines, threads)], threads)
+        out = list(sources)
+        for place, found in zip(text, inputs, strict=True):
+            out[place] = found
+        words = [
+            [
+                " ".join(self.target_words(line, cast("Given", source)))
+                for line, source in zip(own, sources, strict=True)
+            ]
+            for own in references
+        ]
+        return out, words
 
     def _parsed(self, sources: Sequence[Any], threads: int, markup: bool = False) -> list[Source]:
         words = list if markup else str | list
