@@ -48,14 +48,19 @@ std::tuple<nb::bytes, nb::bytes, nb::bytes> texts(const SplitGrammar& grammar, s
           nb::bytes(out.lexicon.data(), out.lexicon.size())};
 }
 
-// Parses all sentences; `keep` makes the value of one result.
+// Parses all sentences by a method of the parser; `keep` makes the value of one result.
 template <class Result, class Parse, class Keep>
-std::vector<Result> all(const Sentences& sentences, unsigned threads, Parse parse, Keep keep) {
+std::vector<Result> all(const SplitParser& parser, Parse parse, const Sentences& sentences, nb::handle given,
+                        unsigned threads, Keep keep) {
+  const auto options = read_options<ParseOptions>(given);
   const nb::gil_scoped_release release;
   std::vector<Result> out;
   ordered_map(
       sentences.size(), threads,
-      [&](std::size_t i) { return parse(std::vector<std::string_view>(sentences[i].begin(), sentences[i].end())); },
+      [&](std::size_t i) {
+        const std::vector<std::string_view> words(sentences[i].begin(), sentences[i].end());
+        return (parser.*parse)(words, options);
+      },
       [&](std::size_t, auto parsed) { out.push_back(keep(std::move(parsed))); });
   return out;
 }
@@ -63,24 +68,18 @@ std::vector<Result> all(const Sentences& sentences, unsigned threads, Parse pars
 using TreeResult = std::tuple<TreePtr, ParseStatus, double>;
 std::vector<TreeResult> trees(const SplitParser& parser, const Sentences& sentences, nb::handle given,
                               unsigned threads) {
-  const auto options = read_options<ParseOptions>(given);
-  return all<TreeResult>(
-      sentences, threads, [&](const std::vector<std::string_view>& words) { return parser.tree(words, options); },
-      [](ParsedTree parsed) {
-        return TreeResult{std::make_shared<const Tree>(std::move(parsed.tree)), parsed.status, parsed.log_probability};
-      });
+  return all<TreeResult>(parser, &SplitParser::tree, sentences, given, threads, [](ParsedTree parsed) {
+    return TreeResult{std::make_shared<const Tree>(std::move(parsed.tree)), parsed.status, parsed.log_probability};
+  });
 }
 
 using ForestResult = std::tuple<ForestPtr, ParseStatus, double, std::size_t>;
 std::vector<ForestResult> forests(const SplitParser& parser, const Sentences& sentences, nb::handle given,
                                   unsigned threads) {
-  const auto options = read_options<ParseOptions>(given);
-  return all<ForestResult>(
-      sentences, threads, [&](const std::vector<std::string_view>& words) { return parser.forest(words, options); },
-      [](ParsedForest parsed) {
-        return ForestResult{std::make_shared<const ParseForest>(std::move(parsed.forest)), parsed.status,
-                            parsed.log_probability, parsed.cut};
-      });
+  return all<ForestResult>(parser, &SplitParser::forest, sentences, given, threads, [](ParsedForest parsed) {
+    return ForestResult{std::make_shared<const ParseForest>(std::move(parsed.forest)), parsed.status,
+                        parsed.log_probability, parsed.cut};
+  });
 }
 
 template <class Value, auto kCount>

@@ -71,6 +71,124 @@ void bind_least(nb::module_& m) {
       .def_prop_ro("lone_given_target", &LeastProbabilities::lone_given_target, "Median of sides with one rule.");
 }
 
+void bind_provenance(nb::module_& m) {
+  nb::class_<Provenance>(m, "Provenance", "The sentence pairs that the rules of a table come from.")
+      .def_static("open", &Provenance::open, "path"_a, nb::call_guard<nb::gil_scoped_release>(), "Maps a file.")
+      .def_prop_ro("rules", &Provenance::rules, "Of the table that it was written for.")
+      .def_prop_ro("file_size", &Provenance::file_size, "In bytes.")
+      .def("__len__", &Provenance::pairs)
+      .def(
+          "pair",
+          [](const Provenance& p, std::size_t pair) {
+            if (pair >= p.pairs()) throw nb::index_error("no such pair");
+            std::vector<std::pair<std::uint32_t, std::uint32_t>> links;
+            for (const Link link : p.links(pair)) links.emplace_back(link.source, link.target);
+            return std::tuple(p.source(pair), p.target(pair), links);
+          },
+          "pair"_a, "The words of both sides, and the links between them.")
+      .def(
+          "pairs_of",
+          [](const Provenance& p, RuleId rule, std::size_t most) {
+            if (rule >= p.rules()) throw nb::index_error("no such rule");
+            return p.pairs_of(rule, most);
+          },
+          "rule"_a, "most"_a, "How many pairs a rule comes from, and the first `most` of them.")
+      .def(
+          "mark",
+          [](const Provenance& p, const RuleTable& table, RuleId rule,
+             std::size_t pair) -> std::optional<std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>> {
+            if (pair >= p.pairs() || rule >= table.rules()) throw nb::index_error("no such pair or rule");
+            if (const auto marks = p.mark(table, rule, pair)) return std::pair(marks->source, marks->target);
+            return std::nullopt;
+          },
+          "table"_a, "rule"_a, "pair"_a, "The places of the words that a rule itself took from a pair, on both sides.")
+      .def(
+          "find",
+          [](const Provenance& p, const std::vector<std::string>& source, const std::vector<std::string>& target,
+             std::size_t most) {
+            const auto [number, hits] = without_gil([&] { return p.find(source, target, most); });
+            std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> out;
+            for (const Provenance::Hit& hit : hits) out.emplace_back(hit.pair, hit.source, hit.target);
+            return std::pair(number, out);
+          },
+          "source"_a, "target"_a, "most"_a,
+          "The pairs that have these words in a row on their source and target sides: how many, and the first `most`, "
+          "each with the places where the words begin.");
+}
+
+void bind_table_builder(nb::module_& m) {
+  nb::class_<RuleTableBuilder>(m, "RuleTableBuilder", "Rules in any order in, a RuleTable out.")
+      .def(nb::init<std::vector<std::string>>(), "features"_a)
+      .def("reserve", guarded(&RuleTableBuilder::reserve), "rules"_a, "Makes room for so many rules.")
+      .def("source_word", guarded(&RuleTableBuilder::source_word), "text"_a, "The number of a source word.")
+      .def("target_word", guarded(&RuleTableBuilder::target_word), "text"_a, "The number of a target word.")
+      .def("label", guarded(&RuleTableBuilder::label), "text"_a, "The number of a nonterminal.")
+      .def("add",
+           guarded([](RuleTableBuilder& b, Symbol lhs, const std::vector<Symbol>& source,
+                      const std::vector<std::int32_t>& target, const std::vector<float>& features, const Links& links,
+                      const std::vector<Symbol>& labels, const std::vector<std::int32_t>& structure) {
+             std::vector<RuleLink> alignment;
+             for (const auto& [s, t] : links) alignment.push_back({s, t});
+             b.add(lhs, source, target, features,
+                   {.sparse = {}, .alignment = alignment, .labels = labels, .structure = structure});
+           }),
+           "lhs"_a, "source"_a, "target"_a, "features"_a, "alignment"_a, "labels"_a = std::vector<Symbol>(),
+           "structure"_a = std::vector<std::int32_t>(),
+           "Adds a rule; a nonterminal of the source side is its label with the top bit set, variable k of the target "
+           "side is -1 - k.")
+      .def("limit_scope", guarded(&RuleTableBuilder::limit_scope), "most"_a,
+           "Leaves out rows added from now on whose source sides have a greater scope.")
+      .def_prop_ro("left_out_by_scope", guarded(&RuleTableBuilder::left_out_by_scope), "How many rows that was.")
+      .def_prop_ro("left_out_by_structure", guarded(&RuleTableBuilder::left_out_by_structure),
+                   "Rows left out since their structures have cycles or arcs that cross.")
+      .def("expand",
+           guarded([](RuleTableBuilder& b, bool shapes, const std::vector<std::string_view>& source,
+                      const std::vector<std::string_view>& target) {
+             ExpandedOptions options{shapes, {}, {}};
+             for (const std::string_view word : source) options.source_words.push_back(b.source_word(word));
+             for (const std::string_view word : target) options.target_words.push_back(b.target_word(word));
+             b.expand(options);
+           }),
+           "shapes"_a, "source_words"_a, "target_words"_a,
+           "Gives rows added from now on features for their shapes, and for the pairs of these words that they link.")
+      .def("add_rows",
+           guarded([](RuleTableBuilder& b, const std::string& file, std::size_t first_row,
+                      const std::vector<Column>& text, const std::vector<ArrayIn<float>>& dense,
+                      const std::vector<std::pair<std::string, Column>>& indicators) {
+             if (text.size() != 6) throw std::invalid_argument("six columns of text are needed");
+             RuleRows rows = rows_of(dense, indicators);
+             Codes* const columns[] = {&rows.lhs,       &rows.source, &rows.target,
+                                       &rows.alignment, &rows.labels, &rows.structure};
+             for (std::size_t i = 0; i < text.size(); ++i) *columns[i] = to_codes(text[i]);
+             return without_gil([&] { return b.add_rows(rows, file, first_row); });
+           }),
+           "file"_a, "first_row"_a, "text"_a, "dense"_a, "indicators"_a,
+           "Adds rows of a rule table: lhs, source, target, alignment, labels and structure as (offsets, bytes), a "
+           "column "
+           "for each dense feature, and columns of values that become features. Gives how many were too long and left "
+           "out.")
+      .def("know_codes",
+           guarded([](RuleTableBuilder& b, const std::vector<std::string_view>& source_words,
+                      const std::vector<std::string_view>& target_words, const std::vector<std::string_view>& labels) {
+             b.know_codes({to_strings(source_words), to_strings(target_words), to_strings(labels)});
+           }),
+           "source_words"_a, "target_words"_a, "labels"_a, "Says what the numbers in rows of codes mean.")
+      .def("add_coded_rows",
+           guarded([](RuleTableBuilder& b, const std::string& file, std::size_t first_row,
+                      const std::vector<Column>& codes, const std::vector<ArrayIn<float>>& dense,
+                      const std::vector<std::pair<std::string, Column>>& indicators) {
+             if (codes.size() != 4) throw std::invalid_argument("four columns of codes are needed");
+             RuleRows rows = rows_of(dense, indicators);
+             Codes* const columns[] = {&rows.source, &rows.target, &rows.alignment, &rows.labels};
+             for (std::size_t i = 0; i < codes.size(); ++i) *columns[i] = to_codes(codes[i]);
+             return without_gil([&] { return b.add_coded_rows(rows, file, first_row); });
+           }),
+           "file"_a, "first_row"_a, "codes"_a, "dense"_a, "indicators"_a,
+           "Adds rows as add_rows does, but source, target, alignment and labels are codes.")
+      .def("finish", guarded([](RuleTableBuilder& b) { return std::make_shared<RuleTable>(b.finish()); }),
+           nb::call_guard<nb::gil_scoped_release>(), "The table; the builder is empty afterwards.");
+}
+
 }  // namespace
 
 void bind_rules(nb::module_& m) {
@@ -148,48 +266,7 @@ void bind_rules(nb::module_& m) {
           },
           "rule"_a, "The labels and the structure of one rule.");
 
-  nb::class_<Provenance>(m, "Provenance", "The sentence pairs that the rules of a table come from.")
-      .def_static("open", &Provenance::open, "path"_a, nb::call_guard<nb::gil_scoped_release>(), "Maps a file.")
-      .def_prop_ro("rules", &Provenance::rules, "Of the table that it was written for.")
-      .def_prop_ro("file_size", &Provenance::file_size, "In bytes.")
-      .def("__len__", &Provenance::pairs)
-      .def(
-          "pair",
-          [](const Provenance& p, std::size_t pair) {
-            if (pair >= p.pairs()) throw nb::index_error("no such pair");
-            std::vector<std::pair<std::uint32_t, std::uint32_t>> links;
-            for (const Link link : p.links(pair)) links.emplace_back(link.source, link.target);
-            return std::tuple(p.source(pair), p.target(pair), links);
-          },
-          "pair"_a, "The words of both sides, and the links between them.")
-      .def(
-          "pairs_of",
-          [](const Provenance& p, RuleId rule, std::size_t most) {
-            if (rule >= p.rules()) throw nb::index_error("no such rule");
-            return p.pairs_of(rule, most);
-          },
-          "rule"_a, "most"_a, "How many pairs a rule comes from, and the first `most` of them.")
-      .def(
-          "mark",
-          [](const Provenance& p, const RuleTable& table, RuleId rule,
-             std::size_t pair) -> std::optional<std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>> {
-            if (pair >= p.pairs() || rule >= table.rules()) throw nb::index_error("no such pair or rule");
-            if (const auto marks = p.mark(table, rule, pair)) return std::pair(marks->source, marks->target);
-            return std::nullopt;
-          },
-          "table"_a, "rule"_a, "pair"_a, "The places of the words that a rule itself took from a pair, on both sides.")
-      .def(
-          "find",
-          [](const Provenance& p, const std::vector<std::string>& source, const std::vector<std::string>& target,
-             std::size_t most) {
-            const auto [number, hits] = without_gil([&] { return p.find(source, target, most); });
-            std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>> out;
-            for (const Provenance::Hit& hit : hits) out.emplace_back(hit.pair, hit.source, hit.target);
-            return std::pair(number, out);
-          },
-          "source"_a, "target"_a, "most"_a,
-          "The pairs that have these words in a row on their source and target sides: how many, and the first `most`, "
-          "each with the places where the words begin.");
+  bind_provenance(m);
   m.def("escaped_word", &escaped, "word"_a, "A word as a side of a rule has it.");
   m.def(
       "find_rules",
@@ -199,77 +276,7 @@ void bind_rules(nb::module_& m) {
       "table"_a, "source"_a, "target"_a, "The rules of a table with these sides, as text.");
 
   bind_least(m);
-
-  nb::class_<RuleTableBuilder>(m, "RuleTableBuilder", "Rules in any order in, a RuleTable out.")
-      .def(nb::init<std::vector<std::string>>(), "features"_a)
-      .def("reserve", guarded(&RuleTableBuilder::reserve), "rules"_a, "Makes room for so many rules.")
-      .def("source_word", guarded(&RuleTableBuilder::source_word), "text"_a, "The number of a source word.")
-      .def("target_word", guarded(&RuleTableBuilder::target_word), "text"_a, "The number of a target word.")
-      .def("label", guarded(&RuleTableBuilder::label), "text"_a, "The number of a nonterminal.")
-      .def("add",
-           guarded([](RuleTableBuilder& b, Symbol lhs, const std::vector<Symbol>& source,
-                      const std::vector<std::int32_t>& target, const std::vector<float>& features, const Links& links,
-                      const std::vector<Symbol>& labels, const std::vector<std::int32_t>& structure) {
-             std::vector<RuleLink> alignment;
-             for (const auto& [s, t] : links) alignment.push_back({s, t});
-             b.add(lhs, source, target, features,
-                   {.sparse = {}, .alignment = alignment, .labels = labels, .structure = structure});
-           }),
-           "lhs"_a, "source"_a, "target"_a, "features"_a, "alignment"_a, "labels"_a = std::vector<Symbol>(),
-           "structure"_a = std::vector<std::int32_t>(),
-           "Adds a rule; a nonterminal of the source side is its label with the top bit set, variable k of the target "
-           "side is -1 - k.")
-      .def("limit_scope", guarded(&RuleTableBuilder::limit_scope), "most"_a,
-           "Leaves out rows added from now on whose source sides have a greater scope.")
-      .def_prop_ro("left_out_by_scope", guarded(&RuleTableBuilder::left_out_by_scope), "How many rows that was.")
-      .def_prop_ro("left_out_by_structure", guarded(&RuleTableBuilder::left_out_by_structure),
-                   "Rows left out since their structures have cycles or arcs that cross.")
-      .def("expand",
-           guarded([](RuleTableBuilder& b, bool shapes, const std::vector<std::string_view>& source,
-                      const std::vector<std::string_view>& target) {
-             ExpandedOptions options{shapes, {}, {}};
-             for (const std::string_view word : source) options.source_words.push_back(b.source_word(word));
-             for (const std::string_view word : target) options.target_words.push_back(b.target_word(word));
-             b.expand(options);
-           }),
-           "shapes"_a, "source_words"_a, "target_words"_a,
-           "Gives rows added from now on features for their shapes, and for the pairs of these words that they link.")
-      .def("add_rows",
-           guarded([](RuleTableBuilder& b, const std::string& file, std::size_t first_row,
-                      const std::vector<Column>& text, const std::vector<ArrayIn<float>>& dense,
-                      const std::vector<std::pair<std::string, Column>>& indicators) {
-             if (text.size() != 6) throw std::invalid_argument("six columns of text are needed");
-             RuleRows rows = rows_of(dense, indicators);
-             Codes* const columns[] = {&rows.lhs,       &rows.source, &rows.target,
-                                       &rows.alignment, &rows.labels, &rows.structure};
-             for (std::size_t i = 0; i < text.size(); ++i) *columns[i] = to_codes(text[i]);
-             return without_gil([&] { return b.add_rows(rows, file, first_row); });
-           }),
-           "file"_a, "first_row"_a, "text"_a, "dense"_a, "indicators"_a,
-           "Adds rows of a rule table: lhs, source, target, alignment, labels and structure as (offsets, bytes), a "
-           "column "
-           "for each dense feature, and columns of values that become features. Gives how many were too long and left "
-           "out.")
-      .def("know_codes",
-           guarded([](RuleTableBuilder& b, const std::vector<std::string_view>& source_words,
-                      const std::vector<std::string_view>& target_words, const std::vector<std::string_view>& labels) {
-             b.know_codes({to_strings(source_words), to_strings(target_words), to_strings(labels)});
-           }),
-           "source_words"_a, "target_words"_a, "labels"_a, "Says what the numbers in rows of codes mean.")
-      .def("add_coded_rows",
-           guarded([](RuleTableBuilder& b, const std::string& file, std::size_t first_row,
-                      const std::vector<Column>& codes, const std::vector<ArrayIn<float>>& dense,
-                      const std::vector<std::pair<std::string, Column>>& indicators) {
-             if (codes.size() != 4) throw std::invalid_argument("four columns of codes are needed");
-             RuleRows rows = rows_of(dense, indicators);
-             Codes* const columns[] = {&rows.source, &rows.target, &rows.alignment, &rows.labels};
-             for (std::size_t i = 0; i < codes.size(); ++i) *columns[i] = to_codes(codes[i]);
-             return without_gil([&] { return b.add_coded_rows(rows, file, first_row); });
-           }),
-           "file"_a, "first_row"_a, "codes"_a, "dense"_a, "indicators"_a,
-           "Adds rows as add_rows does, but source, target, alignment and labels are codes.")
-      .def("finish", guarded([](RuleTableBuilder& b) { return std::make_shared<RuleTable>(b.finish()); }),
-           nb::call_guard<nb::gil_scoped_release>(), "The table; the builder is empty afterwards.");
+  bind_table_builder(m);
 }
 
 }  // namespace treeglot

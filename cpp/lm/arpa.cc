@@ -26,16 +26,11 @@ void ArpaReader::read_line(std::string_view line) {
       part_ = Part::counts;
       return;
     case Part::counts:
-      if (!blank(line) && !line.starts_with('\\')) return read_count(line);
-      begin_sections();
-      if (!blank(line)) read_header(line);
-      return;
+    case Part::ngrams:  // either ends with a blank line or the next header
+      if (!blank(line) && !line.starts_with('\\')) return part_ == Part::ngrams ? read_ngram(line) : read_count(line);
+      part_ == Part::ngrams ? end_section() : begin_sections();
+      [[fallthrough]];
     case Part::header:
-      if (!blank(line)) read_header(line);
-      return;
-    case Part::ngrams:
-      if (!blank(line) && !line.starts_with('\\')) return read_ngram(line);
-      end_section();
       if (!blank(line)) read_header(line);
       return;
     case Part::after:

@@ -12,7 +12,7 @@ import typer
 from treeglot.align.aligners import DEFAULT
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.output import Progress, say, shown_warnings, warn
-from treeglot.cli.parameters import FILE, NewFile, NewFolder, Threads, set_option, set_values
+from treeglot.cli.parameters import FILE, NewFile, NewFolder, Settings, Threads, set_option, set_values
 
 if TYPE_CHECKING:
     from treeglot.align import Aligner
@@ -33,10 +33,7 @@ def align(
             "the two directions become one."
         ),
     ] = "grow-diag-final-and",
-    options: Annotated[
-        list[str] | None,
-        set_option("An option of the aligner"),
-    ] = None,
+    options: Annotated[Settings, set_option("An option of the aligner")] = None,
     save: Annotated[
         NewFolder, typer.Option(help="A folder for the trained aligner, to align more text with --model.")
     ] = None,

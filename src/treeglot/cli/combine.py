@@ -14,7 +14,7 @@ from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.options import Range
 from treeglot.cli.decoding import signature
 from treeglot.cli.output import say, shown_warnings, warn
-from treeglot.cli.parameters import FILE, NewFile, Threads, set_option, set_values
+from treeglot.cli.parameters import FILE, NewFile, Settings, Threads, set_option, set_values
 
 if TYPE_CHECKING:
     from treeglot.decode.translator import Source
@@ -43,10 +43,7 @@ def combine(
     again: Annotated[
         bool, typer.Option("--again", help="Search the models' forests, too, for what the systems agree on.")
     ] = False,
-    settings: Annotated[
-        list[str] | None,
-        set_option("scale, precision, ratio, found or margin"),
-    ] = None,
+    settings: Annotated[Settings, set_option("scale, precision, ratio, found or margin")] = None,
     threads: Threads = 1,
 ) -> None:
     """Choose for each sentence the translation that several systems agree on most.

@@ -56,6 +56,7 @@ InputFormat = Annotated[
 TimeLimit = Annotated[
     float | None, typer.Option(help="Seconds to search one sentence, after which the best so far is taken.")
 ]
+Settings = list[str] | None  # of `set_option`
 
 
 def set_option(help: str) -> Any:

@@ -9,7 +9,7 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import say, shown_warnings
-from treeglot.cli.parameters import FOLDER, EngineOption, MasterOption, Threads, set_option, set_values
+from treeglot.cli.parameters import FOLDER, EngineOption, MasterOption, Settings, Threads, set_option, set_values
 from treeglot.corpus import Corpus
 
 if TYPE_CHECKING:
@@ -51,10 +51,7 @@ def train(
         Path | None,
         typer.Option(help="A TOML file with other options than the defaults: tables extract, score, search."),
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        set_option("One such option: search.pop_limit=100"),
-    ] = None,
+    settings: Annotated[Settings, set_option("One such option: search.pop_limit=100")] = None,
     threads: Threads = 1,
     force: Annotated[
         bool, typer.Option("--force", help="Replace a model there even if its weights are tuned.")

@@ -15,7 +15,7 @@ import typer
 from treeglot.base.errors import UsageError
 from treeglot.cli.decoding import Output, given_weights, run, searched
 from treeglot.cli.output import say, shown_warnings
-from treeglot.cli.parameters import InputFormat, ModelFolder, NewFile, TimeLimit, set_option, set_values
+from treeglot.cli.parameters import InputFormat, ModelFolder, NewFile, Settings, TimeLimit, set_option, set_values
 from treeglot.cli.show import index_range
 
 if TYPE_CHECKING:
@@ -40,10 +40,7 @@ def translate(
     mbr: Annotated[
         int | None, typer.Option(help="Choose by minimum Bayes risk among so many hypotheses; 0: the best score.")
     ] = None,
-    settings: Annotated[
-        list[str] | None,
-        set_option("An option of the search, as model.toml has them: search.beam=50"),
-    ] = None,
+    settings: Annotated[Settings, set_option("An option of the search, as model.toml has them: search.beam=50")] = None,
     markup: Annotated[bool, typer.Option(help='The input gives translations: <x translation="…">…</x>.')] = False,
     glossary: Annotated[
         Path | None, typer.Option(help="Terms that translations must, should or must not use: a table, or TBX.")

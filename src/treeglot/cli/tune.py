@@ -10,7 +10,7 @@ import typer
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.decoding import signature, warn_left_out
 from treeglot.cli.output import say, shown_warnings, warn
-from treeglot.cli.parameters import Fields, NewFolder, Threads, set_option, set_values
+from treeglot.cli.parameters import Fields, NewFolder, Settings, Threads, set_option, set_values
 
 if TYPE_CHECKING:
     from treeglot.decode.weights import Weights
@@ -30,10 +30,7 @@ def tune(
     start: Annotated[
         Path | None, typer.Option(help="Weights to start from; default: the model's when the run began.")
     ] = None,
-    options: Annotated[
-        list[str] | None,
-        set_option("An option of the method, or of the search: search.pop_limit=100"),
-    ] = None,
+    options: Annotated[Settings, set_option("An option of the method, or of the search: search.pop_limit=100")] = None,
     loop: Annotated[Any, Fields("treeglot.tune", "LoopOptions")] = None,
     lowercase: Annotated[bool, typer.Option("--lowercase", help="BLEU without regard to case.")] = False,
     length: Annotated[

@@ -14,7 +14,6 @@ from treeglot.lm.text import Progress
 from treeglot.lm.train import FALLBACK, DiscountWarning
 
 SENTENCES_AT_A_TIME = 1000
-HEAD_MARK = "<h>"
 
 
 @dataclass(frozen=True)

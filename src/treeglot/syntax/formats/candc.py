@@ -35,7 +35,6 @@ class CandC(LineRecords[Dependency]):
     def __init__(self, file: str, skip_bad: bool, roots: str = "") -> None:
         super().__init__(file, skip_bad)
         self.unknown: Counter[str] = Counter()
-        self.undecided = 0  # sentences whose root the arcs do not tell
         self._roots = _read_roots(roots)
         self._sentences = 0  # that roots were asked for
         self._lines: list[tuple[int, str]] = []
@@ -94,14 +93,12 @@ class CandC(LineRecords[Dependency]):
             if not line.startswith("<c>"):
                 arcs += self._arcs(number, line, words)
         root, told = widest_root(len(words), arcs)
-        if not told:
-            self.undecided += 1
-            if other is not None and words:
-                if len(other) != len(words):
-                    raise BadRecordError(
-                        first, f"the sentence has {len(words)} words; its tree among the roots has {len(other)}"
-                    )
-                root = next(iter(other.roots()), root)
+        if not told and other is not None and words:
+            if len(other) != len(words):
+                raise BadRecordError(
+                    first, f"the sentence has {len(words)} words; its tree among the roots has {len(other)}"
+                )
+            root = next(iter(other.roots()), root)
         heads = one_head_each(len(words), arcs, root) if words else []
         return Dependency(words, heads, [field[1 if len(field) == 3 else 2] for field in fields])
 

@@ -7,7 +7,6 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Literal
 from xml.parsers import expat
 
 from treeglot._core import Dependency
@@ -17,7 +16,6 @@ from treeglot.syntax.formats.format import Format
 from treeglot.syntax.formats.lines import BadRecordError, LineRecords
 from treeglot.syntax.predicates import Phrase, PredicateSentence, Token
 
-Heads = Literal["syntactic", "semantic"]
 _ARGUMENT = re.compile(r"arg\d+|mod")
 _ATTRIBUTE = re.compile(r'\s*([\w.:-]+)="([^"<]*)"')
 # The ampersand is the last: one that was escaped begins no other.
