@@ -5,6 +5,7 @@
 #include "rules/least.h"
 #include "rules/provenance.h"
 #include "rules/render.h"
+#include "rules/source_filter.h"
 #include "rules/table.h"
 #include "rules/table_builder.h"
 #include "rules/table_patch.h"
@@ -42,6 +43,20 @@ RuleCorrection to_correction(const CorrectionFields& fields) {
                      : action == "forbid" ? CorrectionAction::forbid
                                           : CorrectionAction::reweight;
   return {line, known, lhs, source, target, alignment, labels, structure, features};
+}
+
+void bind_source_filter(nb::module_& m) {
+  nb::class_<SourceFilter>(m, "SourceFilter", "Which source sides of rules can meet a sentence of a test set.")
+      .def(nb::init<bool>(), "strings"_a, "With `strings`, words side by side in a rule are so in the sentence.")
+      .def("add", guarded([](SourceFilter& f, const std::vector<std::string_view>& sentence) { f.add(sentence); }),
+           "sentence"_a, "One more sentence.")
+      .def("keeps", guarded([](SourceFilter& f, const ArrayIn<std::int32_t>& offsets, const ArrayIn<char>& bytes) {
+             const Codes sources{as_span(offsets), as_span(bytes)};
+             std::vector<std::uint8_t> out;
+             without_gil([&] { out = f.keeps(sources); });
+             return as_array(std::move(out));
+           }),
+           "offsets"_a, "bytes"_a, "For each source side, as text, whether it can meet a sentence.");
 }
 
 void bind_least(nb::module_& m) {
@@ -276,6 +291,7 @@ void bind_rules(nb::module_& m) {
       "table"_a, "source"_a, "target"_a, "The rules of a table with these sides, as text.");
 
   bind_least(m);
+  bind_source_filter(m);
   bind_table_builder(m);
 }
 

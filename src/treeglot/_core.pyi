@@ -1942,6 +1942,18 @@ class LeastProbabilities:
     def lone_given_target(self) -> float:
         """Median of sides with one rule."""
 
+class SourceFilter:
+    """Which source sides of rules can meet a sentence of a test set."""
+
+    def __init__(self, strings: bool) -> None:
+        """With `strings`, words side by side in a rule are so in the sentence."""
+
+    def add(self, sentence: Sequence[str]) -> None:
+        """One more sentence."""
+
+    def keeps(self, offsets: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], bytes: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """For each source side, as text, whether it can meet a sentence."""
+
 class RuleTableBuilder:
     """Rules in any order in, a RuleTable out."""
 

@@ -57,6 +57,9 @@ def train(
         bool, typer.Option("--force", help="Replace a model there even if its weights are tuned.")
     ] = False,
     memory: Annotated[str, typer.Option(help="Memory to use, about; what does not fit goes through the disk.")] = "2G",
+    filter: Annotated[
+        Path | None, typer.Option(help="Input that the model will translate: the table has the rules for it alone.")
+    ] = None,
     engine: EngineOption = "duckdb",
     master: MasterOption = "",
 ) -> None:
@@ -78,6 +81,8 @@ def train(
     if languages:
         if lm is not None or lm_text is not None or lms:
             raise UsageError("--lm, --lm-text and --lms are for words; with --languages the target text is used")
+        if filter is not None:
+            raise UsageError("--filter is for words and parses; expected no --languages")
         if aligner is not None:
             raise UsageError("--aligner is for words; with --languages an aligner is trained")
         recipe = _recipe(declared, corpus, languages, dev, refs or [], parser, target_parser, chosen)
@@ -103,6 +108,7 @@ def train(
             memory=memory,
             force=force,
             engine=opened,
+            filter=filter,
             report=say,
         )
     say(f"{model!r}")

@@ -11,7 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treeglot._core import Extractor, RuleTable
+from treeglot._core import Extractor, RuleTable, SourceFilter
 from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.files import PathLike, nearest_folder, scratch_folder, write_json
 from treeglot.base.options import load_options
@@ -37,7 +37,7 @@ from treeglot.models.languages import with_heads
 from treeglot.models.model import NEXT, Model, ModelFile, check_lm_names, load, move_in, write_model
 from treeglot.models.neural import train_neural, with_neural
 from treeglot.rules.provenance import PROVENANCE
-from treeglot.syntax import Alignment
+from treeglot.syntax import Alignment, Dependency, ParseForest
 from treeglot.syntax.formats.core import PLAIN
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ def train(
     memory: str | int = "2G",
     force: bool = False,
     engine: Engine | None = None,
+    filter: PathLike | None = None,
     report: Callable[[str], None] = lambda line: None,
 ) -> Model:
     """Train a model into the folder `out`. Each file of the corpus is read once.
@@ -90,6 +91,9 @@ def train(
 
     With an `engine`, rules are extracted in parts by its machines, which must see the folder that `out` is in. A run
     that was ended finds the parts that were finished. The rules are the same as without.
+
+    With `filter`, a file of sentences or parses that the model will translate, the table has the rules for these alone.
+    They score as they would in the whole table.
     """
     from treeglot.rules.engines import DuckDB
     from treeglot.rules.score import make_tables
@@ -108,6 +112,7 @@ def train(
         raise UsageError(f"lm_text is {lm_text}, which is read several times for classes of words; expected a file")
     if engine is not None and options.provenance:
         raise UsageError("provenance is written by the engine duckdb alone; expected provenance=false")
+    keep = None if filter is None else _filter(declared, Path(filter), options)
     place, size = Path(out), parse_size(memory)
     move_in(place)
     if not force:
@@ -142,8 +147,8 @@ def train(
         _report_extraction(facts, pairs, declared.says, report)
         write_json(folder / "extraction.json", facts)  # what was seen, and which options it was taken with
         tables = folder / "rules.parquet", folder / "rules.table"
-        rules, compiled = make_tables(extraction, *tables, options.score, options.compile, scorer)
-        report(f"{rules:,} rules scored")
+        rules, compiled = make_tables(extraction, *tables, options.score, options.compile, scorer, keep)
+        report(f"{rules:,} rules scored" if filter is None else f"{rules:,} rules scored that can meet {filter}")
         _report_table(compiled, report)
         for extractor in extractors:
             table = RuleTable.open(str(folder / "rules.table"))
@@ -175,6 +180,19 @@ def train(
     if engine is not None:
         shutil.rmtree(parts_folder(place))
     return model
+
+
+def _filter(kind: Kind, path: Path, options: Any) -> SourceFilter:
+    """What keeps the rules for the sentences or parses of a file."""
+    if options.compile.word_pairs:
+        raise UsageError("compile.word_pairs takes the most frequent words of all rules; expected 0 with a filter")
+    keep = SourceFilter(not kind.parses)
+    for value in kind.read(path, None):
+        if isinstance(value, str):
+            keep.add(value.split())
+        else:
+            keep.add(value.words if isinstance(value, ParseForest | Dependency) else list(value))
+    return keep
 
 
 def parts_folder(place: Path) -> Path:

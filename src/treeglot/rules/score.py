@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treeglot._core import Renderer
+from treeglot._core import Renderer, SourceFilter
 from treeglot.base.files import PathLike, write_binary
 from treeglot.rules.columns import Buffers, binary_array, buffers_of, reading
 from treeglot.rules.count_files import read_words
@@ -48,11 +48,13 @@ def make_tables(
     options: ScoreOptions,
     compiling: CompileOptions,
     engine: Engine,
+    keep: SourceFilter | None = None,
 ) -> tuple[int, Compiled]:
     """Do what `score_rules` and `compile_table` do, in one pass; gives the number of scored rules, too.
 
     The compiled table is made of rules' codes, so that their text is written and never parsed. Pairs of frequent words
-    are known only after all rules are scored: compiling with them reads the rule table.
+    are known only after all rules are scored: compiling with them reads the rule table. With `keep` both tables have
+    only rules whose source sides it keeps, with the scores that they have among all rules.
     """
     if compiling.word_pairs:
         number = score_rules(extraction, rules, options, engine=engine)
@@ -66,7 +68,7 @@ def make_tables(
         sides = [_codes(codes, name) for name in ("source", "target", "alignment")]
         maker.add(rows, [*sides, _codes(codes, "labels") if labels else NO_ROWS])
 
-    number = _score(extraction, rules, options, engine, add)
+    number = _score(extraction, rules, options, engine, add, keep)
     return number, maker.finish(table)
 
 
@@ -76,8 +78,10 @@ def _score(
     options: ScoreOptions,
     engine: Engine,
     also: Callable[[pa.Table, pa.RecordBatch], None],
+    keep: SourceFilter | None = None,
 ) -> int:
     """Write the rule table; `also` takes its rows, those with codes and those with text."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
     renderer = Renderer(*read_words(extraction.folder))
@@ -101,6 +105,9 @@ def _score(
             scored = with_counts(_emptying(deque(scored)), extraction.files)
         for codes in _groups(scored):
             rows = _rendered(codes, renderer, facts["labels"])
+            if keep is not None:
+                kept = pa.array(keep.keeps(*buffers_of(rows["source"])).astype(bool))
+                codes, rows = codes.filter(kept), rows.filter(kept)
             if writing is not None:
                 writing.result()
             writing = pool.submit(writer.write_batch, rows)
