@@ -193,6 +193,15 @@ def test_rules_are_counted_by_kind(tmp_path):
         assert rule_kinds(made) == RuleKinds(fragments=36, phrases=9)
 
 
+def test_phrases_that_begin_with_a_variable_are_phrases(tmp_path):
+    options = GhkmOptions(sequences=True, max_nonterminals=2)
+    table = rows(tmp_path, options)
+    fragments = sum("( " in row["source"] for row in table)
+    assert any(row["source"].startswith("[X,") for row in table)
+    made = taken([PAIR], [bush.forest({11: math.log(0.75), 12: math.log(0.25)})], tmp_path / "kinds", options)
+    assert rule_kinds(made) == RuleKinds(fragments, len(table) - fragments)
+
+
 def test_a_root_that_a_treebank_calls_x_is_no_phrase(tmp_path):
     pairs = [(["das", "Haus"], ["the", "house"], Alignment.parse("0-0 1-1"))]
     found = [

@@ -98,8 +98,8 @@ def rule_kinds(extraction: Extraction, engine: Engine | None = None) -> RuleKind
     engine = engine or DuckDB(folder=extraction.folder)
     several = extraction.facts["parts"] > 1  # of one part, rows are rules
     different = f"SELECT {'DISTINCT ' * several}source, target, lhs FROM counts"
-    # The code of a fragment begins with 11, which opens its root; that of a phrase with a word, 16 or more.
-    shape = "substr(hex(source), 1, 2) >= '10'"
+    # The code of a fragment begins with 11, which opens its root. That of a phrase begins with a word or a variable.
+    shape = "substr(hex(source), 1, 2) <> '0B'"
     statements = [
         Statement("kinds", f"SELECT {shape} AS phrase, count(*) AS rules FROM ({different}) GROUP BY {shape}")
     ]
