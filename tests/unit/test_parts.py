@@ -143,6 +143,24 @@ def test_a_damaged_marker_is_no_finished_part(tmp_path: Path) -> None:
     assert said == ["1 of 2 parts of the counts were there already"]
 
 
+def test_a_part_without_its_files_or_of_another_program_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pairs, said = pairs_with(()), list[str]()
+
+    def run():
+        del said[:]
+        return extract_in_parts("hiero", pairs, tmp_path / "x", None, DuckDB(), shard=30, report=said.append)
+
+    expected = table(run(), tmp_path / "first.parquet")
+    (tmp_path / "x" / f"counts-{rules_parts.TALLIES:04}-3.parquet").unlink()
+    assert table(run(), tmp_path / "second.parquet") == expected
+    assert said == ["1 of 2 parts of the counts were there already"]
+    monkeypatch.setattr(rules_parts, "program", lambda: "treeglot 0 (other)")
+    run()
+    assert said == []
+
+
 def test_shards_that_are_not_what_was_written_are_refused(tmp_path: Path) -> None:
     class Damaging(DuckDB):
         def map(self, function, shared, items):

@@ -16,9 +16,9 @@ import pytest
 
 from treeglot.base.errors import FormatError, TreeglotError
 from treeglot.base.files import write_binary
+from treeglot.base.program import code_digest, program
 from treeglot.experiment import Pipeline
 from treeglot.experiment.pipeline import Planned, Watcher
-from treeglot.experiment.program import code_digest, program
 from treeglot.experiment.step import Output, Step, Task
 
 

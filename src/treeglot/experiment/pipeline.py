@@ -17,7 +17,7 @@ from typing import Any
 
 from treeglot.base.errors import FormatError, TreeglotError
 from treeglot.base.files import CHUNK, PathLike, read_json, remove_leftovers, write_binary
-from treeglot.experiment.program import program
+from treeglot.base.program import program
 from treeglot.experiment.step import DIGEST, FINISHED, Identity, Input, Means, Output, Step, Task
 from treeglot.rules.engines import Engine
 

@@ -22,9 +22,10 @@ import zstandard
 from treeglot._core import Extractor, LexicalTable, Vocabulary, VocabularyBuilder
 from treeglot.base.errors import FormatError, TreeglotError, UsageError
 from treeglot.base.files import PathLike, read_json, write_binary, write_json
+from treeglot.base.program import program
 from treeglot.corpus.pairs import Pair
 from treeglot.rules.collect import Part
-from treeglot.rules.count_files import write_tallies
+from treeglot.rules.count_files import FILES, write_tallies
 from treeglot.rules.engines import Engine
 from treeglot.rules.extract import MEMORY, Extracting, Extraction, find_extractor, finish
 from treeglot.rules.prologue import Prologue
@@ -59,13 +60,14 @@ class Shared:
     memory: int
     threads: int
     keys: tuple[bytes, ...] = ()
-    digest: str = ""  # of all of it that changes counts
+    digest: str = ""  # of the program and of all of it that changes counts
 
     def with_keys(self, keys: Iterable[bytes]) -> Shared:
         """The same, with the keys of labels in the order in which the pairs have them."""
         given = dataclasses.replace(self, keys=tuple(keys))
         fixed = dataclasses.replace(given, folder=Path(), threads=1)
-        return dataclasses.replace(given, digest=blake2b(pickle.dumps(fixed), digest_size=16).hexdigest())
+        content = pickle.dumps((program(), fixed))
+        return dataclasses.replace(given, digest=blake2b(content, digest_size=16).hexdigest())
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ def extract_in_parts(
     """Take the rules of `pairs` in shards of PAIRS pairs, or so many; scoring gives the same table as with `extract`.
 
     `folder` must be the same on all machines of the engine. Parts that an earlier run finished there are kept if they
-    were made of the same pairs, options and words. The other arguments are those of `extract`.
+    were made by the same program of the same pairs, options and words. The other arguments are those of `extract`.
     """
     adapter, options = find_extractor(extractor, options)
     folder = Path(folder).resolve()
@@ -229,7 +231,14 @@ def _counted(marker: Path, key: str) -> Counted | None:
         found = Counted(**read_json(marker))
     except (OSError, ValueError, TypeError):
         return None
-    return found if found.key == key else None
+    return found if found.key == key and _complete(marker, found) else None
+
+
+def _complete(marker: Path, part: Counted) -> bool:
+    """Whether all files of a finished part's counts are there."""
+    first = int(marker.stem.partition("-")[2]) * TALLIES
+    names = (f"counts-{first + i:04}-{file}.parquet" for i in range(part.tallies) for file in range(FILES))
+    return all((marker.parent / name).is_file() for name in names)
 
 
 def _remove_others(folder: Path, keys: Mapping[str, int]) -> None:

@@ -1,4 +1,4 @@
-"""Which program runs a step: part of every step's key, so that results of other code are not taken for its own."""
+"""Which program runs: part of the keys of stored results, so that results of other code are not taken for its own."""
 
 from __future__ import annotations
 
