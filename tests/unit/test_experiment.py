@@ -232,6 +232,8 @@ def test_a_file_that_is_no_longer_read_is_a_difference() -> None:
         (('kind = "c2d"', 'kind = "c2x"'), "system 'c2d': unknown kind of model 'c2x';"),
         (('name = "c2d"', 'name = "hiero"'), "there are two systems 'hiero'"),
         (('name = "c2d"', 'name = "c/d"'), "'c/d' is no name of a system"),
+        (('name = "c2d"', 'name = "reference"'), "a system is called 'reference', as the references of test sets are"),
+        (("[test.one]", '[test."one seed 5"]'), "the test set 'one seed 5' ends as the steps of a seed do"),
         (("order = 3", "ordre = 3"), "unknown option of [lm] 'ordre'; did you mean 'order'?"),
         (("order = 3", "order = 4294967296"), "lm: order is 4294967296; expected 1 to 9"),
         (('title = "A <small> sample"', 'baseline = "x"'), "unknown system 'x'"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -165,7 +166,13 @@ class Recipe(Options):
             if not _is_name(name):
                 problem = f"{name!r} is no name of a system; expected letters, digits, -, _, + and ."
                 raise UsageError(problem, ("system", place, "name"))
+            if name == "reference":  # inputs of steps that begin so are references
+                problem = "a system is called 'reference', as the references of test sets are; expected another name"
+                raise UsageError(problem, ("system", place, "name"))
         for name in self.test:
+            if re.search(r" seed \d+$", name):
+                problem = f"the test set {name!r} ends as the steps of a seed do; expected a name without ' seed N'"
+                raise UsageError(problem, ("test", name))
             if not _is_name(name.replace(" ", "_")):
                 problem = f"{name!r} is no name of a test set; expected letters, digits, blanks, -, _, + and ."
                 raise UsageError(problem, ("test", name))
