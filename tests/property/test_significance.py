@@ -78,7 +78,7 @@ def test_bootstrap_is_that_of_whole_corpora(comparison, metric, seed: int) -> No
     assert (found.wins, found.losses, found.ties) == (wins, losses, samples - wins - losses)
     ahead = metric.score(rows[1]) - metric.score(rows[0])
     ahead = ahead if metric.higher_is_better else -ahead
-    assert found.p == pytest.approx(min(1, 2 - 2 * (wins if ahead >= 0 else losses) / samples))
+    assert found.p == pytest.approx(min(1, 2 * (samples - (wins if ahead >= 0 else losses) + 1) / (samples + 1)))
     inside = sum(found.system.low <= score <= found.system.high for score in scores)
     assert inside >= 0.9 * samples - 1
     assert min(scores) <= found.system.low <= found.system.high <= max(scores)

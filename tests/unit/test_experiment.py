@@ -514,7 +514,7 @@ def test_seeds_and_systems_of_the_command_line(corpus: Path, capsys: pytest.Capt
     assert "tune hiero seed 4" in planned and "translate hiero one seed 4" in planned and "train c2d" not in planned
     assert main(["run", recipe, "--plan", "--seeds", "3,x"]) == 2
     assert "--seeds is '3,x'; expected numbers between commas, such as 1,2,3" in capsys.readouterr().err
-    assert main(["run", recipe, "--plan", "--systems", "moses"]) == 1
+    assert main(["run", recipe, "--plan", "--systems", "moses"]) == 2
     assert "unknown system 'moses'" in capsys.readouterr().err
-    assert main(["run", recipe, "--plan", "--seeds", "3,3"]) == 1
+    assert main(["run", recipe, "--plan", "--seeds", "3,3"]) == 2
     assert "seeds has 3; expected different numbers, 0 to 2^63 - 1" in capsys.readouterr().err

@@ -50,7 +50,11 @@ def run(
 
     names, numbers = [name for name in systems.split(",") if name], _numbers(seeds)
     try:
-        loaded = narrowed(load_recipe(recipe, data), names, numbers)
+        loaded = load_recipe(recipe, data)
+    except UsageError as error:
+        raise in_file(recipe, error) from error
+    loaded = narrowed(loaded, names, numbers)
+    try:
         steps = steps_of(loaded)
     except UsageError as error:
         raise in_file(recipe, error) from error

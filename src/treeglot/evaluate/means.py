@@ -16,7 +16,7 @@ import numpy.typing as npt
 from treeglot.base.errors import UsageError
 from treeglot.evaluate.metrics import Metric, Statistics
 from treeglot.evaluate.report import Judge, MetricName, ReportOptions, judge_of
-from treeglot.evaluate.significance import SAMPLES, SEED, Interval, interval_of, sign_test
+from treeglot.evaluate.significance import SAMPLES, SEED, Interval, interval_of, sign_test, two_sided
 
 BLOCK = 256  # samples that are drawn together
 TIE = 1e-9  # scores that differ by no more are the same
@@ -28,7 +28,7 @@ class MeanDifference:
 
     difference: float
     interval: Interval  # two-sided
-    p: float  # two-sided: twice the share of samples on which the better system is not better
+    p: float  # two-sided
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def compare_means(
     difference = _mean(metric, system) - _mean(metric, baseline)
     # The share of samples on which the sign is that of the difference; sums in another order differ by rounding.
     kept = int(np.sum(gains * np.sign(difference) > TIE)) if abs(difference) > TIE else 0
-    return MeanDifference(difference, interval_of(gains, level), min(1.0, 2 * (samples - kept) / samples))
+    return MeanDifference(difference, interval_of(gains, level), two_sided(samples - kept, samples))
 
 
 def _drawn_means(

@@ -77,7 +77,7 @@ def _compared(one: Score) -> list[str]:
         return ["", "", ""]
     test, drawn = one.against.sign_test, one.against.bootstrap
     counts = f"p {shown(test.p)}, {test.better} better, {test.worse} worse"
-    return [f"{one.against.difference:+.2f}", counts, f"p {shown(drawn.p, 1 / drawn.samples)}"]
+    return [f"{one.against.difference:+.2f}", counts, f"p {shown(drawn.p)}"]
 
 
 def length_rows(reports: Sequence[SystemReport]) -> list[list[str]]:

@@ -31,7 +31,7 @@ class Bootstrap:
     wins: int  # samples on which the system is better than the baseline
     losses: int
     ties: int
-    p: float  # two-sided: twice the share of samples on which the better system is not better
+    p: float  # two-sided; see `two_sided`
     baseline: Interval
     system: Interval
     difference: Interval
@@ -87,8 +87,8 @@ def paired_bootstrap(
     >>> baseline = references.statistics(["a b c d x", "f g h i x", "k l m n o"])
     >>> system = references.statistics(["a b c d e", "f g h i j", "k l m n o"])
     >>> test = paired_bootstrap(bleu, baseline, system)
-    >>> test.wins, test.losses, test.ties, test.p
-    (970, 0, 30, 0.06)
+    >>> test.wins, test.losses, test.ties, round(test.p, 3)
+    (970, 0, 30, 0.062)
     """
     if samples < 1:
         raise ValueError(f"samples is {samples}; expected at least 1")
@@ -103,11 +103,20 @@ def paired_bootstrap(
         wins=wins,
         losses=losses,
         ties=samples - wins - losses,
-        p=min(1.0, 2 * (samples - (wins if ahead else losses)) / samples),
+        p=two_sided(samples - (wins if ahead else losses), samples),
         baseline=interval_of(old, level),
         system=interval_of(new, level),
         difference=interval_of(new - old, level),
     )
+
+
+def two_sided(misses: int, samples: int) -> float:
+    """The p of samples on which the better system was not better `misses` times; never 0, as samples are finite.
+
+    >>> two_sided(0, 1999), two_sided(1000, 1000)
+    (0.001, 1.0)
+    """
+    return min(1.0, 2 * (misses + 1) / (samples + 1))
 
 
 def interval_of(scores: npt.NDArray[np.float64], level: float) -> Interval:

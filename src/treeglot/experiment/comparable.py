@@ -11,6 +11,7 @@ from typing import Any
 from treeglot.base.options import resolved
 from treeglot.experiment.recipe import Recipe, System
 from treeglot.models.kinds import find_kind
+from treeglot.tune import METHODS
 
 
 def conditions(recipe: Recipe, system: System) -> dict[str, Any]:
@@ -19,6 +20,8 @@ def conditions(recipe: Recipe, system: System) -> dict[str, Any]:
     chosen = resolved(find_kind(system.kind).options, system.options)
     table = chosen.get("compile", {})
     tuner = {name: value for name, value in dataclasses.asdict(tune).items() if name not in ("method", "seed")}
+    if tune.method != "none":
+        tuner["options"] = resolved(METHODS[tune.method], tune.options)
     return {
         "tuner": tune.method,
         "options of the tuner": {} if tune.method == "none" else tuner,
@@ -26,6 +29,8 @@ def conditions(recipe: Recipe, system: System) -> dict[str, Any]:
         "indicators": sorted(table.get("indicators", ())),
         "shapes": table.get("shapes"),
         "word pairs": table.get("word_pairs"),
+        "neural model": bool(chosen.get("neural")),
+        "classes of the language model": chosen.get("class_lm", {}).get("classes"),
     }
 
 
