@@ -22,6 +22,7 @@ def _read(app: Any, name: str, source: list[str]) -> None:
     if name in ELSEWHERE:
         folder = TOP / ELSEWHERE[name]
         source[0] = folder.read_text(encoding="utf-8")
+        app.env.note_dependency(str(folder))  # the page is made again when the file changes
     pages = {(TOP / path).resolve(): f"/{page}.md" for page, path in ELSEWHERE.items()}
 
     def here(found: re.Match[str]) -> str:

@@ -1,0 +1,103 @@
+"""Finds sentences that are hard to read: long ones, and constructions that `CONTRIBUTING.md` bans."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+LONGEST = 25  # words of a sentence
+BANNED = {
+    r"\b(?:is|are|was|were) to be\b": "say who does it",
+    r"\bone's own\b": "name the owner",
+    r"\bof one's\b": "name the owner",
+    r"\bthat which\b": "say 'what', or name the thing",
+    r"\bwhat that\b": "split the sentence",
+    r"\bnone any ?more\b": "say what is gone",
+    r"\b(?:nor|neither) (?:is|are|do|does|can|may)\b": "put the subject first",
+    r"\bin place of which\b": "split the sentence",
+    r"\bof which\b": "split the sentence",
+    r"\bto wit\b": "leave it out",
+}
+MARKUP = re.compile(r"`[^`]*`|!?\[([^\]]*)\]\([^)]*\)|[*_]{1,2}|<[^>]*>")
+END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])")
+ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|et al|cf|vs|p|pp|eq|Fig|Dr|No|approx)\.$")
+
+
+class Finding(NamedTuple):
+    """A sentence that should be written again."""
+
+    line: int
+    sentence: str
+    why: str
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a paragraph; code and links count as their shortest form."""
+    plain = MARKUP.sub(lambda found: found.group(1) or ("Code" if found.group(0)[0] == "`" else ""), text)
+    held = ""
+    for part in END.split(" ".join(plain.split())) if plain.strip() else ():
+        held = f"{held} {part}".strip()
+        if not ABBREVIATION.search(held):
+            yield held
+            held = ""
+    if held:
+        yield held
+
+
+def judged(paragraph: str, line: int) -> Iterator[Finding]:
+    """What is wrong with the sentences of a paragraph."""
+    for sentence in sentences(paragraph):
+        words = [word for word in sentence.split() if re.search(r"\w", word)]
+        if len(words) > LONGEST:
+            yield Finding(line, sentence, f"{len(words)} words; expected at most {LONGEST}")
+        for pattern, advice in BANNED.items():
+            if found := re.search(pattern, sentence, re.IGNORECASE):
+                yield Finding(line, sentence, f"{found.group(0)!r}: {advice}")
+
+
+def page(path: Path) -> list[Finding]:
+    """The findings in a page of Markdown; tables, code and headings are left out."""
+    out: list[Finding] = []
+    held: list[str] = []
+    begin, fenced = 1, False
+
+    def flush() -> None:
+        if held:
+            out.extend(judged(" ".join(held), begin))
+            held.clear()
+
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        text = line.strip()
+        if text.startswith(("```", ":::")):
+            flush()
+            fenced = not fenced
+            continue
+        indented = line.startswith("    ") and not held
+        if fenced or indented or not text or text.startswith(("#", "|", "<", ">>>", "...", "![")):
+            flush()
+            continue
+        if re.match(r"(?:[-*+]|\d+\.)\s", text):
+            flush()
+            text = re.sub(r"^(?:[-*+]|\d+\.)\s+", "", text)
+        if not held:
+            begin = number
+        held.append(text)
+    flush()
+    return out
+
+
+def docstrings(path: Path) -> list[Finding]:
+    """The findings in the docstrings of a Python file; examples are left out."""
+    out: list[Finding] = []
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text = ast.get_docstring(node) or ""
+            line = getattr(node, "lineno", 1)
+            for paragraph in re.split(r"\n\s*\n", text):
+                if not paragraph.lstrip().startswith((">>>", "- ", "    ")):
+                    out.extend(judged(paragraph, line))
+    return out
