@@ -1,6 +1,7 @@
 #include "neural/crew.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/thread_pool.h"
 
@@ -31,7 +32,13 @@ Crew::~Crew() {
 }
 
 void Crew::take() {
-  for (std::size_t i = next_++; i < pieces_; i = next_++) (*piece_)(i);
+  try {
+    for (std::size_t i = next_++; i < pieces_; i = next_++) (*piece_)(i);
+  } catch (...) {
+    next_ = pieces_;  // nobody begins another piece
+    const std::lock_guard lock(mutex_);
+    if (!error_) error_ = std::current_exception();
+  }
 }
 
 void Crew::work() {
@@ -65,6 +72,7 @@ void Crew::run(std::size_t pieces, const std::function<void(std::size_t)>& piece
   take();
   std::unique_lock lock(mutex_);
   ended_.wait(lock, [&] { return busy_ == 0; });
+  if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
 }
 
 }  // namespace treeglot::neural

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -18,8 +19,9 @@ class Crew {
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
-  // Calls piece(i) for each i in [0, pieces), and returns when all have ended. A piece must not throw, and its result
-  // must not depend on others of the same task.
+  // Calls piece(i) for each i in [0, pieces), and returns when all have ended. The result of a piece
+  // must not depend on others of the same task. Throws the first exception of a piece when all threads have ended; then
+  // some pieces may not have been called.
   void run(std::size_t pieces, const std::function<void(std::size_t)>& piece);
 
  private:
@@ -32,6 +34,7 @@ class Crew {
   std::size_t pieces_ = 0, busy_ = 0, task_ = 0;
   std::atomic<std::size_t> next_ = 0;
   bool stop_ = false;
+  std::exception_ptr error_;  // the first of the task
   std::vector<std::thread> workers_;
 };
 
