@@ -125,14 +125,14 @@ void bind_bitext(nb::module_& m) {
 }
 
 void bind_vocabulary(nb::module_& m) {
-  nb::class_<Vocabulary>(m, "Vocabulary", "The words of a corpus, and their translation probabilities.")
+  nb::class_<CorpusVocabulary>(m, "Vocabulary", "The words of a corpus, and their translation probabilities.")
       .def_prop_ro(
-          "source_words", [](const Vocabulary& v) { return to_list(v.source_words); },
+          "source_words", [](const CorpusVocabulary& v) { return to_list(v.source_words); },
           nb::sig("def source_words(self) -> list[str]"), "By number: the most frequent first.")
       .def_prop_ro(
-          "target_words", [](const Vocabulary& v) { return to_list(v.target_words); },
+          "target_words", [](const CorpusVocabulary& v) { return to_list(v.target_words); },
           nb::sig("def target_words(self) -> list[str]"), "By number: the most frequent first.")
-      .def_ro("lexical", &Vocabulary::lexical);
+      .def_ro("lexical", &CorpusVocabulary::lexical);
 
   nb::class_<VocabularyBuilder>(m, "VocabularyBuilder", "Counts words and links pair by pair, and keeps no pairs.")
       .def(nb::init<>())

@@ -32,7 +32,7 @@ void VocabularyBuilder::append(std::span<const std::string_view> source, std::sp
   });
 }
 
-Vocabulary VocabularyBuilder::finish() {
+CorpusVocabulary VocabularyBuilder::finish() {
   const Words source = std::exchange(source_, {}), target = std::exchange(target_, {});
   Ranking f = rank_by_frequency(source.symbols, source.counts), e = rank_by_frequency(target.symbols, target.counts);
   const auto renumber = [](const Ranking& ranking, Symbol word) {

@@ -16,7 +16,7 @@
 namespace treeglot {
 
 // The same words and probabilities as a bitext of all pairs has.
-struct Vocabulary {
+struct CorpusVocabulary {
   Strings source_words, target_words;  // by number
   LexicalTable lexical;
 };
@@ -26,7 +26,7 @@ class VocabularyBuilder : public Exclusive {
  public:
   void append(std::span<const std::string_view> source, std::span<const std::string_view> target,
               const Alignment& alignment);
-  Vocabulary finish();  // the builder is empty afterwards
+  CorpusVocabulary finish();  // the builder is empty afterwards
 
  private:
   struct Words {
