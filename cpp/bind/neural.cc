@@ -19,6 +19,8 @@ namespace {
 using Floats = std::span<const float>;
 using Sentence = std::vector<std::string_view>;
 
+constexpr std::size_t kMostTargetWords = std::size_t{1} << 24;  // of one sentence
+
 std::vector<std::uint32_t> numbers(const JointVocabulary& vocabulary, const Sentence& words) {
   std::vector<std::uint32_t> out;
   for (const std::string_view word : words) out.push_back(vocabulary.find(word));
@@ -110,6 +112,10 @@ void bind_neural(nb::module_& m) {
   m.def(
       "affiliations",
       [](const Alignment& links, std::size_t target_words, std::uint32_t none) {
+        if (target_words > kMostTargetWords)
+          throw nb::value_error(("there are " + std::to_string(target_words) + " target words; expected at most " +
+                                 std::to_string(kMostTargetWords))
+                                    .c_str());
         for (const Link link : links.links())
           if (link.target >= target_words) throw nb::value_error("a link leads beyond the target words");
         return affiliations(links.links(), target_words, none);

@@ -44,7 +44,7 @@ class JointCache {
   }
 
  private:
-  // Of 24 bytes a slot with three words of history, and of a hidden layer.
+  // With three words of history, a score has 32 bytes; a context has 24, and a hidden layer.
   static constexpr std::size_t kScores = std::size_t{1} << 15, kContexts = std::size_t{1} << 11;
 
   struct Context {

@@ -48,6 +48,12 @@ std::vector<Fallback> fallbacks_of_kind(const Symbols& symbols, std::span<const 
   return all;
 }
 
+// Whether a word of the corpus is written as a special word or a fallback. It counts as rare, so that all words differ.
+bool is_reserved(std::string_view word) {
+  return std::ranges::find(JointVocabulary::kSpecialWords, word) != std::end(JointVocabulary::kSpecialWords) ||
+         word == JointVocabulary::kDigits || (word.starts_with("<*") && word.ends_with('>'));
+}
+
 }  // namespace
 
 void JointCorpus::add(std::span<const std::string_view> source, std::span<const std::string_view> target,
@@ -80,7 +86,8 @@ JointWords choose_words(const JointCorpus& corpus, bool target, std::uint64_t le
   for (std::size_t pair = 0; pair < corpus.pairs(); ++pair)
     for (const Symbol word : target ? corpus.target(pair) : corpus.source(pair)) ++counts[word];
   std::vector<Symbol> kept, rare;
-  for (Symbol word = 0; word < symbols.size(); ++word) (counts[word] >= least ? kept : rare).push_back(word);
+  for (Symbol word = 0; word < symbols.size(); ++word)
+    (counts[word] >= least && !is_reserved(symbols.text(word)) ? kept : rare).push_back(word);
   std::ranges::sort(kept, [&](Symbol a, Symbol b) {
     return counts[a] != counts[b] ? counts[a] > counts[b] : symbols.text(a) < symbols.text(b);
   });

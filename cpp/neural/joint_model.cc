@@ -5,6 +5,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <stdexcept>
+#include <unordered_set>
 #include <utility>
 
 #include "base/error.h"
@@ -40,6 +41,25 @@ std::vector<Part> parts_of(const JointFacts& facts, std::size_t source_words, st
           {"output", target_words * last},
           {"output.bias", target_words},
           {"share", target_words}};
+}
+
+// Finite weights can have a sum that is not. The search must see finite scores only.
+constexpr float kLeastScore = -1e4F, kMostScore = 1e4F;
+float finite(float score) { return !(score > kLeastScore) ? kLeastScore : std::min(score, kMostScore); }
+
+// Throws std::invalid_argument unless the words begin with the special ones and differ from each other.
+void check_words(const Strings& words, std::string_view side) {
+  const auto& special = JointVocabulary::kSpecialWords;
+  for (std::size_t i = 0; i < std::size(special); ++i)
+    if (i >= words.size() || words[i] != special[i])
+      throw std::invalid_argument("the " + std::string(side) + " word " + std::to_string(i) + " of a joint model is " +
+                                  (i < words.size() ? quoted(words[i]) : "missing") + "; expected " +
+                                  quoted(special[i]));
+  std::unordered_set<std::string_view> seen;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    if (!seen.insert(words[i]).second)
+      throw std::invalid_argument("a joint model has the " + std::string(side) + " word " + quoted(words[i]) +
+                                  " twice; expected different words");
 }
 
 bool has_digit(std::string_view word) {
@@ -85,6 +105,8 @@ JointModel::JointModel(Sections sections) : sections_(std::move(sections)) { set
 
 JointModel::JointModel(const JointParts& parts) : sections_(kKind, kVersion) {
   if (!sound(parts.facts)) throw std::invalid_argument("a joint model of this shape is not possible");
+  check_words(parts.source_words, "source");
+  check_words(parts.target_words, "target");
   sections_.add<JointFacts>("model", 1)[0] = parts.facts;
   Vocabulary::add_sections(parts.source_words, sections_, "source");
   Vocabulary::add_sections(parts.target_words, sections_, "target");
@@ -165,14 +187,14 @@ void JointModel::hidden(const float* row, const std::uint32_t* history, float* o
 
 float JointModel::score(const float* hidden, std::uint32_t word) const {
   const std::size_t units = facts_->last();
-  return math_->dot(output_.data() + word * units, hidden, units) + output_bias_[word] + share_[word];
+  return finite(math_->dot(output_.data() + word * units, hidden, units) + output_bias_[word] + share_[word]);
 }
 
 double JointModel::log_sum(const float* hidden) const {
   const std::size_t units = facts_->last();
   std::vector<float> scores(target_.size());
   for (std::size_t word = 0; word < scores.size(); ++word)
-    scores[word] = math_->dot(output_.data() + word * units, hidden, units) + output_bias_[word];
+    scores[word] = finite(math_->dot(output_.data() + word * units, hidden, units) + output_bias_[word]);
   const double most = std::ranges::max(scores);
   double sum = 0;
   for (const float score : scores) sum += std::exp(score - most);

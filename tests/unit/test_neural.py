@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -159,3 +160,40 @@ def test_parts_that_do_not_fit_are_refused() -> None:
         random_model(SOURCE, TARGET, hidden=17)
     with pytest.raises(ValueError, match="not possible"):
         random_model(SOURCE, TARGET, history=0)
+
+
+def parts_of(model: _core.JointModel) -> dict[str, Any]:
+    names = ("source.embeddings", "source.weights", "tables", "bias", "second.weights", "second.bias")
+    values = {name.replace(".", "_"): model.values(name).copy() for name in (*names, "output", "output.bias", "share")}
+    words = {"source_words": model.source_words(), "target_words": model.target_words()}
+    return {"facts": model.facts, **words, **values}
+
+
+def test_words_must_differ_and_begin_with_the_special_ones() -> None:
+    parts = parts_of(random_model(SOURCE, TARGET))
+    words = parts["target_words"]
+    with pytest.raises(ValueError, match=r"has the target word 'is' twice; expected different words"):
+        _core.JointModel.make(**{**parts, "target_words": [*words[:-1], "is"]})
+    with pytest.raises(ValueError, match=r"the source word 0 of a joint model is 'x'; expected '<unk>'"):
+        _core.JointModel.make(**{**parts, "source_words": ["x", *words[1:]]})
+    with pytest.raises(ValueError, match=r"the source word 2 of a joint model is missing; expected '</s>'"):
+        _core.JointModel.make(**{**parts, "source_words": words[:2]})
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("section", ["tables", "output", "output_bias", "share"])
+def test_huge_weights_have_finite_scores(tmp_path: Path, section: str, sign: int) -> None:
+    parts = parts_of(random_model(SOURCE, TARGET))
+    given = parts[section]
+    huge = np.full_like(given, sign * 3e38)
+    huge[::2] *= -1
+    _core.JointModel.make(**{**parts, section: huge}).write(str(tmp_path / "huge"))
+    opened = _core.JointModel.open(str(tmp_path / "huge"))
+    for normalise in (False, True):
+        scores, sums = opened.score(SOURCE, TARGET, Alignment([(0, 0), (2, 3)]), normalise)
+        assert np.isfinite(scores).all() and np.isfinite(sums).all()
+
+
+def test_too_many_target_words_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"there are 4611686018427387904 target words; expected at most 16777216"):
+        _core.affiliations(Alignment([]), 2**62, 0)
