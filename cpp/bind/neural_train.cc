@@ -117,6 +117,14 @@ void bind_gradients(nb::module_& m) {
 }  // namespace
 
 void bind_neural_train(nb::module_& m) {
+  nb::register_exception_translator([](const std::exception_ptr& error, void*) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const TrainingDiverged& e) {
+      PyErr_SetString(nb::module_::import_("treeglot.base.errors").attr("TreeglotError").ptr(), e.what());
+    }
+  });
+
   nb::class_<JointCorpus>(m, "JointCorpus", "Aligned sentence pairs to train a joint model with.")
       .def(nb::init<>())
       .def("__len__", guarded(&JointCorpus::pairs))

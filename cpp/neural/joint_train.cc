@@ -145,8 +145,7 @@ class Run {
     }
     const auto count = static_cast<double>(held_out_.size());
     loss /= count;
-    const double uniform = std::log(static_cast<double>(target_.texts.size())) - std::ranges::min(target_.share);
-    if (!(loss <= uniform)) diverged("the perplexity of held-out words is " + std::to_string(std::exp(loss)));
+    if (!std::isfinite(loss)) diverged("the loss of held-out words is not finite");
     const bool first = state_.epoch == 0, better = first || loss < state_.best_loss;
     const bool progress = first || loss < state_.best_loss - kProgress;
     watch_.report({.epoch = state_.epoch + 1,
@@ -170,8 +169,8 @@ class Run {
   }
 
   [[noreturn]] void diverged(const std::string& problem) const {
-    throw std::runtime_error("training diverged in epoch " + std::to_string(state_.epoch + 1) + ", batch " +
-                             std::to_string(state_.step) + ": " + problem + "; a lower rate may help");
+    throw TrainingDiverged("training diverged in epoch " + std::to_string(state_.epoch + 1) + ", batch " +
+                           std::to_string(state_.step) + ": " + problem + "; a lower rate may help");
   }
 
   void save() {

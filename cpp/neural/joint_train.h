@@ -3,11 +3,18 @@
 
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
 #include <string>
 
 #include "neural/joint_network.h"
 
 namespace treeglot {
+
+// Training diverged: a loss is not finite.
+class TrainingDiverged : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 struct JointTrainOptions {
   std::int64_t history = 3, before = 5, after = 5;
@@ -47,7 +54,7 @@ struct JointWatch {
 
 // The model of the best epoch. `file`, if not empty, keeps the state: a run that was killed continues there and ends
 // with the same result. Throws std::invalid_argument for corpora that nothing can be learnt from, and
-// std::runtime_error when training diverges.
+// TrainingDiverged when training diverges.
 JointModel train_joint(const JointCorpus& corpus, const JointCorpus& held_out, const JointTrainOptions& options,
                        unsigned threads, const std::string& file, const JointWatch& watch);
 

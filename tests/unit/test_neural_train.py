@@ -16,7 +16,7 @@ import pytest
 from neural_models import Reference
 
 from treeglot import _core
-from treeglot.base.errors import OptionError, UsageError
+from treeglot.base.errors import FormatError, OptionError, TreeglotError, UsageError
 from treeglot.cli import main
 from treeglot.neural.options import JointOptions
 from treeglot.neural.train import LinkedPair, load_joint, train_joint
@@ -216,8 +216,31 @@ def test_what_cannot_be_learnt_from_is_refused() -> None:
 def test_divergence_is_told() -> None:
     corpus = corpus_of(pairs(100))
     options = core_options(dataclasses.replace(SMALL, penalty=1e300))
-    with pytest.raises(RuntimeError, match=r"training diverged in epoch \d+, batch \d+: .*lower rate"):
+    with pytest.raises(TreeglotError, match=r"training diverged in epoch \d+, batch \d+: .*lower rate"):
         _core.train_joint(corpus, corpus, options, 1, "", lambda *args: None, lambda epoch: None)
+
+
+def test_words_worse_than_chance_are_no_divergence() -> None:
+    seen: list[float] = []
+    dev = [(source, ["unseen"] * 9, Alignment([])) for source, _, _ in pairs(20)]
+    train_joint(pairs(100), SMALL, dev=dev, report=lambda epoch: seen.append(epoch.perplexity))
+    assert seen and min(seen) > 100  # far above the number of words
+
+
+def test_a_damaged_state_is_named(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    state.write_bytes(b"nothing of the kind" * 100)
+    with pytest.raises(FormatError, match="state"):
+        train_joint(pairs(100), SMALL, state=state)
+
+
+def test_words_of_the_corpus_may_be_written_as_special_ones(tmp_path: Path) -> None:
+    odd = ["<unk>", "</s>", "<*ing>", "<#>"]
+    model = train_joint([*pairs(100), *[(odd, odd, Alignment([]))] * 30], SMALL)
+    model.write(str(tmp_path / "model"))
+    opened = load_joint(tmp_path / "model")
+    assert len(set(opened.target_words())) == len(opened.target_words())
+    assert np.isfinite(opened.score(odd, odd, Alignment([]))[0]).all()
 
 
 def test_a_model_without_links_is_a_language_model() -> None:

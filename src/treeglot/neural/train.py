@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from treeglot import _core
 from treeglot._core import JointCorpus, JointEpoch, JointModel
-from treeglot.base.errors import UsageError
+from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.files import PathLike
 from treeglot.neural.options import JointOptions
 from treeglot.syntax import Alignment
@@ -51,6 +51,8 @@ def train_joint(
         return _core.train_joint(
             corpus, held_out, options.for_core(), threads, os.fspath(state or ""), progress, report
         )
+    except TreeglotError:  # a damaged state is a FormatError, which is a ValueError too
+        raise
     except ValueError as error:
         raise UsageError(str(error)) from error
 
