@@ -154,6 +154,23 @@ def test_a_long_history_is_refused(models: dict[str, Any], tmp_path: Path) -> No
     assert load(models["hiero"].directory).translator.neural.facts["history"] == 3
 
 
+def test_training_refuses_a_long_history_at_once(tmp_path: Path) -> None:
+    options = find_kind("hiero").options(neural=True, network=JointOptions(history=8))
+    said: list[str] = []
+    with pytest.raises(UsageError, match=r"network.history is 8; expected at most 6"):
+        trained("hiero", tmp_path / "model", options=options, report=said.append)
+    assert not said
+
+
+def test_a_bad_weight_changes_no_file(models: dict[str, Any], tmp_path: Path) -> None:
+    folder = Path(models["hiero"].directory)
+    before = {path: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    random_model(["a"], ["b"]).write(str(tmp_path / "other.bin"))
+    with pytest.raises(UsageError, match="the weight of the feature neural is nan; expected a finite number"):
+        add_neural(folder, tmp_path / "other.bin", weight=float("nan"))
+    assert {path: path.read_bytes() for path in folder.iterdir() if path.is_file()} == before
+
+
 def test_training_makes_a_model_with_a_network(tmp_path: Path) -> None:
     small = JointOptions(embedding=16, hidden=16, epochs=1, batch=16, held_out=2)
     options = find_kind("hiero").options(neural=True, network=small)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from treeglot.base.errors import UsageError
 from treeglot.base.files import PathLike, write_binary
 from treeglot.base.options import load_options
 from treeglot.base.toml import format_value
+from treeglot.decode.translation import tokens
 from treeglot.decode.translator import NEURAL
 from treeglot.decode.weights import read_weights, write_weights
 from treeglot.models.artefacts import NEURAL_FILE
@@ -45,7 +47,7 @@ def neural_words(
     """The scores of an output's words and of its end; none without a model."""
     if model is None:
         return ()
-    target, places = hypothesis.text.split(), [*hypothesis.affiliations, len(words)]
+    target, places = tokens(hypothesis.text), [*hypothesis.affiliations, len(words)]
     links = Alignment([(at, i) for i, at in enumerate(hypothesis.affiliations)])
     scores, _ = model.score(list(words), target, links, False)
     given = zip([*target, "</s>"], places, scores, strict=True)
@@ -60,6 +62,14 @@ def with_neural(weights: Mapping[str, float], weight: float = WEIGHT) -> dict[st
     """
     words = weights.get("word_penalty", 0.0) + PER_WORD * weight
     return {**weights, "word_penalty": words, NEURAL: weight}
+
+
+def check_history(options: JointOptions | None) -> None:
+    """Refuse the options of a network that no search can use, before it is trained. None: there is no network."""
+    if options is not None and options.history > MOST_HISTORY:
+        raise UsageError(
+            f"network.history is {options.history}; expected at most {MOST_HISTORY} in a search", ("network", "history")
+        )
 
 
 def train_neural(
@@ -83,6 +93,8 @@ def add_neural(folder: PathLike, network: PathLike, *, weight: float = WEIGHT) -
     """
     from treeglot.models.model import ModelFile, load, move_in
 
+    if not math.isfinite(weight):
+        raise UsageError(f"the weight of the feature {NEURAL} is {weight}; expected a finite number")
     place = Path(folder)
     move_in(place)
     if not (place / "model.toml").is_file():

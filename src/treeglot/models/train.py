@@ -35,7 +35,7 @@ from treeglot.models.artefacts import (
 from treeglot.models.kinds import JOINT, find_kind
 from treeglot.models.languages import with_heads
 from treeglot.models.model import NEXT, Model, ModelFile, check_lm_names, load, move_in, write_model
-from treeglot.models.neural import train_neural, with_neural
+from treeglot.models.neural import check_history, train_neural, with_neural
 from treeglot.rules.provenance import PROVENANCE
 from treeglot.syntax import Alignment, Dependency, ParseForest
 from treeglot.syntax.formats.core import PLAIN
@@ -105,6 +105,7 @@ def train(
     if text is not None:
         options = with_heads(declared, options, text)
     declared.validate(options)
+    check_history(options.network if options.neural else None)
     check_lm_names(lms)
     if CLASSES in lms and options.class_lm.classes:
         raise UsageError(f"two language models are called {CLASSES}; expected another name, or class_lm.classes=0")

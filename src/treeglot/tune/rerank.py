@@ -20,6 +20,7 @@ from treeglot.tune.kbest import Hypothesis, KBest
 from treeglot.tune.method import METHODS, Update
 from treeglot.tune.pool import Pool
 
+ENDS = str.maketrans("\t\r\n", "   ")  # characters that end a field or a line
 SCORE = "score"  # the feature that is the list's own score
 Pairs: TypeAlias = Sequence[tuple[str, str]]  # source sentences with translations
 Scorer: TypeAlias = Callable[[Pairs], Sequence[float]]
@@ -50,8 +51,12 @@ def command_scorer(command: str) -> Scorer:
 
 
 def _field(text: str) -> str:
-    """A text without the characters that end a field or a line."""
-    return " ".join(text.split())
+    r"""A text with blanks for the characters that end a field or a line.
+
+    >>> _field("a\tb\u00a0c")
+    'a b\xa0c'
+    """
+    return text.translate(ENDS)
 
 
 class Reranked:
