@@ -119,10 +119,11 @@ def test_combine_searches_models_again(lists: list[str], tmp_path: Path, capsys:
     assert main(["translate", str(hiero), str(tmp_path / "in"), "--kbest", "200", "-o", str(tmp_path / "kbest")]) == 0
     capsys.readouterr()
     outputs = []
-    for system in (f"{hiero}={tmp_path / 'in'}", f"model={tmp_path / 'kbest'}"):  # a model is its list
+    model = f"{hiero}={tmp_path / 'in'}"
+    for system in (model, f"other={model}", f"model={tmp_path / 'kbest'}"):  # a model is its list
         assert main(["combine", *lists, system]) == 0
         outputs.append(capsys.readouterr().out)
-    assert outputs[0] == outputs[1]
+    assert outputs[0] == outputs[1] == outputs[2]
     (tmp_path / "in").write_text("das haus\n")
     assert main(["combine", *lists, f"{hiero}={tmp_path / 'in'}"]) != 0
     assert "has 1 sentences; expected 2, as the others have" in capsys.readouterr().err
@@ -131,7 +132,17 @@ def test_combine_searches_models_again(lists: list[str], tmp_path: Path, capsys:
 @pytest.mark.parametrize(
     ("arguments", "content", "problem"),
     [
-        (["a=one.kbest", "a=one.kbest"], "0 ||| a ||| ||| 1\n", "two systems have the same name"),
+        (["a=one.kbest", "a=one.kbest"], "0 ||| a ||| ||| 1\n", "two systems have the same name, a; expected"),
+        (
+            ["no/model=one.kbest"],
+            "0 ||| a ||| ||| 1\n",
+            "no/model has no model.toml; expected a model's folder",
+        ),
+        (["hiro=one.kbest"], "das haus\n", "it was read as a k-best list, since hiro is no folder of a model"),
+        (["."], "0 ||| a ||| ||| 1\n", ". is a folder; expected MODEL=INPUT"),
+        (["a b=one.kbest"], "0 ||| a ||| ||| 1\n", "has the name 'a b'"),
+        (["one.kbest", "--seed", "-1"], "0 ||| a ||| ||| 1\n", "--seed"),
+        (["x=one.kbest", "--weights", "w"], "0 ||| a ||| ||| 1\n", "unknown feature 'own_y'; did you mean 'own_x'?"),
         (["one.kbest"], "0 ||| a ||| f= 1\n", "one.kbest:1: has no score"),
         (["one.kbest"], "1 ||| a ||| ||| 1\n0 ||| a ||| ||| 1\n", "one.kbest:2: sentence 0 after sentence 1"),
         (["one.kbest"], "", "one.kbest: is empty"),
@@ -153,5 +164,6 @@ def test_combine_refuses(
     monkeypatch.chdir(tmp_path)
     Path("one.kbest").write_text(content)
     Path("refs").write_text("a\n")
+    Path("w").write_text("own_y 1\n")
     assert main(["combine", *arguments]) != 0
     assert problem in capsys.readouterr().err

@@ -88,3 +88,38 @@ def test_bad_scorers_and_lists_are_refused(tmp_path: Path) -> None:
     kbest.write_text("0 ||| a ||| lm= -1\n")
     with pytest.raises(FormatError, match="has no score"):
         Reranked.read(kbest, SOURCES, {})
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        (["--refs", "short"], "short: has 1 lines; expected 2, as dev.de has"),
+        (["--refs", "dev.en", "--seed", "-1"], "--seed"),
+        (["--weights", "weights"], "unknown feature 'wrds'; did you mean 'words'?"),
+    ],
+)
+def test_wrong_files_are_refused_before_scorers_run(
+    more: list[str],
+    problem: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    files(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    Path("short").write_text("the house is red\n")
+    Path("weights").write_text("wrds 1\n")
+    scorer = f"words=touch ran; {LENGTH}"
+    assert run(["rerank", "dev.kbest", "--source", "dev.de", "--scorer", scorer, *more]) != 0
+    assert problem in capsys.readouterr().err
+    assert not Path("ran").exists()
+
+
+def test_names_and_values_that_weights_cannot_have_are_refused() -> None:
+    lists = [[("a", -1.0)]]
+    with pytest.raises(UsageError, match=r"gave 1e\+300; expected numbers up to 3\.40282e\+38"):
+        Reranked(["x"], lists, {"big": lambda pairs: [1e300]})
+    with pytest.raises(UsageError, match="is called 'my model'; expected a name without blanks"):
+        Reranked(["x"], lists, {"my model": lambda pairs: [1.0]})
+    with pytest.raises(UsageError, match="unknown feature 'other'"):
+        Reranked(["x"], lists, {}).best({"other": 1.0})

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from treeglot.base.errors import FormatError, UsageError
-from treeglot.base.options import Range
+from treeglot.base.options import MOST_SEED, Range
 from treeglot.cli.decoding import signature
 from treeglot.cli.output import say, shown_warnings, warn
 from treeglot.cli.parameters import FILE, NewFile, Settings, Threads, set_option, set_values
@@ -27,7 +27,7 @@ def combine(
         list[str],
         typer.Argument(
             help="Systems for the same sentences, in the same order whenever weights are shared: MODEL=INPUT, a "
-            "model's folder and what it translates, or a k-best list, FILE or NAME=FILE."
+            "model's folder and what it translates, NAME=MODEL=INPUT, or a k-best list, FILE or NAME=FILE."
         ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output."), FILE] = Path("-"),
@@ -38,7 +38,7 @@ def combine(
     save: Annotated[NewFile, typer.Option(help="Where the tuned weights go.")] = None,
     weights: Annotated[Path | None, typer.Option(help="Weights that were tuned before.")] = None,
     method: Annotated[Literal["mert", "mira", "pro"], typer.Option(help="How weights are found.")] = "mira",
-    seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.", min=0, max=MOST_SEED)] = 1,
     lowercase: Annotated[bool, typer.Option("--lowercase", help="BLEU without regard to case.")] = False,
     again: Annotated[
         bool, typer.Option("--again", help="Search the models' forests, too, for what the systems agree on.")
@@ -55,7 +55,8 @@ def combine(
     from treeglot.decode.consensus import ConsensusOptions
     from treeglot.decode.weights import read_weights, write_weights
     from treeglot.evaluate import Bleu
-    from treeglot.tune.combination import Combination
+    from treeglot.tune.combination import Combination, feature_names
+    from treeglot.tune.rerank import check_weights
 
     Range(least=1).check("size", size)
     if weights is not None and refs:
@@ -67,12 +68,13 @@ def combine(
     given = [_open(each, place, threads) for place, each in enumerate(lists, 1)]
     if again and not any(each.translator for each in given):
         raise UsageError("--again is for models; expected a system MODEL=INPUT")
+    chosen = read_weights(weights) if weights is not None else None
+    check_weights(chosen or {}, feature_names([each.name for each in given]))
     systems = _read(given, size, list(zip(refs or (), references, strict=True)))
     combination = Combination(systems, options)
     if again:
         candidates = _candidates(combination, given)
         combination = Combination(systems, options, candidates)
-    chosen = read_weights(weights) if weights is not None else None
     if references:
         metric = Bleu(lowercase=lowercase)
         chosen = combination.tuned(references, metric, method, seed)
@@ -81,8 +83,6 @@ def combine(
         say(f"BLEU {before:.2f} with equal weights, {after:.2f} with tuned ones, on what they were tuned on")
         if save is not None:
             write_weights(save, chosen, f"combination of {', '.join(systems)}, tuned by {method}, seed {seed}")
-    for name in sorted((chosen or {}).keys() - set(combination.features)):
-        warn(f"the weights name {name!r}, which is no feature of these lists")
     with write_binary(out) as stream:
         stream.write("".join(f"{text}\n" for text in combination.best(chosen)).encode())
 
@@ -96,13 +96,20 @@ class _System:
     translator: DecoderTranslator | None = None
     weights: Mapping[str, float] = field(default_factory=dict)
     sources: Sequence[Source] = ()
+    named: bool = False  # NAME=FILE, which a model's folder that is not there looks like
 
     def lists(self, size: int) -> Lists:
         """The best of each sentence."""
         from treeglot.tune.combination import lists_of, read_lists
 
         if self.translator is None:
-            return read_lists(self.path, size)
+            try:
+                return read_lists(self.path, size)
+            except FormatError as error:
+                if not self.named:
+                    raise
+                hint = f"it was read as a k-best list, since {self.name} is no folder of a model"
+                raise FormatError(error.file, error.line, f"{error.problem} ({hint})") from error
         return lists_of(self.translator.translate(self.sources, self.weights, size))
 
 
@@ -111,16 +118,40 @@ def _open(text: str, place: int, threads: int) -> _System:
     from treeglot.models import load
     from treeglot.tune.decoder import DecoderTranslator
 
-    name, equals, path = text.partition("=")
-    if not equals:
-        return _System(str(place), Path(text))
-    if not (Path(name) / "model.toml").is_file():
-        return _System(name, Path(path))
+    name, folder, path = _parts(text, place)
+    if name.split() != [name]:
+        raise UsageError(f"the system {text!r} has the name {name!r}; expected NAME=MODEL=INPUT, a name without blanks")
+    if folder is None:
+        return _System(name, path, named="=" in text)
     with shown_warnings():
-        model = load(Path(name))
-    refused = partial(_warn_refused, Path(path))
+        model = load(folder)
+    refused = partial(_warn_refused, path)
     translator = DecoderTranslator(model.translator, signature(model), threads=threads, refused=refused)
-    return _System(Path(name).resolve().name, Path(path), translator, model.weights, list(model.read(path)))
+    return _System(name, path, translator, model.weights, list(model.read(path)))
+
+
+def _parts(text: str, place: int) -> tuple[str, Path | None, Path]:
+    """A system's name, the folder of its model if it is one, and its file."""
+    first, equals, rest = text.partition("=")
+    folder, second, path = rest.partition("=")
+    if not equals:
+        if Path(text).is_dir():
+            raise UsageError(
+                f"{text} is a folder; expected MODEL=INPUT with what the model translates, or a k-best list"
+            )
+        return str(place), None, Path(text)
+    if _is_model(first):
+        return Path(first).resolve().name, Path(first), Path(rest)
+    if second and _is_model(folder):
+        return first, Path(folder), Path(path)
+    if "/" in first or Path(first).is_dir():
+        expected = "expected a model's folder and its input, MODEL=INPUT, or a k-best list, NAME=FILE"
+        raise UsageError(f"the system is {text!r}, and {first} has no model.toml; {expected}")
+    return first, None, Path(rest)
+
+
+def _is_model(folder: str) -> bool:
+    return (Path(folder) / "model.toml").is_file()
 
 
 def _warn_refused(path: Path, line: int, problem: str) -> None:
@@ -128,21 +159,24 @@ def _warn_refused(path: Path, line: int, problem: str) -> None:
 
 
 def _read(given: list[_System], size: int, references: list[tuple[Path, list[str]]]) -> dict[str, Lists]:
-    """The lists by name, all of as many sentences."""
-    if len({each.name for each in given}) < len(given):
-        raise UsageError("two systems have the same name; expected another NAME=FILE")
-    systems = {each.name: each.lists(size) for each in given}
-    sentences = max(len(each) for each in systems.values())
+    """The lists by name, all of as many sentences. Models translate when all lengths are right."""
+    names = [each.name for each in given]
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise UsageError(f"two systems have the same name, {name}; expected NAME=MODEL=INPUT or another NAME=FILE")
+    systems = {each.name: [] if each.translator else each.lists(size) for each in given}
+    sentences = max(len(each.sources) or len(systems[each.name]) for each in given)
     if not sentences:
         raise FormatError(str(given[0].path), 0, "is empty; expected a k-best list")
-    for path, reference in references:
-        if len(reference) < sentences:
+    for place, (path, reference) in enumerate(references):
+        if len(reference) < sentences or (place and len(reference) != sentences):
             raise FormatError(str(path), 0, f"has {len(reference)} lines; the lists have {sentences} sentences")
         sentences = len(reference)
     for each in given:
         if each.translator and len(each.sources) != sentences:
             problem = f"has {len(each.sources)} sentences; expected {sentences}, as the others have"
             raise FormatError(str(each.path), 0, problem)
+    systems |= {each.name: each.lists(size) for each in given if each.translator}
     for name, found in systems.items():
         found += [[] for _ in range(sentences - len(found))]
         missing = sum(not each for each in found)

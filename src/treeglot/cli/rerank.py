@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from treeglot.base.errors import UsageError
+from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.options import MOST_SEED
 from treeglot.cli.output import say
 from treeglot.cli.parameters import FILE, NewFile
 
@@ -31,7 +32,7 @@ def rerank(
     save: Annotated[NewFile, typer.Option(help="Where the tuned weights go.")] = None,
     weights: Annotated[Path | None, typer.Option(help="Weights that were tuned before.")] = None,
     method: Annotated[Literal["mert", "mira", "pro"], typer.Option(help="How weights are found.")] = "mert",
-    seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.", min=0, max=MOST_SEED)] = 1,
     lowercase: Annotated[bool, typer.Option("--lowercase", help="BLEU without regard to case.")] = False,
 ) -> None:
     """Choose the best of each k-best list by its score and by what other models say.
@@ -42,7 +43,7 @@ def rerank(
     from treeglot.base.files import read_lines, write_binary
     from treeglot.decode.weights import read_weights, write_weights
     from treeglot.evaluate import Bleu
-    from treeglot.tune.rerank import Reranked, command_scorer
+    from treeglot.tune.rerank import SCORE, Reranked, check_weights, command_scorer
 
     if (weights is None) == (not refs):
         raise UsageError("expected --weights to use, or --refs to tune on")
@@ -54,18 +55,20 @@ def rerank(
         if not (name and equals and command) or name in commands:
             raise UsageError(f"--scorer is {given!r}; expected NAME=COMMAND, and each name once")
         commands[name] = command
-    lists = Reranked.read(
-        kbest, read_lines(source), {name: command_scorer(each) for name, each in commands.items()}, size
-    )
+    sources, references = read_lines(source), [read_lines(path) for path in refs or ()]
+    for path, lines in zip(refs or (), references, strict=True):
+        if len(lines) != len(sources):
+            problem = f"has {len(lines):,} lines; expected {len(sources):,}, as {source} has"
+            raise FormatError(str(path), 0, problem)
+    chosen = {} if weights is None else read_weights(weights)
+    check_weights(chosen, [SCORE, *commands])
+    lists = Reranked.read(kbest, sources, {name: command_scorer(each) for name, each in commands.items()}, size)
     if refs:
-        update = lists.tuned([read_lines(path) for path in refs], Bleu(lowercase=lowercase), method, seed)
+        update = lists.tuned(references, Bleu(lowercase=lowercase), method, seed)
         say(f"BLEU {update.before:.2f} with first weights, {update.after:.2f} with tuned ones")
         chosen = update.weights
         if save is not None:
             write_weights(save, chosen)
-    else:
-        assert weights is not None
-        chosen = read_weights(weights)
     with write_binary(out) as stream:
         for line in lists.best(chosen):
             stream.write(f"{line}\n".encode())

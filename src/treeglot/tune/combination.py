@@ -22,6 +22,7 @@ from treeglot.tune.hopes import Hopes
 from treeglot.tune.kbest import KBest
 from treeglot.tune.method import METHODS
 from treeglot.tune.pool import Pool
+from treeglot.tune.rerank import check_weights
 
 Lists: TypeAlias = list[list[Scored]]  # by sentence
 
@@ -65,6 +66,12 @@ def scaled(lists: Lists) -> Lists:
     return [[(text, factor * score) for text, score in each] for each in lists]
 
 
+def feature_names(systems: Sequence[str]) -> list[str]:
+    """The names of the features of a combination of these systems."""
+    names = ["words", *(f"ngram_{n + 1}" for n in range(ORDER))]
+    return names + [f"{kind}_{name}" for kind in ("agree", "own") for name in systems]
+
+
 class Combination:
     """The hypotheses of all systems for the same sentences, with what the systems' lists say of them as features.
 
@@ -102,8 +109,7 @@ class Combination:
         `words`; `ngram_1` … with the n-grams' probabilities, the mean of all systems; `agree_NAME`, the gain by one
         system's n-grams alone; `own_NAME`, the probability that the system gives the text.
         """
-        names = ["words", *(f"ngram_{n + 1}" for n in range(ORDER))]
-        return names + [f"{kind}_{name}" for kind in ("agree", "own") for name in self.names]
+        return feature_names(self.names)
 
     def rows(self, found: Agreement) -> npt.NDArray[np.float64]:
         """The features of one sentence's texts, row by row."""
@@ -144,6 +150,7 @@ class Combination:
     def best(self, weights: Mapping[str, float] | None = None) -> list[str]:
         """The best text of each sentence; nothing where no system has one."""
         weighed = self.start() if weights is None else weights
+        check_weights(weighed, self.features)
         each = np.array([weighed.get(name, 0.0) for name in self.features])
         return [found.texts[int(np.argmax(self.rows(found) @ each))] if found.texts else "" for found in self.found]
 

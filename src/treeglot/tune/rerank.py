@@ -13,7 +13,8 @@ from typing import TypeAlias
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike
-from treeglot.base.numbers import parse_number
+from treeglot.base.numbers import LARGEST, parse_number
+from treeglot.base.options import unknown
 from treeglot.decode.kbest import read_kbest
 from treeglot.evaluate.metrics import Metric
 from treeglot.tune.kbest import Hypothesis, KBest
@@ -59,6 +60,19 @@ def _field(text: str) -> str:
     return text.translate(ENDS)
 
 
+def check_weights(weights: Iterable[str], known: Iterable[str]) -> None:
+    """Refuse weights of what is not there; weights of 0 may be missing.
+
+    >>> check_weights({"score": 1.0, "bigg": 0.5}, ["score", "big"])
+    Traceback (most recent call last):
+    treeglot.base.errors.UsageError: the weights have an unknown feature 'bigg'; did you mean 'big'? known: big, score
+    """
+    names = list(known)
+    for name in weights:
+        if name not in names:
+            raise UsageError(f"the weights have an {unknown('feature', name, names)}")
+
+
 class Reranked:
     """The k-best lists of sentences, with what scorers say of each translation.
 
@@ -75,12 +89,18 @@ class Reranked:
             raise UsageError(f"k-best lists of {len(lists):,} sentences; there are {len(sources):,} source sentences")
         if SCORE in scorers:
             raise UsageError(f"a scorer is called {SCORE}, which is the list's own score; expected another name")
+        for name in scorers:
+            if name.split() != [name] or name.startswith("#"):
+                raise UsageError(f"a scorer is called {name!r}; expected a name without blanks and without # in front")
+        self.names = [SCORE, *scorers]
         padded = [*lists, *([] for _ in range(len(sources) - len(lists)))]
         pairs = [(source, text) for source, found in zip(sources, padded, strict=True) for text, _ in found]
         values = {name: list(map(float, scorer(pairs))) for name, scorer in scorers.items()}
         for name, given in values.items():
             if len(given) != len(pairs) or not all(map(math.isfinite, given)):
                 raise UsageError(f"the scorer {name} gave no finite number for each of {len(pairs):,} translations")
+            if (most := max(map(abs, given), default=0.0)) > LARGEST:
+                raise UsageError(f"the scorer {name} gave {most:g}; expected numbers up to {LARGEST:g}")
         made: list[list[Hypothesis]] = []
         at = 0
         for found in padded:
@@ -97,6 +117,8 @@ class Reranked:
         for number, entry in enumerate(read_kbest(path), 1):
             if entry.score is None:
                 raise FormatError(str(path), number, "has no score; expected SENTENCE ||| TRANSLATION ||| … ||| SCORE")
+            if abs(entry.score) > LARGEST:
+                raise FormatError(str(path), number, f"the score is {entry.score:g}; expected up to {LARGEST:g}")
             if entry.sentence >= len(sources):
                 problem = f"sentence {entry.sentence}; there are {len(sources):,} source sentences, from 0 on"
                 raise FormatError(str(path), number, problem)
@@ -106,6 +128,7 @@ class Reranked:
 
     def best(self, weights: Mapping[str, float]) -> list[str]:
         """The best translation of each sentence, the first of equals; the empty one where there is none."""
+        check_weights(weights, self.names)
 
         def score(hypothesis: Hypothesis) -> float:
             return math.fsum(weights.get(name, 0.0) * value for name, value in hypothesis[1].items())
