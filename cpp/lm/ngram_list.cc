@@ -153,7 +153,8 @@ void write_arpa(const NgramModel& model, const std::function<void(std::string_vi
       const std::uint64_t expected = facts.counts[n - 1] + facts.blanks[n - 1];
       if (facts.layout == NgramLayout::fast && orders.back().size() != expected)
         throw std::invalid_argument("found " + std::to_string(orders.back().size()) + " of " +
-                                    std::to_string(expected) + " n-grams of order " + std::to_string(n));
+                                    std::to_string(expected) + " n-grams of order " + std::to_string(n) +
+                                    ": the model is damaged");
     }
   });
   const std::size_t first = facts.unknown_added != 0 ? 1 : 0;  // an <unk> that was not given

@@ -32,4 +32,8 @@ class TreeLabels {
 void append_key(const Category& category, std::string& out);
 std::string key_text(std::string_view key, const TreeLabels& labels);
 
+// Refuse keys that cannot come from another extractor with these labels: of categories, or pairs of labels.
+void check_category_keys(const Strings& keys, const TreeLabels& labels);
+void check_pair_keys(const Strings& keys, const TreeLabels& labels);
+
 }  // namespace treeglot

@@ -36,7 +36,10 @@ class FuzzyLabels final : public PhraseLabels {
   bool noted() const override { return !options_.hard; }
   Strings labels() const override;  // those given so far
   Strings keys() const override { return texts_of(keys_); }
-  void number_keys(const Strings& keys) override { intern_all(keys, keys_); }
+  void number_keys(const Strings& keys) override {
+    check_category_keys(keys, labels_);
+    intern_all(keys, keys_);
+  }
 
  private:
   struct Chunk;

@@ -47,7 +47,10 @@ class TreePairExtractor final : public CountingExtractor<TreePairCounts> {
 
   Strings labels() const override;  // those given so far
   Strings keys() const override { return texts_of(joint_); }
-  void number_keys(const Strings& keys) override { intern_all(keys, joint_); }
+  void number_keys(const Strings& keys) override {
+    check_pair_keys(keys, labels_);
+    intern_all(keys, joint_);
+  }
 
   struct PairTrees;  // the trees of a pair, and the pairs of nodes that rules may begin and end at
 

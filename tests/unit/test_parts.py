@@ -196,3 +196,14 @@ def test_models_of_parts_have_the_same_tables(kind: str, tmp_path: Path, monkeyp
     for name in ("rules.parquet", "rules.table"):
         assert (here / name).read_bytes() == (there / name).read_bytes()
     assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize("case", ["t2t-fuzzy", "t2t-exact"])
+@pytest.mark.parametrize("key", [b"", b"x", b"\xff" * 8, b"\x00" * 12, b"\x09" + b"\x00" * 15])
+def test_keys_that_no_extractor_gives_are_refused(case: str, key: bytes) -> None:
+    name, _, names = CASES[case]
+    options, make = EXTRACTORS[name]
+    made = make(pairs_with(names), options(), 1)
+    with pytest.raises(ValueError, match="a key has"):
+        made.core.number_keys([key])
+    made.core.number_keys(made.core.keys)  # its own are fine
