@@ -15,8 +15,8 @@ bool overlap(Span a, Span b) { return a.begin < b.end && b.begin < a.end; }
 
 }  // namespace
 
-ForestPhrases::ForestPhrases(const Hypergraph& graph, std::span<const Span> spans, NodeId words,
-                             std::uint32_t span_limit)
+ForestPhrases::ForestPhrases(const Hypergraph& graph, std::span<const Span> spans, const std::vector<bool>& is_given,
+                             NodeId words, std::uint32_t span_limit)
     : span_limit_(span_limit) {
   std::vector<Span> all(spans.begin(), spans.end());
   for (EdgeId edge = 0; edge < graph.edges(); ++edge) {
@@ -34,6 +34,10 @@ ForestPhrases::ForestPhrases(const Hypergraph& graph, std::span<const Span> span
   for (const Span span : all) covered_.push_back({.span = span});
   for (NodeId node = 0; node < spans.size(); ++node) {
     Covered& at = *lower_bound(spans[node]);
+    if (is_given[node]) {
+      at.given.push_back(node);
+      continue;
+    }
     at.nodes.push_back(node);
     at.word_below = at.nodes.size() > 1 && at.nodes[0] < words;
   }

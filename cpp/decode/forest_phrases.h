@@ -26,6 +26,7 @@ class ForestPhrases {
   struct Covered {
     Span span;
     std::vector<NodeId> nodes = {};                   // children first
+    std::vector<NodeId> given = {};                   // nodes of given translations: no parse, and below `nodes`
     std::uint32_t first_phrase = 0, last_phrase = 0;  // hierarchical phrases
     std::span<const Alternative> flat = {};           // other phrases, of a sequence
     bool word_below = false;                          // the first node is a word, and there are others
@@ -38,8 +39,9 @@ class ForestPhrases {
     bool has_phrases() const { return first_phrase < last_phrase || !flat.empty(); }
   };
 
-  // `spans` are those of the nodes of `graph`, of which the first `words` are words.
-  ForestPhrases(const Hypergraph& graph, std::span<const Span> spans, NodeId words, std::uint32_t span_limit);
+  // `spans` are those of the nodes of `graph`. The first `words` nodes are words; `is_given` marks given translations.
+  ForestPhrases(const Hypergraph& graph, std::span<const Span> spans, const std::vector<bool>& is_given, NodeId words,
+                std::uint32_t span_limit);
 
   // Finds the phrases. Words that no rule may use, or that the table lacks, are Symbols::kNone. Hierarchical phrases
   // keep away from `given` spans. `best` has the value of the best parse of each node.

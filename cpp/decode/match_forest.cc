@@ -76,7 +76,7 @@ class Matching {
         glue_(glue),
         pruned_(std::move(pruned)),
         graph_(pruned_.graph),
-        spans_(graph_, spans(), static_cast<NodeId>(input.words.size()), span_limit),
+        spans_(graph_, spans(), given_nodes(), static_cast<NodeId>(input.words.size()), span_limit),
         out_(out) {
     closing_ = table.source_words().find(" )");
     x_ = table.labels().find("X");
@@ -107,14 +107,17 @@ class Matching {
         if (needed[*node]) find_matches(*node, needed);
         if ((needed[*node] & kNode) && at.has_phrases() && has_phrases(*node)) spans_.want_phrases(place);
       }
+      for (const NodeId node : at.given)
+        if (needed[node]) find_matches(node, needed);
       if (at.nodes.empty() && at.gap_wanted) spans_.want_phrases(place);
     }
     made_.assign(graph_.nodes(), kNoNode);
     twins_.assign(graph_.nodes(), kNoNode);
     for (ForestPhrases::Covered& at : covered) {
-      for (const NodeId node : at.nodes)
-        for (const std::uint8_t which : {kNode, kTwin})
-          if (needed[node] & which) add_node(node, which, at);
+      for (const auto* nodes : {&at.given, &at.nodes})
+        for (const NodeId node : *nodes)
+          for (const std::uint8_t which : {kNode, kTwin})
+            if (needed[node] & which) add_node(node, which, at);
       if (at.gap_wanted) spans_.add_gap(at, made_, glue_, out_);
     }
     return made_[graph_.goal()];
@@ -155,6 +158,13 @@ class Matching {
   }
 
   // Hierarchical phrases translate constituents alone, and not what is given.
+  std::vector<bool> given_nodes() const {
+    std::vector<bool> of_forest(forest_.graph().nodes(), false), out;
+    if (given_ != nullptr)
+      for (const auto& [node, constraint] : given_->given) of_forest[node] = true;
+    for (const NodeId old : pruned_.node_map) out.push_back(of_forest[old]);
+    return out;
+  }
   bool has_phrases(NodeId node) const { return !is_word(node) && constraint(node) == nullptr; }
 
   void find_phrases() {
@@ -403,14 +413,25 @@ class Matching {
       head = heads_->head_child(heads_->find(forest_.label(pruned_.node_map[node])), labels);
     }
     add_pseudo(edge, head, children.size(), children.size(), kNoNode);
-    uses_ &= kNode;
-    if (!sequences_ || uses_ == 0) return;
+    if (sequences_) add_sequences(edge, head);
+  }
+
+  // A sequence with a given translation inside would be that of the edge without it once more. One with the words of a
+  // preferred span does not use it, so it is no part of twins.
+  void add_sequences(EdgeId edge, std::size_t head) {
+    const auto children = graph_.tails(edge);
+    const std::uint8_t uses = uses_;
+    const auto is_given = [&](std::size_t i) { return constraint(children[i]) != nullptr; };
     for (std::size_t first = 0; first + 1 < children.size(); ++first) {
-      for (std::size_t last = first + 1; last < children.size(); ++last) {
+      bool preferred = has_twin_[children[first]] != 0;
+      for (std::size_t last = first + 1; last < children.size() && !is_given(first) && !is_given(last); ++last) {
+        preferred = preferred || has_twin_[children[last]] != 0;
         const auto place = spans_.find_sequence({span(children[first]).begin, span(children[last]).end});
-        if (place != ForestPhrases::kNowhere) add_pseudo(edge, head, first, last, place | kSequence);
+        uses_ = !preferred ? uses : (uses & kTwinTails) ? 0 : uses & kNode;
+        if (place != ForestPhrases::kNowhere && uses_ != 0) add_pseudo(edge, head, first, last, place | kSequence);
       }
     }
+    uses_ = uses;
   }
 
   // With the children from `first` to `last` as one variable, if there are such.
