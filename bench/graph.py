@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+from record import add_option, column, record
 
 from treeglot import graph as tg
 from treeglot._core import GraphKBest
@@ -72,7 +73,10 @@ def milliseconds(work: Callable[[], object], repeats: int) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=7, help="the median of so many runs is shown")
-    repeats = parser.parse_args().repeats
+    add_option(parser)
+    arguments = parser.parse_args()
+    repeats = arguments.repeats
+    rows = []
     graphs = {"chart": chart(181), "random": scattered(200_000, 5), "chain": chain(1_000_000)}
     for name, graph in graphs.items():
         scores = -3.0 - np.random.default_rng(2).exponential(2.0, graph.edges)
@@ -94,7 +98,10 @@ def main() -> None:
         k = 5 if name == "chain" else 1_000
         works[f"{k} samples"] = lambda g=graph, s=scores, k=k: tg.sample_derivations(g, s, k, 1)
         for label, work in works.items():
-            print(f"  {label:28} {milliseconds(work, repeats):8.1f} ms")
+            taken = milliseconds(work, repeats)
+            rows.append([name, label, taken])
+            print(f"  {label:28} {taken:8.1f} ms")
+    record(arguments.json, [column("graph"), column("work"), column("ms", 1)], rows)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,107 @@
+"""Figures as data: the page of results is what its files make, and bad files are refused with their place."""
+
+import json
+import runpy
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+BENCH = Path(__file__).parents[2] / "bench"
+RENDER = runpy.run_path(str(BENCH / "render.py"))
+RECORD = runpy.run_path(str(BENCH / "record.py"))
+WHERE = {"command": "python x.py", "commit": "abc1234", "machine": "2 cores", "load": 1.5, "date": "2026-11-17"}
+
+
+def put(folder: Path, table: dict[str, Any], text: str = "## Is it fast?\n\n[table](t.json)\n") -> Path:
+    (folder / "010-speed.md").write_text(text)
+    (folder / "t.json").write_text(json.dumps(table))
+    return folder
+
+
+def test_the_page_is_what_its_files_make() -> None:
+    found = (BENCH / "RESULTS.md").read_text(encoding="utf-8")
+    made = RENDER["render"](BENCH / "results")
+    assert found == made, "put text and figures into bench/results/NNN-*.md, then run python bench/render.py"
+
+
+def test_cells(tmp_path: Path) -> None:
+    columns = [
+        {"name": "system"},
+        {"name": "rules"},
+        {"name": "seeds", "digits": 2},
+        {"name": "mean", "digits": 2, "mean_of": "seeds"},
+        {"name": "gain", "digits": 1, "signed": True},
+    ]
+    rows = [
+        ["hiero", 8145744, [26.23, 25.83], None, None],
+        ["c2s", 12, None, None, {"mean": 0.25, "low": -0.5, "high": 1}],
+    ]
+    page = RENDER["render"](put(tmp_path, {"columns": columns, "rows": rows, **WHERE, "source": "Moses: its paper"}))
+    assert page.startswith(RENDER["HEAD"])
+    assert page.removeprefix(RENDER["HEAD"]).splitlines() == [
+        "## Is it fast?",
+        "",
+        "| system | rules | seeds | mean | gain |",
+        "|---|---|---|---|---|",
+        "| hiero | 8,145,744 | 26.23, 25.83 | 26.03 |  |",
+        "| c2s | 12 |  |  | +0.2 (−0.5 to +1.0) |",
+        "",
+        "*`python x.py` · commit abc1234 · 2026-11-17 · 2 cores, load 1.5 · Moses: its paper*",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"rows": [[1, 2]]}, "row 1 has 2 cells; expected 1"),
+        ({"rows": [[True]]}, "row 1: True in 'a' is no figure"),
+        ({"rows": [[{"mean": 1}]]}, "expected mean, low and high"),
+        ({"columns": [{"name": "a", "digit": 2}]}, "is no column"),
+        ({"columns": [{"name": "a", "mean_of": "b"}]}, "is no column"),
+        ({"columns": [{"name": "a", "mean_of": "a"}]}, "is computed; expected null"),
+        ({"speed": 1}, "unknown key 'speed'"),
+    ],
+)
+def test_bad_tables_are_refused(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    folder = put(tmp_path, {"columns": [{"name": "a"}], "rows": [[1]], **WHERE} | change)
+    with pytest.raises(ValueError, match=said.replace("(", r"\(")) as caught:
+        RENDER["render"](folder)
+    assert str(tmp_path / "t.json") in str(caught.value)
+
+
+@pytest.mark.parametrize("key", WHERE)
+def test_how_a_table_was_made_is_needed(tmp_path: Path, key: str) -> None:
+    table = {"columns": [{"name": "a"}], "rows": [[1]], **WHERE}
+    del table[key]
+    with pytest.raises(ValueError, match=f"'{key}' is missing"):
+        RENDER["render"](put(tmp_path, table))
+
+
+def test_odd_files_are_refused(tmp_path: Path) -> None:
+    put(tmp_path, {}, "## Is it fast?\n")
+    with pytest.raises(ValueError, match=r"t.json: no fragment shows it"):
+        RENDER["render"](tmp_path)
+    (tmp_path / "t.json").unlink()
+    (tmp_path / "speed.md").write_text("## Speed\n")
+    with pytest.raises(ValueError, match=r"speed.md: expected a name such as 010-speed.md"):
+        RENDER["render"](tmp_path)
+    (tmp_path / "speed.md").unlink()
+    (tmp_path / "010-speed.md").write_text("Fast.\n")
+    with pytest.raises(ValueError, match="expected a heading"):
+        RENDER["render"](tmp_path)
+    (tmp_path / "010-speed.md").write_text("## Speed\n\n[table](u.json)\n")
+    with pytest.raises(ValueError, match=r"u.json"):
+        RENDER["render"](tmp_path)
+
+
+def test_a_benchmark_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", [str(BENCH / "graph.py"), "--repeats", "7", "/somewhere/test.zh"])
+    column, record = RECORD["column"], RECORD["record"]
+    record(tmp_path / "t.json", [column("pops"), column("ms", 1), column("gain", 1, signed=True)], [[50, 2.15, 1]])
+    (tmp_path / "010-speed.md").write_text("## Is it fast?\n\n[table](t.json)\n")
+    table = json.loads((tmp_path / "t.json").read_text())
+    assert table["command"] == "python bench/graph.py --repeats 7 test.zh"
+    assert "| 50 | 2.1 | +1.0 |" in RENDER["render"](tmp_path)
+    record(None, [], [])
