@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import shlex
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from treeglot.base.files import write_binary
+from treeglot.base.machine import machine
 
 TOP = Path(__file__).parents[1]
 
@@ -40,9 +40,17 @@ def record(path: Path | None, columns: Sequence[dict[str, Any]], rows: Sequence[
     """Write a table with how, when and where it was made; without a path, do nothing."""
     if path is None:
         return
-    table = {"columns": list(columns), "rows": [list(row) for row in rows], **circumstances()}
+    places = [2 + one.get("digits", 0) for one in columns]  # two more than the page prints
+    kept = [[_rounded(value, places[n]) for n, value in enumerate(row)] for row in rows]
+    table = {"columns": list(columns), "rows": kept, **circumstances()}
     with write_binary(path) as stream:
         stream.write(dumped(table).encode())
+
+
+def _rounded(value: Any, places: int) -> Any:
+    if isinstance(value, list | tuple):
+        return [_rounded(one, places) for one in value]
+    return round(value, places) if isinstance(value, float) else value
 
 
 def circumstances() -> dict[str, Any]:
@@ -53,7 +61,7 @@ def circumstances() -> dict[str, Any]:
     return {
         "command": f"python {shlex.join([str(program), *arguments])}",
         "commit": commit(),
-        "machine": machine(),
+        "machine": where(),
         "load": round(os.getloadavg()[1], 1),  # over five minutes
         "date": datetime.now(timezone.utc).date().isoformat(),
     }
@@ -70,15 +78,10 @@ def commit() -> str:
     return f"{found}+" if found and git("status", "--porcelain", "--untracked-files=no") else found or "unknown"
 
 
-def machine() -> str:
+def where() -> str:
     """The cores, the memory and the processor."""
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    name = platform.processor() or platform.machine()
-    described = Path("/proc/cpuinfo")
-    if described.is_file():
-        lines = described.read_text().splitlines()
-        name = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), name)
-    return f"{os.cpu_count()} cores, {memory:.0f} GiB, {name}"
+    found = machine()
+    return f"{found['cores']} cores, {found['memory'] / 2**30:.0f} GiB, {found['processor']}"
 
 
 def dumped(table: dict[str, Any]) -> str:

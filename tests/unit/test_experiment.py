@@ -148,7 +148,8 @@ def test_nothing_runs_twice_and_threads_do_not_matter(
     assert all(line.startswith("done") for line in lines)
     assert main(["run", str(corpus / "recipe.toml"), "--work", str(tmp_path / "again"), "--threads", "1"]) == 0
     for path in done.rglob("*"):
-        if path.is_file() and path.name not in ("timings.js", "timings.json", ".lock"):
+        measured = path.name in ("timings.js", "timings.json", ".lock") or path.parent.name == "cards"
+        if path.is_file() and not measured:
             assert path.read_bytes() == (tmp_path / "again" / path.relative_to(done)).read_bytes(), path
 
 

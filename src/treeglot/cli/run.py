@@ -44,6 +44,7 @@ def run(
     from treeglot.base.sizes import parse_size
     from treeglot.cli.board import watcher
     from treeglot.experiment import Pipeline, load_recipe, publish, steps_of
+    from treeglot.experiment.card import publish_cards
     from treeglot.experiment.models import publish_models
     from treeglot.experiment.recipe import narrowed
     from treeglot.rules.engines import open_engine
@@ -70,8 +71,10 @@ def run(
         done = pipeline.run(threads=threads, memory=parse_size(memory), watcher=shown, engine=opened)
     models = publish_models(pipeline.folder, done, [system.name for system in loaded.system])
     report = publish(pipeline, done, threads)
+    cards = publish_cards(pipeline, done, loaded, threads)
     print(report)
     say(f"models in {models[0].parent}: {', '.join(path.name for path in models)}")
+    say(f"cards in {cards[0].parent}; treeglot verify checks them")
     say(f"{len(done)} steps done; {report.page}")
 
 

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from treeglot.base.errors import FormatError, TreeglotError
-from treeglot.base.files import CHUNK, PathLike, read_json, remove_leftovers, write_binary
+from treeglot.base.files import PathLike, read_json, remove_leftovers, write_binary
+from treeglot.base.machine import PeakMemory
 from treeglot.base.program import program
-from treeglot.experiment.step import DIGEST, FINISHED, Identity, Input, Means, Output, Step, Task
+from treeglot.experiment.step import FINISHED, Identity, Input, Means, Output, Step, Task, file_digest
 from treeglot.rules.engines import Engine
 
 PART = ".part"  # what the name of an unfinished step's folder ends in
@@ -161,7 +161,7 @@ class Pipeline:
     ) -> None:
         """The result of a step in the folder `part`, complete."""
         step = planned.step
-        began, cpu = time.monotonic(), time.process_time()
+        began, cpu, peak = time.monotonic(), time.process_time(), PeakMemory()
         inputs = {name: _place(given, folders) for name, given in step.inputs.items()}
         before = {
             path: _stamp(path)
@@ -184,6 +184,8 @@ class Pipeline:
             "wall": round(time.monotonic() - began, 3),
             "cpu": round(time.process_time() - cpu, 3),
         }
+        if (memory := peak.bytes()) is not None:
+            measures["peak_memory"] = memory
         self._note(planned, measures)  # first, so that no finished step is without it
 
     def timings(self) -> dict[str, dict[str, float]]:
@@ -269,11 +271,7 @@ class _Digests:
         # The third time is that of any change, also where the other was set back.
         stamp = (given.resolve(), *_stamp(given), given.stat().st_ctime_ns)
         if stamp not in self.known:
-            digest = blake2b(digest_size=DIGEST)
-            with given.open("rb") as stream:
-                while chunk := stream.read(CHUNK):
-                    digest.update(chunk)
-            self.known[stamp] = digest.hexdigest()
+            self.known[stamp] = file_digest(given)
         return self.known[stamp]
 
 

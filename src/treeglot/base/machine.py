@@ -1,0 +1,53 @@
+"""The machine that this process runs on, and the memory that it takes."""
+
+from __future__ import annotations
+
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+_STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+
+
+def machine() -> dict[str, Any]:
+    """The processor, its cores, the memory in bytes, and the system.
+
+    >>> sorted(machine())
+    ['cores', 'memory', 'processor', 'system']
+    """
+    return {
+        "processor": _processor(),
+        "cores": os.cpu_count() or 1,
+        "memory": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "system": f"{platform.system()} {platform.release()}",
+    }
+
+
+def _processor() -> str:
+    described = Path("/proc/cpuinfo")
+    if described.is_file():
+        for line in described.read_text(errors="replace").splitlines():
+            name, _, value = line.partition(":")
+            if name.strip() == "model name":
+                return value.strip()
+    return platform.processor() or platform.machine()
+
+
+class PeakMemory:
+    """The most memory that this process held since the object was made; Linux alone can say."""
+
+    def __init__(self) -> None:
+        """Begin anew: the peak is now what is held."""
+        try:
+            _CLEAR.write_text("5")
+            self._known = True
+        except OSError:  # another system, or a process that may not
+            self._known = False
+
+    def bytes(self) -> int | None:
+        """The peak, with mapped files; None where it is unknown."""
+        if not self._known:
+            return None
+        lines = _STATUS.read_text().splitlines()
+        return next((1024 * int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), None)

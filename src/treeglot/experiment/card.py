@@ -1,0 +1,156 @@
+"""Cards: for each system of an experiment one file that says what it is made of, and what it scored.
+
+A card has the identities of all steps behind the system, so its keys can be computed again. It has the digests of the
+data, of the model's files, of the tuned weights and of the outputs. `treeglot verify` checks all of them.
+`docs/card.schema.json` describes the format.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timezone
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from treeglot.base.files import write_binary
+from treeglot.base.machine import machine
+from treeglot.decode.weights import read_weights
+from treeglot.experiment.models import MODELS
+from treeglot.experiment.pipeline import Pipeline, Planned
+from treeglot.experiment.recipe import Recipe, System
+from treeglot.experiment.step import DIGEST, Output, file_digest
+from treeglot.models.kinds import find_kind
+
+CARDS = "cards"
+VERSION = 1
+
+
+def publish_cards(pipeline: Pipeline, done: Sequence[Planned], recipe: Recipe, threads: int) -> list[Path]:
+    """Write `WORK/cards/SYSTEM.json` for each system of a finished run whose models are published."""
+    plan = {planned.step.name: planned for planned in done}
+    measured = {"machine": machine(), "threads": threads, "date": datetime.now(timezone.utc).date().isoformat()}
+    timings = pipeline.timings()
+    out = []
+    for system in recipe.system:
+        card = _card(pipeline.folder, plan, recipe, system)
+        steps = {name: timings[plan[name].key] for name in card["steps"] if plan[name].key in timings}
+        card["measured"] = measured | {"steps": steps}
+        card["digest"] = card_digest(card)
+        folder = pipeline.folder / CARDS
+        folder.mkdir(exist_ok=True)
+        out.append(folder / f"{system.name}.json")
+        with write_binary(out[-1]) as stream:
+            stream.write((json.dumps(card, ensure_ascii=False, indent=1) + "\n").encode())
+    return out
+
+
+def card_digest(card: Mapping[str, Any]) -> str:
+    """The digest of a card's content, all but the digest itself.
+
+    >>> card_digest({"a": 1, "digest": "old"}) == card_digest({"a": 1})
+    True
+    """
+    content = {name: value for name, value in card.items() if name != "digest"}
+    text = json.dumps(content, ensure_ascii=False, sort_keys=True)
+    return blake2b(text.encode(), digest_size=DIGEST).hexdigest()
+
+
+def _card(work: Path, plan: Mapping[str, Planned], recipe: Recipe, system: System) -> dict[str, Any]:
+    endings = recipe.tunings(system)
+    tests = {test: [f"translate {system.name} {test}{ending}" for ending in endings] for test in recipe.test}
+    ends = [f"train {system.name}", *(step for steps in tests.values() for step in steps)]
+    behind = _behind(plan, ends)
+    model = work / MODELS / system.name
+    files = sorted(path for path in model.rglob("*") if path.is_file() and not path.name.startswith("."))
+    references = {test: [_data_name(work, path) for path in recipe.test[test].references] for test in tests}
+    tuned = [(name, plan[f"tune {system.name}{name}"]) for name in endings if f"tune {system.name}{name}" in plan]
+    return {
+        "card": VERSION,
+        "system": system.name,
+        "kind": system.kind,
+        "summary": find_kind(system.kind).summary,
+        "title": recipe.title,
+        "program": plan[ends[0]].identity.program,
+        "steps": {name: _step(plan[name]) for name in behind},
+        "data": _data(work, [plan[name] for name in behind]) | _digests(work, recipe, tests),
+        "model": {_name(work, path): file_digest(path) for path in files},
+        "weights": [_weights(work, planned.folder / "best.weights") for _, planned in tuned]
+        or [_weights(work, model / "weights.txt")],
+        "scores": {
+            test: _scores(work, plan, system.name, test, references[test], [plan[step] for step in steps])
+            for test, steps in tests.items()
+        },
+    }
+
+
+def _behind(plan: Mapping[str, Planned], ends: Iterable[str]) -> list[str]:
+    """The steps that some steps depend on, and these themselves, in the order of the plan."""
+    found: set[str] = set()
+    waiting = list(ends)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += [given.step for given in plan[name].step.inputs.values() if isinstance(given, Output)]
+    return [name for name in plan if name in found]
+
+
+def _step(planned: Planned) -> dict[str, Any]:
+    identity = planned.identity
+    return {"key": planned.key, "settings": identity.settings, "inputs": identity.inputs}
+
+
+def _data(work: Path, steps: Iterable[Planned]) -> dict[str, str]:
+    """The digests of the files that the steps read, by path."""
+    return {
+        _data_name(work, given): planned.identity.inputs[name]
+        for planned in steps
+        for name, given in planned.step.inputs.items()
+        if not isinstance(given, Output)
+    }
+
+
+def _digests(work: Path, recipe: Recipe, tests: Iterable[str]) -> dict[str, str]:
+    """The digests of the references, which the steps of a system do not read."""
+    return {_data_name(work, path): file_digest(path) for test in tests for path in recipe.test[test].references}
+
+
+def _weights(work: Path, path: Path) -> dict[str, Any]:
+    values = {name: value for name, value in read_weights(path).items() if value}
+    return {"file": _name(work, path), "digest": file_digest(path), "values": values}
+
+
+def _scores(
+    work: Path, plan: Mapping[str, Planned], system: str, test: str, references: list[str], outputs: Sequence[Planned]
+) -> dict[str, Any]:
+    step = plan[f"score {test}"]
+    found = next(one for one in json.loads((step.folder / "scores.json").read_text()) if one["system"] == system)
+    first = found["scores"]
+    # Both have the metrics in the same order; chrF2 is called chrF where there are several tunings.
+    several = [one["scores"] for one in found["tunings"].values()] if "tunings" in found else []
+    by_metric = dict(zip(first, several or [[one["score"]] for one in first.values()], strict=True))
+    return {
+        "references": references,
+        "options": step.identity.settings["options"],
+        "signatures": {metric: one["signature"] for metric, one in first.items()},
+        "outputs": [
+            {
+                "file": _name(work, planned.folder / "output.txt"),
+                "digest": file_digest(planned.folder / "output.txt"),
+                "scores": {metric: scores[place] for metric, scores in by_metric.items()},
+            }
+            for place, planned in enumerate(outputs)
+        ],
+    }
+
+
+def _name(work: Path, path: Path) -> str:
+    return path.relative_to(work).as_posix()
+
+
+def _data_name(work: Path, path: Path) -> str:
+    """A path from the folder of the experiment, so that both can move together."""
+    return Path(os.path.relpath(path.resolve(), work.resolve())).as_posix()

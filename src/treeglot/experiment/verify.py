@@ -1,0 +1,120 @@
+"""Checking a card: whether what it says is still there, and still true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.files import PathLike, read_json, read_lines
+from treeglot.base.options import from_table
+from treeglot.evaluate.report import ReportOptions, score_systems
+from treeglot.experiment.card import VERSION, card_digest
+from treeglot.experiment.step import Identity, file_digest
+
+State: TypeAlias = Literal["matches", "differs", "absent"]
+TOLERANCE = 1e-6  # of scores; sums in another order differ by rounding
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was checked."""
+
+    what: str
+    state: State
+    problem: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.state:8} {self.what}{f': {self.problem}' if self.problem else ''}"
+
+
+def verify_card(path: PathLike, data: Sequence[PathLike] = ()) -> Iterator[Check]:
+    """Check a card: its digest, the keys of its steps, the digests of its files, and its scores.
+
+    The files are looked for where the experiment was: beside the folder of the card. `data` are folders in which data
+    files are looked for by name.
+    """
+    place = Path(path)
+    card = _read(place)
+    try:
+        yield from _checks(card, place.resolve().parent.parent, [Path(folder) for folder in data])
+    except (AttributeError, KeyError, TypeError, ValueError, UsageError) as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(str(place), 0, f"is no card: {error!r}; expected docs/card.schema.json") from None
+
+
+def _read(place: Path) -> dict[str, Any]:
+    card = read_json(place)
+    version = card.get("card")
+    if version != VERSION:
+        found = "is no card" if version is None else f"is a card of version {version!r}"
+        raise FormatError(str(place), 0, f"{found}; expected one of version {VERSION}")
+    return card
+
+
+def _checks(card: Mapping[str, Any], work: Path, data: Sequence[Path]) -> Iterator[Check]:
+    same = card.get("digest") == card_digest(card)
+    yield Check("the card", "matches") if same else Check("the card", "differs", "it was edited after it was written")
+    yield from _keys(card)
+    found = {name: _find(work, name, data) for name in card["data"]}
+    yield from (_file(f"data {name}", found[name], digest) for name, digest in card["data"].items())
+    yield from (_file(f"model {name}", work / name, digest) for name, digest in card["model"].items())
+    for one in card["weights"]:
+        yield _file(f"weights {one['file']}", work / one["file"], one["digest"])
+    for test, scores in card["scores"].items():
+        references = [found[name] for name in scores["references"]]
+        for one in scores["outputs"]:
+            output = work / one["file"]
+            yield _file(f"output {one['file']}", output, one["digest"])
+            yield _score(f"scores on {test} of {one['file']}", output, references, scores, one["scores"])
+
+
+def _keys(card: Mapping[str, Any]) -> Iterator[Check]:
+    """Settings and inputs give the key of each step, and steps use results and data that the card has."""
+    known = {step["key"] for step in card["steps"].values()}
+    known |= set(card["data"].values())
+    for name, step in card["steps"].items():
+        identity = Identity(name, card["program"], step["settings"], step["inputs"])
+        unknown = [given for given, digest in step["inputs"].items() if digest.split("/")[0] not in known]
+        if identity.key != step["key"]:
+            yield Check(f"step {name}", "differs", "its settings and inputs have another key")
+        elif unknown:
+            yield Check(f"step {name}", "differs", f"the card does not say where its {unknown[0]} comes from")
+        else:
+            yield Check(f"step {name}", "matches")
+
+
+def _find(work: Path, name: str, data: Sequence[Path]) -> Path:
+    """A data file: where it was, or by its name in one of the folders."""
+    places = [work / name, *(folder / Path(name).name for folder in data)]
+    return next((path for path in places if path.is_file()), places[0])
+
+
+def _file(what: str, path: Path, digest: str) -> Check:
+    if not path.is_file():
+        return Check(what, "absent")
+    if file_digest(path) != digest:
+        return Check(what, "differs", "its content is another one")
+    return Check(what, "matches")
+
+
+def _score(
+    what: str, output: Path, references: Sequence[Path], made: Mapping[str, Any], wanted: Mapping[str, float]
+) -> Check:
+    missing = [path for path in (output, *references) if not path.is_file()]
+    if missing:
+        return Check(what, "absent", f"{missing[0]} is not there")
+    options = replace(from_table(ReportOptions, made["options"]), samples=1)  # intervals are not looked at
+    [found] = score_systems({"": read_lines(output)}, [read_lines(path) for path in references], options=options)
+    now = {score.name: score for score in found.scores}
+    for metric, value in wanted.items():
+        if metric not in now:
+            return Check(what, "differs", f"there is no metric {metric}")
+        if abs(now[metric].value - value) > TOLERANCE:
+            return Check(what, "differs", f"{metric} is {now[metric].value:.4f}; the card says {value:.4f}")
+        if (signature := now[metric].signature) != made["signatures"][metric]:
+            return Check(what, "differs", f"{metric} is made by {signature}, not by {made['signatures'][metric]}")
+    return Check(what, "matches")

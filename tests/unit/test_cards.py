@@ -1,0 +1,220 @@
+"""Cards of systems: they keep to their schema, and `verify` finds everything that is not as they say."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from treeglot import sample
+from treeglot.base.errors import FormatError
+from treeglot.cli import main
+from treeglot.experiment.card import card_digest
+from treeglot.experiment.verify import verify_card
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "docs/card.schema.json").read_text())
+RECIPE = """
+title = "Cards"
+seeds = [1, 2]
+[corpus]
+source = "train.zh"
+target = "train.en"
+alignments = "train.align"
+[dev]
+source = "dev.zh"
+references = ["dev.en"]
+[test.one]
+source = "test.zh"
+references = ["test.en"]
+[lm]
+order = 2
+[tune]
+iterations = 1
+kbest = 10
+options = { restarts = 1, directions = 1 }
+[[system]]
+name = "hiero"
+kind = "hiero"
+options = { search = { pop_limit = 10 } }
+[[system]]
+name = "plain"
+kind = "hiero"
+options = { search = { pop_limit = 5 } }
+tune = { method = "none" }
+"""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cards")
+    sample.write_corpus(folder / "data", 100)
+    (folder / "data/recipe.toml").write_text(RECIPE)
+    assert main(["run", str(folder / "data/recipe.toml"), "--work", str(folder / "work")]) == 0
+    return folder
+
+
+@pytest.fixture
+def copy(made: Path, tmp_path: Path) -> Path:
+    """A copy that a test may damage."""
+    shutil.copytree(made, tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+def found(folder: Path, **options: Any) -> dict[str, str]:
+    """What does not match, with the state and the problem."""
+    checks = verify_card(folder / "work/cards/hiero.json", **options)
+    return {check.what: f"{check.state} {check.problem}".strip() for check in checks if check.state != "matches"}
+
+
+def change(folder: Path, edit: Callable[[dict[str, Any]], None], *, digest: bool = True) -> None:
+    path = folder / "work/cards/hiero.json"
+    card = json.loads(path.read_text())
+    edit(card)
+    if digest:
+        card["digest"] = card_digest(card)
+    path.write_text(json.dumps(card))
+
+
+@pytest.mark.parametrize("system", ["hiero", "plain"])
+def test_cards_keep_to_the_schema(made: Path, system: str) -> None:
+    card = json.loads((made / f"work/cards/{system}.json").read_text())
+    jsonschema.Draft202012Validator(SCHEMA).validate(card)
+    seeds = 2 if system == "hiero" else 1
+    assert len(card["weights"]) == len(card["scores"]["one"]["outputs"]) == seeds
+    assert {"models/hiero/rules.table", "models/hiero/lm.bin"} <= {*card["model"]} or system == "plain"
+    assert card["steps"]["train " + system]["settings"]["options"]["search"]["pop_limit"] in (5, 10)
+    assert "../data/train.zh" in card["data"]
+    assert "../data/test.en" in card["data"]
+    assert card["measured"]["steps"]["train " + system]["cpu"] > 0
+    assert "report" not in card["steps"]
+    assert not any("plain" in step for step in card["steps"]) or system == "plain"
+    assert card["scores"]["one"]["signatures"]["BLEU"].startswith("nrefs:1|")
+
+
+def test_cards_that_are_true_pass(made: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cards = sorted(map(str, (made / "work/cards").iterdir()))
+    capsys.readouterr()
+    assert main(["verify", *cards]) == 0
+    output = capsys.readouterr()
+    assert output.out == ""
+    assert output.err.count("0 differs, 0 absent") == 2
+    assert [check.state for check in verify_card(cards[0])].count("matches") > 20
+
+
+def test_a_moved_experiment_passes(copy: Path) -> None:
+    assert found(copy) == {}
+    (copy / "data").rename(copy / "elsewhere")
+    absent = found(copy)
+    assert absent["data ../data/train.zh"] == "absent"
+    assert all(problem.startswith("absent") for problem in absent.values())
+    assert found(copy, data=[copy / "elsewhere"]) == {}
+
+
+@pytest.mark.parametrize(
+    ("file", "what"),
+    [
+        ("data/train.zh", "data ../data/train.zh"),
+        ("work/models/hiero/rules.table", "model models/hiero/rules.table"),
+        ("work/models/hiero/weights.txt", "model models/hiero/weights.txt"),
+    ],
+)
+def test_a_file_that_changed_is_named(copy: Path, file: str, what: str) -> None:
+    content = bytearray((copy / file).read_bytes())
+    content[len(content) // 2] ^= 1
+    (copy / file).unlink()  # it may be linked
+    (copy / file).write_bytes(content)
+    assert found(copy) == {what: "differs its content is another one"}
+    (copy / file).unlink()
+    assert found(copy) == {what: "absent"}
+
+
+def test_an_output_that_changed_has_other_scores(copy: Path) -> None:
+    [output] = (copy / "work").glob("translate-hiero-one-seed-2.*/output.txt")
+    lines = output.read_text().splitlines()
+    output.write_text("\n".join(["nothing", *lines[1:]]) + "\n")
+    name = output.relative_to(copy / "work").as_posix()
+    problems = found(copy)
+    assert problems.keys() == {f"output {name}", f"scores on one of {name}"}
+    assert "; the card says " in problems[f"scores on one of {name}"]
+    output.unlink()
+    assert {problem.split()[0] for problem in found(copy).values()} == {"absent"}
+
+
+def test_an_edited_card_is_found(copy: Path) -> None:
+    change(copy, lambda card: card.update(title="Other"), digest=False)
+    assert found(copy) == {"the card": "differs it was edited after it was written"}
+
+
+def test_a_false_score_is_found(copy: Path) -> None:
+    def better(card: dict[str, Any]) -> None:
+        card["scores"]["one"]["outputs"][0]["scores"]["chrF2"] += 0.01
+
+    change(copy, better)
+    [problem] = found(copy).values()
+    assert problem.startswith("differs chrF2 is ")
+
+
+def test_a_false_signature_is_found(copy: Path) -> None:
+    change(copy, lambda card: card["scores"]["one"]["signatures"].update(TER="nrefs:1|other"))
+    assert {problem.split(" is ")[0] for problem in found(copy).values()} == {"differs TER"}
+    assert len(found(copy)) == 2
+
+
+def test_other_settings_have_another_key(copy: Path) -> None:
+    def other(card: dict[str, Any]) -> None:
+        card["steps"]["train hiero"]["settings"]["options"]["search"]["pop_limit"] = 11
+
+    change(copy, other)
+    assert found(copy) == {"step train hiero": "differs its settings and inputs have another key"}
+
+
+def test_data_that_the_card_leaves_out_is_missed(copy: Path) -> None:
+    change(copy, lambda card: card["data"].pop("../data/train.en"))
+    problems = found(copy)
+    assert problems["step train hiero"] == "differs the card does not say where its target comes from"
+
+
+def test_exit_codes(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    card = copy / "work/cards/plain.json"
+    (copy / "data/train.en").unlink()
+    capsys.readouterr()
+    assert main(["verify", str(card)]) == 1
+    assert capsys.readouterr().out == f"{card}: absent   data ../data/train.en\n"
+    assert main(["verify", str(card), "--partial"]) == 0
+    (copy / "data/train.zh").write_text("other\n")
+    assert main(["verify", str(card), "--partial"]) == 1
+    assert main(["verify", str(copy / "nothing")]) == 1
+    assert "is not there; expected a card or the folder of a model" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{}", "is no card; expected one of version 1"),
+        ('{"card": 2}', "is a card of version 2; expected one of version 1"),
+        ('{"card": 1}', "is no card: KeyError('steps'); expected docs/card.schema.json"),
+        ('{"card": 1, "steps": [], "data": {}}', "is no card: "),
+        ("[]", "expected a JSON object"),
+    ],
+)
+def test_what_is_no_card_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "card.json").write_text(text)
+    with pytest.raises(FormatError) as caught:
+        list(verify_card(tmp_path / "card.json"))
+    assert said in str(caught.value)
+
+
+def test_a_model_is_opened_in_full(copy: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = copy / "work/models/hiero"
+    capsys.readouterr()
+    assert main(["verify", str(model)]) == 0
+    assert "sound: model.toml, rules.table, lm.bin, weights.txt" in capsys.readouterr().err
+    content = bytearray((model / "lm.bin").read_bytes())
+    content[-1] ^= 1
+    (model / "lm.bin").unlink()
+    (model / "lm.bin").write_bytes(content)
+    assert main(["verify", str(model)]) == 1
+    assert "lm.bin" in capsys.readouterr().err
