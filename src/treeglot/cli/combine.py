@@ -6,15 +6,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from treeglot.base.errors import FormatError, UsageError
-from treeglot.base.options import MOST_SEED, Range
+from treeglot.base.options import Range
 from treeglot.cli.decoding import signature
 from treeglot.cli.output import say, shown_warnings, warn
-from treeglot.cli.parameters import FILE, NewFile, Settings, Threads, set_option, set_values
+from treeglot.cli.parameters import (
+    Lowercase,
+    Method,
+    Out,
+    SavedWeights,
+    Seed,
+    Settings,
+    Threads,
+    TunedWeights,
+    set_option,
+    set_values,
+)
 
 if TYPE_CHECKING:
     from treeglot.decode.translator import Source
@@ -30,16 +41,16 @@ def combine(
             "model's folder and what it translates, NAME=MODEL=INPUT, or a k-best list, FILE or NAME=FILE."
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output."), FILE] = Path("-"),
+    out: Out = Path("-"),
     size: Annotated[int, typer.Option(help="How many of each sentence's hypotheses count.")] = 200,
     refs: Annotated[
         list[Path] | None, typer.Option(help="Tune on these references, of the same sentences; may be given again.")
     ] = None,
-    save: Annotated[NewFile, typer.Option(help="Where the tuned weights go.")] = None,
-    weights: Annotated[Path | None, typer.Option(help="Weights that were tuned before.")] = None,
-    method: Annotated[Literal["mert", "mira", "pro"], typer.Option(help="How weights are found.")] = "mira",
-    seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.", min=0, max=MOST_SEED)] = 1,
-    lowercase: Annotated[bool, typer.Option("--lowercase", help="BLEU without regard to case.")] = False,
+    save: SavedWeights = None,
+    weights: TunedWeights = None,
+    method: Method = "mira",
+    seed: Seed = 1,
+    lowercase: Lowercase = False,
     again: Annotated[
         bool, typer.Option("--again", help="Search the models' forests, too, for what the systems agree on.")
     ] = False,

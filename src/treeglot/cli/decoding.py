@@ -19,7 +19,7 @@ from treeglot.base.errors import TreeglotError, UsageError
 from treeglot.base.files import COMPRESSED
 from treeglot.base.options import Range
 from treeglot.cli.output import Progress, say, warn
-from treeglot.cli.parameters import FILE, NewFile, Threads
+from treeglot.cli.parameters import NewFile, Out, Threads
 
 if TYPE_CHECKING:
     from treeglot.decode import SearchOptions, Translation, Translator
@@ -51,7 +51,7 @@ def searched(options: SearchOptions, **given: float | bool | None) -> SearchOpti
 class Output:
     """What is written of each sentence, and where: options of `translate` and `decode`."""
 
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output."), FILE] = Path("-")
+    out: Out = Path("-")
     kbest: Annotated[
         int | None,
         typer.Option(help="Print the best so many of each sentence: NUMBER ||| TEXT ||| …; default: none."),

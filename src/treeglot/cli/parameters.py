@@ -16,7 +16,7 @@ from typer.models import ArgumentInfo, OptionInfo
 
 from treeglot.base.errors import UsageError
 from treeglot.base.files import check_output
-from treeglot.base.options import REQUIRED, Options, annotations_of, options_of, with_values
+from treeglot.base.options import MOST_SEED, REQUIRED, Options, annotations_of, options_of, with_values
 from treeglot.base.toml import parse_value
 from treeglot.cli.output import set_common
 
@@ -53,6 +53,12 @@ InputFormat = Annotated[
         metavar="FORMAT",
     ),
 ]
+Out = Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output."), FILE]
+Method = Annotated[Literal["mert", "mira", "pro"], typer.Option(help="How weights are found.")]
+Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn.", min=0, max=MOST_SEED)]
+Lowercase = Annotated[bool, typer.Option("--lowercase", help="BLEU without regard to case.")]
+SavedWeights = Annotated[NewFile, typer.Option(help="Where the tuned weights go.")]
+TunedWeights = Annotated[Path | None, typer.Option(help="Weights that were tuned before.")]
 TimeLimit = Annotated[
     float | None, typer.Option(help="Seconds to search one sentence, after which the best so far is taken.")
 ]

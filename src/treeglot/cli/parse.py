@@ -12,7 +12,7 @@ import typer
 
 from treeglot.base.errors import UsageError
 from treeglot.cli.output import say, track, warn
-from treeglot.cli.parameters import FILE, NewFile
+from treeglot.cli.parameters import NewFile, Out
 from treeglot.parse.parser import Parsed, ParsingOptions
 
 
@@ -25,7 +25,7 @@ def parse(
         ),
     ],
     text: Annotated[Path, typer.Argument(help="Tokenised sentences, one a line; - is standard input.")] = Path("-"),
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output."), FILE] = Path("-"),
+    out: Out = Path("-"),
     to: Annotated[
         str | None,
         typer.Option(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from treeglot.base.errors import FormatError, UsageError
-from treeglot.base.options import MOST_SEED
 from treeglot.cli.output import say
-from treeglot.cli.parameters import FILE, NewFile
+from treeglot.cli.parameters import Lowercase, Method, Out, SavedWeights, Seed, TunedWeights
 
 
 def rerank(
@@ -24,16 +23,16 @@ def rerank(
             help="A command that reads lines SOURCE, tab, TRANSLATION and prints a number each; may be given again.",
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output."), FILE] = Path("-"),
+    out: Out = Path("-"),
     size: Annotated[int, typer.Option(help="Hypotheses of each sentence that are scored; 0: all.", min=0)] = 0,
     refs: Annotated[
         list[Path] | None, typer.Option(help="Tune the weights on these references; may be given again.")
     ] = None,
-    save: Annotated[NewFile, typer.Option(help="Where the tuned weights go.")] = None,
-    weights: Annotated[Path | None, typer.Option(help="Weights that were tuned before.")] = None,
-    method: Annotated[Literal["mert", "mira", "pro"], typer.Option(help="How weights are found.")] = "mert",
-    seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.", min=0, max=MOST_SEED)] = 1,
-    lowercase: Annotated[bool, typer.Option("--lowercase", help="BLEU without regard to case.")] = False,
+    save: SavedWeights = None,
+    weights: TunedWeights = None,
+    method: Method = "mert",
+    seed: Seed = 1,
+    lowercase: Lowercase = False,
 ) -> None:
     """Choose the best of each k-best list by its score and by what other models say.
 

@@ -10,7 +10,7 @@ import typer
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.decoding import signature, warn_left_out
 from treeglot.cli.output import say, shown_warnings, warn
-from treeglot.cli.parameters import Fields, NewFolder, Settings, Threads, set_option, set_values
+from treeglot.cli.parameters import Fields, Lowercase, Method, NewFolder, Settings, Threads, set_option, set_values
 
 if TYPE_CHECKING:
     from treeglot.decode.weights import Weights
@@ -23,7 +23,7 @@ def tune(
     model: Annotated[Path, typer.Argument(help="The model's folder; its weights are replaced by the tuned ones.")],
     dev: Annotated[Path, typer.Option(help="What is translated: sentences, forests or trees, as the model wants.")],
     refs: Annotated[list[Path], typer.Option(help="Their reference translations; may be given again.")],
-    method: Annotated[Literal["mert", "mira", "pro"], typer.Option(help="How weights are found.")] = "mert",
+    method: Method = "mert",
     run: Annotated[
         NewFolder, typer.Option(help="The folder of the run; default: tune-METHOD-SEED in the model's.")
     ] = None,
@@ -32,7 +32,7 @@ def tune(
     ] = None,
     options: Annotated[Settings, set_option("An option of the method, or of the search: search.pop_limit=100")] = None,
     loop: Annotated[Any, Fields("treeglot.tune", "LoopOptions")] = None,
-    lowercase: Annotated[bool, typer.Option("--lowercase", help="BLEU without regard to case.")] = False,
+    lowercase: Lowercase = False,
     length: Annotated[
         Literal["closest", "shortest"], typer.Option(help="Whose length BLEU's brevity penalty takes.")
     ] = "closest",

@@ -34,20 +34,26 @@ Nested = list[Any]
 
 
 @dataclass(frozen=True)
-class ExplainRequest(Options):
-    """A sentence whose translation is explained."""
+class SentenceRequest(Options):
+    """A sentence, its languages and its model."""
 
     q: str = required("one sentence; of several, the first is explained")
     model: str = option("", "the name of a model; empty: the first for the languages")
     source: str = option("auto", "the language of the text, or auto")
     target: str = option("", "the language to translate to; empty: what the first model gives")
+    api_key: str = option("", "the key, unless a header has it")
+
+
+@dataclass(frozen=True)
+class ExplainRequest(SentenceRequest):
+    """A sentence whose translation is explained."""
+
     tree: Any = option(None, 'the parse to translate, nested lists such as ["NP", ["NN", "屋"]]; null: the parser\'s')
     weights: dict[str, float] = option({}, "weights in place of the model's")
     glossary: dict[str, str] = option({}, "terms and their translations, which are forced")
     contains: tuple[str, ...] = option((), "phrases that the translation must have")
     forbid: tuple[str, ...] = option((), "phrases that it must not have")
     margin: float = option(4.0, "list rules of derivations that score within this of the best", least=0, most=50)
-    api_key: str = option("", "the key, unless a header has it")
 
 
 async def explain(request: Request) -> Response:

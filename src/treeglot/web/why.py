@@ -8,28 +8,23 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from treeglot.base.errors import TreeglotError
-from treeglot.base.options import Options, option, required
+from treeglot.base.options import Options, option
 from treeglot.decode import Translation
 from treeglot.models.explain import Explanation, Instead, Reason
 from treeglot.rules.provenance import Concordance
 from treeglot.web.asking import Fields, Json, admit, refuse, service_of, texts_of, within
-from treeglot.web.explain import first_sentence
+from treeglot.web.explain import SentenceRequest, first_sentence
 from treeglot.web.own import asked, named, pick
 from treeglot.web.shelf import Served
 from treeglot.web.translate import hypothesis_text
 
 
 @dataclass(frozen=True)
-class WhyRequest(Options):
+class WhyRequest(SentenceRequest):
     """A sentence, and perhaps another translation of it."""
 
-    q: str = required("one sentence; of several, the first is explained")
     instead: str = option("", "another translation: why is it not this one")
-    model: str = option("", "the name of a model; empty: the first for the languages")
-    source: str = option("auto", "the language of the text, or auto")
-    target: str = option("", "the language to translate to; empty: what the first model gives")
     examples: int = option(3, "sentence pairs of each rule", least=0, most=50)
-    api_key: str = option("", "the key, unless a header has it")
 
 
 @dataclass(frozen=True)
