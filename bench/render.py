@@ -1,4 +1,4 @@
-"""Makes bench/RESULTS.md from bench/results: python bench/render.py
+"""Makes bench/RESULTS.md from bench/results, and docs/claims.md from bench/claims.json: python bench/render.py
 
 The page is the fragments `NNN-name.md` in the order of their numbers. A line `[table](NAME.json)` in a fragment
 becomes the table of that file. `bench/results/README.md` has the format.
@@ -12,6 +12,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+from claims import BadClaimError, claims_page
 
 BENCH = Path(__file__).parent
 FRAGMENT = re.compile(r"\d{3}-[a-z0-9-]+\.md")
@@ -27,6 +29,7 @@ HEAD = """\
 
 Below each table stand the command that made it, the commit, the date and the machine. Times are CPU times unless a
 column says otherwise. Noise between runs is about 5 % on a quiet machine of two cores and 24 GiB.
+[claims.md](../docs/claims.md) compares the figures with those of the papers.
 
 """
 
@@ -137,13 +140,14 @@ def _origin(table: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    """Write the page; an error goes to stderr."""
+    """Write the pages; an error goes to stderr."""
     try:
-        text = render(BENCH / "results")
-    except BadResultError as error:
+        pages = {"bench/RESULTS.md": render(BENCH / "results"), "docs/claims.md": claims_page(BENCH / "claims.json")}
+    except (BadResultError, BadClaimError) as error:
         print(error, file=sys.stderr)
         return 1
-    (BENCH / "RESULTS.md").write_text(text, encoding="utf-8")
+    for name, text in pages.items():
+        (BENCH.parent / name).write_text(text, encoding="utf-8")
     return 0
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 BENCH = Path(__file__).parents[2] / "bench"
+sys.path.insert(0, str(BENCH))
+CLAIMS = runpy.run_path(str(BENCH / "claims.py"))
 RENDER = runpy.run_path(str(BENCH / "render.py"))
 RECORD = runpy.run_path(str(BENCH / "record.py"))
 WHERE = {"command": "python x.py", "commit": "abc1234", "machine": "2 cores", "load": 1.5, "date": "2026-11-17"}
@@ -24,6 +26,73 @@ def test_the_page_is_what_its_files_make() -> None:
     found = (BENCH / "RESULTS.md").read_text(encoding="utf-8")
     made = RENDER["render"](BENCH / "results")
     assert found == made, "put text and figures into bench/results/NNN-*.md, then run python bench/render.py"
+
+
+def test_the_claims_are_what_their_file_makes() -> None:
+    found = (BENCH.parent / "docs/claims.md").read_text(encoding="utf-8")
+    made = CLAIMS["claims_page"](BENCH / "claims.json")
+    assert found == made, "edit bench/claims.json, then run python bench/render.py"
+
+
+@pytest.mark.parametrize(
+    ("expects", "low", "high", "verdict"),
+    [
+        ("above", 0.1, 1.2, "confirmed"),
+        ("above", -0.1, 1.2, "open: the interval includes 0"),
+        ("above", 0.0, 1.2, "open: the interval includes 0"),
+        ("above", -1.2, -0.1, "contradicted"),
+        ("below", -1.2, -0.1, "confirmed"),
+        ("below", 0.1, 1.2, "contradicted"),
+        ("below", -1.2, 0.1, "open: the interval includes 0"),
+        ("similar", -0.4, 0.3, "confirmed"),
+        ("similar", 0.1, 0.3, "confirmed"),
+        ("similar", 0.1, 0.6, "contradicted"),
+        ("similar", -0.6, 0.3, "open: the interval is wider than the margin"),
+    ],
+)
+def test_verdicts_follow_from_intervals(expects: str, low: float, high: float, verdict: str) -> None:
+    claim = {"expects": expects, "margin": 0.5, "ours": {"difference": 0, "low": low, "high": high, "seeds": 3}}
+    assert CLAIMS["verdict"](claim) == verdict
+    for seeds in (1, 2):
+        claim["ours"] |= {"seeds": seeds}
+        assert CLAIMS["verdict"](claim) == f"open: {seeds} seed{'s' * (seeds > 1)}"
+
+
+@pytest.mark.parametrize(
+    ("ours", "paper", "verdict"),
+    [
+        (0.5, 0.4, "like the paper"),
+        (0.9, 0.4, "same direction"),
+        (1.2, 0.4, "other direction"),
+        (3, 2, "like the paper"),
+    ],
+)
+def test_verdicts_on_counts(ours: float, paper: float, verdict: str) -> None:
+    claim = {"expects": "ratio", "ours": {"ratio": ours, "paper_ratio": paper}}
+    assert CLAIMS["verdict"](claim) == verdict
+
+
+def test_what_was_not_measured_has_no_verdict() -> None:
+    assert CLAIMS["verdict"]({"expects": "above", "ours": None}) == "not measured"
+    assert CLAIMS["verdict"]({"expects": "above", "ours": {"difference": 1, "seeds": 3}}) == "open: no interval"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"verdict": "confirmed"}, "unknown key 'verdict'"),
+        ({"expects": "more"}, "expects is 'more'; expected one of above, below, similar, ratio"),
+        ({"expects": "similar"}, "expected a margin"),
+        ({"expects": "ratio"}, "expected ratio, paper_ratio and shown"),
+        ({"ours": {"difference": 1}}, "expected seeds"),
+    ],
+)
+def test_bad_claims_are_refused(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    claim = {"claim": "it is better", "paper": "+1", "expects": "above", "ours": {"difference": 1, "seeds": 1}} | change
+    (tmp_path / "claims.json").write_text(json.dumps([{"paper": "p", "setting": "s", "claims": [claim]}]))
+    with pytest.raises(ValueError, match=said) as caught:
+        CLAIMS["claims_page"](tmp_path / "claims.json")
+    assert "it is better" in str(caught.value)
 
 
 def test_cells(tmp_path: Path) -> None:
