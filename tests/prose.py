@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
+import tokenize
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
 
@@ -89,6 +91,13 @@ def page(path: Path) -> list[Finding]:
     return out
 
 
+def items(paragraph: str) -> Iterator[str]:
+    """The items of a list, or the paragraph itself; examples, tables and indented text are left out."""
+    table = all(re.search(r"\S {2,}\S", line) for line in paragraph.splitlines())
+    if not table and not paragraph.startswith((">>>", "    ")):
+        yield from re.split(r"(?:^|\n)\s*(?:[-*]|\d+\.)\s", paragraph)
+
+
 def docstrings(path: Path) -> list[Finding]:
     """The findings in the docstrings of a Python file; examples are left out."""
     out: list[Finding] = []
@@ -98,6 +107,39 @@ def docstrings(path: Path) -> list[Finding]:
             text = ast.get_docstring(node) or ""
             line = getattr(node, "lineno", 1)
             for paragraph in re.split(r"\n\s*\n", text):
-                if not paragraph.lstrip().startswith((">>>", "- ", "    ")):
-                    out.extend(judged(paragraph, line))
+                out.extend(one for item in items(paragraph) for one in judged(item, line))
+    return out
+
+
+def comments(path: Path) -> list[Finding]:
+    """The findings in the comments of a Python file; a comment behind code stands alone."""
+    out: list[Finding] = []
+    held: list[str] = []
+    begin, last = 1, -1
+    for token in tokenize.generate_tokens(StringIO(path.read_text(encoding="utf-8")).readline):
+        if token.type != tokenize.COMMENT:
+            continue
+        line, own = token.start[0], token.line.lstrip().startswith("#")
+        if line != last + 1 or not own:
+            out.extend(judged(" ".join(held), begin))
+            held, begin = [], line
+        held.append(token.string.lstrip("# "))
+        last = line if own else -1
+    out.extend(judged(" ".join(held), begin))
+    return out
+
+
+def messages(path: Path) -> list[Finding]:
+    """The findings in the errors that a Python file raises and in the help of its options; values count as a word."""
+    out: list[Finding] = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        told: list[ast.expr] = []
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            told = node.exc.args
+        elif isinstance(node, ast.Call):
+            told = [keyword.value for keyword in node.keywords if keyword.arg == "help"]
+        for one in told:
+            parts = one.values if isinstance(one, ast.JoinedStr) else [one]
+            text = "".join(str(part.value) if isinstance(part, ast.Constant) else "X" for part in parts)
+            out.extend(judged(text, one.lineno))
     return out

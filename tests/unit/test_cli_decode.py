@@ -312,8 +312,8 @@ def test_grammars_with_one_name_and_weights_with_two(run, glued) -> None:
     code, out, err = glued("--kbest", "1")
     assert (code, out) == (2, "")
     assert err == (
-        "error: the weights name 'tm_glue_0', which no grammar has: 2 of the grammars have tm_pt; expected "
-        "--prefix for each grammar in turn, such as --prefix tm_pt --prefix tm_glue\n"
+        "error: the weights name 'tm_glue_0', but no grammar has it: 2 grammars share the prefix tm_pt. Expected a "
+        "--prefix for each grammar in order, such as --prefix tm_pt --prefix tm_glue\n"
     )
     code, out, err = glued("--kbest", "1", "--prefix", "tm_pt", "--prefix", "tm_glue")
     assert (code, out, err) == (0, "0 ||| the house ||| tm_glue_0=3 tm_pt_0=2 ||| 17.000000\n", "")

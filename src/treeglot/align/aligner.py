@@ -129,10 +129,11 @@ class Aligner:
     ) -> Iterator[Alignment]:
         """The links of each pair without doubtful ones that break constituents (after Fossum et al. 2008).
 
-        A constituent is broken if the words that it is linked to, and those between them, have links from outside it.
-        Links are left out one by one, as long as `cost` nats for each constituent that this mends are more than
-        -log(1 - p) of the link, p being the mean of its posteriors in the two directions. A constituent of a forest
-        counts by its probability. An empty tree has none.
+        Take the words from the first to the last that a constituent is linked to. The constituent is broken if one of
+        them is linked to a word outside it. A link of probability p costs -log(1 - p) to remove; p is the mean of its
+        posteriors in the two directions. Each constituent that this repairs gains `cost` nats. Links are removed one by
+        one while the gain exceeds the cost. A constituent of a forest counts by its probability. An empty tree has
+        none.
         """
         given = [parses for parses in (source_parses, target_parses) if parses is not None]
         sides = [side for side, parses in enumerate((source_parses, target_parses)) if parses is not None]

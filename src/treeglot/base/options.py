@@ -1,6 +1,6 @@
 """Options: one declaration makes the TOML schema, the command line's `--help`, the checks and the tables in the docs.
 
-An option is a field of a frozen dataclass with its help, range and source beside it; the parameters of a factory (see
+An option is a field of a frozen dataclass with its help, range and source. The parameters of a factory (see
 `treeglot.base.registry`) are options too, declared in `Annotated[int, "help", Range(least=0)]`.
 
 >>> @dataclasses.dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """TOML files whose errors know their line.
 
-tomllib gives the values and forgets where they stood. A scan of the same text, linear in its size, finds the line of
-each key; it runs only when there is an error to place.
+tomllib gives values without their places. A linear scan of the same text finds the line of each key. It runs only when
+an error needs a place.
 """
 
 from __future__ import annotations

@@ -37,8 +37,8 @@ def combine(
     lists: Annotated[
         list[str],
         typer.Argument(
-            help="Systems for the same sentences, in the same order whenever weights are shared: MODEL=INPUT, a "
-            "model's folder and what it translates, NAME=MODEL=INPUT, or a k-best list, FILE or NAME=FILE."
+            help="Systems for the same sentences: MODEL=INPUT or NAME=MODEL=INPUT for a model's folder and its input, "
+            "FILE or NAME=FILE for a k-best list. Shared weights need the same order of systems."
         ),
     ],
     out: Out = Path("-"),

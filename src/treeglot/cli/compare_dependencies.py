@@ -30,9 +30,9 @@ def compare_dependencies(
 ) -> None:
     """Compare dependencies that several parsers gave one text.
 
-    Prints for every pair the share of sentences with the same root and of words with the same head; for each analysis
-    precision and recall against gold trees, and trees that are none (several roots, cycles, crossing arcs). Recipes
-    compare what models are worth that are trained on them.
+    Prints for every pair the share of sentences with the same root and of words with the same head. For each analysis,
+    prints precision and recall against gold trees, and the number of invalid trees (several roots, cycles, crossing
+    arcs). Recipes compare models that are trained on the analyses.
     """
     from treeglot.evaluate import dependency_page as pages
     from treeglot.evaluate.dependencies import compare_dependencies as compare

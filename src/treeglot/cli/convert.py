@@ -45,8 +45,8 @@ def convert(
 ) -> None:
     """Turn trees, forests, dependencies, alignments or text into another format that can hold them.
 
-    Formats are known by suffix, compression (.gz, .xz, .zst) aside. Forests become trees by their best parse, trees
-    become forests of one tree, both become dependencies by a head table, and everything but links becomes text.
+    Formats are known by suffix, compression (.gz, .xz, .zst) aside. A forest becomes its best tree, and a tree becomes
+    a forest of one tree. Both become dependencies by a head table. Everything except links becomes text.
     """
     from treeglot.syntax import read, write
     from treeglot.syntax.convert import NOUNS

@@ -30,9 +30,9 @@ def learn(
 ) -> None:
     """Take the rules of corrected translations into a model; the next translation uses them.
 
-    Without sentences and files, standard input has pairs with a tab between source and target. A line for each pair
-    that is safely kept goes to standard output: its group, for treeglot undo, how many rules were added, and with
-    --weights how many weights moved.
+    Without sentences and files, standard input has pairs with a tab between source and target. Each pair that is safely
+    kept prints a line: its group (for treeglot undo) and the number of added rules. With --weights it also has the
+    number of changed weights.
     """
     from treeglot.align import Aligner
     from treeglot.cli.output import say, shown_warnings

@@ -20,8 +20,8 @@ def lm_classes(
 ) -> None:
     """Put the words of a text into classes, for lm train --classes.
 
-    Words that stand in the same places come into one class: each moves to where the text is most likely under a bigram
-    model of classes, until none moves.
+    Words with the same neighbours come into one class. Each word moves to the class that makes the text most likely
+    under a bigram model of classes, until none moves.
     """
     from treeglot.lm.classes import learn_classes
 

@@ -34,8 +34,8 @@ def lm_train(
         str,
         typer.Option(
             metavar="COUNTS",
-            help="Leave out n-grams that occur so often or less, by order; the last count holds for the orders "
-            'above: "0 0 1" drops what occurs once from trigrams on.',
+            help="Leave out n-grams that occur at most so often, by order. The last count is also for higher orders: "
+            '"0 0 1" drops n-grams that occur once, from trigrams on.',
         ),
     ] = "0",
     memory: Annotated[str, typer.Option(help="Memory to use, about; what does not fit goes through the disk.")] = "2G",

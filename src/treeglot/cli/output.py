@@ -107,7 +107,7 @@ class Progress:
     """
 
     def __init__(self, what: str, *, unit: str = "", total: float | None = None) -> None:
-        """`what` is being done, to how many of which `unit`."""
+        """`what` names the work, `unit` the things that are counted."""
         self.what = printable(what)
         self.unit = unit
         self.total = total

@@ -97,9 +97,9 @@ class PairCounts:
 class Pairs(Iterator[Pair]):
     """The pairs of a corpus, and the counts of what has been read so far.
 
-    The words are those of the text if it is given, else those of the parses. Where source parses are translated,
-    source words are those of the parses, as far as they differ from the text in case and escaped brackets alone: rules
-    with the text's words would never match a parse. A pair with a failed parse in place of a text has no links.
+    The words are those of the text if it is given, else those of the parses. If source parses are translated, the
+    source words are those of the parses, because rules with other words would never match a parse. They may differ from
+    the text only in case and escaped brackets. A pair with a failed parse and no text has no links.
     """
 
     def __init__(self, corpus: Corpus, needs: Needs) -> None:
@@ -248,8 +248,8 @@ class _SideReader:
     def _target_dependency(self, number: int, text: list[str] | None, tree: Dependency) -> Dependency:
         """A tree that rules can have: with the words of the text, and without crossing arcs.
 
-        A failed parse, in CoNLL words of which none has a head, has no words. Cycles stay: extraction uses what is
-        well-formed around them.
+        A failed parse has no words; in CoNLL it has words without heads. Cycles stay: extraction uses the well-formed
+        structures around them.
         """
         if not len(tree) or (tree.heads == Dependency.NO_HEAD).all():
             return NO_DEPENDENCY

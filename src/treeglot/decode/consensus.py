@@ -1,7 +1,8 @@
 """What hypotheses agree on: minimum Bayes risk for one list, and consensus of several systems' lists.
 
-The gain of a text is linear in its n-grams (Tromble et al. 2008): each adds its probability among the hypotheses, times
-a weight that grows with its length, and each word costs 1. The most expected BLEU, nearly, is the largest gain.
+The gain of a text is linear in its n-grams (Tromble et al. 2008). Each n-gram adds its probability among the
+hypotheses, times a weight that grows with its length. Each word costs 1. The largest gain approximates the highest
+expected BLEU.
 """
 
 from __future__ import annotations

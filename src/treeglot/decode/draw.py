@@ -27,10 +27,15 @@ STEPS = 300  # of a derivation that is drawn
 def to_html(translation: Translation, source: Source | None = None) -> str:
     """A translation as a piece of HTML, for `treeglot.syntax.draw.page` and for notebooks.
 
-    The parse that was used (of a line: its words), with every rule in a colour of its own, below a dependency tree (the
-    one that the model made of its input) as a bracket; the output, its words in the colours of the rules that gave
-    them, with its dependency tree if the model has one; the rules; the forest. `source` is what was translated, if it
-    is at hand.
+    The page has four parts:
+
+    - the parse that was used, or the words of a plain line, with a colour for each rule. For a dependency tree, rules
+      are brackets below the tree that the model made of its input;
+    - the output in the colours of its rules, with its dependency tree if the model makes one;
+    - the rules;
+    - the forest.
+
+    `source` is the input, if it is at hand.
     """
     best = translation.best
     source = translation.given if source is None else source

@@ -114,8 +114,8 @@ class Glossary:
     ) -> BoundGlossary:
         """The glossary in a model's words: those that `source` and `target` make of text; None: blanks part them.
 
-        `fold` gives target words the case that the model's have. With `joined`, source terms are found by their
-        characters: where blanks do not part words, a term alone may be split in other words than in a sentence.
+        `fold` gives target words the case of the model's words. With `joined`, source terms are found by their
+        characters: in languages without blanks, a term may be tokenised differently alone and in a sentence.
         """
         return BoundGlossary(self, source or _split, target or _split, fold, joined)
 

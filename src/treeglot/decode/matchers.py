@@ -44,8 +44,8 @@ def match_labels(heads: HeadTable | None = None, dependency_models: Models = ())
 def match_forests(heads: HeadTable | None = None, dependency_models: Models = ()) -> Setup:
     """Fragments at the nodes of forests; a line, and a forest without a parse, falls back to phrases and glue.
 
-    Adds the features `parse`, the log probability of the tree that was used, and `pseudo`, the hyperedges that were
-    translated in source order for want of a rule; with dependency models `dlm_words`, `dlm_tags` and `ill_formed`.
+    Adds two features. `parse` is the log probability of the tree that was used. `pseudo` counts the hyperedges that
+    were translated in source order for lack of a rule. Dependency models add `dlm_words`, `dlm_tags` and `ill_formed`.
     `heads` says how pseudo rules build the output's tree.
     """
 

@@ -427,8 +427,8 @@ def as_object(
 ) -> dict[str, Any]:
     """A translation as JSON has it, wherever that is written (docs/formats.md).
 
-    `number` is its place in the input, from 0; with `kbest` all hypotheses are listed; with `trace` each has its
-    derivation, and its dependency tree if there is one.
+    `number` is its place in the input, from 0. `kbest` lists all hypotheses. `trace` adds the derivation of each, and
+    its dependency tree if there is one.
     """
     found: dict[str, Any] = {} if number is None else {"number": number}
     found |= {"source": translation.source, **_hypothesis(translation.best, trace), "text": translation.text}

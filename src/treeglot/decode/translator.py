@@ -28,15 +28,15 @@ NEURAL = "neural"  # the feature of a neural joint model
 class Translator:
     """Translates tokenised sentences, or what a parser made of them.
 
-    `table` has the rules, or is a mapping from the names of several grammars to their tables: the names of a grammar's
-    own features begin with its name and a dot, and `setup` makes a matcher for all (`match_joint`).
+    `table` has the rules, or maps the names of several grammars to their tables. Then the features of a grammar begin
+    with its name and a dot, and `setup` makes a matcher for all (`match_joint`).
 
-    `weights` are by feature name: the table's features, `word_penalty`, `rule_penalty`, `glue`, `unknown`, and with a
-    language model `lm` (natural log) and `lm_unknown`. Those of `lms` are `lm_NAME` and `lm_NAME_unknown`, of models
-    over classes `lm_NAME` alone. That of a neural joint model is `neural`. Names that no feature has are in
-    `unknown_weights`. `setup` adds a model's own features and gives the matcher that meets its input. All names but the
-    table's begin with `prefix`; where the table has a feature of the same name, both are one feature, whose values add
-    up.
+    `weights` maps the names of features to numbers: the table's features, `word_penalty`, `rule_penalty`, `glue`,
+    `unknown`, and with a language model `lm` (natural log) and `lm_unknown`. Models in `lms` have `lm_NAME` and
+    `lm_NAME_unknown`; models over classes have only `lm_NAME`. A neural joint model has `neural`. Names without a
+    feature are listed in `unknown_weights`. `setup` adds a model's own features and gives the matcher for its input.
+    All names except the table's begin with `prefix`. If the table has a feature of the same name, the values of both
+    add up.
     """
 
     def __init__(

@@ -64,7 +64,7 @@ def check_name(name: str) -> None:
 
 
 def rescaled(weights: Weights, like: Weights, learnt: Collection[str]) -> dict[str, float]:
-    """Weights of which those that were `learnt` have absolute values that add up to what they do in `like`.
+    """Weights scaled so that the absolute values of those in `learnt` have the same sum as in `like`.
 
     (To 1 if these are all 0.) The others stay. Which hypothesis is best does not depend on the scale of what was
     learnt; how a search prunes may.

@@ -50,8 +50,7 @@ Item = str | Begin | End | Object
 def pairs(items: Sequence[Item], same: Callable[[Begin, End], bool]) -> dict[int, int]:
     """The places of beginnings and ends that belong together, each with the other's.
 
-    An element around one that lacks its beginning or its end is in pieces, and is not among them; nor is one within
-    too many others.
+    Elements that contain an unpaired tag are broken and are left out. So are elements that are nested too deeply.
     """
     found: dict[int, int] = {}
     opened: list[tuple[int, Begin]] = []

@@ -76,8 +76,9 @@ def compare_means(
 ) -> MeanDifference:
     """Test the difference of two mean scores; each system has the statistics of its tunings.
 
-    Each sample draws sentences, the same for both systems, and tunings, for each system by itself. Few tunings make
-    the interval too narrow: the mean of n drawn from n varies (n - 1) / n as much as the mean of n new ones.
+    Each sample draws sentences, the same for both systems, and tunings, separately for each system. With few tunings
+    the interval is too narrow. The mean of n draws from n tunings has (n - 1) / n of the variance of the mean of n new
+    tunings.
 
     >>> from treeglot.evaluate import Bleu
     >>> bleu = Bleu()

@@ -95,9 +95,13 @@ class Bleu(Metric):
 
     The statistics of a sentence are its length, the reference's, the matches for n = 1, 2, …, the n-grams for each.
 
-    Smoothing: `exp` is sacreBLEU's and NIST's for corpora; `add-one` gives every order above 1 one more match and one
-    more n-gram, the usual BLEU+1 of single sentences (Lin and Och 2004); `add-one-length` makes the reference one word
-    longer too, without which tuning towards BLEU+1 ends in short output (Nakov et al. 2012).
+    There are three smoothings:
+
+    - `exp` is that of sacreBLEU and NIST for corpora.
+    - `add-one` adds one match and one n-gram to every order above 1. This is the usual BLEU+1 of single sentences (Lin
+      and Och 2004).
+    - `add-one-length` also makes the reference one word longer. Without this, tuning towards BLEU+1 leads to short
+      output (Nakov et al. 2012).
 
     >>> Bleu().statistics(["the cat sat on it"], [["the cat sat on a mat"]])
     array([[5., 6., 4., 3., 2., 1., 5., 4., 3., 2.]])

@@ -53,8 +53,8 @@ class Bootstrap:
 def sign_test(metric: Metric, baseline: Statistics, system: Statistics) -> SignTest:
     """The sign test of Collins et al. (2005), two-sided.
 
-    A sentence counts as better (worse) when the corpus score of the baseline's output gets better (worse) with the
-    system's translation of this one sentence in it.
+    Put the system's translation of one sentence into the baseline's output. The sentence counts as better (worse) if
+    the corpus score rises (falls).
 
     >>> from treeglot.evaluate import Bleu
     >>> bleu = Bleu()

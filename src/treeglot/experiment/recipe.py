@@ -195,7 +195,7 @@ class Recipe(Options):
 
     @property
     def raw(self) -> bool:
-        """Whether its files are text of which words are made."""
+        """Whether its files are raw text that must be tokenised."""
         return self.text is not None and not self.text.tokenised
 
 

@@ -1,7 +1,7 @@
 """The report of an experiment: one page that needs nothing from the network, and a table of its figures.
 
-How fast each system was stands in a file of its own beside the page, `timings.js`, which the page shows if it is there:
-everything else is the same, byte for byte, whenever the experiment is run.
+The speed of each system is in a separate file beside the page, `timings.js`. The page shows it if it is there.
+Everything else is the same, byte for byte, whenever the experiment runs.
 """
 
 from __future__ import annotations

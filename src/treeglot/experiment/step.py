@@ -1,9 +1,8 @@
 """A step of an experiment: what it reads, its settings, and what it makes of them.
 
-A step's key is the digest of everything that its result depends on: the program's code, the step's settings, the
-content of the files that it reads, and the keys of the steps whose results it uses. Its result is a folder named after
-the key, which appears when it is complete; so a result is never mixed with one of other settings, and what is there
-need not be made again.
+A step's key is the digest of everything that its result depends on. This is the program's code, the step's settings,
+its input files, and the keys of the steps before it. The result is a folder named after the key. It appears when it is
+complete. So results of different settings never mix, and an existing result need not be made again.
 """
 
 from __future__ import annotations

@@ -17,13 +17,13 @@ ANNOTATED = "annotations of words in brackets are not used"
 # NAME=VALUE, in quotes or not. Nothing that follows a part can be in it: no attribute takes more than two looks.
 _ATTRIBUTE = re.compile(r'(?<![\w-])([\w-]+)\s*=\s*(?:"([^"]*)"|([^"\s]\S*))')
 _NO_SENTENCE = {"((('": "a lattice", '{"rules":': "a forest"}  # what a line begins with; the first is cdec's own test
-# What Joshua makes of characters that mean something in its rules, in the input; its output has them back.
+# Joshua masks these characters in the input, because its rules use them. Its output has the characters again.
 _MASKS = {"[": "-lsb-", "]": "-rsb-", "|": "-pipe-"}
 
 
 @dataclass(frozen=True)
 class Line:
-    """What of a line is to be translated, why it is not, what is to be counted, and the grammars of its own."""
+    """A line of input: its text or the reason to refuse it, counts for the report, and its own grammars."""
 
     source: Source
     problem: str = ""

@@ -13,7 +13,7 @@ from treeglot.base.numbers import parse_number
 from treeglot.base.options import MOST
 
 LOG10_E = 1 / math.log(10)
-# Sections of weights in moses.ini before 2013: what they are called since, and what they are to be multiplied by.
+# Sections of weights in moses.ini before 2013: their new names, and the factors for their weights.
 OLD_WEIGHTS = {
     "weight-l": ("LM", LOG10_E),
     "weight-t": ("TranslationModel", 1.0),

@@ -135,6 +135,6 @@ def _check_owners(files: Files, weights: ForeignWeights, unknown: Sequence[str])
             owner = name if files.decoder == "moses" else ""
         if owner.startswith(OWNERS[files.decoder]) and owner != OWNERS[files.decoder]:
             raise UsageError(
-                f"the weights name {name!r}, which no grammar has: {shared} of the grammars have {default}; expected "
-                f"--prefix for each grammar in turn, such as --prefix {default} --prefix {owner}"
+                f"the weights name {name!r}, but no grammar has it: {shared} grammars share the prefix {default}. "
+                f"Expected a --prefix for each grammar in order, such as --prefix {default} --prefix {owner}"
             )

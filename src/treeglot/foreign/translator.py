@@ -55,11 +55,11 @@ class ForeignTranslator:
 
     Rules of trees translate forests, and trees in brackets.
 
-    `options` say how to search; `span_limit` and `per_source` are the other decoder's when `options` are not
-    given. `pass_through` says which words may be their own translation, `glue` whether the built-in glue rules are
-    there: without them a grammar has to have its own. If those have <s> and </s>, so has every sentence. `tables`
-    reads the rules for a sentence of cdec's that names grammars of its own, the other rules among them; `own_rules`
-    says that there are such sentences, so that features are not all known beforehand.
+    `options` are those of the search. Without them, `span_limit` and `per_source` are the other decoder's.
+    `pass_through` says which words may be their own translation. `glue` turns the built-in glue rules on; without them
+    a grammar must have its own. If those have <s> and </s>, so has every sentence. `tables` reads all rules for a cdec
+    sentence that names its own grammars. `own_rules` says that there are such sentences, so not all features are known
+    in advance.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class ForeignTranslator:
         if glue and goal and goal == glued:
             raise UsageError(f"the label of sentences and the one that glue joins are both {goal!r}; expected no glue")
 
-        # Without this object in it: a sentence's own rules are to be gone with their translator.
+        # Must not refer to self: otherwise a sentence's own rules would outlive their translator.
         def setup(features: _core.FeatureSet, search: SearchOptions) -> _core.Matcher:
             if weights.decoder == "cdec":
                 _core.add_unknown_lengths(features)
@@ -239,8 +239,8 @@ class ForeignTranslator:
 def _passed(weights: ForeignWeights, definition: Definition) -> list[tuple[str, float]]:
     """The labels of words that pass through, and how much these count as unknown.
 
-    With a list of labels the penalty of such a word is the logarithm that stands there, instead of -100; before
-    version 6 of Joshua, whose weight is negative, the list gives labels alone.
+    A list of labels gives the penalty of such a word as a logarithm, instead of -100. Before version 6 of Joshua the
+    weight is negative, and the list gives only labels.
     """
     settings = weights.settings
     if not settings.passed_labels:

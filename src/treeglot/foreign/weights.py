@@ -1,7 +1,7 @@
 """What other decoders call their features: their weights in our terms, our hypotheses in theirs.
 
-A feature of theirs is a sum of ours, each with a factor, and a constant for the sentence; see
-docs/interoperability.md for where the numbers come from.
+A feature of another decoder is a weighted sum of ours, plus a constant for the sentence. docs/interoperability.md says
+where the numbers come from.
 """
 
 from __future__ import annotations
@@ -176,12 +176,15 @@ class ForeignWeights:
 def read_foreign_weights(path: PathLike, decoder: Decoder, *, strict: bool = False) -> ForeignWeights:
     """Read weights of another decoder.
 
-    cdec: `NAME VALUE` or `NAME=VALUE` a line. travatar: the same, or those of [weight_vals] in travatar.ini. joshua:
-    `NAME VALUE` a line, in a file of weights or among the settings of joshua.config, the old names too. moses: `NAME=
-    VALUE …` a line, in moses.ini those of [weight], or of [weight-l] and so on; a feature with several weights becomes
-    NAME_0, NAME_1 and so on. A file without any weight is refused. What a configuration says of names, limits, labels
-    and files is in `settings`; the file of `weights-file = …` (joshua) is read, too. `strict` refuses features of a
-    configuration that are not known.
+    - cdec: lines `NAME VALUE` or `NAME=VALUE`.
+    - travatar: the same, or [weight_vals] in travatar.ini.
+    - joshua: lines `NAME VALUE`, in a file of weights or in joshua.config, with old names too. The file of
+      `weights-file = …` is read as well.
+    - moses: lines `NAME= VALUE …`, in [weight] of moses.ini, or in [weight-l] and so on. Several weights of a feature
+      become NAME_0, NAME_1 and so on.
+
+    A file without any weight is refused. `settings` has what a configuration says about names, limits, labels and
+    files. `strict` refuses unknown features of a configuration.
     """
     _terms(decoder)
     settings = SettingsReader(strict)

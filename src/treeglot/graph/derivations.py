@@ -12,8 +12,9 @@ from treeglot.graph.arrays import floats
 def kbest(graph: Hypergraph, scores: npt.ArrayLike, k: int) -> list[GraphDerivation]:
     """The `k` best derivations of the goal, or all if there are fewer; those with score -inf are left out.
 
-    The order is exact and total: a higher score first; of equal scores the derivation whose first edge has the smaller
-    number; of equal edges the one whose first tail has the better derivation, then the second tail, and so on.
+    The order is exact and total. Higher scores come first. Among equal scores, the derivation whose first edge has the
+    smaller number comes first. Among equal edges, the better derivation of the first tail decides, then that of the
+    second tail, and so on.
 
     >>> graph = Hypergraph.from_arrays([0, 2, 3], [0, 0, 0, 2], [0, 0], goal=1)  # two leaves; goal ← leaf leaf
     >>> [(derivation.score, derivation.edges.tolist()) for derivation in kbest(graph, [-1.0, -3.0, 0.0], 3)]

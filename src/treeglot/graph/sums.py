@@ -1,4 +1,4 @@
-"""Sums over derivations, none of which is ever listed: inside, outside, posteriors, counts."""
+"""Sums over derivations, without listing them: inside, outside, posteriors, counts."""
 
 from __future__ import annotations
 

@@ -97,8 +97,8 @@ class NgramModel(CompiledModel[_core.NgramModel]):
     def false_positives(self) -> float:
         """How often, about, an n-gram that is not in the model is taken for one that is; 0 in the `fast` layout.
 
-        Per n-gram looked up: the fingerprints that it is compared with, in buckets of 12 that are 80 % full and
-        continue in the next when they are full, over the number of fingerprints.
+        This is the number of fingerprints that a lookup compares, over the number of possible fingerprints. Buckets
+        hold 12 fingerprints and are 80 % full; a full bucket continues in the next.
         """
         return 0.0 if self.layout == "fast" else 15.7 / 2**23
 
@@ -109,8 +109,8 @@ class NgramModel(CompiledModel[_core.NgramModel]):
     def write_arpa(self, path: PathLike) -> None:
         """Write the model as an ARPA file: numbers as exact as the layout has them.
 
-        The `small` layout keeps no words of n-grams: they are searched for, in time that grows with the square of the
-        vocabulary, and the file also has the false positives that they lead to.
+        The `small` layout does not store the words of n-grams. They are searched for, in time that grows with the
+        square of the vocabulary. The file then also has the false positives of this search.
 
         >>> import tempfile
         >>> from treeglot.lm import compile_ngram, train_ngram
@@ -229,9 +229,9 @@ def compile_ngram(
 ) -> NgramModel:
     """Compile an ARPA file, or what training estimated; write the compiled model to `out` if given.
 
-    The `fast` layout is exact. The `small` one takes less than a third of the memory for n-grams: values are rounded to
-    256 per order, and n-grams are told apart by fingerprints of 23 bits, so that once in about 500,000 times an n-gram
-    that is not in the model gets the values of another one.
+    The `fast` layout is exact. The `small` one takes less than a third of the memory for n-grams. It rounds values to
+    256 per order, and tells n-grams apart by fingerprints of 23 bits. About once in 500,000 times, an unknown n-gram
+    gets the values of another one.
 
     >>> from treeglot.lm import train_ngram
     >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]

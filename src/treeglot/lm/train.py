@@ -32,7 +32,7 @@ class Training:
 
     report: NgramTrainReport
     estimate: EstimatedNgrams | None  # none when it was written to a file as it was made
-    classes: WordClasses | None = None  # of which the model's words are the numbers
+    classes: WordClasses | None = None  # the model's words are the numbers of these classes
 
 
 def train_ngram(
@@ -53,13 +53,12 @@ def train_ngram(
 ) -> Training:
     """Estimate an n-gram model from a text: a file, `-` for standard input, or lines or lists of words.
 
-    The model is written to `out` in the ARPA format, or kept in memory when there is no `out`.
-    `prune` gives for each order the count up to which n-grams are left out, the last one for all orders above too:
-    `[0, 0, 1]` drops what occurs once from trigrams on. What does not fit into `memory` is sorted in the folder
-    `scratch` (the system's one for temporary files). Where discounts cannot be estimated, because the text is too
-    small or too repetitive, `fallback` stands in for them and a `DiscountWarning` says so; None makes that an error.
-    Messages call the text `name`. With `classes`, the model is over the classes of the words. The result does not
-    depend on `memory` and `threads`.
+    The model is written to `out` in the ARPA format, or kept in memory when there is no `out`. `prune` gives a count
+    for each order: n-grams with at most this count are left out. Its last value is also for all higher orders, so `[0,
+    0, 1]` drops n-grams that occur once, from trigrams on. Data beyond `memory` is sorted in the folder `scratch` (by
+    default the system's folder for temporary files). If the text is too small or too repetitive to estimate discounts,
+    `fallback` replaces them with a `DiscountWarning`; with None this is an error. Messages call the text `name`. With
+    `classes`, the model is over the classes of the words. The result does not depend on `memory` and `threads`.
 
     >>> lines = ["a a a b", "a b b", "b a a c", "c d e", "d a f", "e f a g a", "b a"]
     >>> training = train_ngram(lines, order=2)

@@ -38,9 +38,10 @@ def train_dependency(
 ) -> DependencyTraining:
     """Estimate a dependency language model over words or tags.
 
-    Each of the three models is an n-gram model over windows: the sibling before (`<s>` for the first child), the head
-    (marked with `<h>`), the child. Its probabilities of the words of all sentences and `<unk>` sum to 1 in any context.
-    Where discounts cannot be estimated, as is usual over tags, `fallback` stands in and a `DiscountWarning` says so.
+    Each of the three models is an n-gram model over windows. A window has the previous sibling (`<s>` for the first
+    child), the head (marked with `<h>`) and the child. In any context, the probabilities of all known words and `<unk>`
+    sum to 1. If discounts cannot be estimated, as is usual over tags, `fallback` replaces them with a
+    `DiscountWarning`.
 
     >>> sentence = Dependency(["she", "saw", "old", "dogs"], [1, -1, 3, 1])
     >>> with warnings.catch_warnings():

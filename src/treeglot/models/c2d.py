@@ -12,9 +12,9 @@ from treeglot.models.kind import Kind
 from treeglot.rules.ghkm import RULE_SETS, GhkmOptions, rule_kinds
 from treeglot.rules.table import CompileOptions
 
-# The features of the c2d page, "Model": λ9 to λ13 (λ1 is their common scale), then λ2, λ5, λ7, λ8 and what it takes
-# to translate any input; for trees λ3, λ4 and λ6. Phrases, whose root is X, are told from other rules by one more: what
-# P(r | root) takes from them is too much. The values are where tuning starts.
+# The features of the c2d page, "Model": λ9 to λ13 (λ1 is their common scale), then λ2, λ5, λ7 and λ8. Trees have λ3, λ4
+# and λ6. Other features make any input translatable. The root of phrases is X, and P(r | root) penalises them too much,
+# so one more feature marks them. Tuning starts from these values.
 RULES = {"p_target_given_source": 0.2, "p_source_given_target": 0.2, "p_rule_given_root": 0.05}
 RULES |= {"lex_source_given_target": 0.1, "lex_target_given_source": 0.1, "lhs=X": 0.0}
 STRINGS = RULES | {"lm": 0.5, "parse": 0.1, "rule_penalty": -0.1, "word_penalty": 1.0}

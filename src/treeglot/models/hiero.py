@@ -5,8 +5,8 @@ from __future__ import annotations
 from treeglot.models.kind import Kind
 from treeglot.rules.sql import ScoreOptions
 
-# Where tuning starts, and what an untuned model uses: the language model and both directions' probabilities count,
-# words are worth about what the language model takes for them, glue costs a little.
+# Tuning starts from these values, and an untuned model uses them. The language model and the probabilities of both
+# directions count. The word penalty makes up for the language model's cost of a word, and glue costs a little.
 WEIGHTS = {
     "p_target_given_source": 0.2,
     "p_source_given_target": 0.2,

@@ -43,7 +43,7 @@ from treeglot.text.side import PARTS
 
 COMMON = ("word_penalty", "glue", "unknown", "preferred", NEURAL)  # and the language models'
 DEPENDENCY_FEATURES = ("dlm_words", "dlm_tags", "ill_formed")  # which joint models do not have
-# What parts translate: the first that one of them needs is read, and the others make of it what they need.
+# Inputs of parts, richest first. The joint model reads the richest that a part needs; other parts convert it.
 RICHEST = ("forest", "best", "dependency")
 
 

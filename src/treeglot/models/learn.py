@@ -194,8 +194,8 @@ class Learner:
         folder = self.model.directory / ALIGNER
         if not folder.is_dir():
             raise UsageError(
-                f"{self.model.directory} has no aligner, since it was trained with given links; expected the links of "
-                "the pair, or the folder of an aligner that treeglot align --save made"
+                f"{self.model.directory} has no aligner, because it was trained with given links. Expected the links "
+                "of the pair, or the folder of a saved aligner (treeglot align --save)"
             )
         return Aligner.load(folder)
 

@@ -190,8 +190,8 @@ class Reader:
     ) -> tuple[list[Source], list[list[str]]]:
         """What the decoder takes for words and parses, and their words with the case that they were given in.
 
-        `kept` has the words of some sentences that stay as they are, or whose translations are given: no rule knows
-        what the decoder is given for them. With `markup`, the decoder reads lines, and they are not parsed.
+        `kept` has sentences' words that stay unchanged or have given translations. No rule knows the placeholders that
+        the decoder gets for them. With `markup`, the decoder reads lines, and they are not parsed.
         """
         parsed = self._parsed(sources, threads, markup)
         if self.text is None:
@@ -303,7 +303,7 @@ def shorter(place: Place, tokens: Tokens) -> list[tuple[Place, Tokens]]:
 
 
 def _ends_clause(word: str) -> bool:
-    """Whether a word is of marks alone, none of which opens a bracket or a quotation."""
+    """Whether a word has only marks, but no opening bracket or quotation mark."""
     return all(unicodedata.category(letter) in ("Pd", "Pe", "Pf", "Po") for letter in word)
 
 

@@ -1,8 +1,8 @@
 """Steps of the weights that a model makes when it is taught a translation (docs/corrections.md).
 
-A step is a line of `corrections.txt` with the action `weigh`. It has relative changes of weights, so that 0.01 means
-one percent of the tuned weight, and the key of the weights that it was made for. Weights that were tuned since have
-another key, and old steps do nothing to them.
+A step is a line of `corrections.txt` with the action `weigh`. It has relative changes of weights: 0.01 is one percent
+of the tuned weight. It also has the key of the weights that it was made for. New tuning gives weights another key, and
+then old steps have no effect.
 """
 
 from __future__ import annotations

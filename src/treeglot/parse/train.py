@@ -118,8 +118,8 @@ def train_in(
 ) -> SplitGrammar:
     """The same, with its files in a folder: each level's when it is done, and the state after every step.
 
-    Run again after a kill, or with more cycles, it goes on from the last finished step and gives the same bytes; with
-    other trees or options it refuses.
+    After a kill, or with more cycles, it continues from the last finished step and gives the same bytes. It refuses
+    other trees or options.
     """
     options = options or ParserTraining()
     folder = Path(directory)

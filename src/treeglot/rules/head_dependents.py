@@ -27,8 +27,8 @@ class HeadDependentsOptions(Options):
 def head_dependents(pairs: Iterable[Pair], options: HeadDependentsOptions, threads: int) -> Extracting:
     """Rules of the relations of source trees, and phrases.
 
-    A tree without words (a failed parse), with a cycle or with a missing head gives phrases alone; one that is not
-    projective is made so. The counts say how many there were.
+    A tree without words (a failed parse), with a cycle or with a missing head gives only phrases. A tree that is not
+    projective is made projective. The counts say how many there were.
     """
     found = collect(pairs)
     core = HeadDependentsExtractor(found.bitext, found.source_dependencies, options)

@@ -92,8 +92,8 @@ def fuzzy(pairs: Iterable[Pair], options: FuzzyOptions, threads: int) -> Extract
 def string_dependency(pairs: Iterable[Pair], options: StructureOptions, threads: int) -> Extracting:
     """Hiero's rules whose target sides are well-formed dependency structures (Shen et al. 2008).
 
-    A phrase whose target side is ill-formed is neither a rule nor stands in a variable; what is left carries its
-    structure, and the tags of its words as notes. A tree without words refuses all phrases of its pair.
+    A phrase with an ill-formed target side is not a rule and does not fill a variable. Other rules keep their
+    structure, and the tags of their words as notes. A tree without words refuses all phrases of its pair.
     """
     found = collect(pairs)
     trees = found.target_dependencies or DependencyBank()

@@ -162,7 +162,7 @@ def with_counts(scored: Iterator[pa.RecordBatch], files: Iterable[Path]) -> Iter
 
 
 def _emptying(batches: deque[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The batches, none of which is kept."""
+    """The batches; each is freed after use."""
     while batches:
         yield batches.popleft()
 

@@ -21,8 +21,8 @@ GOOD_TURING_MOST = 5  # occurrences beyond which counts are taken as they are (K
 class Column:
     """A column of the rule table: what it holds, and the SQL that makes it.
 
-    In the SQL, `r` has the counts of a rule, `s` and `t` those of its source and target side; `{root}` is P(rule |
-    left-hand side) where an extraction has roots, else null. A column without SQL is text made of a rule's code.
+    In the SQL, `r` has the counts of a rule, and `s` and `t` have those of its source and target side. `{root}` is
+    P(rule | left-hand side) if the extraction has roots, else null. A column without SQL is text made of a rule's code.
     """
 
     holds: str  # "text", or a type as Arrow calls it
@@ -248,8 +248,8 @@ def significance() -> str:
     """-ln p of Fisher's exact test (Johnson et al. 2007) over occurrences, as SQL.
 
     Of `n` occurrences in all, `s` have the source side, `t` the target side and `r` both. The tail of the
-    hypergeometric distribution is its first term times at most a geometric series: a bound, and exact where it matters,
-    since for rules seen as often as their rarer side there is one term (ln n for what was seen once).
+    hypergeometric distribution is bounded by its first term times a geometric series. Rules seen as often as their
+    rarer side have one term, so the bound is exact for them. For rules seen once it is ln n.
     """
     r, s, t, n = "r.occurrences", "s.occurrences", "t.occurrences", "n.n"
     first = (

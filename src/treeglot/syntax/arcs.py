@@ -12,8 +12,8 @@ __all__ = ["one_head_each", "widest_root"]
 def one_head_each(words: int, arcs: Iterable[tuple[int, int]], root: int) -> list[int]:
     """The heads of words, given arcs (dependent, head) and the root of the sentence.
 
-    A word with several heads keeps the arc whose removal would cut the most words off the root, of equals the longest,
-    of these the one to the left; words are settled from left to right. Then a word without a head hangs from the root.
+    A word with several heads keeps the arc whose removal would cut the most words off the root. Ties go to the longest
+    arc, then to the leftmost. Words are handled from left to right. Then words without a head depend on the root.
     Cycles stay.
 
     >>> one_head_each(4, [(1, 0), (2, 1), (2, 0), (0, 2)], root=0)  # nobody depends on 2; 2 - 0 is longer than 2 - 1

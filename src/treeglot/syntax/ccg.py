@@ -79,8 +79,8 @@ def _join(parts: list[Category | str], text: str) -> Category:
 def argument_depends(text: str, slot: int, word: str = "") -> bool:
     """Whether the argument in a slot of a word's category depends on the word; else the word depends on it.
 
-    Slots count from the innermost argument. A modifier X/X or X\\X depends on what it modifies, its first slot; so
-    does a determiner on its noun, and an auxiliary on its verb. All other arguments depend on the word.
+    Slots count from the innermost argument. A modifier X/X or X\\X depends on its first slot, the word that it
+    modifies. A determiner depends on its noun, and an auxiliary on its verb. All other arguments depend on the word.
 
     >>> argument_depends("(S[dcl]\\\\NP)/NP", 2)
     True

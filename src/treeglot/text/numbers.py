@@ -1,7 +1,7 @@
 """Numbers in the form that a language has: decimal marks, marks of thousands, digits, Chinese numerals.
 
-What is no number of the source language stays as it is, and so do whole numbers without marks, such as years: times,
-dates and versions have marks of their own.
+Only numbers of the source language change. Whole numbers without marks, such as years, stay unchanged. Times, dates and
+versions have other marks, and stay too.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ PLACEHOLDER = re.compile(
 class Protected:
     """A text, and the characters in it that pass as one word each; the places are in order and share nothing.
 
-    `given` has the translations of each place, of which the model chooses one; without any it stays as it is.
+    `given` has the possible translations of each place, and the model chooses one. A place without any stays unchanged.
     """
 
     text: str

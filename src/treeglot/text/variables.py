@@ -1,7 +1,7 @@
 """Numbers as variables of rules: rare ones are ⟨1⟩, ⟨2⟩ … in the model's words, and numbers again in its output.
 
-A sentence pair teaches a variable if both sides have the number. Numbers that a corpus has often stay words, so that
-what is known of them is used; any other number of an input is a variable.
+A sentence pair teaches a variable if both sides have the number. Frequent numbers of a corpus stay words, so that their
+own rules are used. Any other number of an input is a variable.
 """
 
 from __future__ import annotations

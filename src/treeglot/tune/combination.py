@@ -106,8 +106,10 @@ class Combination:
     def features(self) -> list[str]:
         """The names of the features.
 
-        `words`; `ngram_1` … with the n-grams' probabilities, the mean of all systems; `agree_NAME`, the gain by one
-        system's n-grams alone; `own_NAME`, the probability that the system gives the text.
+        - `words`: the number of words.
+        - `ngram_1` …: the n-grams' probabilities, averaged over all systems.
+        - `agree_NAME`: the gain by the n-grams of one system.
+        - `own_NAME`: the probability that the system gives the text.
         """
         return feature_names(self.names)
 

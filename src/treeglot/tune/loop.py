@@ -1,8 +1,8 @@
 """Tuning: decode, add to the pool, update the weights, and again. The only cycle in the house.
 
-The state is on disk. After every decoding and every update a file appears under its name, complete; a run that was
-killed goes on behind the last of them, and ends with the same bytes as one that was not. Nothing depends on the number
-of threads.
+The state is on disk. After every decoding and every update, a complete file appears under its name. A killed run
+continues after the last of them, and ends with the same bytes as an undisturbed run. Nothing depends on the number of
+threads.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ def tune_weights(
 ) -> Tuned:
     """Tune the weights of `translator` on `sources` and their references; the state of the run is in `folder`.
 
-    `folder` gets, for iteration 1, 2, …, `01.kbest` with the hypotheses that were found and `01.weights` with the
-    weights that came of them; `log.jsonl` with a line for each; `best.weights` at the end. A folder with the same run
-    in it is continued, one with another run is refused. `report` is told of each iteration.
+    `folder` gets two files for each iteration: `01.kbest` with the new hypotheses and `01.weights` with the resulting
+    weights. `log.jsonl` has a line for each iteration, and `best.weights` appears at the end. A folder with the same
+    run is continued; one with another run is refused. `report` is told of each iteration.
     """
     run = _Run(translator, sources, references, method, dict(start), Path(folder), metric, options, threads)
     run.open()
@@ -246,8 +246,8 @@ class _Run:
     def rank(self, entry: Mapping[str, Any]) -> float:
         """The higher the better: the score on all sentences.
 
-        What a method holds out is too little to choose by: it liked the start best in both halves of a development set
-        whose other halves then gained 1 BLEU by the updates (bench/RESULTS.md).
+        The held-out part is too small to choose by. In both halves of a development set it preferred the initial
+        weights, although the updates gained 1 BLEU on the other half (bench/RESULTS.md).
         """
         return float(entry["score"]) if self.metric.higher_is_better else -float(entry["score"])
 

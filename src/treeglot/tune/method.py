@@ -67,8 +67,8 @@ def none_held_out(sentences: int) -> npt.NDArray[np.bool_]:
 def fitting_scale(pool: Pool, metric: Metric, weights: Weights) -> float:
     """What makes scores vary no more than gains do.
 
-    The scale of weights means nothing to a search, but margins are compared with gains: weights that are too large
-    would take many small steps to turn. Afterwards it is taken back, for weights outside the pool have theirs.
+    The scale of weights does not matter to a search, but margins are compared with gains. Weights that are too large
+    would need many small steps to turn. The scale is undone afterwards, because weights outside the pool keep theirs.
     """
     spread = pool.spread(pool.scores(weights))
     gains = metric.scores(pool.statistics) / 100 * pool.statistics[:, 1]

@@ -40,9 +40,10 @@ class Mira(Options):
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
         """The mean weights after the epoch that was best on what is held out.
 
-        The hope of a sentence is the hypothesis with the highest model score plus gain, its fear that with the highest
-        score minus gain; a gain is what the sentence's BLEU among the decayed counts of the last ones is worth.
-        Weights of features that never tell two hypotheses apart stay; the others are on the scale of the old ones.
+        The hope of a sentence is the hypothesis with the highest model score plus gain. Its fear is the one with the
+        highest score minus gain. The gain comes from the sentence's BLEU among the decayed counts of the last
+        sentences. Weights of features that never tell two hypotheses apart stay; the others are on the scale of the old
+        ones.
         """
         held_out = self.held_out(pool.sentences)
         before = pool.score(weights)

@@ -19,8 +19,8 @@ from treeglot.tune.kbest import KBest, sizes_of
 class Pool:
     """Hypotheses by sentence. It does not change: `merged` gives a new one.
 
-    A sentence that a k-best list has nothing for has one hypothesis all the same, the empty translation without
-    features: it is what the reader would get, and it counts in the score.
+    A sentence without hypotheses in a k-best list has the empty translation without features. This is what the reader
+    would get, and it counts in the score.
 
     >>> from treeglot.evaluate import Bleu
     >>> pool = Pool(Bleu().prepare([["a b c d", "e"]]))

@@ -19,7 +19,7 @@ class Arcs:
     heads: Sequence[int]
     tags: Sequence[str] = ()
     relations: Sequence[str] = ()
-    groups: Sequence[int] = ()  # by word, what it belongs to, if that is to be seen
+    groups: Sequence[int] = ()  # by word: the number of its group, if groups are shown
 
     def relation(self, word: int) -> str:
         """What is written at the arc into `word`."""

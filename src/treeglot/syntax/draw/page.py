@@ -41,8 +41,8 @@ table.forest tr.best { color: #b3261e; font-weight: 600; }
 """
 
 
-# Parts of a section with one number light up together under the mouse. In a picture of a forest, a click on a node that
-# can be built in several ways takes the next one, and the tree that this gives is strong.
+# Parts of a section with the same number light up together under the mouse. In a picture of a forest, a click on a node
+# shows the next way to build it, and highlights the resulting tree.
 SCRIPT = """
 for (const kind of ["mouseover", "mouseout"]) document.addEventListener(kind, event => {
   const part = event.target.closest("[data-part]");

@@ -15,7 +15,7 @@ class Outline:
 
     labels: Sequence[str]
     sizes: Sequence[int]
-    groups: Sequence[int] = ()  # by node, what it belongs to, if that is to be seen
+    groups: Sequence[int] = ()  # by node: the number of its group, if groups are shown
 
     def group(self, node: int) -> int | None:
         """What a node belongs to."""
