@@ -20,7 +20,7 @@ FRAGMENT = re.compile(r"\d{3}-[a-z0-9-]+\.md")
 TABLE = re.compile(r"^\[table\]\(([^)]*)\)$", re.MULTILINE)
 TABLE_KEYS = {"columns", "rows", "command", "commit", "machine", "load", "date", "source"}
 NEEDED = ("columns", "rows", "command", "commit", "machine", "load", "date")
-COLUMN_KEYS = {"name", "digits", "signed", "mean_of"}
+COLUMN_KEYS = {"name", "digits", "signed", "unit", "mean_of"}
 INTERVAL = {"mean", "low", "high"}
 HEAD = """\
 # Measured
@@ -90,6 +90,8 @@ def _read(path: Path) -> dict[str, Any]:
         if key not in table:
             raise BadResultError(f"{path}: {key!r} is missing")
     names = {column.get("name") for column in table["columns"]}
+    if len(names) < len(table["columns"]):
+        raise BadResultError(f"{path}: two columns have the same name")
     for column in table["columns"]:
         odd = column.keys() - COLUMN_KEYS
         if odd or "name" not in column or column.get("mean_of", column["name"]) not in names:
@@ -127,14 +129,15 @@ def number(value: Any, column: dict[str, Any], place: str) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise BadResultError(f"{place}: {value!r} in {column['name']!r} is no figure")
     sign = "+" if column.get("signed") else ""
-    return f"{value:{sign},.{column.get('digits', 0)}f}".replace("-", "−")
+    return f"{value:{sign},.{column.get('digits', 0)}f}".replace("-", "−") + column.get("unit", "")
 
 
 def _origin(table: dict[str, Any]) -> str:
     load = table["load"]
     busy = "" if load is None else f", load {load}" if isinstance(load, int | float) else f", {load}"
     made = [f"`{table['command']}`"] if table["command"] else []
-    made += [f"commit {table['commit']}"] if table["commit"] else []
+    known = re.fullmatch(r"[0-9a-f]{7,40}\+?", table["commit"])
+    made += [f"commit {table['commit']}" if known else table["commit"]]
     parts = [*made, table["date"], f"{table['machine']}{busy}", table.get("source", "")]
     return f"*{' · '.join(part for part in parts if part)}*"
 

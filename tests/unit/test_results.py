@@ -1,6 +1,7 @@
 """Figures as data: the page of results is what its files make, and bad files are refused with their place."""
 
 import json
+import re
 import runpy
 import sys
 from pathlib import Path
@@ -26,6 +27,25 @@ def test_the_page_is_what_its_files_make() -> None:
     found = (BENCH / "RESULTS.md").read_text(encoding="utf-8")
     made = RENDER["render"](BENCH / "results")
     assert found == made, "put text and figures into bench/results/NNN-*.md, then run python bench/render.py"
+
+
+def test_links_to_results_lead_to_headings() -> None:
+    top = BENCH.parent
+    pages = [top / "README.md", *(top / "docs").rglob("*.md"), *(BENCH / "results").glob("*.md")]
+    text = "".join(RENDER["render"](BENCH / "results"))
+    headings = {slug(line.lstrip("# ")) for line in text.splitlines() if line.startswith("#")}
+    for page in pages:
+        content = page.read_text(encoding="utf-8")
+        own = r"|\]\(#([^)]*)\)" if page.parent.name == "results" else ""
+        for found in re.finditer(r"RESULTS\.md#([^)\s]*)" + own, content):
+            anchor = found[1] or found[2]
+            assert anchor in headings, f"{page}: RESULTS.md has no #{anchor}"
+
+
+def slug(heading: str) -> str:
+    """The anchor of a heading, as GitHub makes it."""
+    kept = "".join(char for char in heading.lower() if char.isalnum() or char in " -_")
+    return kept.replace(" ", "-")
 
 
 def test_the_claims_are_what_their_file_makes() -> None:
@@ -98,7 +118,7 @@ def test_bad_claims_are_refused(tmp_path: Path, change: dict[str, Any], said: st
 def test_cells(tmp_path: Path) -> None:
     columns = [
         {"name": "system"},
-        {"name": "rules"},
+        {"name": "rules", "unit": " kB"},
         {"name": "seeds", "digits": 2},
         {"name": "mean", "digits": 2, "mean_of": "seeds"},
         {"name": "gain", "digits": 1, "signed": True},
@@ -114,8 +134,8 @@ def test_cells(tmp_path: Path) -> None:
         "",
         "| system | rules | seeds | mean | gain |",
         "|---|---|---|---|---|",
-        "| hiero | 8,145,744 | 26.23, 25.83 | 26.03 |  |",
-        "| c2s | 12 |  |  | +0.2 (−0.5 to +1.0) |",
+        "| hiero | 8,145,744 kB | 26.23, 25.83 | 26.03 |  |",
+        "| c2s | 12 kB |  |  | +0.2 (−0.5 to +1.0) |",
         "",
         "*`python x.py` · commit abc1234 · 2026-11-17 · 2 cores, load 1.5 · Moses: its paper*",
     ]
@@ -131,6 +151,7 @@ def test_cells(tmp_path: Path) -> None:
         ({"columns": [{"name": "a", "mean_of": "b"}]}, "is no column"),
         ({"columns": [{"name": "a", "mean_of": "a"}]}, "is computed; expected null"),
         ({"speed": 1}, "unknown key 'speed'"),
+        ({"columns": [{"name": "a"}, {"name": "a"}]}, "two columns have the same name"),
     ],
 )
 def test_bad_tables_are_refused(tmp_path: Path, change: dict[str, Any], said: str) -> None:
