@@ -12,7 +12,7 @@ from treeglot.parse.brackets import BracketOptions
 
 def parser_eval(
     gold: Annotated[Path, typer.Argument(help="Gold trees in brackets.")],
-    test: Annotated[Path, typer.Argument(help="Trees to score, or forests: then the best tree of each.")],
+    test: Annotated[Path, typer.Argument(help="Trees to score; of forests, the tree nearest to the gold tree.")],
     options: BracketOptions = BracketOptions(),  # noqa: B008
     clean: Annotated[
         bool, typer.Option(help="Take traces, functional tags and indices off the gold trees, as training does.")
