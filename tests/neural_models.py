@@ -27,6 +27,7 @@ def random_model(
     hidden: int = 32,
     second: int = 0,
     has_source: bool = True,
+    sentence: bool = True,
     source_fallbacks: Sequence[str] = (),
     target_fallbacks: Sequence[str] = (),
 ) -> _core.JointModel:
@@ -50,11 +51,12 @@ def random_model(
             "second": second,
             "source_fallbacks": len(source_fallbacks),
             "target_fallbacks": len(target_fallbacks),
+            "sentence": int(has_source and sentence),
         },
         source_words=sources,
         target_words=targets,
         source_embeddings=floats(len(sources) if has_source else 0, embedding),
-        source_weights=floats(window, embedding, hidden),
+        source_weights=floats(window + (has_source and sentence), embedding, hidden),
         tables=floats(history, len(targets), hidden),
         bias=floats(hidden),
         second_weights=floats(second, hidden),
@@ -78,7 +80,7 @@ class Reference:
             return model.values(name).astype(np.float64).reshape(shape)
 
         self.embeddings = values("source.embeddings", -1, facts["embedding"]) if self.window else None
-        self.weights = values("source.weights", self.window, facts["embedding"], hidden) if self.window else None
+        self.weights = values("source.weights", -1, facts["embedding"], hidden) if self.window else None
         self.tables = values("tables", facts["history"], words, hidden)
         self.bias = values("bias", hidden)
         self.second = values("second.weights", facts["second"], hidden)
@@ -89,6 +91,9 @@ class Reference:
     def row(self, source: Sequence[int], affiliated: int) -> npt.NDArray[np.float64]:
         """What source words contribute; one position after the sentence is its end, two are nothing."""
         total = self.bias.copy()
+        if self.facts["sentence"] and source:
+            assert self.embeddings is not None and self.weights is not None
+            total += self.embeddings[list(source)].mean(axis=0) @ self.weights[self.window]
         for k in range(self.window):
             at = affiliated + k - self.facts["before"]
             word = BEGIN if at < 0 else END if at >= len(source) else source[at]
@@ -101,9 +106,9 @@ class Reference:
     def logits(self, source: Sequence[int], affiliated: int, history: Sequence[int]) -> npt.NDArray[np.float64]:
         """The scores of all words without `share`; the newest word of the history comes first."""
         total = self.row(source, affiliated) + sum(self.tables[k][word] for k, word in enumerate(history))
-        values = np.maximum(total, 0)
+        values = np.tanh(total)
         if self.facts["second"]:
-            values = np.maximum(self.second @ values + self.second_bias, 0)
+            values = np.tanh(self.second @ values + self.second_bias)
         scores: npt.NDArray[np.float64] = self.output @ values + self.output_bias
         return scores
 

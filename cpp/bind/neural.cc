@@ -12,7 +12,7 @@
 namespace treeglot {
 
 TREEGLOT_OPTIONS(JointFacts, history, before, after, has_source, embedding, hidden, second, source_fallbacks,
-                 target_fallbacks);
+                 target_fallbacks, sentence);
 
 namespace {
 

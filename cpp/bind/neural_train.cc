@@ -14,8 +14,8 @@
 namespace treeglot {
 
 TREEGLOT_OPTIONS(JointLossOptions, samples, frequent, penalty, dropout, input_dropout, short_history);
-TREEGLOT_OPTIONS(JointTrainOptions, history, before, after, source, embedding, hidden, second, least_source,
-                 least_target, least_fallback, loss, batch, rate, epochs, patience, seed, save_every);
+TREEGLOT_OPTIONS(JointTrainOptions, history, before, after, source, sentence, embedding, hidden, second, least_source,
+                 least_target, least_fallback, loss, batch, rate, decay, epochs, patience, seed, save_every);
 
 namespace {
 
@@ -168,6 +168,16 @@ void bind_neural_train(nb::module_& m) {
         return neural::vector_math(width).dot(a.data(), b.data(), a.size());
       },
       "a"_a, "b"_a, "width"_a, "The dot product by registers of so many floats: for tests.");
+  m.def(
+      "neural_tanh",
+      [](std::span<const float> values, unsigned width) {
+        if (values.size() % neural::kLanes != 0) throw nb::value_error("expected a length that is a multiple of 16");
+        if (width > neural::register_width()) throw nb::value_error("this processor has no such registers");
+        std::vector<float> out(values.begin(), values.end());
+        neural::vector_math(width).tanh(out.data(), out.size());
+        return as_array(std::move(out));
+      },
+      "values"_a, "width"_a, "The hyperbolic tangents by registers of so many floats: for tests.");
 }
 
 }  // namespace treeglot

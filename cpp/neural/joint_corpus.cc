@@ -132,6 +132,9 @@ JointExamples make_examples(const JointCorpus& corpus, const JointFacts& facts,
   for (std::size_t pair = 0; pair < corpus.pairs(); ++pair) {
     const std::span<const Symbol> source = corpus.source(pair), target = corpus.target(pair);
     const auto length = static_cast<std::ptrdiff_t>(source.size());
+    out.begins.push_back(out.sources.size());
+    if (facts.sentence != 0)
+      for (const Symbol word : source) out.sources.push_back(source_numbers[word]);
     for (std::size_t i = 0; i <= target.size(); ++i) {
       const std::ptrdiff_t affiliated = i < target.size() ? corpus.affiliated(pair)[i] : length;
       for (std::size_t k = 0; k < window; ++k) {
@@ -143,8 +146,10 @@ JointExamples make_examples(const JointCorpus& corpus, const JointFacts& facts,
       for (std::size_t k = 1; k <= facts.history; ++k)
         out.contexts.push_back(k <= i ? target_numbers[target[i - k]] : JointVocabulary::kBegin);
       out.words.push_back(i < target.size() ? target_numbers[target[i]] : JointVocabulary::kEnd);
+      out.pairs.push_back(static_cast<std::uint32_t>(pair));
     }
   }
+  out.begins.push_back(out.sources.size());
   return out;
 }
 

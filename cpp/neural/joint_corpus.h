@@ -62,7 +62,14 @@ struct JointExamples {
   std::size_t width = 0;  // numbers in a context: the window's source words, then the history, newest first
   std::vector<std::uint32_t> contexts;  // [examples][width]
   std::vector<std::uint32_t> words;     // [examples]
+  std::vector<std::uint32_t> pairs;     // [examples]
+  std::vector<std::uint32_t> sources;   // the source words of all pairs; empty if no mean of them is seen
+  std::vector<std::uint64_t> begins;    // where those of each pair begin, and the end
 
+  std::span<const std::uint32_t> source(std::size_t example) const {
+    const std::size_t begin = begins[pairs[example]];
+    return std::span(sources).subspan(begin, begins[pairs[example] + 1] - begin);
+  }
   std::size_t size() const { return words.size(); }
 };
 JointExamples make_examples(const JointCorpus& corpus, const JointFacts& facts,

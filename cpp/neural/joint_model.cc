@@ -22,7 +22,7 @@ bool sound(const JointFacts& facts) {
   };
   return facts.history >= 1 && facts.history <= kMostHistory && facts.before <= kMostAround &&
          facts.after <= kMostAround && facts.has_source <= 1 && units(facts.embedding, facts.has_source == 0) &&
-         units(facts.hidden, false) && units(facts.second, true) && facts.zero == 0;
+         units(facts.hidden, false) && units(facts.second, true) && facts.sentence <= facts.has_source;
 }
 
 // The sections of floats: their names, and how many numbers they have.
@@ -33,7 +33,7 @@ struct Part {
 std::vector<Part> parts_of(const JointFacts& facts, std::size_t source_words, std::size_t target_words) {
   const std::size_t hidden = facts.hidden, second = facts.second, last = facts.last();
   return {{"source.embeddings", facts.has_source != 0 ? source_words * facts.embedding : 0},
-          {"source.weights", std::size_t{facts.window()} * facts.embedding * hidden},
+          {"source.weights", std::size_t{facts.sources()} * facts.embedding * hidden},
           {"tables", facts.history * target_words * hidden},
           {"bias", hidden},
           {"second.weights", second * hidden},
@@ -155,17 +155,26 @@ JointModel::Rows JointModel::prepare(std::span<const std::uint32_t> source) cons
   rows.words_ = source.size();
   rows.hidden_ = hidden;
   rows.values_.resize((source.size() + 2) * hidden);
+  const auto add = [&](float* out, std::size_t input, const float* values) {
+    const float* weights = source_weights_.data() + input * embedding * hidden;
+    for (std::size_t d = 0; d < embedding; ++d, weights += hidden) math_->add_scaled(out, weights, values[d], hidden);
+  };
+  std::vector<float> common(bias_.begin(), bias_.end()), mean(embedding);
+  if (facts_->sentence != 0) {
+    for (const std::uint32_t word : source)
+      math_->add_scaled(mean.data(), source_embeddings_.data() + word * embedding, 1.0F / static_cast<float>(words),
+                        embedding);
+    add(common.data(), window, mean.data());
+  }
   for (std::size_t row = 0; row < source.size() + 2; ++row) {
     float* const out = rows.values_.data() + row * hidden;
-    std::ranges::copy(bias_, out);
+    std::ranges::copy(common, out);
     for (std::size_t k = 0; k < window; ++k) {
       const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(row + k) - facts_->before;
       const std::uint32_t edge = at < 0 ? JointVocabulary::kBegin : JointVocabulary::kEnd;
       const std::uint32_t inside = at < 0 || at >= words ? edge : source[static_cast<std::size_t>(at)];
       const std::uint32_t word = row == rows.none_row() ? JointVocabulary::kNone : inside;
-      const float* const values = source_embeddings_.data() + word * embedding;
-      const float* weights = source_weights_.data() + k * embedding * hidden;
-      for (std::size_t d = 0; d < embedding; ++d, weights += hidden) math_->add_scaled(out, weights, values[d], hidden);
+      add(out, k, source_embeddings_.data() + word * embedding);
     }
   }
   return rows;
@@ -178,11 +187,11 @@ void JointModel::hidden(const float* row, const std::uint32_t* history, float* o
   std::memcpy(sum, row, units * sizeof(float));
   for (std::size_t k = 0; k < facts_->history; ++k)
     math_->add_to(sum, tables_.data() + (k * target_.size() + history[k]) * units, units);
-  math_->rectify(sum, units);
+  math_->tanh(sum, units);
   if (second == 0) return;
   for (std::size_t i = 0; i < second; ++i)
     out[i] = second_bias_[i] + math_->dot(second_weights_.data() + i * units, sum, units);
-  math_->rectify(out, second);
+  math_->tanh(out, second);
 }
 
 float JointModel::score(const float* hidden, std::uint32_t word) const {

@@ -3,8 +3,8 @@
 //
 // With one hidden layer, the network computes
 //
-//   hidden = rectify(sum over window of E_s[source] W_k + sum over history of table_k[word] + bias)
-//   log p  = output[word] . hidden + output_bias[word] + share[word]
+//   hidden = tanh(sum over window of E_s[source] W_k + mean of E_s[source] W + sum over history of table_k[word] +
+//   bias) log p  = output[word] . hidden + output_bias[word] + share[word]
 //
 // Training makes the output self-normalised: the scores of all words need no sum. The source part is the same for all
 // target words with one affiliated word: prepare() computes it once per source position. The target part is a sum of
@@ -33,9 +33,10 @@ struct JointFacts {
   std::uint32_t hidden = 0;             // units of the first hidden layer: a multiple of 16
   std::uint32_t second = 0;             // units of the second hidden layer: a multiple of 16; 0: there is none
   std::uint32_t source_fallbacks = 0, target_fallbacks = 0;
-  std::uint32_t zero = 0;
+  std::uint32_t sentence = 0;  // 1: the mean of all source words is an input
 
   std::uint32_t window() const { return has_source != 0 ? before + 1 + after : 0; }
+  std::uint32_t sources() const { return window() + sentence; }         // inputs that are source words
   std::uint32_t last() const { return second != 0 ? second : hidden; }  // units that the output sees
   friend bool operator==(const JointFacts&, const JointFacts&) = default;
 };
@@ -71,7 +72,7 @@ struct JointParts {
   JointFacts facts;
   Strings source_words, target_words;        // with special words and fallbacks
   std::span<const float> source_embeddings;  // [source words][embedding]
-  std::span<const float> source_weights;     // [window][embedding][hidden]
+  std::span<const float> source_weights;     // [sources()][embedding][hidden]; that of the mean last
   std::span<const float> tables;             // [history][target words][hidden]; the newest word's table first
   std::span<const float> bias;               // [hidden]
   std::span<const float> second_weights;     // [second][hidden]
@@ -84,7 +85,7 @@ struct JointParts {
 class JointModel {
  public:
   static constexpr std::string_view kKind = "neural-joint";
-  static constexpr std::uint32_t kVersion = 1;
+  static constexpr std::uint32_t kVersion = 2;
 
   explicit JointModel(Sections sections);        // refuses, with FormatError, sections that do not fit together
   explicit JointModel(const JointParts& parts);  // throws std::invalid_argument for parts that do not fit together

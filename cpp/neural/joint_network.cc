@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "base/random.h"
+#include "neural/vector_math.h"
 
 namespace treeglot {
 namespace {
@@ -21,6 +23,8 @@ std::size_t pieces(std::size_t rows) { return (rows + kPiece - 1) / kPiece; }
 std::size_t padded(std::size_t count) { return (count + kLanes - 1) / kLanes * kLanes; }
 
 std::uint64_t mixed(std::uint64_t a, std::uint64_t b) { return hash_number(hash_number(a) + b); }
+
+float share_of_each(std::span<const std::uint32_t> words) { return 1.0f / static_cast<float>(words.size()); }
 
 void draw(std::vector<float>& values, double deviation, Random& random) {
   // Uniform, with this deviation.
@@ -48,6 +52,7 @@ class Dropout {
     if (threshold_ == 0) return;
     for (std::size_t i = 0; i < length; ++i) values[i] *= scale_ * static_cast<float>(kept[i]);
   }
+  float scale() const { return scale_; }
 
  private:
   unsigned threshold_;
@@ -62,7 +67,7 @@ JointNetwork::JointNetwork(const JointFacts& facts, std::size_t source_words,
     : facts_(facts),
       source_words_(facts.has_source != 0 ? source_words : 0),
       target_words_(target_counts.size()),
-      inputs_(std::size_t{facts.window() + facts.history} * facts.embedding),
+      inputs_(std::size_t{facts.sources() + facts.history} * facts.embedding),
       last_(facts.last()),
       options_(options),
       seed_(seed) {
@@ -80,8 +85,8 @@ JointNetwork::JointNetwork(const JointFacts& facts, std::size_t source_words,
     for (Values* values : {&values_, &means_, &variances_}) (*values)[block].resize(sizes[block]);
   Random random(mixed(seed, 0));
   draw(values_[kEmbeddings], 0.1, random);
-  draw(values_[kWeights], std::sqrt(2.0 / static_cast<double>(inputs_)), random);
-  draw(values_[kSecondWeights], std::sqrt(2.0 / static_cast<double>(hidden)), random);
+  draw(values_[kWeights], 1 / std::sqrt(static_cast<double>(inputs_)), random);
+  draw(values_[kSecondWeights], 1 / std::sqrt(static_cast<double>(hidden)), random);
   draw(values_[kOutput], 0.01, random);
   const double total = std::accumulate(target_counts.begin(), target_counts.end(), 0.0) + double(target_words_);
   for (std::size_t word = 0; word < target_words_; ++word)
@@ -138,7 +143,7 @@ void JointNetwork::draw_candidates(const Batch& batch) {
 
 // The context of an example, perhaps with a shorter history, and its embeddings.
 void JointNetwork::gather(const Batch& batch, std::size_t row) {
-  const std::size_t width = batch.examples.width, dimensions = facts_.embedding;
+  const std::size_t width = batch.examples.width;
   std::uint32_t* const context = contexts_.data() + row * width;
   std::copy_n(batch.examples.contexts.data() + batch.chosen[row] * width, width, context);
   Random random(mixed(mixed(seed_, 5), batch.step * kRowsOfStep + row));
@@ -146,16 +151,26 @@ void JointNetwork::gather(const Batch& batch, std::size_t row) {
     const auto known = static_cast<std::size_t>(random.uniform() * facts_.history);
     std::fill(context + facts_.window() + known, context + width, JointVocabulary::kNone);
   }
-  float* out = in_.data() + row * inputs_;
-  for (std::size_t k = 0; k < width; ++k, out += dimensions)
-    std::copy_n(values_[kEmbeddings].data() + place(k, context[k]) * dimensions, dimensions, out);
+  embed(context, batch.examples.source(batch.chosen[row]), in_.data() + row * inputs_);
+}
+
+void JointNetwork::embed(const std::uint32_t* context, std::span<const std::uint32_t> source, float* out) const {
+  const std::size_t width = facts_.window() + facts_.history, dimensions = facts_.embedding;
+  const float* const embeddings = values_[kEmbeddings].data();
+  for (std::size_t k = 0; k < width; ++k)
+    std::copy_n(embeddings + place(k, context[k]) * dimensions, dimensions, out + input(k));
+  if (facts_.sentence == 0) return;
+  float* const mean = out + facts_.window() * dimensions;
+  std::fill_n(mean, dimensions, 0.0f);
+  for (const std::uint32_t word : source)
+    neural::vector_math().add_scaled(mean, embeddings + word * dimensions, share_of_each(source), dimensions);
 }
 
 void JointNetwork::activate(const Layer& layer, const float* in, float* out, std::size_t rows) const {
   for (std::size_t row = 0; row < rows; ++row) std::ranges::copy(values_[layer.bias], out + row * layer.units);
   neural::multiply_add(in, layer.inputs, values_[layer.weights].data(), layer.units, out, layer.units, rows,
                        layer.inputs, layer.units);
-  for (std::size_t i = 0; i < rows * layer.units; ++i) out[i] = std::max(out[i], 0.0f);
+  neural::vector_math().tanh(out, rows * layer.units);
 }
 
 double JointNetwork::pass(const Batch& batch, neural::Crew& crew, const neural::AdamStep* step) {
@@ -200,7 +215,7 @@ double JointNetwork::pass(const Batch& batch, neural::Crew& crew, const neural::
       in = hidden_[l].data() + begin * units;
     }
     for (std::size_t row = begin; row < end; ++row)
-      for (std::size_t c = 0; c < columns; ++c) scores_[row * columns + c] = values_[kOutputBias][candidates_.words[c]];
+      std::ranges::copy(candidates_.bias, scores_.data() + row * columns);
     neural::multiply_add(in, last_, columns_.data(), columns, scores_.data() + begin * columns, columns, end - begin,
                          last_, columns);
     for (std::size_t row = begin; row < end; ++row)
@@ -266,7 +281,10 @@ void JointNetwork::back_through(std::size_t l, std::size_t rows, neural::Crew& c
     const std::size_t begin = piece * kPiece, count = std::min(rows - begin, kPiece);
     const std::size_t first = begin * layer.units, units = count * layer.units;
     float* const gradient = hidden_gradient_[l].data() + first;
-    for (std::size_t i = 0; i < units; ++i) gradient[i] = hidden_[l][first + i] > 0.0f ? gradient[i] : 0.0f;
+    for (std::size_t i = 0; i < units; ++i) {
+      const float value = hidden_[l][first + i] / dropout.scale();  // that of a dropped unit does not matter
+      gradient[i] *= 1.0f - value * value;
+    }
     dropout.apply(gradient, hidden_kept_[l].data() + first, units);
     float* const out = to.data() + begin * layer.inputs;
     std::fill_n(out, count * layer.inputs, 0.0f);
@@ -297,23 +315,30 @@ void JointNetwork::learn_layer(const Layer& layer, const std::vector<float>& in,
 
 void JointNetwork::learn_embeddings(const Batch& batch, neural::Crew& crew, const neural::AdamStep* step) {
   const std::size_t width = batch.examples.width, dimensions = facts_.embedding;
-  std::vector<std::pair<std::uint64_t, std::uint64_t>> uses;  // a word's place, and where its gradient is
+  // A word's place, where the gradient is, and how much of it the word has.
+  std::vector<std::tuple<std::uint64_t, std::uint64_t, float>> uses;
   for (std::size_t row = 0; row < batch.chosen.size(); ++row) {
     for (std::size_t k = 0; k < width; ++k)
-      uses.emplace_back(place(k, contexts_[row * width + k]), row * inputs_ + k * dimensions);
+      uses.emplace_back(place(k, contexts_[row * width + k]), row * inputs_ + input(k), 1.0f);
+    if (facts_.sentence == 0) continue;
+    const std::span<const std::uint32_t> source = batch.examples.source(batch.chosen[row]);
+    for (const std::uint32_t word : source)
+      uses.emplace_back(word, row * inputs_ + facts_.window() * dimensions, share_of_each(source));
   }
   std::ranges::sort(uses);
   std::vector<std::size_t> begins;
   for (std::size_t i = 0; i < uses.size(); ++i)
-    if (i == 0 || uses[i].first != uses[i - 1].first) begins.push_back(i);
+    if (i == 0 || std::get<0>(uses[i]) != std::get<0>(uses[i - 1])) begins.push_back(i);
   begins.push_back(uses.size());
   crew.run(pieces(begins.size() - 1), [&](std::size_t piece) {
     std::vector<float> sum(dimensions);
     for (std::size_t g = piece * kPiece; g < std::min(begins.size() - 1, (piece + 1) * kPiece); ++g) {
       std::ranges::fill(sum, 0.0f);
-      for (std::size_t i = begins[g]; i < begins[g + 1]; ++i)
-        for (std::size_t d = 0; d < dimensions; ++d) sum[d] += in_gradient_[uses[i].second + d];
-      update(kEmbeddings, uses[begins[g]].first * dimensions, sum.data(), dimensions, step);
+      for (std::size_t i = begins[g]; i < begins[g + 1]; ++i) {
+        const auto& [_, at, share] = uses[i];
+        neural::vector_math().add_scaled(sum.data(), in_gradient_.data() + at, share, dimensions);
+      }
+      update(kEmbeddings, std::get<0>(uses[begins[g]]) * dimensions, sum.data(), dimensions, step);
     }
   });
 }
@@ -334,7 +359,7 @@ double JointNetwork::differentiate(const Batch& batch, neural::Crew& crew) {
 }
 
 JointNetwork::Scores JointNetwork::evaluate(const JointExamples& examples, neural::Crew& crew) const {
-  const std::size_t columns = padded(target_words_), dimensions = facts_.embedding;
+  const std::size_t columns = padded(target_words_);
   std::vector<float> weights(last_ * columns), log_weights(columns, kNoWeight);
   neural::transpose(values_[kOutput].data(), last_, weights.data(), columns, target_words_, last_);
   std::fill_n(log_weights.begin(), target_words_, 0.0f);
@@ -344,11 +369,9 @@ JointNetwork::Scores JointNetwork::evaluate(const JointExamples& examples, neura
   crew.run(pieces(examples.size()), [&](std::size_t piece) {
     const std::size_t begin = piece * kPiece, rows = std::min(examples.size() - begin, kPiece);
     std::vector<float> in(rows * inputs_), scores(rows * columns);
-    for (std::size_t i = 0; i < rows * examples.width; ++i) {
-      const std::uint32_t word = examples.contexts[begin * examples.width + i];
-      std::copy_n(values_[kEmbeddings].data() + place(i % examples.width, word) * dimensions, dimensions,
-                  in.data() + i * dimensions);
-    }
+    for (std::size_t row = 0; row < rows; ++row)
+      embed(examples.contexts.data() + (begin + row) * examples.width, examples.source(begin + row),
+            in.data() + row * inputs_);
     for (const Layer& layer : layers_) {
       std::vector<float> hidden(rows * layer.units);
       activate(layer, in.data(), hidden.data(), rows);
@@ -366,11 +389,11 @@ JointNetwork::Scores JointNetwork::evaluate(const JointExamples& examples, neura
 }
 
 JointModel JointNetwork::model(const JointWords& source, const JointWords& target) const {
-  const std::size_t dimensions = facts_.embedding, hidden = facts_.hidden, window = facts_.window();
+  const std::size_t dimensions = facts_.embedding, hidden = facts_.hidden, sources = facts_.sources();
   std::vector<float> tables(facts_.history * target_words_ * hidden);
   for (std::size_t k = 0; k < facts_.history; ++k)
     neural::multiply_add(values_[kEmbeddings].data() + source_words_ * dimensions, dimensions,
-                         values_[kWeights].data() + (window + k) * dimensions * hidden, hidden,
+                         values_[kWeights].data() + (sources + k) * dimensions * hidden, hidden,
                          tables.data() + k * target_words_ * hidden, hidden, target_words_, dimensions, hidden);
   std::vector<float> second(values_[kSecondWeights].size());
   neural::transpose(values_[kSecondWeights].data(), facts_.second, second.data(), hidden,
@@ -382,7 +405,7 @@ JointModel JointNetwork::model(const JointWords& source, const JointWords& targe
   parts.source_words = source.texts;
   parts.target_words = target.texts;
   parts.source_embeddings = std::span(values_[kEmbeddings]).first(source_words_ * dimensions);
-  parts.source_weights = std::span(values_[kWeights]).first(window * dimensions * hidden);
+  parts.source_weights = std::span(values_[kWeights]).first(sources * dimensions * hidden);
   parts.tables = tables;
   parts.bias = values_[kBias];
   parts.second_weights = second;

@@ -22,9 +22,9 @@ namespace treeglot {
 struct JointLossOptions {
   std::int64_t samples = 1024;  // words drawn for a batch; 0: all words, no sampling
   std::int64_t frequent = 512;  // words that need not be drawn
-  double penalty = 0.1;         // of (log Z)^2
-  double dropout = 0.3;         // of hidden units
-  double input_dropout = 0.1;   // of the numbers of embeddings
+  double penalty = 0.15;        // of (log Z)^2
+  double dropout = 0.5;         // of hidden units
+  double input_dropout = 0.2;   // of the numbers of embeddings
   double short_history = 0.1;   // share of examples whose history is cut: <none> replaces its oldest words
 };
 
@@ -73,13 +73,18 @@ class JointNetwork {
     std::vector<std::uint32_t> columns;  // of each word among them
     std::size_t size = 0;                // without padding
   };
-  struct Layer {  // one layer of rectified units
+  struct Layer {  // one layer of tanh units
     std::size_t inputs, units;
     Block weights, bias;
   };
   double pass(const Batch& batch, neural::Crew& crew, const neural::AdamStep* step);
   void draw_candidates(const Batch& batch);
   void gather(const Batch& batch, std::size_t row);
+  // The embeddings of a context's words; those of the example's source words are added up in their mean.
+  void embed(const std::uint32_t* context, std::span<const std::uint32_t> source, float* out) const;
+  std::size_t input(std::size_t k) const {  // where the embedding of a context's k-th word is among the inputs
+    return (k < facts_.window() ? k : k + facts_.sentence) * facts_.embedding;
+  }
   std::size_t place(std::size_t k, std::uint32_t word) const {  // of the embedding of a context's k-th word
     return k < facts_.window() ? word : source_words_ + word;
   }

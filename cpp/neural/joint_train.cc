@@ -29,12 +29,13 @@ struct State {
 };
 
 std::uint64_t key_of(const JointCorpus& corpus, const JointCorpus& held_out, const JointTrainOptions& o) {
-  std::uint64_t key = hash_number(corpus.checksum()) + held_out.checksum();
-  for (const std::int64_t value :
-       {o.history, o.before, o.after, std::int64_t{o.source}, o.embedding, o.hidden, o.second, o.least_source,
-        o.least_target, o.least_fallback, o.loss.samples, o.loss.frequent, o.batch, o.epochs, o.patience, o.seed})
+  std::uint64_t key = hash_number(hash_number(JointModel::kVersion) + corpus.checksum()) + held_out.checksum();
+  for (const std::int64_t value : {o.history, o.before, o.after, std::int64_t{o.source}, std::int64_t{o.sentence},
+                                   o.embedding, o.hidden, o.second, o.least_source, o.least_target, o.least_fallback,
+                                   o.loss.samples, o.loss.frequent, o.batch, o.epochs, o.patience, o.seed})
     key = hash_number(key + static_cast<std::uint64_t>(value));
-  for (const double value : {o.loss.penalty, o.loss.dropout, o.loss.input_dropout, o.loss.short_history, o.rate})
+  for (const double value :
+       {o.loss.penalty, o.loss.dropout, o.loss.input_dropout, o.loss.short_history, o.rate, o.decay})
     key = hash_number(key + std::bit_cast<std::uint64_t>(value));
   return key;
 }
@@ -123,7 +124,8 @@ class Run {
       const auto steps = static_cast<double>(state_.step);
       const double corrected =
           rate * std::sqrt(1 - std::pow(kSecondDecay, steps)) / (1 - std::pow(static_cast<double>(kFirstDecay), steps));
-      const neural::AdamStep step{static_cast<float>(corrected), kFirstDecay, kSecondDecay, kEpsilon};
+      const neural::AdamStep step{static_cast<float>(corrected), kFirstDecay, kSecondDecay, kEpsilon,
+                                  static_cast<float>(rate * options_.decay)};
       const double loss =
           network_.learn({examples_, std::span(order).subspan(state_.position, size), state_.step}, crew_, step);
       if (!std::isfinite(loss)) diverged("the loss of a batch is not finite");
@@ -219,6 +221,7 @@ JointFacts joint_facts(const JointTrainOptions& options) {
   facts.before = static_cast<std::uint32_t>(options.before);
   facts.after = static_cast<std::uint32_t>(options.after);
   facts.has_source = options.source ? 1 : 0;
+  facts.sentence = options.source && options.sentence ? 1 : 0;
   facts.embedding = static_cast<std::uint32_t>(options.embedding);
   facts.hidden = static_cast<std::uint32_t>(options.hidden);
   facts.second = static_cast<std::uint32_t>(options.second);
@@ -260,6 +263,7 @@ void JointTrainOptions::check() const {
   part("input_dropout", loss.input_dropout);
   part("short_history", loss.short_history);
   if (!(loss.penalty >= 0 && std::isfinite(loss.penalty))) refuse("penalty is negative or not finite");
+  if (!(decay >= 0 && decay <= 1)) refuse("decay is " + std::to_string(decay) + "; expected 0 to 1");
   if (!(rate > 0 && rate <= 1)) refuse("rate is " + std::to_string(rate) + "; expected above 0, at most 1");
 }
 

@@ -17,15 +17,17 @@ class TrainingDiverged : public std::runtime_error {
 };
 
 struct JointTrainOptions {
-  std::int64_t history = 3, before = 5, after = 5;
-  bool source = true;  // false: a plain language model
+  std::int64_t history = 3, before = 3, after = 3;
+  bool source = true;    // false: a plain language model
+  bool sentence = true;  // the mean of all source words is an input
   std::int64_t embedding = 96, hidden = 256, second = 0;
   std::int64_t least_source = 2, least_target = 2;  // occurrences of words that are not rare
   std::int64_t least_fallback = 20;                 // tokens of rare words that have a common fallback
   JointLossOptions loss;
   std::int64_t batch = 512;
   double rate = 0.001;
-  std::int64_t epochs = 10;   // at most; the rate falls to 0 over them
+  double decay = 0.01;        // of weights, times the rate in each step (Loshchilov and Hutter 2019)
+  std::int64_t epochs = 20;   // at most; the rate falls to 0 over them
   std::int64_t patience = 2;  // epochs in a row without progress, after which training ends
   std::int64_t seed = 1;
   double save_every = 60;  // seconds between two saved states

@@ -125,11 +125,12 @@ TREEGLOT_WIDTH_8 float softmax_8(float* scores, const float* log_weights, std::s
 
 [[gnu::always_inline]] inline void adam_loop(const AdamStep& step, const float* gradient, float* values, float* mean,
                                              float* variance, std::size_t length) {
-  const float rate = step.rate, first = step.first, second = step.second, epsilon = step.epsilon;
+  const float rate = step.rate, first = step.first, second = step.second, epsilon = step.epsilon,
+              left = 1.0f - step.decay;
   for (std::size_t i = 0; i < length; ++i) {
     mean[i] = first * mean[i] + (1.0f - first) * gradient[i];
     variance[i] = second * variance[i] + (1.0f - second) * gradient[i] * gradient[i];
-    values[i] -= rate * mean[i] / (std::sqrt(variance[i]) + epsilon);
+    values[i] = left * values[i] - rate * mean[i] / (std::sqrt(variance[i]) + epsilon);
   }
 }
 

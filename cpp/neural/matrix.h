@@ -18,11 +18,13 @@ void transpose(const float* from, std::size_t from_stride, float* to, std::size_
 // Replaces scores by probabilities, exp(score + log weight) / Z, and returns log Z.
 float softmax(float* scores, const float* log_weights, std::size_t length);
 
-// One step of Adam (Kingma and Ba 2015) for `length` values with gradient `gradient`.
+// One step of Adam (Kingma and Ba 2015) with weight decay (Loshchilov and Hutter 2019) for `length` values with
+// gradient `gradient`.
 struct AdamStep {
   float rate;           // bias corrections included
   float first, second;  // decay of the moments
   float epsilon;
+  float decay = 0;  // share of the values that is lost
 };
 void adam(const AdamStep& step, const float* gradient, float* values, float* mean, float* variance, std::size_t length);
 

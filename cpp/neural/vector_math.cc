@@ -1,5 +1,7 @@
 #include "neural/vector_math.h"
 
+#include <iterator>
+
 namespace treeglot::neural {
 namespace {
 
@@ -35,12 +37,26 @@ template <unsigned kWidth>
   for (std::size_t i = 0; i < length; i += kWidth) lanes<kWidth>(sum + i) += lanes<kWidth>(values + i) * scale;
 }
 
+// tanh(x) = x P(x^2) / Q(x^2) within 6e-7, by a least-squares fit for |x| < kMostTanh. Beyond that it is constant.
+constexpr float kMostTanh = 7.5F;
+constexpr float kAbove[] = {1.60688421e-08F, 2.24230725e-05F, 3.60141860e-03F, 1.34690377e-01F, 9.99999984e-01F};
+constexpr float kBelow[] = {8.84074998e-07F, 3.46151574e-04F, 2.62760521e-02F, 4.68023642e-01F, 1.0F};
+
 template <unsigned kWidth>
-[[gnu::always_inline]] inline void rectify(float* values, std::size_t length) {
-  const typename LanesOf<kWidth>::Type zeros{};
+[[gnu::always_inline]] inline void tanh(float* values, std::size_t length) {
+  using Part = typename LanesOf<kWidth>::Type;
+  const Part most = Part{} + kMostTanh;
   for (std::size_t i = 0; i < length; i += kWidth) {
-    auto& part = lanes<kWidth>(values + i);
-    part = part > zeros ? part : zeros;
+    Part x = lanes<kWidth>(values + i);
+    x = x > -most ? x : -most;
+    x = x < most ? x : most;
+    const Part square = x * x;
+    Part above = Part{} + kAbove[0], below = Part{} + kBelow[0];
+    for (std::size_t k = 1; k < std::size(kAbove); ++k) {
+      above = above * square + kAbove[k];
+      below = below * square + kBelow[k];
+    }
+    lanes<kWidth>(values + i) = x * above / below;
   }
 }
 
@@ -51,18 +67,18 @@ TREEGLOT_WIDTH_16 void add_to_16(float* sum, const float* values, std::size_t le
 TREEGLOT_WIDTH_16 void add_scaled_16(float* sum, const float* values, float scale, std::size_t length) {
   add_scaled<16>(sum, values, scale, length);
 }
-TREEGLOT_WIDTH_16 void rectify_16(float* values, std::size_t length) { rectify<16>(values, length); }
+TREEGLOT_WIDTH_16 void tanh_16(float* values, std::size_t length) { tanh<16>(values, length); }
 
 TREEGLOT_WIDTH_8 float dot_8(const float* a, const float* b, std::size_t length) { return dot<8>(a, b, length); }
 TREEGLOT_WIDTH_8 void add_to_8(float* sum, const float* values, std::size_t length) { add_to<8>(sum, values, length); }
 TREEGLOT_WIDTH_8 void add_scaled_8(float* sum, const float* values, float scale, std::size_t length) {
   add_scaled<8>(sum, values, scale, length);
 }
-TREEGLOT_WIDTH_8 void rectify_8(float* values, std::size_t length) { rectify<8>(values, length); }
+TREEGLOT_WIDTH_8 void tanh_8(float* values, std::size_t length) { tanh<8>(values, length); }
 
-constexpr VectorMath kMath16 = {dot_16, add_to_16, add_scaled_16, rectify_16};
-constexpr VectorMath kMath8 = {dot_8, add_to_8, add_scaled_8, rectify_8};
-constexpr VectorMath kMath4 = {dot<4>, add_to<4>, add_scaled<4>, rectify<4>};
+constexpr VectorMath kMath16 = {dot_16, add_to_16, add_scaled_16, tanh_16};
+constexpr VectorMath kMath8 = {dot_8, add_to_8, add_scaled_8, tanh_8};
+constexpr VectorMath kMath4 = {dot<4>, add_to<4>, add_scaled<4>, tanh<4>};
 
 }  // namespace
 

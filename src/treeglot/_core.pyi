@@ -2844,6 +2844,9 @@ def register_width() -> int:
 def neural_dot(a: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], b: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int) -> float:
     """The dot product by registers of so many floats: for tests."""
 
+def neural_tanh(values: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], width: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
+    """The hyperbolic tangents by registers of so many floats: for tests."""
+
 class GrammarFormat(enum.Enum):
     """Text formats of grammars."""
 

@@ -17,7 +17,7 @@ from treeglot import FormatError, _core
 from treeglot.syntax import Alignment
 
 SOURCE, TARGET = ["das", "ist", "ein", "haus"], ["this", "is", "a", "house"]
-KIND, VERSION = "neural-joint", 1
+KIND, VERSION = "neural-joint", 2
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,7 @@ KIND, VERSION = "neural-joint", 1
         {"history": 4, "before": 5, "after": 5, "hidden": 48},
         {"second": 16},
         {"has_source": False, "embedding": 0},
+        {"sentence": False},
         {"embedding": 32, "hidden": 16, "before": 1, "after": 3},
     ],
 )
@@ -54,6 +55,17 @@ def test_the_width_of_registers_does_not_matter(length: int) -> None:
     widths = [width for width in (4, 8, 16) if width <= _core.register_width()]
     assert len({_core.neural_dot(a, b, width) for width in widths}) == 1
     assert _core.neural_dot(a, b, 4) == pytest.approx(float(a.astype(np.float64) @ b), abs=1e-4)
+
+
+def test_tanh_is_the_same_for_all_registers() -> None:
+    odd = [0.0, -0.0, 1e-30, 7.5, -7.5, 1e38, -1e38, np.inf, -np.inf]
+    values = np.array([*np.linspace(-10, 10, 3191), *odd], np.float32)
+    widths = [width for width in (4, 8, 16) if width <= _core.register_width()]
+    found = [_core.neural_tanh(values, width) for width in widths]
+    assert len({each.tobytes() for each in found}) == 1
+    np.testing.assert_allclose(found[0], np.tanh(values.astype(np.float64)), atol=1e-6)
+    assert np.abs(found[0]).max() < 1
+    assert np.isfinite(_core.neural_tanh(np.full(16, np.nan, np.float32), 4)).all()
 
 
 def test_rare_words_fall_back() -> None:
@@ -135,7 +147,8 @@ def number(section: str, form: str, index: int, value: float) -> Callable[[dict[
         number("model", "I", 6, 64),
         number("model", "I", 7, 2**31),
         number("model", "I", 8, 5),
-        number("model", "I", 9, 1),
+        number("model", "I", 9, 0),
+        number("model", "I", 9, 2),
         number("tables", "f", 5, float("nan")),
         number("output", "f", 0, float("inf")),
         number("share", "f", 1, float("-inf")),

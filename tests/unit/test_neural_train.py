@@ -51,36 +51,48 @@ def core_options(options: JointOptions, **more: Any) -> dict[str, Any]:
 
 
 def slow_loss(
-    values: dict[str, npt.NDArray[np.float64]], contexts: npt.NDArray[Any], words: npt.NDArray[Any], options: Any
+    values: dict[str, npt.NDArray[np.float64]],
+    contexts: npt.NDArray[Any],
+    sources: list[list[int]],
+    words: npt.NDArray[Any],
+    o: JointOptions,
 ) -> float:
     """The mean loss of examples by NumPy, over all words and without dropout."""
-    o: JointOptions = options
     window = o.before + 1 + o.after if not o.monolingual else 0
     target_words = len(values["output.bias"])
     embeddings = values["embeddings"].reshape(-1, o.embedding)
     places = contexts.astype(np.int64)
     places[:, window:] += len(embeddings) - target_words
-    layer = embeddings[places].reshape(len(words), -1) @ values["weights"].reshape(-1, o.hidden) + values["bias"]
-    layer = np.maximum(layer, 0)
+    inputs = embeddings[places]
+    if o.sentence and not o.monolingual:
+        inputs = np.insert(inputs, window, [embeddings[source].mean(axis=0) for source in sources], axis=1)
+    layer = inputs.reshape(len(words), -1) @ values["weights"].reshape(-1, o.hidden) + values["bias"]
+    layer = np.tanh(layer)
     if o.second:
-        layer = np.maximum(layer @ values["second.weights"].reshape(o.hidden, -1) + values["second.bias"], 0)
+        layer = np.tanh(layer @ values["second.weights"].reshape(o.hidden, -1) + values["second.bias"])
     scores = layer @ values["output"].reshape(target_words, -1).T + values["output.bias"]
     sums = np.log(np.exp(scores).sum(axis=1))
     chosen = scores[np.arange(len(words)), words.astype(np.int64)]
     return float((sums - chosen + o.penalty * sums**2).mean())
 
 
-@pytest.mark.parametrize("more", [{}, {"second": 32}, {"monolingual": True}, {"history": 1, "before": 0, "after": 2}])
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"second": 32}, {"monolingual": True}, {"sentence": False}, {"history": 1, "before": 0, "after": 2}],
+)
 def test_gradients_are_the_numerical_ones(more: dict[str, Any]) -> None:
     options = dataclasses.replace(SMALL, samples=0, dropout=0, input_dropout=0, short_history=0, **more)
-    network = _core.JointGradients(corpus_of(pairs(12)), core_options(options))
+    given = pairs(12)
+    network = _core.JointGradients(corpus_of(given), core_options(options))
     draw = np.random.default_rng(3)
     for block in BLOCKS:  # far enough from zero, so that every unit matters
         network.set(block, draw.normal(0, 0.4, len(network.values(block))).astype(np.float32))
     words = network.words()
     contexts = network.contexts().reshape(len(words), -1)
     values = {block: network.values(block).astype(np.float64) for block in BLOCKS}
-    assert network.loss() == pytest.approx(slow_loss(values, contexts, words, options), rel=1e-5)
+    model = network.model()
+    sources = [model.source_ids(list(pair[0])) for pair in given for _ in range(len(pair[1]) + 1)]
+    assert network.loss() == pytest.approx(slow_loss(values, contexts, sources, words, options), rel=1e-5)
     for block in BLOCKS:
         gradient = network.gradient(block)
         assert len(gradient) == len(values[block])
@@ -89,7 +101,7 @@ def test_gradients_are_the_numerical_ones(more: dict[str, Any]) -> None:
             for change in (1e-5, -1e-5):
                 changed = values[block].copy()
                 changed[at] += change
-                differences.append(slow_loss(values | {block: changed}, contexts, words, options))
+                differences.append(slow_loss(values | {block: changed}, contexts, sources, words, options))
             expected = (differences[0] - differences[1]) / 2e-5
             assert gradient[at] == pytest.approx(expected, rel=2e-3, abs=2e-6), (block, at)
 
