@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::int32_t kGap = -1;  // in a context: words that no n-gram will reach
 
-// The words that n-grams of a larger yield can reach: all of a short one, or its first words, a gap and its last.
+// The words that n-grams of a larger yield can reach: all of a short one, or its first words, a gap and its last. No
+// reference has words beyond them in one n-gram with them, so yields that gain alike in any larger one are alike.
 using Context = std::span<const std::int32_t>;
 
 // Reads the yield of an edge from left to right: what it gains beyond its tails, and its own context.
@@ -56,13 +57,15 @@ class YieldReader {
  private:
   void append(std::int32_t word, std::size_t least) {
     last_.push_back(word);
-    gain_ += gains_.ending(last_, least);
-    if (last_.size() > reach_) last_.erase(last_.begin());
-    if (first_.size() < reach_) {
+    const auto [gain, known] = gains_.ending(last_, least);
+    gain_ += gain;
+    if (!long_ && known > first_.size() && first_.size() < reach_) {
       first_.push_back(word);
     } else {
       long_ = true;
     }
+    const std::size_t kept = std::min(known, reach_);
+    last_.erase(last_.begin(), last_.end() - static_cast<std::ptrdiff_t>(kept));
   }
 
   const NgramGains& gains_;
@@ -253,16 +256,17 @@ void NgramGains::add(std::span<const std::int32_t> sentence, double share) {
   }
 }
 
-double NgramGains::ending(std::span<const std::int32_t> words, std::size_t least) const {
-  double gain = 0;
+NgramGains::Ending NgramGains::ending(std::span<const std::int32_t> words, std::size_t least) const {
+  Ending out;
   std::uint32_t at = HashIndex::kNone;
   for (std::size_t n = 1; n <= std::min(order(), words.size()); ++n) {
     const Ngram ngram{at, words[words.size() - n]};
     at = index_.find(hash(ngram), [&](std::uint32_t i) { return ngrams_[i] == ngram; });
     if (at == HashIndex::kNone) break;
-    if (n >= least) gain += by_order_[n - 1] * shares_[at].value;
+    out.words = n;
+    if (n >= least) out.gain += by_order_[n - 1] * shares_[at].value;
   }
-  return gain;
+  return out;
 }
 
 GainedGraph with_gains(const Hypergraph& graph, std::span<const double> scores, const Yields& yields,

@@ -21,8 +21,11 @@ class NgramGains {
 
   std::size_t order() const { return by_order_.size(); }
   double per_word() const { return per_word_; }
-  // Of the n-grams that end where `words` end and have `least` words or more.
-  double ending(std::span<const std::int32_t> words, std::size_t least) const;
+  struct Ending {
+    double gain = 0;        // of the n-grams that end where `words` end and have `least` words or more
+    std::size_t words = 0;  // of the longest of them all that a sentence has
+  };
+  Ending ending(std::span<const std::int32_t> words, std::size_t least) const;
 
  private:
   struct Ngram {
