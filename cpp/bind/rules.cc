@@ -158,14 +158,29 @@ void bind_table_builder(nb::module_& m) {
                    "Rows left out since their structures have cycles or arcs that cross.")
       .def("expand",
            guarded([](RuleTableBuilder& b, bool shapes, const std::vector<std::string_view>& source,
-                      const std::vector<std::string_view>& target) {
-             ExpandedOptions options{shapes, {}, {}};
-             for (const std::string_view word : source) options.source_words.push_back(b.source_word(word));
-             for (const std::string_view word : target) options.target_words.push_back(b.target_word(word));
+                      const std::vector<std::string_view>& target,
+                      const std::optional<std::pair<std::vector<std::string_view>, std::vector<std::string_view>>>&
+                          unlinked) {
+             const auto source_words = [&](const std::vector<std::string_view>& words) {
+               std::vector<Symbol> out;
+               for (const std::string_view word : words) out.push_back(b.source_word(word));
+               return out;
+             };
+             const auto target_words = [&](const std::vector<std::string_view>& words) {
+               std::vector<Symbol> out;
+               for (const std::string_view word : words) out.push_back(b.target_word(word));
+               return out;
+             };
+             ExpandedOptions options{shapes, source_words(source), target_words(target), unlinked.has_value(), {}, {}};
+             if (unlinked) {
+               options.deleted = source_words(unlinked->first);
+               options.inserted = target_words(unlinked->second);
+             }
              b.expand(options);
            }),
-           "shapes"_a, "source_words"_a, "target_words"_a,
-           "Gives rows added from now on features for their shapes, and for the pairs of these words that they link.")
+           "shapes"_a, "source_words"_a, "target_words"_a, "unlinked"_a.none() = nb::none(),
+           "Gives rows added from now on features for their shapes, and for the pairs of these words that they link; "
+           "with `unlinked`, words of both sides, also for words without a link.")
       .def("add_rows",
            guarded([](RuleTableBuilder& b, const std::string& file, std::size_t first_row,
                       const std::vector<Column>& text, const std::vector<ArrayIn<float>>& dense,

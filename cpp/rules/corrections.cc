@@ -139,7 +139,25 @@ class Correcting {
       else std::erase_if(rule.sparse, [&](const SparseFeature& sparse) { return sparse.feature == feature; });
     });
     for_each_pair(rule, links, [&](std::string_view name) { increase(rule, name, 1); });
+    count_unlinked(rule, -1);
     rule.alignment = links;
+    count_unlinked(rule, 1);
+    std::erase_if(rule.sparse, [](const SparseFeature& sparse) { return sparse.value == 0; });
+  }
+
+  // Counts the words of a rule without a link, in features that the table has. A frequent word that no rule of the
+  // table leaves without a link counts as the others do.
+  void count_unlinked(Rule& rule, float value) const {
+    const auto count = [&](const std::string& name, std::string_view shared) {
+      increase(rule, table_.feature_names().find(name) != kNone ? std::string_view(name) : shared, value);
+    };
+    for_each_unlinked(
+        rule.source, rule.target, rule.alignment,
+        [&](Symbol f) {
+          const std::string_view word = text(table_.source_words(), patch_->source_words, f);
+          if (!is_bracket(word)) count(deletion_name(word), kDeletion);
+        },
+        [&](Symbol e) { count(insertion_name(text(table_.target_words(), patch_->target_words, e)), kInsertion); });
   }
 
   template <class Visit>
@@ -183,6 +201,7 @@ class Correcting {
     increase(out, "count_bin=1", 1);
     increase(out, "lhs=" + std::string(text(table_.labels(), patch_->labels, out.lhs)), 1);
     increase(out, shape_name(out.source, out.target), 1);
+    count_unlinked(out, 1);
     return out;
   }
 

@@ -24,6 +24,7 @@ TextSymbol parse_symbol(std::string_view token);
 // Brackets are source words in a compiled table. No word has a blank in it: these have.
 std::string opening_word(std::string_view label);
 inline constexpr std::string_view kClosingWord = " )";
+inline bool is_bracket(std::string_view word) { return word.find(' ') != std::string_view::npos; }
 
 std::uint32_t parse_number(std::string_view digits, const char* what);
 

@@ -1989,9 +1989,9 @@ class RuleTableBuilder:
     def left_out_by_structure(self) -> int:
         """Rows left out since their structures have cycles or arcs that cross."""
 
-    def expand(self, shapes: bool, source_words: Sequence[str], target_words: Sequence[str]) -> None:
+    def expand(self, shapes: bool, source_words: Sequence[str], target_words: Sequence[str], unlinked: tuple[Sequence[str], Sequence[str]] | None = None) -> None:
         """
-        Gives rows added from now on features for their shapes, and for the pairs of these words that they link.
+        Gives rows added from now on features for their shapes, and for the pairs of these words that they link; with `unlinked`, words of both sides, also for words without a link.
         """
 
     def add_rows(self, file: str, first_row: int, text: Sequence[tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)]]], dense: Sequence[Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]], indicators: Sequence[tuple[str, tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)]]]]) -> int:

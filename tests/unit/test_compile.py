@@ -1,5 +1,7 @@
 """Compiling a rule table: what is refused, and where."""
 
+import random
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +12,28 @@ import pytest
 from treeglot import FormatError, _core
 from treeglot.rules import compile_table, open_table
 from treeglot.rules.corrections import Correction, Corrections
-from treeglot.rules.table import CompileOptions
+from treeglot.rules.table import CompileOptions, frequent_words
 
 GOOD = {"lhs": "X", "source": "das [X,1]", "target": "the [X,1]", "alignment": "0-0", "p_target_given_source": 0.5}
 ONE = CompileOptions(features=("p_target_given_source",))
+
+
+def named_features(table, number):
+    values = [*enumerate(table.rule(number)[3]), *table.sparse_features(number)]
+    return tuple(sorted((table.features[feature], value) for feature, value in values if value))
+
+
+def unlinked_features(row, source_words, target_words):
+    links = [link.split("-") for link in row["alignment"].split()]
+    found = Counter()
+    for side, family, frequent, linked in (
+        ("source", "delete", source_words, {int(s) for s, _ in links}),
+        ("target", "insert", target_words, {int(t) for _, t in links}),
+    ):
+        for place, word in enumerate(row[side].split()):
+            if place not in linked and word not in ("[X,1]", "X(", ")"):
+                found[f"{family}={word}" if word in frequent else family] += 1
+    return tuple(sorted((name, float(count)) for name, count in found.items()))
 
 
 def write(folder: Path, *rows: dict[str, object]) -> Path:
@@ -228,6 +248,43 @@ def test_shapes_and_word_pairs(tmp_path):
             {"shape=w→w": 1.0, "pair=das→the": 1.0},
         )
     )
+
+
+def test_words_without_links(tmp_path):
+    """Features of unlinked words are what a count of each row gives; brackets of fragments are no words."""
+    draw = random.Random(7)
+    rows = []
+    for number in range(300):
+        source = [draw.choice(["a", "b", "c", "d", "[X,1]"] if k else ["a", "b"]) for k in range(draw.randint(1, 4))]
+        source = [word for k, word in enumerate(source) if word != "[X,1]" or k == source.index("[X,1]")]
+        target = [draw.choice("uvwx") for _ in range(draw.randint(1, 4))] + ["[X,1]"] * ("[X,1]" in source)
+        places = [
+            (s, t)
+            for s, f in enumerate(source)
+            for t, e in enumerate(target)
+            if f != "[X,1]" != e and draw.random() < 0.3
+        ]
+        if number % 3 == 0:  # a fragment: two more symbols around the words, which are never linked
+            places = [(s + 1, t) for s, t in places]
+            source = ["X(", *source, ")"]
+        links = " ".join(f"{s}-{t}" for s, t in places)
+        rows.append(
+            {
+                "lhs": "X", "source": " ".join(source), "target": " ".join(target), "alignment": links,
+                "p_target_given_source": 0.5, "variables": int("[X,1]" in source), "occurrences": number,
+            }
+        )  # fmt: skip
+    path = write(tmp_path, *rows)
+    compile_table(path, tmp_path / "rules.table", CompileOptions(features=(), unlinked=2))
+    frequent = frequent_words(path, 2)
+    table = open_table(tmp_path / "rules.table")
+    found = Counter(named_features(table, number) for number in range(len(table)))
+    assert found == Counter(unlinked_features(row, *frequent) for row in rows)
+    # A rule that a correction adds has what compiling would give it.
+    added = {"source": "a c", "target": "u w x"}
+    for links in ("0-0 1-1", "1-2", ""):
+        over, _ = Corrections((Correction("add", "X", "a c", "u w x", links),)).apply(table)
+        assert named_features(over, len(over) - 1) == unlinked_features(added | {"alignment": links}, *frequent)
 
 
 def test_rules_of_great_scope_are_left_out(tmp_path):

@@ -29,6 +29,7 @@ def conditions(recipe: Recipe, system: System) -> dict[str, Any]:
         "indicators": sorted(table.get("indicators", ())),
         "shapes": table.get("shapes"),
         "word pairs": table.get("word_pairs"),
+        "words without links": table.get("unlinked"),
         "neural model": bool(chosen.get("neural")),
         "classes of the language model": chosen.get("class_lm", {}).get("classes"),
     }

@@ -185,8 +185,9 @@ def train(
 
 def _filter(kind: Kind, path: Path, options: Any) -> SourceFilter:
     """What keeps the rules for the sentences or parses of a file."""
-    if options.compile.word_pairs:
-        raise UsageError("compile.word_pairs takes the most frequent words of all rules; expected 0 with a filter")
+    for name in ("word_pairs", "unlinked"):
+        if getattr(options.compile, name):
+            raise UsageError(f"compile.{name} takes the most frequent words of all rules; expected 0 with a filter")
     keep = SourceFilter(not kind.parses)
     for value in kind.read(path, None):
         if isinstance(value, str):

@@ -56,7 +56,7 @@ def make_tables(
     are known only after all rules are scored: compiling with them reads the rule table. With `keep` both tables have
     only rules whose source sides it keeps, with the scores that they have among all rules.
     """
-    if compiling.word_pairs:
+    if compiling.words:
         number = score_rules(extraction, rules, options, engine=engine)
         return number, compile_table(rules, table, compiling)
     maker = TableMaker(compiling, table_schema(), str(rules))

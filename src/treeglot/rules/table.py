@@ -46,6 +46,17 @@ class CompileOptions(Options):
     word_pairs: int = option(
         0, "most frequent words of each side whose linked pairs become features, pair=f→e", least=0
     )
+    unlinked: int = option(
+        0,
+        "most frequent words of each side that become features where they have no link, delete=f and insert=e; "
+        "all other words share delete and insert; 0: no such features",
+        least=0,
+    )
+
+    @property
+    def words(self) -> bool:
+        """Whether features are of frequent words, which are known after all rules are."""
+        return self.word_pairs > 0 or self.unlinked > 0
 
     def check(self, numbers: Collection[str], text: Collection[str]) -> None:
         """Refuse columns that a rule table with these columns of numbers and of text does not have.
@@ -112,9 +123,11 @@ class TableMaker:
         """Make room for so many rules."""
         self._builder.reserve(rules)
 
-    def pair_words(self, source: list[str], target: list[str]) -> None:
-        """Make pairs of these words that a rule links features of it."""
-        self._builder.expand(self.options.shapes, source, target)
+    def know_words(self, source: list[str], target: list[str]) -> None:
+        """Say which words are the most frequent, the first ones most of all: features of rules name them."""
+        pairs, alone = self.options.word_pairs, self.options.unlinked
+        unlinked = (source[:alone], target[:alone]) if alone else None
+        self._builder.expand(self.options.shapes, source[:pairs], target[:pairs], unlinked)
 
     def know_codes(self, source_words: list[str], target_words: list[str], labels: list[str]) -> None:
         """Say what the numbers mean that codes have for words and labels."""
@@ -160,8 +173,8 @@ def compile_table(rules: PathLike, path: PathLike, options: CompileOptions | Non
     options = options or CompileOptions()
     with reading(rules), pq.ParquetFile(rules) as file:
         maker = TableMaker(options, file.schema_arrow, str(rules))
-        if options.word_pairs:
-            maker.pair_words(*frequent_words(rules, options.word_pairs))
+        if options.words:
+            maker.know_words(*frequent_words(rules, max(options.word_pairs, options.unlinked)))
         maker.reserve(file.metadata.num_rows)
         for batch in _ahead(file.iter_batches(ROWS, columns=maker.columns)):
             maker.add(batch)
