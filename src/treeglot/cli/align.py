@@ -65,7 +65,7 @@ def align(
 ) -> None:
     """Align the words of a parallel corpus.
 
-    An interrupted command continues when it is given again: its state is beside OUT until it is complete.
+    The same command continues an interrupted run. Until then its state is beside OUT.
     """
     from treeglot.align import score_alignments
     from treeglot.syntax import write

@@ -26,7 +26,7 @@ def clean(
     ] = None,
     threads: Threads = 1,
 ) -> None:
-    """Drop sentence pairs that are no translations, by length, script and an aligner's score."""
+    """Drop sentence pairs that are not translations, by length, script and an aligner's score."""
     from collections import Counter
     from contextlib import ExitStack
 

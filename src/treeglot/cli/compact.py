@@ -17,8 +17,8 @@ def compact(
 ) -> None:
     """Merge a model's corrections into its tables; afterwards they cannot be undone.
 
-    Translations and their scores stay as they are. Corrections with features that are no probabilities stay in their
-    file, and so do rules whose scope is above that of the model's options.
+    Translations and their scores do not change. Corrections with features other than probabilities stay in their file.
+    So do rules whose scope is above the limit of the model's options.
     """
     from treeglot.cli.output import say, shown_warnings, warn
     from treeglot.models.compact import compact as merge

@@ -21,7 +21,7 @@ def concordance(
 ) -> None:
     """Show the sentence pairs that have a phrase, or that a rule comes from, with its words marked.
 
-    The model must have been trained with the option provenance. Words are those that rules have.
+    The model must have been trained with the option provenance. Give words as rules have them.
     """
     from treeglot.models import load
 

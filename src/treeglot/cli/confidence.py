@@ -17,10 +17,10 @@ def confidence(
     format: InputFormat = None,
     threads: Threads = 1,
 ) -> None:
-    """Learn how sure a model is, from sentences that it was not trained on, and keep that in its folder.
+    """Learn how reliable a model is, from sentences that it was not trained on, and keep the result in its folder.
 
-    Afterwards translations have a confidence, and translate --abstain leaves out uncertain ones. Do it again after
-    tuning: the weights count.
+    Then translations have a confidence, and translate --abstain leaves out uncertain ones. Run it again after tuning,
+    because the weights change.
     """
     from treeglot.base.files import read_lines
     from treeglot.cli.output import say, shown_warnings

@@ -86,7 +86,7 @@ def decode(
 ) -> None:
     """Translate with a grammar, a language model and weights: those of other decoders, or a compiled table.
 
-    With grammars of other decoders everything is as these define it: features, scores, limits, words that pass through.
+    Grammars of other decoders keep their definitions of features, scores, limits and unknown words.
     """
     from treeglot.foreign.config import ForeignConfig, decoder_of, read_config
     from treeglot.foreign.system import Files, limits, open_system, read_table, read_weights_of, refuse_for_trees

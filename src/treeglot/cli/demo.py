@@ -59,8 +59,8 @@ def demo(
 ) -> None:
     """Train, tune and compare all kinds of models on a small corpus, and leave a report.
 
-    The corpus is made here: Chinese and English sentences from a grammar, in parts as ambiguous as real ones. A run
-    that was ended goes on where it was when the command is given again.
+    The corpus has Chinese and English sentences from a grammar, with realistic ambiguity. The same command continues an
+    interrupted run.
     """
     import treeglot
     from treeglot.cli.board import watcher

@@ -24,17 +24,22 @@ def section(formatter: Any, title: str, rows: Iterable[tuple[str, str]]) -> None
         formatter.write_dl([(styled(name, fg="cyan"), text) for name, text in rows])
 
 
-def parameters(command: Any, ctx: Any, formatter: Any) -> None:
-    """The arguments and options of a command, each panel in a section of its own, the common ones last."""
-    panels: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+def panels(command: Any, ctx: Any) -> dict[str, list[tuple[str, str]]]:
+    """The arguments and options of a command with their help, by panel, the common ones last."""
+    found: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
     for parameter in command.get_params(ctx):
         record = parameter.get_help_record(ctx)
         panel = getattr(parameter, "rich_help_panel", None)
         if parameter.param_type_name == "argument":
-            panels["Arguments"].append((str(parameter.metavar).removesuffix("..."), parameter.help or ""))
+            found["Arguments"].append((str(parameter.metavar).removesuffix("..."), parameter.help or ""))
         elif record is not None:
-            panels.setdefault(panel if isinstance(panel, str) else "Options", []).append(record)
-    for title, rows in panels.items():
+            found.setdefault(panel if isinstance(panel, str) else "Options", []).append(record)
+    return found
+
+
+def parameters(command: Any, ctx: Any, formatter: Any) -> None:
+    """Each panel of a command in a section of its own."""
+    for title, rows in panels(command, ctx).items():
         section(formatter, title, rows)
 
 

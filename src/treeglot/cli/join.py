@@ -20,7 +20,7 @@ def join(
     out: Annotated[NewFolder, typer.Option("--out", "-o", help="The folder of the joint model.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a model with tuned weights.")] = False,
 ) -> None:
-    """Make one model of several, whose rules work together in one search.
+    """Join several models into one that searches all their rules together.
 
     A derivation of one grammar may fill a variable of another's rule. Tune the weights of all together afterwards.
     Dependency models are left out; models with labels on the target side cannot be joined.

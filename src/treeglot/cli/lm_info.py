@@ -13,7 +13,7 @@ def lm_info(
     model: Annotated[str, typer.Argument(help="A compiled model or an ARPA file.")],
     words: Annotated[bool, typer.Option("--words", help="Print its words, by number, instead.")] = False,
 ) -> None:
-    """Say what a language model file holds: order, n-grams, memory, and how exact it is."""
+    """Describe a language model file: order, n-grams, memory, and precision."""
     from treeglot.cli import dependency_model
     from treeglot.lm import DependencyModel, load_dependency, load_ngram
     from treeglot.lm.dependency import is_dependency_model

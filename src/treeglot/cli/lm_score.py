@@ -33,7 +33,8 @@ def lm_score(
     from_: TreeFormat = None,
     read_tags: TagColumn = None,
 ) -> None:
-    """Score sentences: for each its logarithm, the number of its tokens and of its unknown words, between tabs.
+    """Score sentences: print the log probability, the number of tokens and the number of unknown words of each, between
+    tabs.
 
     With --words each token has its logarithm, the length of the n-gram found, and <unk> if it is unknown.
     With --total there are only the sums and the perplexities, with and without unknown words.

@@ -56,7 +56,7 @@ def lm_train(
 ) -> None:
     """Train an n-gram model from text, or a dependency model from trees.
 
-    Both are estimated by interpolated modified Kneser-Ney, n-gram models as lmplz does it.
+    Both use interpolated modified Kneser-Ney smoothing, n-gram models in the same way as lmplz.
     """
     if dependency is not None:
         if (order, prune, memory, scratch, fallback, threads, classes) != (5, "0", "2G", None, True, 1, None):

@@ -15,7 +15,7 @@ def neural_add(
     network: Annotated[Path, typer.Argument(help="A neural joint model, as treeglot neural train writes it.")],
     weight: Annotated[float, typer.Option(help="Of its feature, until the model is tuned.")] = 0.2,
 ) -> None:
-    """Give a model a neural joint model, whose feature is neural. Tune the model afterwards."""
+    """Add a neural joint model to a model, as the feature neural. Tune the model afterwards."""
     from treeglot.cli.output import say, shown_warnings
     from treeglot.models.neural import add_neural
 

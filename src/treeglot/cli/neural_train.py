@@ -28,7 +28,7 @@ def neural_train(
 ) -> None:
     """Train a neural joint model: target words predicted from target words and aligned source words.
 
-    An interrupted command continues when it is given again: its state is beside OUT until it is complete.
+    The same command continues an interrupted run. Until then its state is beside OUT.
     """
     from treeglot.neural.train import train_joint
     from treeglot.syntax.formats import read_parallel

@@ -44,8 +44,8 @@ def parse(
 ) -> None:
     """Parse tokenised sentences into packed forests, their best trees, or another package's parses.
 
-    Every sentence gets a result: one without a parse, or that takes too long, a flat tree. How many, and on
-    which lines, is said at the end; --report tells it of every sentence.
+    Every sentence gets a result. It is a flat tree if there is no parse, or if parsing takes too long. The command ends
+    with the number of such sentences and their lines; --report lists every sentence.
     """
     from treeglot.parse import load_parser
     from treeglot.syntax import write

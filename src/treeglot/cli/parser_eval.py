@@ -18,10 +18,10 @@ def parser_eval(
         bool, typer.Option(help="Take traces, functional tags and indices off the gold trees, as training does.")
     ] = True,
 ) -> None:
-    """Judge trees by labelled brackets, as EVALB does with its usual parameters.
+    """Score trees by labelled brackets, as EVALB does with its usual parameters.
 
-    A sentence without a tree counts as one with nothing right. Given forests, this is the oracle: the best that a
-    choice among their trees could reach.
+    A sentence without a tree has no correct brackets. For forests this is the oracle score: the best that a choice
+    among their trees could reach.
     """
     from treeglot._core import clean_tree
     from treeglot.base.errors import FormatError

@@ -20,7 +20,7 @@ def parser_train(
 ) -> None:
     """Train a parser's grammar from a treebank: a PCFG, its labels split in cycles of EM.
 
-    Run again, it goes on where a killed run was, or with more cycles.
+    The same command continues a killed run. With more cycles it continues a finished one.
     """
     from treeglot.base.errors import FormatError
     from treeglot.parse.train import train_in, treebank

@@ -34,10 +34,10 @@ def rerank(
     seed: Seed = 1,
     lowercase: Lowercase = False,
 ) -> None:
-    """Choose the best of each k-best list by its score and by what other models say.
+    """Choose the best of each k-best list by its score and the scores of other models.
 
-    Any model can take part that scores a translation of a sentence. The weights are tuned with --refs on one set of
-    sentences, and used with --weights on others.
+    Any model that scores a translation of a sentence can take part. The option --refs tunes the weights on one set of
+    sentences, and --weights uses them on others.
     """
     from treeglot.base.files import read_lines, write_binary
     from treeglot.decode.weights import read_weights, write_weights

@@ -37,9 +37,9 @@ def run(
     engine: EngineOption = "duckdb",
     master: MasterOption = "",
 ) -> None:
-    """Run an experiment: do what is missing, and report on it.
+    """Run an experiment: do the missing steps, and write a report.
 
-    A run that was ended goes on where it was when the same command is given again.
+    The same command continues an interrupted run.
     """
     from treeglot.base.sizes import parse_size
     from treeglot.cli.board import watcher

@@ -17,8 +17,8 @@ def sample(
 ) -> None:
     """Write a small Chinese-English treebank: text, trees, forests, dependencies, alignments.
 
-    The sentences were generated from a synchronous grammar. Of all 3,000 pairs 2,600 are for training, 200 for
-    tuning and 200 for testing; docs/sample.md describes the files.
+    The sentences were generated from a synchronous grammar. Of the 3,000 pairs, 2,600 are for training, 200 for tuning
+    and 200 for testing; docs/sample.md describes the files.
     """
     from treeglot.sample import write_corpus
 

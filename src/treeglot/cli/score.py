@@ -33,7 +33,7 @@ def score(
     html: Annotated[NewFile, typer.Option(help="Write a page with the scores and plots of them by length.")] = None,
     options: Annotated[Any, Fields("treeglot.evaluate.report", "ReportOptions")] = None,
 ) -> None:
-    """Score translations: BLEU, chrF and TER as sacreBLEU has them, with its signatures.
+    """Score translations: BLEU, chrF and TER of sacreBLEU, with its signatures.
 
     A system can be tested against a baseline: by the sign test of Collins et al. (2005) and by paired bootstrap
     resampling (Koehn 2004).

@@ -21,7 +21,10 @@ KEYS = typer.Option(help="The file of API keys; treeglot serve keys add writes i
 def serve(
     models: Annotated[
         list[str] | None,
-        typer.Argument(help="Folders of models; SOURCE-TARGET=FOLDER says the languages of one that takes words."),
+        typer.Argument(
+            help="Folders of models; SOURCE-TARGET=FOLDER says the languages of one that takes words.",
+            autocompletion=lambda incomplete: ["keys"] if "keys".startswith(incomplete) else [],  # treeglot serve keys
+        ),
     ] = None,
     demo: Annotated[
         bool, typer.Option("--demo", help="Serve models of the sample treebank; the first use trains them, in seconds.")
@@ -46,8 +49,7 @@ def serve(
 ) -> None:
     """Serve models over HTTP: LibreTranslate's, Apertium's, DeepL's and our own interface, and a page.
 
-    It ends on Ctrl-C or SIGTERM, after the requests that run are answered. Models are loaded again when their folders
-    change.
+    After Ctrl-C or SIGTERM it answers the running requests and ends. It reloads models when their folders change.
     """
     if not models and not demo:
         raise UsageError("expected at least one model's folder, or --demo")

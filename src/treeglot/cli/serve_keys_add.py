@@ -19,7 +19,7 @@ def serve_keys_add(
     requests: Annotated[int, typer.Option(help="Requests in a minute; 0: any number.")] = 0,
     characters: Annotated[int, typer.Option(help="Characters in a minute; 0: any number.")] = 0,
 ) -> None:
-    """Make an API key and print it. The file holds its hash alone: it cannot be shown again."""
+    """Make an API key and print it. The file holds only its hash, so the key cannot be shown again."""
     from treeglot.web.keys import Keys
 
     print(Keys(keys).add(name, tuple(rights or ["translate"]), requests, characters))

@@ -59,7 +59,7 @@ treeglot --help                             # all commands, in the order of use
 
 
 def tour(width: Width = None, colour: Colour = None) -> None:
-    """Look at one sentence pair of the sample treebank from all sides."""
+    """Show one sentence pair of the sample treebank: trees, forest, dependencies and alignment."""
     import treeglot
     from treeglot.sample import write_corpus
 

@@ -65,8 +65,8 @@ def train(
 ) -> None:
     """Train a model from aligned, parsed words or, with --languages, from raw text.
 
-    From raw text, the model takes and gives text. With --dev and --refs its weights are tuned. A run that was ended
-    goes on where it was when the same command is given again.
+    From raw text, the model translates raw text. --dev and --refs tune its weights. The same command continues an
+    interrupted run.
     """
     from treeglot.base.options import changed, load_options
     from treeglot.models import train as train_model

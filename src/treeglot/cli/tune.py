@@ -42,7 +42,7 @@ def tune(
 ) -> None:
     """Tune a model's weights to BLEU on a development set.
 
-    A run that was ended goes on where it was when the same command is given again.
+    The same command continues an interrupted run.
     """
     from treeglot.base.files import read_lines, write_binary
     from treeglot.base.options import changed, options_of, unknown

@@ -13,7 +13,7 @@ def undo(
     model: ModelFolder,
     group: Annotated[str | None, typer.Option(help="The group that treeglot learn printed; default: the last.")] = None,
 ) -> None:
-    """Take back what a model has learnt from a pair: the last one, or that of --group."""
+    """Undo what a model has learnt from a pair: the last one, or the one of --group."""
     from treeglot.cli.output import say, shown_warnings
     from treeglot.models import load
 

@@ -20,8 +20,8 @@ def verify(
 ) -> None:
     """Check cards and models: digests, keys and scores of cards, all files of models.
 
-    Prints a line for each thing that differs or is absent. Exit code 1: something differs, or is absent without
-    --partial.
+    Prints a line for everything that differs or is absent. The exit code is 1 if something differs, or is absent
+    without --partial.
     """
     from treeglot.experiment.verify import verify_card
     from treeglot.models.verify import verify_model

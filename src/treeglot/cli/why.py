@@ -21,10 +21,11 @@ def why(
     instead: Annotated[str | None, typer.Option(help="Another output: say why it was not chosen.")] = None,
     examples: Annotated[int, typer.Option(help="Sentence pairs shown for each rule.", min=0)] = 3,
 ) -> None:
-    """Say for each word of a translation which rule gave it, how sure that is, and where the rule comes from.
+    """Explain each word of a translation: the rule that gave it, its margin, and the sentence pairs that the rule comes
+    from.
 
-    The margin is what the score would lose without the rule. Sentence pairs are there if the model was trained with
-    the option provenance. Models of parses need a parser, or use phrases alone.
+    The margin is the loss of score without the rule. Sentence pairs are shown if the model was trained with the option
+    provenance. Models of parses need a parser; otherwise they use only phrases.
     """
     from treeglot.models import load
 
