@@ -49,7 +49,18 @@ def render(folder: Path) -> str:
     unused = sorted(set(folder.glob("*.json")) - used)
     if unused:
         raise BadResultError(f"{unused[0]}: no fragment shows it; expected a line [table]({unused[0].name}) in one")
-    return HEAD + "\n\n".join(parts) + "\n"
+    questions = [line[3:] for part in parts for line in part.splitlines() if line.startswith("## ")]
+    contents = "\n".join(f"- [{question}](#{anchor(question)})" for question in questions)
+    return f"{HEAD}{contents}\n\n" + "\n\n".join(parts) + "\n"
+
+
+def anchor(heading: str) -> str:
+    """The anchor of a heading, as GitHub makes it.
+
+    >>> anchor("How good is German–English?")
+    'how-good-is-germanenglish'
+    """
+    return "".join(char for char in heading.lower() if char.isalnum() or char in " -_").replace(" ", "-")
 
 
 def _fragment(path: Path, used: set[Path]) -> str:

@@ -7,7 +7,8 @@ import pytest
 from prose import Finding, comments, docstrings, messages, page, sentences
 
 TOP = Path(__file__).parents[1]
-PAGES = sorted((TOP / "docs").rglob("*.md")) + [TOP / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+FILES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/RESULTS.md", "bench/results/README.md")
+PAGES = sorted((TOP / "docs").rglob("*.md")) + [TOP / name for name in FILES]
 CODE = sorted((TOP / "src").rglob("*.py"))
 
 
