@@ -50,6 +50,8 @@ def record(path: Path | None, columns: Sequence[dict[str, Any]], rows: Sequence[
 def _rounded(value: Any, places: int) -> Any:
     if isinstance(value, list | tuple):
         return [_rounded(one, places) for one in value]
+    if isinstance(value, dict):
+        return {name: _rounded(one, places) for name, one in value.items()}
     return round(value, places) if isinstance(value, float) else value
 
 

@@ -2,12 +2,14 @@
 
 import json
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from benches import BENCH, load_bench
 
 from treeglot import sample
 from treeglot.base.errors import FormatError
@@ -15,7 +17,7 @@ from treeglot.cli import main
 from treeglot.experiment.card import card_digest
 from treeglot.experiment.verify import verify_card
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "docs/card.schema.json").read_text())
+SCHEMA = json.loads((BENCH.parent / "docs/card.schema.json").read_text())
 RECIPE = """
 title = "Cards"
 seeds = [1, 2]
@@ -218,3 +220,34 @@ def test_a_model_is_opened_in_full(copy: Path, capsys: pytest.CaptureFixture[str
     (model / "lm.bin").write_bytes(content)
     assert main(["verify", str(model)]) == 1
     assert "lm.bin" in capsys.readouterr().err
+
+
+def test_the_table_of_all_kinds_comes_from_reports_and_cards(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kinds, render = load_bench("kinds"), load_bench("render")
+    out = tmp_path / "kinds.json"
+    command = [str(made / "data/recipe.toml"), "--work", str(made / "work"), "--seeds", "1,2", "--threads", "1"]
+    monkeypatch.setattr(sys, "argv", ["kinds.py", *command, "--json", str(out), "--again", "hiero"])
+    assert kinds["main"]() == 0
+    assert "1 systems once more: the same bytes" in capsys.readouterr().out
+    table = json.loads(out.read_text())
+    names = [column["name"] for column in table["columns"]]
+    hiero, plain = (dict(zip(names, row, strict=True)) for row in table["rows"])
+    card = json.loads((made / "work/cards/hiero.json").read_text())
+    wanted = [one["scores"]["BLEU"] for one in card["scores"]["one"]["outputs"]]
+    assert hiero["BLEU, by seed"] == pytest.approx(wanted, abs=1e-4)
+    assert hiero["against hiero, 95 %"] is None
+    assert plain["against hiero, 95 %"]["low"] <= plain["against hiero, 95 %"]["high"]
+    assert plain["not comparable"].startswith("tuner: none, not mert")
+    assert hiero["tune, CPU s"] > 0
+    assert plain["tune, CPU s"] is None
+    assert render["table_text"](out).startswith("| system | rules |")
+
+
+def test_other_bytes_are_found(made: Path, copy: Path) -> None:
+    compare = load_bench("kinds")["compare"]
+    assert compare(made / "work", copy / "work", "hiero") == []
+    change(copy, lambda card: card["scores"]["one"]["outputs"][1].update(digest="0" * 32))
+    change(copy, lambda card: card["model"].update({"models/hiero/rules.table": "1" * 32}))
+    assert compare(made / "work", copy / "work", "hiero") == ["hiero: models/hiero/rules.table", "hiero: output one 1"]

@@ -2,18 +2,14 @@
 
 import json
 import re
-import runpy
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from benches import BENCH, load_bench
 
-BENCH = Path(__file__).parents[2] / "bench"
-sys.path.insert(0, str(BENCH))
-CLAIMS = runpy.run_path(str(BENCH / "claims.py"))
-RENDER = runpy.run_path(str(BENCH / "render.py"))
-RECORD = runpy.run_path(str(BENCH / "record.py"))
+CLAIMS, RENDER, RECORD = map(load_bench, ("claims", "render", "record"))
 WHERE = {"command": "python x.py", "commit": "abc1234", "machine": "2 cores", "load": 1.5, "date": "2026-11-17"}
 
 
