@@ -7,6 +7,7 @@ import argparse
 from pathlib import Path
 
 import numpy as np
+from record import add_option, column, record
 
 import treeglot
 from treeglot.base.files import read_lines
@@ -19,6 +20,7 @@ def main() -> None:
     for name in ("model", "dev", "dev_references", "test", "test_references"):
         parser.add_argument(name)
     parser.add_argument("--threads", type=int, default=2)
+    add_option(parser)
     options = parser.parse_args()
     model = treeglot.load(options.model)
     dev, test = (
@@ -37,8 +39,11 @@ def main() -> None:
         "score": (rows[:, SENTENCE.index("score")], words[:, WORD.index("sentence_score")]),
         "posterior": (rows[:, SENTENCE.index("best@1")], words[:, WORD.index("word@1")]),
     }
-    for name, (sentences, each) in table.items():
-        print(f"| {name} | {roc_area(sentences, good):.3f} | {roc_area(each, has):.3f} |")
+    areas = [[name, roc_area(sentences, good), roc_area(each, has)] for name, (sentences, each) in table.items()]
+    for name, of_sentences, of_words in areas:
+        print(f"| {name} | {of_sentences:.3f} | {of_words:.3f} |")
+    columns = [column("measure"), column("chrF below the median", 3), column("word not in the reference", 3)]
+    record(options.json, columns, areas)
     for what, p, label in (("sentences", fitted.sentence(rows), good), ("words", fitted.word(words), has)):
         bins = [np.minimum((np.asarray(p) * 5).astype(int), 4) == number for number in range(5)]
         shown = [f"{np.mean(p[one]):.2f}→{np.mean(np.asarray(label)[one]):.2f}" for one in bins if one.any()]

@@ -20,6 +20,9 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+from record import add_option, column, record
 
 from treeglot.decode import SearchOptions, Translator
 from treeglot.decode.weights import read_weights
@@ -48,6 +51,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=1, help="times the input is translated, at the last settings")
     parser.add_argument("--errors", action="store_true", help="compare the pop limits' scores, sentence by sentence")
     parser.add_argument("--out", type=Path, help="the last run's translations")
+    add_option(parser)
     parser.add_argument("--compile-into", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.compile_into:
@@ -62,6 +66,7 @@ def main() -> None:
         )
         scores: dict[int, list[float]] = {}
         texts: dict[int, list[str]] = {}
+        rows: list[list[float]] = []
         for pops in map(int, arguments.pops.split(",")):
             options = SearchOptions(pop_limit=pops, span_limit=arguments.span_limit, per_source=arguments.per_source)
             run = make(options)
@@ -73,9 +78,13 @@ def main() -> None:
                 score = sum(t.score for t in found) / len(lines)
                 row = f"{pops:6} {threads:7} {cpu:15.2f} {len(lines) / wall:11.1f} {score:12.4f} {peak():8.2f}"
                 print(row, flush=True)
+                rows.append([pops, threads, cpu, len(lines) / wall, score, peak()])
                 scores[pops], texts[pops] = [t.score for t in found], [t.text for t in found]
+        columns = [column("pops"), column("threads"), column("CPU ms a sentence", 2), column("sentences a second", 1)]
+        columns += [column("mean model score", 3), column("peak, GB", 2)]
         if arguments.errors:
-            compare(scores, texts)
+            columns, rows = compare(scores, texts)
+        record(arguments.json, columns, rows)
         if arguments.out:
             arguments.out.write_text("".join(t.text + "\n" for t in found))
         del found
@@ -85,17 +94,25 @@ def main() -> None:
             print(f"round {turn}: {resident():.3f} GB resident, {own():.3f} GB without mapped files", flush=True)
 
 
-def compare(scores: dict[int, list[float]], texts: dict[int, list[str]]) -> None:
+def compare(
+    scores: dict[int, list[float]], texts: dict[int, list[str]]
+) -> tuple[list[dict[str, Any]], list[list[float]]]:
     """Prints what each pop limit misses of the best scores, and whose outputs are those of the last one."""
     best = [max(found) for found in zip(*scores.values(), strict=True)]
     last = list(texts.values())[-1]
     print(f"{'pops':>6} {'reach the best':>14} {'last output':>11} {'below, mean':>11} {'90 % within':>11}")
+    rows = []
     for pops, found in scores.items():
         gaps = sorted(top - score for top, score in zip(best, found, strict=True))
         reach = sum(gap <= 1e-4 for gap in gaps) / len(gaps)
         same = sum(a == b for a, b in zip(texts[pops], last, strict=True)) / len(last)
         mean = sum(gaps) / len(gaps)
-        print(f"{pops:6} {reach:14.1%} {same:11.1%} {mean:11.3f} {gaps[int(0.9 * len(gaps))]:11.3f}")
+        within = gaps[int(0.9 * len(gaps))]
+        print(f"{pops:6} {reach:14.1%} {same:11.1%} {mean:11.3f} {within:11.3f}")
+        rows.append([pops, sum(found) / len(found), 100 * reach, 100 * same, mean, within])
+    percents = [column("reach the best score, %", 1), column("output of the last limit, %", 1)]
+    gaps_columns = [column("below the best, mean", 2), column("90 % within", 2)]
+    return [column("pops"), column("mean score", 3), *percents, *gaps_columns], rows
 
 
 def translators(arguments: argparse.Namespace, folder: Path) -> Callable[[SearchOptions], Translator]:

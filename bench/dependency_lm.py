@@ -11,6 +11,7 @@ import tempfile
 import warnings
 from pathlib import Path
 
+from record import add_option, column, record
 from timing import fastest
 
 from treeglot.lm import compile_dependency, load_dependency, train_dependency
@@ -24,7 +25,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("trees", type=Path)
     parser.add_argument("--heads", default="english", help="a head table, by name or path")
+    add_option(parser)
     options = parser.parse_args()
+    rows = []
     warnings.simplefilter("ignore", DiscountWarning)
 
     trees = to_dependencies(list(read_trees(options.trees, skip_bad=True)), heads.load(options.heads))
@@ -45,6 +48,9 @@ def main() -> None:
             print(f"{unit}: {len(trees) / seconds:,.0f} trees/s, {words / seconds:,.0f} words/s")
             found = mapped.perplexity(trees)
             print(f"{unit}: log10 {scores.sum():.2f}, perplexity {found.including_oovs:.2f}")
+            rows.append([unit, model.core.bytes / 1e6, words / seconds / 1e6, found.including_oovs])
+    columns = [column("model over"), column("file, MB", 1), column("scored, million words a second", 1)]
+    record(options.json, [*columns, column("perplexity on the training trees", 1)], rows)
 
 
 if __name__ == "__main__":

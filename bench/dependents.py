@@ -11,6 +11,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
+from record import add_option, column, record
+
 from treeglot.models import load
 from treeglot.syntax import Dependency
 
@@ -23,6 +25,7 @@ def main() -> None:
     parser.add_argument("input", type=Path, help="dependency trees")
     parser.add_argument("--longest", type=int, default=320, help="words of the longest sentences that are made")
     parser.add_argument("--plot", type=Path, help="an SVG file")
+    add_option(parser)
     arguments = parser.parse_args()
     model = load(arguments.model)
     trees = [tree for tree in model.read(arguments.input) if isinstance(tree, Dependency) and len(tree)]
@@ -44,10 +47,13 @@ def main() -> None:
     bins: dict[int, list[tuple[int, float]]] = defaultdict(list)
     for size, time in points:
         bins[size // 5 * 5 if size < 40 else size // 40 * 40].append((size, time))
+    rows = []
     for first, inside in sorted(bins.items()):
         sizes, times = zip(*inside, strict=True)
         mean = 1000 * sum(times) / len(times)
         print(f"{first:>8}- {len(inside):>9} {mean:>8.2f} {1000 * sum(times) / sum(sizes):>8.3f}")
+        rows.append([f"{first}–", len(inside), mean, 1000 * sum(times) / sum(sizes)])
+    record(arguments.json, [column("words"), column("sentences"), column("ms", 2), column("ms a word", 3)], rows)
     if arguments.plot:
         arguments.plot.write_text(plot(points))
 

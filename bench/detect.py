@@ -73,4 +73,5 @@ def main() -> None:
             print(f"| {make.__name__} | {known} | {100 * right / len(texts):.2f} | {each:.3f} | {first:.2f} |")
 
 
-main()
+if __name__ == "__main__":
+    main()

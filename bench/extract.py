@@ -12,7 +12,9 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from record import add_option, column, record
 
 from treeglot.corpus.pairs import Pair
 from treeglot.rules import extract, open_table
@@ -31,6 +33,7 @@ MOSES = HieroOptions(
 )  # fmt: skip
 
 total = [0.0, 0.0]
+stages: list[list[Any]] = []  # for the file of figures
 
 
 def stage(name: str, work: Callable[[], Result]) -> Result:
@@ -41,6 +44,7 @@ def stage(name: str, work: Callable[[], Result]) -> Result:
     total[1] += cpu
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"{name:22} {wall:7.1f} s wall {cpu:7.1f} s CPU   peak {peak:6.0f} MB", flush=True)
+    stages.append([name, wall, cpu, peak])
     return result
 
 
@@ -54,6 +58,7 @@ def main() -> None:
     parser.add_argument("--moses", action="store_true", help="the limits of Moses' hierarchical extraction")
     parser.add_argument("--targets-per-source", type=int, default=20)
     parser.add_argument("--indicators", action="store_true", help="compile count indicators too")
+    add_option(parser)
     options = parser.parse_args()
 
     with tempfile.TemporaryDirectory(dir=options.out) as name:
@@ -77,6 +82,8 @@ def main() -> None:
         for verify in (True, False):
             what = "open, checked" if verify else "open, trusted"
             stage(what, lambda verify=verify: open_table(folder / "rules.table", verify))  # type: ignore[misc]
+        columns = [column("stage"), column("wall s", 1), column("CPU s", 1), column("peak, MB")]
+        record(options.json, columns, stages)
         counts = extraction.counts
         print(f"{counts['pairs']:,} pairs, {counts['phrases']:,} initial phrases")
         print(f"{counts['flat'] + counts['gappy']:,} rules taken, {extraction.facts['rows']:,} different")

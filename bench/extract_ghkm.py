@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from record import add_option, column, record
+
 from treeglot.corpus import Corpus, Needs
 from treeglot.corpus.pairs import Pair
 from treeglot.rules import extract
@@ -35,7 +37,9 @@ def main() -> None:
     parser.add_argument("--trees", action="store_true", help="the one-best trees in place of the forests")
     parser.add_argument("--table", action="store_true", help="score and compile too")
     parser.add_argument("--set", nargs="*", default=[], help="options of the extraction, NAME=VALUE")
+    add_option(parser)
     given = parser.parse_args()
+    rows = []
     folder: Path = given.folder
 
     changes = {name: json.loads(value) for name, value in (item.split("=") for item in given.set)}
@@ -65,6 +69,7 @@ def main() -> None:
             size = sum(path.stat().st_size for path in extraction.files)
             kinds = rule_kinds(extraction)
             print(f"  different: {kinds.fragments:,} fragments, {kinds.phrases:,} phrases ({size >> 20} MB)")
+            rows.append([f"`{name}`", cpu, peak, kinds.fragments, kinds.phrases])
             if given.table:
                 wall, cpu = time.perf_counter(), time.process_time()
                 tables, engine = (out / "rules.parquet", out / "rules.table"), DuckDB(given.threads, folder=out)
@@ -72,6 +77,8 @@ def main() -> None:
                 wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
                 print(f"  scored and compiled: {wall:.1f} s wall {cpu:.1f} s CPU")
                 print(f"  {done.rules:,} rules, {done.size >> 20} MB; {done.left_out} too long")
+    columns = [column("rules"), column("CPU s", 1), column("peak, MB"), column("different fragments")]
+    record(given.json, [*columns, column("different phrases")], rows)
 
 
 if __name__ == "__main__":

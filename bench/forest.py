@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from record import add_option, column, record
+
 from treeglot._core import ScoreKind
 from treeglot.graph import Builder
 from treeglot.models import Model, load
@@ -31,6 +33,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3, help="the least of so many times is taken")
     parser.add_argument("--most", type=int, default=256, help="forests side by side")
     parser.add_argument("--plot", type=Path)
+    add_option(parser)
     given = parser.parse_args()
 
     forests = [forest for forest in read_forests(given.forests) if forest.parsed]
@@ -55,6 +58,8 @@ def main() -> None:
                 flush=True,
             )
         series[path.name] = points
+    rows = [[name, edges, taken, 1000 * taken / edges] for name, points in series.items() for edges, taken in points]
+    record(given.json, [column("model"), column("edges"), column("ms", 1), column("µs an edge", 1)], rows)
     if given.plot:
         given.plot.write_text(plot(series))
 

@@ -7,7 +7,9 @@ TREES has one bracketed tree a line, compressed or not. Reading is not timed.
 
 import argparse
 from pathlib import Path
+from typing import Any
 
+from record import add_option, column, record
 from timing import fastest
 
 from treeglot._core import structures
@@ -21,6 +23,7 @@ def main() -> None:
     parser.add_argument("trees", type=Path)
     parser.add_argument("--heads", default="english", help="a head table, by name or path")
     parser.add_argument("--max-length", type=int, default=10, help="of the spans that are classified")
+    add_option(parser)
     options = parser.parse_args()
 
     table = heads.load(options.heads)
@@ -33,6 +36,7 @@ def main() -> None:
     print(f"{len(trees)} trees, {nodes} nodes, {words} words")
     print(f"to_dependencies: {seconds:.3f} s, {len(trees) / seconds:,.0f} trees/s, {nodes / seconds:,.0f} nodes/s")
 
+    rows: list[list[Any]] = [["`to_dependencies`", seconds, len(trees) / seconds, None]]
     spans = sum(
         min(options.max_length, len(dependency) - begin)
         for dependency in dependencies
@@ -45,6 +49,9 @@ def main() -> None:
         name = f"structures{', strict' if strict else ''}, up to {options.max_length} words"
         rate = f"{seconds:.3f} s with their Python values, {spans / seconds:,.0f} spans/s"
         print(f"{name}: {rate}, {found / spans:.1%} well-formed")
+        rows.append([name, seconds, spans / seconds, 100 * found / spans])
+    columns = [column("work"), column("s", 2), column("trees or spans a second"), column("well-formed, %", 1)]
+    record(options.json, columns, rows)
 
 
 if __name__ == "__main__":

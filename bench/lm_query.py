@@ -21,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from record import add_option, column, record
 
 from treeglot.lm import NgramModel, compile_ngram, load_ngram
 
@@ -46,6 +47,7 @@ def main() -> None:
     parser.add_argument("arpa", type=Path)
     parser.add_argument("text", type=Path)
     parser.add_argument("--rounds", type=int, default=9)
+    add_option(parser)
     options = parser.parse_args()
     lines = options.text.read_text().splitlines()
     with tempfile.TemporaryDirectory() as folder:
@@ -84,9 +86,13 @@ def main() -> None:
         for _ in range(options.rounds):
             for name, one in work.items():
                 times[name].append(timed(one))
+        rows = []
         for name, seconds_of in times.items():
             best, median = queries / min(seconds_of) / 1e6, queries / statistics.median(seconds_of) / 1e6
             print(f"{name:28} {best:6.2f} M queries/s (median {median:.2f})")
+            rows.append([*name.split(", "), best, median])
+        columns = [column("model"), column("query"), column("best, million a second", 1), column("median", 1)]
+        record(options.json, columns, rows)
 
         exact, rounded = models["fast"].perplexity(lines), models["small"].perplexity(lines)
         print(f"perplexity: fast {exact.including_oovs:.4f}, small {rounded.including_oovs:.4f}")

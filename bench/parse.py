@@ -13,10 +13,14 @@ import resource
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
+
+from record import add_option, column, record
 
 from treeglot._core import clean_tree
-from treeglot.parse import GrammarParser, ParserTraining, ParsingOptions, load_parser, train_parser, treebank
+from treeglot.parse import ParserTraining, ParsingOptions, load_parser, train_parser, treebank
 from treeglot.parse.brackets import BracketOptions, compare
+from treeglot.parse.parser import GrammarParser
 from treeglot.sample import read_pairs
 from treeglot.syntax import ParseForest, Tree
 from treeglot.syntax.formats import read_text, read_trees
@@ -52,7 +56,7 @@ def agree(arguments: argparse.Namespace) -> None:
             print(f"{low}-{high} words: {len(some)} sentences, {rate:.0f} {what.__name__} a second")
 
 
-def judge(grammar_trees: Sequence[Tree], gold: Sequence[Tree], options: ParserTraining) -> None:
+def judge(grammar_trees: Sequence[Tree], gold: Sequence[Tree], options: ParserTraining, out: Path | None) -> None:
     bank, report = treebank(grammar_trees, options)
     print(f"{report.trees} trees, {report.left_out} left out, {report.unary_cycles} unary cycles")
     at = [0.0, 0.0]
@@ -64,6 +68,7 @@ def judge(grammar_trees: Sequence[Tree], gold: Sequence[Tree], options: ParserTr
     at[:] = [time.perf_counter(), time.process_time()]
     grammar = train_parser(bank, options, progress)
     words = [tree.words for tree in gold]
+    rows = []
     for level in range(options.cycles + 1):
         parser = GrammarParser(grammar, ParsingOptions(prune=max(MARGINS), threads=1), level)
         begin = time.process_time()
@@ -78,7 +83,11 @@ def judge(grammar_trees: Sequence[Tree], gold: Sequence[Tree], options: ParserTr
             f"exact {100 * counts.exact / counts.sentences:.1f}, tags {100 * counts.right_tags / counts.words:.2f}, "
             f"oracle {' / '.join(f'{o:.2f}' for o in oracles)}, {1000 * seconds / len(gold):.1f} ms a sentence; " + how
         )
+        right = [100 * counts.f1, 100 * counts.exact / counts.sentences, 100 * counts.right_tags / counts.words]
+        rows.append([level, sum(grammar.states[level]), *right, oracles, 1000 * seconds / len(gold)])
     print(f"peak {memory()}")
+    columns = [column("cycle"), column("states"), column("F1", 2), column("exact", 1), column("tags", 2)]
+    record(out, [*columns, column("oracle F1, margins 3, 5, 10", 2), column("ms a sentence", 1)], rows)
 
 
 def main() -> None:
@@ -95,6 +104,7 @@ def main() -> None:
     for command, cycles in ((two, 5), (three, 4)):
         command.add_argument("--cycles", type=int, default=cycles)
         command.add_argument("--threads", type=int, default=2)
+        add_option(command)
         command.add_argument("--seed", type=int, default=1)
         command.add_argument("--smooth-grammar", type=float, default=ParserTraining().smooth_grammar)
     arguments = parser.parse_args()
@@ -109,10 +119,10 @@ def main() -> None:
     )
     if arguments.command == "treebank":
         gold = [clean_tree(tree) for tree in read_trees(arguments.test)]
-        judge(list(read_trees(arguments.train)), gold, options)
+        judge(list(read_trees(arguments.train)), gold, options, arguments.json)
     else:
         trees = [pair.source_tree for pair in read_pairs()]
-        judge(trees[:2800], trees[2800:], replace(options, signature="chinese"))
+        judge(trees[:2800], trees[2800:], replace(options, signature="chinese"), arguments.json)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from record import add_option, column, record
+
 import treeglot
 from treeglot.base.files import read_lines
 from treeglot.decode.constraints import Constraints
@@ -21,7 +23,9 @@ def main() -> None:
     parser.add_argument("models", nargs="+", type=Path)
     parser.add_argument("--most", type=int, help="sentences, the first ones; all unless given")
     parser.add_argument("--threads", type=int, default=2)
+    add_option(parser)
     options = parser.parse_args()
+    rows = []
     references = list(read_lines(options.references))[: options.most]
     suffixes = {"source": "", "source_trees": ".tree.xz", "source_forests": ".forest.xz"}
     print("| | references reached | words in the largest parts | longest reached | ms a sentence |")
@@ -53,6 +57,9 @@ def main() -> None:
         longest = max((len(line.split(" ")) for line, one in zip(references, reached, strict=True) if one), default=0)
         share = sum(reached) / len(reached)
         print(f"| `{model.kind}` | {share:.1%} | {covered / words:.1%} | {longest} | {1e3 * took:.1f} |", flush=True)
+        rows.append([f"`{model.kind}`", 100 * share, 100 * covered / words, longest, 1e3 * took])
+    columns = [column("model"), column("references reached, %", 1), column("words in the largest parts, %", 1)]
+    record(options.json, [*columns, column("longest reached"), column("ms a sentence", 1)], rows)
 
 
 if __name__ == "__main__":

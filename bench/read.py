@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from record import add_option, column, record
+
 from treeglot.base.files import read_chunks
 from treeglot.syntax import FORMATS, read
 from treeglot.syntax.formats import find_format
@@ -50,7 +52,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--sentences", type=int, default=10_000, help="0 for all")
+    add_option(parser)
     arguments = parser.parse_args()
+    rows = []
     print(f"{'file':20} {'records':>8} {'MB':>7} {'from memory':>12} {'MB/s':>6} {'from file':>10}")
     total = 0.0
     for file, format in FILES.items():
@@ -69,7 +73,10 @@ def main() -> None:
         total += from_file
         best = min(memory)
         print(f"{file:20} {count:8} {size:7.1f} {best:10.3f} s {size / best:6.0f} {from_file:8.3f} s")
+        rows.append([file, count, size, best, size / best, from_file])
     print(f"all, from files: {total:.2f} s")
+    columns = [column("file"), column("records"), column("size, MB", 1), column("from memory, s", 3)]
+    record(arguments.json, [*columns, column("from memory, MB/s"), column("from file, s", 2)], rows)
 
 
 if __name__ == "__main__":

@@ -317,4 +317,5 @@ def wait_for_port(process: Any) -> int:
                 return int(parts[1].rpartition(":")[2], 16)
 
 
-main()
+if __name__ == "__main__":
+    main()
