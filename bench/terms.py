@@ -6,7 +6,8 @@ Terms are phrases of one or two source words with the words that the references 
 own translation lacks these. Their sources occur in three sentences at most, and no two of them overlap. The terms are
 forced, then as many words that the model gives are forbidden where their sources occur, then the 50 most frequent words
 of its translations altogether, in 200 sentences. `--large` is the size of a glossary whose time is taken: CPU seconds,
-the least of three. `--preferred 40` takes the time of that many preferred terms instead, alone and with `--large`.
+the median of `--rounds` that alternate with and without it. `--preferred 40` takes the time of that many preferred
+terms instead, alone and with `--large`.
 """
 
 import argparse
@@ -156,13 +157,24 @@ def large(model: Model, given: list[Any], sources: list[list[str]], options: arg
     entries = [Entry(" ".join(line[:2]), "term") for line in sources[:: max(1, len(sources) // 100)]]
     entries += [Entry(f"{words[number % len(words)]} term{number}", "term") for number in range(options.large)]
     many = model.with_glossary(Glossary(tuple(entries[: options.large])))
-    times: dict[Model, list[float]] = {model: [], many: []}
-    for _ in range(3):
-        for one in times:
+    times = take_times({"none": model, "many": many}, given, options.rounds)
+    return added(times["many"], times["none"])
+
+
+def take_times(models: dict[str, Model], given: list[Any], rounds: int) -> dict[str, list[float]]:
+    """CPU seconds of each model, in turn."""
+    times: dict[str, list[float]] = {name: [] for name in models}
+    for _ in range(rounds):
+        for name, one in models.items():
             start = time.process_time()
             one.translate_batch(given)
-            times[one].append(time.process_time() - start)
-    return min(times[many]) / min(times[model]) - 1
+            times[name].append(time.process_time() - start)
+    return times
+
+
+def added(some: list[float], others: list[float]) -> float:
+    """The median of the rounds' ratios, less 1."""
+    return median(one / other for one, other in zip(some, others, strict=True)) - 1
 
 
 def preferred(model: Model, options: argparse.Namespace) -> str:
@@ -181,19 +193,14 @@ def preferred(model: Model, options: argparse.Namespace) -> str:
     ):
         entries = [Entry(word, "term", "prefer") for word in words] + more
         models[name] = model.with_glossary(Glossary(tuple(entries)))
-    times: dict[str, list[float]] = {name: [] for name in models}
-    for _ in range(options.rounds):
-        for name, one in models.items():
-            start = time.process_time()
-            one.translate_batch(given)
-            times[name].append(time.process_time() - start)
+    times = take_times(models, given, options.rounds)
     shown = f"{model.kind}, {len(given)} sentences, {1000 * min(times['none']) / len(given):.2f} ms each without terms"
     for name in list(models)[1:]:
         bound = models[name].bound_glossary
         assert bound is not None
         having = sum(bool(found.marks) for found in bound.find(sources))
         least = min(times[name]) / min(times["none"]) - 1
-        middle = median(one / other for one, other in zip(times[name], times["none"], strict=True)) - 1
+        middle = added(times[name], times["none"])
         shown += f"\n  {name}: {having} sentences have terms, {least:+.1%}, median of rounds {middle:+.1%}"
     return shown
 
@@ -209,7 +216,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--preferred", type=int, default=0, help="take the time of so many preferred terms, no more")
     parser.add_argument("--sentences", type=int, default=150, help="for --preferred")
-    parser.add_argument("--rounds", type=int, default=6, help="for --preferred")
+    parser.add_argument("--rounds", type=int, default=6, help="for --large and --preferred")
     options = parser.parse_args()
     if options.preferred:
         for folder in options.models:

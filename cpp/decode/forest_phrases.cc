@@ -15,9 +15,22 @@ bool overlap(Span a, Span b) { return a.begin < b.end && b.begin < a.end; }
 
 }  // namespace
 
-ForestPhrases::ForestPhrases(const Hypergraph& graph, std::span<const Span> spans, const std::vector<bool>& is_given,
-                             NodeId words, std::uint32_t span_limit)
+ForestPhrases::ForestPhrases(const Hypergraph& parsed, std::span<const Span> parsed_spans, const Hypergraph& graph,
+                             std::span<const Span> spans, std::span<const Sort> sorts, NodeId words,
+                             std::uint32_t span_limit)
     : span_limit_(span_limit) {
+  add_spans(parsed, parsed_spans, true);
+  for (const Span span : parsed_spans) lower_bound(span)->is_sequence = false;
+  if (&graph != &parsed) add_spans(graph, spans, false);
+  for (NodeId node = 0; node < spans.size(); ++node) {
+    Covered& at = *lower_bound(spans[node]);
+    (sorts[node] == Sort::parsed ? at.nodes : sorts[node] == Sort::rest ? at.rests : at.given).push_back(node);
+  }
+  for (Covered& at : covered_) at.word_below = at.nodes.size() > 1 && at.nodes[0] < words;
+}
+
+// Adds the spans of nodes and of neighbouring children.
+void ForestPhrases::add_spans(const Hypergraph& graph, std::span<const Span> spans, bool is_parsed) {
   std::vector<Span> all(spans.begin(), spans.end());
   for (EdgeId edge = 0; edge < graph.edges(); ++edge) {
     const auto children = graph.tails(edge);
@@ -31,16 +44,13 @@ ForestPhrases::ForestPhrases(const Hypergraph& graph, std::span<const Span> span
   }
   std::ranges::sort(all, before);
   all.erase(std::ranges::unique(all).begin(), all.end());
-  for (const Span span : all) covered_.push_back({.span = span});
-  for (NodeId node = 0; node < spans.size(); ++node) {
-    Covered& at = *lower_bound(spans[node]);
-    if (is_given[node]) {
-      at.given.push_back(node);
-      continue;
-    }
-    at.nodes.push_back(node);
-    at.word_below = at.nodes.size() > 1 && at.nodes[0] < words;
+  const auto known = static_cast<std::ptrdiff_t>(covered_.size());
+  for (const Span span : all) {
+    const auto old = std::ranges::lower_bound(covered_.begin(), covered_.begin() + known, span, before, &Covered::span);
+    if (old == covered_.begin() + known || old->span != span)
+      covered_.push_back({.span = span, .is_parsed = is_parsed, .is_sequence = true});
   }
+  std::ranges::inplace_merge(covered_, covered_.begin() + known, before, &Covered::span);
 }
 
 std::vector<ForestPhrases::Covered>::iterator ForestPhrases::lower_bound(Span span) {
@@ -77,20 +87,19 @@ void ForestPhrases::find(RuleCache& cache, Symbol x, const std::vector<Symbol>& 
     at.first_phrase = static_cast<std::uint32_t>(phrases_.size());
     if (std::ranges::none_of(given, [&](Span one) { return overlap(at.span, one); })) walk.visit(at.span, 1, any, take);
     at.last_phrase = static_cast<std::uint32_t>(phrases_.size());
-    if (at.nodes.empty()) {
+    if (at.is_sequence) {
       RuleTable::Node node = table.root();
       for (std::uint32_t word = at.span.begin; word < at.span.end && node != RuleTable::kNoNode; ++word)
         node = words[word] == Symbols::kNone ? RuleTable::kNoNode : table.child(node, words[word]);
       if (node != RuleTable::kNoNode) at.flat = rules(node);
-      if (!at.has_phrases()) continue;
     }
-    walk.add(at.span, place);
+    if (at.is_parsed && (at.is_sequence ? at.has_phrases() : !at.nodes.empty())) walk.add(at.span, place);
   }
 }
 
 ForestPhrases::Place ForestPhrases::find_sequence(Span span) const {
   const auto at = std::ranges::lower_bound(covered_, span, before, &Covered::span);
-  const bool found = at != covered_.end() && at->span == span && at->nodes.empty() && at->has_phrases();
+  const bool found = at != covered_.end() && at->span == span && at->is_sequence && at->has_phrases();
   return found ? static_cast<Place>(at - covered_.begin()) : kNowhere;
 }
 
@@ -104,7 +113,6 @@ void ForestPhrases::want_phrases(Place place) {
 }
 
 void ForestPhrases::add_phrases(const Covered& at, NodeId head, double best, TranslationForestBuilder& out) const {
-  if (!at.flat.empty()) out.add_edge(head, {}, at.flat, kInside, static_cast<float>(best));
   std::vector<NodeId> tails;
   for (std::uint32_t phrase = at.first_phrase; phrase < at.last_phrase; ++phrase) {
     tails.clear();
@@ -118,18 +126,20 @@ void ForestPhrases::add_phrases(const Covered& at, NodeId head, double best, Tra
   }
 }
 
-void ForestPhrases::add_gap(Covered& at, std::span<const NodeId> made, Glue& glue,
+void ForestPhrases::add_gap(Covered& at, std::span<const NodeId> filled, Glue& glue,
                             TranslationForestBuilder& out) const {
-  const auto fillers = at.fillers();
-  if (fillers.size() == 1) {
-    at.gap = made[fillers[0]];
+  if (filled.size() == 1) {
+    at.gap = filled[0];
     return;
   }
   at.gap = out.add_node(at.span, x_, "X");
-  if (fillers.empty()) return add_phrases(at, at.gap, 0, out);
+  if (filled.empty()) {
+    if (!at.flat.empty()) out.add_edge(at.gap, {}, at.flat, kInside);
+    return add_phrases(at, at.gap, 0, out);
+  }
   out.keep_apart(at.gap);
   const auto as_it_is = glue.add(LocalKind::pseudo, {-1}, {});
-  for (const NodeId node : fillers) out.add_edge(at.gap, std::span(&made[node], 1), as_it_is, kInside);
+  for (const NodeId node : filled) out.add_edge(at.gap, std::span(&node, 1), as_it_is, kInside);
 }
 
 }  // namespace treeglot

@@ -22,15 +22,18 @@ class ForestPhrases {
   using Place = std::uint32_t;  // of a span among those of the forest
   static constexpr Place kNowhere = 0xffffffffu;
 
-  // A span: of nodes, or of a sequence of children that no node covers.
+  // What a node is where translations of spans are given.
+  enum class Sort : std::uint8_t { parsed, rest, given };  // of the parse forest, what is left of such, a given span
+
+  // A span: of nodes, or of a sequence of children that no node of the parse forest covers.
   struct Covered {
     Span span;
-    std::vector<NodeId> nodes = {};                   // children first
-    std::vector<NodeId> given = {};                   // nodes of given translations: no parse, and below `nodes`
-    std::uint32_t first_phrase = 0, last_phrase = 0;  // hierarchical phrases
-    std::span<const Alternative> flat = {};           // other phrases, of a sequence
-    bool word_below = false;                          // the first node is a word, and there are others
-    double best = 0;                                  // the value of the best parse
+    bool is_parsed = false, is_sequence = false;             // of the parse forest; no node of that covers it
+    std::vector<NodeId> nodes = {}, rests = {}, given = {};  // by sort, children first: given, nodes, rests
+    std::uint32_t first_phrase = 0, last_phrase = 0;         // hierarchical phrases
+    std::span<const Alternative> flat = {};                  // other phrases, of a sequence
+    bool word_below = false;                                 // the first node is a word, and there are others
+    double best = 0;                                         // the value of the best parse
     bool phrases_wanted = false, gap_wanted = false;
     NodeId gap = kNoNode;  // of the translation forest: what a variable stands for
 
@@ -39,9 +42,11 @@ class ForestPhrases {
     bool has_phrases() const { return first_phrase < last_phrase || !flat.empty(); }
   };
 
-  // `spans` are those of the nodes of `graph`. The first `words` nodes are words; `is_given` marks given translations.
-  ForestPhrases(const Hypergraph& graph, std::span<const Span> spans, const std::vector<bool>& is_given, NodeId words,
-                std::uint32_t span_limit);
+  // `spans` and `sorts` are those of the nodes of `graph`, whose first `words` nodes are words. It is `parsed`, the
+  // parse forest's, or made of that. Variables stand for spans of the parse forest alone, so that the phrases beside
+  // given translations are those without them.
+  ForestPhrases(const Hypergraph& parsed, std::span<const Span> parsed_spans, const Hypergraph& graph,
+                std::span<const Span> spans, std::span<const Sort> sorts, NodeId words, std::uint32_t span_limit);
 
   // Finds the phrases. Words that no rule may use, or that the table lacks, are Symbols::kNone. Hierarchical phrases
   // keep away from `given` spans. `best` has the value of the best parse of each node.
@@ -54,12 +59,10 @@ class ForestPhrases {
   // The phrases on a span are wanted: then so are all spans of their variables.
   void want_phrases(Place place);
 
-  // Adds the hierarchical phrases on a span as edges of `head`, with the value of its best parse, and the other phrases
-  // of a sequence.
+  // Adds the hierarchical phrases on a span as edges of `head`, with the value of its best parse.
   void add_phrases(const Covered& at, NodeId head, double best, TranslationForestBuilder& out) const;
-  // Adds what variables stand for, after the nodes of the span. `made` has the translation forest's nodes, by node of
-  // the parse forest.
-  void add_gap(Covered& at, std::span<const NodeId> made, Glue& glue, TranslationForestBuilder& out) const;
+  // Adds what variables stand for: `filled` are the translation forest's nodes of the fillers.
+  void add_gap(Covered& at, std::span<const NodeId> filled, Glue& glue, TranslationForestBuilder& out) const;
 
  private:
   struct Phrase {
@@ -67,6 +70,7 @@ class ForestPhrases {
     std::uint32_t first_gap, last_gap;
   };
 
+  void add_spans(const Hypergraph& graph, std::span<const Span> spans, bool is_parsed);
   std::vector<Covered>::iterator lower_bound(Span span);
 
   std::uint32_t span_limit_;

@@ -1,9 +1,11 @@
 #include "decode/match_forest.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -20,6 +22,7 @@ namespace {
 
 constexpr std::uint32_t kNone = 0xffffffffu;
 constexpr NodeId kSequence = 0x80000000u;  // set in the place of a sequence of children, where it is a tail
+constexpr std::array kVersions = {kNode, kTwin, kPlain};
 constexpr const char* kNoParse = "no parse, translated by phrases and glue";
 constexpr const char* kStepLimit = "the step limit of matching was hit";
 
@@ -58,11 +61,11 @@ struct Walk {
 
 class Matching {
  public:
-  // `given`, if any, is the input's forest with the spans whose translations are given; `pruned` is of that forest
-  // then.
+  // `parsed` is the input's forest, pruned. `given`, if any, is that with the spans whose translations are given, and
+  // `pruned` has all of it; otherwise `pruned` is `parsed`.
   Matching(const RuleTable& table, const HeadTable* heads, const ForestOptions& options, FeatureId pseudo,
-           std::uint32_t span_limit, const Input& input, Mapped pruned, const GivenForest* given, RuleCache& cache,
-           Glue& glue, TranslationForestBuilder& out)
+           std::uint32_t span_limit, const Input& input, const Mapped& parsed, const Mapped& pruned,
+           const GivenForest* given, RuleCache& cache, Glue& glue, TranslationForestBuilder& out)
       : table_(table),
         heads_(heads),
         step_limit_(options.step_limit == 0 ? std::numeric_limits<std::size_t>::max() : options.step_limit),
@@ -74,9 +77,11 @@ class Matching {
         forest_(given == nullptr ? *input.forest : given->forest),
         cache_(cache),
         glue_(glue),
-        pruned_(std::move(pruned)),
-        graph_(pruned_.graph),
-        spans_(graph_, spans(), given_nodes(), static_cast<NodeId>(input.words.size()), span_limit),
+        parsed_(parsed),
+        pruned_(pruned),
+        graph_(pruned.graph),
+        spans_(parsed.graph, spans(*input.forest, parsed), graph_, spans(forest_, pruned), sorts(),
+               static_cast<NodeId>(input.words.size()), span_limit),
         out_(out) {
     closing_ = table.source_words().find(" )");
     x_ = table.labels().find("X");
@@ -95,41 +100,56 @@ class Matching {
   NodeId add() {
     find_phrases();
     // Top-down, so that nodes inside fragments alone are left out; each node has a derivation whatever lies below it.
-    std::vector<std::uint8_t> needed(graph_.nodes(), 0);  // kNode, kTwin
+    std::vector<std::uint8_t> needed(graph_.nodes(), 0);  // kNode, kTwin, kPlain
     of_node_.resize(graph_.nodes());
     needed[graph_.goal()] = kNode;
     const auto covered = spans_.by_size();
     for (auto place = static_cast<ForestPhrases::Place>(covered.size()); place-- > 0;) {
       const ForestPhrases::Covered& at = covered[place];
       if (at.gap_wanted)
-        for (const NodeId node : at.fillers()) needed[node] |= kNode;
-      for (auto node = at.nodes.rbegin(); node != at.nodes.rend(); ++node) {
-        if (needed[*node]) find_matches(*node, needed);
-        if ((needed[*node] & kNode) && at.has_phrases() && has_phrases(*node)) spans_.want_phrases(place);
-      }
-      for (const NodeId node : at.given)
-        if (needed[node]) find_matches(node, needed);
-      if (at.nodes.empty() && at.gap_wanted) spans_.want_phrases(place);
+        for (const NodeId node : at.fillers()) needed[node] |= version(node, kPlain);
+      for (const auto* nodes : {&at.rests, &at.nodes, &at.given})
+        for (const NodeId node : std::views::reverse(*nodes)) {
+          if (needed[node]) find_matches(node, needed);
+          if ((needed[node] & (kNode | kPlain)) && has_phrases(node)) spans_.want_phrases(place);
+        }
+      if (at.is_sequence && at.gap_wanted) spans_.want_phrases(place);
     }
-    made_.assign(graph_.nodes(), kNoNode);
-    twins_.assign(graph_.nodes(), kNoNode);
+    for (auto& made : made_) made.assign(graph_.nodes(), kNoNode);
+    std::vector<NodeId> filled;
     for (ForestPhrases::Covered& at : covered) {
-      for (const auto* nodes : {&at.given, &at.nodes})
+      for (const auto* nodes : {&at.given, &at.nodes, &at.rests})
         for (const NodeId node : *nodes)
-          for (const std::uint8_t which : {kNode, kTwin})
+          for (const Uses which : kVersions)
             if (needed[node] & which) add_node(node, which, at);
-      if (at.gap_wanted) spans_.add_gap(at, made_, glue_, out_);
+      if (!at.gap_wanted) continue;
+      filled.clear();
+      for (const NodeId node : at.fillers()) filled.push_back(made(version(node, kPlain))[node]);
+      spans_.add_gap(at, filled, glue_, out_);
     }
-    return made_[graph_.goal()];
+    return made(kNode)[graph_.goal()];
   }
   bool limit_hit() const { return limit_hit_; }
 
  private:
   bool is_word(NodeId node) const { return forest_.is_word(pruned_.node_map[node]); }
   Span span(NodeId node) const { return forest_.span(pruned_.node_map[node]); }
-  std::vector<Span> spans() const {
+  static std::vector<Span> spans(const ParseForest& forest, const Mapped& pruned) {
     std::vector<Span> out;
-    for (const NodeId old : pruned_.node_map) out.push_back(forest_.span(old));
+    for (const NodeId old : pruned.node_map) out.push_back(forest.span(old));
+    return out;
+  }
+  // Of the nodes. A given span is of no node of the input's forest; what is left of a node is smaller than that.
+  std::vector<ForestPhrases::Sort> sorts() const {
+    std::vector<ForestPhrases::Sort> out(graph_.nodes(), ForestPhrases::Sort::parsed);
+    for (NodeId node = 0; given_ != nullptr && node < graph_.nodes(); ++node) {
+      const NodeId from = given_->node_map[node];
+      if (from == kNoNode) {
+        out[node] = ForestPhrases::Sort::given;
+      } else if (input_.forest->span(from) != span(node)) {
+        out[node] = ForestPhrases::Sort::rest;
+      }
+    }
     return out;
   }
   const Constraint* constraint(NodeId node) const {
@@ -150,30 +170,25 @@ class Matching {
     return std::span(match_tails_).subspan(match.first_tail, match.arity);
   }
 
-  // The matches of a node, or of its twin.
+  // The matches of a version of a node, with the version of tails that have preferred spans.
   template <class Take>
-  void for_matches(NodeId node, std::uint8_t which, const Take& take) const {
+  void for_matches(NodeId node, Uses which, const Take& take) const {
     for (std::size_t m = of_node_[node].first; m < of_node_[node].second; ++m)
-      if (matches_[m].uses & which) take(matches_[m], which == kTwin || (matches_[m].uses & kTwinTails));
+      if (matches_[m].uses & which) take(matches_[m], (matches_[m].uses & kTwinTails) ? kTwin : which);
   }
+  Uses version(NodeId node, Uses wanted) const { return has_twin_[node] ? wanted : kNode; }
+  std::vector<NodeId>& made(Uses which) { return made_[which == kNode ? 0 : which == kTwin ? 1 : 2]; }
 
   // Hierarchical phrases translate constituents alone, and not what is given.
-  std::vector<bool> given_nodes() const {
-    std::vector<bool> of_forest(forest_.graph().nodes(), false), out;
-    if (given_ != nullptr)
-      for (const auto& [node, constraint] : given_->given) of_forest[node] = true;
-    for (const NodeId old : pruned_.node_map) out.push_back(of_forest[old]);
-    return out;
-  }
   bool has_phrases(NodeId node) const { return !is_word(node) && constraint(node) == nullptr; }
 
   void find_phrases() {
     std::vector<Symbol> words = words_;
     std::vector<Span> given;
     for (const Constraint& constraint : input_.constraints) {
+      if (!constraint.required) continue;
       given.push_back(constraint.span);
-      if (constraint.required)
-        std::fill(words.begin() + constraint.span.begin, words.begin() + constraint.span.end, Symbols::kNone);
+      std::fill(words.begin() + constraint.span.begin, words.begin() + constraint.span.end, Symbols::kNone);
     }
     if (x_ != Symbols::kNone) spans_.find(cache_, x_, words, given, best_value_);
   }
@@ -182,40 +197,40 @@ class Matching {
     const std::size_t begin = matches_.size();
     match(node);
     of_node_[node] = {begin, matches_.size()};
-    for (const std::uint8_t which : {kNode, kTwin})
+    for (const Uses which : kVersions)
       if (needed[node] & which) ask_for_tails(node, which, needed);
   }
 
-  void ask_for_tails(NodeId node, std::uint8_t which, std::vector<std::uint8_t>& needed) {
-    for_matches(node, which, [&](const Match& match, bool twins) {
+  void ask_for_tails(NodeId node, Uses which, std::vector<std::uint8_t>& needed) {
+    for_matches(node, which, [&](const Match& match, Uses below) {
       for (const NodeId tail : tails(match)) {
         if (tail & kSequence) {
           spans_.by_size()[tail & ~kSequence].gap_wanted = true;
         } else {
-          needed[tail] |= twins && has_twin_[tail] ? kTwin : kNode;
+          needed[tail] |= version(tail, below);
         }
       }
     });
   }
 
-  NodeId made(NodeId tail, bool twins) {
+  NodeId made(NodeId tail, Uses which) {
     if (tail & kSequence) return spans_.by_size()[tail & ~kSequence].gap;
-    return (twins && has_twin_[tail] ? twins_ : made_)[tail];
+    return made(version(tail, which))[tail];
   }
 
-  void add_node(NodeId node, std::uint8_t which, const ForestPhrases::Covered& at) {
+  void add_node(NodeId node, Uses which, const ForestPhrases::Covered& at) {
     const NodeId old = pruned_.node_map[node];
     const Symbol label = is_word(node) ? Symbols::kNone : label_of(symbols_[node].variable);
     const NodeId head = out_.add_node(forest_.span(old), label, is_word(node) ? "X" : name(old));
-    (which == kNode ? made_ : twins_)[node] = head;
+    made(which)[node] = head;
     std::vector<NodeId> moved;
-    for_matches(node, which, [&](const Match& match, bool twins) {
+    for_matches(node, which, [&](const Match& match, Uses below) {
       moved.clear();
-      for (const NodeId tail : tails(match)) moved.push_back(made(tail, twins));
+      for (const NodeId tail : tails(match)) moved.push_back(made(tail, below));
       out_.add_edge(head, moved, match.alternatives, kInside, match.value,
                     std::span(match_edges_).subspan(match.first_edge, match.edges));
     });
-    if (which == kNode && has_phrases(node)) spans_.add_phrases(at, head, best_value_[node], out_);
+    if (which != kTwin && has_phrases(node)) spans_.add_phrases(at, head, best_value_[node], out_);
   }
 
   void look_up_labels() {
@@ -236,20 +251,23 @@ class Matching {
   }
 
   // Probabilities of the hyperedges (the c2d page, "Model"; the common page on the kinds of scores), and those of the
-  // best tree below each node, which is the best by the scores as given.
+  // best tree below each node, which is the best by the scores as given. What is left of a node has that of the node.
   void score_edges() {
     std::vector<double> given;
-    for (EdgeId edge = 0; edge < pruned_.edge_map.size(); ++edge)
-      given.push_back(is_optional(edge) ? -std::numeric_limits<double>::infinity()
-                                        : forest_.score(pruned_.edge_map[edge]));
-    const BestDerivations best = best_derivations(graph_, given);
+    for (const EdgeId old : parsed_.edge_map) given.push_back(input_.forest->score(old));
+    const BestDerivations best = best_derivations(parsed_.graph, given);
     const std::vector<double> conditional = conditional_scores(*input_.forest);
+    std::vector<double> of_node(input_.forest->graph().nodes());  // of the input's forest
+    for (NodeId node = 0; node < parsed_.graph.nodes(); ++node) {
+      double& value = of_node[parsed_.node_map[node]];
+      value = conditional[parsed_.edge_map[best.edge[node]]];
+      for (const NodeId tail : parsed_.graph.tails(best.edge[node])) value += of_node[parsed_.node_map[tail]];
+    }
     for (EdgeId edge = 0; edge < pruned_.edge_map.size(); ++edge)
       value_.push_back(parse_edge(edge) == kNoEdge ? 0 : conditional[parse_edge(edge)]);
-    best_value_.resize(graph_.nodes());
-    for (NodeId node = 0; node < graph_.nodes(); ++node) {
-      best_value_[node] = value_[best.edge[node]];
-      for (const NodeId tail : graph_.tails(best.edge[node])) best_value_[node] += best_value_[tail];
+    for (const NodeId old : pruned_.node_map) {
+      const NodeId from = given_ == nullptr ? old : given_->node_map[old];
+      best_value_.push_back(from == kNoNode ? 0 : of_node[from]);
     }
   }
 
@@ -266,7 +284,7 @@ class Matching {
     if (constraint(node) != nullptr) return add_given(*constraint(node), kNoEdge);
     begun_.assign(graph_.edges_end(node) - graph_.edges_begin(node), 0);
     if (!is_word(node)) match_fragments(node);
-    uses_ = kNode;
+    uses_ = kNode | kPlain;
     const bool phrases = match_phrases(node);
     if (is_word(node)) {
       if (!phrases || input_.lenient) add_unknown(node, kNoEdge);
@@ -276,7 +294,7 @@ class Matching {
     for (const std::uint8_t uses : begun_) any |= uses;
     for (EdgeId edge = graph_.edges_begin(node); edge < graph_.edges_end(node); ++edge) {
       const auto children = graph_.tails(edge);
-      uses_ = is_replaced(edge) ? kNode : kNode | kTwin;
+      uses_ = is_optional(edge) ? kNode | kTwin : is_replaced(edge) ? kNode | kPlain : kNode | kTwin | kPlain;
       if (children.size() == 1 && constraint(children[0]) != nullptr) {
         add_given(*constraint(children[0]), edge);
         continue;
@@ -288,7 +306,7 @@ class Matching {
           if (begun & kTwin) continue;
         } else if (begun) {
           if ((begun & kTwin) || !has_twin_[node] || is_replaced(edge)) continue;
-          uses_ |= kTwinTails;
+          uses_ = kNode | kTwin | kTwinTails;
         }
       }
       if (children.size() > 1 || !is_word(children[0])) {
@@ -361,11 +379,11 @@ class Matching {
     for (std::uint32_t at = walk.tails; at != kNone; at = links_[at].before) match_tails_.push_back(links_[at].value);
     double value = 0;
     EdgeId first = 0;
-    uses_ = kNode | kTwin;
+    uses_ = kNode | kTwin | kPlain;
     for (std::uint32_t at = walk.edges; at != kNone; at = links_[at].before) {
       first = links_[at].value;
       value += value_[first];
-      if (is_replaced(first)) uses_ = kNode;
+      if (is_replaced(first)) uses_ = kNode | kPlain;
       match_edges_.push_back(parse_edge(first));
     }
     begun_[first - graph_.edges_begin(node)] |= uses_;
@@ -417,7 +435,7 @@ class Matching {
   }
 
   // A sequence with a given translation inside would be that of the edge without it once more. One with the words of a
-  // preferred span does not use it, so it is no part of twins.
+  // preferred span does not use it, so it is no part of twins. All children are a node's, which has phrases itself.
   void add_sequences(EdgeId edge, std::size_t head) {
     const auto children = graph_.tails(edge);
     const std::uint8_t uses = uses_;
@@ -427,7 +445,8 @@ class Matching {
       for (std::size_t last = first + 1; last < children.size() && !is_given(first) && !is_given(last); ++last) {
         preferred = preferred || has_twin_[children[last]] != 0;
         const auto place = spans_.find_sequence({span(children[first]).begin, span(children[last]).end});
-        uses_ = !preferred ? uses : (uses & kTwinTails) ? 0 : uses & kNode;
+        uses_ = !preferred ? uses : (uses & kTwinTails) ? 0 : uses & (kNode | kPlain);
+        if (first == 0 && last + 1 == children.size()) continue;
         if (place != ForestPhrases::kNowhere && uses_ != 0) add_pseudo(edge, head, first, last, place | kSequence);
       }
     }
@@ -482,7 +501,7 @@ class Matching {
   const ParseForest& forest_;
   RuleCache& cache_;
   Glue& glue_;
-  Mapped pruned_;
+  const Mapped &parsed_, &pruned_;
   const Hypergraph& graph_;  // the pruned forest's
   ForestPhrases spans_;
 
@@ -492,12 +511,12 @@ class Matching {
   std::vector<NodeSymbols> symbols_;                   // by node
   std::vector<std::vector<RuleTable::Node>> phrases_;  // by first word
   std::vector<double> value_;                          // by edge
-  std::vector<double> best_value_;                     // by node, without preferred spans
+  std::vector<double> best_value_;                     // by node, without given spans
   std::vector<std::uint8_t> has_twin_;                 // by node
 
   std::vector<Match> matches_;
   std::vector<std::pair<std::size_t, std::size_t>> of_node_;  // ranges of matches_
-  std::vector<NodeId> made_, twins_;                          // by node: that of the translation forest
+  std::array<std::vector<NodeId>, 3> made_;                   // by version and node: that of the translation forest
   std::vector<NodeId> match_tails_;
   std::vector<EdgeId> match_edges_;  // of the input's forest
   std::vector<std::uint8_t> begun_;  // by hyperedge of the node at hand: the uses of fragments that begin with it
@@ -534,13 +553,14 @@ ForestMatcher::ForestMatcher(FeatureSet& features, std::shared_ptr<const HeadTab
 TranslationForest ForestMatcher::match(const Input& input, RuleCache& cache, Glue& glue) const {
   if (input.forest != nullptr && input.forest->parsed()) {
     TranslationForestBuilder out;
-    Mapped pruned = prune(input.forest->graph(), input.forest->scores(), options_.margin);
+    const Mapped parsed = prune(input.forest->graph(), input.forest->scores(), options_.margin);
     std::optional<GivenForest> given;
+    std::optional<Mapped> all;
     if (!input.constraints.empty()) {
-      given = with_constituents(*input.forest, pruned, input.constraints);
-      pruned = whole(given->forest.graph());
+      given = with_constituents(*input.forest, parsed, input.constraints);
+      all = whole(given->forest.graph());
     }
-    Matching matching(*table_, heads_.get(), options_, pseudo_, span_limit_, input, std::move(pruned),
+    Matching matching(*table_, heads_.get(), options_, pseudo_, span_limit_, input, parsed, all ? *all : parsed,
                       given ? &*given : nullptr, cache, glue, out);
     const NodeId top = matching.add();
     const auto length = static_cast<std::uint32_t>(input.words.size());

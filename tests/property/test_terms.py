@@ -28,7 +28,7 @@ def strings(draw: st.DrawFn) -> Case:
 
 @st.composite
 def forests(draw: st.DrawFn) -> Case:
-    forest, rules = draw(slow_forest.cases())
+    forest, rules = draw(slow_forest.cases(most_variables=draw(st.integers(0, 2))))
     return slow_forest.decoder(rules), forest, len(forest.words)
 
 
@@ -93,7 +93,7 @@ def test_all_of_several_forced_terms_are_used(cases: st.SearchStrategy[Case], da
 
 @settings(max_examples=100)
 @given(slow_forest.cases(most_variables=1), st.booleans(), st.data())
-def test_hierarchical_phrases_on_forests_keep_away_from_terms(
+def test_hierarchical_phrases_on_forests_keep_away_from_used_terms(
     case: tuple[ParseForest, list[Any]], required: bool, data: st.DataObject
 ) -> None:
     forest, rules = case
@@ -102,9 +102,10 @@ def test_hierarchical_phrases_on_forests_keep_away_from_terms(
     found = everything(slow_forest.decoder(rules), forest, Terms([Mark(span, [TERM], required)]))
     assert found.problem == ""
     for hypothesis in found.hypotheses:
-        assert not required or hypothesis.text.split().count("t") == 1
+        used = "t" in hypothesis.text.split()
+        assert used or not required
         for step in hypothesis.derivation.steps:
-            if "[X," in step.source and not step.local:
+            if used and "[X," in step.source and not step.local:
                 assert step.span[1] <= span[0] or span[1] <= step.span[0]
 
 
