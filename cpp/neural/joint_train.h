@@ -25,9 +25,9 @@ struct JointTrainOptions {
   std::int64_t least_fallback = 20;                 // tokens of rare words that have a common fallback
   JointLossOptions loss;
   std::int64_t batch = 512;
-  double rate = 0.001;
+  double rate = 0.002;
   double decay = 0.01;        // of weights, times the rate in each step (Loshchilov and Hutter 2019)
-  std::int64_t epochs = 20;   // at most; the rate falls to 0 over them
+  std::int64_t epochs = 12;   // at most; the rate falls to 0 over them
   std::int64_t patience = 2;  // epochs in a row without progress, after which training ends
   std::int64_t seed = 1;
   double save_every = 60;  // seconds between two saved states

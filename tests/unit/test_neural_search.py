@@ -176,7 +176,7 @@ def test_training_makes_a_model_with_a_network(tmp_path: Path) -> None:
     options = find_kind("hiero").options(neural=True, network=small)
     said: list[str] = []
     model = trained("hiero", tmp_path / "model", options=options, report=said.append)
-    assert any(line.startswith("neural joint model trained: held-out perplexity") for line in said)
+    assert any(line.startswith("network, epoch 1 of at most 1: perplexity ") for line in said)
     assert model.translator.neural.facts["hidden"] == 16
     assert model.weights["neural"] == 0.2
     found = model.translate(" ".join(LINES[0]))
@@ -184,3 +184,24 @@ def test_training_makes_a_model_with_a_network(tmp_path: Path) -> None:
         sum(one.score for one in model.explain(LINES[0]).neural), abs=1e-4
     )
     trained("hiero", tmp_path / "model", options=options)  # its weights are not tuned
+
+
+def test_a_killed_training_continues_its_network(tmp_path: Path) -> None:
+    small = JointOptions(embedding=16, hidden=16, epochs=3, patience=3, batch=16, held_out=2)
+    options = find_kind("hiero").options(neural=True, network=small)
+    trained("hiero", tmp_path / "once", options=options)
+
+    def kill(line: str) -> None:
+        if line.startswith("network, epoch 2 "):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        trained("hiero", tmp_path / "again", options=options, report=kill)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".again.network", "once"]
+    said: list[str] = []
+    trained("hiero", tmp_path / "again", options=options, report=said.append)
+    epochs = [line.split(" of ")[0] for line in said if line.startswith("network,")]
+    assert epochs == ["network, epoch 2", "network, epoch 3"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["again", "once"]
+    once, again = ((tmp_path / name / "neural.bin").read_bytes() for name in ("once", "again"))
+    assert once == again

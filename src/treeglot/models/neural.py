@@ -21,7 +21,7 @@ from treeglot.models.artefacts import NEURAL_FILE
 from treeglot.syntax import Alignment
 
 if TYPE_CHECKING:
-    from treeglot._core import Hypothesis
+    from treeglot._core import Hypothesis, JointEpoch
     from treeglot.models.model import Model
     from treeglot.neural.options import JointOptions
     from treeglot.neural.train import LinkedPair
@@ -73,16 +73,26 @@ def check_history(options: JointOptions | None) -> None:
 
 
 def train_neural(
-    pairs: Iterable[LinkedPair], options: JointOptions, folder: Path, threads: int, report: Callable[[str], None]
+    pairs: Iterable[LinkedPair],
+    options: JointOptions,
+    folder: Path,
+    threads: int,
+    report: Callable[[str], None],
+    state: Path,
 ) -> None:
-    """Train a network from sentence pairs with links, and write it into a model's folder."""
+    """Train a network from sentence pairs with links, and write it into a model's folder.
+
+    A run that was killed continues from the file `state`, which remains for the caller to remove.
+    """
     from treeglot.neural.train import train_joint
 
-    seen: list[tuple[float, int]] = []  # perplexities of epochs
-    model = train_joint(pairs, options, threads=threads, report=lambda e: seen.append((e.perplexity, e.epoch)))
+    def tell(epoch: JointEpoch) -> None:
+        best = ", the best so far" if epoch.best else ""
+        report(f"network, epoch {epoch.epoch} of at most {options.epochs}: perplexity {epoch.perplexity:.2f}{best}")
+
+    model = train_joint(pairs, options, threads=threads, state=state, report=tell)
     model.write(os.fspath(folder / NEURAL_FILE))
-    perplexity, epoch = min(seen)
-    report(f"neural joint model trained: held-out perplexity {perplexity:.2f} after {epoch} of {len(seen)} epochs")
+    report("neural joint model trained")
 
 
 def add_neural(folder: PathLike, network: PathLike, *, weight: float = WEIGHT) -> Model:

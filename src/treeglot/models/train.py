@@ -92,6 +92,8 @@ def train(
     With an `engine`, rules are extracted in parts by its machines, which must see the folder that `out` is in. A run
     that was ended finds the parts that were finished. The rules are the same as without.
 
+    A run that was ended while it trained a neural model (`options.neural`) continues this training when it is repeated.
+
     With `filter`, a file of sentences or parses that the model will translate, the table has the rules for these alone.
     They score as they would in the whole table.
     """
@@ -161,7 +163,8 @@ def train(
         report("language model compiled")
         more = _more_lms(folder, lms, options.class_lm, (lm_text or scratch / TARGET, name), memory, report)
         if options.neural:
-            train_neural(_spooled(scratch / LINKED), options.network, folder, threads, report)
+            spooled = _spooled(scratch / LINKED)
+            train_neural(spooled, options.network, folder, threads, report, network_state(place))
         if declared.source_heads:
             write_heads(options.source_heads, folder)
         if declared.dependency_models:
@@ -178,6 +181,7 @@ def train(
         weights = first_weights(declared, more, neural)
         write_model(folder, declared.name, weights, options.search, text, own[0], own[1], lms=more, neural=neural)
         model = install_model(folder, place)
+    network_state(place).unlink(missing_ok=True)
     if engine is not None:
         shutil.rmtree(parts_folder(place))
     return model
@@ -201,6 +205,12 @@ def parts_folder(place: Path) -> Path:
     """Where the parts of an extraction by an engine are, until the model is complete."""
     resolved = place.resolve()
     return resolved.with_name(f".{resolved.name}.parts")
+
+
+def network_state(place: Path) -> Path:
+    """Where the state of a network's training is, until the model is complete."""
+    resolved = place.resolve()
+    return resolved.with_name(f".{resolved.name}.network")
 
 
 def _extract(
