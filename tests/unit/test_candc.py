@@ -93,6 +93,29 @@ def test_words_that_introduce_hang_from_what_they_introduce(tmp_path: Path) -> N
     assert (tree.heads.tolist(), tree.tags) == ([-1, 2, 0], ["VBZ", "TO", "VB"])
 
 
+def test_marks_of_slots_on_atoms_change_nothing(tmp_path: Path) -> None:
+    """Clark and Curran (2007) print `N/N_1` and `((S[dcl]\\NP_1)/NP_2)/NP_3`."""
+    words = "<c> Old|JJ|N/N dogs|NNS|N gave|VBD|x us|PRP|NP the|DT|NP/N stick|NN|N\n"
+    plain = "Old_1 N/N 1 dogs_2\ngave_3 ((S[dcl]\\NP)/NP)/NP 1 dogs_2\ngave_3 ((S[dcl]\\NP)/NP)/NP 3 us_4\n"
+    marked = plain.replace("N/N ", "N/N_1 ").replace("((S[dcl]\\NP)/NP)/NP", "((S[dcl]\\NP_1)/NP_2)/NP_3")
+    rest = "the_5 NP[nb]/N_1 1 stick_6\ngave_3 ((S[dcl]\\NP)/NP)/NP 2 stick_6\n"
+    [tree], [same] = (list(read_dependencies(written(tmp_path, text + rest + words))) for text in (plain, marked))
+    assert tree == same
+    assert tree.heads.tolist() == [1, 2, -1, 2, 5, 2]
+
+
+def test_a_conjunction_at_the_beginning_has_an_empty_type(tmp_path: Path) -> None:
+    text = "(ncsubj bark_2 dogs_1 _)\n(conj _ bark_2 And_0)\n<c> And|CC|S/S dogs|NNS|N bark|VBP|S[dcl]\\NP\n"
+    [tree] = read_dependencies(written(tmp_path, text))
+    assert tree.heads.tolist() == [2, 2, -1]
+
+
+def test_words_may_be_brackets(tmp_path: Path) -> None:
+    text = "(dobj (_1 cats_2)\n(ncmod _ dogs_0 (_1)\n<c> dogs|NNS|N (|LRB|(NP\\NP)/NP cats|NNS|N )|RRB|RRB\n"
+    [tree] = read_dependencies(written(tmp_path, text))
+    assert tree.heads.tolist() == [-1, 0, 1, 0]
+
+
 def test_roots_come_from_another_parser_where_they_are_not_told(tmp_path: Path) -> None:
     line = "<c> a|X|N b|X|N c|X|N d|X|N\n"
     text = "(dobj a_0 b_1)\n(dobj c_2 d_3)\n" + line + "\n(dobj b_1 a_0)\n(dobj b_1 c_2)\n" + line + "\n" + line

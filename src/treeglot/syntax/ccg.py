@@ -10,7 +10,7 @@ __all__ = ["Category", "argument_depends", "parse_category"]
 
 LARGEST = 100  # slashes and opening brackets of a category; those of CCGbank have under 30
 
-_MARKS = re.compile(r"\{[^{}]*\}|<\d+>|\[nb\]")
+_MARKS = re.compile(r"\{[^{}]*\}|<\d+>|\[nb\]|(?<=[A-Za-z\]])_\d+")
 _BE = frozenset(["be", "is", "are", "am", "was", "were", "been", "being", "'s", "'re", "'m"])
 
 
@@ -40,7 +40,7 @@ class Category:
 
 @lru_cache(65536)
 def parse_category(text: str) -> Category:
-    """A category from its text; marks of variables and slots, as in `(N{Y}/N{Y}<1>){_}`, are left out.
+    """A category from its text; marks of variables and slots, as in `(N{Y}/N{Y}<1>){_}` and `N/N_1`, are left out.
 
     >>> parse_category("(S[dcl]\\\\NP)/NP").argument
     Category(atom='NP', result=None, argument=None)

@@ -119,7 +119,8 @@ class CandC(LineRecords[Dependency]):
         if relation not in _PLAIN | _TYPED:
             self.unknown[relation] += 1
             return []
-        typed = relation in _TYPED
+        # A conjunction that joins its sentence to the one before has an empty type.
+        typed = relation in _TYPED or (relation == "conj" and len(rest) > 2 and rest[0] == "_")
         if len(rest) < 2 + typed:
             raise BadRecordError(number, f"{line!r} has too few words; expected a head and a dependent")
         head, dependent = (self._place(number, part, words, 0) for part in rest[typed : 2 + typed])
