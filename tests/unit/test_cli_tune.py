@@ -42,7 +42,8 @@ def test_tuned_weights_are_better_and_become_the_models(method: str, model: Path
     run = model / f"tune-{method}-1"
     log = read_log(run / "log.jsonl")
     assert said[0].startswith(f"iteration 1: BLEU {log[0]['score']:.2f}")
-    assert said[-1].startswith(f"{log[-1]['stop']}; best: iteration ")
+    result = "result: the mean of " if method == "mira" else "best: iteration "
+    assert said[-1].startswith(f"{log[-1]['stop']}; {result}")
     assert max(entry["score"] for entry in log) > log[0]["score"]
     assert read_weights(model / "weights.txt") == read_weights(run / "best.weights")
     assert read_weights(run / "start.weights") == {"p": 1.0, "glue": -0.1, "unknown": -5.0}

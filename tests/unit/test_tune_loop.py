@@ -192,14 +192,43 @@ def test_it_stops_when_it_gets_no_better(tmp_path: Path) -> None:
             draws = [((seed * (i + 3)) % 1000) / 500 - 1 for i in range(3)]
             return type(update)({f"f{i}": draw for i, draw in enumerate(draws)}, 0.0, 0.0)
 
-    found = run(tmp_path, Worse(), start=PROBLEM.best, options=LoopOptions(kbest=2, patience=2))
+    found = run(tmp_path, Worse(mean=False), start=PROBLEM.best, options=LoopOptions(kbest=2, patience=2))
     assert found.stop == "no better score in 2 iterations"
     assert (len(found.log), found.iteration) == (3, 0)
+    # A mean that is worse than the start is not taken.
+    found = run(tmp_path / "mean", Worse(), start=PROBLEM.best, options=LoopOptions(kbest=2, patience=2))
+    assert (len(found.log), found.iteration, found.mean, found.weights) == (4, 0, False, PROBLEM.best)
+    assert found.log[-1]["score"] < found.score == found.log[0]["score"]
+
+
+def test_mira_gives_the_mean_of_all_updates(tmp_path: Path) -> None:
+    found = run(tmp_path, METHODS[1])
+    updates = [read_weights(path) for path in sorted(tmp_path.glob("??.weights"))]
+    number = len(updates)
+    assert (found.mean, found.iteration) == (True, number)
+    assert number > 1
+    for name in START:
+        assert found.weights[name] == pytest.approx(sum(one[name] for one in updates) / number, rel=1e-6)
+    assert read_weights(tmp_path / "best.weights") == read_weights(tmp_path / "mean.weights") == found.weights
+    assert (tmp_path / "best.weights").read_text().startswith(f"# mira, seed 1, mean of iterations 1 to {number}\n")
+    output = PROBLEM.translate(PROBLEM.lines, found.weights, 1).best()
+    assert Bleu().score(Bleu().statistics(output, [PROBLEM.references])) == found.score
+    last = read_log(tmp_path / "log.jsonl")[-1]
+    assert (last["iteration"], last["mean_of"], last["score"]) == (number + 2, number, found.score)
+    assert found.log[-1] == last
+
+
+def test_the_mean_of_a_longer_run_replaces_that_of_a_shorter_one(tmp_path: Path) -> None:
+    run(tmp_path / "a", METHODS[1], options=LoopOptions(iterations=1, kbest=4, patience=0))
+    assert run(tmp_path / "a", METHODS[1]) == run(tmp_path / "b", METHODS[1])
+    assert content(tmp_path / "a") == content(tmp_path / "b")
 
 
 def test_the_score_on_all_sentences_chooses_the_weights(tmp_path: Path) -> None:
-    found = run(tmp_path, METHODS[1])
-    assert METHODS[1].held_out(12).sum() == 1
+    method = Mira(epochs=5, mean=False)
+    found = run(tmp_path, method)
+    assert method.held_out(12).sum() == 1
+    assert not (tmp_path / "mean.weights").exists()
     scores = [entry["score"] for entry in found.log]
     assert (found.iteration, found.score) == (scores.index(max(scores)), max(scores))
     assert all("held_out" in entry for entry in found.log)  # for the reader
@@ -208,8 +237,9 @@ def test_the_score_on_all_sentences_chooses_the_weights(tmp_path: Path) -> None:
 def test_what_is_held_out_has_the_length_of_all(tmp_path: Path) -> None:
     """One sentence would say nothing of how long the output is: with a short reference, short output would win."""
     longer = [f"{line} and more" if i < 11 else line for i, line in enumerate(PROBLEM.references)]
-    found = tune_weights(PROBLEM, PROBLEM.lines, [longer], METHODS[1], START, tmp_path, options=OPTIONS)
-    held_out = METHODS[1].held_out(12)
+    method = Mira(epochs=5, mean=False)
+    found = tune_weights(PROBLEM, PROBLEM.lines, [longer], method, START, tmp_path, options=OPTIONS)
+    held_out = method.held_out(12)
     assert held_out.nonzero()[0].tolist() == [11]
     weights = [START, *(read_weights(tmp_path / f"{i:02}.weights") for i in range(1, len(found.log)))]
     alone = []

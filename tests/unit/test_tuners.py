@@ -25,7 +25,9 @@ BEST = Bleu().score(Bleu().statistics(PROBLEM.translate(PROBLEM.lines, PROBLEM.b
 
 
 @pytest.mark.parametrize(
-    "tuner", [Mert(restarts=4, directions=5), Mira(), Pro(samples=300, kept=100)], ids=lambda t: type(t).__name__
+    "tuner",
+    [Mert(restarts=4, directions=5), Mira(mean=False), Pro(samples=300, kept=100)],
+    ids=lambda t: type(t).__name__,
 )
 @pytest.mark.parametrize("seed", range(10))
 def test_close_to_the_best_weights_from_any_start(tuner, seed: int, tmp_path: Path) -> None:
@@ -37,6 +39,17 @@ def test_close_to_the_best_weights_from_any_start(tuner, seed: int, tmp_path: Pa
     reached = Bleu().score(Bleu().statistics(output, [PROBLEM.references]))
     assert found.log[0]["score"] < BEST - 5  # no start is good
     assert reached > BEST - 0.2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_mean_of_updates_forgets_a_poor_start(seed: int, tmp_path: Path) -> None:
+    """It holds early updates, so it need not be the best; the start itself is not in it."""
+    draw = random.Random(seed)
+    start = {name: draw.uniform(-1, 1) for name in PROBLEM.names}
+    options = LoopOptions(iterations=6, kbest=12, patience=0, seed=seed)
+    found = tune_weights(PROBLEM, PROBLEM.lines, [PROBLEM.references], Mira(), start, tmp_path, options=options)
+    assert found.mean
+    assert found.score > BEST - 0.2 > found.log[0]["score"] + 20
 
 
 def test_no_weights_beat_the_best() -> None:

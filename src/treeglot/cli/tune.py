@@ -15,6 +15,7 @@ from treeglot.cli.parameters import Fields, Lowercase, Method, NewFolder, Settin
 if TYPE_CHECKING:
     from treeglot.decode.weights import Weights
     from treeglot.models import Model
+    from treeglot.tune.loop import Tuned
 
 BONUS = "preferred"
 
@@ -103,11 +104,9 @@ def tune(
     )
     with write_binary(folder / "plot.svg") as stream:
         stream.write(plot(found.log).encode())
-    came = f"from iteration {found.iteration}" if found.iteration else "from the start"
-    best = f"best: iteration {found.iteration + 1}, BLEU {found.score:.2f}, with the weights {came}"
-    say(f"{found.stop}; {best}; {folder / 'best.weights'}")
+    say(f"{found.stop}; {_result(found)}; {folder / 'best.weights'}")
     if not keep:
-        comment = f"tuned by {method}, seed {loop.seed}, iteration {found.iteration}"
+        comment = f"tuned by {method}, seed {loop.seed}, {found.origin}"
         write_weights(model / loaded.file.weights, found.weights, comment)
 
 
@@ -147,10 +146,22 @@ def _start(folder: Path, start: Path | None, model: Model) -> Weights:
     return weights
 
 
+def _result(found: Tuned) -> str:
+    """Where the resulting weights come from."""
+    if found.mean:
+        return f"result: the mean of {found.iteration} updates, BLEU {found.score:.2f}"
+    came = f"from iteration {found.iteration}" if found.iteration else "from the start"
+    text = f"best: iteration {found.iteration + 1}, BLEU {found.score:.2f}, with the weights {came}"
+    return f"the mean is worse than the start, and is not used; {text}" if "mean_of" in found.log[-1] else text
+
+
 def _line(entry: dict[str, Any]) -> str:
-    text = f"iteration {entry['iteration']}: BLEU {entry['score']:.2f}"
+    name = f"mean of {entry['mean_of']} updates" if "mean_of" in entry else f"iteration {entry['iteration']}"
+    text = f"{name}: BLEU {entry['score']:.2f}"
     if "held_out" in entry:
         text += f" (held out {entry['held_out']:.2f})"
+    if "mean_of" in entry:
+        return text
     text += f", {entry['hypotheses']:,} hypotheses, {entry['new']:,} new"
     if "pool_after" in entry:
         text += f"; on the pool {entry['pool_before']:.2f} → {entry['pool_after']:.2f}"

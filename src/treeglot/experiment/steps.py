@@ -513,13 +513,17 @@ def _tune(settings: TuneSettings, lowercase: bool, task: Task) -> None:
         metric=Bleu(lowercase=lowercase),
         options=LoopOptions(**{field.name: getattr(settings, field.name) for field in dataclasses.fields(LoopOptions)}),
         threads=task.threads,
-        report=lambda entry: task.report(f"iteration {entry['iteration']}: BLEU {entry['score']:.2f}"),
+        report=lambda entry: task.report(f"{_entry_name(entry)}: BLEU {entry['score']:.2f}"),
     )
     refused.warn()
     for path in task.out.glob("*.kbest"):
         path.unlink()
     with write_binary(task.out / "plot.svg") as stream:
         stream.write(plot(found.log).encode())
+
+
+def _entry_name(entry: Mapping[str, Any]) -> str:
+    return f"mean of {entry['mean_of']} updates" if "mean_of" in entry else f"iteration {entry['iteration']}"
 
 
 class _Refused:

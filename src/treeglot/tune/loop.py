@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -62,13 +63,19 @@ class LoopOptions(Options):
 
 @dataclass(frozen=True)
 class Tuned:
-    """The best weights of a run."""
+    """The resulting weights of a run."""
 
     weights: dict[str, float]
     score: float  # of the output with them
-    iteration: int  # the one that gave them; 0 for the start
+    iteration: int  # the one that gave them; 0 for the start; of a mean: the last
     stop: str  # why it ended
     log: list[Entry]
+    mean: bool = False  # whether they are the mean of all updates up to that iteration
+
+    @property
+    def origin(self) -> str:
+        """Where the weights come from."""
+        return f"mean of iterations 1 to {self.iteration}" if self.mean else f"iteration {self.iteration}"
 
 
 def tune_weights(
@@ -87,8 +94,9 @@ def tune_weights(
     """Tune the weights of `translator` on `sources` and their references; the state of the run is in `folder`.
 
     `folder` gets two files for each iteration: `01.kbest` with the new hypotheses and `01.weights` with the resulting
-    weights. `log.jsonl` has a line for each iteration, and `best.weights` appears at the end. A folder with the same
-    run is continued; one with another run is refused. `report` is told of each iteration.
+    weights. `log.jsonl` has a line for each iteration, and `best.weights` appears at the end. A method that averages
+    also leaves `mean.weights`, the mean of all updates. A folder with the same run is continued; one with another run
+    is refused. `report` is told of each iteration, and of the mean.
     """
     run = _Run(translator, sources, references, method, dict(start), Path(folder), metric, options, threads)
     run.open()
@@ -111,11 +119,18 @@ def tune_weights(
         if stop:
             break
         weights, hopes = new, run.hopes(kbest, pool, new)
-    ranks = [run.rank(one.entry) for one in iterations]
-    best = ranks.index(max(ranks))
-    found = iterations[best]
-    write_weights(run.folder / "best.weights", found.weights, f"{run.described()}, iteration {best}")
-    return Tuned(found.weights, found.entry["score"], best, stop, [one.entry for one in iterations])
+    found = run.best(iterations, stop)
+    if method.mean:
+        mean = run.averaged([one.weights for one in iterations[1:]])
+        log = [*found.log, mean.entry | {"stop": stop}]
+        run.write_log(log)
+        report(log[-1])
+        found = dataclasses.replace(found, log=log)
+        if run.rank(mean.entry) >= run.rank(log[0]):  # otherwise it is worse than no tuning
+            score, last = mean.entry["score"], mean.entry["mean_of"]
+            found = dataclasses.replace(found, weights=mean.weights, score=score, iteration=last, mean=True)
+    write_weights(run.folder / "best.weights", found.weights, f"{run.described()}, {found.origin}")
+    return found
 
 
 @dataclass(frozen=True)
@@ -206,15 +221,36 @@ class _Run:
             raise FormatError(str(path), 0, problem)
         return found
 
-    def judged(self, number: int, kbest: KBest, pool: Pool, before: int) -> Entry:
+    def scored(self, kbest: KBest) -> Entry:
         rows = self.references.statistics(kbest.best())
-        entry: Entry = {"iteration": number, "score": self.metric.score(rows)}
+        entry: Entry = {"score": self.metric.score(rows)}
         if self.held_out.any():
             entry["held_out"] = self.metric.score_of_part(rows, self.held_out)
         if isinstance(self.metric, Bleu):
             words, wanted = rows[:, :2].sum(axis=0)
             entry["length"] = float(words / wanted) if wanted else None
-        return entry | {"hypotheses": pool.hypotheses, "new": pool.hypotheses - before}
+        return entry
+
+    def judged(self, number: int, kbest: KBest, pool: Pool, before: int) -> Entry:
+        found = {"hypotheses": pool.hypotheses, "new": pool.hypotheses - before}
+        return {"iteration": number, **self.scored(kbest), **found}
+
+    def best(self, iterations: Sequence[_Iteration], stop: str) -> Tuned:
+        """The weights that scored best."""
+        ranks = [self.rank(one.entry) for one in iterations]
+        best = ranks.index(max(ranks))
+        found = iterations[best]
+        return Tuned(found.weights, found.entry["score"], best, stop, [one.entry for one in iterations])
+
+    def averaged(self, updates: Sequence[Weights]) -> _Iteration:
+        """The mean of all updates, and how it scores: from the file, if there is one of as many updates."""
+        path = self.folder / "mean.weights"
+        if not path.exists() or _read_entry(path)["mean_of"] != len(updates):
+            weights = mean_weights(updates)
+            scored = self.scored(self.translator.translate(self.sources, weights, 1))
+            entry = {"iteration": len(updates) + 2, "mean_of": len(updates), **scored}
+            write_weights(path, weights, json.dumps(entry, ensure_ascii=False))
+        return _Iteration(read_weights(path), _read_entry(path))
 
     def updated(
         self, number: int, pool: Pool, weights: dict[str, float], entry: Entry
@@ -255,6 +291,16 @@ class _Run:
         with write_binary(self.folder / "log.jsonl") as stream:
             for entry in entries:
                 stream.write(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
+
+
+def mean_weights(several: Sequence[Weights]) -> dict[str, float]:
+    """The mean of several weights, name by name; a name that one lacks has 0 there.
+
+    >>> mean_weights([{"lm": 1.0, "glue": -1.0}, {"lm": 0.5}])
+    {'glue': -0.5, 'lm': 0.75}
+    """
+    names = sorted({name for weights in several for name in weights})
+    return {name: math.fsum(weights.get(name, 0.0) for weights in several) / len(several) for name in names}
 
 
 def _read_entry(path: Path) -> Entry:

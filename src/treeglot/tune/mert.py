@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +44,7 @@ class Mert(Options):
         gain = abs(found.score - found.before)
         return Update(new, found.before, found.score, gain < self.least_gain, {"start": found.start})
 
+    mean: ClassVar[bool] = False
     held_out = staticmethod(none_held_out)
 
 

@@ -32,6 +32,11 @@ class Update:
 class Method(Protocol):
     """A tuning method with its options; the same pool, weights and seed give the same update, with any threads."""
 
+    @property
+    def mean(self) -> bool:
+        """Whether a run gives the mean of all updates, not the weights of the iteration that scored best."""
+        ...
+
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
         """Better weights for what is in the pool."""
         ...

@@ -36,6 +36,7 @@ class Mira(Options):
         0.1, "share of the sentences that are not learnt from but say when to stop", least=0, below=1
     )
     smooth: Smooth = option("add-one", "how a sentence's BLEU is smoothed, on top of the background")
+    mean: bool = option(True, "a run gives the mean of all updates; else the weights of the iteration that scored best")
 
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
         """The mean weights after the epoch that was best on what is held out.

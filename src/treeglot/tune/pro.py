@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +55,7 @@ class Pro(Options):
             new = {n: weight if new.get(n) != weights.get(n) else new[n] for n, weight in mixed.items()}
         return Update(new, before, pool.score(new), False, {"pairs": pairs, "rounds": rounds})
 
+    mean: ClassVar[bool] = False
     held_out = staticmethod(none_held_out)
 
 
