@@ -133,6 +133,29 @@ def test_a_file_that_changed_is_named(copy: Path, file: str, what: str) -> None:
     assert found(copy) == {what: "absent"}
 
 
+def test_a_card_that_is_there_stays_until_what_it_is_made_of_changes(made: Path, copy: Path) -> None:
+    path = copy / "work/cards/hiero.json"
+    run = ["run", str(copy / "data/recipe.toml"), "--work", str(copy / "work"), "--threads", "2"]
+    before = path.read_bytes()
+    assert main(run) == 0
+    assert path.read_bytes() == before
+    change(copy, lambda card: card["measured"].update(threads=9), digest=False)  # a damaged one is made anew
+    assert main(run) == 0
+    assert json.loads(path.read_text())["measured"]["threads"] == 2
+    references = copy / "data/test.en"
+    references.write_text(references.read_text().lower())
+    assert main(run) == 0
+    assert found(copy) == {}
+    after = json.loads(path.read_text())
+    assert after["scores"] != json.loads(before)["scores"]
+    assert after["model"] == json.loads(before)["model"]
+    recipe = copy / "data/recipe.toml"
+    recipe.write_text("lowercase = true\n" + recipe.read_text())  # which changes no step of the system without tuning
+    assert main(run) == 0
+    plain = json.loads((copy / "work/cards/plain.json").read_text())
+    assert plain["scores"]["one"]["options"]["lowercase"] is True
+
+
 def test_an_output_that_changed_has_other_scores(copy: Path) -> None:
     [output] = (copy / "work").glob("translate-hiero-one-seed-2.*/output.txt")
     lines = output.read_text().splitlines()

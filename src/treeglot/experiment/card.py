@@ -15,7 +15,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from treeglot.base.files import write_binary
+from treeglot.base.errors import FormatError
+from treeglot.base.files import read_json, write_binary
 from treeglot.base.machine import machine
 from treeglot.decode.weights import read_weights
 from treeglot.experiment.models import MODELS
@@ -29,22 +30,41 @@ VERSION = 1
 
 
 def publish_cards(pipeline: Pipeline, done: Sequence[Planned], recipe: Recipe, threads: int) -> list[Path]:
-    """Write `WORK/cards/SYSTEM.json` for each system of a finished run whose models are published."""
+    """Write `WORK/cards/SYSTEM.json` for each system of a finished run whose models are published.
+
+    A card that is there already, of the same steps and data, stays: its files were digested when they were new.
+    """
     plan = {planned.step.name: planned for planned in done}
     measured = {"machine": machine(), "threads": threads, "date": datetime.now(timezone.utc).date().isoformat()}
     timings = pipeline.timings()
+    folder = pipeline.folder / CARDS
+    folder.mkdir(exist_ok=True)
     out = []
     for system in recipe.system:
-        card = _card(pipeline.folder, plan, recipe, system)
+        path = folder / f"{system.name}.json"
+        out.append(path)
+        made_of = _made_of(pipeline.folder, plan, recipe, system)
+        scoring = {test: plan[f"score {test}"].identity.settings["options"] for test in recipe.test}
+        if _is_current(path, made_of, scoring):
+            continue
+        card = made_of | _results(pipeline.folder, plan, recipe, system)
         steps = {name: timings[plan[name].key] for name in card["steps"] if plan[name].key in timings}
         card["measured"] = measured | {"steps": steps}
         card["digest"] = card_digest(card)
-        folder = pipeline.folder / CARDS
-        folder.mkdir(exist_ok=True)
-        out.append(folder / f"{system.name}.json")
-        with write_binary(out[-1]) as stream:
+        with write_binary(path) as stream:
             stream.write((json.dumps(card, ensure_ascii=False, indent=1) + "\n").encode())
     return out
+
+
+def _is_current(path: Path, made_of: Mapping[str, Any], scoring: Mapping[str, Any]) -> bool:
+    """Whether a whole card is there that was made of the same, and scored in the same way."""
+    try:
+        card = read_json(path)
+    except (OSError, FormatError):
+        return False
+    if card.get("digest") != card_digest(card) or any(card.get(name) != made_of[name] for name in made_of):
+        return False
+    return {test: one["options"] for test, one in card["scores"].items()} == scoring
 
 
 def card_digest(card: Mapping[str, Any]) -> str:
@@ -58,15 +78,10 @@ def card_digest(card: Mapping[str, Any]) -> str:
     return blake2b(text.encode(), digest_size=DIGEST).hexdigest()
 
 
-def _card(work: Path, plan: Mapping[str, Planned], recipe: Recipe, system: System) -> dict[str, Any]:
-    endings = recipe.tunings(system)
-    tests = {test: [f"translate {system.name} {test}{ending}" for ending in endings] for test in recipe.test}
-    ends = [f"train {system.name}", *(step for steps in tests.values() for step in steps)]
+def _made_of(work: Path, plan: Mapping[str, Planned], recipe: Recipe, system: System) -> dict[str, Any]:
+    """What a system depends on, without a look into its large files."""
+    ends = [f"train {system.name}", *(step for steps in _translations(recipe, system).values() for step in steps)]
     behind = _behind(plan, ends)
-    model = work / MODELS / system.name
-    files = sorted(path for path in model.rglob("*") if path.is_file() and not path.name.startswith("."))
-    references = {test: [_data_name(work, path) for path in recipe.test[test].references] for test in tests}
-    tuned = [(name, plan[f"tune {system.name}{name}"]) for name in endings if f"tune {system.name}{name}" in plan]
     return {
         "card": VERSION,
         "system": system.name,
@@ -75,15 +90,30 @@ def _card(work: Path, plan: Mapping[str, Planned], recipe: Recipe, system: Syste
         "title": recipe.title,
         "program": plan[ends[0]].identity.program,
         "steps": {name: _step(plan[name]) for name in behind},
-        "data": _data(work, [plan[name] for name in behind]) | _digests(work, recipe, tests),
+        "data": _data(work, [plan[name] for name in behind]) | _references(work, recipe),
+    }
+
+
+def _results(work: Path, plan: Mapping[str, Planned], recipe: Recipe, system: System) -> dict[str, Any]:
+    """The files of a system, its weights and its scores."""
+    model = work / MODELS / system.name
+    files = sorted(path for path in model.rglob("*") if path.is_file() and not path.name.startswith("."))
+    tunings = [f"tune {system.name}{ending}" for ending in recipe.tunings(system)]
+    tuned = [plan[name].folder / "best.weights" for name in tunings if name in plan]
+    return {
         "model": {_name(work, path): file_digest(path) for path in files},
-        "weights": [_weights(work, planned.folder / "best.weights") for _, planned in tuned]
-        or [_weights(work, model / "weights.txt")],
+        "weights": [_weights(work, path) for path in tuned or [model / "weights.txt"]],
         "scores": {
-            test: _scores(work, plan, system.name, test, references[test], [plan[step] for step in steps])
-            for test, steps in tests.items()
+            test: _scores(work, plan, recipe, system.name, test, [plan[step] for step in steps])
+            for test, steps in _translations(recipe, system).items()
         },
     }
+
+
+def _translations(recipe: Recipe, system: System) -> dict[str, list[str]]:
+    """The steps that translate each test set, one for each tuning."""
+    endings = recipe.tunings(system)
+    return {test: [f"translate {system.name} {test}{ending}" for ending in endings] for test in recipe.test}
 
 
 def _behind(plan: Mapping[str, Planned], ends: Iterable[str]) -> list[str]:
@@ -113,9 +143,9 @@ def _data(work: Path, steps: Iterable[Planned]) -> dict[str, str]:
     }
 
 
-def _digests(work: Path, recipe: Recipe, tests: Iterable[str]) -> dict[str, str]:
+def _references(work: Path, recipe: Recipe) -> dict[str, str]:
     """The digests of the references, which the steps of a system do not read."""
-    return {_data_name(work, path): file_digest(path) for test in tests for path in recipe.test[test].references}
+    return {_data_name(work, path): file_digest(path) for test in recipe.test.values() for path in test.references}
 
 
 def _weights(work: Path, path: Path) -> dict[str, Any]:
@@ -124,7 +154,7 @@ def _weights(work: Path, path: Path) -> dict[str, Any]:
 
 
 def _scores(
-    work: Path, plan: Mapping[str, Planned], system: str, test: str, references: list[str], outputs: Sequence[Planned]
+    work: Path, plan: Mapping[str, Planned], recipe: Recipe, system: str, test: str, outputs: Sequence[Planned]
 ) -> dict[str, Any]:
     step = plan[f"score {test}"]
     found = next(one for one in json.loads((step.folder / "scores.json").read_text()) if one["system"] == system)
@@ -133,7 +163,7 @@ def _scores(
     several = [one["scores"] for one in found["tunings"].values()] if "tunings" in found else []
     by_metric = dict(zip(first, several or [[one["score"]] for one in first.values()], strict=True))
     return {
-        "references": references,
+        "references": [_data_name(work, path) for path in recipe.test[test].references],
         "options": step.identity.settings["options"],
         "signatures": {metric: one["signature"] for metric, one in first.items()},
         "outputs": [
