@@ -1,4 +1,4 @@
-"""Sentence pairs that cannot be aligned, or that are no translations."""
+"""Sentence pairs that cannot be aligned, or that are not translations."""
 
 from __future__ import annotations
 

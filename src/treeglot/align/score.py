@@ -10,7 +10,7 @@ from treeglot.syntax import Alignment
 
 @dataclass(frozen=True)
 class AlignmentScore:
-    """Counts of links over a corpus, and what is made of them."""
+    """Counts of links over a corpus, and the measures computed from them."""
 
     links: int  # of the alignments
     sure: int  # gold links that must be there

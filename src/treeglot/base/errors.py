@@ -8,7 +8,7 @@ class TreeglotError(Exception):
 
 
 class FormatError(TreeglotError, ValueError):
-    """Bad input in a file: the place, what was found and what was wanted.
+    """Bad input in a file: the place, what was found and what was expected.
 
     >>> error = FormatError("dev.align", 7, "'1:2' is not a link; expected SOURCE-TARGET such as 3-0")
     >>> print(error)

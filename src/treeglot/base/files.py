@@ -364,7 +364,7 @@ def _compressor(raw: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
 
 
 class _Terminal:
-    """Standard output where people look at it: control characters of what is written come out escaped."""
+    """Standard output on a terminal, with control characters escaped."""
 
     _CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
 

@@ -38,7 +38,7 @@ class PeakMemory:
     """The most memory that this process held since the object was made; Linux alone can say."""
 
     def __init__(self) -> None:
-        """Begin anew: the peak is now what is held."""
+        """Reset the peak to the present use."""
         try:
             _CLEAR.write_text("5")
             self._known = True

@@ -123,7 +123,7 @@ def required(help: str) -> Any:
 
 
 class Options:
-    """The base of options dataclasses: refuses values that the declaration excludes, however an instance is made."""
+    """The base of options dataclasses: every way to make an instance refuses values that the declaration excludes."""
 
     def __post_init__(self) -> None:
         for o in options_of(type(self)):
@@ -147,7 +147,7 @@ class Option:
         return f"{self.help} ({self.paper})" if self.paper else self.help
 
     def check(self, value: Any) -> None:
-        """Refuse a value outside of the range, or one that is none of the declared ones."""
+        """Refuse a value outside of the range or of the declared choices."""
         if get_origin(self.type) is Literal and not _fits(value, self.type):
             raise OptionError(f"{self.name} is {_shown(value)}; expected {wanted(self.type)}", (self.name,))
         self.range.check(self.name, value)
@@ -271,7 +271,7 @@ def with_values(table: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str
 
 
 def load_options(schema: Callable[..., T], path: str | Path) -> T:
-    """Read a TOML file into `schema`; what is wrong in it is a `FormatError` with file and line."""
+    """Read a TOML file into `schema`; a mistake in it is a `FormatError` with file and line."""
     file = TomlFile(path)
     try:
         return from_table(schema, file.table)

@@ -33,7 +33,7 @@ _ENDS = {
 
 
 class TomlFile:
-    """The table of a TOML file; what is wrong in it is a `FormatError` with its line."""
+    """The table of a TOML file; a mistake in it is a `FormatError` with its line."""
 
     def __init__(self, path: str | Path) -> None:
         """Reads and parses the file."""
@@ -64,7 +64,7 @@ class TomlFile:
 
 
 def loads(text: str) -> dict[str, Any]:
-    """The table that a text is; a ValueError for what is not TOML."""
+    """The table in a text of TOML; a ValueError for other text."""
     tomllib = importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     table: dict[str, Any] = tomllib.loads(text)
     return table

@@ -109,7 +109,7 @@ def align(
 
 
 class PairFiles:
-    """The pairs of two files, read as often as they are asked for; the first time counts what is doubtful."""
+    """The pairs of two files, read again on each pass; the first pass counts doubtful ones."""
 
     def __init__(self, source: Path, target: Path) -> None:
         from treeglot.align.clean import Faults

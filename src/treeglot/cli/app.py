@@ -125,7 +125,7 @@ def build_group(path: str) -> Any:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; whatever happens in it ends in an exit code and at most one message."""
+    """Run one command; it always ends in an exit code and at most one message."""
     command = build_group("")
     if "_TREEGLOT_COMPLETE" in os.environ:
         command.main(prog_name="treeglot")

@@ -1,4 +1,4 @@
-"""`treeglot clean`: drops sentence pairs that are no translations."""
+"""`treeglot clean`: drops sentence pairs that are not translations."""
 
 from __future__ import annotations
 

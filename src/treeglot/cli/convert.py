@@ -82,7 +82,7 @@ def convert(
 
 
 def _refuse_blank(text: Path, format: str) -> None:
-    """Refuse a text that what is written cannot stay in step with, before the work."""
+    """Refuse a text with blank lines before the work: the output could not stay in step with it."""
     from treeglot.syntax.formats import read_text
 
     for number, words in enumerate(read_text(text), 1):

@@ -143,7 +143,7 @@ def run(
 
 
 class _Done:
-    """What is known of a run when it is over: counts, and what is drawn of its translations."""
+    """The results of a finished run: counts, and drawings of its translations."""
 
     def __init__(self, output: Output, source: Path, first: int) -> None:
         from treeglot.corpus.doubts import Doubts
@@ -196,7 +196,7 @@ class _Done:
             _write_dependencies(self.output.dependencies, self.trees)
 
     def report(self) -> None:
-        """Says what is worth knowing; what could not be done is an error."""
+        """Prints the remarks; sentences that were not translated are an error."""
         number, each = self.number, 1000 * self.seconds / max(self.number, 1)
         for problem in self.doubts.found():
             warn(problem)

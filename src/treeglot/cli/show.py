@@ -136,7 +136,7 @@ def _index_of_line(file: str, format: Format[Any], line: int) -> int:
 
 
 def _sentences(path: str | None, first: int) -> Iterator[Words | None]:
-    """The words of the sentences of a file from number `first` on, whatever they are kept in; without a file, None."""
+    """The words of the sentences of a file in any format, from number `first` on; without a file, None."""
     from treeglot.syntax import Alignment, read
     from treeglot.syntax.formats import find_format, read_text
 

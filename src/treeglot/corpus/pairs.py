@@ -41,7 +41,7 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A sentence pair; what was not asked for, or has no file, is None."""
+    """A sentence pair; parts that were not requested, or have no file, are None."""
 
     number: int  # from 1
     source: list[str]
@@ -201,7 +201,7 @@ class _SideReader:
         return self.text is None and not words
 
     def read(self, columns: Sequence[Sequence[Any]], first: int) -> Iterator[tuple[list[str], dict[str, Any]]]:
-        """The words of some sentences, and what is needed of their parses; the first of them has the number `first`."""
+        """The words of some sentences, and the needed parts of their parses; the first one has the number `first`."""
         length = len(columns[0])
         texts = columns[0] if self.text else [None] * length
         parses = columns[-1] if self.parses else [None] * length

@@ -59,7 +59,7 @@ def to_html(translation: Translation, source: Source | None = None) -> str:
 
 
 def to_svg(translation: Translation) -> str | None:
-    """One picture: what was translated, the output and the rules, each rule in its colour; nothing of no derivation."""
+    """One picture: the input, the output and the rules, each rule in its colour; empty without a derivation."""
     best = translation.best
     if not 0 < len(best.derivation.steps) <= STEPS:
         return None

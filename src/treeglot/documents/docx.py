@@ -63,7 +63,7 @@ class _Format:
 
 
 class _Paragraph:
-    """The text of a paragraph in segments, and what is between them."""
+    """The text of a paragraph in segments, and the items between them."""
 
     def __init__(self, node: Any) -> None:
         self.node = node
@@ -195,7 +195,7 @@ def _write_items(paragraph: Any, items: list[Item]) -> None:
 
 
 def _write_element(opened: list[Any], item: Item) -> None:
-    """Open, close or append what is no text."""
+    """Open, close or append an item that is not text."""
     if isinstance(item, Begin):
         opened.append(_opened(opened[-1], item.tag))
     elif isinstance(item, End):

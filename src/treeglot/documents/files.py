@@ -34,7 +34,7 @@ Format = Callable[[Translates, bytes, int], bytes]
 
 
 def translate_file(model: Translates, path: PathLike, out: PathLike, *, threads: int = 1) -> None:
-    """Write a document in the target language; the suffix of `path` says its format, whatever `out` is called."""
+    """Write a document in the target language; the suffix of `path` chooses the format, not that of `out`."""
     name = os.fspath(path)
     translate = find_format(name)
     try:

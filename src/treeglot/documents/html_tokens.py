@@ -1,4 +1,4 @@
-"""The tokens of HTML in one pass: time is linear in the text, whatever is in it. All tokens together are the text."""
+"""The tokens of HTML in one pass, in linear time for any text. All tokens together are the text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ATTRIBUTE = re.compile(r"""[\s/]*([^\s=/>]*)(?:\s*=\s*("[^"]*"|'[^']*'|(?!["'])
 
 @dataclass
 class Token:
-    """A tag, or text, or what is neither; with its place in the text."""
+    """A tag, text, or another item, with its place in the text."""
 
     kind: str  # begin, empty, end, text, comment, cdata, other
     begin: int

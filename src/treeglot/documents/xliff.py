@@ -79,7 +79,7 @@ def _is_segment(node: Any) -> bool:
 
 
 def _fill_segments(target: Any, source: Any, made: dict[Any, list[Item]]) -> None:
-    """Copy the source into an empty target, with its segments translated; what is around them stays."""
+    """Copy the source into an empty target, with its segments translated; everything around them stays."""
     target.text = source.text
     for child in source:
         copied = copy.copy(child)

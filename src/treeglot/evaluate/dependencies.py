@@ -1,4 +1,4 @@
-"""Analyses of one text by several parsers, compared: agreement, accuracy, and trees that are none (the s2d page)."""
+"""Compares analyses of one text by several parsers: agreement, accuracy, and invalid trees (the s2d page)."""
 
 from __future__ import annotations
 

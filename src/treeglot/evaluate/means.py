@@ -109,7 +109,7 @@ def compare_means(
 def _drawn_means(
     metric: Metric, counts: npt.NDArray[np.float64], rows: Sequence[Statistics], generator: np.random.Generator
 ) -> npt.NDArray[np.float64]:
-    """The mean score of tunings drawn anew, for each row of counts."""
+    """The mean score of resampled tunings, for each row of counts."""
     scores = np.stack([metric.scores(counts @ np.asarray(one, dtype=np.float64)) for one in rows], axis=1)
     which = generator.integers(len(rows), size=scores.shape)
     means: npt.NDArray[np.float64] = np.take_along_axis(scores, which, axis=1).mean(axis=1)

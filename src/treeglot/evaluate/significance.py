@@ -77,7 +77,7 @@ def paired_bootstrap(
     seed: int = SEED,
     level: float = 0.95,
 ) -> Bootstrap:
-    """Paired bootstrap resampling (Koehn 2004): both systems' scores on test sets drawn anew, with replacement.
+    """Paired bootstrap resampling (Koehn 2004): both systems' scores on test sets resampled with replacement.
 
     The same seed gives the same samples on every machine. Intervals are percentiles.
 

@@ -1,4 +1,4 @@
-"""Files that belong together, checked before anything is made of them: as many sentences each, and the same words."""
+"""Checks files that belong together before any work: the same number of sentences, and the same words."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ END = object()  # of a file that is shorter than others
 
 
 def check_step(name: str, files: Mapping[str, Path], words: Collection[str], *, refuse: bool = True) -> Step:
-    """A step that compares `files`, by what they are to a corpus, with their source sentences.
+    """A step that compares `files`, by their roles in a corpus, with their source sentences.
 
     All must have as many sentences, and the parses that `words` names the words of the text. Words that differ are an
     error or, without `refuse`, a warning that counts them.
@@ -110,7 +110,7 @@ def _read(files: Mapping[str, Path], words: Collection[str]) -> dict[str, _Seen]
 
 
 def _values(name: str, path: Path, strict: bool) -> Iterable[Any]:
-    """What a file has, by what it is to the corpus: a value for each sentence."""
+    """The values of a file, by its role in the corpus: one for each sentence."""
     if name == "alignments":
         return read(path, "pharaoh")
     if name.startswith("reference "):

@@ -1,4 +1,4 @@
-"""Running the steps of an experiment in a folder: what is missing is made, what is there is kept."""
+"""Runs the steps of an experiment in a folder: makes missing results, and keeps existing ones."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class Pipeline:
         watcher: Watcher | None = None,
         engine: Engine | None = None,
     ) -> list[Planned]:
-        """Do what is missing. The same steps and files give the same bytes, whatever happened before.
+        """Do the missing steps. The same steps and files give the same bytes, also after interruptions.
 
         Rules are extracted and scored by the `engine`, if there is one.
         """

@@ -1,4 +1,4 @@
-"""A recipe: a corpus, what is made of it, and the systems that are compared; a TOML file."""
+"""A recipe is a TOML file with a corpus, its preparation, and the systems to compare."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class Recipe(Options):
     seeds: tuple[int, ...] = option((), "seeds of tuning, in place of the one in tune; the report compares the means")
 
     def __post_init__(self) -> None:
-        """Refuses a corpus without text, names given twice, and a baseline that is none of the systems."""
+        """Refuses a corpus without text, duplicate names, and a baseline that is not a system."""
         super().__post_init__()
         for place, seed in enumerate(self.seeds):
             if not 0 <= seed <= MOST_SEED or seed in self.seeds[:place]:

@@ -56,7 +56,7 @@ def report_step(recipe: Recipe) -> Step:
 
 
 def publish(pipeline: Pipeline, done: Sequence[Planned], threads: int) -> Report:
-    """Put the report of a run that did all of `done` into its folder, with what was measured beside it."""
+    """Put the report of a run that did all of `done` into its folder, with its measurements."""
     plan = {planned.step.name: planned for planned in done}
     timings = pipeline.timings()
     for name in NAMES:

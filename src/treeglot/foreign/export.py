@@ -150,7 +150,7 @@ class _Writer:
         raise NotImplementedError
 
     def _without(self, name: str) -> bool:
-        """Whether the model never uses a feature, whatever its weight."""
+        """Whether the model never uses a feature, with any weight."""
         return name == "lm_unknown" and self.translator.lm is None
 
     @property

@@ -1,4 +1,4 @@
-"""Lines as other decoders read them: tags, references, annotations, and what is no sentence."""
+"""Lines as other decoders read them: tags, references, annotations, and input that is not a sentence."""
 
 from __future__ import annotations
 

@@ -285,5 +285,5 @@ def _number(text: str, name: str) -> int | None:
 
 
 def positive(text: str, name: str) -> int | None:
-    """The number that `text` is; None for 0 and what is none."""
+    """The positive number in `text`; None for 0 and for other text."""
     return _number(text, name) or None

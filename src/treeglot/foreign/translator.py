@@ -1,4 +1,4 @@
-"""Other decoders' grammars and weights, decoded by their definitions: what passes through, what is glued, limits."""
+"""Decodes with other decoders' grammars and weights, by their definitions of unknown words, glue and limits."""
 
 from __future__ import annotations
 
@@ -323,7 +323,7 @@ def translates_trees(table: _core.RuleTable) -> bool:
 
 
 def search_options(weights: ForeignWeights) -> SearchOptions:
-    """The limits of another decoder, its configuration's if that has them; the pop limit is ours.
+    """The limits of another decoder, or those of its configuration; the pop limit is ours.
 
     >>> search_options(ForeignWeights("cdec", {})).span_limit
     10

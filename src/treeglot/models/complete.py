@@ -47,7 +47,7 @@ def complete(model: Model, source: Given, prefix: str) -> Completion:
 
 
 def _closest(hypotheses: Sequence[Sequence[str]], typed: Sequence[str], part: str) -> Sequence[str]:
-    """What follows, in some hypothesis, the place up to which it is closest to what was typed.
+    """The rest of a hypothesis after the place where it is closest to the typed text.
 
     Closest is by words inserted, deleted and replaced. The word that follows must go on with `part`, where one does.
 

@@ -302,7 +302,7 @@ def first_weights(parts: Sequence[Part]) -> dict[str, float]:
 
 
 def names_of(folders: Sequence[Path]) -> Iterator[str]:
-    """The names of parts that were given none: those of their kinds, with a number from the second of a kind on."""
+    """Names for unnamed parts: those of their kinds, with a number from the second of a kind on."""
     seen: dict[str, int] = {}
     for folder in folders:
         kind = _open("", folder).kind.name

@@ -102,7 +102,7 @@ class Kind:
 
     @property
     def parses(self) -> bool:
-        """Whether it translates parses, and words only for want of them."""
+        """Whether it translates parses, and words only as a fallback."""
         return "source" not in self.translates
 
     def prepare(self, value: Any) -> Source:

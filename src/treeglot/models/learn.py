@@ -94,7 +94,7 @@ def learn(
 
 
 def undo(model: Model, group: str | None = None) -> Corrections:
-    """Take back what was learnt last, or another group of corrections, from a model and its folder."""
+    """Undo the last group of corrections, or another one, in a model and its folder."""
     path = model.directory / CORRECTIONS
     groups = Corrections.read(path).groups if path.is_file() else ()
     if group is None and not groups:
@@ -239,7 +239,7 @@ class Learner:
         return {}
 
     def _target(self, target: Given, source: Given) -> tuple[list[str], dict[str, Any]]:
-        """The words of the target side as rules have them, and its parse if the kind wants one."""
+        """The words of the target side as rules have them, and its parse if the kind needs one."""
         wanted = self.kind.needs.target
         text = self.model.text
         parsed = target if isinstance(target, Tree | Dependency | ParseForest) else None

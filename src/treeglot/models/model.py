@@ -260,7 +260,7 @@ class Model:
         return learn(self, source, target, alignment, author, aligner, weights)
 
     def undo(self, group: str | None = None) -> Corrections:
-        """Take back what was learnt last, or another group of corrections; the corrections that are gone."""
+        """Undo the last group of corrections, or another one; returns the removed corrections."""
         from treeglot.models.learn import undo
 
         return undo(self, group)

@@ -1,4 +1,4 @@
-"""What a parser is to the rest: tokenised sentences in; trees, forests or dependencies out."""
+"""The protocol of parsers: tokenised sentences in; trees, forests or dependencies out."""
 
 from __future__ import annotations
 

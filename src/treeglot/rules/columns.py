@@ -20,7 +20,7 @@ Buffers: TypeAlias = "tuple[Any, Any]"  # offsets (int32, one more than rows) an
 
 @contextmanager
 def reading(path: PathLike) -> Iterator[None]:
-    """Names a damaged Parquet file: Arrow and DuckDB tell what is wrong, but rarely where."""
+    """Adds the name of a damaged Parquet file: Arrow and DuckDB name the problem, but rarely the file."""
     try:
         yield
     except MemoryError:

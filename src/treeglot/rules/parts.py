@@ -72,7 +72,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class Counted:
-    """A part of the counts: how many tallies and rows it has, and what was seen."""
+    """A part of the counts: its numbers of tallies and rows, and the counts of its pairs."""
 
     key: str
     tallies: int

@@ -178,7 +178,7 @@ def _counts(files: Iterable[Path]) -> Iterator[pa.RecordBatch]:
 
 
 def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
-    """Row groups of ROWS rows each, whatever the size of the batches: the file does not depend on it."""
+    """Row groups of ROWS rows each, so the file does not depend on the sizes of the batches."""
     import pyarrow as pa
 
     held: list[pa.RecordBatch] = []

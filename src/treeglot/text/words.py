@@ -138,7 +138,7 @@ def _placed(given: str, words_of: Callable[[str], Iterable[str]]) -> Tokens:
 
 
 def _composed(text: str) -> tuple[str, list[int]]:
-    """A text in form NFC, and where each of its characters begins in what was given; the end comes last."""
+    """A text in form NFC, and the place of each of its characters in the original text; the end comes last."""
     if unicodedata.is_normalized("NFC", text):
         return text, list(range(len(text) + 1))
     out: list[str] = []

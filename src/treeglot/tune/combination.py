@@ -119,7 +119,7 @@ class Combination:
         return np.column_stack([found.words, means, each, found.own])
 
     def hopes(self) -> Hopes:
-        """What to look for in a system's search forests: the texts that gain most, whatever the system's own score."""
+        """What to look for in a system's search forests: the texts with the highest gain, at any score."""
         options = self.options
         shares = [
             [(text, float(share)) for text, share in zip(found.texts, found.own.mean(axis=1), strict=True) if share > 0]

@@ -38,7 +38,7 @@ class Method(Protocol):
         ...
 
     def update(self, pool: Pool, weights: Weights, *, seed: int, threads: int = 1) -> Update:
-        """Better weights for what is in the pool."""
+        """Better weights for the hypotheses in the pool."""
         ...
 
     def held_out(self, sentences: int) -> npt.NDArray[np.bool_]:

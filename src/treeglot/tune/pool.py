@@ -94,7 +94,7 @@ class Pool:
         return self.core.score(self.metric.core, self.dense(weights), np.ascontiguousarray(mask).view(np.uint8))
 
     def merged(self, kbest: KBest) -> Pool:
-        """A pool with what is new in `kbest` added: another translation, or the same one with other features."""
+        """A pool with the new entries of `kbest` added: other translations, or known ones with other features."""
         if len(kbest) != self.sentences:
             raise ValueError(f"a k-best list of {len(kbest)} sentences; there are references for {self.sentences}")
         batch = _Batch(kbest, self.names)

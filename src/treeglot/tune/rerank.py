@@ -61,7 +61,7 @@ def _field(text: str) -> str:
 
 
 def check_weights(weights: Iterable[str], known: Iterable[str]) -> None:
-    """Refuse weights of what is not there; weights of 0 may be missing.
+    """Refuse weights of missing scorers; weights of 0 may be missing.
 
     >>> check_weights({"score": 1.0, "bigg": 0.5}, ["score", "big"])
     Traceback (most recent call last):

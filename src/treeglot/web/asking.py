@@ -60,7 +60,7 @@ def refuse(problem: str, status: int = 400, **headers: str) -> HTTPException:
 
 
 class Json(Response):
-    """A response in JSON, as compact as it gets; text stays readable."""
+    """A response in compact JSON; text stays readable."""
 
     media_type = "application/json"
 

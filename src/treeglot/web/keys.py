@@ -42,7 +42,7 @@ class Key(Options):
     characters: int = option(0, "characters in a minute; 0: any number", least=0)
 
     def __post_init__(self) -> None:
-        """Refuses rights that are none."""
+        """Refuses unknown rights."""
         super().__post_init__()
         if not self.digest.isascii():
             raise UsageError(f"digest is {self.digest[:60]!r}; expected hexadecimal digits", ("digest",))

@@ -275,7 +275,7 @@ def _correction(given: Mapping[str, Any], author: str, group: str) -> Correction
 
 
 def _tried(model: Model, more: tuple[Correction, ...]) -> tuple[Model, list[str]]:
-    """The model with further corrections, and what is odd about them. Those that cannot be are refused."""
+    """The model with further corrections, and notes on doubtful ones. Impossible ones are refused."""
     try:
         held = tuple(model.corrections or ())
         made, odd = model.try_corrections((*held, *more), len(held))

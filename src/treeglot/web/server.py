@@ -75,7 +75,7 @@ class Outgoing:
         self._held.append(data)
 
     def flush(self) -> None:
-        """Send what is held."""
+        """Send the buffer."""
         held = b"".join(self._held)
         self._held.clear()
         if held and not self._transport.is_closing():
@@ -124,7 +124,7 @@ class Connection(HttpToolsProtocol):
         self._heads = 0  # that were complete
 
     def connection_made(self, transport: Any) -> None:
-        """The clock starts. Answers are sent at once, however small they are."""
+        """Start the clock. Small answers are sent at once, too."""
         outgoing = Outgoing(transport, self.loop, self._patience)
         super().connection_made(outgoing)  # type: ignore[arg-type]
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

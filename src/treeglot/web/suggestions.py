@@ -1,4 +1,4 @@
-"""Better translations that users suggest: lines of JSON in a file, for whoever decides what is learnt."""
+"""Better translations that users suggest: lines of JSON in a file, for review."""
 
 from __future__ import annotations
 

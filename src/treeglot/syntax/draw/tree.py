@@ -11,7 +11,7 @@ from treeglot.syntax.draw.terminal import Piece
 
 @dataclass(frozen=True)
 class Outline:
-    """What a tree looks like, whatever it is a tree of: nodes in preorder, with the sizes of their subtrees."""
+    """The shape of any tree: nodes in preorder, with the sizes of their subtrees."""
 
     labels: Sequence[str]
     sizes: Sequence[int]

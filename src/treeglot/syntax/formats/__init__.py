@@ -160,7 +160,7 @@ def read_alignments(
 
 
 def read_text(path: PathLike, *, skip_bad: bool = False) -> Records[list[str]]:
-    """The tokens of every line of a file of plain tokenised text, whatever its suffix."""
+    """The tokens of every line of a file of plain tokenised text, with any suffix."""
     return Records(path, PLAIN, skip_bad, {})
 
 

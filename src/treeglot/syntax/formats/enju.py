@@ -29,7 +29,7 @@ class UnknownPredicateWarning(UserWarning):
 
 
 class _Sentences(LineRecords[Dependency]):
-    """What both notations share: from the pieces of a sentence to its dependencies, and what is unknown."""
+    """The common part of both notations: from pieces of a sentence to its dependencies; unknown types are counted."""
 
     def __init__(self, file: str, skip_bad: bool, heads: str) -> None:
         super().__init__(file, skip_bad)

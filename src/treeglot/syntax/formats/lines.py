@@ -39,14 +39,14 @@ class LineRecords(ABC, Generic[T]):
 
     @abstractmethod
     def take(self, number: int, line: str) -> Iterator[T | BadRecordError]:
-        """The records that a line completes, or what is wrong with one; reading goes on after that."""
+        """The records that a line completes, or the problem of a bad one; reading continues after it."""
 
     @abstractmethod
     def end(self, number: int) -> Iterator[T | BadRecordError]:
         """The records that the end of the file completes."""
 
     def report(self) -> None:
-        """Says, when all is read, what is worth knowing."""
+        """Reports on the file after the last line."""
 
     def feed(self, chunk: bytes) -> list[T | None]:
         """The records that are complete with these bytes; None for a bad one that was skipped."""
