@@ -232,3 +232,15 @@ def test_a_terminal_without_unicode() -> None:
     done = treeglot("--help", PYTHONIOENCODING="ascii")
     assert done.returncode == 0
     assert b"demo" in done.stdout
+
+
+def test_translating_imports_nothing_heavy() -> None:
+    """One sentence from the shell is quick: what only training, tuning or drawing needs is imported by them."""
+    heavy = ["numpy", "rich", "pyarrow", "duckdb", "xml.etree.ElementTree", "gzip", "concurrent.futures"]
+    own = ["evaluate", "align", "parse", "syntax.draw", "documents.html"]
+    script = (
+        "import sys, treeglot.cli.translate, treeglot.models, treeglot.lm, treeglot.text, treeglot.documents.files\n"
+        f"print([name for name in {[*heavy, *(f'treeglot.{name}' for name in own)]} if name in sys.modules])"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert found.stdout == "[]\n"

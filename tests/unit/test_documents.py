@@ -19,7 +19,8 @@ from treeglot._core import Translation as Found
 from treeglot.base.errors import FormatError
 from treeglot.decode import Translation
 from treeglot.decode.translation import Texts, join_translations
-from treeglot.documents import translate_file, translate_html
+from treeglot.documents.files import translate_file
+from treeglot.documents.html import translate_html
 from treeglot.documents.inline import Begin, End, Object, translate_segments
 from treeglot.text import TextPipeline, TextSettings, TextSide
 from treeglot.text.protected import Protected, split_protected, stays, tokenise_protected

@@ -19,7 +19,7 @@ from treeglot import FormatError, _core
 from treeglot.align import Aligner
 from treeglot.decode.confidence import SENTENCE, WORD, ConfidenceModel
 from treeglot.decode.glossary import Glossary
-from treeglot.documents import translate_file
+from treeglot.documents.files import translate_file
 from treeglot.experiment import Pipeline
 from treeglot.experiment.results import load_report
 from treeglot.experiment.step import Step

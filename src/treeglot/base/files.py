@@ -5,24 +5,29 @@ from __future__ import annotations
 import codecs
 import errno
 import fcntl
-import gzip
 import io
 import itertools
 import json
-import lzma
 import os
 import re
 import select
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import IO, Any, Literal, TypeAlias, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
 from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.later import Later
+
+if TYPE_CHECKING:
+    import gzip
+    import lzma
+    import tempfile
+else:
+    gzip, lzma, tempfile = Later("gzip"), Later("lzma"), Later("tempfile")
 
 PathLike: TypeAlias = str | os.PathLike[str]
 T = TypeVar("T")

@@ -11,14 +11,18 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from treeglot._core import Hypothesis
 from treeglot.base.errors import FormatError
 from treeglot.base.files import PathLike, read_json, write_binary
+from treeglot.base.later import Later
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = Later("numpy")
 
 LIST = 100  # distinct hypotheses that posteriors are taken from
 SCALES = (1.0, 4.0)  # of scores, before they are made probabilities
@@ -30,7 +34,7 @@ WORD = ("local", "rule_words", "rule_span", "likelihood", "letters", *(f"word@{s
 WORD += tuple(f"sentence_{name}" for name in SENTENCE)
 RIDGE = 1e-3  # pull towards 0, for each sentence or word
 
-Floats = npt.NDArray[np.float64]
+Floats: TypeAlias = "npt.NDArray[np.float64]"
 Features = tuple[list[float], list[list[float]]]  # of a sentence, and of its words
 RuleScores = Callable[[int], Sequence[float]]  # of a rule: what it adds to the logs of probabilities
 

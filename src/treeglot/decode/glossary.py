@@ -15,13 +15,18 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal, TypeAlias, get_args
-from xml.etree import ElementTree
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from treeglot._core import Mark, PhraseFinder, Terms
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, logical_suffix, read_chunks, read_lines
+from treeglot.base.later import Later
 from treeglot.base.options import unknown
+
+if TYPE_CHECKING:
+    from xml.etree import ElementTree
+else:
+    ElementTree = Later("xml.etree.ElementTree")
 
 Mode: TypeAlias = Literal["prefer", "force", "forbid"]
 Case: TypeAlias = Literal["any", "exact"]

@@ -2,7 +2,4 @@
 
 from __future__ import annotations
 
-from treeglot.documents.files import translate_file as translate_file
-from treeglot.documents.html import translate_html as translate_html
-
 __all__: list[str] = []

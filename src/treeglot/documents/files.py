@@ -16,13 +16,14 @@ import re
 from codecs import BOM_UTF8
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, write_binary
 from treeglot.base.options import unknown
-from treeglot.documents.html import translate_html
-from treeglot.documents.inline import Item, Object, Translates, translate_segments
+
+if TYPE_CHECKING:
+    from treeglot.documents.inline import Item, Translates
 
 _CHARSET = re.compile(
     r"^<\?xml[^>]+encoding\s*=\s*[\"']([\w.:-]+)|<meta[^>]+charset\s*=\s*[\"']?([\w.:-]+)", re.IGNORECASE
@@ -30,7 +31,7 @@ _CHARSET = re.compile(
 _NOT_OF_PAGES = frozenset(("idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"))  # Python's own
 _GAP = re.compile(r"(?<=[^\s.!?。！？][ \u3000])[ \u3000]+(?=\S)")  # not after a sentence, where blanks stay anyway
 
-Format = Callable[[Translates, bytes, int], bytes]
+Format: TypeAlias = "Callable[[Translates, bytes, int], bytes]"
 
 
 def translate_file(model: Translates, path: PathLike, out: PathLike, *, threads: int = 1) -> None:
@@ -85,6 +86,8 @@ def _text(model: Translates, data: bytes, threads: int) -> bytes:
 
     Where words have more than one blank between them, the word after these keeps them.
     """
+    from treeglot.documents.inline import translate_segments
+
     mark = data[: len(BOM_UTF8)] if data.startswith(BOM_UTF8) else b""
     segments = [_with_gaps(line) for line in data[len(mark) :].decode("utf-8").split("\n")]
     made = translate_segments(model, segments, threads)
@@ -93,6 +96,8 @@ def _text(model: Translates, data: bytes, threads: int) -> bytes:
 
 def _with_gaps(line: str) -> list[Item]:
     """A line; of several blanks between words, all but the first are an object."""
+    from treeglot.documents.inline import Object
+
     items: list[Item] = []
     at = 0
     for gap in _GAP.finditer(line):
@@ -103,6 +108,8 @@ def _with_gaps(line: str) -> list[Item]:
 
 def _line(items: list[Item]) -> str:
     """The text of a line; blanks of a word that is the first now are left out."""
+    from treeglot.documents.inline import Object
+
     out = ""
     for item in items:
         out += item if isinstance(item, str) else item.tag if isinstance(item, Object) and out.strip() else ""
@@ -111,6 +118,8 @@ def _line(items: list[Item]) -> str:
 
 def _html(model: Translates, data: bytes, threads: int) -> bytes:
     """A page in the encoding that it names, or UTF-8; a mark of UTF-8 at its beginning says more than a name."""
+    from treeglot.documents.html import translate_html
+
     mark = data[: len(BOM_UTF8)] if data.startswith(BOM_UTF8) else b""
     found = None if mark else _CHARSET.search(data[:2048].decode("latin-1"))
     encoding = _encoding((found[1] or found[2]) if found else "utf-8", data)

@@ -12,16 +12,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
 from treeglot import _core
+from treeglot.base.later import Later
 from treeglot.base.options import Options, option
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     from sacrebleu.metrics.base import Metric as SacreMetric
+else:
+    np = Later("numpy")
 
-Statistics: TypeAlias = npt.NDArray[np.float64]  # a row per sentence
+Statistics: TypeAlias = "npt.NDArray[np.float64]"  # a row per sentence
 Length: TypeAlias = Literal["closest", "shortest"]
 Smooth: TypeAlias = Literal["none", "exp", "add-one", "add-one-length"]
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, NamedTuple
 
 from treeglot import _core
 from treeglot._core import SignTest
+from treeglot.base.later import Later
 from treeglot.evaluate.metrics import Metric, Statistics
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = Later("numpy")
 
 SAMPLES = 1000
 SEED = 1

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
+from treeglot.base.later import Later
 
-Floats: TypeAlias = npt.NDArray[np.float64]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = Later("numpy")
+
+
+Floats: TypeAlias = "npt.NDArray[np.float64]"
 
 
 def floats(values: npt.ArrayLike) -> Floats:

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from treeglot import _core
 from treeglot._core import GraphDerivation, Hypergraph, Mapped
+from treeglot.base.later import Later
 from treeglot.graph.arrays import floats
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = Later("numpy")
 
 
 def kbest(graph: Hypergraph, scores: npt.ArrayLike, k: int) -> list[GraphDerivation]:
@@ -38,8 +45,7 @@ def sample_derivations(graph: Hypergraph, scores: npt.ArrayLike, n: int, seed: i
 
     The same seed gives the same derivations on every machine. A goal without derivations is refused.
 
-    >>> import numpy as np
-    >>> graph = Hypergraph.from_arrays([0, 2, 3], [0, 0, 0, 2], [0, 0], goal=1)
+    >>>     >>> graph = Hypergraph.from_arrays([0, 2, 3], [0, 0, 0, 2], [0, 0], goal=1)
     >>> drawn = sample_derivations(graph, np.log([0.9, 0.1, 1.0]), n=1000, seed=1)
     >>> sum(derivation.edges.tolist() == [2, 0, 0] for derivation in drawn)
     816

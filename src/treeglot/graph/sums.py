@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
-
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from treeglot import _core
 from treeglot._core import Hypergraph
+from treeglot.base.later import Later
 from treeglot.graph.arrays import Floats, floats
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = Later("numpy")
 
 Semiring: TypeAlias = Literal["log", "viterbi", "real", "count"]
 
@@ -52,8 +57,7 @@ def posteriors(graph: Hypergraph, scores: npt.ArrayLike) -> Floats:
 
     Above 0 for an edge that derivations have more than once. All -inf when the goal has no derivation.
 
-    >>> import numpy as np
-    >>> graph = Hypergraph.from_arrays([0, 1, 3], [0, 0, 1, 2], [0, 0], goal=1)
+    >>>     >>> graph = Hypergraph.from_arrays([0, 1, 3], [0, 0, 1, 2], [0, 0], goal=1)
     >>> np.exp(posteriors(graph, np.log([0.5, 0.3, 0.1])))
     array([1.  , 0.75, 0.25])
     """

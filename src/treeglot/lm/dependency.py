@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Any, Literal, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from treeglot import _core
 from treeglot._core import Dependency, DependencyUnit
 from treeglot.base.files import PathLike, read_chunks
+from treeglot.base.later import Later
 from treeglot.lm.compiled import CompiledModel
 from treeglot.lm.ngram import Perplexity, WordScore
 from treeglot.lm.train_dependency import SENTENCES_AT_A_TIME, DependencyTraining
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = Later("numpy")
 
 Unit: TypeAlias = Literal["words", "tags"]
 KIND = b"dependency-lm"

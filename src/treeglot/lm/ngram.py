@@ -7,20 +7,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from treeglot import _core
 from treeglot._core import ArpaReader, EstimatedNgrams, NgramLayout
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, read_chunks, write_binary
+from treeglot.base.later import Later
 from treeglot.lm.compiled import CompiledModel
 from treeglot.lm.train import Training
 
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = Later("numpy")
+
 Layout: TypeAlias = Literal["fast", "small"]
-Ids: TypeAlias = npt.NDArray[np.uint32]
+Ids: TypeAlias = "npt.NDArray[np.uint32]"
 
 TEXTS_AT_A_TIME = 10_000
 KENLM_MAGIC = b"mmap lm http://kheafield.com/code"

@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treeglot._core import HeadTable
-from treeglot.align.aligner import FACTS, MODEL, Aligner
 from treeglot.base.files import PathLike, write_binary
-from treeglot.parse.grammar import load_grammar
 from treeglot.syntax import Dependency, heads
 
 if TYPE_CHECKING:
@@ -49,6 +47,8 @@ def write_heads(name: str, folder: Path) -> None:
 
 def copy_parser(parser: PathLike, folder: Path, name: str = PARSER) -> str:
     """Copy the files of a parser into a model's folder; what `model.toml` says of it then."""
+    from treeglot.parse.grammar import load_grammar
+
     adapter, colon, model = os.fspath(parser).rpartition(":")
     given = Path(model)
     if not colon:
@@ -64,6 +64,8 @@ def copy_parser(parser: PathLike, folder: Path, name: str = PARSER) -> str:
 
 def copy_aligner(aligner: PathLike, folder: Path) -> None:
     """Copy a saved aligner into a model's folder, so that the model can learn from more sentence pairs."""
+    from treeglot.align.aligner import FACTS, MODEL, Aligner
+
     Aligner.load(aligner)  # refuses what is none
     (folder / ALIGNER).mkdir()
     for name in (MODEL, FACTS):

@@ -213,13 +213,13 @@ class Model:
 
     def translate_html(self, text: str, *, threads: int = 1) -> str:
         """Translate a page or a piece of HTML in place: tags stay, and inline ones go with their words."""
-        from treeglot.documents import translate_html
+        from treeglot.documents.html import translate_html
 
         return translate_html(self, text, threads=threads)
 
     def translate_file(self, path: PathLike, out: PathLike, *, threads: int = 1) -> None:
         """Translate a document in place, by its suffix: .txt, .html, .xliff, .po or .docx."""
-        from treeglot.documents import translate_file
+        from treeglot.documents.files import translate_file
 
         translate_file(self, path, out, threads=threads)
 

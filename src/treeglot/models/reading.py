@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from treeglot._core import Mark, Terms, Tokens, read_sentence
 from treeglot.base.errors import FormatError, UsageError
@@ -22,13 +22,15 @@ from treeglot.decode.glossary import BoundGlossary, Glossary
 from treeglot.decode.translation import Texts, join_translations, links, place_words, tokens
 from treeglot.decode.translator import Source
 from treeglot.models.kind import Kind
-from treeglot.parse.protocol import Parser
 from treeglot.syntax import Dependency, ParseForest, Tree
 from treeglot.text import TextPipeline
 from treeglot.text.numbers import convert_number
 from treeglot.text.protected import Place, Protected, read_markup, split_protected, stays, tokenise_protected
 from treeglot.text.side import lowered
 from treeglot.text.words import without_surrogates
+
+if TYPE_CHECKING:
+    from treeglot.parse.protocol import Parser
 
 Given: TypeAlias = Source | Tree | Protected
 Kept: TypeAlias = dict[int, tuple[str, ...]]  # words of a sentence, with the translations that are given for them

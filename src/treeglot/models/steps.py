@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from treeglot._core import TargetConstraints
 from treeglot.decode.weights import Weights
-from treeglot.evaluate import Bleu
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +28,6 @@ STEP = 0.003  # of a weight, at most, by one pair
 BOUND = 0.5  # of a weight, at most, by all pairs
 FIXED = ("unknown", "preferred")  # ends of names: weights that say what must not be, or what users want
 NONE = 1e-12  # a squared distance: hope and fear have the same features
-SINGLE = Bleu(smooth="add-one")
 
 
 def key_of(weights: Weights) -> str:
@@ -95,11 +93,14 @@ def find_step(
 
 def _hope(translator: Translator, source: Source, fear: Hypothesis, target: Sequence[str]) -> tuple[Hypothesis, float]:
     """The hope, and by how many words of the reference its BLEU is above that of the fear."""
+    from treeglot.evaluate import Bleu
+
     reached = translator.translate(source, TargetConstraints(list(target), [], "", [], [], []))
     listed = reached.hypotheses[:1] or translator.translate_batch([source], LIST, distinct=True)[0].hypotheses
     texts = [fear.text, *(each.text for each in listed)]
-    rows = SINGLE.statistics(texts, [[" ".join(target)] * len(texts)])
-    before, *scores = (SINGLE.scores(rows) / 100 * len(target)).tolist()
+    single = Bleu(smooth="add-one")
+    rows = single.statistics(texts, [[" ".join(target)] * len(texts)])
+    before, *scores = (single.scores(rows) / 100 * len(target)).tolist()
     best = max(range(len(listed)), key=lambda place: (scores[place], -place))
     return listed[best], scores[best] - before
 

@@ -7,13 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-
 from treeglot.base.errors import FormatError
 from treeglot.base.files import PathLike
+from treeglot.base.later import Later
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+else:
+    np = Later("numpy")
 
 Buffers: TypeAlias = "tuple[Any, Any]"  # offsets (int32, one more than rows) and bytes
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import numpy as np
-import numpy.typing as npt
 
 from treeglot._core import Bitext, Extractor, LexicalTable, Tally, Vocabulary
 from treeglot.base.errors import FormatError
 from treeglot.base.files import write_binary
+from treeglot.base.later import Later
 from treeglot.rules.columns import binary_array, reading
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pyarrow as pa
+else:
+    np = Later("numpy")
 
 NULL = 2**32 - 1  # the number of no word
 FILES = 8  # per part of the counts: what threads write side by side; fixed, so that files do not depend on threads
@@ -71,6 +72,8 @@ def write_counts(tally: Tally, lexical: LexicalTable, folder: Path, part: int, w
                 writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
                 written += len(codes[0])
         return written
+
+    from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(threads) as pool:
         return sum(pool.map(write_file, range(FILES)))

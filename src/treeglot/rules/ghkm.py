@@ -16,7 +16,6 @@ from treeglot.corpus.pairs import Pair
 from treeglot.rules.collect import collect
 from treeglot.rules.engines import DuckDB, Engine, Statement
 from treeglot.rules.extract import Extracting, Extraction, extractor
-from treeglot.syntax.draw.bars import html_table
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,6 +89,8 @@ class RuleKinds:
     phrases: int  # s2s or s2d rules
 
     def _repr_html_(self) -> str:
+        from treeglot.syntax.draw.bars import html_table
+
         return html_table([["kind", "rules"], ["fragments", f"{self.fragments:,}"], ["phrases", f"{self.phrases:,}"]])
 
 

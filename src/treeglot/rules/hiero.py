@@ -5,16 +5,21 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from treeglot._core import DependencyBank, FuzzyLabels, HieroExtractor, TargetStructures
+from treeglot.base.later import Later
 from treeglot.base.options import Options, option
 from treeglot.corpus.pairs import Pair
 from treeglot.rules.collect import collect
 from treeglot.rules.extract import Extracting, extractor
 from treeglot.syntax.same_words import ESCAPES
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = Later("numpy")
 
 
 @dataclass(frozen=True)

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from treeglot._core import Renderer, SourceFilter
 from treeglot.base.files import PathLike, write_binary
+from treeglot.base.later import Later
 from treeglot.rules.columns import Buffers, binary_array, buffers_of, reading
 from treeglot.rules.count_files import read_words
 from treeglot.rules.engines import DuckDB, Engine
 from treeglot.rules.extract import Extraction
 from treeglot.rules.sql import CODES, COLUMNS, COPIED, ScoreOptions, scoring
-from treeglot.rules.table import NO_ROWS, Compiled, CompileOptions, TableMaker, compile_table
+from treeglot.rules.table import Compiled, CompileOptions, TableMaker, compile_table, no_rows
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
+else:
+    np = Later("numpy")
 
 ROWS = 1 << 17  # of a row group
 MEMORY = 2 << 30
@@ -66,7 +67,7 @@ def make_tables(
 
     def add(codes: pa.Table, rows: pa.RecordBatch) -> None:
         sides = [_codes(codes, name) for name in ("source", "target", "alignment")]
-        maker.add(rows, [*sides, _codes(codes, "labels") if labels else NO_ROWS])
+        maker.add(rows, [*sides, _codes(codes, "labels") if labels else no_rows()])
 
     number = _score(extraction, rules, options, engine, add, keep)
     return number, maker.finish(table)
@@ -81,6 +82,8 @@ def _score(
     keep: SourceFilter | None = None,
 ) -> int:
     """Write the rule table; `also` takes its rows, those with codes and those with text."""
+    from concurrent.futures import ThreadPoolExecutor
+
     import pyarrow as pa
     import pyarrow.parquet as pq
 

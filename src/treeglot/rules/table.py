@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
 from treeglot._core import RuleTable, RuleTableBuilder
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike
+from treeglot.base.later import Later
 from treeglot.base.options import Options, option, unknown
 from treeglot.rules.columns import Buffers, buffers_of, reading
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pyarrow as pa
+else:
+    np = Later("numpy")
 
 ROWS = 1 << 16
 TEXT = ("lhs", "source", "target", "alignment", "labels", "structure")
 OPTIONAL = ("alignment", "labels", "structure")
-NO_ROWS: Buffers = (np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8))
 PROBABILITIES = ("p_", "lex_")  # columns whose names begin so: their natural logarithms are features
 
 
@@ -156,10 +156,10 @@ class TableMaker:
         import pyarrow as pa
 
         if column not in batch.schema.names:
-            return NO_ROWS
+            return no_rows()
         array = batch[column]
         if array.null_count == len(array) and column in OPTIONAL and not always:
-            return NO_ROWS
+            return no_rows()
         if array.null_count:
             place = self._row + array.is_null().index(True).as_py()
             raise FormatError(self.file, place, f"there is no {column}; expected text")
@@ -199,8 +199,15 @@ def frequent_words(rules: PathLike, number: int) -> tuple[list[str], list[str]]:
     return one_word("source"), one_word("target")
 
 
+def no_rows() -> Buffers:
+    """The texts of a column that has none."""
+    return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int8)
+
+
 def _ahead(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The same batches, the next one being read while one is used."""
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(1) as pool:
         coming = pool.submit(next, batches, None)
         while (batch := coming.result()) is not None:

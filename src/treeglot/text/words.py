@@ -17,15 +17,19 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from treeglot import _core
 from treeglot._core import Tokens
 from treeglot.base.errors import UsageError
+from treeglot.base.later import Later
 from treeglot.text.languages import Language, find_language
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+else:
+    np = Later("numpy")
 
 __all__ = ["ADAPTERS", "ICU", "LEARNT", "find_language", "tokenise_icu", "tokenise_with"]
 

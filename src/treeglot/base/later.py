@@ -1,0 +1,23 @@
+"""Packages that are imported when they are first used: a command that needs none of numpy starts without it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+class Later:
+    """Stands for a module; the first use of each of its names looks it up.
+
+    >>> math = Later("math")
+    >>> math.sqrt(4)
+    2.0
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(import_module(self._name), name)
+        setattr(self, name, value)
+        return value
