@@ -66,9 +66,9 @@ class Faults:
 class CleanOptions(Options):
     """What makes a sentence pair no translation."""
 
-    longest: int = option(LONGEST, "words of a side at most", least=1, most=LONGEST)
-    ratio: float = option(4.0, "times as many words as the other side at most; sides of up to 5 words pass", least=1)
-    least_score: float = option(0.0, "score of a translation at least, in nats a word", infinite=True)
+    longest: int = option(LONGEST, "most words of a side", least=1, most=LONGEST)
+    ratio: float = option(4.0, "most words of a side for one word of the other; sides of up to 5 words pass", least=1)
+    least_score: float = option(0.0, "least score of a translation, in nats a word", infinite=True)
     copies: bool = option(False, "keep pairs whose sides are the same")
     source_language: str = option("", "code of the source language: the letters must be of its script")
     target_language: str = option("", "code of the target language: the letters must be of its script")

@@ -40,13 +40,15 @@ def align(
     model: Annotated[
         Path | None, typer.Option(help="The folder of a saved aligner: align with it, line by line, and train nothing.")
     ] = None,
-    update: Annotated[bool, typer.Option("--update", help="Train the aligner of --model on with these pairs.")] = False,
+    update: Annotated[
+        bool, typer.Option("--update", help="Continue training the aligner of --model with these pairs.")
+    ] = False,
     lexicon: Annotated[
         NewFile, typer.Option(help="Where word pairs go: source, target, p(target | source), p(source | target).")
     ] = None,
     posteriors: Annotated[
         NewFile,
-        typer.Option(help="Where probabilities of links go, SOURCE-TARGET:FORWARD:BACKWARD, those of at least 0.05."),
+        typer.Option(help="Where probabilities of links go, SOURCE-TARGET:FORWARD:BACKWARD; at least 0.05."),
     ] = None,
     source_trees: Annotated[
         Path | None,
@@ -55,12 +57,14 @@ def align(
         ),
     ] = None,
     target_trees: Annotated[
-        Path | None, typer.Option(help="Trees or forests of the target sentences, likewise.")
+        Path | None, typer.Option(help="Trees or forests of the target sentences, for the same.")
     ] = None,
     constituent_cost: Annotated[
         float, typer.Option(min=0, help="With trees: what a broken constituent costs, in nats.")
     ] = 1.0,
-    gold: Annotated[Path | None, typer.Option(help="Gold alignments: say how near the result comes to them.")] = None,
+    gold: Annotated[
+        Path | None, typer.Option(help="Gold alignments: print the error rate, precision and recall.")
+    ] = None,
     threads: Threads = 1,
 ) -> None:
     """Align the words of a parallel corpus.

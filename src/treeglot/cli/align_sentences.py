@@ -32,11 +32,11 @@ def align_sentences(
         ),
     ] = "",
     model: Annotated[
-        Path | None, typer.Option(help="A saved aligner; without one words are learnt from pairs that lengths find.")
+        Path | None, typer.Option(help="A saved aligner; default: train one on pairs found by length.")
     ] = None,
     lengths: Annotated[bool, typer.Option("--lengths", help="Judge by lengths alone.")] = False,
     whole: Annotated[bool, typer.Option("--whole", help="Take each document as one paragraph.")] = False,
-    least: Annotated[float, typer.Option(min=0, max=1, help="Probability of a pair at least.")] = 0.5,
+    least: Annotated[float, typer.Option(min=0, max=1, help="Least probability of a pair.")] = 0.5,
     threads: Threads = 1,
 ) -> None:
     """Find sentence pairs in documents that are parallel by paragraph."""

@@ -15,7 +15,9 @@ def analyse_phrases(
     corpus: Corpus,
     first: Annotated[int, typer.Option(help="Take only so many sentence pairs; 0: all.", min=0)] = 0,
     max_phrase: Annotated[int, typer.Option(help="Source words of a phrase, at most; -1: any number.", min=-1)] = -1,
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave out trees that do not fit, count them.")] = False,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Leave out trees that do not fit, and count them.")
+    ] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     plot: Annotated[NewFile, typer.Option(help="Also draw them, to an SVG file.")] = None,
     threads: Threads = 1,

@@ -217,7 +217,7 @@ def _version(asked: bool) -> None:
 def _treeglot(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and end.", callback=_version, is_eager=True)
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_version, is_eager=True)
     ] = False,
     quiet: QUIET = False,
     debug: DEBUG = False,

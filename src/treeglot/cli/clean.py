@@ -15,8 +15,8 @@ from treeglot.cli.parameters import FILE, NewFile, Threads
 def clean(
     source: Annotated[Path, typer.Argument(help="Tokenised source sentences, one a line.")],
     target: Annotated[Path, typer.Argument(help="Tokenised target sentences, one a line.")],
-    out_source: Annotated[Path, typer.Option(help="Where the source sentences go that are kept."), FILE],
-    out_target: Annotated[Path, typer.Option(help="Where the target sentences go that are kept."), FILE],
+    out_source: Annotated[Path, typer.Option(help="Where the kept source sentences go."), FILE],
+    out_target: Annotated[Path, typer.Option(help="Where the kept target sentences go."), FILE],
     options: CleanOptions,
     dropped: Annotated[
         NewFile, typer.Option(help="Where the others go: line, reason, score, source, target between tabs.")

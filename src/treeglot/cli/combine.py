@@ -42,7 +42,7 @@ def combine(
         ),
     ],
     out: Out = Path("-"),
-    size: Annotated[int, typer.Option(help="How many of each sentence's hypotheses count.")] = 200,
+    size: Annotated[int, typer.Option(help="Number of each sentence's hypotheses that count.")] = 200,
     refs: Annotated[
         list[Path] | None, typer.Option(help="Tune on these references, of the same sentences; may be given again.")
     ] = None,
@@ -52,7 +52,7 @@ def combine(
     seed: Seed = 1,
     lowercase: Lowercase = False,
     again: Annotated[
-        bool, typer.Option("--again", help="Search the models' forests, too, for what the systems agree on.")
+        bool, typer.Option("--again", help="Also search the models' forests for text that the systems agree on.")
     ] = False,
     settings: Annotated[Settings, set_option("scale, precision, ratio, found or margin")] = None,
     threads: Threads = 1,

@@ -12,7 +12,7 @@ from treeglot.cli.parameters import ModelFolder
 def compact(
     model: ModelFolder,
     drop_provenance: Annotated[
-        bool, typer.Option("--drop-provenance", help="Remove provenance.bin, which new tables do not fit.")
+        bool, typer.Option("--drop-provenance", help="Remove provenance.bin, because it does not fit the new tables.")
     ] = False,
 ) -> None:
     """Merge a model's corrections into its tables; afterwards they cannot be undone.

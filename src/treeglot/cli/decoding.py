@@ -54,14 +54,12 @@ class Output:
     out: Out = Path("-")
     kbest: Annotated[
         int | None,
-        typer.Option(help="Print the best so many of each sentence: NUMBER ||| TEXT ||| …; default: none."),
+        typer.Option(help="Print so many hypotheses of each sentence: NUMBER ||| TEXT ||| …; default: none."),
     ] = None
     distinct: Annotated[bool, typer.Option(help="In a k-best list, every text once, with its best derivation.")] = True
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line, with features.")] = False
     trace: Annotated[bool, typer.Option(help="The derivation of each output, after it or in the JSON.")] = False
-    forest: Annotated[
-        NewFile, typer.Option(help="Write what the search kept of each sentence: a hypergraph in JSON.")
-    ] = None
+    forest: Annotated[NewFile, typer.Option(help="Write the search's hypergraph of each sentence as JSON.")] = None
     margin: Annotated[
         float | None, typer.Option(help="In the forests, only derivations that score within this of the best.")
     ] = None
@@ -71,7 +69,7 @@ class Output:
     threads: Threads = 1
     skip_bad: Annotated[
         bool,
-        typer.Option("--skip-bad", help="Accept bad rules, which are left out, and input that cannot be translated."),
+        typer.Option("--skip-bad", help="Skip bad rules, and accept input that cannot be translated."),
     ] = False
     dependencies: Path | None = None
     key: str = ""  # of a run that can be resumed: of all that its output depends on

@@ -53,7 +53,7 @@ def demo(
         "demo"
     ),
     quick: Annotated[bool, typer.Option("--quick", help="Fewer sentences, fewer models: within a minute.")] = False,
-    threads: Annotated[int, typer.Option(help="Threads, 0: as many as there are; they do not change the result.")] = 0,
+    threads: Annotated[int, typer.Option(help="Threads; 0: all cores. They do not change the result.")] = 0,
     width: Width = None,
     colour: Colour = None,
 ) -> None:

@@ -16,7 +16,7 @@ def export(
     format: Annotated[Literal["moses", "cdec", "joshua", "travatar"], typer.Option(help="Whose files to write.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write."), FOLDER],
     filter: Annotated[
-        Path | None, typer.Option(help="A test set: only rules that its sentences can meet are written.")
+        Path | None, typer.Option(help="A test set: write only rules that its sentences can use.")
     ] = None,
     weights: Annotated[Path | None, typer.Option(help="Weights in place of the model's.")] = None,
 ) -> None:

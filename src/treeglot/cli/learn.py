@@ -25,7 +25,7 @@ def learn(
     aligner: Annotated[Path | None, typer.Option(help="A saved aligner, if the model has none.")] = None,
     author: Annotated[str, typer.Option(help="Who says so; kept with the rules.")] = "",
     weights: Annotated[
-        bool, typer.Option("--weights", help="Move the weights, too: a small step towards each translation.")
+        bool, typer.Option("--weights", help="Also move the weights, by a small step towards each translation.")
     ] = False,
 ) -> None:
     """Add the rules of corrected translations to a model; the next translation uses them.

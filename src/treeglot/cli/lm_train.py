@@ -38,8 +38,8 @@ def lm_train(
             '"0 0 1" drops n-grams that occur once, from trigrams on.',
         ),
     ] = "0",
-    memory: Annotated[str, typer.Option(help="Memory to use, about; what does not fit goes through the disk.")] = "2G",
-    scratch: Annotated[Path | None, typer.Option(help="The folder for what does not fit.")] = None,
+    memory: Annotated[str, typer.Option(help="Approximate memory to use; the rest goes through the disk.")] = "2G",
+    scratch: Annotated[Path | None, typer.Option(help="The folder for data that does not fit into memory.")] = None,
     fallback: Annotated[
         bool, typer.Option(help="Use the discounts 0.5, 1, 1.5 where they cannot be estimated, with a warning.")
     ] = True,

@@ -13,7 +13,7 @@ from treeglot.cli.parameters import ModelFolder
 def neural_add(
     model: ModelFolder,
     network: Annotated[Path, typer.Argument(help="A neural joint model, as treeglot neural train writes it.")],
-    weight: Annotated[float, typer.Option(help="Of its feature, until the model is tuned.")] = 0.2,
+    weight: Annotated[float, typer.Option(help="The weight of its feature until the model is tuned.")] = 0.2,
 ) -> None:
     """Add a neural joint model to a model, as the feature neural. Tune the model afterwards."""
     from treeglot.cli.output import say, shown_warnings

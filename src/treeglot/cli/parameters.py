@@ -55,12 +55,12 @@ InputFormat = Annotated[
 ]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Where to write; - is standard output."), FILE]
 Method = Annotated[Literal["mert", "mira", "pro"], typer.Option(help="How weights are found.")]
-Seed = Annotated[int, typer.Option(help="Seed of everything that is drawn.", min=0, max=MOST_SEED)]
+Seed = Annotated[int, typer.Option(help="Seed of the random numbers.", min=0, max=MOST_SEED)]
 Lowercase = Annotated[bool, typer.Option("--lowercase", help="BLEU without regard to case.")]
 SavedWeights = Annotated[NewFile, typer.Option(help="Where the tuned weights go.")]
 TunedWeights = Annotated[Path | None, typer.Option(help="Weights that were tuned before.")]
 TimeLimit = Annotated[
-    float | None, typer.Option(help="Seconds to search one sentence, after which the best so far is taken.")
+    float | None, typer.Option(help="Seconds to search one sentence; then the best result so far is used.")
 ]
 Settings = list[str] | None  # of `set_option`
 
@@ -80,7 +80,7 @@ class Fields:
 
 QUIET = Annotated[
     bool,
-    typer.Option("--quiet", "-q", help="No progress, no remarks, no warnings; errors only."),
+    typer.Option("--quiet", "-q", help="Print only errors: no progress, no remarks, no warnings."),
 ]
 DEBUG = Annotated[
     bool,

@@ -34,7 +34,9 @@ def parse(
         ),
     ] = None,
     trees: Annotated[bool, typer.Option("--trees", help="Only the best tree of each sentence.")] = False,
-    kbest: Annotated[int, typer.Option(help="So many best trees of each, with scores; an empty line ends a list.")] = 0,
+    kbest: Annotated[
+        int, typer.Option(help="Number of best trees of each sentence, with scores; an empty line ends a list.")
+    ] = 0,
     report: Annotated[
         NewFile,
         typer.Option(help="Write a table here: line, words, status, log_probability and cut nodes of each sentence."),

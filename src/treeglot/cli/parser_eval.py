@@ -15,7 +15,7 @@ def parser_eval(
     test: Annotated[Path, typer.Argument(help="Trees to score; of forests, the tree nearest to the gold tree.")],
     options: BracketOptions = BracketOptions(),  # noqa: B008
     clean: Annotated[
-        bool, typer.Option(help="Take traces, functional tags and indices off the gold trees, as training does.")
+        bool, typer.Option(help="Remove traces, functional tags and indices from the gold trees, as training does.")
     ] = True,
 ) -> None:
     """Score trees by labelled brackets, as EVALB does with its usual parameters.

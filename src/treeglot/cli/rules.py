@@ -23,7 +23,7 @@ def rules(
     model: ModelFolder,
     source: Annotated[str, typer.Option(help="Words and variables in a row of the source side: das [X,1].")] = "",
     target: Annotated[str, typer.Option(help="The same of the target side.")] = "",
-    whole: Annotated[bool, typer.Option("--whole", help="Each side is what is given, and no more.")] = False,
+    whole: Annotated[bool, typer.Option("--whole", help="The sides must be exactly the given ones.")] = False,
     most: Annotated[int, typer.Option(help="Rules shown, the most frequent first.", min=0)] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="A JSON object a line.")] = False,
     add: Annotated[
@@ -32,10 +32,12 @@ def rules(
     ] = None,
     forbid: Annotated[
         list[str] | None,
-        typer.Option(help="Rules to forbid, likewise; without a target, all of the source side.", metavar="RULE"),
+        typer.Option(
+            help="Rules to forbid, in the same form; without a target, all rules of the source side.", metavar="RULE"
+        ),
     ] = None,
     reweight: Annotated[
-        list[str] | None, typer.Option(help="Rules that get the features that are given.", metavar="RULE")
+        list[str] | None, typer.Option(help="Rules that get the given features.", metavar="RULE")
     ] = None,
     author: Annotated[str | None, typer.Option(help="Who corrects; by default the user's name.")] = None,
     group: Annotated[str, typer.Option(help="A name for these corrections together.")] = "",

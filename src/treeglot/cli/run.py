@@ -31,9 +31,11 @@ def run(
     systems: Annotated[
         str, typer.Option(metavar="NAMES", help="Only these systems, by commas, and the baseline.")
     ] = "",
-    plan: Annotated[bool, typer.Option("--plan", help="Say what would run and why, and end.")] = False,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Print the steps that would run, with reasons, and exit.")
+    ] = False,
     threads: Threads = 1,
-    memory: Annotated[str, typer.Option(help="Memory to use, about; what does not fit goes through the disk.")] = "2G",
+    memory: Annotated[str, typer.Option(help="Approximate memory to use; the rest goes through the disk.")] = "2G",
     engine: EngineOption = "duckdb",
     master: MasterOption = "",
 ) -> None:

@@ -13,7 +13,7 @@ from treeglot.cli.parameters import FOLDER
 
 def sample(
     out: Annotated[Path, typer.Option(help="Folder for the files; made if need be."), FOLDER],
-    pairs: Annotated[int, typer.Option(help="How many sentence pairs, from the first one on.")] = 3000,
+    pairs: Annotated[int, typer.Option(help="Number of sentence pairs, from the first.")] = 3000,
 ) -> None:
     """Write a small Chinese-English treebank: text, trees, forests, dependencies, alignments.
 

@@ -16,8 +16,8 @@ from treeglot.cli.output import is_terminal
 if TYPE_CHECKING:
     from treeglot.syntax.draw import Screen
 
-Width = Annotated[int | None, typer.Option(help="Columns to draw in; those of the terminal if not given.", min=1)]
-Colour = Annotated[bool | None, typer.Option("--colour/--no-colour", help="On a terminal yes, else no, if not given.")]
+Width = Annotated[int | None, typer.Option(help="Columns to draw in; default: those of the terminal.", min=1)]
+Colour = Annotated[bool | None, typer.Option("--colour/--no-colour", help="Use colours; default: only on a terminal.")]
 
 
 def screen(width: int | None = None, colour: bool | None = None) -> Screen:

@@ -22,7 +22,7 @@ def serve(
     models: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Folders of models; SOURCE-TARGET=FOLDER says the languages of one that takes words.",
+            help="Folders of models; SOURCE-TARGET=FOLDER names the languages of a model of words.",
             autocompletion=lambda incomplete: ["keys"] if "keys".startswith(incomplete) else [],  # treeglot serve keys
         ),
     ] = None,
@@ -43,7 +43,7 @@ def serve(
     ] = None,
     refs: Annotated[Path | None, typer.Option(help="Their translations.", metavar="FILE")] = None,
     proxy: Annotated[
-        bool, typer.Option("--proxy", help="A reverse proxy on this machine says who the clients are.")
+        bool, typer.Option("--proxy", help="Take clients' addresses from a reverse proxy on this machine.")
     ] = False,
     options: Annotated[Any, Fields("treeglot.web.options", "ServeOptions")] = None,
 ) -> None:

@@ -54,11 +54,11 @@ def train(
     settings: Annotated[Settings, set_option("One such option: search.pop_limit=100")] = None,
     threads: Threads = 1,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace a model there even if its weights are tuned.")
+        bool, typer.Option("--force", help="Replace an existing model even if its weights are tuned.")
     ] = False,
-    memory: Annotated[str, typer.Option(help="Memory to use, about; what does not fit goes through the disk.")] = "2G",
+    memory: Annotated[str, typer.Option(help="Approximate memory to use; the rest goes through the disk.")] = "2G",
     filter: Annotated[
-        Path | None, typer.Option(help="Input that the model will translate: the table has the rules for it alone.")
+        Path | None, typer.Option(help="Input that the model will translate: the table has only its rules.")
     ] = None,
     engine: EngineOption = "duckdb",
     master: MasterOption = "",

@@ -50,9 +50,7 @@ def translate(
     ] = None,
     weights: Annotated[Path | None, typer.Option(help="Other weights than the model's.")] = None,
     format: InputFormat = None,
-    index: Annotated[
-        str, typer.Option(help="Translate these alone, counted from 1: 7, 7-9 or 7-.", metavar="N")
-    ] = "1-",
+    index: Annotated[str, typer.Option(help="Translate only these, counted from 1: 7, 7-9 or 7-.", metavar="N")] = "1-",
     dependencies: Annotated[
         NewFile, typer.Option(help="Write the outputs' dependency trees, if the model makes them: CoNLL-U or CoNLL-X.")
     ] = None,
@@ -61,9 +59,9 @@ def translate(
         typer.Option(help="Leave out translations whose confidence is below this.", metavar="P", min=0, max=1),
     ] = None,
     document: Annotated[
-        bool, typer.Option("--document", help="Translate the file in place; said by the suffix, but for .txt.")
+        bool, typer.Option("--document", help="Translate the file in place; suffixes other than .txt imply it.")
     ] = False,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on where the same command was interrupted.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue where the same command was interrupted.")] = False,
 ) -> None:
     """Translate text or sentences in words with a trained model."""
     from treeglot.base.options import changed, options_of, unknown

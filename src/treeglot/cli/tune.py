@@ -22,7 +22,7 @@ BONUS = "preferred"
 
 def tune(
     model: Annotated[Path, typer.Argument(help="The model's folder; its weights are replaced by the tuned ones.")],
-    dev: Annotated[Path, typer.Option(help="What is translated: sentences, forests or trees, as the model wants.")],
+    dev: Annotated[Path, typer.Option(help="The input: sentences, forests or trees, as the model needs.")],
     refs: Annotated[list[Path], typer.Option(help="Their reference translations; may be given again.")],
     method: Method = "mert",
     run: Annotated[
@@ -35,7 +35,7 @@ def tune(
     loop: Annotated[Any, Fields("treeglot.tune", "LoopOptions")] = None,
     lowercase: Lowercase = False,
     length: Annotated[
-        Literal["closest", "shortest"], typer.Option(help="Whose length BLEU's brevity penalty takes.")
+        Literal["closest", "shortest"], typer.Option(help="The reference whose length BLEU's brevity penalty uses.")
     ] = "closest",
     distinct: Annotated[bool, typer.Option(help="K-best lists with every text once.")] = True,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the model's weights as they are.")] = False,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def why(
     model: ModelFolder,
     sentence: Annotated[str, typer.Argument(help="A sentence, as the model translates it.")],
-    instead: Annotated[str | None, typer.Option(help="Another output: say why it was not chosen.")] = None,
+    instead: Annotated[str | None, typer.Option(help="Another output: explain why it was not chosen.")] = None,
     examples: Annotated[int, typer.Option(help="Sentence pairs shown for each rule.", min=0)] = 3,
 ) -> None:
     """Explain each word of a translation: the rule that gave it, its margin, and the sentence pairs that the rule comes

@@ -27,7 +27,7 @@ class JointOptions(Options):
     after: int = option(3, "source words after the affiliated one", least=0, most=64, paper="Devlin et al. 2014")
     sentence: bool = option(True, "also see the mean of all source words")
     monolingual: bool = option(False, "leave out the source: the model is a plain language model")
-    embedding: int = option(96, "numbers that stand for a word, a multiple of 16", least=16, most=4096)
+    embedding: int = option(96, "size of a word's vector, a multiple of 16", least=16, most=4096)
     hidden: int = option(256, "units of the hidden layer, a multiple of 16", least=16, most=4096)
     second: int = option(0, "units of a second hidden layer, a multiple of 16; 0: there is none", least=0, most=4096)
     least_source: int = option(2, "occurrences of source words that are not rare", least=1)
@@ -44,8 +44,8 @@ class JointOptions(Options):
     decay: float = option(0.01, "weight decay of Adam", least=0, most=1, paper="Loshchilov and Hutter 2019")
     epochs: int = option(12, "most epochs", least=1)
     patience: int = option(2, "epochs in a row without progress, after which training ends", least=1)
-    held_out: int = option(50, "one pair of so many is held out to judge epochs by", least=2)
-    seed: int = option(1, "seed of all that is drawn", least=0, most=MOST_SEED)
+    held_out: int = option(50, "one pair of so many is held out to evaluate epochs", least=2)
+    seed: int = option(1, "seed of the random numbers", least=0, most=MOST_SEED)
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -32,16 +32,16 @@ class ParserTraining(Options):
         least=0,
         most=MOST_CYCLES,
     )
-    clean: bool = option(True, "take off traces, functional tags and indices first")
-    horizontal: int = option(0, "sisters that parts of rules remember, when rules are made binary", least=0)
+    clean: bool = option(True, "remove traces, functional tags and indices first")
+    horizontal: int = option(0, "sisters that parts of rules remember when rules become binary", least=0)
     vertical: int = option(1, "labels upwards that a label remembers, itself included", least=1)
-    root: str = option("", "label above all trees: by default the one that they have in common, or else ROOT")
+    root: str = option("", "label above all trees; default: their common one, or else ROOT")
     signature: Literal["english", "german", "chinese"] = option("english", "how unknown words are put into classes")
     split_iterations: int = option(20, "iterations of EM after splitting", least=0)
     merge_iterations: int = option(10, "iterations of EM after merging", least=0)
     smooth_iterations: int = option(5, "iterations of EM with smoothing", least=0)
-    merge: float = option(0.5, "share of the splits that is undone, those that matter least", least=0, most=1)
-    noise: float = option(0.01, "by how much two halves of a state differ at first", least=0, most=1)
+    merge: float = option(0.5, "share of the splits that is undone, the least useful ones", least=0, most=1)
+    noise: float = option(0.01, "initial difference of the two halves of a state", least=0, most=1)
     smooth_grammar: float = option(
         0.01, "part of a rule's probability that is the mean over the states of its label", least=0, most=1
     )

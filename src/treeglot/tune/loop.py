@@ -58,7 +58,7 @@ class LoopOptions(Options):
         0, "hopes and as many fears of a sentence that its search forest adds, from the second iteration on", least=0
     )
     patience: int = option(3, "iterations without a better score before it ends; 0: all of them", least=0)
-    seed: int = option(1, "seed of everything that is drawn", least=0, most=MOST_SEED)
+    seed: int = option(1, "seed of the random numbers", least=0, most=MOST_SEED)
 
 
 @dataclass(frozen=True)

@@ -26,4 +26,4 @@ class ServeOptions(Options):
     characters_per_minute: int = option(0, "characters of a client without a key in a minute; 0: any number", least=0)
     drain: float = option(30.0, "seconds that running requests get when the service ends", least=0)
     reload: float = option(1.0, "seconds between two looks at the models' folders; 0: never look", least=0)
-    log_texts: bool = option(False, "write the texts of requests to the log, which is without them otherwise")
+    log_texts: bool = option(False, "write the texts of requests to the log")
