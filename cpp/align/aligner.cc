@@ -18,6 +18,37 @@ void add(Sections& sections, const std::string& name, const Values& values) {
   std::ranges::copy(values, sections.add<T>(name, values.size()).begin());
 }
 
+void count_tokens(const SentencePairs& pairs, bool target_side, std::span<std::uint64_t> tokens) {
+  for (std::size_t p = 0; p < pairs.size(); ++p)
+    for (const Symbol word : target_side ? pairs.target(p) : pairs.source(p)) ++tokens[word];
+}
+
+// Word pairs by source word, with their links and priors in both directions.
+struct LinkedPairs {
+  std::vector<std::uint64_t> rows = {0};
+  std::vector<Symbol> targets;
+  std::array<std::vector<float>, 2> links, priors;
+};
+
+// The word pairs that are linked often enough.
+LinkedPairs linked_pairs(const Cells& cells, const std::array<DirectionCounts, 2>& counts, const LinkPriors& priors) {
+  constexpr float kLeast = 0.01f;  // links: rarer word pairs are as good as none
+  const auto kept = [&](std::uint32_t n) { return std::max(counts[0].pairs[n], counts[1].pairs[n]) >= kLeast; };
+  LinkedPairs out;
+  for (Symbol source = 0; source < cells.pairs().source_words().size(); ++source) {
+    for (std::uint32_t n = cells.first(source); n < cells.first(source + 1); ++n) {
+      if (!kept(n)) continue;
+      out.targets.push_back(cells.target(n));
+      for (const int d : {0, 1}) {
+        out.links[d].push_back(counts[d].pairs[n]);
+        out.priors[d].push_back(priors[d].empty() ? 0.0f : priors[d][n]);
+      }
+    }
+    out.rows.push_back(out.targets.size());
+  }
+  return out;
+}
+
 float share(float links, float total) { return links > 0 ? std::min(links / total, 1.0f) : 0.0f; }
 
 }  // namespace
@@ -26,38 +57,21 @@ Aligner::Aligner(const Cells& cells, const std::array<DirectionCounts, 2>& count
                  const Aligner* before, const LinkPriors& priors)
     : Aligner([&] {
         Sections sections(kKind, kVersion);
-        const SentencePairs& pairs = cells.pairs();
         sections.add<AlignerSettings>("settings", 1)[0] = settings;
         for (const int side : {0, 1}) {
-          const Symbols& words = side == 0 ? pairs.source_words() : pairs.target_words();
+          const Symbols& words = side == 0 ? cells.pairs().source_words() : cells.pairs().target_words();
           MappedStrings<Layout>::add(sections, kSides[side], words.size(), [&](Symbol w) { return words.text(w); });
           const auto tokens = sections.add<std::uint64_t>(std::string(kSides[side]) + ".tokens", words.size());
           if (before != nullptr) std::ranges::copy(before->tokens_[side], tokens.begin());
-          for (std::size_t p = 0; p < pairs.size(); ++p)
-            for (const Symbol word : side == 0 ? pairs.source(p) : pairs.target(p)) ++tokens[word];
+          count_tokens(cells.pairs(), side == 1, tokens);
         }
-        constexpr float kLeast = 0.01f;  // links: rarer word pairs are as good as none
-        const auto kept = [&](std::uint32_t n) { return std::max(counts[0].pairs[n], counts[1].pairs[n]) >= kLeast; };
-        std::vector<std::uint64_t> rows = {0};
-        std::vector<Symbol> targets;
-        std::array<std::vector<float>, 2> links, known;
-        for (Symbol source = 0; source < pairs.source_words().size(); ++source) {
-          for (std::uint32_t n = cells.first(source); n < cells.first(source + 1); ++n) {
-            if (!kept(n)) continue;
-            targets.push_back(cells.target(n));
-            for (const int d : {0, 1}) {
-              links[d].push_back(counts[d].pairs[n]);
-              known[d].push_back(priors[d].empty() ? 0.0f : priors[d][n]);
-            }
-          }
-          rows.push_back(targets.size());
-        }
-        add<std::uint64_t>(sections, "rows", rows);
-        add<Symbol>(sections, "targets", targets);
+        const LinkedPairs linked = linked_pairs(cells, counts, priors);
+        add<std::uint64_t>(sections, "rows", linked.rows);
+        add<Symbol>(sections, "targets", linked.targets);
         for (const int d : {0, 1}) {
           const std::string name = kDirections[d];
-          add<float>(sections, name + ".links", links[d]);
-          add<float>(sections, name + ".priors", known[d]);
+          add<float>(sections, name + ".links", linked.links[d]);
+          add<float>(sections, name + ".priors", linked.priors[d]);
           add<float>(sections, name + ".given", counts[d].given);
           add<float>(sections, name + ".null", counts[d].null);
           add<float>(sections, name + ".jumps", counts[d].jumps);

@@ -35,6 +35,24 @@ Occurrences source_occurrences(const SentencePairs& pairs) {
   return out;
 }
 
+// What is known of a target word beside the current source word.
+struct Seen {
+  std::uint32_t count = 0, number = Cells::kNone;
+};
+
+// Counts the target words of the pairs that a source word occurs in. New ones go to `found`.
+void count_targets(const SentencePairs& pairs, const Occurrences& at, Symbol source, std::vector<Seen>& seen,
+                   std::vector<Symbol>& found) {
+  for (std::size_t k = at.begin[source]; k < at.begin[source + 1]; ++k)
+    for (const Symbol target : pairs.target(at.pairs[k]))
+      if (seen[target].count++ == 0) found.push_back(target);
+}
+
+void number_row(std::span<const Symbol> targets, const std::vector<Seen>& seen, std::uint32_t* cells, std::size_t row) {
+  cells += row * targets.size();
+  for (std::size_t j = 0; j < targets.size(); ++j) cells[j] = seen[targets[j]].number;
+}
+
 }  // namespace
 
 Cells::Cells(const SentencePairs& pairs, bool singles, const Others& others, const Wanted& wanted,
@@ -45,9 +63,6 @@ Cells::Cells(const SentencePairs& pairs, bool singles, const Others& others, con
     begin_.push_back(begin_.back() + pairs.source(pair).size() * pairs.target(pair).size());
   cells_.resize(begin_.back());
   const Occurrences at = source_occurrences(pairs);
-  struct Seen {
-    std::uint32_t count = 0, number = kNone;
-  };
   std::vector<Seen> seen(pairs.target_words().size());
   std::vector<Symbol> found;
   for (Symbol source = 0; source < pairs.source_words().size(); ++source) {
@@ -56,9 +71,7 @@ Cells::Cells(const SentencePairs& pairs, bool singles, const Others& others, con
     const std::span<const Symbol> more = others ? others(source) : std::span<const Symbol>();
     found.assign(more.begin(), more.end());
     for (const Symbol target : more) seen[target].count = 2;
-    for (std::size_t k = at.begin[source]; k < at.begin[source + 1]; ++k)
-      for (const Symbol target : pairs.target(at.pairs[k]))
-        if (seen[target].count++ == 0) found.push_back(target);
+    count_targets(pairs, at, source, seen, found);
     const auto numbered = std::ranges::partition(
         found, [&](Symbol t) { return singles || seen[t].count > 1 || (wanted && wanted(source, t)); });
     const std::span<Symbol> kept(found.begin(), numbered.begin());
@@ -69,11 +82,8 @@ Cells::Cells(const SentencePairs& pairs, bool singles, const Others& others, con
       seen[target].number = static_cast<std::uint32_t>(targets_.size());
       targets_.push_back(target);
     }
-    for (std::size_t k = at.begin[source]; k < at.begin[source + 1]; ++k) {
-      const std::span<const Symbol> targets = pairs.target(at.pairs[k]);
-      std::uint32_t* const row = cells_.data() + begin_[at.pairs[k]] + at.places[k] * targets.size();
-      for (std::size_t j = 0; j < targets.size(); ++j) row[j] = seen[targets[j]].number;
-    }
+    for (std::size_t k = at.begin[source]; k < at.begin[source + 1]; ++k)
+      number_row(pairs.target(at.pairs[k]), seen, cells_.data() + begin_[at.pairs[k]], at.places[k]);
     for (const Symbol target : found) seen[target] = {};
   }
   first_.push_back(static_cast<std::uint32_t>(targets_.size()));

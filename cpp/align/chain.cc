@@ -166,48 +166,63 @@ void Chain::start(const DirectedPair& pair, const std::uint16_t* links) {
     if (is_link(links[j])) ++fertility_[links[j] - 1];
 }
 
+void Chain::set_share(const DirectedPair& pair, std::size_t first, bool fertile) {
+  const Symbol given = pair.given[first];
+  const float inverted = (1.0f - priors_.null) * inverse(given);
+  std::size_t i = first;
+  do {
+    share_[i] = fertile ? inverted * growth_[given * kFertilities + fertility_index(fertility_[i])] : inverted;
+    i = same_[i];
+  } while (i != first);
+}
+
+void Chain::take_back(const DirectedPair& pair, std::size_t j, std::uint16_t link, bool fertile) {
+  if (link == kUnset) return;
+  if (link == 0) {
+    null_[pair.words[j]] -= kUnit;
+    nulls_ -= kUnit;
+    return;
+  }
+  const std::size_t i = link - 1u;
+  const std::uint32_t cell = pair.column(j)[i * pair.given_step];
+  pairs_[cell] -= cell != Cells::kNone ? kUnit : 0;
+  given_[pair.given[i]] -= kUnit;
+  --fertility_[i];
+  set_share(pair, i, fertile);
+}
+
+std::size_t Chain::draw(const DirectedPair& pair, std::size_t j, float none, Random& random) {
+  const std::uint32_t* const column = pair.column(j);
+  const std::size_t length = pair.given.size();
+  const float alpha = priors_.lexical * kUnit;
+  float total = 0.0f;
+  for (std::size_t i = 0; i < length; ++i) {
+    total += (static_cast<float>(static_cast<std::int32_t>(pairs_[column[i * pair.given_step]])) + alpha) * weight_[i];
+    sum_[i] = total;
+  }
+  const float drawn = static_cast<float>(random.uniform()) * (total + none);
+  std::size_t i = 0;
+  while (i < length && sum_[i] <= drawn) ++i;
+  return i;
+}
+
 void Chain::sample(const DirectedPair& pair, std::uint16_t* links, AlignLevel level, Random& random) {
   const std::size_t length = pair.given.size();
   const bool jumping = level >= AlignLevel::jumps, fertile = level >= AlignLevel::fertilities;
   start(pair, links);
-  const float linked = 1.0f - priors_.null;
-  // What the choice of a given word weighs, but for the word's own count and the jumps.
-  const auto set_share = [&](std::size_t first) {
-    const Symbol given = pair.given[first];
-    const float inverted = linked * inverse(given);
-    std::size_t i = first;
-    do {
-      share_[i] = fertile ? inverted * growth_[given * kFertilities + fertility_index(fertility_[i])] : inverted;
-      i = same_[i];
-    } while (i != first);
-  };
-  for (std::size_t i = 0; i < length; ++i) set_share(i);
+  for (std::size_t i = 0; i < length; ++i) set_share(pair, i, fertile);
 
-  const auto end = static_cast<std::ptrdiff_t>(length);
-  const float alpha = priors_.lexical * kUnit;
   std::ptrdiff_t previous = -1, next = -1;
   std::size_t next_at = 0;  // the word that is linked to `next`
   for (std::size_t j = 0; j < pair.words.size(); ++j) {
-    const std::uint32_t* const column = pair.column(j);
     const Symbol word = pair.words[j];
-    const std::uint16_t old = links[j];
-    if (old == 0) {
-      null_[word] -= kUnit;
-      nulls_ -= kUnit;
-    } else if (old != kUnset) {
-      const std::size_t i = old - 1u;
-      const std::uint32_t cell = column[i * pair.given_step];
-      pairs_[cell] -= cell != Cells::kNone ? kUnit : 0;
-      given_[pair.given[i]] -= kUnit;
-      --fertility_[i];
-      set_share(i);
-    }
+    take_back(pair, j, links[j], fertile);
     float none = priors_.null * (static_cast<float>(null_[word]) + priors_.null_lexical * kUnit) /
                  (static_cast<float>(nulls_) + null_smoothing_);
     if (jumping) {
       if (next_at <= j) {
         for (next_at = j + 1; next_at < pair.words.size() && !is_link(links[next_at]);) ++next_at;
-        next = next_at < pair.words.size() ? links[next_at] - 1 : end;
+        next = next_at < pair.words.size() ? links[next_at] - 1 : static_cast<std::ptrdiff_t>(length);
       }
       const float* const to_here = jumps_.from(previous);
       const float* const from_here = jumps_.to(next);
@@ -216,27 +231,18 @@ void Chain::sample(const DirectedPair& pair, std::uint16_t* links, AlignLevel le
     } else {
       std::copy_n(share_.begin(), length, weight_.begin());
     }
-    float total = 0.0f;
-    for (std::size_t i = 0; i < length; ++i) {
-      total +=
-          (static_cast<float>(static_cast<std::int32_t>(pairs_[column[i * pair.given_step]])) + alpha) * weight_[i];
-      sum_[i] = total;
-    }
-    const float drawn = static_cast<float>(random.uniform()) * (total + none);
-    std::size_t i = 0;
-    while (i < length && sum_[i] <= drawn) ++i;
+    const std::size_t i = draw(pair, j, none, random);
+    links[j] = i == length ? std::uint16_t{0} : static_cast<std::uint16_t>(i + 1);
     if (i == length) {
-      links[j] = 0;
       null_[word] += kUnit;
       nulls_ += kUnit;
       continue;
     }
-    links[j] = static_cast<std::uint16_t>(i + 1);
-    const std::uint32_t cell = column[i * pair.given_step];
+    const std::uint32_t cell = pair.column(j)[i * pair.given_step];
     pairs_[cell] += cell != Cells::kNone ? kUnit : 0;
     given_[pair.given[i]] += kUnit;
     ++fertility_[i];
-    set_share(i);
+    set_share(pair, i, fertile);
     previous = static_cast<std::ptrdiff_t>(i);
   }
 }

@@ -42,6 +42,11 @@ class Chain {
   void set_fertilities(Random& random);
   void prefetch(const DirectedPair& pair) const;
   void start(const DirectedPair& pair, const std::uint16_t* links);  // sets what is kept of the current sentence
+  // Sets what the choice of a given word weighs, but for the word's own count and the jumps, where the word occurs.
+  void set_share(const DirectedPair& pair, std::size_t first, bool fertile);
+  void take_back(const DirectedPair& pair, std::size_t j, std::uint16_t link, bool fertile);  // word j's link
+  // Draws the given word of word j by `weight_`; their number for none, which weighs `none`.
+  std::size_t draw(const DirectedPair& pair, std::size_t j, float none, Random& random);
   void sample(const DirectedPair& pair, std::uint16_t* links, AlignLevel level, Random& random);
   void count(const DirectedPair& pair, const std::uint16_t* links);
   bool fit(std::span<const std::uint16_t> links) const;

@@ -33,35 +33,47 @@ struct Ends {
   }
 };
 
+// A link as a constituent of one side sees it: the word of its own side, and the other one.
+struct Seen {
+  std::uint32_t inner, outer;
+};
+
+// Links from outside a constituent that break it.
+struct Breaks {
+  std::size_t all = 0, last = 0;                  // their number, and one of them
+  std::size_t without_low = 0, without_high = 0;  // their number without the lowest or the highest link
+};
+
+Breaks breaks(std::span<const Seen> links, Span span, const Ends& ends) {
+  Breaks out;
+  for (std::size_t k = 0; k < links.size(); ++k) {
+    const auto [inner, outer] = links[k];
+    const bool inside = inner >= span.begin && inner < span.end;
+    if (inside || outer < ends.low[0] || outer > ends.high[0]) continue;
+    ++out.all;
+    out.without_low += outer >= ends.low[1] ? 1 : 0;
+    out.without_high += outer <= ends.high[1] ? 1 : 0;
+    out.last = k;
+  }
+  return out;
+}
+
 // Adds to `gains`, by link, the probabilities of the constituents of one side that are mended without the link.
 void add_mended(std::span<const Link> links, std::span<const Constituent> constituents, bool target_side,
                 std::vector<double>& gains) {
-  const auto inner = [&](Link link) { return target_side ? link.target : link.source; };
-  const auto outer = [&](Link link) { return target_side ? link.source : link.target; };
+  std::vector<Seen> seen;
+  for (const Link link : links)
+    seen.push_back(target_side ? Seen{link.target, link.source} : Seen{link.source, link.target});
   for (const auto& [span, probability] : constituents) {
-    const auto inside = [&](Link link) { return inner(link) >= span.begin && inner(link) < span.end; };
     Ends ends;
-    for (std::size_t k = 0; k < links.size(); ++k)
-      if (inside(links[k])) ends.add(outer(links[k]), k);
+    for (std::size_t k = 0; k < seen.size(); ++k)
+      if (seen[k].inner >= span.begin && seen[k].inner < span.end) ends.add(seen[k].outer, k);
     if (ends.links == 0) continue;
-    // Links from outside: to all that is covered, and to what remains without the lowest or the highest link.
-    std::size_t breaking = 0, above = 0, below = 0, last = 0;
-    for (std::size_t k = 0; k < links.size(); ++k) {
-      const std::uint32_t word = outer(links[k]);
-      if (inside(links[k]) || word < ends.low[0] || word > ends.high[0]) continue;
-      ++breaking;
-      above += word >= ends.low[1] ? 1 : 0;
-      below += word <= ends.high[1] ? 1 : 0;
-      last = k;
-    }
-    if (breaking == 0) continue;
-    if (breaking == 1) gains[last] += probability;
-    if (ends.links == 1) {
-      gains[ends.at[0]] += probability;
-      continue;
-    }
-    if (above == 0) gains[ends.at[0]] += probability;
-    if (below == 0) gains[ends.at[1]] += probability;
+    const Breaks found = breaks(seen, span, ends);
+    if (found.all == 0) continue;
+    if (found.all == 1) gains[found.last] += probability;
+    if (ends.links == 1 || found.without_low == 0) gains[ends.at[0]] += probability;
+    if (ends.links > 1 && found.without_high == 0) gains[ends.at[1]] += probability;
   }
 }
 

@@ -130,6 +130,18 @@ Cells make_cells(const SentencePairs& pairs, const Aligner* before, const std::v
   return Cells(pairs, false, others, any ? Cells::Wanted(alike) : Cells::Wanted(), &stop);
 }
 
+namespace {
+
+// The weight of a word pair in the lexicon; 0 without an entry.
+float entry_weight(const Entries& entries, Symbol source, Symbol target) {
+  const auto known = entries.find(source);
+  if (known == entries.end()) return 0;
+  const auto entry = known->second.find(target);
+  return entry != known->second.end() ? entry->second : 0;
+}
+
+}  // namespace
+
 LinkPriors make_priors(const Cells& cells, const Aligner* before, const std::vector<LexiconEntry>& lexicon,
                        const LinkPriorOptions& options, const Aligner* stems) {
   const SentencePairs& pairs = cells.pairs();
@@ -140,13 +152,10 @@ LinkPriors make_priors(const Cells& cells, const Aligner* before, const std::vec
     if (stems != nullptr) shares[side] = stem_shares(pairs, side == 1, options.stem_letters);
   for (Symbol source = 0; source < pairs.source_words().size(); ++source) {
     const std::string_view word = pairs.source_words().text(source);
-    const auto known = entries.find(source);
     for (std::uint32_t n = cells.first(source); n < cells.first(source + 1); ++n) {
       const Symbol target = cells.target(n);
       const std::string_view other = pairs.target_words().text(target);
-      float both = 0;
-      if (known != entries.end())
-        if (const auto entry = known->second.find(target); entry != known->second.end()) both += entry->second;
+      float both = entry_weight(entries, source, target);
       if (options.cognates > 0) both += static_cast<float>(options.cognates * cognate_similarity(word, other));
       std::array<float, 2> linked = {};
       if (stems != nullptr)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "align/parameters.h"
+#include "base/random.h"
 
 namespace treeglot {
 
@@ -35,6 +36,11 @@ class LinkPosteriors {
 
  private:
   void start(const PairFactors& factors);
+  double pass_forward(const PairFactors& factors);  // the logarithm of the sum of all scales, -infinity for none
+  void step_back(const PairFactors& factors, std::size_t j, double end);  // over word j
+  void set_share(const PairFactors& factors, std::size_t i);              // what one more link of given word i weighs
+  // A round of Gibbs sampling. Its distributions count among those of so many `rounds`; 0: they do not count.
+  void draw_all(const PairFactors& factors, unsigned rounds, Random& random);
 
   std::size_t given_ = 0;
   std::vector<float> posterior_;

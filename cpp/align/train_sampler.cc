@@ -96,6 +96,14 @@ void add_priors(const Cells& cells, const Aligner* before, const LinkPriors& pri
       }
 }
 
+AlignerSettings new_settings(const SamplerOptions& options) {
+  AlignerSettings out;
+  out.priors.null = static_cast<float>(options.null);
+  out.priors.lexical = out.priors.null_lexical = static_cast<float>(options.lexical);
+  out.level = static_cast<AlignLevel>(options.level);
+  return out;
+}
+
 }  // namespace
 
 void SamplerOptions::check() const {
@@ -134,12 +142,7 @@ Aligner train_sampler(const SentencePairs& pairs, const Aligner* before, const s
     priors = make_priors(cells, before, lexicon, options.priors, by_stems);
     add_priors(cells, before, priors, start);
   }
-  AlignerSettings settings = before != nullptr ? before->settings() : AlignerSettings{};
-  if (before == nullptr) {
-    settings.priors.null = static_cast<float>(options.null);
-    settings.priors.lexical = settings.priors.null_lexical = static_cast<float>(options.lexical);
-    settings.level = static_cast<AlignLevel>(options.level);
-  }
+  const AlignerSettings settings = before != nullptr ? before->settings() : new_settings(options);
   const Schedule schedule{settings.level,
                           static_cast<unsigned>(options.rounds > 0 ? options.rounds : sampler_rounds(pairs.used()))};
   const auto chains = static_cast<std::size_t>(options.chains);

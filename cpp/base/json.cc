@@ -92,30 +92,33 @@ void JsonCursor::string(std::string& out) {
     out.append(text_, begin, at_ - begin);
     if (at_ >= text_.size() || is_control(text_[at_])) refuse("the end of a string");
     if (text_[at_++] == '"') return;
-    const char escape = at_ < text_.size() ? text_[at_] : ' ';
-    constexpr std::string_view kShort = "\"\\/bfnrt";
-    constexpr std::string_view kMeant = "\"\\/\b\f\n\r\t";
-    if (const std::size_t which = kShort.find(escape); which != std::string_view::npos) {
-      out += kMeant[which];
-      ++at_;
-    } else if (escape == 'u') {
-      const std::size_t before = at_ - 1;
-      ++at_;
-      std::uint32_t code = hex();
-      if (code >= 0xd800 && code < 0xdc00 && text_.substr(at_).starts_with("\\u")) {  // a pair of surrogates
-        at_ += 2;
-        const std::uint32_t low = hex();
-        if (low >= 0xdc00 && low < 0xe000) code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-      }
-      if (code >= 0xd800 && code < 0xe000) {
-        at_ = before;
-        refuse("a whole surrogate pair");
-      }
-      append_utf8(code, out);
-    } else {
-      refuse("an escape such as \\n or \\u00e9");
-    }
+    escape(out);
   }
+}
+
+void JsonCursor::escape(std::string& out) {
+  constexpr std::string_view kShort = "\"\\/bfnrt";
+  constexpr std::string_view kMeant = "\"\\/\b\f\n\r\t";
+  const char which = at_ < text_.size() ? text_[at_] : ' ';
+  if (const std::size_t place = kShort.find(which); place != std::string_view::npos) {
+    out += kMeant[place];
+    ++at_;
+    return;
+  }
+  if (which != 'u') refuse("an escape such as \\n or \\u00e9");
+  const std::size_t before = at_ - 1;
+  ++at_;
+  std::uint32_t code = hex();
+  if (code >= 0xd800 && code < 0xdc00 && text_.substr(at_).starts_with("\\u")) {  // a pair of surrogates
+    at_ += 2;
+    const std::uint32_t low = hex();
+    if (low >= 0xdc00 && low < 0xe000) code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+  }
+  if (code >= 0xd800 && code < 0xe000) {
+    at_ = before;
+    refuse("a whole surrogate pair");
+  }
+  append_utf8(code, out);
 }
 
 std::string_view JsonCursor::number_text() {

@@ -31,6 +31,7 @@ class JsonCursor {
   void blanks();
   std::string_view number_text();
   std::uint32_t hex();
+  void escape(std::string& out);  // what follows a backslash
 
   std::string_view text_;
   std::size_t at_ = 0;

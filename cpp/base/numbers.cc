@@ -48,6 +48,16 @@ struct Decimal {
   }
 };
 
+// Reads the power of ten after the e of a number; false if there is none.
+bool read_power(const char*& at, const char* end, int& power) {
+  const bool below = at != end && *at == '-';
+  if (at != end && (*at == '-' || *at == '+')) ++at;
+  const char* const begin = at;
+  for (power = 0; at != end && is_digit(*at); ++at) power = std::min(power * 10 + (*at - '0'), 100000);
+  if (below) power = -power;
+  return at != begin;
+}
+
 Decimal read_decimal(std::string_view text) {
   Decimal out;
   const char* at = text.data();
@@ -74,13 +84,9 @@ Decimal read_decimal(std::string_view text) {
   }
   if (at != end && (*at == 'e' || *at == 'E')) {
     ++at;
-    const bool below = at != end && *at == '-';
-    if (at != end && (*at == '-' || *at == '+')) ++at;
     int power = 0;
-    const char* const begin = at;
-    for (; at != end && is_digit(*at); ++at) power = std::min(power * 10 + (*at - '0'), 100000);
-    if (at == begin) return out;
-    out.exponent += below ? -power : power;
+    if (!read_power(at, end, power)) return out;
+    out.exponent += power;
   }
   out.valid = at == end;
   return out;

@@ -81,6 +81,34 @@ std::vector<Alignment> links_of_pairs(const Aligner& self, const std::vector<Sen
                    [&](Words source, Words target) { return (self.*Method)(source, target, argument); });
 }
 
+std::vector<Alignment> mended(const Aligner& self, const std::vector<SentencePair>& pairs,
+                              const std::vector<Alignment>& links, const std::vector<Parse>& source_parses,
+                              const std::vector<Parse>& target_parses, double cost, unsigned threads) {
+  if (links.size() != pairs.size() || source_parses.size() != pairs.size() || target_parses.size() != pairs.size())
+    throw nb::value_error("expected links and parses of as many sentences as there are pairs");
+  for (const auto* parses : {&source_parses, &target_parses})
+    for (const Parse& parse : *parses)
+      if (std::visit([](const auto* given) { return given == nullptr; }, parse))
+        throw nb::type_error("a parse is None; expected a tree or a forest");
+  const nb::gil_scoped_release release;
+  std::vector<Alignment> out;
+  ordered_map(
+      pairs.size(), threads,
+      [&](std::size_t p) {
+        const auto& [source, target] = pairs[p];
+        links[p].check(source.size(), target.size());
+        const PairPosteriors found = self.posteriors(source, target);
+        const auto found_in = [](const auto* parse) { return constituents(*parse); };
+        return mend(links[p], std::visit(found_in, source_parses[p]), std::visit(found_in, target_parses[p]), cost,
+                    [&](Link link) {
+                      const std::size_t at = link.source * target.size() + link.target;
+                      return 0.5 * (found.forward[at] + found.backward[at]);
+                    });
+      },
+      [&](std::size_t, Alignment made) { out.push_back(std::move(made)); });
+  return out;
+}
+
 void bind_aligner(nb::module_& m) {
   nb::class_<Aligner>(m, "Aligner", "Trained models of both directions.")
       .def_static("open", &Aligner::open, "path"_a, nb::call_guard<nb::gil_scoped_release>(), "From a file.")
@@ -107,38 +135,8 @@ void bind_aligner(nb::module_& m) {
             }));
           },
           "pairs"_a, "threads"_a, "How well each pair's sides predict each other, in nats a word.")
-      .def(
-          "mended",
-          [](const Aligner& self, const std::vector<SentencePair>& pairs, const std::vector<Alignment>& links,
-             const std::vector<Parse>& source_parses, const std::vector<Parse>& target_parses, double cost,
-             unsigned threads) {
-            if (links.size() != pairs.size() || source_parses.size() != pairs.size() ||
-                target_parses.size() != pairs.size())
-              throw nb::value_error("expected links and parses of as many sentences as there are pairs");
-            for (const auto* parses : {&source_parses, &target_parses})
-              for (const Parse& parse : *parses)
-                if (std::visit([](const auto* given) { return given == nullptr; }, parse))
-                  throw nb::type_error("a parse is None; expected a tree or a forest");
-            const nb::gil_scoped_release release;
-            std::vector<Alignment> out;
-            ordered_map(
-                pairs.size(), threads,
-                [&](std::size_t p) {
-                  const auto& [source, target] = pairs[p];
-                  links[p].check(source.size(), target.size());
-                  const PairPosteriors found = self.posteriors(source, target);
-                  const auto found_in = [](const auto* parse) { return constituents(*parse); };
-                  return mend(links[p], std::visit(found_in, source_parses[p]), std::visit(found_in, target_parses[p]),
-                              cost, [&](Link link) {
-                                const std::size_t at = link.source * target.size() + link.target;
-                                return 0.5 * (found.forward[at] + found.backward[at]);
-                              });
-                },
-                [&](std::size_t, Alignment made) { out.push_back(std::move(made)); });
-            return out;
-          },
-          "pairs"_a, "links"_a, "source_parses"_a, "target_parses"_a, "cost"_a, "threads"_a,
-          "The links of each pair without doubtful ones that break constituents.")
+      .def("mended", mended, "pairs"_a, "links"_a, "source_parses"_a, "target_parses"_a, "cost"_a, "threads"_a,
+           "The links of each pair without doubtful ones that break constituents.")
       .def(
           "known",
           [](const Aligner& self, const Sentence& words) {
