@@ -126,20 +126,21 @@ void ForestPhrases::add_phrases(const Covered& at, NodeId head, double best, Tra
   }
 }
 
-void ForestPhrases::add_gap(Covered& at, std::span<const NodeId> filled, Glue& glue,
+void ForestPhrases::add_gap(Covered& at, std::span<const NodeId> made, Glue& glue,
                             TranslationForestBuilder& out) const {
-  if (filled.size() == 1) {
-    at.gap = filled[0];
+  const auto fillers = at.fillers();
+  if (fillers.size() == 1) {
+    at.gap = made[fillers[0]];
     return;
   }
   at.gap = out.add_node(at.span, x_, "X");
-  if (filled.empty()) {
+  if (fillers.empty()) {
     if (!at.flat.empty()) out.add_edge(at.gap, {}, at.flat, kInside);
     return add_phrases(at, at.gap, 0, out);
   }
   out.keep_apart(at.gap);
   const auto as_it_is = glue.add(LocalKind::pseudo, {-1}, {});
-  for (const NodeId node : filled) out.add_edge(at.gap, std::span(&node, 1), as_it_is, kInside);
+  for (const NodeId node : fillers) out.add_edge(at.gap, std::span(&made[node], 1), as_it_is, kInside);
 }
 
 }  // namespace treeglot

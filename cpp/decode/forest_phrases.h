@@ -61,8 +61,8 @@ class ForestPhrases {
 
   // Adds the hierarchical phrases on a span as edges of `head`, with the value of its best parse.
   void add_phrases(const Covered& at, NodeId head, double best, TranslationForestBuilder& out) const;
-  // Adds what variables stand for: `filled` are the translation forest's nodes of the fillers.
-  void add_gap(Covered& at, std::span<const NodeId> filled, Glue& glue, TranslationForestBuilder& out) const;
+  // Adds what variables stand for, after the nodes of the span. `made` has the translation forest's nodes, by node.
+  void add_gap(Covered& at, std::span<const NodeId> made, Glue& glue, TranslationForestBuilder& out) const;
 
  private:
   struct Phrase {

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint32_t kNone = 0xffffffffu;
 constexpr NodeId kSequence = 0x80000000u;  // set in the place of a sequence of children, where it is a tail
-constexpr std::array kVersions = {kNode, kTwin, kPlain};
+constexpr std::array kVersions = {kNode, kTwin};
 constexpr const char* kNoParse = "no parse, translated by phrases and glue";
 constexpr const char* kStepLimit = "the step limit of matching was hit";
 
@@ -100,32 +100,28 @@ class Matching {
   NodeId add() {
     find_phrases();
     // Top-down, so that nodes inside fragments alone are left out; each node has a derivation whatever lies below it.
-    std::vector<std::uint8_t> needed(graph_.nodes(), 0);  // kNode, kTwin, kPlain
+    std::vector<std::uint8_t> needed(graph_.nodes(), 0);  // kNode, kTwin
     of_node_.resize(graph_.nodes());
     needed[graph_.goal()] = kNode;
     const auto covered = spans_.by_size();
     for (auto place = static_cast<ForestPhrases::Place>(covered.size()); place-- > 0;) {
       const ForestPhrases::Covered& at = covered[place];
       if (at.gap_wanted)
-        for (const NodeId node : at.fillers()) needed[node] |= version(node, kPlain);
+        for (const NodeId node : at.fillers()) needed[node] |= kNode;
       for (const auto* nodes : {&at.rests, &at.nodes, &at.given})
         for (const NodeId node : std::views::reverse(*nodes)) {
           if (needed[node]) find_matches(node, needed);
-          if ((needed[node] & (kNode | kPlain)) && has_phrases(node)) spans_.want_phrases(place);
+          if ((needed[node] & kNode) && has_phrases(node)) spans_.want_phrases(place);
         }
       if (at.is_sequence && at.gap_wanted) spans_.want_phrases(place);
     }
     for (auto& made : made_) made.assign(graph_.nodes(), kNoNode);
-    std::vector<NodeId> filled;
     for (ForestPhrases::Covered& at : covered) {
       for (const auto* nodes : {&at.given, &at.nodes, &at.rests})
         for (const NodeId node : *nodes)
           for (const Uses which : kVersions)
             if (needed[node] & which) add_node(node, which, at);
-      if (!at.gap_wanted) continue;
-      filled.clear();
-      for (const NodeId node : at.fillers()) filled.push_back(made(version(node, kPlain))[node]);
-      spans_.add_gap(at, filled, glue_, out_);
+      if (at.gap_wanted) spans_.add_gap(at, made(kNode), glue_, out_);
     }
     return made(kNode)[graph_.goal()];
   }
@@ -177,7 +173,7 @@ class Matching {
       if (matches_[m].uses & which) take(matches_[m], (matches_[m].uses & kTwinTails) ? kTwin : which);
   }
   Uses version(NodeId node, Uses wanted) const { return has_twin_[node] ? wanted : kNode; }
-  std::vector<NodeId>& made(Uses which) { return made_[which == kNode ? 0 : which == kTwin ? 1 : 2]; }
+  std::vector<NodeId>& made(Uses which) { return made_[which == kNode ? 0 : 1]; }
 
   // Hierarchical phrases translate constituents alone, and not what is given.
   bool has_phrases(NodeId node) const { return !is_word(node) && constraint(node) == nullptr; }
@@ -230,7 +226,7 @@ class Matching {
       out_.add_edge(head, moved, match.alternatives, kInside, match.value,
                     std::span(match_edges_).subspan(match.first_edge, match.edges));
     });
-    if (which != kTwin && has_phrases(node)) spans_.add_phrases(at, head, best_value_[node], out_);
+    if (which == kNode && has_phrases(node)) spans_.add_phrases(at, head, best_value_[node], out_);
   }
 
   void look_up_labels() {
@@ -284,7 +280,7 @@ class Matching {
     if (constraint(node) != nullptr) return add_given(*constraint(node), kNoEdge);
     begun_.assign(graph_.edges_end(node) - graph_.edges_begin(node), 0);
     if (!is_word(node)) match_fragments(node);
-    uses_ = kNode | kPlain;
+    uses_ = kNode;
     const bool phrases = match_phrases(node);
     if (is_word(node)) {
       if (!phrases || input_.lenient) add_unknown(node, kNoEdge);
@@ -294,7 +290,7 @@ class Matching {
     for (const std::uint8_t uses : begun_) any |= uses;
     for (EdgeId edge = graph_.edges_begin(node); edge < graph_.edges_end(node); ++edge) {
       const auto children = graph_.tails(edge);
-      uses_ = is_optional(edge) ? kNode | kTwin : is_replaced(edge) ? kNode | kPlain : kNode | kTwin | kPlain;
+      uses_ = is_replaced(edge) ? kNode : kNode | kTwin;
       if (children.size() == 1 && constraint(children[0]) != nullptr) {
         add_given(*constraint(children[0]), edge);
         continue;
@@ -306,7 +302,7 @@ class Matching {
           if (begun & kTwin) continue;
         } else if (begun) {
           if ((begun & kTwin) || !has_twin_[node] || is_replaced(edge)) continue;
-          uses_ = kNode | kTwin | kTwinTails;
+          uses_ |= kTwinTails;
         }
       }
       if (children.size() > 1 || !is_word(children[0])) {
@@ -379,11 +375,11 @@ class Matching {
     for (std::uint32_t at = walk.tails; at != kNone; at = links_[at].before) match_tails_.push_back(links_[at].value);
     double value = 0;
     EdgeId first = 0;
-    uses_ = kNode | kTwin | kPlain;
+    uses_ = kNode | kTwin;
     for (std::uint32_t at = walk.edges; at != kNone; at = links_[at].before) {
       first = links_[at].value;
       value += value_[first];
-      if (is_replaced(first)) uses_ = kNode | kPlain;
+      if (is_replaced(first)) uses_ = kNode;
       match_edges_.push_back(parse_edge(first));
     }
     begun_[first - graph_.edges_begin(node)] |= uses_;
@@ -445,7 +441,7 @@ class Matching {
       for (std::size_t last = first + 1; last < children.size() && !is_given(first) && !is_given(last); ++last) {
         preferred = preferred || has_twin_[children[last]] != 0;
         const auto place = spans_.find_sequence({span(children[first]).begin, span(children[last]).end});
-        uses_ = !preferred ? uses : (uses & kTwinTails) ? 0 : uses & (kNode | kPlain);
+        uses_ = !preferred ? uses : (uses & kTwinTails) ? 0 : uses & kNode;
         if (first == 0 && last + 1 == children.size()) continue;
         if (place != ForestPhrases::kNowhere && uses_ != 0) add_pseudo(edge, head, first, last, place | kSequence);
       }
@@ -516,7 +512,7 @@ class Matching {
 
   std::vector<Match> matches_;
   std::vector<std::pair<std::size_t, std::size_t>> of_node_;  // ranges of matches_
-  std::array<std::vector<NodeId>, 3> made_;                   // by version and node: that of the translation forest
+  std::array<std::vector<NodeId>, 2> made_;                   // by version and node: that of the translation forest
   std::vector<NodeId> match_tails_;
   std::vector<EdgeId> match_edges_;  // of the input's forest
   std::vector<std::uint8_t> begun_;  // by hyperedge of the node at hand: the uses of fragments that begin with it

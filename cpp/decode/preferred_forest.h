@@ -18,7 +18,6 @@ enum Uses : std::uint8_t {
   kNode = 1,       // of a node
   kTwin = 2,       // of its twin
   kTwinTails = 4,  // of the node, though its tails are twins
-  kPlain = 8,      // of the node of a forest without preferred spans
 };
 
 // The same nodes and edges as a builder takes; twins are made where rules ask for them.

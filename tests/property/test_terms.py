@@ -9,6 +9,7 @@ import pytest
 import slow_chart
 import slow_dependents
 import slow_forest
+from forest_rules import ForestRule
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -48,6 +49,13 @@ def everything(decoder: Decoder, source: Any, terms: Terms) -> Translation:
     return found
 
 
+def keeps_away(source: Any, hypothesis: Any, spans: list[tuple[int, int]]) -> bool:
+    """Whether no hierarchical phrase on a forest covers words of a span, as none covers a forced term."""
+    steps = [s for s in hypothesis.derivation.steps if not s.local and "[X," in s.source]
+    apart = all(step.span[1] <= begin or end <= step.span[0] for step in steps for begin, end in spans)
+    return apart or not isinstance(source, ParseForest)
+
+
 @CASES
 @settings(max_examples=50)
 @given(data=st.data())
@@ -66,8 +74,8 @@ def test_a_forced_term_has_the_derivations_that_use_a_preferred_one(
 
     assert forced.problem == preferred.problem == ""
     assert all(uses(hypothesis) for hypothesis in forced.hypotheses)
-    assert all(hypothesis.text.split().count("t") == 1 for hypothesis in forced.hypotheses)
-    with_term = [h.score for h in preferred.hypotheses if uses(h)]
+    assert all(h.text.split().count("t") == uses(h) for h in (*forced.hypotheses, *preferred.hypotheses))
+    with_term = [h.score for h in preferred.hypotheses if uses(h) and keeps_away(source, h, [span])]
     without = [h.score for h in preferred.hypotheses if not uses(h)]
     assert [h.score for h in forced.hypotheses] == pytest.approx(with_term, abs=1e-4)
     # Parses inside the span are one with the term, and several without it.
@@ -92,21 +100,26 @@ def test_all_of_several_forced_terms_are_used(cases: st.SearchStrategy[Case], da
 
 
 @settings(max_examples=100)
-@given(slow_forest.cases(most_variables=1), st.booleans(), st.data())
-def test_hierarchical_phrases_on_forests_keep_away_from_used_terms(
-    case: tuple[ParseForest, list[Any]], required: bool, data: st.DataObject
+@given(slow_forest.cases(most_variables=1), st.data())
+def test_hierarchical_phrases_on_forests_keep_away_from_forced_terms(
+    case: tuple[ParseForest, list[Any]], data: st.DataObject
 ) -> None:
     forest, rules = case
     begin = data.draw(st.integers(0, len(forest.words) - 1))
     span = begin, data.draw(st.integers(begin + 1, len(forest.words)))
-    found = everything(slow_forest.decoder(rules), forest, Terms([Mark(span, [TERM], required)]))
+    found = everything(slow_forest.decoder(rules), forest, Terms([Mark(span, [TERM])]))
     assert found.problem == ""
     for hypothesis in found.hypotheses:
-        used = "t" in hypothesis.text.split()
-        assert used or not required
-        for step in hypothesis.derivation.steps:
-            if used and "[X," in step.source and not step.local:
-                assert step.span[1] <= span[0] or span[1] <= step.span[0]
+        assert hypothesis.text.split().count("t") == 1
+        assert keeps_away(forest, hypothesis, [span])
+
+
+def test_hierarchical_phrases_on_forests_cover_preferred_terms() -> None:
+    forest = ParseForest.from_tree(Tree.parse("(S (V a) (NP b))"))
+    rules = [ForestRule(("a", ("X",)), ("1", "u"), 0.0, True, (0, 1), ("N",))]
+    terms = Terms([Mark((1, 2), ["t"], False, 9.0)])
+    [found] = slow_forest.decoder(rules).translate_batch([forest], 9, False, 1, terms=[terms])
+    assert "t u" in [hypothesis.text for hypothesis in found.hypotheses]
 
 
 @CASES
@@ -130,7 +143,9 @@ def test_preferred_terms_leave_the_derivations_with_none_and_with_all(
     found = everything(decoder, source, Terms(sort(required + preferred)))
     used = [sum(mark.translations[0] in h.text.split() for mark in preferred) for h in found.hypotheses]
     for number, expected in ((0, none), (len(preferred), every)):
-        scores = [h.score for h, uses in zip(found.hypotheses, used, strict=True) if uses == number]
+        away = [mark.span for mark in preferred] if number else []
+        these = [h for h, uses in zip(found.hypotheses, used, strict=True) if uses == number]
+        scores = [h.score for h in these if keeps_away(source, h, away)]
         assert scores == pytest.approx([h.score for h in expected.hypotheses], abs=1e-4)
 
 
