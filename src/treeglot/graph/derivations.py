@@ -45,7 +45,8 @@ def sample_derivations(graph: Hypergraph, scores: npt.ArrayLike, n: int, seed: i
 
     The same seed gives the same derivations on every machine. A goal without derivations is refused.
 
-    >>>     >>> graph = Hypergraph.from_arrays([0, 2, 3], [0, 0, 0, 2], [0, 0], goal=1)
+    >>> import numpy as np
+    >>> graph = Hypergraph.from_arrays([0, 2, 3], [0, 0, 0, 2], [0, 0], goal=1)
     >>> drawn = sample_derivations(graph, np.log([0.9, 0.1, 1.0]), n=1000, seed=1)
     >>> sum(derivation.edges.tolist() == [2, 0, 0] for derivation in drawn)
     816

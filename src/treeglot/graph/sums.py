@@ -57,7 +57,8 @@ def posteriors(graph: Hypergraph, scores: npt.ArrayLike) -> Floats:
 
     Above 0 for an edge that derivations have more than once. All -inf when the goal has no derivation.
 
-    >>>     >>> graph = Hypergraph.from_arrays([0, 1, 3], [0, 0, 1, 2], [0, 0], goal=1)
+    >>> import numpy as np
+    >>> graph = Hypergraph.from_arrays([0, 1, 3], [0, 0, 1, 2], [0, 0], goal=1)
     >>> np.exp(posteriors(graph, np.log([0.5, 0.3, 0.1])))
     array([1.  , 0.75, 0.25])
     """
