@@ -10,6 +10,7 @@ from treeglot import TreeglotError, UsageError, sample
 from treeglot.corpus import Corpus
 from treeglot.corpus.pairs import Pair
 from treeglot.models import train
+from treeglot.models.train import parts_folder
 from treeglot.rules import EXTRACTORS, extract, score_rules
 from treeglot.rules import parts as rules_parts
 from treeglot.rules.engines import DuckDB
@@ -118,7 +119,7 @@ def test_a_resumed_run_counts_what_is_missing_alone(tmp_path: Path, monkeypatch:
     assert counted == [0, 1, 2, 3]
     found = run()
     assert counted == [0, 1, 2, 3, 3, 4]
-    assert said == ["3 of 5 parts of the counts were there already"]
+    assert said == ["3 of 5 parts of the counts are from an earlier run"]
     expected = table(extract("hiero", pairs, tmp_path / "whole"), tmp_path / "whole.parquet")
     assert table(found, tmp_path / "found.parquet") == expected
     # Other options, other words: all parts are made again. Fewer pairs: parts that are left over are gone.
@@ -132,6 +133,35 @@ def test_a_resumed_run_counts_what_is_missing_alone(tmp_path: Path, monkeypatch:
     assert said == []
 
 
+class Sharing(DuckDB):
+    """An engine whose machines make several calls at once, and each call twice. It keeps what is shared."""
+
+    def calls_at_once(self):
+        return 4
+
+    def map(self, function, shared, items):
+        self.__dict__.setdefault("given", []).append(shared)
+        super().map(function, shared, items)
+        return super().map(function, shared, items)
+
+
+@pytest.mark.parametrize(("threads", "each"), [(1, 1), (8, 2), (11, 2)])
+def test_tasks_share_memory_and_threads_of_a_machine(threads: int, each: int, tmp_path: Path) -> None:
+    engine = Sharing()
+    pairs = pairs_with(("source_tree", "target_tree"))
+    extract_in_parts("fuzzy", pairs, tmp_path, None, engine, shard=30, threads=threads, memory=1 << 20)
+    assert [(shared.memory, shared.threads) for shared in engine.given] == [(1 << 18, each)] * 2  # keys, then counts
+
+
+def test_parts_of_a_task_that_was_repeated_are_not_from_an_earlier_run(tmp_path: Path) -> None:
+    said: list[str] = []
+    for memory in (1 << 20, 1 << 30):  # which does not change the counts
+        extract_in_parts(
+            "hiero", pairs_with(()), tmp_path, None, Sharing(), shard=30, memory=memory, report=said.append
+        )
+        assert said == ([] if memory == 1 << 20 else ["2 of 2 parts of the counts are from an earlier run"])
+
+
 def test_a_damaged_marker_is_no_finished_part(tmp_path: Path) -> None:
     pairs = pairs_with(())
     extract_in_parts("hiero", pairs, tmp_path / "x", None, DuckDB(), shard=30)
@@ -140,7 +170,7 @@ def test_a_damaged_marker_is_no_finished_part(tmp_path: Path) -> None:
     marker.write_text("{")
     said: list[str] = []
     extract_in_parts("hiero", pairs, tmp_path / "x", None, DuckDB(), shard=30, report=said.append)
-    assert said == ["1 of 2 parts of the counts were there already"]
+    assert said == ["1 of 2 parts of the counts are from an earlier run"]
 
 
 def test_a_part_without_its_files_or_of_another_program_is_made_again(
@@ -155,7 +185,7 @@ def test_a_part_without_its_files_or_of_another_program_is_made_again(
     expected = table(run(), tmp_path / "first.parquet")
     (tmp_path / "x" / f"counts-{rules_parts.TALLIES:04}-3.parquet").unlink()
     assert table(run(), tmp_path / "second.parquet") == expected
-    assert said == ["1 of 2 parts of the counts were there already"]
+    assert said == ["1 of 2 parts of the counts are from an earlier run"]
     monkeypatch.setattr(rules_parts, "program", lambda: "treeglot 0 (other)")
     run()
     assert said == []
@@ -195,6 +225,9 @@ def test_models_of_parts_have_the_same_tables(kind: str, tmp_path: Path, monkeyp
     train(kind, Corpus(**text, **parses), there, engine=DuckDB(folder=tmp_path))
     for name in ("rules.parquet", "rules.table"):
         assert (here / name).read_bytes() == (there / name).read_bytes()
+    assert not list(tmp_path.glob(".*"))
+    parts_folder(here).mkdir()  # of a run with an engine that was ended
+    train(kind, Corpus(**text, **parses), here)
     assert not list(tmp_path.glob(".*"))
 
 

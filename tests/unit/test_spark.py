@@ -4,6 +4,7 @@ import os
 import socket
 import stat
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -73,7 +74,15 @@ def test_a_cluster_gives_the_bytes_of_one_machine_when_an_executor_dies(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("treeglot.rules.parts.PAIRS", 20)
-    with Mortal("local-cluster[2,1,1024]", FEW) as engine:
+    with Mortal("local-cluster[2,2,1024]", FEW) as engine:
+        assert engine.calls_at_once() == 2
+
+        def partition(shared, item):
+            from pyspark import TaskContext
+
+            return TaskContext.get().partitionId()
+
+        assert len(set(Spark.map(engine, partition, None, range(9)))) == 9  # hashes would put two into one
         options = find_kind("t2t-fuzzy").options(lm_order=2)
         given = files(corpus, "source_trees", "target_trees")
         train("t2t-fuzzy", given, tmp_path / "here", options)
@@ -92,6 +101,24 @@ def test_a_cluster_gives_the_bytes_of_one_machine_when_an_executor_dies(
             Spark.map(engine, full, None, [1])
         with pytest.raises(TreeglotError, match=r"^extracting rules: ValueError: invalid literal for int\(\) .*: 'x'$"):
             Spark.map(engine, lambda shared, item: int("x"), None, [1])
+
+
+@pytest.mark.parametrize(
+    ("master", "settings", "calls"),
+    [
+        ("local", {}, 1),
+        ("local[3]", {}, 3),
+        ("local[6,4]", {"spark.task.cpus": "2"}, 3),
+        ("local[*]", {}, os.cpu_count()),
+        ("yarn", {}, 1),
+        ("yarn", {"spark.executor.cores": "5"}, 5),
+        ("spark://a:7077", {"spark.executor.cores": "5", "spark.task.cpus": "2"}, 2),
+        ("k8s://https://a", {"spark.executor.cores": "1", "spark.task.cpus": "2"}, 1),
+    ],
+)
+def test_tasks_that_an_executor_runs_at_once(master: str, settings: dict[str, str], calls: int) -> None:
+    context = SimpleNamespace(master=master, getConf=lambda: settings)
+    assert Spark(master, _session=SimpleNamespace(sparkContext=context)).calls_at_once() == calls
 
 
 def fake_java(folder: Path, text: str) -> None:

@@ -89,8 +89,9 @@ def train(
     the folder of a saved one: with them the model can learn from corrections. Head tables that are not given are those
     of the languages of `text`.
 
-    With an `engine`, rules are extracted in parts by its machines, which must see the folder that `out` is in. A run
-    that was ended finds the parts that were finished. The rules are the same as without.
+    With an `engine`, rules are extracted in parts by its machines, which must see the folder that `out` is in. Each
+    machine has `threads` and `memory`, and its tasks share them. A run that was ended finds the parts that were
+    finished. The rules are the same as without.
 
     A run that was ended while it trained a neural model (`options.neural`) continues this training when it is repeated.
 
@@ -182,8 +183,7 @@ def train(
         write_model(folder, declared.name, weights, options.search, text, own[0], own[1], lms=more, neural=neural)
         model = install_model(folder, place)
     network_state(place).unlink(missing_ok=True)
-    if engine is not None:
-        shutil.rmtree(parts_folder(place))
+    shutil.rmtree(parts_folder(place), ignore_errors=True)  # of this run, or of one with an engine that was ended
     return model
 
 

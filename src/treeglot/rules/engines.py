@@ -38,6 +38,9 @@ class Engine(Protocol):
     def map(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[R]:
         """What `function(shared, item)` gives for each item, in order. Other machines may call it, more than once."""
 
+    def calls_at_once(self) -> int:
+        """How many calls of `map`'s function share the memory and the cores of one process or machine."""
+
 
 @dataclass(frozen=True)
 class DuckDB:
@@ -91,6 +94,10 @@ class DuckDB:
     def map(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[R]:
         """What `function(shared, item)` gives for each item, one after the other."""
         return [function(shared, item) for item in items]
+
+    def calls_at_once(self) -> int:
+        """One: `map` makes one call after the other."""
+        return 1
 
 
 @contextmanager

@@ -65,7 +65,7 @@ class Shared:
     def with_keys(self, keys: Iterable[bytes]) -> Shared:
         """The same, with the keys of labels in the order in which the pairs have them."""
         given = dataclasses.replace(self, keys=tuple(keys))
-        fixed = dataclasses.replace(given, folder=Path(), threads=1)
+        fixed = dataclasses.replace(given, folder=Path(), threads=1, memory=0)
         content = pickle.dumps((program(), fixed))
         return dataclasses.replace(given, digest=blake2b(content, digest_size=16).hexdigest())
 
@@ -78,7 +78,6 @@ class Counted:
     tallies: int
     rows: int
     counts: Mapping[str, int]
-    found: bool = False  # an earlier run wrote it
 
 
 def extract_in_parts(
@@ -97,13 +96,15 @@ def extract_in_parts(
     """Take the rules of `pairs` in shards of PAIRS pairs, or so many; scoring gives the same table as with `extract`.
 
     `folder` must be the same on all machines of the engine. Parts that an earlier run finished there are kept if they
-    were made by the same program of the same pairs, options and words. The other arguments are those of `extract`.
+    were made by the same program of the same pairs, options and words. `threads` and `memory` are those of one machine;
+    the parts that it makes at once share them. The other arguments are those of `extract`.
     """
     adapter, options = find_extractor(extractor, options)
     folder = Path(folder).resolve()
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "extraction.json").unlink(missing_ok=True)
     shards, words, prologue = _read(pairs, folder, shard or PAIRS)
+    at_once = engine.calls_at_once()
     empty = adapter(Part([], [], []), options, 1)
     shared = Shared(
         folder,
@@ -114,18 +115,17 @@ def extract_in_parts(
         words.lexical.entries(),
         prologue.pairs(words.source_words),
         len(shards) == 1,
-        memory,
-        threads,
+        memory // at_once,
+        max(1, threads // at_once),
     )
     if empty.keyed:
         found = engine.map(find_keys, shared, shards)
         shared = shared.with_keys(dict.fromkeys(key for keys in found for key in keys))
     else:
         shared = shared.with_keys(())
-    _remove_others(folder, {_key(shared, each): each.number for each in shards})
+    if finished := _remove_others(folder, {each.number: _key(shared, each) for each in shards}):
+        report(f"{finished:,} of {len(shards):,} parts of the counts are from an earlier run")
     parts = engine.map(count_shard, shared, shards)
-    if old := sum(part.found for part in parts):
-        report(f"{old:,} of {len(parts):,} parts of the counts were there already")
     made = _extractor(shared, [])
     counts: Counter[str] = Counter()
     for part in parts:
@@ -197,7 +197,7 @@ def count_shard(shared: Shared, shard: Shard) -> Counted:
     """Write the counts of a shard into the common folder, unless they are there."""
     marker, key = _marker(shared.folder, shard.number), _key(shared, shard)
     if there := _counted(marker, key):
-        return dataclasses.replace(there, found=True)
+        return there
     core: Extractor = _extractor(shared, _load(shared, shard), shard.first).core
     first = shard.number * TALLIES
     begin, lexical = len(shared.prologue), LexicalTable(*shared.lexical)
@@ -209,7 +209,7 @@ def count_shard(shared: Shared, shard: Shard) -> Counted:
     own = Counter(core.counts)
     own.subtract(_extractor(shared, []).core.counts)  # what it counts of the prologue when it is made
     made = Counted(key, tallies, rows, {name: own[name] for name in core.counts})
-    write_json(marker, {name: value for name, value in dataclasses.asdict(made).items() if name != "found"})
+    write_json(marker, dataclasses.asdict(made))
     return made
 
 
@@ -241,16 +241,18 @@ def _complete(marker: Path, part: Counted) -> bool:
     return all((marker.parent / name).is_file() for name in names)
 
 
-def _remove_others(folder: Path, keys: Mapping[str, int]) -> None:
-    """Remove all counts but those of finished parts with these keys."""
-    numbers = {number: key for key, number in keys.items()}
+def _remove_others(folder: Path, keys: Mapping[int, str]) -> int:
+    """Remove all counts but those of finished parts with these keys, which are by number. How many parts stay."""
     kept: set[Path] = set()
+    finished = 0
     for marker in folder.glob("part-*.json"):
         number = int(marker.stem.partition("-")[2])
-        if number in numbers and _counted(marker, numbers[number]):
-            kept |= {marker, *_files(folder, number)}
+        if number in keys and _counted(marker, keys[number]):
+            kept.update(_files(folder, number))
+            finished += 1
         else:
             marker.unlink()
     for old in folder.glob("counts-*.parquet"):
         if old not in kept:
             old.unlink()
+    return finished

@@ -97,10 +97,9 @@ class Spark:
     def map(self, function: Callable[[S, T], R], shared: S, items: Sequence[T]) -> list[R]:
         """What `function(shared, item)` gives for each item, in order; each item is a task."""
         session = self.session
-        tasks = [(i, pickle.dumps(item)) for i, item in enumerate(items)]
         with self._naming_errors("extracting rules"):
-            given = session.sparkContext.broadcast(shared)
-            frame = session.createDataFrame(tasks, "item long, value binary").repartition(len(tasks), "item")
+            given = session.sparkContext.broadcast((shared, list(items)))
+            frame = session.range(0, len(items), 1, max(1, len(items)))  # one number in each partition
             rows = frame.mapInArrow(partial(_call, function, given), "item long, error string, value binary").collect()
             given.unpersist()
         found = {row["item"]: row for row in rows}
@@ -108,6 +107,24 @@ class Spark:
             if found[i]["error"]:
                 raise TreeglotError(found[i]["error"])
         return [pickle.loads(found[i]["value"]) for i in range(len(items))]
+
+    def calls_at_once(self) -> int:
+        """How many tasks run at once in one executor: its cores, divided by those of a task."""
+        conf = self.session.sparkContext.getConf()
+        cores = int(conf.get("spark.executor.cores", "0")) or self._executor_cores()
+        return max(1, cores // int(conf.get("spark.task.cpus", "1")))
+
+    def _executor_cores(self) -> int:
+        """The cores of an executor where no setting says them."""
+        context = self.session.sparkContext
+        if local := re.fullmatch(r"local(?:\[(\d+|\*)(?:,\d+)?\])?", context.master):
+            return (os.cpu_count() or 1) if local[1] == "*" else int(local[1] or 1)
+        if not context.master.startswith(("spark:", "local-cluster")):
+            return 1  # Spark's default on YARN and Kubernetes
+        with self._naming_errors("asking Spark for its executors"):
+            self.session.range(1).count()  # waits for the first executor
+            others = len(context._jsc.sc().statusTracker().getExecutorInfos()) - 1  # without the driver
+        return -(-context.defaultParallelism // max(1, others))
 
     def _start(self) -> SparkSession:
         import pyspark
@@ -144,18 +161,19 @@ class Spark:
             raise TreeglotError(f"{what}: {said(str(error), self.master)}") from error
 
 
-def _call(function: Callable[[Any, Any], Any], shared: Any, batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:
+def _call(function: Callable[[Any, Any], Any], given: Any, batches: Iterator[pa.RecordBatch]) -> Iterator[Any]:
     """On an executor: the function's values. An error that the user can mend is a value too: no retry would mend it."""
     import pyarrow as pa
 
+    shared, items = given.value
     for batch in batches:
-        for row in batch.to_pylist():
+        for number in batch.column("id").to_pylist():
             error, value = "", b""
             try:
-                value = pickle.dumps(function(shared.value, pickle.loads(row["value"])))
+                value = pickle.dumps(function(shared, items[number]))
             except (TreeglotError, OSError) as problem:
                 error = f"{problem} (on {socket.gethostname()})"
-            yield pa.RecordBatch.from_pydict({"item": [row["item"]], "error": [error], "value": [value]})
+            yield pa.RecordBatch.from_pydict({"item": [number], "error": [error], "value": [value]})
 
 
 def said(text: str, master: str) -> str:
