@@ -20,6 +20,7 @@ from treeglot.base.program import code_digest, program
 from treeglot.experiment import Pipeline
 from treeglot.experiment.pipeline import Planned, Watcher
 from treeglot.experiment.step import Output, Step, Task
+from treeglot.models.train import parts_folder
 
 
 class Log(Watcher):
@@ -175,6 +176,31 @@ def test_a_step_that_resumes_finds_what_it_left(tmp_path: Path, file: Path) -> N
         with pytest.raises(TreeglotError, match="killed"):
             plain.run()
     assert not plain.plan()[0].done
+
+
+def test_counts_of_changed_steps_are_removed(tmp_path: Path, file: Path) -> None:
+    seen: list[str] = []
+
+    def counting(task: Task) -> None:
+        counts = parts_folder(task.out)
+        seen.append("again" if counts.exists() else "new")
+        counts.mkdir(exist_ok=True)
+        raise TreeglotError("killed")
+
+    def run_counting(letter: str) -> list[str]:
+        with pytest.raises(TreeglotError, match="killed"):
+            Pipeline([Step("count", counting, {}, {"letter": letter})], tmp_path / "work").run()
+        return sorted(path.name for path in (tmp_path / "work").glob("*.parts"))
+
+    first = run_counting("a")
+    assert len(first) == 1
+    assert run_counting("a") == first
+    second = run_counting("b")
+    assert len(second) == 1
+    assert second != first
+    assert seen == ["new", "again", "new"]
+    assert run(Pipeline(steps(file), tmp_path / "work")) == ["letters", "twice", "other"]
+    assert not list((tmp_path / "work").glob("*.parts"))
 
 
 def test_bad_runs(tmp_path: Path, file: Path) -> None:
