@@ -117,7 +117,7 @@ def test_a_cluster_gives_the_bytes_of_one_machine_when_an_executor_dies(
     ],
 )
 def test_tasks_that_an_executor_runs_at_once(master: str, settings: dict[str, str], calls: int) -> None:
-    context = SimpleNamespace(master=master, getConf=lambda: settings)
+    context = SimpleNamespace(getConf=lambda: settings)
     assert Spark(master, _session=SimpleNamespace(sparkContext=context)).calls_at_once() == calls
 
 

@@ -117,9 +117,9 @@ class Spark:
     def _executor_cores(self) -> int:
         """The cores of an executor where no setting says them."""
         context = self.session.sparkContext
-        if local := re.fullmatch(r"local(?:\[(\d+|\*)(?:,\d+)?\])?", context.master):
+        if local := re.fullmatch(r"local(?:\[(\d+|\*)(?:,\d+)?\])?", self.master):
             return (os.cpu_count() or 1) if local[1] == "*" else int(local[1] or 1)
-        if not context.master.startswith(("spark:", "local-cluster")):
+        if not self.master.startswith(("spark:", "local-cluster")):
             return 1  # Spark's default on YARN and Kubernetes
         with self._naming_errors("asking Spark for its executors"):
             self.session.range(1).count()  # waits for the first executor
