@@ -532,6 +532,7 @@ std::map<std::string, Target> targets() {
   out["dependency-brackets"] = {{to_brackets(seed_dependency())}, [](auto bytes) { (void)from_brackets(bytes); }};
   out.merge(text_targets());
   out.merge(align_targets());
+  out.merge(neural_targets());
   Trainer trainer = seed_trainer();
   trainer.finish_level(1, 0.0, 0.0);
   const LevelTexts level = write_level(*trainer.grammar(), 0);

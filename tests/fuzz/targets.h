@@ -20,7 +20,8 @@ std::string as_file(std::string_view bytes);
 // What write_to(path) writes.
 std::string file_bytes(const std::function<void(const std::string&)>& write_to);
 
-std::map<std::string, Target> text_targets();   // those of cpp/text
-std::map<std::string, Target> align_targets();  // those of cpp/align
+std::map<std::string, Target> text_targets();    // those of cpp/text
+std::map<std::string, Target> align_targets();   // those of cpp/align
+std::map<std::string, Target> neural_targets();  // those of cpp/neural
 
 }  // namespace treeglot
