@@ -77,7 +77,7 @@ Cells::Cells(const SentencePairs& pairs, bool singles, const Others& others, con
     const std::span<Symbol> kept(found.begin(), numbered.begin());
     std::ranges::sort(kept);
     if (targets_.size() + kept.size() > std::numeric_limits<std::uint32_t>::max())
-      throw std::length_error("the corpus has more than 2^32 different pairs of words");
+      throw std::invalid_argument("the corpus has more than 2^32 different pairs of words");
     for (const Symbol target : kept) {
       seen[target].number = static_cast<std::uint32_t>(targets_.size());
       targets_.push_back(target);

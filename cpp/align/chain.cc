@@ -95,9 +95,9 @@ void Chain::check_counts() const {
     for (const auto* counts : {&before_->pairs, &before_->null})
       for (const float count : *counts) known = std::max(known, static_cast<double>(count));
   if (most + known > kMostLinks)
-    throw std::length_error("a word occurs " + std::to_string(std::llround(most)) + " times, and a word pair has " +
-                            std::to_string(std::llround(known)) + " links already; expected at most " +
-                            std::to_string(kMostLinks) + " in all");
+    throw std::invalid_argument("a word occurs " + std::to_string(std::llround(most)) + " times, and a word pair has " +
+                                std::to_string(std::llround(known)) + " links already; expected at most " +
+                                std::to_string(kMostLinks) + " in all");
 }
 
 void Chain::set_jumps(Random& random) {

@@ -11,7 +11,7 @@ import pytest
 from treeglot import _core
 from treeglot.align import Aligner
 from treeglot.align.aligners import read_lexicon
-from treeglot.base.errors import FormatError
+from treeglot.base.errors import FormatError, UsageError
 from treeglot.experiment import load_recipe, steps_of
 
 # Every pair has the same two words a side: nothing in the text says which belong together.
@@ -107,7 +107,8 @@ def test_more_links_than_can_be_counted_are_refused(tmp_path: Path) -> None:
     file = str(tmp_path / "aligner.bin")
     content = _core.read_sections(file, "aligner", 1)
     _core.write_sections(file, "aligner", 1, content | {"forward.links": struct.pack("<f", 2.0**27)})
-    with pytest.raises(ValueError, match="a word pair has 134217728 links already; expected at most 33554431 in all"):
+    problem = "a word occurs 13 times, and a word pair has 134217728 links already; expected at most 33554431 in all"
+    with pytest.raises(UsageError, match=problem):
         Aligner.load(tmp_path).update(pairs)
 
 

@@ -71,7 +71,12 @@ def sampler(
         known = read_lexicon(lexicon, lexicon_links) if lexicon else []
         if known and not any(pairs.has(source, target) for source, target, _ in known):
             warnings.warn(f"{lexicon}: no word pair occurs in the text", stacklevel=2)
-        return _core.train_sampler(pairs, before, known, options, threads, folder, tick)
+        try:
+            return _core.train_sampler(pairs, before, known, options, threads, folder, tick)
+        except FormatError:
+            raise
+        except ValueError as error:  # more links than can be counted
+            raise UsageError(str(error)) from error
 
     return train
 
