@@ -1,5 +1,7 @@
 #include "bind/core.h"
 
+#include "bind/rules.h"
+
 NB_MODULE(_core, m) {
   m.doc() = "The C++ core of Treeglot.";
 #ifdef NDEBUG
@@ -24,6 +26,7 @@ NB_MODULE(_core, m) {
   treeglot::bind_align(m);
   treeglot::bind_rules(m);
   treeglot::bind_rules_extract(m);
+  treeglot::bind_rules_on_demand(m);
   treeglot::bind_neural(m);  // which features of the search use
   treeglot::bind_decode(m);
   treeglot::bind_decode_consensus(m);

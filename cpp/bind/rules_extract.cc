@@ -6,6 +6,7 @@
 #include "bind/core.h"
 #include "bind/guarded.h"
 #include "bind/options.h"
+#include "bind/rules.h"
 #include "rules/fuzzy.h"
 #include "rules/ghkm.h"
 #include "rules/head_dependents_extract.h"
@@ -19,27 +20,8 @@
 #include "rules/tree_pair.h"
 #include "rules/vocabulary.h"
 
-namespace nanobind::detail {
-
-template <>
-struct type_caster<treeglot::Limit> {
-  NB_TYPE_CASTER(treeglot::Limit, const_name("int"))
-
-  bool from_python(handle given, std::uint8_t flags, cleanup_list*) noexcept {
-    long long number = 0;
-    if (PyBool_Check(given.ptr()) || !try_cast(given, number, flags & std::uint8_t(cast_flags::convert))) return false;
-    if (number < -1 || number > treeglot::kNoLimit) return false;
-    value = number == -1 ? treeglot::kNoLimit : static_cast<std::uint32_t>(number);
-    return true;
-  }
-};
-
-}  // namespace nanobind::detail
-
 namespace treeglot {
 
-TREEGLOT_OPTIONS(HieroOptions, max_phrase, max_target_phrase, max_symbols, max_nonterminals, min_hole, adjacent,
-                 loose_source, loose_target, phrase_loose_source, phrase_loose_target, core);
 TREEGLOT_OPTIONS(TreePairOptions, max_frontier, max_rules);
 TREEGLOT_OPTIONS(HeadDependentsOptions, max_phrase, max_variants, max_span, max_symbols, max_nonterminals);
 template <>

@@ -25,6 +25,8 @@ class PairExtractor {
       : bitext_(bitext), options_(options), given_(labels), noted_(labels.noted()) {}
 
   void extract(std::size_t pair, Occurrences& out, HieroCounts& counts);
+  // The phrases of a pair with what their rules count.
+  void count_phrases(std::size_t pair, std::vector<CountedPhrase>& out);
 
  private:
   struct Hole {
@@ -38,6 +40,15 @@ class PairExtractor {
     std::uint32_t size;
   };
 
+  // The rules that a phrase gives; choices_ has those with variables.
+  struct Taken {
+    bool flat;
+    std::size_t gappy_rules;
+    std::uint32_t units;  // of each rule
+  };
+
+  bool begin(std::size_t pair, HieroCounts& counts);  // false for a pair without links
+  Taken take(std::size_t index, bool core);
   void find_phrases(std::size_t pair, HieroCounts& counts);
   void find_holes();
   void choose_holes(const PhrasePair& phrase);
@@ -176,13 +187,13 @@ void PairExtractor::give(std::size_t index, std::span<const std::uint32_t> holes
   out.add(rule, units);
 }
 
-void PairExtractor::extract(std::size_t pair, Occurrences& out, HieroCounts& counts) {
+bool PairExtractor::begin(std::size_t pair, HieroCounts& counts) {
   ++counts.pairs;
   const std::span<const Symbol> source = bitext_.source(pair), target = bitext_.target(pair);
   const std::span<const Link> links = bitext_.links(pair);
   if (links.empty()) {
     ++counts.unlinked;
-    return;
+    return false;
   }
   frontier_.assign(links, source.size(), target.size());
   tags_.clear();
@@ -190,27 +201,48 @@ void PairExtractor::extract(std::size_t pair, Occurrences& out, HieroCounts& cou
   writer_.assign({source, target, links, &frontier_, heads, tags_, bitext_.weights(pair)});
   find_phrases(pair, counts);
   find_holes();
+  return true;
+}
+
+PairExtractor::Taken PairExtractor::take(std::size_t index, bool core) {
+  const PhrasePair& phrase = phrases_[index];
+  const std::uint32_t loose_s = loose_source(frontier_, phrase), loose_t = loose_target(frontier_, phrase);
+  const bool flat = phrase.source.size() <= options_.max_symbols && loose_s <= options_.phrase_loose_source &&
+                    loose_t <= options_.phrase_loose_target;
+  const bool gappy = core && loose_s <= options_.loose_source && loose_t <= options_.loose_target;
+  if (gappy) choose_holes(phrase);
+  const std::size_t gappy_rules = gappy ? choice_ends_.size() - 1 : 0;
+  const std::size_t rules = gappy_rules + (flat ? 1 : 0);
+  // Each initial phrase counts 1, shared equally among the rules taken from it.
+  return {flat, gappy_rules, rules == 0 ? 0 : count_units(1.0 / static_cast<double>(rules))};
+}
+
+void PairExtractor::extract(std::size_t pair, Occurrences& out, HieroCounts& counts) {
+  if (!begin(pair, counts)) return;
   const bool core = pair < options_.core;
   for (std::size_t p = 0; p < phrases_.size(); ++p) {
     if (labels_[p].hard == PhraseLabel::kRefused) continue;
-    const PhrasePair& phrase = phrases_[p];
-    const std::uint32_t loose_s = loose_source(frontier_, phrase), loose_t = loose_target(frontier_, phrase);
-    const bool flat = phrase.source.size() <= options_.max_symbols && loose_s <= options_.phrase_loose_source &&
-                      loose_t <= options_.phrase_loose_target;
-    const bool gappy = core && loose_s <= options_.loose_source && loose_t <= options_.loose_target;
-    if (gappy) choose_holes(phrase);
-    const std::size_t gappy_rules = gappy ? choice_ends_.size() - 1 : 0;
-    const std::size_t rules = gappy_rules + (flat ? 1 : 0);
-    if (rules == 0) continue;
-    // Each initial phrase counts 1, shared equally among the rules taken from it.
-    const std::uint32_t units = count_units(1.0 / static_cast<double>(rules));
-    if (flat) give(p, {}, units, out);
-    for (std::size_t r = 0; r < gappy_rules; ++r) {
+    const Taken taken = take(p, core);
+    if (taken.flat) give(p, {}, taken.units, out);
+    for (std::size_t r = 0; r < taken.gappy_rules; ++r) {
       give(p, std::span<const std::uint32_t>(choices_).subspan(choice_ends_[r], choice_ends_[r + 1] - choice_ends_[r]),
-           units, out);
+           taken.units, out);
     }
-    counts.flat += flat ? 1 : 0;
-    counts.gappy += gappy_rules;
+    counts.flat += taken.flat ? 1 : 0;
+    counts.gappy += taken.gappy_rules;
+  }
+}
+
+void PairExtractor::count_phrases(std::size_t pair, std::vector<CountedPhrase>& out) {
+  out.clear();
+  HieroCounts counts;
+  if (!begin(pair, counts)) return;
+  auto hole = holes_.begin();
+  for (std::size_t p = 0; p < phrases_.size(); ++p) {
+    const Taken taken = take(p, pair < options_.core);
+    const bool is_hole = hole != holes_.end() && hole->index == p;
+    if (is_hole) ++hole;
+    out.push_back({phrases_[p], taken.units, taken.flat, taken.gappy_rules > 0, is_hole});
   }
 }
 
@@ -246,6 +278,17 @@ NamedCounts HieroExtractor::counts() const {
 
 void HieroExtractor::prepare(std::size_t begin, std::size_t end, unsigned threads) {
   labels_->prepare(bitext(), begin, end, phrase_limits(options_), threads);
+}
+
+void visit_counted_phrases(const Bitext& bitext, const HieroOptions& options,
+                           const std::function<void(std::size_t, std::span<const CountedPhrase>)>& visit) {
+  const PhraseLabels all;
+  PairExtractor extractor(bitext, options, all);
+  std::vector<CountedPhrase> phrases;
+  for (std::size_t pair = 0; pair < bitext.size(); ++pair) {
+    extractor.count_phrases(pair, phrases);
+    visit(pair, phrases);
+  }
 }
 
 HieroExtractor::Worker HieroExtractor::worker() const { return work_of(PairExtractor(bitext(), options_, *labels_)); }

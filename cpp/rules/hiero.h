@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -65,6 +66,17 @@ class PhraseLabels : public Exclusive {
   virtual void number_keys(const Strings& /*keys*/) {}
   virtual void append_counts(NamedCounts& /*counts*/) const {}
 };
+
+// An initial phrase with what it gives where every phrase is an X.
+struct CountedPhrase {
+  PhrasePair phrase;
+  std::uint32_t units;     // each of its rules counts so much (rules/tally.h); 0 if it gives none
+  bool flat, gappy, hole;  // is a rule; gives rules with variables; can be replaced by a variable
+};
+
+// Calls visit(pair, phrases) for all pairs, with the phrases in the order in which extraction takes them.
+void visit_counted_phrases(const Bitext& bitext, const HieroOptions& options,
+                           const std::function<void(std::size_t, std::span<const CountedPhrase>)>& visit);
 
 struct HieroCounts {
   static constexpr auto kNames =

@@ -18,6 +18,8 @@ void read_side(std::string_view bytes, std::vector<Symbol>& words) {
     words.push_back(symbol.kind == code::Symbol::Kind::word ? symbol.number : LexicalTable::kNull);
 }
 
+}  // namespace
+
 std::vector<LinkCount> count_links(const Bitext& bitext) {
   std::vector<std::uint64_t> keys;
   for (std::size_t pair = 0; pair < bitext.size(); ++pair) {
@@ -32,8 +34,6 @@ std::vector<LinkCount> count_links(const Bitext& bitext) {
   }
   return out;
 }
-
-}  // namespace
 
 LexicalTable::LexicalTable(const Bitext& bitext) : LexicalTable(count_links(bitext)) {}
 
@@ -76,35 +76,17 @@ LexicalTable::Both LexicalTable::weight(Symbol source, Symbol target) const {
   return {entries_[found].target_given_source, entries_[found].source_given_target};
 }
 
-LexicalScorer::Weights LexicalScorer::operator()(std::string_view source, std::string_view target,
-                                                 std::string_view alignment) {
-  constexpr Symbol kNull = LexicalTable::kNull;
-  read_side(source, source_);
-  read_side(target, target_);
-  source_means_.assign(source_.size(), {});
-  target_means_.assign(target_.size(), {});
+LexicalWeights LexicalScorer::operator()(std::string_view source, std::string_view target, std::string_view alignment) {
+  read_side(source, means_.source);
+  read_side(target, means_.target);
+  means_.start();
   while (!alignment.empty()) {
     const std::uint32_t s = code::take(alignment), t = code::take(alignment);
-    if (s >= source_.size() || t >= target_.size())
+    if (s >= means_.source.size() || t >= means_.target.size())
       throw std::invalid_argument("a rule's alignment points outside its sides");
-    const LexicalTable::Both w = table_.weight(source_[s], target_[t]);
-    source_means_[s].sum += w.source_given_target;
-    ++source_means_[s].links;
-    target_means_[t].sum += w.target_given_source;
-    ++target_means_[t].links;
+    means_.add(s, t, table_.weight(means_.source[s], means_.target[t]));
   }
-  Weights out;
-  for (std::size_t s = 0; s < source_.size(); ++s) {
-    if (source_[s] == kNull) continue;
-    out.source_given_target *= source_means_[s].links == 0 ? table_.weight(source_[s], kNull).source_given_target
-                                                           : source_means_[s].sum / source_means_[s].links;
-  }
-  for (std::size_t t = 0; t < target_.size(); ++t) {
-    if (target_[t] == kNull) continue;
-    out.target_given_source *= target_means_[t].links == 0 ? table_.weight(kNull, target_[t]).target_given_source
-                                                           : target_means_[t].sum / target_means_[t].links;
-  }
-  return out;
+  return means_.finish([&](Symbol f, Symbol e) { return table_.weight(f, e); });
 }
 
 }  // namespace treeglot

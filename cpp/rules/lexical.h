@@ -1,7 +1,9 @@
 // Word translation probabilities from the links of a bitext, and the lexical weights made of them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -21,6 +23,9 @@ struct LinkCount {
   Symbol source, target;  // kNull for a word without links
   std::uint64_t count;
 };
+
+// All of them, sorted by source, then target.
+std::vector<LinkCount> count_links(const Bitext& bitext);
 
 class LexicalTable {
  public:
@@ -63,25 +68,67 @@ void visit_links(std::span<const Symbol> source, std::span<const Symbol> target,
   }
 }
 
-// p_lex of rules in both directions ("Phrase pairs" of the common page): for each word of a side the mean over its
-// links, the weight with NULL when it has none. A thread has its own, for the memory it reuses.
-class LexicalScorer {
- public:
-  explicit LexicalScorer(const LexicalTable& table) : table_(table) {}
+struct LexicalWeights {
+  double target_given_source = 1, source_given_target = 1;
+};
 
-  struct Weights {
-    double target_given_source = 1, source_given_target = 1;
-  };
-  Weights operator()(std::string_view source, std::string_view target, std::string_view alignment);  // codes
+// p_lex in both directions ("Phrase pairs" of the common page): for each word of a side the mean over its links, the
+// weight with NULL when it has none. A thread has its own, for the memory it reuses.
+class LexicalMeans {
+ public:
+  // The sides; kNull stands for symbols without lexical weight.
+  std::vector<Symbol> source, target;
+
+  void start() {
+    source_means_.assign(source.size(), {});
+    target_means_.assign(target.size(), {});
+  }
+  // A link between these places, whose words have these weights.
+  void add(std::size_t s, std::size_t t, LexicalTable::Both weight) {
+    source_means_[s].sum += weight.source_given_target;
+    ++source_means_[s].links;
+    target_means_[t].sum += weight.target_given_source;
+    ++target_means_[t].links;
+  }
+  // weight(source, target) gives those of words with NULL.
+  template <class Weight>
+  LexicalWeights finish(const Weight& weight) const {
+    constexpr Symbol kNull = LexicalTable::kNull;
+    LexicalWeights out;
+    for (std::size_t s = 0; s < source.size(); ++s) {
+      if (source[s] == kNull) continue;
+      out.source_given_target *= source_means_[s].links == 0 ? weight(source[s], kNull).source_given_target
+                                                             : source_means_[s].sum / source_means_[s].links;
+    }
+    for (std::size_t t = 0; t < target.size(); ++t) {
+      if (target[t] == kNull) continue;
+      out.target_given_source *= target_means_[t].links == 0 ? weight(kNull, target[t]).target_given_source
+                                                             : target_means_[t].sum / target_means_[t].links;
+    }
+    return out;
+  }
 
  private:
   struct Mean {
     double sum = 0;
     std::uint32_t links = 0;
   };
-  const LexicalTable& table_;
-  std::vector<Symbol> source_, target_;
   std::vector<Mean> source_means_, target_means_;
 };
+
+// The same of rules as codes.
+class LexicalScorer {
+ public:
+  explicit LexicalScorer(const LexicalTable& table) : table_(table) {}
+
+  LexicalWeights operator()(std::string_view source, std::string_view target, std::string_view alignment);
+
+ private:
+  const LexicalTable& table_;
+  LexicalMeans means_;
+};
+
+// A product of many small weights stays positive, so that it has a logarithm.
+inline float positive(double weight) { return std::max(static_cast<float>(weight), std::numeric_limits<float>::min()); }
 
 }  // namespace treeglot

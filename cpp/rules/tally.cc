@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <stdexcept>
 #include <type_traits>
 
@@ -50,9 +49,6 @@ char* put_bytes(char* at, std::string_view bytes) {
   if (!bytes.empty()) std::memcpy(at, bytes.data(), bytes.size());
   return at + bytes.size();
 }
-
-// A product of many small weights stays positive, so that it has a logarithm.
-float positive(double weight) { return std::max(static_cast<float>(weight), std::numeric_limits<float>::min()); }
 
 // A source side up to its second word or variable. Rules that share it share a partition, so that sorting partitions
 // brings together what is close in a trie; none of them has more than a few hundredths of all rules.
@@ -248,7 +244,7 @@ void Tally::Partition::append_to(RuleColumns& columns, LexicalScorer& lexical, b
     std::string_view source = key.first;
     columns.lhs.push_back(code::take_left_hand_side(source));
     columns.variables.push_back(static_cast<std::uint8_t>(std::min(code::variables(key.first), 255u)));
-    const LexicalScorer::Weights weights = lexical(key.first, key.second, notes.first);
+    const LexicalWeights weights = lexical(key.first, key.second, notes.first);
     columns.lex_target_given_source.push_back(positive(weights.target_given_source));
     columns.lex_source_given_target.push_back(positive(weights.source_given_target));
   };

@@ -2223,6 +2223,52 @@ class PhraseKindCounter(Extractor):
 
     def __init__(self, bitext: Bitext, source_trees: TreeBatch, target_trees: TreeBatch, max_phrase: int) -> None: ...
 
+class PairIndex:
+    """Aligned sentence pairs with suffix arrays, to find rules in."""
+
+    @staticmethod
+    def build(bitext: Bitext, options: object) -> PairIndex:
+        """The index of pairs; `options` are those of the extractor hiero."""
+
+    @staticmethod
+    def open(path: str, verify: bool = True) -> PairIndex:
+        """
+        Maps a file; a damaged one is a FormatError. Without `verify` its bytes are trusted.
+        """
+
+    def write(self, path: str) -> None:
+        """Writes it to a file."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def file_size(self) -> int:
+        """Bytes of its file."""
+
+    def append_to(self, builder: BitextBuilder) -> None:
+        """Adds its pairs to a builder."""
+
+class RulesOnDemand:
+    """Rules that are found in indexes and scored when a sentence arrives."""
+
+    def __init__(self, indexes: Sequence[PairIndex], features: Sequence[str], options: object, scoring: object) -> None:
+        """
+        `indexes` hold pairs one after the other; `features` are columns of a rule table.
+        """
+
+    @property
+    def pairs(self) -> int:
+        """Sentence pairs."""
+
+    @property
+    def table(self) -> RuleTable:
+        """A table without rules: the words, the label and the features."""
+
+    def rules_for(self, words: Sequence[str], span_limit: int) -> RuleTable:
+        """
+        The rules that can meet a sentence on at most so many words, numbered as those of `table`.
+        """
+
 class JointModel:
     """A neural joint model; all scores are natural logs."""
 

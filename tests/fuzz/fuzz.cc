@@ -40,6 +40,8 @@
 #include "parse/parser.h"
 #include "parse/trainer.h"
 #include "rules/hiero.h"
+#include "rules/on_demand.h"
+#include "rules/pair_index.h"
 #include "rules/provenance.h"
 #include "rules/render.h"
 #include "rules/table_builder.h"
@@ -157,19 +159,34 @@ RuleTable seed_table() {
   return builder.finish();
 }
 
-// Of a pair that one of the table's rules comes from.
-void write_seed_provenance(const std::string& path) {
-  const std::string_view source[] = {"haus", "ist", "klein"}, target[] = {"small", "is", "house"};
-  BitextBuilder pairs;
-  pairs.append(source, target, Alignment({{0, 2}, {1, 1}, {2, 0}}));
+HieroOptions seed_hiero() {
   HieroOptions options;
   options.max_phrase = options.max_target_phrase = options.max_symbols = Limit(5);
   options.max_nonterminals = Limit(2);
   options.min_hole = Limit(1);
-  HieroExtractor extractor(std::make_shared<const Bitext>(pairs.finish()), options);
+  return options;
+}
+
+// A pair that one of the table's rules comes from.
+void append_seed_pair(BitextBuilder& pairs, std::span<const float> weights = {}) {
+  const std::string_view source[] = {"haus", "ist", "klein"}, target[] = {"small", "is", "house"};
+  pairs.append(source, target, Alignment({{0, 2}, {1, 1}, {2, 0}}), weights);
+}
+
+void write_seed_provenance(const std::string& path) {
+  BitextBuilder pairs;
+  append_seed_pair(pairs);
+  HieroExtractor extractor(std::make_shared<const Bitext>(pairs.finish()), seed_hiero());
   Tally tally;
   extractor.extract(0, tally, 1 << 20, 1);
   Provenance::write(path, seed_table(), extractor, 1);
+}
+
+void write_seed_index(const std::string& path) {
+  BitextBuilder pairs;
+  append_seed_pair(pairs, std::array{1.0f, 0.5f, 0.25f});
+  append_seed_pair(pairs);
+  PairIndex::build(pairs.finish(), seed_hiero()).write(path);
 }
 
 NgramModel seed_lm(NgramLayout layout) {
@@ -372,6 +389,19 @@ void use_table(std::string_view bytes) {
          dependency);
 }
 
+void use_index(std::string_view bytes) {
+  const auto index = std::make_shared<const PairIndex>(PairIndex::open(as_file(bytes)));
+  const std::vector<std::string> features = {"p_target_given_source", "p_source_given_target", "count"};
+  const DemandScoring scoring = {.smoothing = RuleSmoothing::kneser_ney, .discounts = {0.5, 0.7, 0.9}, .rules = 9};
+  const std::string_view sentence[] = {"haus", "ist", "klein", "haus"};
+  for (const std::uint32_t samples : {0u, 1u}) {
+    const RulesOnDemand rules({index, index}, features, {samples, samples, samples}, scoring);
+    (void)rules.rules_for(sentence, 4);
+  }
+  BitextBuilder pairs;
+  index->append_to(pairs);
+}
+
 void use_provenance(std::string_view bytes) {
   static const RuleTable table = seed_table();
   const Provenance index = Provenance::open(as_file(bytes));
@@ -542,6 +572,7 @@ std::map<std::string, Target> targets() {
   out["trainer-state"] = {{trainer.state()}, use_trainer, true};
   out["dependency-lm.bin"] = {
       {file_bytes([](auto& path) { seed_dependency_lm().write(path); })}, use_dependency_lm, true};
+  out["index.bin"] = {{file_bytes(write_seed_index)}, use_index, true};
   out["provenance.bin"] = {{file_bytes(write_seed_provenance)}, use_provenance, true};
   out["rules.table"] = {{file_bytes([](auto& path) { seed_table().write(path); })}, use_table, true};
   out["lm.bin"] = {{file_bytes([](auto& path) { seed_lm(NgramLayout::fast).write(path); }),
@@ -600,9 +631,7 @@ int main(int arguments, char** argument) {
     return 2;
   }
   if (std::string_view(argument[3]) == "-") {
-    all.at(name).use(file_bytes([&](const std::string& path) {
-      std::filesystem::copy_file(argument[2], path);
-    }));
+    all.at(name).use(file_bytes([&](const std::string& path) { std::filesystem::copy_file(argument[2], path); }));
     return 0;
   }
   for (const auto& [known, target] : all)

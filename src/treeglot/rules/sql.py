@@ -140,6 +140,16 @@ def scoring(
     ]
 
 
+def discounting(smoothing: str, parts: int = 1) -> list[Statement]:
+    """The statements whose last gives the one row of discounts that `scoring` smooths with.
+
+    >>> [statement.name for statement in discounting("kneser-ney", parts=2)]
+    ['added', 'most_alignment', 'summed', 'discounts']
+    """
+    discounts = _smoothing(smoothing, "counts" if parts == 1 else "summed").discounts
+    return [*([] if parts == 1 else _sums(False)), Statement("discounts", discounts)]
+
+
 def _sums(labels: bool) -> list[Statement]:
     """Add up the rows of each rule, and find its most frequent alignment (and labels): of equals the first.
 

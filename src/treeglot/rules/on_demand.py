@@ -1,0 +1,226 @@
+"""Rules on demand: an index of sentence pairs, from which the rules for a sentence are found when it arrives.
+
+The folder holds `index-*.bin`, the pairs. Pairs that were added later have files of their own. `on_demand.json` names
+these files, and says how rules are sampled and scored.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from treeglot._core import Bitext, BitextBuilder, HieroExtractor, LexicalTable, PairIndex, RulesOnDemand
+from treeglot.base.errors import FormatError, UsageError
+from treeglot.base.files import PathLike, read_json, scratch_folder, write_json
+from treeglot.base.options import Options, from_table, option
+from treeglot.corpus.pairs import Pair
+from treeglot.rules.collect import collect
+from treeglot.rules.count_files import write_tallies
+from treeglot.rules.engines import DuckDB
+from treeglot.rules.hiero import HieroOptions
+from treeglot.rules.sql import ScoreOptions, discounting
+from treeglot.rules.table import CompileOptions
+
+FACTS = "on_demand.json"
+MEMORY = 1 << 30
+COLUMNS = (
+    "p_target_given_source",
+    "p_source_given_target",
+    "lex_target_given_source",
+    "lex_source_given_target",
+    "count",
+    "occurrences",
+    "variables",
+)
+"""The columns of a rule table that rules on demand have."""
+
+
+@dataclass(frozen=True)
+class DemandOptions(Options):
+    """How much of the sentence pairs is looked at to find and score the rules for a sentence."""
+
+    samples: int = option(300, "places of a source side's words that are looked at; 0: all", least=0)
+    scanned: int = option(
+        2000, "places of the rarest words of a source side, around which its other words are sought; 0: all", least=0
+    )
+    target_samples: int = option(20, "places of a target side's rarest words that are looked at; 0: all", least=0)
+    discount_pairs: int = option(
+        20_000, "first sentence pairs whose rules give the discounts of smoothing; 0: all", least=0
+    )
+
+
+EXACT = DemandOptions(0, 0, 0, 0)
+"""Without sampling: rules and scores are those of a rule table of the same pairs."""
+
+
+def check_options(extract: HieroOptions, score: ScoreOptions, compiling: CompileOptions) -> None:
+    """Refuse options that rules on demand do not have."""
+    groups = {"extract": extract, "score": score, "compile": compiling}
+    needing_all_rules = [f.name for f in dataclasses.fields(CompileOptions) if f.name != "features"]
+    wanted: list[tuple[str, str, bool, str]] = [
+        ("extract", "adjacent", not extract.adjacent, "false"),
+        ("extract", "max_nonterminals", 0 <= extract.max_nonterminals <= 3, "0 to 3"),
+        ("extract", "max_phrase", 1 <= extract.max_phrase <= 255, "1 to 255"),
+        ("score", "significance", score.significance == 0, "0"),
+        ("compile", "features", set(compiling.features) <= set(COLUMNS), f"columns among {', '.join(COLUMNS)}"),
+    ]
+    for name in needing_all_rules:
+        default = getattr(CompileOptions(), name)
+        wanted.append(("compile", name, getattr(compiling, name) == default, repr(default)))
+    for group, name, is_right, expected in wanted:
+        if not is_right:
+            given = getattr(groups[group], name)
+            raise UsageError(f"{group}.{name} is {given!r}; expected {expected} for rules on demand", (group, name))
+
+
+@dataclass(frozen=True)
+class Discounts:
+    """What smoothing takes from counts, and how many different rules there are."""
+
+    values: tuple[float, ...] = ()
+    rules: float = 0.0
+
+
+def find_discounts(
+    bitext: Bitext, extract: HieroOptions, smoothing: str, folder: Path, threads: int, memory: int
+) -> Discounts:
+    """The discounts of all rules of these pairs, by the statements that score a rule table.
+
+    >>> import tempfile
+    >>> find_discounts(BitextBuilder().finish(), HieroOptions(), "none", Path(tempfile.mkdtemp()), 1, 1 << 20)
+    Discounts(values=(), rules=0.0)
+    """
+    if smoothing == "none":
+        return Discounts()
+    with scratch_folder(folder, "discounts") as scratch:
+        core = HieroExtractor(bitext, extract)
+        parts, _ = write_tallies(core, 0, LexicalTable(bitext), scratch, 0, True, memory // 2, threads)
+        files = sorted(scratch.glob("counts-*.parquet"))
+        engine = DuckDB(threads, memory, scratch)
+        [row] = [
+            row for batch in engine.run({"counts": files}, discounting(smoothing, parts)) for row in batch.to_pylist()
+        ]
+    rules = float(row.pop("rules", 0.0))
+    return Discounts(tuple(float(value) for value in row.values()), rules)
+
+
+def build_index(
+    pairs: Iterable[Pair],
+    folder: PathLike,
+    extract: HieroOptions | None = None,
+    score: ScoreOptions | None = None,
+    compiling: CompileOptions | None = None,
+    demand: DemandOptions | None = None,
+    *,
+    threads: int = 1,
+    memory: int = MEMORY,
+) -> RulesOnDemand:
+    """Index sentence pairs, which are read once, in `folder`; gives the rules on demand.
+
+    >>> import tempfile
+    >>> from treeglot.syntax import Alignment
+    >>> pair = Pair(1, "das Haus".split(), "the house".split(), Alignment.parse("0-0 1-1"))
+    >>> rules = build_index([pair], tempfile.mkdtemp(), score=ScoreOptions(smoothing="none"))
+    >>> len(rules.rules_for(["das", "Haus"], 10))
+    5
+    """
+    extract, score = extract or HieroOptions(), score or ScoreOptions()
+    compiling, demand = compiling or CompileOptions(), demand or DemandOptions()
+    check_options(extract, score, compiling)
+    place = Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    first = BitextBuilder()
+    wanted = demand.discount_pairs if score.smoothing != "none" else -1
+    bitext = collect(_copied(pairs, first, wanted)).bitext
+    some = bitext if wanted <= 0 or len(bitext) <= wanted else first.finish()
+    found = find_discounts(some, extract, score.smoothing, place, threads, memory)
+    if len(some) < len(bitext):
+        found = dataclasses.replace(found, rules=found.rules * len(bitext) / len(some))
+    name = "index-1.bin"
+    PairIndex.build(bitext, extract).write(str(place / name))
+    facts = {
+        "indexes": [name],
+        "extract": dataclasses.asdict(extract),
+        "score": dataclasses.asdict(score),
+        "features": list(compiling.features),
+        "demand": dataclasses.asdict(demand),
+        "discounts": dataclasses.asdict(found),
+    }
+    write_json(place / FACTS, facts)
+    return open_rules(place / FACTS)
+
+
+def _copied(pairs: Iterable[Pair], builder: BitextBuilder, most: int) -> Iterator[Pair]:
+    """The same pairs; the first of them, at most so many, go to a builder, too."""
+    for pair in pairs:
+        if len(builder) < most:
+            builder.append(pair.source, pair.target, pair.links, list(pair.weights))
+        yield pair
+
+
+def open_rules(path: PathLike, demand: DemandOptions | None = None) -> RulesOnDemand:
+    """The rules on demand that `on_demand.json` describes; `demand` in place of what it says of sampling."""
+    facts = read_facts(Path(path))
+    indexes = [PairIndex.open(os.fspath(Path(path).parent / name)) for name in facts["indexes"]]
+    score = from_table(ScoreOptions, facts["score"])
+    scoring = {
+        "smoothing": score.smoothing,
+        "min_occurrences": score.min_occurrences,
+        "min_gappy_occurrences": score.min_gappy_occurrences,
+        "targets_per_source": score.targets_per_source,
+        "discounts": list(facts["discounts"]["values"]),
+        "rules": facts["discounts"]["rules"],
+    }
+    sampling = demand or from_table(DemandOptions, facts["demand"])
+    try:
+        return RulesOnDemand(indexes, facts["features"], sampling, scoring)
+    except ValueError as error:
+        raise FormatError(os.fspath(path), 0, str(error)) from error
+
+
+def read_facts(path: Path) -> Mapping[str, Any]:
+    """What `on_demand.json` says, with names of files in its own folder alone."""
+    facts: Mapping[str, Any] = read_json(path)
+    for name in ("indexes", "extract", "score", "features", "demand", "discounts"):
+        if name not in facts:
+            raise FormatError(os.fspath(path), 0, f"has no {name}")
+    for name in facts["indexes"]:
+        if Path(name).name != name:
+            raise FormatError(os.fspath(path), 0, f"has the index {name!r}; expected a file in its folder")
+    return facts
+
+
+def add_pairs(pairs: Iterable[Pair], path: PathLike) -> RulesOnDemand:
+    """Add sentence pairs to the indexes that `on_demand.json` names; gives the rules on demand, with theirs.
+
+    A new index holds them. It takes in the last ones that are no larger than itself, so that there are never many.
+    Discounts of smoothing stay as they are.
+    """
+    facts, folder = read_facts(Path(path)), Path(path).parent
+    extract = from_table(HieroOptions, facts["extract"])
+    new = list(pairs)
+    names = list(facts["indexes"])
+    opened = [PairIndex.open(os.fspath(folder / name)) for name in names]
+    merged: list[PairIndex] = []
+    size = len(new)
+    while len(opened) > 1 and len(opened[-1]) <= size:
+        merged.insert(0, opened.pop())
+        size += len(merged[0])
+    builder = BitextBuilder()
+    for index in merged:
+        index.append_to(builder)
+    for pair in new:
+        builder.append(pair.source, pair.target, pair.links, list(pair.weights))
+    before = sum(map(len, opened))
+    made = PairIndex.build(builder.finish(), extract.after(before))
+    number = max(int(name.removesuffix(".bin").rpartition("-")[2]) for name in names) + 1
+    added = f"index-{number}.bin"
+    made.write(os.fspath(folder / added))
+    write_json(Path(path), {**facts, "indexes": [*names[: len(opened)], added]})
+    for name in names[len(opened) :]:
+        (folder / name).unlink(missing_ok=True)
+    return open_rules(path)
