@@ -27,7 +27,7 @@ A verdict follows from figures by these rules:
 
 - *Confirmed*: the 95 % interval over sentences and seeds lies on the claimed side of 0. For *similar*, it lies within
   the margin of half a point.
-- *Contradicted*: the interval lies on the other side of 0. For *similar*, it excludes 0 and exceeds the margin.
+- *Contradicted*: the interval lies on the other side of 0. For *similar*, it lies beyond the margin.
 - *Open*: the interval includes 0, or there are fewer than three seeds, or there is no interval.
 - *Like the paper*, *same direction*, *other direction*: for counts, which have no chance in them. Like means within a
   factor of 1.5.
@@ -63,7 +63,7 @@ def verdict(claim: dict[str, Any]) -> str:
     if claim["expects"] == "similar":
         if -claim["margin"] < low and high < claim["margin"]:
             return "confirmed"
-        return "contradicted" if low > 0 or high < 0 else "open: the interval is wider than the margin"
+        return "contradicted" if low > claim["margin"] or high < -claim["margin"] else "open: the interval is wider than the margin"
     if claim["expects"] == "below":
         low, high = -high, -low
     return "confirmed" if low > 0 else "contradicted" if high < 0 else "open: the interval includes 0"
@@ -84,8 +84,9 @@ def _ours(claim: dict[str, Any]) -> str:
     parts = [f"{ours['difference']:+.2f}"]
     if ours.get("low") is not None:
         parts[0] += f" ({ours['low']:+.2f} to {ours['high']:+.2f})"
+    parts[0] = parts[0].replace("-", "−")
     parts.append(f"{ours['seeds']} seed{'s' if ours['seeds'] > 1 else ''}")
-    return ", ".join([*parts, *([ours["test"]] if ours.get("test") else [])]).replace("-", "−")
+    return ", ".join([*parts, *([ours["test"]] if ours.get("test") else [])])
 
 
 def _check(claim: dict[str, Any], place: str) -> None:

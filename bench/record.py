@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -59,7 +60,7 @@ def circumstances() -> dict[str, Any]:
     """The command, the commit, the machine, its load and the date."""
     script = Path(sys.argv[0]).resolve()
     program = script.relative_to(TOP) if script.is_relative_to(TOP) else script.name
-    arguments = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
+    arguments = [re.sub(r"(^|=)/(?:[^=]*/)?", r"\1", word) for word in sys.argv[1:]]  # no paths of the machine
     return {
         "command": f"python {shlex.join([str(program), *arguments])}",
         "commit": commit(),

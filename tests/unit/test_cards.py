@@ -164,8 +164,20 @@ def test_an_output_that_changed_has_other_scores(copy: Path) -> None:
     problems = found(copy)
     assert problems.keys() == {f"output {name}", f"scores on one of {name}"}
     assert "; the card says " in problems[f"scores on one of {name}"]
+    output.write_text("\n".join(lines[1:]) + "\n")
+    problems = found(copy)
+    assert problems.keys() == {f"output {name}", f"scores on one of {name}"}
+    assert "the references have" in problems[f"scores on one of {name}"]
+    output.write_bytes(b"\xff\n" * len(lines))
+    assert "is not UTF-8" in found(copy)[f"scores on one of {name}"]
     output.unlink()
     assert {problem.split()[0] for problem in found(copy).values()} == {"absent"}
+
+
+def test_a_file_that_was_added_to_the_model_is_found(copy: Path) -> None:
+    (copy / "work/models/hiero/corrections.txt").write_text("")
+    name = "model models/hiero/corrections.txt"
+    assert found(copy) == {name: "differs the card does not have this file"}
 
 
 def test_an_edited_card_is_found(copy: Path) -> None:

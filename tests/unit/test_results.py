@@ -56,7 +56,9 @@ def test_the_claims_are_what_their_file_makes() -> None:
         ("below", -1.2, 0.1, "open: the interval includes 0"),
         ("similar", -0.4, 0.3, "confirmed"),
         ("similar", 0.1, 0.3, "confirmed"),
-        ("similar", 0.1, 0.6, "contradicted"),
+        ("similar", 0.1, 0.6, "open: the interval is wider than the margin"),
+        ("similar", 0.6, 0.9, "contradicted"),
+        ("similar", -0.9, -0.6, "contradicted"),
         ("similar", -0.6, 0.3, "open: the interval is wider than the margin"),
     ],
 )

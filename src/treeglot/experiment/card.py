@@ -67,6 +67,11 @@ def _is_current(path: Path, made_of: Mapping[str, Any], scoring: Mapping[str, An
     return {test: one["options"] for test, one in card["scores"].items()} == scoring
 
 
+def model_files(model: Path) -> list[Path]:
+    """All files of a model's folder but hidden ones."""
+    return sorted(path for path in model.rglob("*") if path.is_file() and not path.name.startswith("."))
+
+
 def card_digest(card: Mapping[str, Any]) -> str:
     """The digest of a card's content, all but the digest itself.
 
@@ -97,7 +102,7 @@ def _made_of(work: Path, plan: Mapping[str, Planned], recipe: Recipe, system: Sy
 def _results(work: Path, plan: Mapping[str, Planned], recipe: Recipe, system: System) -> dict[str, Any]:
     """The files of a system, its weights and its scores."""
     model = work / MODELS / system.name
-    files = sorted(path for path in model.rglob("*") if path.is_file() and not path.name.startswith("."))
+    files = model_files(model)
     tunings = [f"tune {system.name}{ending}" for ending in recipe.tunings(system)]
     tuned = [plan[name].folder / "best.weights" for name in tunings if name in plan]
     return {

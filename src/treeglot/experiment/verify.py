@@ -11,7 +11,8 @@ from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, read_json, read_lines
 from treeglot.base.options import from_table
 from treeglot.evaluate.report import ReportOptions, score_systems
-from treeglot.experiment.card import VERSION, card_digest
+from treeglot.experiment.card import VERSION, card_digest, model_files
+from treeglot.experiment.models import MODELS
 from treeglot.experiment.step import Identity, file_digest
 
 State: TypeAlias = Literal["matches", "differs", "absent"]
@@ -62,6 +63,9 @@ def _checks(card: Mapping[str, Any], work: Path, data: Sequence[Path]) -> Iterat
     found = {name: _find(work, name, data) for name in card["data"]}
     yield from (_file(f"data {name}", found[name], digest) for name, digest in card["data"].items())
     yield from (_file(f"model {name}", work / name, digest) for name, digest in card["model"].items())
+    added = {path.relative_to(work).as_posix() for path in model_files(work / MODELS / card["system"])}
+    for name in sorted(added - card["model"].keys()):
+        yield Check(f"model {name}", "differs", "the card does not have this file")
     for one in card["weights"]:
         yield _file(f"weights {one['file']}", work / one["file"], one["digest"])
     for test, scores in card["scores"].items():
@@ -108,7 +112,10 @@ def _score(
     if missing:
         return Check(what, "absent", f"{missing[0]} is not there")
     options = replace(from_table(ReportOptions, made["options"]), samples=1)  # intervals are not looked at
-    [found] = score_systems({"": read_lines(output)}, [read_lines(path) for path in references], options=options)
+    try:
+        [found] = score_systems({"": read_lines(output)}, [read_lines(path) for path in references], options=options)
+    except (FormatError, UsageError) as error:  # of a file that is not the one that was scored
+        return Check(what, "differs", str(error).strip())
     now = {score.name: score for score in found.scores}
     for metric, value in wanted.items():
         if metric not in now:
