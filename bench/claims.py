@@ -63,7 +63,8 @@ def verdict(claim: dict[str, Any]) -> str:
     if claim["expects"] == "similar":
         if -claim["margin"] < low and high < claim["margin"]:
             return "confirmed"
-        return "contradicted" if low > claim["margin"] or high < -claim["margin"] else "open: the interval is wider than the margin"
+        beyond = low > claim["margin"] or high < -claim["margin"]
+        return "contradicted" if beyond else "open: the interval is wider than the margin"
     if claim["expects"] == "below":
         low, high = -high, -low
     return "confirmed" if low > 0 else "contradicted" if high < 0 else "open: the interval includes 0"
