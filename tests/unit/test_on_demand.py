@@ -1,0 +1,65 @@
+"""Rules on demand: pairs that are added, options that are refused, and damaged files."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from extraction import pairs_of
+
+from treeglot import FormatError, UsageError
+from treeglot.rules.hiero import HieroOptions
+from treeglot.rules.on_demand import FACTS, add_pairs, build_index, open_rules, read_facts
+from treeglot.rules.sql import ScoreOptions
+from treeglot.rules.table import CompileOptions
+from treeglot.syntax import Alignment
+
+PAIR = ["das", "Haus"], ["the", "house"], Alignment.parse("0-0 1-1")
+NEW = ["die", "Katze"], ["the", "cat"], Alignment.parse("0-0 1-1")
+
+
+def test_added_pairs_are_usable_at_once_and_stay_in_few_files(tmp_path: Path) -> None:
+    build_index(pairs_of([PAIR] * 3), tmp_path)
+    for number in range(1, 10):
+        rules = add_pairs(pairs_of([NEW]), tmp_path / FACTS)
+        assert rules.pairs == 3 + number
+        assert len(rules.rules_for(["die", "Katze"], 10)) == 5
+    names = read_facts(tmp_path / FACTS)["indexes"]
+    assert len(names) <= 4
+    assert sorted(names) == sorted(path.name for path in tmp_path.glob("index-*.bin"))
+    assert open_rules(tmp_path / FACTS).pairs == 12
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"extract": {"adjacent": True}}, "extract.adjacent is True; expected false for rules on demand"),
+        ({"extract": {"max_nonterminals": 4}}, "extract.max_nonterminals is 4; expected 0 to 3 for rules on demand"),
+        ({"extract": {"max_phrase": -1}}, "extract.max_phrase is -1; expected 1 to 255 for rules on demand"),
+        ({"score": {"significance": 1.0}}, "score.significance is 1.0; expected 0 for rules on demand"),
+        ({"compiling": {"shapes": True}}, "compile.shapes is True; expected False for rules on demand"),
+    ],
+)
+def test_options_that_need_all_rules_are_refused(given: dict, problem: str, tmp_path: Path) -> None:
+    options = {"extract": HieroOptions(), "score": ScoreOptions(), "compiling": CompileOptions()}
+    options |= {name: replace(options[name], **values) for name, values in given.items()}
+    with pytest.raises(UsageError) as raised:
+        build_index(pairs_of([PAIR]), tmp_path / "index", **options)
+    assert str(raised.value) == problem
+    assert not (tmp_path / "index").exists()
+
+
+def test_damaged_files_are_refused(tmp_path: Path) -> None:
+    build_index(pairs_of([PAIR]), tmp_path)
+    path, facts = tmp_path / "index-1.bin", (tmp_path / FACTS).read_text()
+    whole = path.read_bytes()
+    for damaged in (whole[: len(whole) // 2], whole[:-70] + bytes([whole[-70] ^ 1]) + whole[-69:]):
+        path.write_bytes(damaged)
+        with pytest.raises(FormatError, match=r"index-1\.bin"):
+            open_rules(tmp_path / FACTS)
+    path.write_bytes(whole)
+    (tmp_path / FACTS).write_text(facts.replace("index-1.bin", "../index-1.bin"))
+    with pytest.raises(FormatError, match="expected a file in its folder"):
+        open_rules(tmp_path / FACTS)
+    (tmp_path / FACTS).write_text(facts.replace('"score"', '"scores"'))
+    with pytest.raises(FormatError, match="has no score"):
+        open_rules(tmp_path / FACTS)
