@@ -28,7 +28,8 @@ HEAD = """\
 <!-- Made by `python bench/render.py` from bench/results: edit the files there, not this page. -->
 
 Below each table stand the command that made it, the commit, the date and the machine, as far as they are known.
-Times are CPU times unless a column says otherwise. Noise between runs is about 5 % on a quiet machine of two cores and 24 GiB.
+Times are CPU times unless a column says otherwise. Noise between runs is about 5 % on a quiet machine of two cores
+and 24 GiB.
 [claims.md](../docs/claims.md) compares the figures with those of the papers.
 
 """

@@ -430,8 +430,9 @@ class Matching {
     if (sequences_) add_sequences(edge, head);
   }
 
-  // A sequence with a given translation inside would be that of the edge without it once more. One with the words of a
-  // preferred span does not use it, so it is no part of twins. All children are a node's, which has phrases itself.
+  // A sequence with a given translation inside would be that of the edge without it once more. Twins have
+  // no sequences: a phrase on one need not use a preferred span inside. All children are a node's, which has phrases
+  // itself.
   void add_sequences(EdgeId edge, std::size_t head) {
     const auto children = graph_.tails(edge);
     const std::uint8_t uses = uses_;

@@ -1,7 +1,8 @@
 // A translation forest in the making, where some spans have preferred translations.
 //
-// A node that contains such spans has the derivations that use them, those that do not, and mixtures. Its twin has the
-// derivations alone that use all of them. A rule is sometimes there for these alone: then its tails are twins.
+// A node that contains such spans has the derivations that use them, those that do not, and mixtures. Its twin has
+// derivations that use all of them, but no hierarchical phrases. A rule is sometimes there for these alone: then its
+// tails are twins.
 #pragma once
 
 #include <cstdint>

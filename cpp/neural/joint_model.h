@@ -3,8 +3,10 @@
 //
 // With one hidden layer, the network computes
 //
-//   hidden = tanh(sum over window of E_s[source] W_k + mean of E_s[source] W + sum over history of table_k[word] +
-//   bias) log p  = output[word] . hidden + output_bias[word] + share[word]
+//   hidden = tanh(sum over window of E_s[source] W_k + mean of E_s[source] W +
+//                 sum over history of table_k[word] + bias)
+//
+//   log p = output[word] . hidden + output_bias[word] + share[word]
 //
 // Training makes the output self-normalised: the scores of all words need no sum. The source part is the same for all
 // target words with one affiliated word: prepare() computes it once per source position. The target part is a sum of

@@ -14,7 +14,7 @@ struct VectorMath {
   float (*dot)(const float* a, const float* b, std::size_t length);
   void (*add_to)(float* sum, const float* values, std::size_t length);                   // sum += values
   void (*add_scaled)(float* sum, const float* values, float scale, std::size_t length);  // sum += scale * values
-  void (*tanh)(float* values, std::size_t length);  // within 1e-6; 1 or -1 for what is not a number
+  void (*tanh)(float* values, std::size_t length);  // within 1e-6; about -1 for what is not a number
 };
 
 // The loops for registers of 4, 8 or 16 floats.

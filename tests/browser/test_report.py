@@ -56,6 +56,7 @@ def data() -> dict[str, Any]:
         "features": 9,
         "signature": "kind:hiero|model:0123",
         "tuning": [{"iteration": 1, "score": 9.5}],
+        "dev": 9.25,
         "unlike": [],
     }
     return {
@@ -98,7 +99,7 @@ def test_what_stands_there(view: Any) -> None:
     assert "+5.50" in rows.nth(1).inner_text()
     assert "< 0.001" in rows.nth(1).inner_text()
     counts = view.locator("table", has_text="hierarchical").locator("tbody tr").first.inner_text().split("\t")
-    assert counts == ["a", "rules", "1,234", "12", "1,222", "9", "9.50", "20.00"]
+    assert counts == ["a", "rules", "1,234", "12", "1,222", "9", "9.25", "20.00"]
     assert "a kind:hiero|model:0123" in view.locator("footer").inner_text()
 
 

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -20,7 +20,7 @@ from treeglot.base.program import code_digest, program
 from treeglot.experiment import Pipeline
 from treeglot.experiment.pipeline import Planned, Watcher
 from treeglot.experiment.step import Output, Step, Task
-from treeglot.models.train import parts_folder
+from treeglot.models.train import network_state, parts_folder
 
 
 class Log(Watcher):
@@ -178,11 +178,14 @@ def test_a_step_that_resumes_finds_what_it_left(tmp_path: Path, file: Path) -> N
     assert not plain.plan()[0].done
 
 
-def test_counts_of_changed_steps_are_removed(tmp_path: Path, file: Path) -> None:
+@pytest.mark.parametrize("beside", [parts_folder, network_state])
+def test_what_changed_steps_left_beside_their_folders_is_removed(
+    tmp_path: Path, file: Path, beside: Callable[[Path], Path]
+) -> None:
     seen: list[str] = []
 
     def counting(task: Task) -> None:
-        counts = parts_folder(task.out)
+        counts = beside(task.out)
         seen.append("again" if counts.exists() else "new")
         counts.mkdir(exist_ok=True)
         raise TreeglotError("killed")
@@ -190,7 +193,7 @@ def test_counts_of_changed_steps_are_removed(tmp_path: Path, file: Path) -> None
     def run_counting(letter: str) -> list[str]:
         with pytest.raises(TreeglotError, match="killed"):
             Pipeline([Step("count", counting, {}, {"letter": letter})], tmp_path / "work").run()
-        return sorted(path.name for path in (tmp_path / "work").glob("*.parts"))
+        return sorted(path.name for path in (tmp_path / "work").glob(f"*{beside(tmp_path).suffix}"))
 
     first = run_counting("a")
     assert len(first) == 1
@@ -200,7 +203,7 @@ def test_counts_of_changed_steps_are_removed(tmp_path: Path, file: Path) -> None
     assert second != first
     assert seen == ["new", "again", "new"]
     assert run(Pipeline(steps(file), tmp_path / "work")) == ["letters", "twice", "other"]
-    assert not list((tmp_path / "work").glob("*.parts"))
+    assert not list((tmp_path / "work").glob(f"*{beside(tmp_path).suffix}"))
 
 
 def test_bad_runs(tmp_path: Path, file: Path) -> None:

@@ -19,7 +19,7 @@ from treeglot.base.files import PathLike, read_json, remove_leftovers, write_bin
 from treeglot.base.machine import PeakMemory
 from treeglot.base.program import program
 from treeglot.experiment.step import FINISHED, Identity, Input, Means, Output, Step, Task, file_digest
-from treeglot.models.train import parts_folder
+from treeglot.models.train import network_state, parts_folder
 from treeglot.rules.engines import Engine
 
 PART = ".part"  # what the name of an unfinished step's folder ends in
@@ -208,10 +208,11 @@ class Pipeline:
         """Remove what killed runs left, but for what a step of this plan goes on with."""
         unfinished = [planned for planned in plan if not planned.done]
         kept = {self._part(planned) for planned in unfinished if planned.step.resumes}
-        counts = {parts_folder(self._part(planned)).name for planned in unfinished}
-        for path in self.folder.glob(parts_folder(Path(f".*{PART}")).name):  # of rules that an engine counted
-            if path.name not in counts:
-                _remove(path)
+        for beside in (parts_folder, network_state):  # rules that an engine counted, and networks in training
+            wanted = {beside(self._part(planned)).name for planned in unfinished}
+            for path in self.folder.glob(beside(Path(f".*{PART}")).name):
+                if path.name not in wanted:
+                    _remove(path)
         for path in self.folder.glob(f".*{PART}"):
             if not path.is_dir():  # somebody who looks at the plan, or whose run has just ended, may be writing it
                 remove_leftovers(self.folder / path.name[1:].rsplit(".", 2)[0])

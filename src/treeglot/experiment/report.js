@@ -99,7 +99,7 @@ function rules() {
   const count = number => number === undefined ? ['', 0] : [number.toLocaleString('en'), number];
   const tests = Object.keys(DATA.tests);
   const rows = DATA.systems.map(system => {
-    const dev = Math.max(...system.tuning.map(entry => entry.score));
+    const dev = system.dev;
     const bleu = test => DATA.tests[test].scores.find(one => one.system === system.name).scores.BLEU.score;
     return [system.name, system.summary, count(system.rules), count(system.flat), count(system.rules - system.flat),
       ...kinds.map(kind => count((system.different || {})[kind])), count(system.features),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from typing import Any
@@ -118,8 +118,28 @@ def _system(recipe: Recipe, system: System, task: Task) -> dict[str, Any]:
         "flat": flat,
         "different": json.loads((model / "extraction.json").read_text()).get("different"),
         "features": sum(value != 0 for value in weights.values()),
-        "tuning": [{key: entry[key] for key in ("iteration", "score", "held_out") if key in entry} for entry in tuning],
+        "dev": dev_score(tuning),
+        "tuning": [
+            {key: entry[key] for key in ("iteration", "score", "held_out") if key in entry}
+            for entry in tuning
+            if "mean_of" not in entry
+        ],
     }
+
+
+def dev_score(log: Sequence[Mapping[str, Any]]) -> float | None:
+    """The dev score of the weights that a tuning gave: of its mean, unless the start was better than that.
+
+    >>> dev_score([{"score": 20.0}, {"score": 23.0}, {"score": 22.5, "mean_of": 1}])
+    22.5
+    >>> dev_score([{"score": 20.0}, {"score": 23.0}, {"score": 19.5, "mean_of": 1}])
+    23.0
+    """
+    iterations = [float(entry["score"]) for entry in log if "mean_of" not in entry]
+    means = [float(entry["score"]) for entry in log if "mean_of" in entry]
+    if means and means[-1] >= iterations[0]:
+        return means[-1]
+    return max(iterations, default=None)
 
 
 def _signature(recipe: Recipe, system: System, task: Task) -> str:

@@ -53,7 +53,7 @@ def make_tables(
 ) -> tuple[int, Compiled]:
     """Do what `score_rules` and `compile_table` do, in one pass; gives the number of scored rules, too.
 
-    The compiled table is made of rules' codes, so that their text is written and never parsed. Pairs of frequent words
+    The compiled table is made of rules' codes, so that their text is written and never parsed. Frequent words
     are known only after all rules are scored: compiling with them reads the rule table. With `keep` both tables have
     only rules whose source sides it keeps, with the scores that they have among all rules.
     """

@@ -245,7 +245,7 @@ class _Run:
     def averaged(self, updates: Sequence[Weights]) -> _Iteration:
         """The mean of all updates, and how it scores: from the file, if there is one of as many updates."""
         path = self.folder / "mean.weights"
-        if not path.exists() or _read_entry(path)["mean_of"] != len(updates):
+        if not path.exists() or _read_entry(path).get("mean_of") != len(updates):
             weights = mean_weights(updates)
             scored = self.scored(self.translator.translate(self.sources, weights, 1))
             entry = {"iteration": len(updates) + 2, "mean_of": len(updates), **scored}

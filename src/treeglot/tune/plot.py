@@ -21,13 +21,14 @@ def plot(log: Sequence[Mapping[str, Any]], title: str = "BLEU") -> str:
     """
     import math
 
+    drawn = [entry for entry in log if "mean_of" not in entry]  # the mean of all updates is no iteration
     series = []
     for key, words, colour in SERIES:
-        points = [(int(entry["iteration"]), float(entry[key])) for entry in log if key in entry]
+        points = [(int(entry["iteration"]), float(entry[key])) for entry in drawn if key in entry]
         if points:
             series.append((words, colour, points))
     values = [value for _, _, points in series for _, value in points] or [0.0]
-    last = max((int(entry["iteration"]) for entry in log), default=1)
+    last = max((int(entry["iteration"]) for entry in drawn), default=1)
     low, high = math.floor(min(values)), math.ceil(max(values))
     high = max(high, low + 1)
     step = max(1, math.ceil((high - low) / 8))
