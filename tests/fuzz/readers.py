@@ -36,7 +36,7 @@ from treeglot.decode.confidence import SENTENCE, WORD, ConfidenceModel
 from treeglot.decode.glossary import Glossary
 from treeglot.decode.kbest import read_kbest
 from treeglot.decode.weights import read_weights
-from treeglot.documents import translate_file
+from treeglot.documents.files import translate_file
 from treeglot.experiment import Pipeline
 from treeglot.experiment.recipe import load_recipe
 from treeglot.experiment.results import load_report

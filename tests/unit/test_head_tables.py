@@ -285,7 +285,7 @@ def test_pickle_and_repr() -> None:
 
 def test_the_table_in_the_docs() -> None:
     text = (Path(__file__).parents[2] / "docs/formats.md").read_text(encoding="utf-8")
-    block = text.split("such as this one:\n\n")[1].split("\n\n")[0]
+    block = text.split("You can write a table yourself:\n\n")[1].split("\n\n")[0]
     table = HeadTable.read("\n".join(line[4:] for line in block.splitlines()), "docs")
     assert chosen(table, "NP-SBJ -> DT NN CC NNS") == "NN 1"
     assert chosen(table, "NP -> CD JJ") == "CD 0"
