@@ -214,8 +214,7 @@ double JointNetwork::pass(const Batch& batch, neural::Crew& crew, const neural::
                      mixed(mixed(seed_, 3 + l), batch.step * kRowsOfStep + row));
       in = hidden_[l].data() + begin * units;
     }
-    for (std::size_t row = begin; row < end; ++row)
-      std::ranges::copy(candidates_.bias, scores_.data() + row * columns);
+    for (std::size_t row = begin; row < end; ++row) std::ranges::copy(candidates_.bias, scores_.data() + row * columns);
     neural::multiply_add(in, last_, columns_.data(), columns, scores_.data() + begin * columns, columns, end - begin,
                          last_, columns);
     for (std::size_t row = begin; row < end; ++row)
