@@ -52,8 +52,9 @@ def test_a_man_page_has_all_options(man: dict[str, str]) -> None:
     assert [name for name in names if f"\\fB{name.replace('-', chr(92) + '-')}\\fR" not in page] == []
 
 
-@pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
 def test_groff_reads_man_pages(man: dict[str, str]) -> None:
+    if not os.environ.get("CI") and shutil.which("groff") is None:  # `.ci/run` installs it
+        pytest.skip("there is no groff here")
     text = "".join(man.values())
     done = subprocess.run(
         ["groff", "-man", "-ww", "-Tutf8", "-Kutf8", "-z"], input=text, capture_output=True, text=True, check=True
