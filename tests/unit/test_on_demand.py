@@ -60,6 +60,13 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / FACTS).write_text(facts.replace("index-1.bin", "../index-1.bin"))
     with pytest.raises(FormatError, match="expected a file in its folder"):
         open_rules(tmp_path / FACTS)
+    for name in ('"model.bin"', '"index-x.bin"', "1"):
+        (tmp_path / FACTS).write_text(facts.replace('"index-1.bin"', name))
+        with pytest.raises(FormatError, match="expected a file in its folder"):
+            open_rules(tmp_path / FACTS)
+    (tmp_path / FACTS).write_text(facts.replace('"index-1.bin"', ""))
+    with pytest.raises(FormatError, match="has no list of indexes"):
+        open_rules(tmp_path / FACTS)
     (tmp_path / FACTS).write_text(facts.replace('"score"', '"scores"'))
     with pytest.raises(FormatError, match="has no score"):
         open_rules(tmp_path / FACTS)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from treeglot.rules.sql import ScoreOptions, discounting
 from treeglot.rules.table import CompileOptions
 
 FACTS = "on_demand.json"
+INDEX = re.compile(r"index-([0-9]{1,9})\.bin")
 MEMORY = 1 << 30
 COLUMNS = (
     "p_target_given_source",
@@ -188,9 +190,13 @@ def read_facts(path: Path) -> Mapping[str, Any]:
     for name in ("indexes", "extract", "score", "features", "demand", "discounts"):
         if name not in facts:
             raise FormatError(os.fspath(path), 0, f"has no {name}")
-    for name in facts["indexes"]:
-        if Path(name).name != name:
-            raise FormatError(os.fspath(path), 0, f"has the index {name!r}; expected a file in its folder")
+    names = facts["indexes"]
+    if not isinstance(names, list) or not names:
+        raise FormatError(os.fspath(path), 0, "has no list of indexes; expected one or more")
+    for name in names:
+        if not isinstance(name, str) or not INDEX.fullmatch(name):
+            problem = f"has the index {name!r}; expected a file in its folder, such as index-1.bin"
+            raise FormatError(os.fspath(path), 0, problem)
     return facts
 
 
@@ -217,7 +223,7 @@ def add_pairs(pairs: Iterable[Pair], path: PathLike) -> RulesOnDemand:
         builder.append(pair.source, pair.target, pair.links, list(pair.weights))
     before = sum(map(len, opened))
     made = PairIndex.build(builder.finish(), extract.after(before))
-    number = max(int(name.removesuffix(".bin").rpartition("-")[2]) for name in names) + 1
+    number = max(int(found[1]) for name in names if (found := INDEX.fullmatch(name))) + 1
     added = f"index-{number}.bin"
     made.write(os.fspath(folder / added))
     write_json(Path(path), {**facts, "indexes": [*names[: len(opened)], added]})
