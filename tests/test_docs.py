@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from entry_points import install_entry_points
 
+from treeglot.base import toml
 from treeglot.cli import main
 from treeglot.cli.app import COMMANDS, build_command
 from treeglot.models import KINDS, Kind
@@ -58,15 +60,24 @@ def test_the_first_tutorial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.filterwarnings("ignore::treeglot.lm.train.DiscountWarning")  # the corpus is small
-def test_a_kind_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    page = (TOP / "docs/how-to/add-a-kind.md").read_text(encoding="utf-8")
-    declared, used = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+def test_a_kind_of_another_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = TOP / "docs/how-to/add-a-kind.md"
+    text = page.read_text(encoding="utf-8")
+    declared, used = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    project, recipe = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     Path("short.py").write_text(declared)
-    assert main(["sample", "--out", ".", "--pairs", "120"]) == 0
+    Path("recipe.toml").write_text(recipe)
+    install_entry_points(tmp_path, toml.loads(project)["project"]["entry-points"])
+    done = []
     try:
-        exec(compile(used, "add-a-kind.md", "exec"), {})
+        for _, words in commands(page):
+            assert main([*words, *(["--pairs", "120"] if words[0] == "sample" else [])]) == 0, words
+            done.append(words[0])
+        assert done == ["sample", "train", "translate", "score", "run"]
+        exec(compile(used, page.name, "exec"), {})
         assert isinstance(KINDS["hiero-short"], Kind)
+        assert main(["run", "recipe.toml", "--plan"]) == 0
     finally:
         KINDS.pop("hiero-short", None)

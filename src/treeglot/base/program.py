@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from hashlib import blake2b
+from importlib.util import find_spec
 from pathlib import Path
 
 import treeglot
@@ -20,9 +22,28 @@ def code_files(folder: Path) -> list[Path]:
 
 def code_digest(folder: Path, core: Path) -> str:
     """A digest of the names and contents of the code: the package in `folder` and the compiled core."""
+    sources = ((path.relative_to(folder).as_posix(), path) for path in code_files(folder))
+    return _digest([*sources, ("core", core)])
+
+
+def module_digest(module: str) -> str:
+    """A digest of the code of a module. In a package, all of the package counts.
+
+    >>> module_digest("json.decoder") == module_digest("json")
+    True
+    """
+    top = find_spec(module.partition(".")[0])
+    assert top is not None
+    if top.submodule_search_locations is None:
+        return _digest([(top.name, Path(top.origin or ""))])
+    folders = [Path(folder) for folder in top.submodule_search_locations]
+    found = sorted((path.relative_to(folder).as_posix(), path) for folder in folders for path in folder.rglob("*.py"))
+    return _digest(found)
+
+
+def _digest(files: Iterable[tuple[str, Path]]) -> str:
     digest = blake2b(digest_size=8)
-    for path in [*code_files(folder), core]:
-        name = path.relative_to(folder).as_posix() if path != core else "core"
+    for name, path in files:
         content = path.read_bytes()
         digest.update(f"{name}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()

@@ -269,6 +269,8 @@ def _system(recipe: Recipe, system: System, corpus: Files, dev: Files, tests: Ma
         "options": chosen,
         "weights": dict(kind.weights),
     }
+    if kind.code:
+        settings["code"] = kind.code
     model = Output(f"train {system.name}")
     if recipe.text is not None:
         files["text"] = Output(TEXT)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of model. A new one is a declaration of this, and an entry in `treeglot.models.KINDS`."""
+    """A kind of model. A new one is a declaration of this, and an entry point in the group `treeglot.kinds`."""
 
     name: str
     summary: str
@@ -48,6 +48,7 @@ class Kind:
     papers: Mapping[str, str] = field(default_factory=dict)  # that such defaults are from
     survey: Callable[[Extraction, Engine], Any] | None = None  # figures of the different rules, for reports
     says: str = ""  # what training reports, of the extraction's facts
+    code: str = ""  # a digest of the code that declares it, if that is in another package
 
     @cached_property
     def options(self) -> type[Any]:

@@ -1,0 +1,79 @@
+"""Kinds of models that other packages bring."""
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from entry_points import install_entry_points
+
+from treeglot.base.errors import UsageError
+from treeglot.base.program import module_digest
+from treeglot.experiment import load_recipe, steps_of
+from treeglot.models import KINDS
+from treeglot.models.kinds import GROUP, find_kind
+
+DECLARED = """
+from dataclasses import replace
+from treeglot.models.kinds import find_kind
+MINE = replace(find_kind("hiero"), name="mine")
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.syspath_prepend(tmp_path)
+    yield tmp_path
+    KINDS.pop("mine", None)
+    sys.modules.pop("my_kinds", None)
+
+
+def test_is_found_by_its_name(folder: Path) -> None:
+    (folder / "my_kinds.py").write_text(DECLARED)
+    install_entry_points(folder, {GROUP: {"mine": "my_kinds:MINE"}})
+    kind = find_kind("mine")
+    assert (kind.name, kind.extractor, kind.code) == ("mine", "hiero", module_digest("my_kinds"))
+    assert find_kind("mine") is kind
+    with pytest.raises(UsageError, match=r"unknown kind of model 'mime'; did you mean 'mine'\? known: .*hiero"):
+        find_kind("mime")
+
+
+@pytest.mark.parametrize(
+    ("code", "problem"),
+    [
+        ("import no_such_module", "which cannot be imported: ModuleNotFoundError: No module named 'no_such_module'"),
+        ("MINE = 3", "which is of type int; expected a treeglot.models.Kind"),
+        (DECLARED.replace('"mine"', '"other"'), "whose name is 'other'; expected the same name in both places"),
+    ],
+)
+def test_a_wrong_declaration_is_refused(folder: Path, code: str, problem: str) -> None:
+    (folder / "my_kinds.py").write_text(code)
+    install_entry_points(folder, {GROUP: {"mine": "my_kinds:MINE"}})
+    with pytest.raises(UsageError, match=re.escape(f"the kind of model 'mine' is my_kinds:MINE, {problem}")):
+        find_kind("mine")
+    assert "mine" not in KINDS
+
+
+def test_its_code_is_part_of_a_step(folder: Path) -> None:
+    (folder / "my_kinds.py").write_text(DECLARED)
+    install_entry_points(folder, {GROUP: {"mine": "my_kinds:MINE"}})
+    for name in ("a", "b", "links"):
+        (folder / name).write_text("")
+    (folder / "recipe.toml").write_text(
+        '[corpus]\nsource = "a"\ntarget = "b"\nalignments = "links"\n[test.t]\nsource = "a"\nreferences = ["b"]\n'
+        '[tune]\nmethod = "none"\n[[system]]\nname = "x"\nkind = "mine"\n[[system]]\nname = "y"\nkind = "hiero"\n'
+    )
+    steps = {step.name: step for step in steps_of(load_recipe(folder / "recipe.toml"))}
+    assert steps["train x"].settings["code"] == find_kind("mine").code
+    assert "code" not in steps["train y"].settings
+
+
+def test_the_digest_follows_the_code(folder: Path) -> None:
+    package = folder / "my_package"
+    package.mkdir()
+    for name in ("__init__.py", "one.py"):
+        (package / name).write_text("")
+    first = module_digest("my_package.one")
+    (package / "__init__.py").write_text("# more\n")
+    assert module_digest("my_package.one") != first
