@@ -13,6 +13,7 @@
 #include "decode/match_forest.h"
 #include "decode/match_head_dependents.h"
 #include "decode/match_joint.h"
+#include "decode/match_on_demand.h"
 #include "neural/joint_feature.h"
 
 namespace treeglot {
@@ -141,7 +142,7 @@ void bind_derivation(nb::module_& m) {
           "__init__",
           [](Step* self, std::string label, std::string source, std::string target, SpanPair span,
              std::uint32_t children, bool local, std::vector<EdgeId> parse_edges, std::vector<std::int32_t> structure,
-             std::vector<WordLink> links, std::optional<RuleId> rule, std::string grammar) {
+             std::vector<WordLink> links, std::optional<RuleId> rule, std::string grammar, std::vector<float> values) {
             new (self) Step{std::move(label),
                             std::move(source),
                             std::move(target),
@@ -152,11 +153,12 @@ void bind_derivation(nb::module_& m) {
                             std::move(parse_edges),
                             std::move(links),
                             rule,
-                            std::move(grammar)};
+                            std::move(grammar),
+                            std::move(values)};
           },
           "label"_a, "source"_a, "target"_a, "span"_a, "children"_a, "local"_a, "parse_edges"_a = std::vector<EdgeId>(),
           "structure"_a = std::vector<std::int32_t>(), "links"_a = std::vector<WordLink>(), "rule"_a = nb::none(),
-          "grammar"_a = "")
+          "grammar"_a = "", "values"_a = std::vector<float>())
       .def_ro("label", &Step::label, "The left-hand side.")
       .def_ro("source", &Step::source, "The source side; nonterminals are printed as [X,1].")
       .def_ro("target", &Step::target, "The target side.")
@@ -174,17 +176,21 @@ void bind_derivation(nb::module_& m) {
           "links", [](const Step& s) { return to_tuple(s.links); },
           "Its word alignment: a source word, and the place of its translation among the words that the rule gives.")
       .def_prop_ro(
-          "rule", [](const Step& s) { return s.rule; }, "Its number in the rule table; None if it is local.")
+          "rule", [](const Step& s) { return s.rule; },
+          "Its number in the rule table; None if it is local or was found on demand.")
       .def_ro("grammar", &Step::grammar, "The part of a joint model that it comes from; empty for other models.")
+      .def_prop_ro(
+          "values", [](const Step& s) { return to_tuple(s.values); },
+          "The values of the table's features, if the rule was found on demand; otherwise empty.")
       .def("__eq__", &equal<Step>, "other"_a.none())
       .def("__hash__", [](const Step& s) { return hash_bytes(line_of(s), s.span.begin); })
       .def("__str__", &line_of)
       .def("__repr__", [](const Step& s) { return "Step(" + shown(line_of(s)) + ")"; })
       .def("__reduce__", [](nb::handle self) -> Reduced {
         const auto& s = nb::cast<const Step&>(self);
-        return Reduced(nb::make_tuple(self.type(),
-                                      nb::make_tuple(s.label, s.source, s.target, to_pair(s.span), s.children, s.local,
-                                                     s.parse_edges, s.structure, s.links, s.rule, s.grammar)));
+        return Reduced(nb::make_tuple(
+            self.type(), nb::make_tuple(s.label, s.source, s.target, to_pair(s.span), s.children, s.local,
+                                        s.parse_edges, s.structure, s.links, s.rule, s.grammar, s.values)));
       });
 
   nb::class_<RuleDerivation>(m, "Derivation",
@@ -454,6 +460,13 @@ void bind_decode(nb::module_& m) {
             new (self) ChartMatcher(features.shared_table(), read_options<ChartOptions>(search));
           },
           "features"_a, "search"_a);
+  nb::class_<OnDemandMatcher, Matcher>(m, "OnDemandMatcher", "Meets strings with rules that are found for each.")
+      .def(
+          "__init__",
+          [](OnDemandMatcher* self, std::shared_ptr<RulesOnDemand> rules, nb::handle search) {
+            new (self) OnDemandMatcher(std::move(rules), read_options<ChartOptions>(search));
+          },
+          "rules"_a, "search"_a);
   nb::class_<ForestMatcher, Matcher>(m, "ForestMatcher",
                                      "Meets packed forests: every fragment at every node; adds parse and pseudo.")
       .def("__init__", new_tree_matcher<ForestMatcher, ForestOptions, &ForestOptions::pseudo_nodes>, "features"_a,

@@ -154,8 +154,8 @@ void Reading::replay(EdgeId edge, const std::byte* const* tails, std::byte* stat
   if ((rule.rule & kLocalRule) != 0) {
     for (const FeatureValue& value : glue_.rule(rule.rule).features) values.push_back(value);
   } else {
-    const FeatureSet& features = seen(forest_edge).features;
-    visit_features(features.table(), features.space(), rule.rule,
+    const Seen at = seen(forest_edge);
+    visit_features(at.table(), at.features.space(), rule.rule,
                    [&](FeatureId f, float value) { values.push_back({f, value}); });
   }
 }
@@ -203,7 +203,12 @@ Step Reading::step(EdgeId forest_edge, const Alternative& rule) const {
   out.span = forest.spans[head];
   out.children = static_cast<std::uint32_t>(tails.size());
   out.local = (rule.rule & kLocalRule) != 0;
-  if (!out.local) out.rule = rule.rule;
+  if (!out.local && forest.rules == nullptr) {
+    out.rule = rule.rule;
+  } else if (!out.local) {
+    const auto values = forest.rules->features(rule.rule);
+    out.values.assign(values.begin(), values.end());
+  }
   out.grammar = at_edge.features.grammar();
   // The source side is the input between the tails, which are in source order.
   std::vector<std::uint32_t> own;

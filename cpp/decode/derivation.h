@@ -36,8 +36,9 @@ struct Step {
   std::vector<std::int32_t> structure;  // of the target side's symbols: 0 a root, k + 1 hangs on symbol k
   std::vector<EdgeId> parse_edges;      // of the input's forest, that the rule's fragment took
   std::vector<WordLink> links;          // the rule's word alignment, by target word; all pairs if it has none
-  std::optional<RuleId> rule = {};      // its number in the table; none if it is local
+  std::optional<RuleId> rule = {};      // its number in the table; none if it is local or was found on demand
   std::string grammar = {};             // whose rule it is, in a model of several
+  std::vector<float> values = {};       // of the table's features, if the rule was found on demand
 
   friend bool operator==(const Step&, const Step&) = default;
 };
@@ -89,7 +90,7 @@ class Reading {
     const TranslationForest& forest;
     EdgeId edge;
 
-    const RuleTable& table() const { return features.table(); }
+    const RuleTable& table() const { return forest.rules != nullptr ? *forest.rules : features.table(); }
     std::string label(NodeId node) const;
     std::string fragment(RuleId rule) const;
   };

@@ -60,23 +60,32 @@ std::span<const RuleCache::Group> RuleCache::at(RuleTable::Node node) {
 void RuleCache::trim() {
   constexpr std::size_t kMost = 1'000'000;  // alternatives: some 60 MB
   for (RuleCache& part : parts_) part.trim();
-  if (held_ <= kMost) return;
+  if (held_ > kMost) forget();
+}
+
+void RuleCache::forget() {
   entries_.clear();
   index_.clear();
   held_ = 0;
 }
 
+void RuleCache::use(std::shared_ptr<const RuleTable> table) {
+  forget();
+  sentence_ = std::move(table);
+  table_ = sentence_.get();
+}
+
 RuleCache::Entry RuleCache::make(RuleTable::Node node) const {
   Entry entry{node, {}, {}, {}, {}};
-  const RuleList rules = table_.rules_of(node);
+  const RuleList rules = table_->rules_of(node);
   entry.alternatives.reserve(rules.size());
   std::size_t symbols = 0;
   const bool copies = !words_.empty() || affiliates_;
-  for (std::size_t i = 0; copies && i < rules.size(); ++i) symbols += table_.target(rules[i]).size();
+  for (std::size_t i = 0; copies && i < rules.size(); ++i) symbols += table_->target(rules[i]).size();
   if (!words_.empty()) entry.targets.reserve(symbols);
   if (affiliates_) entry.affiliations.reserve(symbols + rules.size());
   const std::vector<Symbol> source =
-      affiliates_ && !rules.empty() ? table_.rule(rules[0]).source : std::vector<Symbol>();
+      affiliates_ && !rules.empty() ? table_->rule(rules[0]).source : std::vector<Symbol>();
   const auto weights = scorer_.weights();
   struct Range {
     Symbol lhs;
@@ -84,13 +93,13 @@ RuleCache::Entry RuleCache::make(RuleTable::Node node) const {
   };
   std::vector<Range> ranges;
   for (std::size_t i = 0; i < rules.size();) {
-    const Symbol lhs = table_.lhs(rules[i]);
+    const Symbol lhs = table_->lhs(rules[i]);
     const auto begin = static_cast<std::ptrdiff_t>(entry.alternatives.size());
-    for (; i < rules.size() && table_.lhs(rules[i]) == lhs; ++i) {
+    for (; i < rules.size() && table_->lhs(rules[i]) == lhs; ++i) {
       const RuleId rule = rules[i];
       double score = 0;
-      visit_features(table_, space_, rule, [&](FeatureId f, float value) { score += double{weights[f]} * value; });
-      TargetSide side = target_side(table_, rule);
+      visit_features(*table_, space_, rule, [&](FeatureId f, float value) { score += double{weights[f]} * value; });
+      TargetSide side = target_side(*table_, rule);
       if (!words_.empty()) renumber(entry, side);
       if (affiliates_) affiliate(entry, source, rule, side);
       entry.alternatives.push_back({side, rule, finite(score), scorer_.estimate({side, rule, kInside})});
@@ -118,7 +127,7 @@ void RuleCache::renumber(Entry& entry, TargetSide& side) const {
 // Likewise.
 void RuleCache::affiliate(Entry& entry, std::span<const Symbol> source, RuleId rule, TargetSide& side) const {
   const std::size_t first = entry.affiliations.size();
-  append_affiliations(table_, source, rule, entry.affiliations);
+  append_affiliations(*table_, source, rule, entry.affiliations);
   side.affiliations = entry.affiliations.data() + first;
 }
 

@@ -102,20 +102,21 @@ class RuleCache {
   // the table's target words, or empty if these are the same. Target sides have affiliations if `affiliates`.
   RuleCache(const RuleTable& table, const FeatureSpace& space, std::span<const std::int32_t> words,
             const Scorer& scorer, std::uint32_t per_source, bool affiliates = false)
-      : table_(table),
+      : table_(&table),
         space_(space),
         words_(words),
         scorer_(scorer),
         per_source_(per_source),
         affiliates_(affiliates) {}
 
-  std::span<const Group> at(RuleTable::Node node);  // valid until trim()
-  void trim();                                      // between sentences: forgets everything once there is too much
+  std::span<const Group> at(RuleTable::Node node);   // valid until trim()
+  void trim();                                       // between sentences: forgets everything once there is too much
+  void use(std::shared_ptr<const RuleTable> table);  // the rules of a sentence, in place of those before
 
   // Those of several tables.
   void add_part(RuleCache cache) { parts_.push_back(std::move(cache)); }
   std::size_t parts() const { return parts_.size(); }
-  const RuleTable& table() const { return table_; }
+  const RuleTable& table() const { return *table_; }
   RuleCache& part(std::size_t number) { return parts_[number]; }
 
  private:
@@ -128,9 +129,11 @@ class RuleCache {
   };
   Entry make(RuleTable::Node node) const;
   void renumber(Entry& entry, TargetSide& side) const;
+  void forget();
   void affiliate(Entry& entry, std::span<const Symbol> source, RuleId rule, TargetSide& side) const;
 
-  const RuleTable& table_;
+  const RuleTable* table_;
+  std::shared_ptr<const RuleTable> sentence_;  // the same, if it is of one sentence alone
   const FeatureSpace& space_;
   std::span<const std::int32_t> words_;
   const Scorer& scorer_;

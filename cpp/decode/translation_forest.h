@@ -14,6 +14,7 @@
 #include "base/span.h"
 #include "decode/feature.h"
 #include "graph/hypergraph.h"
+#include "rules/table.h"
 #include "syntax/dependency.h"
 
 namespace treeglot {
@@ -58,6 +59,8 @@ struct TranslationForest {
   };
   std::shared_ptr<const std::vector<TranslationForest>> parts;
   std::vector<Origin> origin;
+
+  std::shared_ptr<const RuleTable> rules;  // that were found for this sentence alone; nullptr: the model's
 
   FeatureId edge_feature_of(EdgeId edge) const {
     return parts == nullptr ? edge_feature : (*parts)[origin[edge].part].edge_feature;
@@ -121,6 +124,7 @@ class TranslationForestBuilder {
     notes_.insert(notes_.end(), from.notes.begin(), from.notes.end());
     TranslationForest out =
         freeze(goal, from.edge_value.empty() ? std::nullopt : std::optional<FeatureId>(from.edge_feature));
+    out.rules = from.rules;
     out.tree = from.tree;
     out.parts = from.parts;
     return out;
@@ -143,7 +147,8 @@ class TranslationForestBuilder {
                              {},
                              std::move(apart_),
                              nullptr,
-                             {}};
+                             {},
+                             nullptr};
     if (!parse_.empty()) forest.first_parse_edge.push_back(0);
     for (const EdgeId edge : edge_map) {
       forest.alternatives.push_back(alternatives_[edge]);

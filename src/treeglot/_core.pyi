@@ -2373,7 +2373,7 @@ class PhraseFinder:
 class Step:
     """One use of a rule in a derivation."""
 
-    def __init__(self, label: str, source: str, target: str, span: tuple[int, int], children: int, local: bool, parse_edges: Sequence[int] = [], structure: Sequence[int] = [], links: Sequence[tuple[int, int]] = [], rule: int | None = None, grammar: str = '') -> None: ...
+    def __init__(self, label: str, source: str, target: str, span: tuple[int, int], children: int, local: bool, parse_edges: Sequence[int] = [], structure: Sequence[int] = [], links: Sequence[tuple[int, int]] = [], rule: int | None = None, grammar: str = '', values: Sequence[float] = []) -> None: ...
 
     @property
     def label(self) -> str:
@@ -2417,11 +2417,19 @@ class Step:
 
     @property
     def rule(self) -> int | None:
-        """Its number in the rule table; None if it is local."""
+        """
+        Its number in the rule table; None if it is local or was found on demand.
+        """
 
     @property
     def grammar(self) -> str:
         """The part of a joint model that it comes from; empty for other models."""
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """
+        The values of the table's features, if the rule was found on demand; otherwise empty.
+        """
 
     def __eq__(self, other: object | None) -> bool: ...
 
@@ -2628,6 +2636,11 @@ class ChartMatcher(Matcher):
     """Meets strings: every rule on every span up to a limit."""
 
     def __init__(self, features: FeatureSet, search: object) -> None: ...
+
+class OnDemandMatcher(Matcher):
+    """Meets strings with rules that are found for each."""
+
+    def __init__(self, rules: RulesOnDemand, search: object) -> None: ...
 
 class ForestMatcher(Matcher):
     """

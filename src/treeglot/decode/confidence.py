@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from treeglot._core import Hypothesis
+from treeglot._core import Hypothesis, Step
 from treeglot.base.errors import FormatError
 from treeglot.base.files import PathLike, read_json, write_binary
 from treeglot.base.later import Later
@@ -36,7 +36,7 @@ RIDGE = 1e-3  # pull towards 0, for each sentence or word
 
 Floats: TypeAlias = "npt.NDArray[np.float64]"
 Features = tuple[list[float], list[list[float]]]  # of a sentence, and of its words
-RuleScores = Callable[[int], Sequence[float]]  # of a rule: what it adds to the logs of probabilities
+RuleScores = Callable[[Step], Sequence[float]]  # of a step: what its rule adds to the logs of probabilities
 
 
 @dataclass(frozen=True)
@@ -149,9 +149,9 @@ def features(length: int, hypotheses: Sequence[Hypothesis], scores: RuleScores) 
         has = np.array([bag[word] >= seen[word] for bag in bags])
         shares.append([float(p[has].sum()) for p in posteriors])
     steps = best.derivation.steps
-    likelihood = [sum(scores(step.rule)) if step.rule is not None else 0.0 for step in steps]
+    likelihood = [0.0 if step.local else sum(scores(step)) for step in steps]
     values, size = best.features, max(len(words), 1)
-    rules = sum(step.rule is not None for step in steps)
+    rules = sum(not step.local for step in steps)
     whole = [
         math.log(length),
         best.score / size,

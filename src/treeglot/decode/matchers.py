@@ -9,7 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from treeglot._core import ChartMatcher, FeatureSet, ForestMatcher, HeadDependentsMatcher, JointMatcher, Matcher
+from treeglot._core import (
+    ChartMatcher,
+    FeatureSet,
+    ForestMatcher,
+    HeadDependentsMatcher,
+    JointMatcher,
+    Matcher,
+    OnDemandMatcher,
+    RulesOnDemand,
+)
 from treeglot.decode.search import SearchOptions
 
 if TYPE_CHECKING:
@@ -29,6 +38,11 @@ def match_strings(heads: HeadTable | None = None, dependency_models: Models = ()
         return ChartMatcher(features, options)
 
     return setup
+
+
+def match_on_demand(rules: RulesOnDemand) -> Setup:
+    """Rules on spans, found when a sentence arrives. The translator's table is that of `rules`, which has none."""
+    return lambda features, options: OnDemandMatcher(rules, options)
 
 
 def match_labels(heads: HeadTable | None = None, dependency_models: Models = ()) -> Setup:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from treeglot import _core
-from treeglot._core import Hypothesis, Terms
+from treeglot._core import Hypothesis, Step, Terms
 from treeglot.base.errors import OptionError, UsageError
 from treeglot.decode.confidence import LIST, PROBABILITIES, Confidence, ConfidenceModel
 from treeglot.decode.consensus import ConsensusOptions, ranked
@@ -106,13 +106,20 @@ class Translator:
         """The same with other rules, and perhaps with other weights."""
         return self._other(table, self.weights if weights is None else weights, self.options)
 
+    def with_setup(self, table: _core.RuleTable, setup: Setup) -> Translator:
+        """The same with other rules that are matched by another setup."""
+        return self._other(table, self.weights, self.options, setup)
+
     @property
     def _rules(self) -> Rules:
         return self.tables.get("", self.tables)
 
-    def _other(self, table: Rules, weights: Mapping[str, float], options: SearchOptions) -> Translator:
+    def _other(
+        self, table: Rules, weights: Mapping[str, float], options: SearchOptions, setup: Setup | None = None
+    ) -> Translator:
+        matched = setup or self.setup
         other = Translator(
-            table, weights, self.lm, options, self.setup, lms=self.lms, neural=self.neural, prefix=self.prefix
+            table, weights, self.lm, options, matched, lms=self.lms, neural=self.neural, prefix=self.prefix
         )
         other.judge = self.judge
         return other
@@ -195,10 +202,16 @@ class Translator:
         hypotheses = of.hypotheses if whole else self.kbest(of, LIST, True)
         return self.judge.estimate(len(of.words), hypotheses[:LIST], self.rule_scores)
 
-    def rule_scores(self, rule: int) -> list[float]:
-        """The logarithms of a rule's probabilities, as far as the table has them."""
-        values = self.table.rule(rule)[3]
-        return [values[at] for at in self._probabilities]
+    def rule_scores(self, step: Step) -> list[float]:
+        """The logarithms of the probabilities of a step's rule, as far as the table has them."""
+        values = self.rule_values(step)
+        return [values[at] for at in self._probabilities] if values else []
+
+    def rule_values(self, step: Step) -> Sequence[float]:
+        """The values of the table's features for the rule of a step; none if the rule is local."""
+        if step.rule is None:
+            return step.values
+        return self.tables[step.grammar].rule(step.rule)[3]
 
     @cached_property
     def _probabilities(self) -> list[int]:
