@@ -29,7 +29,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "Translation": ("train", "tune", "translate", "join", "combine", "rerank", "decode", "export"),
     "Neural models": ("neural train", "neural add", "neural info"),
     "Explain": ("why", "concordance", "rules", "confidence"),
-    "Correct": ("learn", "undo", "check-corrections", "compact"),
+    "Correct": ("learn", "undo", "check-corrections", "compact", "add-pairs"),
     "Serve": ("serve", "serve keys add", "serve keys list", "serve keys remove"),
     "Judge": ("score", "compare-dependencies", "analyse phrases", "analyse rewrites"),
     "Experiments": ("run", "verify"),

@@ -25,7 +25,9 @@ def concordance(
     """
     from treeglot.models import load
 
-    provenance = load(model).provenance
+    loaded = load(model)
+    loaded.need_table("concordances")
+    provenance = loaded.provenance
     if provenance is None:
         raise UsageError(f"{model} has no provenance; expected a model trained with --set provenance=true")
     sides = [side.strip() for side in phrase.split("|||")]

@@ -238,13 +238,15 @@ def signature(model: Model) -> str:
     from hashlib import blake2b
 
     from treeglot.models.artefacts import JOINED, SOURCE_HEADS
+    from treeglot.rules.on_demand import read_facts
 
     parts = [model.kind, repr(model.translator.options)]
     parts += [model.corrections.digest] if model.corrections is not None else []
     more = [path.name for pattern in ("*.heads", "dlm.*.bin") for path in sorted(model.directory.glob(pattern))]
     rules = [f"{JOINED}/{name}" for name in model.file.parts]
     more += [f"{part}/{SOURCE_HEADS}" for part in rules if (model.directory / part / SOURCE_HEADS).is_file()]
-    tables = [f"{part}/rules.table" for part in rules] or [model.file.rules]
+    tables = [f"{part}/rules.table" for part in rules] or [model.file.on_demand or model.file.rules]
+    more += read_facts(model.directory / model.file.on_demand)["indexes"] if model.file.on_demand else []
     for name in (*tables, model.file.lm, *model.file.lms.values(), model.file.neural, *more):
         if name:
             with (model.directory / name).open("rb") as stream:

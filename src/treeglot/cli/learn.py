@@ -60,15 +60,10 @@ def learn(
 
 def _pairs(source: Path | None, target: Path | None) -> Iterator[tuple[str, str]]:
     from treeglot.base.errors import FormatError
-    from treeglot.base.files import read_lines
+    from treeglot.models.new_pairs import line_pairs
 
     if source is not None and target is not None:
-        sides = read_lines(source), read_lines(target)
-        if len(sides[0]) != len(sides[1]):
-            raise FormatError(
-                str(target), 0, f"has {len(sides[1]):,} lines; expected {len(sides[0]):,}, as {source} has"
-            )
-        yield from zip(*sides, strict=True)
+        yield from line_pairs(source, target)
         return
     for number, line in enumerate(sys.stdin, start=1):
         one, tab, other = line.rstrip("\n").partition("\t")

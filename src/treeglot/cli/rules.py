@@ -59,10 +59,14 @@ def rules(
 
 def search(model: Path, source: str, target: str, whole: bool, most: int, as_json: bool) -> None:
     """List rules, then corrections, that have some words."""
+    from treeglot.base.options import load_options
     from treeglot.cli.output import say, show, show_data
+    from treeglot.models.model import ModelFile
     from treeglot.rules.corrections import CORRECTIONS, Corrections
     from treeglot.rules.find import find_rules
 
+    if (model / "model.toml").is_file():
+        load_options(ModelFile, model / "model.toml").need_table(model, "searches of rules")
     table = model / "rules.parquet"
     if not table.is_file():
         raise UsageError(f"{model} has no rules.parquet, which training writes beside the compiled table")

@@ -47,6 +47,10 @@ def train(
     neural: Annotated[
         bool, typer.Option("--neural", help="Train a neural joint model, too; its options are network.…")
     ] = False,
+    on_demand: Annotated[
+        bool,
+        typer.Option("--on-demand", help="Index the pairs, and find rules when sentences arrive; for hiero."),
+    ] = False,
     options: Annotated[
         Path | None,
         typer.Option(help="A TOML file with other options than the defaults: tables extract, score, search."),
@@ -76,8 +80,8 @@ def train(
     declared = find_kind(kind)
     chosen = load_options(declared.options, options) if options else declared.options()
     chosen = changed(chosen, set_values(settings))
-    if neural:
-        chosen = changed(chosen, {"neural": True})
+    for name, wanted in (("neural", neural), ("on_demand", on_demand)):
+        chosen = changed(chosen, {name: True}) if wanted else chosen
     if languages:
         if lm is not None or lm_text is not None or lms:
             raise UsageError("--lm, --lm-text and --lms are for words; with --languages the target text is used")

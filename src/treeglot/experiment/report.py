@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import treeglot
@@ -24,6 +25,7 @@ from treeglot.experiment.results import REPORT, Report, load_report
 from treeglot.experiment.step import Input, Output, Step, Task
 from treeglot.models.kinds import find_kind
 from treeglot.rules.columns import reading
+from treeglot.rules.on_demand import FACTS
 from treeglot.syntax.draw.page import DRAWN, SCRIPT, document
 
 KEY = 12  # characters of a step's key that are shown
@@ -96,16 +98,23 @@ def page(data: dict[str, Any]) -> str:
     return document(data["title"], ["<main></main>", data_script, scripts], DRAWN + style)
 
 
-def _system(recipe: Recipe, system: System, task: Task) -> dict[str, Any]:
+def _rules(model: Path) -> dict[str, int]:
+    """How many rules the table has; nothing if the model finds its rules on demand."""
     import duckdb
 
-    from treeglot.decode.weights import read_weights
-
-    model, tuned = task.inputs[f"model {system.name}"], task.inputs.get(f"tuning {system.name}")
     table = model / "rules.parquet"
+    if (model / FACTS).is_file():
+        return {}
     with reading(table), duckdb.connect() as connection:
         connection.execute("SELECT count(*), count(*) FILTER (variables = 0) FROM read_parquet(?)", [str(table)])
         rules, flat = connection.fetchone() or (0, 0)
+    return {"rules": rules, "flat": flat, "hierarchical": rules - flat}
+
+
+def _system(recipe: Recipe, system: System, task: Task) -> dict[str, Any]:
+    from treeglot.decode.weights import read_weights
+
+    model, tuned = task.inputs[f"model {system.name}"], task.inputs.get(f"tuning {system.name}")
     tuning = [json.loads(line) for line in read_lines(tuned / "log.jsonl")] if tuned is not None else []
     weights = read_weights(model / "weights.txt" if tuned is None else tuned / "best.weights")
     return {
@@ -114,8 +123,7 @@ def _system(recipe: Recipe, system: System, task: Task) -> dict[str, Any]:
         "summary": find_kind(system.kind).summary,
         "signature": _signature(recipe, system, task),
         "unlike": unlike(recipe, system),
-        "rules": rules,
-        "flat": flat,
+        **_rules(model),
         "different": json.loads((model / "extraction.json").read_text()).get("different"),
         "features": sum(value != 0 for value in weights.values()),
         "dev": dev_score(tuning),

@@ -43,7 +43,7 @@ class Report:
         """
         scores = self.figures["tests"][test]["scores"]
         several = any("tunings" in one for one in scores)
-        rules = {system["name"]: system["rules"] for system in self.figures["systems"]}
+        rules = {system["name"]: system.get("rules") for system in self.figures["systems"]}
         rows = [["system", "rules", *(_MEANS if several else _SINGLE), "ms a sentence"]]
         rows[0] = [head.replace("BASELINE", self.figures["baseline"]) for head in rows[0]]
         for one in scores:
@@ -51,7 +51,9 @@ class Report:
             speed = self.timings.get(f"translate {name} {test}", {}).get(SPEED)
             cells = _mean_cells(one["tunings"]["BLEU"]) if several else _single_cells(one["scores"]["BLEU"])
             star = "*" if self._unlike(name) else ""
-            rows.append([name + star, f"{rules[name]:,}", *cells, "" if speed is None else f"{speed:.1f}"])
+            known = rules[name]
+            counted = "on demand" if known is None else f"{known:,}"
+            rows.append([name + star, counted, *cells, "" if speed is None else f"{speed:.1f}"])
         return rows
 
     def notes(self) -> list[str]:

@@ -58,6 +58,7 @@ def export(model: Model, folder: PathLike, format: FormatName, *, test: Iterable
         raise UsageError(unknown("format", format, FORMATS))
     if model.kind not in KINDS[format]:
         raise UsageError(f"a {model.kind} model cannot be written for {format}; expected {' or '.join(KINDS[format])}")
+    model.need_table("exports")
     out = Path(folder)
     with scratch_folder(nearest_folder(out), "export") as scratch:
         try:

@@ -29,6 +29,7 @@ def compact(directory: PathLike, *, drop_provenance: bool = False) -> Merged:
     folder = Path(directory)
     move_in(folder)
     file = load_options(ModelFile, folder / "model.toml")
+    file.need_table(folder, "corrections")
     if file.rules != TABLE or not (folder / RULES).is_file():
         raise UsageError(f"{folder} has no {RULES} and {TABLE}; expected a model as training leaves it")
     if (folder / PROVENANCE).exists() and not drop_provenance:

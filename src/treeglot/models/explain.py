@@ -108,8 +108,7 @@ def _reasons(model: Model, found: Translation, examples: int) -> tuple[Reason, .
     out = []
     for number, places in words.items():
         step = found.derivation.steps[number]
-        known = step.rule is not None
-        other = runners_up[number] if known else None
+        other = None if step.local else runners_up[number]
         margin = None if other is None else found.best.score - other.score
         pairs = provenance.examples(step.rule, examples) if provenance and step.rule is not None else None
         correction = model.correction_of(step.rule)
@@ -119,9 +118,10 @@ def _reasons(model: Model, found: Translation, examples: int) -> tuple[Reason, .
 
 def _probability(model: Model, step: Step) -> float | None:
     table = model.translator.tables[step.grammar]
-    if step.rule is None or PROBABILITY not in table.features:
+    values = model.translator.rule_values(step)
+    if not values or PROBABILITY not in table.features:
         return None
-    return math.exp(table.rule(step.rule)[3][table.features.index(PROBABILITY)])
+    return math.exp(values[table.features.index(PROBABILITY)])
 
 
 def all_rules(translator: Translator) -> Translator:

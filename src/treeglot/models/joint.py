@@ -149,6 +149,8 @@ def _open(name: str, folder: Path) -> Part:
     file = load_options(ModelFile, folder / "model.toml")
     if file.kind == JOINT:
         raise UsageError(f"{folder} is a joint model; expected the models that it is made of")
+    if file.on_demand:
+        raise UsageError(f"{folder} finds its rules on demand; expected a model with a rule table")
     return Part(name, folder, file, find_kind(file.kind))
 
 

@@ -19,6 +19,7 @@ from treeglot.decode.translator import Source
 from treeglot.models.options import model_options
 from treeglot.rules.engines import Engine
 from treeglot.rules.extract import Extraction
+from treeglot.rules.on_demand import check_options
 from treeglot.rules.sql import COLUMNS
 from treeglot.syntax import Dependency, ParseForest, Tree, heads
 from treeglot.syntax.head_style import head_style
@@ -54,6 +55,7 @@ class Kind:
     def options(self) -> type[Any]:
         """The dataclass of its options."""
         unused = set() if self.needs != Needs() else {"skip_bad"}
+        unused |= set() if self.extractor == "hiero" else {"on_demand", "demand"}
         unused |= set() if self.source_heads else {"source_heads"}
         unused |= set() if self.needs.target == "dependency" else {"target_heads", "target_style"}
         return model_options(self.name, self.extractor, unused, self.defaults, self.papers)
@@ -82,6 +84,8 @@ class Kind:
                 heads.load(getattr(options, name))
         if hasattr(options, "target_style"):
             head_style(options.target_style)
+        if getattr(options, "on_demand", False):
+            check_options(options.extract, options.score, options.compile)
         text = [name for name, column in COLUMNS.items() if column.holds == "text"]
         try:
             options.compile.check(COLUMNS.keys() - text, text)

@@ -71,6 +71,7 @@ def learn(
 
     With `weights`, a step of the weights is one of the pair's corrections.
     """
+    model.need_table("corrections")
     if isinstance(alignment, str):
         try:
             alignment = Alignment.parse(alignment)
@@ -125,7 +126,7 @@ class Learner:
         weights: bool = False,
     ) -> Learnt:
         """The rules of a pair, and perhaps a step of the weights, which are not yet part of the model."""
-        pair = self._pair(source, target, alignment, aligner)
+        pair = self.pair(source, target, alignment, aligner)
         now = datetime.now(timezone.utc)
         group = f"{now:%Y%m%d-%H%M%S}-{token_hex(4)}"
         notes = {"author": " ".join(author.split()), "date": now.isoformat(timespec="seconds"), "group": group}
@@ -199,7 +200,8 @@ class Learner:
             )
         return Aligner.load(folder)
 
-    def _pair(self, source: Given, target: Given, alignment: Alignment | None, aligner: Aligner | None) -> Pair:
+    def pair(self, source: Given, target: Given, alignment: Alignment | None, aligner: Aligner | None) -> Pair:
+        """A sentence and its translation, with words as rules have them, and their links."""
         words, parse, surface = self._source(source)
         target_words, target_parse = self._target(target, source)
         if not words or not target_words:

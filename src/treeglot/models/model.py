@@ -1,7 +1,7 @@
 """A model is a folder: `model.toml`, the rule table, the language model, the weights.
 
     model.toml      kind, search options, and the names of the files below
-    rules.table     the compiled rules
+    rules.table     the compiled rules; or on_demand.json and index-*.bin, to find rules on demand (docs/scale.md)
     lm.bin          the compiled n-gram model
     lm_NAME.bin     further ones, as model.toml says
     neural.bin      a neural joint model (docs/neural.md); or none
@@ -46,7 +46,7 @@ from treeglot.decode.confidence import FILE as CONFIDENCE
 from treeglot.decode.confidence import ConfidenceModel
 from treeglot.decode.constraints import Constraints
 from treeglot.decode.glossary import BoundGlossary, Glossary
-from treeglot.decode.matchers import Setup
+from treeglot.decode.matchers import Setup, match_on_demand
 from treeglot.decode.translator import Rules, Source
 from treeglot.decode.weights import Weights, read_weights, write_weights
 from treeglot.models.artefacts import ALIGNER, DEPENDENCY_MODELS, JOINED, SOURCE_HEADS, load_artefacts
@@ -56,6 +56,7 @@ from treeglot.models.kinds import JOINT, find_kind
 from treeglot.models.reading import Given, Reader, open_model_parser
 from treeglot.models.steps import stepped
 from treeglot.rules.corrections import CORRECTIONS, Correction, Corrections
+from treeglot.rules.on_demand import add_pairs, open_rules
 from treeglot.rules.provenance import PROVENANCE
 from treeglot.text import TextPipeline
 from treeglot.text.pipeline import TEXT_FILE
@@ -63,6 +64,7 @@ from treeglot.text.side import PARTS
 
 if TYPE_CHECKING:
     from treeglot.align import Aligner
+    from treeglot.corpus.pairs import Pair
     from treeglot.models.complete import Completion
     from treeglot.models.explain import Explanation
     from treeglot.models.learn import Learner, Learnt
@@ -81,6 +83,7 @@ class ModelFile(Options):
     kind: str = required("the kind of model, such as hiero")
     parts: dict[str, str] = option({}, "of a joint model: the kinds of its parts by name; parts/NAME has their files")
     rules: str = option("rules.table", "the compiled rule table")
+    on_demand: str = option("", "what says how rules are found on demand, in place of a table; empty: there is a table")
     lm: str = option("lm.bin", "the compiled n-gram model; empty: none")
     lms: dict[str, str] = option({}, "further n-gram models by name; their features are lm_NAME")
     neural: str = option("", "the neural joint model; empty: none")
@@ -100,9 +103,15 @@ class ModelFile(Options):
         check_lm_names(self.lms)
         check_part_names(self.parts)
 
+    def need_table(self, folder: Path, what: str) -> None:
+        """Refuse what needs a rule table if the model in a folder finds its rules on demand."""
+        if self.on_demand:
+            raise UsageError(f"{folder} finds its rules on demand; {what} need a model with a rule table")
+
     def files(self) -> Iterator[tuple[tuple[str, ...], str]]:
         """The files that it names, by key."""
-        for name in ("rules", "lm", "neural", "weights", "text", "parser", "target_parser"):
+        rules = "on_demand" if self.on_demand else "rules"
+        for name in (rules, "lm", "neural", "weights", "text", "parser", "target_parser"):
             yield (name,), getattr(self, name)
         for name, file in self.lms.items():
             yield ("lms", name), file
@@ -270,12 +279,51 @@ class Model:
 
         `keep` is called once they are known to fit, before they hold.
         """
+        self.need_table("corrections")
         table, _ = corrections.apply(self.translator.table)
         keep()
         translator = self.translator.with_table(table, stepped(self.tuned, corrections))
         self.__dict__.update(translator=translator, corrections=corrections)  # at once: other threads may read them
         for name in ("all_rules", "provenance"):  # of the table before
             self.__dict__.pop(name, None)
+
+    def need_table(self, what: str) -> None:
+        """Refuse what needs a rule table if the model finds its rules on demand."""
+        self.file.need_table(self.directory, what)
+
+    def need_index(self) -> None:
+        """Refuse what needs an index of sentence pairs if the model has a rule table."""
+        if not self.file.on_demand:
+            expected = "expected a model trained with --on-demand"
+            raise UsageError(f"{self.directory} has a rule table, which no pairs can be added to; {expected}")
+
+    def add_pairs(self, pairs: Iterable[Pair]) -> int:
+        """Add sentence pairs to a model that finds its rules on demand; the next translation uses them.
+
+        Their words are as the rules have them. They are on the disk before this returns. Gives the number of all pairs.
+        """
+        self.need_index()
+        move_in(self.directory)
+        rules = add_pairs(pairs, self.directory / self.file.on_demand)
+        self.__dict__["translator"] = self.translator.with_setup(rules.table, match_on_demand(rules))
+        self.__dict__.pop("all_rules", None)
+        return rules.pairs
+
+    def read_pairs(
+        self,
+        source: PathLike,
+        target: PathLike,
+        alignments: PathLike | None = None,
+        aligner: Aligner | PathLike | None = None,
+    ) -> Iterator[Pair]:
+        """The sentence pairs of two files, a line each, for `add_pairs`.
+
+        With `alignments`, lines are words. Without, they are what the model translates; the model's aligner links their
+        words, or another one.
+        """
+        from treeglot.models.new_pairs import read_pairs
+
+        return read_pairs(self, source, target, alignments, aligner)
 
     @cached_property
     def learner(self) -> Learner:
@@ -290,6 +338,8 @@ class Model:
         from treeglot.rules.provenance import Provenance
 
         path = self.directory / PROVENANCE
+        if self.file.on_demand:  # what is there belongs to a table before
+            return None
         return Provenance(path, self.translator.table) if path.is_file() else None
 
     @cached_property
@@ -334,6 +384,9 @@ class Model:
 
     def _corrected(self, given: Corrections | None) -> tuple[Model, list[int]]:
         """With these corrections, and how many rules each changed."""
+        if given is None and self.file.on_demand:
+            return self._with(self.translator), []
+        self.need_table("corrections")
         table, changed = (given or Corrections(())).apply(self.translator.table)
         made = self._with(self.translator.with_table(table, stepped(self.tuned, given)))
         made.corrections = given
@@ -354,14 +407,17 @@ class Model:
         from treeglot.syntax.draw.bars import html_table
 
         weights = sorted(self.weights.items(), key=lambda weight: (-abs(weight[1]), weight[0]))
-        rules = self.translator.rules
-        rows = [["kind", self.kind], ["rules", f"{rules:,}"], ["features", f"{len(weights):,}"]]
+        rows = [["kind", self.kind], ["rules", self._rules], ["features", f"{len(weights):,}"]]
         shown = [[name, f"{value:.4g}"] for name, value in weights[:20]]
         title = f"<h4>{escape(os.fspath(self.directory))}</h4>"
         return title + html_table([["model", ""], *rows]) + html_table([["largest weights", ""], *shown])
 
     def __repr__(self) -> str:
-        return f"Model({os.fspath(self.directory)!r}, kind={self.kind!r}, rules={self.translator.rules:,})"
+        return f"Model({os.fspath(self.directory)!r}, kind={self.kind!r}, rules={self._rules})"
+
+    @property
+    def _rules(self) -> str:
+        return "on demand" if self.file.on_demand else f"{self.translator.rules:,}"
 
 
 def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
@@ -388,11 +444,14 @@ def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
             kind, table, setup = _load_parts(folder, file)
         else:
             kind = find_kind(file.kind)
-            table = _core.RuleTable.open(os.fspath(folder / file.rules))
-            if (folder / CORRECTIONS).is_file():
-                own = Corrections.read(folder / CORRECTIONS)
-                table, changed = own.apply(table)
-            setup = kind.matcher(*load_artefacts(folder, kind.source_heads, kind.dependency_models))
+            if file.on_demand:
+                table, setup = _load_on_demand(folder, file)
+            else:
+                table = _core.RuleTable.open(os.fspath(folder / file.rules))
+                if (folder / CORRECTIONS).is_file():
+                    own = Corrections.read(folder / CORRECTIONS)
+                    table, changed = own.apply(table)
+                setup = kind.matcher(*load_artefacts(folder, kind.source_heads, kind.dependency_models))
     except UsageError as error:
         raise FormatError(os.fspath(path), 0, str(error)) from error
     lms = {name: load_ngram(folder / path) for name, path in file.lms.items()}
@@ -414,6 +473,14 @@ def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
     return model
 
 
+def _load_on_demand(folder: Path, file: ModelFile) -> tuple[_core.RuleTable, Setup]:
+    """A table without rules, and what matches rules that are found on demand."""
+    if (folder / CORRECTIONS).is_file():
+        raise UsageError(f"the model finds its rules on demand; expected no {CORRECTIONS}", ("on_demand",))
+    rules = open_rules(folder / file.on_demand)
+    return rules.table, match_on_demand(rules)
+
+
 def _load_parts(folder: Path, file: ModelFile) -> tuple[Kind, Rules, Setup]:
     from treeglot.models.joint import load_parts
 
@@ -428,7 +495,8 @@ def _refuse_links(folder: Path, file: ModelFile) -> None:
     text = (folder / file.text).parent.relative_to(folder) if file.text else Path()
     learnt = [str(text / f"{side}.{part}") for side in ("source", "target") for part in PARTS]
     edited, learned = (GLOSSARY_FILE, CORRECTIONS), (ALIGNER, *DEPENDENCY_MODELS.values())
-    own = (SOURCE_HEADS, PROVENANCE, CONFIDENCE, JOINED, *edited, *learned)
+    indexes = [path.name for path in folder.glob("index-*.bin")] if file.on_demand else []
+    own = (SOURCE_HEADS, PROVENANCE, CONFIDENCE, JOINED, *indexes, *edited, *learned)
     for name in (*given, *own, *learnt):
         for path in (folder / name, *(folder / name).rglob("*")) if name else ():
             if not path.resolve().is_relative_to(folder.resolve()):
@@ -479,6 +547,7 @@ def write_model(
     lms: Mapping[str, str] = {},
     parts: Mapping[str, str] = {},
     neural: str = "",
+    on_demand: str = "",
 ) -> None:
     """Write `weights.txt`, the text pipeline and, last, `model.toml` beside the tables that are there already."""
     folder = Path(directory)
@@ -487,7 +556,8 @@ def write_model(
     if text is not None:
         text.write(folder)
         lines.append(f'text = "{TEXT_FILE}"')
-    for name, given in (("neural", neural), ("parser", parser), ("target_parser", target_parser)):
+    files = {"on_demand": on_demand, "neural": neural, "parser": parser, "target_parser": target_parser}
+    for name, given in files.items():
         lines += [f"{name} = {format_value(given)}"] if given else []
     if parts:
         lines += ["", "[parts]", *(f"{name} = {format_value(each)}" for name, each in parts.items())]

@@ -12,6 +12,7 @@ from treeglot.lm.classes import MOST_CLASSES
 from treeglot.lm.train import HIGHEST_ORDER
 from treeglot.neural.options import JointOptions
 from treeglot.rules import EXTRACTORS
+from treeglot.rules.on_demand import DemandOptions
 from treeglot.rules.sql import ScoreOptions
 from treeglot.rules.table import CompileOptions
 from treeglot.syntax import heads
@@ -37,6 +38,10 @@ class ModelOptions(Options):
     neural: bool = option(False, "train a neural joint model, too (docs/neural.md)")
     network: JointOptions = option(JointOptions(), "what that model sees and how it is trained")
     compile: CompileOptions = option(CompileOptions(), "what of the rules becomes a feature, and which are left out")
+    on_demand: bool = option(
+        False, "index the sentence pairs, and find rules when sentences arrive, in place of a table (docs/scale.md)"
+    )
+    demand: DemandOptions = option(DemandOptions(), "how much of the sentence pairs is looked at to find rules")
     provenance: bool = option(False, "keep the sentence pairs that each rule comes from (docs/why.md)")
     skip_bad: bool = option(False, "leave out parses whose words are not the text's, and count them")
     source_heads: str = option("chinese", "head table of the source language, by name or file", names=heads.names)

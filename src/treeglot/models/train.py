@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import shutil
 import warnings
@@ -11,9 +10,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treeglot._core import Extractor, RuleTable, SourceFilter
+from treeglot._core import SourceFilter
 from treeglot.base.errors import TreeglotError, UsageError
-from treeglot.base.files import PathLike, nearest_folder, scratch_folder, write_json
+from treeglot.base.files import PathLike, nearest_folder, scratch_folder
 from treeglot.base.options import load_options
 from treeglot.base.sizes import parse_size
 from treeglot.corpus import Corpus
@@ -36,7 +35,9 @@ from treeglot.models.kinds import JOINT, find_kind
 from treeglot.models.languages import with_heads
 from treeglot.models.model import NEXT, Model, ModelFile, check_lm_names, load, move_in, write_model
 from treeglot.models.neural import check_history, train_neural, with_neural
-from treeglot.rules.provenance import PROVENANCE
+from treeglot.models.train_rules import RulesJob, index_pairs, make_rules
+from treeglot.rules.corrections import CORRECTIONS
+from treeglot.rules.on_demand import FACTS
 from treeglot.syntax import Alignment, Dependency, ParseForest
 from treeglot.syntax.formats.core import PLAIN
 
@@ -45,8 +46,6 @@ if TYPE_CHECKING:
     from treeglot.models.options import ClassLmOptions
     from treeglot.neural.train import LinkedPair
     from treeglot.rules.engines import Engine
-    from treeglot.rules.extract import Extraction
-    from treeglot.rules.table import Compiled
     from treeglot.text import TextPipeline
 
 TARGET, LINKED = "target.txt", "linked.txt"
@@ -98,9 +97,6 @@ def train(
     With `filter`, a file of sentences or parses that the model will translate, the table has the rules for these alone.
     They score as they would in the whole table.
     """
-    from treeglot.rules.engines import DuckDB
-    from treeglot.rules.score import make_tables
-
     declared = find_kind(kind)
     declared.check(corpus)
     corpus.check_formats()
@@ -116,6 +112,9 @@ def train(
         raise UsageError(f"lm_text is {lm_text}, which is read several times for classes of words; expected a file")
     if engine is not None and options.provenance:
         raise UsageError("provenance is written by the engine duckdb alone; expected provenance=false")
+    demanded = getattr(options, "on_demand", False)
+    if demanded:
+        _check_on_demand(Path(out), engine, filter, options)
     keep = None if filter is None else _filter(declared, Path(filter), options)
     place, size = Path(out), parse_size(memory)
     move_in(place)
@@ -127,38 +126,12 @@ def train(
         pairs = corpus.pairs(declared.pair_needs(options))
         trees = DependencyModels(declared.dependency_models)
         digest = hashlib.blake2b(digest_size=16)  # of the words and links
-        extractors: list[Extractor] = []
         words = not lm_text and (not lm or options.class_lm.classes > 0)
-        extraction = _extract(
-            declared.extractor,
-            _spool(
-                _tee(pairs, corpus, trees, digest, scratch, words),
-                scratch / LINKED if options.neural else None,
-            ),
-            scratch if engine is None else parts_folder(place),
-            declared.extraction(options),
-            engine,
-            seen=pairs.counts.as_counts,
-            threads=threads,
-            memory=size // 2,
-            keep=extractors.append if options.provenance else lambda extractor: None,
-            report=report,
+        given = _spool(_tee(pairs, corpus, trees, digest, scratch, words), scratch / LINKED if options.neural else None)
+        job = RulesJob(
+            declared, options, pairs, folder, scratch, threads, size, report, engine, parts_folder(place), keep, filter
         )
-        scorer = engine or DuckDB(threads, size, scratch)
-        facts = dict(extraction.facts)
-        if declared.survey:
-            facts["different"] = dataclasses.asdict(declared.survey(extraction, scorer))
-        _report_extraction(facts, pairs, declared.says, report)
-        write_json(folder / "extraction.json", facts)  # what was seen, and which options it was taken with
-        tables = folder / "rules.parquet", folder / "rules.table"
-        rules, compiled = make_tables(extraction, *tables, options.score, options.compile, scorer, keep)
-        report(f"{rules:,} rules scored" if filter is None else f"{rules:,} rules scored that can meet {filter}")
-        _report_table(compiled, report)
-        for extractor in extractors:
-            table = RuleTable.open(str(folder / "rules.table"))
-            extractor.write_provenance(table, str(folder / PROVENANCE), threads)
-            report("sentence pairs of all rules written")
-        extractors.clear()
+        number = index_pairs(job, given) if demanded else make_rules(job, given)
         name = str(lm_text or corpus.target or corpus.parses("target"))
         _make_lm(folder, lm, lm_text, scratch, options.lm_order, memory, name)
         report("language model compiled")
@@ -172,19 +145,33 @@ def train(
             for unit in declared.dependency_models:
                 (scratch / DEPENDENCY_MODELS[unit]).rename(folder / DEPENDENCY_MODELS[unit])
             report(f"dependency models of {trees.trees:,} trees compiled")
-        seen = {"pairs": extraction.facts["counts"]["pairs"], "digest": digest.hexdigest()}
+        seen: dict[str, int | str] = {"pairs": number, "digest": digest.hexdigest()}
         write_training(folder, seen, options, text)
         if aligner is not None:
             copy_aligner(aligner, folder)
-        given = ((parser, PARSER), (target_parser, TARGET_PARSER))
-        own = [copy_parser(parser, folder, name) if parser else "" for parser, name in given]
+        parsers = ((parser, PARSER), (target_parser, TARGET_PARSER))
+        own = [copy_parser(parser, folder, name) if parser else "" for parser, name in parsers]
         neural = NEURAL_FILE if options.neural else ""
         weights = first_weights(declared, more, neural)
-        write_model(folder, declared.name, weights, options.search, text, own[0], own[1], lms=more, neural=neural)
+        facts = FACTS if demanded else ""
+        search = options.search
+        write_model(
+            folder, declared.name, weights, search, text, own[0], own[1], lms=more, neural=neural, on_demand=facts
+        )
         model = install_model(folder, place)
     network_state(place).unlink(missing_ok=True)
     shutil.rmtree(parts_folder(place), ignore_errors=True)  # of this run, or of one with an engine that was ended
     return model
+
+
+def _check_on_demand(place: Path, engine: Engine | None, filter: PathLike | None, options: Any) -> None:
+    """Refuse what needs a rule table."""
+    asked = {"an engine": engine is not None, "a filter": filter is not None, "provenance": options.provenance}
+    for what, given in asked.items():
+        if given:
+            raise UsageError(f"{what} was asked for and needs a rule table; expected none with rules on demand")
+    if (place / CORRECTIONS).is_file():
+        raise UsageError(f"{place} has {CORRECTIONS}, which needs a rule table; expected none with rules on demand")
 
 
 def _filter(kind: Kind, path: Path, options: Any) -> SourceFilter:
@@ -211,26 +198,6 @@ def network_state(place: Path) -> Path:
     """Where the state of a network's training is, until the model is complete."""
     resolved = place.resolve()
     return resolved.with_name(f".{resolved.name}.network")
-
-
-def _extract(
-    extractor: str,
-    pairs: Iterable[Pair],
-    folder: Path,
-    options: Any,
-    engine: Engine | None,
-    *,
-    keep: Callable[[Extractor], None],
-    report: Callable[[str], None],
-    **common: Any,
-) -> Extraction:
-    """The rules of the pairs, in parts if there is an engine for it."""
-    from treeglot.rules import extract
-    from treeglot.rules.parts import extract_in_parts
-
-    if engine is None:
-        return extract(extractor, pairs, folder, options, keep=keep, **common)
-    return extract_in_parts(extractor, pairs, folder, options, engine, report=report, **common)
 
 
 def install_model(folder: Path, place: Path) -> Model:
@@ -354,32 +321,3 @@ def first_weights(kind: Kind, lms: Iterable[str], neural: str = "") -> dict[str,
     """The weights before tuning: those of the kind, one for each further language model and one for a neural model."""
     weights = dict(kind.weights) | {f"lm_{name}": LM_WEIGHT for name in lms}
     return with_neural(weights) if neural else weights
-
-
-LOST = {
-    "unlinked": "without links",
-    "unparsed": "without a parse",
-    "no_tree": "without a target tree",
-}
-
-
-def _report_extraction(facts: Mapping[str, Any], pairs: Pairs, says: str, report: Callable[[str], None]) -> None:
-    """Say how many pairs there were, and how many of them gave nothing; warn if no pair has links."""
-    counts = facts["counts"]
-    number = counts["pairs"]
-    lost = [f"{counts[name]:,} {words}" for name, words in LOST.items() if counts.get(name)]
-    report(f"{number:,} sentence pairs, of them {', '.join(lost) or 'none without links'}")
-    for line in pairs.counts.lines():
-        report(line)
-    report("rules extracted and counted" + (f": {says.format(**facts)}" if says else ""))
-    if number and counts["unlinked"] == number:
-        warnings.warn(f"none of the {number:,} sentence pairs has links: there are no rules", stacklevel=3)
-
-
-def _report_table(compiled: Compiled, report: Callable[[str], None]) -> None:
-    left_out = {
-        "rules of too great a scope left out": compiled.too_wide,
-        "rules with a side of more than 255 symbols left out": compiled.left_out,
-        "rules left out whose structures have cycles or crossing arcs": compiled.crossing,
-    }
-    report("; ".join(["rule table compiled", *(f"{number:,} {words}" for words, number in left_out.items() if number)]))

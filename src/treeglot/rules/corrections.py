@@ -300,7 +300,7 @@ def remove_group(path: PathLike, group: str) -> Corrections:
 
 @contextmanager
 def changing(path: PathLike) -> Iterator[None]:
-    """Holds off other processes that change the corrections of the same folder, where the file system has locks."""
+    """Holds off other processes that change corrections or indexes of the same folder, if the file system has locks."""
     descriptor = os.open(Path(path).resolve().parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         with suppress(OSError):

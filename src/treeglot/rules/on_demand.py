@@ -20,6 +20,7 @@ from treeglot.base.files import PathLike, read_json, scratch_folder, write_json
 from treeglot.base.options import Options, from_table, option
 from treeglot.corpus.pairs import Pair
 from treeglot.rules.collect import collect
+from treeglot.rules.corrections import changing
 from treeglot.rules.count_files import write_tallies
 from treeglot.rules.engines import DuckDB
 from treeglot.rules.hiero import HieroOptions
@@ -166,8 +167,7 @@ def _copied(pairs: Iterable[Pair], builder: BitextBuilder, most: int) -> Iterato
 
 def open_rules(path: PathLike, demand: DemandOptions | None = None) -> RulesOnDemand:
     """The rules on demand that `on_demand.json` describes; `demand` in place of what it says of sampling."""
-    facts = read_facts(Path(path))
-    indexes = [PairIndex.open(os.fspath(Path(path).parent / name)) for name in facts["indexes"]]
+    facts, indexes = _open_indexes(Path(path))
     score = from_table(ScoreOptions, facts["score"])
     scoring = {
         "smoothing": score.smoothing,
@@ -182,6 +182,17 @@ def open_rules(path: PathLike, demand: DemandOptions | None = None) -> RulesOnDe
         return RulesOnDemand(indexes, facts["features"], sampling, scoring)
     except ValueError as error:
         raise FormatError(os.fspath(path), 0, str(error)) from error
+
+
+def _open_indexes(path: Path) -> tuple[Mapping[str, Any], list[PairIndex]]:
+    """What `on_demand.json` says, and its indexes. If another process merges these meanwhile, it is read again."""
+    while True:
+        facts = read_facts(path)
+        try:
+            return facts, [PairIndex.open(os.fspath(path.parent / name)) for name in facts["indexes"]]
+        except FileNotFoundError:
+            if read_facts(path) == facts:
+                raise
 
 
 def read_facts(path: Path) -> Mapping[str, Any]:
@@ -206,27 +217,30 @@ def add_pairs(pairs: Iterable[Pair], path: PathLike) -> RulesOnDemand:
     A new index holds them. It takes in the last ones that are no larger than itself, so that there are never many.
     Discounts of smoothing stay as they are.
     """
-    facts, folder = read_facts(Path(path)), Path(path).parent
-    extract = from_table(HieroOptions, facts["extract"])
-    new = list(pairs)
-    names = list(facts["indexes"])
-    opened = [PairIndex.open(os.fspath(folder / name)) for name in names]
-    merged: list[PairIndex] = []
-    size = len(new)
-    while len(opened) > 1 and len(opened[-1]) <= size:
-        merged.insert(0, opened.pop())
-        size += len(merged[0])
-    builder = BitextBuilder()
-    for index in merged:
-        index.append_to(builder)
-    for pair in new:
-        builder.append(pair.source, pair.target, pair.links, list(pair.weights))
-    before = sum(map(len, opened))
-    made = PairIndex.build(builder.finish(), extract.after(before))
-    number = max(int(found[1]) for name in names if (found := INDEX.fullmatch(name))) + 1
-    added = f"index-{number}.bin"
-    made.write(os.fspath(folder / added))
-    write_json(Path(path), {**facts, "indexes": [*names[: len(opened)], added]})
-    for name in names[len(opened) :]:
-        (folder / name).unlink(missing_ok=True)
+    new, folder = list(pairs), Path(path).parent
+    if not new:
+        return open_rules(path)
+    with changing(path):
+        facts = read_facts(Path(path))
+        extract = from_table(HieroOptions, facts["extract"])
+        names = list(facts["indexes"])
+        opened = [PairIndex.open(os.fspath(folder / name)) for name in names]
+        merged: list[PairIndex] = []
+        size = len(new)
+        while len(opened) > 1 and len(opened[-1]) <= size:
+            merged.insert(0, opened.pop())
+            size += len(merged[0])
+        builder = BitextBuilder()
+        for index in merged:
+            index.append_to(builder)
+        for pair in new:
+            builder.append(pair.source, pair.target, pair.links, list(pair.weights))
+        before = sum(map(len, opened))
+        made = PairIndex.build(builder.finish(), extract.after(before))
+        number = max(int(found[1]) for name in names if (found := INDEX.fullmatch(name))) + 1
+        added = f"index-{number}.bin"
+        made.write(os.fspath(folder / added))
+        write_json(Path(path), {**facts, "indexes": [*names[: len(opened)], added]})
+        for name in names[len(opened) :]:
+            (folder / name).unlink(missing_ok=True)
     return open_rules(path)

@@ -108,6 +108,7 @@ async def rules(request: Request) -> Response:
         raise refuse(f"{len(wanted.sides):,} rules; expected at most {MOST:,}")
     sides = [(source, target) for source, _, target in (each.partition(" ||| ") for each in wanted.sides)]
     served = named(request, wanted.model)
+    served.model.need_table("searches of rules")
     table = served.model.directory / "rules.parquet"
     if not table.is_file():
         raise refuse(f"{served.name} has no rules.parquet, which its rules are searched in")

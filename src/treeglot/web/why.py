@@ -120,6 +120,7 @@ async def provenance(request: Request) -> Response:
     wanted, fields = await asked(request, ProvenanceRequest)
     admit(request, fields, characters=len(wanted.source) + len(wanted.target))
     served = named(request, wanted.model)
+    served.model.need_table("concordances")
     index = served.model.provenance
     if index is None:
         raise refuse(f"{served.name} has no provenance; train it with --set provenance=true")

@@ -1,0 +1,35 @@
+"""`treeglot add-pairs`: more sentence pairs for a model that finds its rules on demand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from treeglot.cli.parameters import ModelFolder
+
+
+def add_pairs(
+    model: ModelFolder,
+    source: Annotated[Path, typer.Option(help="Sentences, one a line.")],
+    target: Annotated[Path, typer.Option(help="Their translations.")],
+    alignments: Annotated[
+        Path | None, typer.Option(help="Links of the words, 0-0 1-2, in place of an aligner; not for raw text.")
+    ] = None,
+    aligner: Annotated[Path | None, typer.Option(help="A saved aligner, if the model has none.")] = None,
+) -> None:
+    """Add sentence pairs to a model with rules on demand; the next translation uses their rules.
+
+    A model that takes raw text takes it here, too. The language model and the weights stay. All pairs are added, or
+    none: a bad one is named by its line.
+    """
+    from treeglot.cli.output import say, shown_warnings
+    from treeglot.models import load
+
+    with shown_warnings():
+        loaded = load(model)
+        loaded.need_index()
+        new = list(loaded.read_pairs(source, target, alignments, aligner))
+        pairs = loaded.add_pairs(new)
+    say(f"{len(new):,} sentence pairs added; {pairs:,} in all")
