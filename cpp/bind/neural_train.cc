@@ -35,6 +35,11 @@ JointWatch to_watch(const Progress& progress, const Report& report) {
               [&report](const JointEpoch& epoch) {
                 const nb::gil_scoped_acquire acquire;
                 report(epoch);
+              },
+          .warn =
+              [](const std::string& text) {
+                const nb::gil_scoped_acquire acquire;
+                if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) throw nb::python_error();
               }};
 }
 

@@ -348,7 +348,9 @@ void JointNetwork::update(Block block, std::size_t at, const float* gradient, st
     std::copy_n(gradient, length, gradients_[block].begin() + static_cast<std::ptrdiff_t>(at));
     return;
   }
-  neural::adam(*step, gradient, values_[block].data() + at, means_[block].data() + at, variances_[block].data() + at,
+  neural::AdamStep used = *step;
+  if (block == kBias || block == kSecondBias || block == kOutputBias) used.decay = 0;  // biases need no decay
+  neural::adam(used, gradient, values_[block].data() + at, means_[block].data() + at, variances_[block].data() + at,
                length);
 }
 

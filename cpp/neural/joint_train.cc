@@ -187,13 +187,16 @@ class Run {
     saved_ = Clock::now();
   }
 
-  // The state of a run with the same data and options; any other is left alone until it is overwritten.
+  // The state of a run with the same data and options. That of another run is named, and overwritten when this saves.
   void load() {
     struct stat status = {};
     if (stat(file_.c_str(), &status) != 0) return;
     const Sections sections = Sections::open(file_, kStateKind, kStateVersion);
     const auto saved = sections.array<State>("state");
-    if (saved.size() != 1 || saved[0].key != state_.key) return;
+    if (saved.size() != 1 || saved[0].key != state_.key) {
+      watch_.warn(file_ + ": the state of a run with other data or options; training starts anew and will replace it");
+      return;
+    }
     if (!load_block(sections, "values", network_.values()) || !load_block(sections, "means", network_.means()) ||
         !load_block(sections, "variances", network_.variances()) || !load_block(sections, "best", best_))
       sections.fail("is damaged: its parameters do not fit its state");

@@ -52,6 +52,7 @@ struct JointEpoch {
 struct JointWatch {
   std::function<void(std::uint64_t epoch, std::uint64_t done, std::uint64_t total)> progress;
   std::function<void(const JointEpoch&)> report;
+  std::function<void(const std::string&)> warn;
 };
 
 // The model of the best epoch. `file`, if not empty, keeps the state: a run that was killed continues there and ends

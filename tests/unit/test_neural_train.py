@@ -6,6 +6,7 @@ import dataclasses
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -244,6 +245,33 @@ def test_a_damaged_state_is_named(tmp_path: Path) -> None:
     state.write_bytes(b"nothing of the kind" * 100)
     with pytest.raises(FormatError, match="state"):
         train_joint(pairs(100), SMALL, state=state)
+
+
+def test_the_state_of_another_run_is_named_and_not_used(tmp_path: Path) -> None:
+    def stop(epoch: _core.JointEpoch) -> None:
+        if epoch.epoch == 2:
+            raise Killed
+
+    state = tmp_path / "state"
+    with pytest.raises(Killed):
+        train_joint(pairs(100), SMALL, state=state, report=stop)
+    assert state.exists()
+    other = dataclasses.replace(SMALL, seed=2)
+    epochs: list[int] = []
+    with pytest.warns(UserWarning, match=r"state: the state of a run with other data or options; training starts anew"):
+        train_joint(pairs(100), other, state=state, report=lambda epoch: epochs.append(epoch.epoch))
+    assert epochs[0] == 1
+    with pytest.raises(UserWarning, match="starts anew"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        train_joint(pairs(100), SMALL, state=state)
+
+
+def test_biases_do_not_decay() -> None:
+    """In one epoch a decay of 1 takes a quarter of the weights away. Biases move by the steps of Adam alone."""
+    given, options = pairs(300), dataclasses.replace(SMALL, epochs=1, rate=0.1, decay=1.0, batch=256, least_target=1)
+    start = _core.JointGradients(corpus_of(given), core_options(options)).values("output.bias")
+    found = train_joint(given, options, dev=given).values("output.bias")
+    assert np.abs(found - start).max() < 0.5 < 0.25 * np.abs(start).max()
 
 
 def test_words_of_the_corpus_may_be_written_as_special_ones(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from treeglot.base.errors import UsageError
-from treeglot.cli.output import Progress, say
+from treeglot.cli.output import Progress, say, shown_warnings
 from treeglot.cli.parameters import FILE, Fields, Threads
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def neural_train(
         return read_parallel((texts, "text"), (translations, "text"), (links, "pharaoh"))
 
     state = out.resolve().with_name(f".{out.name}.state")
-    with Progress("training", unit="examples") as bar:
+    with Progress("training", unit="examples") as bar, shown_warnings():
 
         def progress(epoch: int, done: int, total: int) -> None:
             bar.update((epoch - 1) * total + done, options.epochs * total)
