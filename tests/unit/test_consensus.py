@@ -1,11 +1,13 @@
 """Minimum Bayes risk in `translate`, and `treeglot combine`."""
 
 import math
+import random
 from pathlib import Path
 
 import pytest
 from small_table import model_folder, table
 
+from treeglot.base.errors import UsageError
 from treeglot.cli import main
 from treeglot.decode import SearchOptions, Translator
 from treeglot.decode.consensus import ConsensusOptions
@@ -104,9 +106,63 @@ def test_candidates_do_not_vote() -> None:
     more = Combination(VOTES, candidates=[["q w z", "q w z u"]])
     assert more.features == plain.features
     assert more.best({"own_three": 1.0}) == ["w y q r"]
-    rows = dict(zip(more.found[0].texts, more.rows(more.found[0]).tolist(), strict=True))
-    for text, row in zip(plain.found[0].texts, plain.rows(plain.found[0]).tolist(), strict=True):
+    rows = dict(zip(more.found[0].texts, more.rows(0).tolist(), strict=True))
+    for text, row in zip(plain.found[0].texts, plain.rows(0).tolist(), strict=True):
         assert rows[text] == row
+
+
+def test_scorers_add_features_to_each_text() -> None:
+    """The choice is that of a weighted sum over all texts, written out."""
+    scorers = {
+        "long": lambda pairs: [float(len(text)) for _, text in pairs],
+        "same": lambda pairs: [float(len(set(source) & set(text))) for source, text in pairs],
+    }
+    lists = {
+        "a": [[("x y", -1.0), ("x z v", -2.0)], [("u", 0.0)], []],
+        "b": [[("x z", -1.0), ("w z", -1.5)], [("u v", -1.0), ("v", -2.0)], []],
+    }
+    sources = ["w v", "u v", ""]
+    found, plain = Combination(lists, sources=sources, scorers=scorers), Combination(lists)
+    assert found.features == [*plain.features, "long", "same"]
+    rng = random.Random(1)
+    for _ in range(50):
+        weights = {name: rng.uniform(-1, 1) for name in found.features}
+        wanted = []
+        for i, (source, one) in enumerate(zip(sources, plain.found, strict=True)):
+            sums = {
+                text: sum(weights[name] * value for name, value in zip(plain.features, row, strict=True))
+                + sum(weights[name] * scorer([(source, text)])[0] for name, scorer in scorers.items())
+                for text, row in zip(one.texts, plain.rows(i), strict=True)
+            }
+            wanted.append(max(sums, key=lambda text: sums[text]) if sums else "")
+        assert found.best(weights) == wanted
+    assert found.best() == plain.best()  # without weights of their own, scorers change nothing
+    with pytest.raises(UsageError, match="there are 1 source sentences; the lists have 3"):
+        Combination(lists, sources=["w"], scorers=scorers)
+    with pytest.raises(UsageError, match="a scorer is called words, which is a feature"):
+        Combination(lists, sources=sources, scorers={"words": scorers["long"]})
+
+
+def test_combine_tunes_scorers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One sentence's best text is the first and the other's is the second: only the scorer tells them apart."""
+    entries = ["0 ||| a b c p ||| ||| -1", "0 ||| a b c q ||| ||| -2", "1 ||| d e f r ||| ||| -1"]
+    (tmp_path / "kbest").write_text("\n".join([*entries, "1 ||| d e f s ||| ||| -2"]) + "\n")
+    (tmp_path / "refs").write_text("a b c p\nd e f s\n")
+    (tmp_path / "source").write_text("A\nD\n")
+    scored = ["--scorer", "right=awk '{print /p$|s$/ ? 1 : 0}'", "--source", str(tmp_path / "source")]
+    given, saved = ["combine", str(tmp_path / "kbest"), "--method", "mert"], str(tmp_path / "weights")
+    assert main([*given, *scored, "--refs", str(tmp_path / "refs"), "--save", saved]) == 0
+    assert capsys.readouterr().out == "a b c p\nd e f s\n"
+    assert read_weights(saved)["right"] > 0
+    assert main([*given, *scored, "--weights", saved]) == 0
+    assert capsys.readouterr().out == "a b c p\nd e f s\n"
+    for arguments, problem in (
+        (["--weights", saved], "unknown feature 'right'"),
+        (scored, "scorers have no weights; expected --refs"),
+        ([*scored[:2], "--weights", saved], "--scorer and --source belong together"),
+    ):
+        assert main([*given, *arguments]) != 0
+        assert problem in capsys.readouterr().err
 
 
 def test_combine_searches_models_again(lists: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from treeglot.base.options import Range
 from treeglot.cli.decoding import signature
 from treeglot.cli.output import say, shown_warnings, warn
 from treeglot.cli.parameters import (
+    SCORER,
     Lowercase,
     Method,
     Out,
@@ -54,12 +55,14 @@ def combine(
     again: Annotated[
         bool, typer.Option("--again", help="Also search the models' forests for text that the systems agree on.")
     ] = False,
+    scorers: Annotated[list[str] | None, SCORER] = None,
+    source: Annotated[Path | None, typer.Option(help="The source sentences that scorers see, one a line.")] = None,
     settings: Annotated[Settings, set_option("scale, precision, ratio, found or margin")] = None,
     threads: Threads = 1,
 ) -> None:
     """Choose for each sentence the translation that several systems agree on most.
 
-    The systems may be of any kind. Other decoders take part with their k-best lists.
+    The systems may be of any kind. Other decoders take part with their k-best lists, and any model as a scorer.
     """
     from treeglot.base.files import read_lines, write_binary
     from treeglot.base.options import from_table
@@ -67,25 +70,28 @@ def combine(
     from treeglot.decode.weights import read_weights, write_weights
     from treeglot.evaluate import Bleu
     from treeglot.tune.combination import Combination, feature_names
-    from treeglot.tune.rerank import check_weights
+    from treeglot.tune.rerank import check_weights, command_scorers
 
     Range(least=1).check("size", size)
     if weights is not None and refs:
         raise UsageError("--weights and --refs: expected weights to use, or references to tune on")
     if save is not None and not refs:
         raise UsageError("--save is for tuned weights; expected --refs, too")
+    if (source is None) == bool(scorers):
+        raise UsageError("--scorer and --source belong together")
+    if scorers and weights is None and not refs:
+        raise UsageError("scorers have no weights; expected --refs to tune on, or --weights")
+    sources, models = read_lines(source) if source else [], command_scorers(scorers or ())
     options = from_table(ConsensusOptions, set_values(settings))
     references = [read_lines(path) for path in refs or ()]
     given = [_open(each, place, threads) for place, each in enumerate(lists, 1)]
     if again and not any(each.translator for each in given):
         raise UsageError("--again is for models; expected a system MODEL=INPUT")
     chosen = read_weights(weights) if weights is not None else None
-    check_weights(chosen or {}, feature_names([each.name for each in given]))
+    check_weights(chosen or {}, feature_names([each.name for each in given], models))
     systems = _read(given, size, list(zip(refs or (), references, strict=True)))
-    combination = Combination(systems, options)
-    if again:
-        candidates = _candidates(combination, given)
-        combination = Combination(systems, options, candidates)
+    candidates = _candidates(Combination(systems, options), given) if again else []
+    combination = Combination(systems, options, candidates, sources, models)
     if references:
         metric = Bleu(lowercase=lowercase)
         chosen = combination.tuned(references, metric, method, seed)

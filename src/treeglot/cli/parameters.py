@@ -59,6 +59,11 @@ Seed = Annotated[int, typer.Option(help="Seed of the random numbers.", min=0, ma
 Lowercase = Annotated[bool, typer.Option("--lowercase", help="BLEU without regard to case.")]
 SavedWeights = Annotated[NewFile, typer.Option(help="Where the tuned weights go.")]
 TunedWeights = Annotated[Path | None, typer.Option(help="Weights that were tuned before.")]
+SCORER = typer.Option(
+    "--scorer",
+    metavar="NAME=COMMAND",
+    help="A command that reads lines SOURCE, tab, TRANSLATION and prints a number each; may be given again.",
+)
 TimeLimit = Annotated[
     float | None, typer.Option(help="Seconds to search one sentence; then the best result so far is used.")
 ]

@@ -9,20 +9,13 @@ import typer
 
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.cli.output import say
-from treeglot.cli.parameters import Lowercase, Method, Out, SavedWeights, Seed, TunedWeights
+from treeglot.cli.parameters import SCORER, Lowercase, Method, Out, SavedWeights, Seed, TunedWeights
 
 
 def rerank(
     kbest: Annotated[Path, typer.Argument(help="A k-best list, as treeglot translate --kbest writes it.")],
     source: Annotated[Path, typer.Option(help="The source sentences, one a line.")],
-    scorers: Annotated[
-        list[str],
-        typer.Option(
-            "--scorer",
-            metavar="NAME=COMMAND",
-            help="A command that reads lines SOURCE, tab, TRANSLATION and prints a number each; may be given again.",
-        ),
-    ],
+    scorers: Annotated[list[str], SCORER],
     out: Out = Path("-"),
     size: Annotated[int, typer.Option(help="Hypotheses of each sentence that are scored; 0: all.", min=0)] = 0,
     refs: Annotated[
@@ -42,18 +35,13 @@ def rerank(
     from treeglot.base.files import read_lines, write_binary
     from treeglot.decode.weights import read_weights, write_weights
     from treeglot.evaluate import Bleu
-    from treeglot.tune.rerank import SCORE, Reranked, check_weights, command_scorer
+    from treeglot.tune.rerank import SCORE, Reranked, check_weights, command_scorers
 
     if (weights is None) == (not refs):
         raise UsageError("expected --weights to use, or --refs to tune on")
     if save is not None and not refs:
         raise UsageError("--save is for tuned weights; expected --refs, too")
-    commands: dict[str, str] = {}
-    for given in scorers:
-        name, equals, command = given.partition("=")
-        if not (name and equals and command) or name in commands:
-            raise UsageError(f"--scorer is {given!r}; expected NAME=COMMAND, and each name once")
-        commands[name] = command
+    commands = command_scorers(scorers)
     sources, references = read_lines(source), [read_lines(path) for path in refs or ()]
     for path, lines in zip(refs or (), references, strict=True):
         if len(lines) != len(sources):
@@ -61,7 +49,7 @@ def rerank(
             raise FormatError(str(path), 0, problem)
     chosen = {} if weights is None else read_weights(weights)
     check_weights(chosen, [SCORE, *commands])
-    lists = Reranked.read(kbest, sources, {name: command_scorer(each) for name, each in commands.items()}, size)
+    lists = Reranked.read(kbest, sources, commands, size)
     if refs:
         update = lists.tuned(references, Bleu(lowercase=lowercase), method, seed)
         say(f"BLEU {update.before:.2f} with first weights, {update.after:.2f} with tuned ones")

@@ -1,19 +1,20 @@
 """Several systems' k-best lists, combined: the output is the text that they agree on most.
 
 Any system takes part whose lists are known, Moses' and cdec's too. Scores of different models have different scales, so
-each system's lists are brought to one. What a text has in common with the lists are features; their weights are those
-of the linear gain, or are tuned.
+each system's lists are brought to one. What a text has in common with the lists are features. Scorers add others: any
+model that scores a translation of a sentence. The weights are those of the linear gain, or are tuned.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from treeglot.base.errors import FormatError
+from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike
 from treeglot.decode.consensus import ORDER, Agreement, ConsensusOptions, Scored
 from treeglot.decode.kbest import read_kbest
@@ -22,7 +23,7 @@ from treeglot.tune.hopes import Hopes
 from treeglot.tune.kbest import KBest
 from treeglot.tune.method import METHODS
 from treeglot.tune.pool import Pool
-from treeglot.tune.rerank import check_weights
+from treeglot.tune.rerank import Scorer, check_weights, scores_of
 
 Lists: TypeAlias = list[list[Scored]]  # by sentence
 
@@ -66,20 +67,24 @@ def scaled(lists: Lists) -> Lists:
     return [[(text, factor * score) for text, score in each] for each in lists]
 
 
-def feature_names(systems: Sequence[str]) -> list[str]:
-    """The names of the features of a combination of these systems."""
+def feature_names(systems: Iterable[str], scorers: Iterable[str] = ()) -> list[str]:
+    """The names of the features of a combination of these systems and scorers."""
     names = ["words", *(f"ngram_{n + 1}" for n in range(ORDER))]
-    return names + [f"{kind}_{name}" for kind in ("agree", "own") for name in systems]
+    return [*names, *(f"{kind}_{name}" for kind in ("agree", "own") for name in systems), *scorers]
 
 
 class Combination:
     """The hypotheses of all systems for the same sentences, with what the systems' lists say of them as features.
 
-    `candidates` are further texts of each sentence. They may be chosen, but they do not vote.
+    `candidates` are further texts of each sentence. They may be chosen, but they do not vote. `scorers` say what other
+    models think of each text as a translation of its sentence in `sources`. Their weights are 0 until they are tuned.
 
     >>> lists = {"a": [[("x y", -1.0), ("x z", -2.0)]], "b": [[("x z", -1.0), ("w z", -1.5)]]}
     >>> Combination(lists).best()
     ['x z']
+    >>> long = Combination(lists, sources=["s"], scorers={"long": lambda pairs: [len(text) for _, text in pairs]})
+    >>> long.best({"long": -1.0, "own_a": 0.5})
+    ['x y']
     """
 
     def __init__(
@@ -87,8 +92,10 @@ class Combination:
         systems: Mapping[str, Lists],
         options: ConsensusOptions = ConsensusOptions(),  # noqa: B008
         candidates: Sequence[Sequence[str]] = (),
+        sources: Sequence[str] = (),
+        scorers: Mapping[str, Scorer] | None = None,
     ) -> None:
-        self.names = list(systems)
+        self.names, self.scorers = list(systems), list(scorers or ())
         self.options = options
         sentences = max((len(lists) for lists in systems.values()), default=0)
         ready = [scaled(lists) for lists in systems.values()]
@@ -98,6 +105,19 @@ class Combination:
             Agreement.of([*(lists[i] for lists in padded), more[i]], options.scale).of_first(len(padded))
             for i in range(sentences)
         ]
+        self.scored = self._scored(sources, scorers or {})
+
+    def _scored(self, sources: Sequence[str], scorers: Mapping[str, Scorer]) -> list[npt.NDArray[np.float64]]:
+        """By sentence: what scorers say of its texts, row by row. All texts are scored at once."""
+        if not scorers:
+            return [np.zeros((len(one.texts), 0)) for one in self.found]
+        if len(sources) != len(self.found):
+            raise UsageError(f"there are {len(sources):,} source sentences; the lists have {len(self.found):,}")
+        pairs = [(source, text) for source, one in zip(sources, self.found, strict=True) for text in one.texts]
+        values = scores_of(scorers, pairs, feature_names(self.names))
+        rows = np.column_stack([values[name] for name in scorers])
+        ends = np.cumsum([0, *(len(one.texts) for one in self.found)]).tolist()
+        return [rows[begin:end] for begin, end in pairwise(ends)]
 
     def __len__(self) -> int:
         return len(self.found)
@@ -110,13 +130,15 @@ class Combination:
         - `ngram_1` …: the n-grams' probabilities, averaged over all systems.
         - `agree_NAME`: the gain by the n-grams of one system.
         - `own_NAME`: the probability that the system gives the text.
+        - the scorers' names: what they say of the text.
         """
-        return feature_names(self.names)
+        return feature_names(self.names, self.scorers)
 
-    def rows(self, found: Agreement) -> npt.NDArray[np.float64]:
+    def rows(self, sentence: int) -> npt.NDArray[np.float64]:
         """The features of one sentence's texts, row by row."""
+        found = self.found[sentence]
         means, each = found.ngrams.mean(axis=1), found.ngrams @ self.options.ngram_weights()
-        return np.column_stack([found.words, means, each, found.own])
+        return np.column_stack([found.words, means, each, found.own, self.scored[sentence]])
 
     def hopes(self) -> Hopes:
         """What to look for in a system's search forests: the texts with the highest gain, at any score."""
@@ -140,7 +162,7 @@ class Combination:
         """The texts with their features."""
         names, texts = self.features, [text for found in self.found for text in found.texts]
         first = np.cumsum([0, *(len(found.texts) for found in self.found)], dtype=np.uint32)
-        values = np.concatenate([np.zeros((0, len(names))), *map(self.rows, self.found)]).astype(np.float32)
+        values = np.concatenate([np.zeros((0, len(names))), *map(self.rows, range(len(self)))]).astype(np.float32)
         ends = np.arange(len(texts) + 1, dtype=np.uint64) * len(names)
         features = np.tile(np.arange(len(names), dtype=np.uint32), len(texts))
         return KBest(names, first, texts, ends, features, values.ravel())
@@ -154,7 +176,7 @@ class Combination:
         weighed = self.start() if weights is None else weights
         check_weights(weighed, self.features)
         each = np.array([weighed.get(name, 0.0) for name in self.features])
-        return [found.texts[int(np.argmax(self.rows(found) @ each))] if found.texts else "" for found in self.found]
+        return [one.texts[int(np.argmax(self.rows(i) @ each))] if one.texts else "" for i, one in enumerate(self.found)]
 
     def tuned(
         self, references: Sequence[Sequence[str]], metric: Bleu | None = None, method: str = "mira", seed: int = 1

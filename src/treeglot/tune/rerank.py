@@ -51,6 +51,21 @@ def command_scorer(command: str) -> Scorer:
     return score
 
 
+def command_scorers(given: Iterable[str]) -> dict[str, Scorer]:
+    """Those of texts NAME=COMMAND.
+
+    >>> list(command_scorers(["short=awk '{print -NF}'"]))
+    ['short']
+    """
+    scorers: dict[str, Scorer] = {}
+    for text in given:
+        name, equals, command = text.partition("=")
+        if not (name and equals and command) or name in scorers:
+            raise UsageError(f"--scorer is {text!r}; expected NAME=COMMAND, and each name once")
+        scorers[name] = command_scorer(command)
+    return scorers
+
+
 def _field(text: str) -> str:
     r"""A text with blanks for the characters that end a field or a line.
 
@@ -73,6 +88,27 @@ def check_weights(weights: Iterable[str], known: Iterable[str]) -> None:
             raise UsageError(f"the weights have an {unknown('feature', name, names)}")
 
 
+def scores_of(scorers: Mapping[str, Scorer], pairs: Pairs, taken: Iterable[str] = ()) -> dict[str, list[float]]:
+    """What each scorer says of the pairs, by its name. Names in `taken` are those of other features.
+
+    >>> scores_of({"short": lambda pairs: [-len(text) for _, text in pairs]}, [("das", "the"), ("haus", "house")])
+    {'short': [-3.0, -5.0]}
+    """
+    known = set(taken)
+    for name in scorers:
+        if name in known:
+            raise UsageError(f"a scorer is called {name}, which is a feature of its own; expected another name")
+        if name.split() != [name] or name.startswith("#"):
+            raise UsageError(f"a scorer is called {name!r}; expected a name without blanks and without # in front")
+    values = {name: list(map(float, scorer(pairs))) for name, scorer in scorers.items()}
+    for name, given in values.items():
+        if len(given) != len(pairs) or not all(map(math.isfinite, given)):
+            raise UsageError(f"the scorer {name} gave no finite number for each of {len(pairs):,} translations")
+        if (most := max(map(abs, given), default=0.0)) > LARGEST:
+            raise UsageError(f"the scorer {name} gave {most:g}; expected numbers up to {LARGEST:g}")
+    return values
+
+
 class Reranked:
     """The k-best lists of sentences, with what scorers say of each translation.
 
@@ -87,20 +123,10 @@ class Reranked:
     ) -> None:
         if len(lists) > len(sources):
             raise UsageError(f"k-best lists of {len(lists):,} sentences; there are {len(sources):,} source sentences")
-        if SCORE in scorers:
-            raise UsageError(f"a scorer is called {SCORE}, which is the list's own score; expected another name")
-        for name in scorers:
-            if name.split() != [name] or name.startswith("#"):
-                raise UsageError(f"a scorer is called {name!r}; expected a name without blanks and without # in front")
         self.names = [SCORE, *scorers]
         padded = [*lists, *([] for _ in range(len(sources) - len(lists)))]
         pairs = [(source, text) for source, found in zip(sources, padded, strict=True) for text, _ in found]
-        values = {name: list(map(float, scorer(pairs))) for name, scorer in scorers.items()}
-        for name, given in values.items():
-            if len(given) != len(pairs) or not all(map(math.isfinite, given)):
-                raise UsageError(f"the scorer {name} gave no finite number for each of {len(pairs):,} translations")
-            if (most := max(map(abs, given), default=0.0)) > LARGEST:
-                raise UsageError(f"the scorer {name} gave {most:g}; expected numbers up to {LARGEST:g}")
+        values = scores_of(scorers, pairs, [SCORE])
         made: list[list[Hypothesis]] = []
         at = 0
         for found in padded:
