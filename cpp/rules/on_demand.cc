@@ -40,18 +40,30 @@ std::shared_ptr<const RuleTable> table_of(const IndexedCorpus& corpus, const std
   return std::make_shared<const RuleTable>(builder.finish());
 }
 
-}  // namespace
-
-RulesOnDemand::RulesOnDemand(std::vector<std::shared_ptr<const PairIndex>> indexes,
-                             const std::vector<std::string>& features, const DemandOptions& options,
-                             const DemandScoring& scoring)
-    : corpus_(std::move(indexes)), options_(options), scoring_(scoring) {
+void check_discounts(const DemandScoring& scoring) {
   const std::size_t wanted = scoring.smoothing == RuleSmoothing::none          ? 0
                              : scoring.smoothing == RuleSmoothing::good_turing ? 5
                                                                                : 3;
   if (scoring.discounts.size() != wanted)
     throw std::invalid_argument("there are " + std::to_string(scoring.discounts.size()) +
                                 " discounts for the smoothing; expected " + std::to_string(wanted));
+  for (std::size_t i = 0; i < wanted; ++i) {
+    const std::size_t most = scoring.smoothing == RuleSmoothing::good_turing ? 1 : i + 1;
+    if (!(scoring.discounts[i] >= 0 && scoring.discounts[i] <= static_cast<double>(most)))
+      throw std::invalid_argument("discount " + std::to_string(i + 1) + " is " + std::to_string(scoring.discounts[i]) +
+                                  "; expected 0 to " + std::to_string(most));
+  }
+  if (!(scoring.rules >= 0 && std::isfinite(scoring.rules)))
+    throw std::invalid_argument("there are " + std::to_string(scoring.rules) + " rules; expected 0 or more");
+}
+
+}  // namespace
+
+RulesOnDemand::RulesOnDemand(std::vector<std::shared_ptr<const PairIndex>> indexes,
+                             const std::vector<std::string>& features, const DemandOptions& options,
+                             const DemandScoring& scoring)
+    : corpus_(std::move(indexes)), options_(options), scoring_(scoring) {
+  check_discounts(scoring);
   if (scoring.smoothing == RuleSmoothing::kneser_ney) {
     scoring_.rules = std::max(scoring.rules, 1.0);  // an index without rules has no use for it
     lost_ = [this](double count, double occurrences) { return count - discount(count, occurrences); };

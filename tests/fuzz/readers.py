@@ -29,8 +29,10 @@ import pyarrow.parquet as pq
 from treeglot import TreeglotError, _core
 from treeglot.align import Aligner
 from treeglot.align.aligners import read_lexicon
-from treeglot.base.options import load_options
+from treeglot.base.files import read_chunks
+from treeglot.base.options import load_options, resolved
 from treeglot.base.toml import TomlFile
+from treeglot.corpus.pairs import Pair
 from treeglot.decode import Translator
 from treeglot.decode.confidence import SENTENCE, WORD, ConfidenceModel
 from treeglot.decode.glossary import Glossary
@@ -38,23 +40,36 @@ from treeglot.decode.kbest import read_kbest
 from treeglot.decode.weights import read_weights
 from treeglot.documents.files import translate_file
 from treeglot.experiment import Pipeline
+from treeglot.experiment.card import VERSION, card_digest
 from treeglot.experiment.recipe import load_recipe
 from treeglot.experiment.results import load_report
-from treeglot.experiment.step import Identity, Step
+from treeglot.experiment.step import Identity, Step, file_digest
+from treeglot.experiment.verify import verify_card
 from treeglot.foreign import read_foreign_weights
 from treeglot.foreign.config import decoder_of, read_config
 from treeglot.foreign.input import input_line
 from treeglot.lm.classes import WordClasses
+from treeglot.models.kinds import find_kind
+from treeglot.models.learn import training_options
 from treeglot.models.model import ModelFile
 from treeglot.parse.grammar import read_settings
 from treeglot.parse.kbest import read_tree_lists
 from treeglot.rules.corrections import Corrections
+from treeglot.rules.extract import Extraction
+from treeglot.rules.on_demand import FACTS, build_index, open_rules
+from treeglot.rules.parts import _counted
 from treeglot.rules.table import compile_table
+from treeglot.syntax import Alignment
 from treeglot.syntax.formats import read_dependencies
 from treeglot.text import TextPipeline, TextSettings, TextSide
 from treeglot.text.splitter import WordSplitter
+from treeglot.tune import LoopOptions, tune_weights
 from treeglot.tune.kbest import KBest
+from treeglot.tune.loop import read_log
+from treeglot.tune.mert import Mert
+from treeglot.tune.plot import plot
 from treeglot.web.keys import Keys
+from treeglot.web.suggestions import Suggestions
 
 SECONDS, MEMORY = 10, 1 << 30
 PARTS = [
@@ -149,11 +164,11 @@ def lines(path: Path) -> None:
             input_line(line, decoder, markup=True)
 
 
-def as_named(name: str, read: Callable[[Path], Any]) -> Reader:
+def as_named(name: str, read: Callable[[Path], Any], place: str = "folder") -> Reader:
     """Reads a folder that holds the input under its name."""
 
     def use(path: Path) -> None:
-        folder = path.parent / "folder"
+        folder = path.parent / place
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(path.read_bytes())
         read(folder)
@@ -235,11 +250,93 @@ def document(suffix: str) -> Reader:
     return suffixed(suffix, lambda path: translate_file(model, path, os.devnull))
 
 
-def report(path: Path) -> None:
-    folder = path.parent / "report"
-    folder.mkdir(exist_ok=True)
-    (folder / "report.json").write_bytes(path.read_bytes())
-    load_report(folder)
+def card(work: Path) -> bytes:
+    """A card of an experiment with one system in this folder."""
+    files = {"a.txt": "the house\n", "b.txt": "the big house\n", "models/x/w": "lm 1\n"}
+    for name, content in files.items():
+        (work / name).parent.mkdir(parents=True, exist_ok=True)
+        (work / name).write_text(content)
+    digests = {name: file_digest(work / name) for name in files}
+    step = Identity("one", "p", {"a": 1}, {"in": digests["b.txt"]})
+    output = {"file": "a.txt", "digest": digests["a.txt"], "scores": {"BLEU": 50.0}}
+    scores = {"references": ["b.txt"], "options": {"samples": 5}, "signatures": {"BLEU": "x"}, "outputs": [output]}
+    made = {
+        "card": VERSION, "system": "x", "program": "p", "data": {"b.txt": digests["b.txt"]},
+        "steps": {"one": {"key": step.key, "settings": step.settings, "inputs": step.inputs}},
+        "model": {"models/x/w": digests["models/x/w"]},
+        "weights": [{"file": "models/x/w", "digest": digests["models/x/w"]}], "scores": {"news": scores},
+    }  # fmt: skip
+    return json.dumps({**made, "digest": card_digest(made)}).encode()
+
+
+def tune(folder: Path) -> None:
+    """Tunes two sentences, or continues in a folder where that was done."""
+    lists = KBest.of([[("a b", {"p": 1.0}), ("a c", {"p": 2.0, "q": 1.0})], [("c", {"q": -1.0})]])
+    translator: Any = SimpleNamespace(signature="x", translate=lambda *_: lists)
+    options, method = LoopOptions(iterations=2, kbest=2), Mert(restarts=1, directions=1)
+    found = tune_weights(translator, ["x", "y"], [["a b", "c"]], method, {"p": 1.0}, folder, options=options)
+    plot(found.log)
+
+
+def on_demand(folder: Path) -> bytes:
+    """What describes an index of one pair in this folder."""
+    pair = Pair(1, ["das", "Haus"], ["the", "house"], Alignment.parse("0-0 1-1"))
+    build_index([pair], folder)
+    return (folder / FACTS).read_bytes()
+
+
+def states(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
+    """What our own steps leave for others, in JSON."""
+    extraction = {
+        "labels": True, "roots": False, "apart": False, "parts": 1, "rows": 5, "extractor": "hiero",
+        "options": {"max_phrase": 10}, "counts": {"pairs": 3, "rules": 5},
+    }  # fmt: skip
+    trained = [{"options": {"search": {"beam": 5}}}, {"options": resolved(find_kind("hiero").options, {})}]
+    suggested = b'{"time": "1", "source": "de", "target": "en", "q": "das", "s": "the"}\n'
+    part = {"key": "1", "tallies": 1, "rows": 5, "counts": {"pairs": 2}}
+    speeds = b'const TIMINGS = {"steps": {"translate x dev": {"wall": 1.5, "sentences_per_second": 5}}};\n'
+    bleu = {"score": 1.5, "interval": [1, 2], "signature": "x", "against": {"difference": 1, "sign_test": {"p": 0.5}}}
+    report = {
+        "title": "A", "baseline": "x", "signature": "y", "systems": [{"name": "x", "rules": 5, "unlike": []}],
+        "tests": {"dev": {"scores": [{"system": "x", "scores": {"BLEU": bleu}}]}},
+    }  # fmt: skip
+    for place in ("run", "update", "timed"):
+        (folder / place).mkdir()
+    tune(folder / "run")
+    tune(folder / "update")
+    (folder / "timed/report.json").write_text(json.dumps(report))
+    step = Identity("one", "treeglot 0.1", {"a": 1, "b": {"c": [2]}}, {"in": "0123"}).to_json().encode()
+    aligned = {"method": "hmm", "options": {"ibm1": 5}, "pairs": 7, "empty": 0, "long": 1}
+    return {
+        "step.json": ([step], as_named("one.0/step.json", plan)),
+        "aligner.json": ([json.dumps(aligned).encode()], as_named("aligner.json", aligner)),
+        "card": (
+            [card(folder / "work")],
+            as_named("cards/x.json", lambda place: list(verify_card(place / "cards/x.json")), "work"),
+        ),
+        "training.json": (
+            [json.dumps(options).encode() for options in trained],
+            as_named("training.json", lambda place: training_options(place, find_kind("hiero"))),
+        ),
+        "extraction.json": (
+            [json.dumps(extraction).encode()],
+            as_named("extraction.json", lambda place: Extraction.open(place).counts),
+        ),
+        "part.json": (
+            [json.dumps(part).encode()],
+            as_named("part-000001.json", lambda place: _counted(place / "part-000001.json", "1")),
+        ),
+        "on_demand.json": (
+            [on_demand(folder / "index")],
+            as_named(FACTS, lambda place: open_rules(place / FACTS).rules_for(["das", "Haus"], 10), "index"),
+        ),
+        "tuning-run": ([(folder / "run/run.json").read_bytes()], as_named("run.json", tune, "run")),
+        "tuning-update": ([(folder / "update/01.weights").read_bytes()], as_named("01.weights", tune, "update")),
+        "tuning-log": ([(folder / "run/log.jsonl").read_bytes()], lambda path: plot(read_log(path))),
+        "suggestions": ([suggested * 2], lambda path: Suggestions(path).last(10)),
+        "report": ([json.dumps(report).encode()], as_named("report.json", load_report)),
+        "timings": ([speeds], as_named("timings.js", load_report, "timed")),
+    }
 
 
 def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
@@ -263,11 +360,6 @@ def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
         b'<tok id="t1" cat="V" pos="VBP" base="bark" pred="verb_arg1" arg1="c1">bark</tok></cons>.</sentence>\n'
     )
     standoff = b'0\t10\tsentence id="s0"\n0\t4\ttok id="t0" cat="N" pos="NN" base="dog" pred="noun_arg0"\n'
-    bleu = {"score": 1.5, "interval": [1, 2], "signature": "x", "against": {"difference": 1, "sign_test": {"p": 0.5}}}
-    found = {
-        "title": "A", "baseline": "x", "signature": "y", "systems": [{"name": "x", "rules": 5}],
-        "tests": {"dev": {"scores": [{"system": "x", "scores": {"BLEU": bleu}}]}},
-    }  # fmt: skip
     (folder / "text").write_text("Dogs bark .")
     moses = (
         b"[feature]\nKENLM name=LM0 factor=0 path=lm.arpa order=3\nPhraseDictionaryMemory name=TM0 path=rules\n"
@@ -319,12 +411,9 @@ def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
         b'msgctxt "x"\nmsgid "das %s"\nmsgid_plural "die <b>%s</b>"\nmsgstr[0] ""\nmsgstr[1] ""\n\n'
         b'msgid "a"\nmsgstr ""\n'
     )
-    step = Identity("one", "treeglot 0.1", {"a": 1, "b": {"c": [2]}}, {"in": "0123"}).to_json().encode()
     return {
         "text.toml": ([text], as_named("text.toml", TextPipeline.load)),
         "parser.toml": ([grammar], as_named("parser.toml", read_settings)),
-        "step.json": ([step], as_named("one.0/step.json", plan)),
-        "aligner.json": ([b'{"method": "hmm", "options": {"ibm1": 5}, "pairs": 7}'], as_named("aligner.json", aligner)),
         "weights": ([b"# a guess\nlm 0.5\nword_penalty -1e-3\n\nsubst_f[X\xe2\x86\x92Y] 2\n"], read_weights),
         "model.toml": ([toml], lambda path: load_options(ModelFile, path)),
         "toml": ([toml, recipe], lambda path: TomlFile(path)),
@@ -341,7 +430,6 @@ def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
             [b"sentence 1:\na\n2 best:\n-1.5\t( (S (A a)))\n-2\t( (S (B a)))\n\n"],
             through(read_tree_lists),
         ),
-        "report": ([json.dumps(found).encode()], report),
         "configs": ([moses, joshua, travatar, cdec], config),
         "moses.ini": ([moses], lambda path: read_foreign_weights(path, "moses")),
         "joshua.config": ([joshua], lambda path: read_foreign_weights(path, "joshua")),
@@ -362,16 +450,17 @@ def readers(folder: Path) -> dict[str, tuple[list[bytes], Reader]]:
         "po": ([po], document(".po")),
         "docx": ([docx()], document(".docx")),
         "pool": ([], KBest.load),
+        **states(folder),
     }
 
 
 class Fuzzer:
     """One reader, one stream of inputs."""
 
-    def __init__(self, name: str, folder: Path) -> None:
+    def __init__(self, name: str, folder: Path, seeds: list[bytes], read: Reader) -> None:
         self.name = name
         self.folder = folder
-        self.seeds, self.read = readers(folder)[name]
+        self.seeds, self.read = seeds, read
         self.valid: Callable[[bytes, random.Random], bytes] | None = None
         if name == "pool":
             self.seeds, self.valid = pools(folder)
@@ -387,8 +476,8 @@ class Fuzzer:
     def one(self, data: bytes) -> bool:
         """Whether an input is refused."""
         self.input = data
-        os.ftruncate(self.file, 0)
         os.pwrite(self.file, data, 0)
+        os.ftruncate(self.file, len(data))
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         try:
             self.read(self.path)
@@ -404,7 +493,8 @@ class Fuzzer:
         draw = random.Random(f"{self.name} {seed}")
         signal.signal(signal.SIGPROF, lambda *_: self.fail(f"takes more than {SECONDS} s of CPU time"))
         for good in self.seeds:
-            self.one(good)
+            if self.one(good):
+                self.fail("a seed is refused")
         refused = 0
         for number in range(count):
             data = mutated(self.seeds, draw)
@@ -414,18 +504,19 @@ class Fuzzer:
 
 def main() -> None:
     faulthandler.enable()
+    read_chunks.__defaults__ = (1 << 14,)  # small buffers: the sanitizer needs a millisecond for a large one
     warnings.simplefilter("ignore")
     name, count, seed = sys.argv[1], sys.argv[2], sys.argv[3]
     with tempfile.TemporaryDirectory(dir="/dev/shm" if Path("/dev/shm").is_dir() else None) as place:
         folder = Path(place)
-        names = list(readers(folder))
-        if name != "all" and name not in names:
-            raise SystemExit(f"{name} is no reader; expected all, {', '.join(names)}")
+        known = readers(folder)
+        if name != "all" and name not in known:
+            raise SystemExit(f"{name} is no reader; expected all, {', '.join(known)}")
         if "libasan" not in os.environ.get("LD_PRELOAD", ""):
             used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
             resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
-        for each in names if name == "all" else [name]:
-            fuzzer = Fuzzer(each, folder)
+        for each in known if name == "all" else [name]:
+            fuzzer = Fuzzer(each, folder, *known[each])
             if seed == "-":
                 fuzzer.one(Path(count).read_bytes())
             else:

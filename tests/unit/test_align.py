@@ -1,5 +1,6 @@
 """Aligners, their score against gold, and the command."""
 
+import json
 import re
 from pathlib import Path
 
@@ -103,7 +104,8 @@ def test_a_damaged_aligner_is_refused(aligner: Aligner, tmp_path: Path) -> None:
     model.write_bytes(content)
     with pytest.raises(FormatError, match="is damaged"):
         Aligner.load(tmp_path)
-    (tmp_path / "aligner.json").write_text('{"method": "guess"}')
+    facts = {"method": "guess", "options": {}, "pairs": 1, "empty": 0, "long": 0}
+    (tmp_path / "aligner.json").write_text(json.dumps(facts))
     with pytest.raises(FormatError, match="has no method of an aligner"):
         Aligner.load(tmp_path)
 

@@ -194,6 +194,15 @@ def test_a_false_score_is_found(copy: Path) -> None:
     assert problem.startswith("differs chrF2 is ")
 
 
+def test_a_score_that_is_no_number_of_the_machine(copy: Path) -> None:
+    def edit(card: dict[str, Any]) -> None:
+        card["scores"]["one"]["outputs"][0]["scores"]["BLEU"] = 10**400
+
+    change(copy, edit)
+    with pytest.raises(FormatError, match=r"hiero\.json: is no card: OverflowError.*expected docs/card\.schema\.json"):
+        found(copy)
+
+
 def test_a_false_signature_is_found(copy: Path) -> None:
     change(copy, lambda card: card["scores"]["one"]["signatures"].update(TER="nrefs:1|other"))
     assert {problem.split(" is ")[0] for problem in found(copy).values()} == {"differs TER"}

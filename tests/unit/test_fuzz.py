@@ -6,7 +6,9 @@ import re
 import struct
 import subprocess
 import sys
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from small_lm import LM
 
-from treeglot import FormatError, _core
+from treeglot import FormatError, TreeglotError, _core
 from treeglot.align import Aligner
 from treeglot.decode.confidence import SENTENCE, WORD, ConfidenceModel
 from treeglot.decode.glossary import Glossary
@@ -23,11 +25,17 @@ from treeglot.documents.files import translate_file
 from treeglot.experiment import Pipeline
 from treeglot.experiment.results import load_report
 from treeglot.experiment.step import Step
+from treeglot.models.kinds import find_kind
+from treeglot.models.learn import training_options
 from treeglot.rules.extract import Extraction
+from treeglot.rules.parts import _counted
 from treeglot.rules.table import compile_table
 from treeglot.syntax import Tree
 from treeglot.text import TextPipeline, TextSettings, TextSide
+from treeglot.tune.loop import read_log
+from treeglot.web.client import Client
 from treeglot.web.keys import Keys
+from treeglot.web.suggestions import Suggestions
 
 
 def test_every_reader_survives_a_few_mutants(tmp_path: Path) -> None:
@@ -51,10 +59,92 @@ def test_damaged_timings_of_a_report(tmp_path: Path) -> None:
         load_report(tmp_path)
 
 
-def test_a_damaged_extraction(tmp_path: Path) -> None:
-    (tmp_path / "extraction.json").write_text("5")
-    with pytest.raises(FormatError, match=r"extraction\.json: is a number; expected a JSON object"):
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("5", "is a number; expected a JSON object"),
+        ("{}", "has no labels; expected a truth value"),
+        ('{"labels": 1}', "labels is 1; expected a truth value"),
+        ('{"labels": true, "roots": true, "apart": true, "parts": -1}', "parts is -1; expected a count"),
+    ],
+)
+def test_a_damaged_extraction(tmp_path: Path, text: str, problem: str) -> None:
+    (tmp_path / "extraction.json").write_text(text)
+    with pytest.raises(FormatError) as raised:
         Extraction.open(tmp_path)
+    assert str(raised.value) == f"{tmp_path}/extraction.json: {problem}"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("{}", "has no options; expected an object"),
+        ('{"options": []}', "options is []; expected an object"),
+        ('{"options": {"lm_order": "x"}}', "options.lm_order is 'x', a string; expected an integer"),
+        ('{"options": {"lm_order": 0}}', "options: lm_order is 0; expected 1 to 9"),
+    ],
+)
+def test_damaged_options_of_a_training(tmp_path: Path, text: str, problem: str) -> None:
+    (tmp_path / "training.json").write_text(text)
+    with pytest.raises(FormatError) as raised:
+        training_options(tmp_path, find_kind("hiero"))
+    assert str(raised.value) == f"{tmp_path}/training.json: {problem}"
+
+
+def test_a_model_without_its_options_learns_nothing(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"training\.json: is not there; expected the options"):
+        training_options(tmp_path, find_kind("hiero"))
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '{"key": "1", "tallies": "x", "rows": 1, "counts": {}}'])
+def test_a_damaged_part_is_counted_again(tmp_path: Path, text: str) -> None:
+    (tmp_path / "part-000001.json").write_text(text)
+    assert _counted(tmp_path / "part-000001.json", "1") is None
+
+
+def test_suggestions_that_are_nested_too_deeply_are_passed_over(tmp_path: Path) -> None:
+    suggestions = Suggestions(tmp_path / "suggestions.jsonl")
+    suggestions.path.write_text("[" * 100_000 + "\n")
+    suggestions.add("de", "en", "das", "the")
+    assert [entry["q"] for entry in suggestions.last(5)] == ["das"]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("[]", "is a list; expected a JSON object"),
+        ('{"iteration": 1}', "has no score; expected a number"),
+        ('{"iteration": true, "score": 1}', "iteration is true; expected a count"),
+        ('{"iteration": 1, "score": NaN}', "score is NaN; expected a number"),
+    ],
+)
+def test_a_damaged_log_of_a_tuning(tmp_path: Path, line: str, problem: str) -> None:
+    (tmp_path / "log.jsonl").write_text('{"iteration": 1, "score": 20.5}\n' + line + "\n")
+    with pytest.raises(FormatError) as raised:
+        read_log(tmp_path / "log.jsonl")
+    assert str(raised.value) == f"{tmp_path}/log.jsonl:2: {problem}"
+
+
+def test_a_service_that_does_not_answer_in_json() -> None:
+    page = b"<html>Bad Gateway</html>"
+
+    class Proxy(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(502 if self.path.endswith("health") else 200)
+            self.end_headers()
+            self.wfile.write(page)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Proxy) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        client = Client(f"http://127.0.0.1:{server.server_port}", timeout=20)
+        with pytest.raises(TreeglotError, match="the answer is 502 Bad Gateway without an error in JSON; expected"):
+            client.ask("health")
+        with pytest.raises(FormatError, match="is not JSON: Expecting value, column 1; expected JSON"):
+            client.ask("languages")
+        server.shutdown()
 
 
 def test_a_damaged_table_of_rules(tmp_path: Path) -> None:
@@ -134,9 +224,18 @@ def test_a_chain_of_samples_whose_links_lead_nowhere(tmp_path: Path) -> None:
 
 
 def test_a_damaged_description_of_an_aligner(tmp_path: Path) -> None:
-    (tmp_path / "aligner.json").write_text('{"method": ["hmm"]}')
-    with pytest.raises(FormatError, match=r"aligner\.json: has no method of an aligner"):
-        Aligner.load(tmp_path)
+    facts = {"method": "hmm", "options": {}, "pairs": 1, "empty": 0, "long": 0}
+    for change, problem in [
+        ({"method": ["hmm"]}, 'method is ["hmm"]; expected a string'),
+        ({"method": "guess"}, "has no method of an aligner; expected one of "),
+        ({"method": "eflomal"}, "has the method eflomal, which leaves no aligner; expected another method"),
+        ({"pairs": 1.5}, "pairs is 1.5; expected a count"),
+        ({"options": {"no": 1}}, "unknown option of [hmm] 'no'; known: ibm1"),
+    ]:
+        (tmp_path / "aligner.json").write_text(json.dumps(facts | change))
+        with pytest.raises(FormatError) as raised:
+            Aligner.load(tmp_path)
+        assert f"{tmp_path}/aligner.json: {problem}" in str(raised.value)
 
 
 def test_a_damaged_step_has_not_run(tmp_path: Path) -> None:

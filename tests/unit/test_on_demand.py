@@ -1,5 +1,6 @@
 """Rules on demand: pairs that are added, options that are refused, and damaged files."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -70,3 +71,26 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / FACTS).write_text(facts.replace('"score"', '"scores"'))
     with pytest.raises(FormatError, match="has no score"):
         open_rules(tmp_path / FACTS)
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"features": ["no"]}, "has the feature 'no'; expected some of p_target_given_source"),
+        ({"features": [["x"]]}, "has the feature ['x']; expected some of p_target_given_source"),
+        ({"score": 5}, "score is 5; expected an object"),
+        ({"demand": {"samples": -1}}, "demand: samples is -1; expected at least 0"),
+        ({"discounts": {}}, "there are 0 discounts for the smoothing; expected 3"),
+        ({"discounts": {"values": 5}}, "discounts.values is 5, an integer; expected a list, each a number"),
+        ({"discounts": {"values": [0.5, 1.0, float("nan")]}}, "discount 3 is nan; expected 0 to 3"),
+        ({"discounts": {"values": [1.5, 1.0, 1.0]}}, "discount 1 is 1.500000; expected 0 to 1"),
+        ({"discounts": {"values": [0.5, 1.0, 1.0], "rules": -1.0}}, "there are -1.000000 rules; expected 0 or more"),
+    ],
+)
+def test_damaged_facts_are_refused(change: dict, problem: str, tmp_path: Path) -> None:
+    build_index(pairs_of([PAIR]), tmp_path, score=ScoreOptions(smoothing="kneser-ney"))
+    path = tmp_path / FACTS
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(FormatError) as raised:
+        open_rules(path)
+    assert str(raised.value).startswith(f"{path}: {problem}")

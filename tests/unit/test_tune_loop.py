@@ -159,6 +159,18 @@ def test_damaged_state_is_refused(tmp_path: Path) -> None:
         ("01.kbest", b"", "01.kbest: is empty; expected a compiled file of kind 'kbest'"),
         ("01.weights", b"f0 1\n", "01.weights:1: does not begin with what the log says of the iteration"),
         ("01.weights", b"# {}\nf0 one\n", "01.weights:2: the weight of f0 is 'one'; expected a finite number"),
+        ("01.weights", b"# {}\nf0 1\n", "01.weights:1: has no iteration; expected a count"),
+        (
+            "01.weights",
+            b'# {"iteration": 1, "score": 1e999}\nf0 1\n',
+            "01.weights:1: score is Infinity; expected a number",
+        ),
+        (
+            "01.weights",
+            b'# {"iteration": 1, "score": 2, "held_out": "x"}\nf0 1\n',
+            '01.weights:1: held_out is "x"; expected a number',
+        ),
+        ("01.weights", b'# {"iteration": 1, "score": 2}\nf0 1\n', "01.weights:1: has no hypotheses; expected a count"),
         ("run.json", b"{", "run.json:1: is not JSON"),
     ]:
         shutil.rmtree(copy, ignore_errors=True)

@@ -13,7 +13,7 @@ from treeglot.align.aligners import ALIGNERS, DEFAULT, LONGEST, Eflomal, Tick
 from treeglot.align.symmetrize import SYMMETRIZATIONS
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, batches, read_json, write_binary
-from treeglot.base.options import resolved, unknown
+from treeglot.base.options import options_in, resolved, unknown
 from treeglot.syntax import Alignment, ParseForest, Tree
 
 if TYPE_CHECKING:
@@ -73,10 +73,11 @@ class Aligner:
     @classmethod
     def load(cls, folder: PathLike) -> Aligner:
         """The aligner that `save` left in a folder."""
-        facts = read_json(Path(folder, FACTS))
-        if str(facts.get("method")) not in ALIGNERS:
-            known = ", ".join(ALIGNERS)
-            raise FormatError(str(Path(folder, FACTS)), 0, f"has no method of an aligner; expected one of {known}")
+        path = Path(folder, FACTS)
+        facts = read_json(path, method=str, options=dict, pairs=int, empty=int, long=int)
+        if facts["method"] not in ALIGNERS:
+            raise FormatError(str(path), 0, f"has no method of an aligner; expected one of {', '.join(ALIGNERS)}")
+        _trainer(facts, path)
         return cls(_core.Aligner.open(os.fspath(Path(folder, MODEL))), facts)
 
     def save(self, folder: PathLike) -> None:
@@ -199,11 +200,19 @@ class Aligner:
         if not self.core.can_be_updated:
             raise UsageError("only an aligner trained by the method sampler can be updated")
         corpus = _fill(self.core.new_pairs(LONGEST), pairs)
-        train = ALIGNERS.make(self.facts["method"], {**self.facts["options"], "lexicon": ""})
-        assert not isinstance(train, Eflomal)
+        train = _trainer(self.facts, Path(FACTS))
         core = train(corpus, threads, "", report, self.core)
         seen = {"pairs": len(corpus), "empty": corpus.empty, "long": corpus.long}
         return Aligner(core, self.facts | {name: self.facts[name] + count for name, count in seen.items()})
+
+
+def _trainer(facts: Mapping[str, Any], path: Path) -> Any:
+    """What trains an aligner as these facts say, without a lexicon."""
+    options = {name: value for name, value in facts["options"].items() if name != "lexicon"}
+    made = options_in(path, ALIGNERS[facts["method"]], options, table_name=facts["method"])
+    if isinstance(made, Eflomal):
+        raise FormatError(str(path), 0, "has the method eflomal, which leaves no aligner; expected another method")
+    return made
 
 
 def alignable(source: Sequence[str], target: Sequence[str]) -> bool:

@@ -13,7 +13,7 @@ import re
 import select
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -399,9 +399,9 @@ def _umask() -> int:
     return mask
 
 
-def read_json(path: PathLike) -> dict[str, Any]:
-    """The object in a JSON file; anything else is a `FormatError`."""
-    return parse_json(Path(path).read_bytes(), os.fspath(path))
+def read_json(path: PathLike, **fields: type) -> dict[str, Any]:
+    """The object in a JSON file, with at least these fields; anything else is a `FormatError`."""
+    return parse_json(Path(path).read_bytes(), os.fspath(path), **fields)
 
 
 def write_json(path: PathLike, value: Any) -> None:
@@ -410,23 +410,68 @@ def write_json(path: PathLike, value: Any) -> None:
         stream.write(json.dumps(value, indent=1).encode() + b"\n")
 
 
-def parse_json(text: str | bytes, file: str, line: int = 0) -> dict[str, Any]:
+def parse_json(text: str | bytes, file: str, line: int = 0, /, **fields: type) -> dict[str, Any]:
     """The JSON object that a text is: all of a file, or its line of that number.
 
+    `fields` are types by name. Whole numbers are counts, and no number is infinite.
+
+    >>> parse_json('{"pairs": 3}', "run.json", pairs=int)
+    {'pairs': 3}
     >>> parse_json('[1]', "run.json")
     Traceback (most recent call last):
     treeglot.base.errors.FormatError: run.json: is a list; expected a JSON object
     """
+    found = parse_value(text, file, line)
+    if not isinstance(found, dict):
+        kind = "a number" if type(found) is int else _JSON_TYPES[type(found)]
+        raise FormatError(file, line, f"is {kind}; expected a JSON object")
+    check_fields(found, file, line, **fields)
+    return found
+
+
+def parse_value(text: str | bytes, file: str, line: int = 0) -> Any:
+    """The JSON value that a text is, be it an object or not."""
     try:
-        found = json.loads(text)
+        return json.loads(text)
     except RecursionError as error:
-        raise FormatError(file, line, "has lists or objects nested too deeply; expected a JSON object") from error
+        raise FormatError(file, line, "has lists or objects nested too deeply; expected JSON") from error
     except json.JSONDecodeError as error:
-        problem = f"is not JSON: {error.msg}, column {error.colno}; expected a JSON object"
+        problem = f"is not JSON: {error.msg}, column {error.colno}; expected JSON"
         raise FormatError(file, line or error.lineno, problem) from error
     except ValueError as error:  # not UTF-8, or a number of thousands of digits
-        raise FormatError(file, line, f"is not JSON: {str(error)[:60]}; expected a JSON object") from error
-    if not isinstance(found, dict):
-        kinds = {list: "a list", str: "a string", bool: "a truth value", type(None): "null"}
-        raise FormatError(file, line, f"is {kinds.get(type(found), 'a number')}; expected a JSON object")
-    return found
+        raise FormatError(file, line, f"is not JSON: {str(error)[:60]}; expected JSON") from error
+
+
+def check_fields(table: Mapping[str, Any], file: str, line: int = 0, /, **fields: type) -> None:
+    """Refuse an object from JSON that lacks one of the fields, or has another type there.
+
+    >>> check_fields({"pairs": -3}, "run.json", pairs=int)
+    Traceback (most recent call last):
+    treeglot.base.errors.FormatError: run.json: pairs is -3; expected a count
+    """
+    for name, kind in fields.items():
+        if name not in table:
+            raise FormatError(file, line, f"has no {name}; expected {_JSON_TYPES[kind]}")
+        if not _has_type(table[name], kind):
+            shown = json.dumps(table[name])
+            shown = shown if len(shown) <= 60 else f"{shown[:60]}…"
+            raise FormatError(file, line, f"{name} is {shown}; expected {_JSON_TYPES[kind]}")
+
+
+_JSON_TYPES = {
+    bool: "a truth value",
+    dict: "an object",
+    float: "a number",
+    int: "a count",
+    list: "a list",
+    str: "a string",
+    type(None): "null",
+}
+
+
+def _has_type(value: Any, kind: type) -> bool:
+    if kind is float:
+        return type(value) in (int, float) and abs(value) <= sys.float_info.max
+    if kind is int:
+        return type(value) is int and 0 <= value <= sys.maxsize
+    return type(value) is kind

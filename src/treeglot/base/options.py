@@ -279,6 +279,14 @@ def load_options(schema: Callable[..., T], path: str | Path) -> T:
         raise FormatError(file.path, file.line_of(error.key), str(error)) from error
 
 
+def options_in(path: str | Path, schema: Callable[..., T], table: Mapping[str, Any], *, table_name: str = "") -> T:
+    """The options of a table that a JSON file has under a name; a mistake is a `FormatError` that names the file."""
+    try:
+        return from_table(schema, table, table_name=table_name)
+    except UsageError as error:
+        raise FormatError(str(path), 0, str(error)) from error
+
+
 def in_file(path: str | Path, error: UsageError) -> FormatError:
     """An error about options that were read from a TOML file, with file and line."""
     return FormatError(str(path), TomlFile(path).line_of(error.key) if error.key else 0, str(error))

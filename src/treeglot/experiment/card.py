@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from treeglot.base.errors import FormatError
-from treeglot.base.files import read_json, write_binary
+from treeglot.base.files import parse_value, read_json, write_binary
 from treeglot.base.machine import machine
 from treeglot.decode.weights import read_weights
 from treeglot.experiment.models import MODELS
@@ -64,7 +64,10 @@ def _is_current(path: Path, made_of: Mapping[str, Any], scoring: Mapping[str, An
         return False
     if card.get("digest") != card_digest(card) or any(card.get(name) != made_of[name] for name in made_of):
         return False
-    return {test: one["options"] for test, one in card["scores"].items()} == scoring
+    try:
+        return {test: one["options"] for test, one in card["scores"].items()} == scoring
+    except (AttributeError, LookupError, TypeError):  # scores of another kind of card
+        return False
 
 
 def model_files(model: Path) -> list[Path]:
@@ -162,7 +165,8 @@ def _scores(
     work: Path, plan: Mapping[str, Planned], recipe: Recipe, system: str, test: str, outputs: Sequence[Planned]
 ) -> dict[str, Any]:
     step = plan[f"score {test}"]
-    found = next(one for one in json.loads((step.folder / "scores.json").read_text()) if one["system"] == system)
+    path = step.folder / "scores.json"
+    found = next(one for one in parse_value(path.read_bytes(), str(path)) if one["system"] == system)
     first = found["scores"]
     # Both have the metrics in the same order; chrF2 is called chrF where there are several tunings.
     several = [one["scores"] for one in found["tunings"].values()] if "tunings" in found else []

@@ -27,7 +27,7 @@ def publish_models(work: Path, done: Sequence[Planned], systems: Iterable[str]) 
         keys = "".join(f"{step.key}\n" for step in (trained, tuned) if step is not None)
         folder = work / MODELS / name
         out.append(folder)
-        if (folder / MADE).is_file() and (folder / MADE).read_text() == keys:
+        if (folder / MADE).is_file() and (folder / MADE).read_bytes() == keys.encode():
             continue
         aside = work / MODELS / f".{name}.part"
         shutil.rmtree(aside, ignore_errors=True)

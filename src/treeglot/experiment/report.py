@@ -9,14 +9,14 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import treeglot
-from treeglot.base.files import read_lines, write_binary
+from treeglot.base.files import parse_json, parse_value, read_json, read_lines, write_binary
 from treeglot.evaluate import Bleu
 from treeglot.experiment.comparable import unlike
 from treeglot.experiment.pipeline import Pipeline, Planned
@@ -113,9 +113,10 @@ def _rules(model: Path) -> dict[str, int]:
 
 def _system(recipe: Recipe, system: System, task: Task) -> dict[str, Any]:
     from treeglot.decode.weights import read_weights
+    from treeglot.tune.loop import read_log
 
     model, tuned = task.inputs[f"model {system.name}"], task.inputs.get(f"tuning {system.name}")
-    tuning = [json.loads(line) for line in read_lines(tuned / "log.jsonl")] if tuned is not None else []
+    tuning = read_log(tuned / "log.jsonl") if tuned is not None else []
     weights = read_weights(model / "weights.txt" if tuned is None else tuned / "best.weights")
     return {
         "name": system.name,
@@ -124,7 +125,7 @@ def _system(recipe: Recipe, system: System, task: Task) -> dict[str, Any]:
         "signature": _signature(recipe, system, task),
         "unlike": unlike(recipe, system),
         **_rules(model),
-        "different": json.loads((model / "extraction.json").read_text()).get("different"),
+        "different": read_json(model / "extraction.json").get("different"),
         "features": sum(value != 0 for value in weights.values()),
         "dev": dev_score(tuning),
         "tuning": [
@@ -172,8 +173,9 @@ def _test(recipe: Recipe, test: str, task: Task) -> dict[str, Any]:
     prepared = bleu.prepare(references)
     for system in recipe.system:
         folder = task.inputs[f"output {system.name} {test}"]
-        entries = [json.loads(line) for line in read_lines(folder / "output.jsonl")]
-        drawn.append([json.loads(line) for line in read_lines(folder / "drawn.jsonl")])
+        output, drawings = folder / "output.jsonl", folder / "drawn.jsonl"
+        entries = [parse_json(line, str(output), n, source=str, text=str) for n, line in _numbered(output)]
+        drawn.append([parse_value(line, str(drawings), n) for n, line in _numbered(drawings)])
         sources = sources or [entry["source"] for entry in entries]
         outputs[system.name] = [entry["text"] for entry in entries]
         judged[system.name] = bleu.scores(prepared.statistics(outputs[system.name])).round(1).tolist()
@@ -183,8 +185,12 @@ def _test(recipe: Recipe, test: str, task: Task) -> dict[str, Any]:
         "outputs": outputs,
         "judged": judged,
         "drawn": packed(list(zip(*drawn, strict=True))),
-        "scores": json.loads(task.inputs[f"scores {test}"].read_text()),
+        "scores": parse_value(task.inputs[f"scores {test}"].read_bytes(), str(task.inputs[f"scores {test}"])),
     }
+
+
+def _numbered(path: Path) -> Iterator[tuple[int, str]]:
+    return enumerate(read_lines(path), start=1)
 
 
 def packed(drawings: Sequence[Sequence[str]]) -> list[str]:

@@ -41,7 +41,7 @@ def verify_card(path: PathLike, data: Sequence[PathLike] = ()) -> Iterator[Check
     card = _read(place)
     try:
         yield from _checks(card, place.resolve().parent.parent, [Path(folder) for folder in data])
-    except (AttributeError, KeyError, TypeError, ValueError, UsageError) as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, UsageError) as error:
         if isinstance(error, FormatError):
             raise
         raise FormatError(str(place), 0, f"is no card: {error!r}; expected docs/card.schema.json") from None

@@ -6,10 +6,10 @@ import shutil
 from pathlib import Path
 
 from treeglot.base.errors import UsageError
-from treeglot.base.files import PathLike, read_json, read_lines, scratch_folder, write_binary
-from treeglot.base.options import from_table, load_options
+from treeglot.base.files import PathLike, read_lines, scratch_folder, write_binary
+from treeglot.base.options import load_options
 from treeglot.models.kinds import find_kind
-from treeglot.models.learn import TRAINING
+from treeglot.models.learn import training_options
 from treeglot.models.model import NEXT, ModelFile, move_in
 from treeglot.rules.corrections import CORRECTIONS, Corrections, changing
 from treeglot.rules.merge import Merged, merge_corrections
@@ -39,7 +39,7 @@ def compact(directory: PathLike, *, drop_provenance: bool = False) -> Merged:
         given = Corrections.read(path) if path.is_file() else Corrections(())
         if not len(given):
             return Merged(0, ())
-        options = from_table(find_kind(file.kind).options, read_json(folder / TRAINING)["options"])
+        options = training_options(folder, find_kind(file.kind))
         with scratch_folder(folder, "compact") as scratch:
             new = scratch / "new"
             new.mkdir()

@@ -15,7 +15,7 @@ from treeglot._core import escaped_word
 from treeglot.align import Aligner
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, read_json
-from treeglot.base.options import from_table
+from treeglot.base.options import options_in
 from treeglot.corpus.pairs import NO_DEPENDENCY, NO_TREE, Pair
 from treeglot.corpus.parses import as_forest
 from treeglot.models.artefacts import ALIGNER, SOURCE_HEADS
@@ -32,6 +32,9 @@ from treeglot.syntax.head_style import head_style
 from treeglot.text.variables import VARIABLES, link_variables
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from treeglot.models.kind import Kind
     from treeglot.models.model import Model
     from treeglot.models.reading import Given
 
@@ -43,6 +46,14 @@ MOST_SYMBOLS = 255  # of a side of a rule
 BONUS = 500.0  # of what was taught, for each source word but one: a sentence wins over its parts, and over all others
 UNTAUGHT = (("preferred", 0.0),)
 LONGEST = 20  # source words of a phrase that is learnt, if the search has no limit below
+
+
+def training_options(folder: Path, kind: Kind) -> Any:
+    """The options that the model of a folder was trained with."""
+    path = folder / TRAINING
+    if not path.is_file():
+        raise FormatError(os.fspath(path), 0, "is not there; expected the options of the model's training")
+    return options_in(path, kind.options, read_json(path, options=dict)["options"], table_name="options")
 
 
 @dataclass(frozen=True)
@@ -175,10 +186,7 @@ class Learner:
     @cached_property
     def options(self) -> Any:
         """Those that the model was trained with."""
-        path = self.model.directory / TRAINING
-        if not path.is_file():
-            raise FormatError(os.fspath(path), 0, "is not there; a model learns with the options of its training")
-        return from_table(self.kind.options, read_json(path)["options"])
+        return training_options(self.model.directory, self.kind)
 
     @cached_property
     def rules(self) -> RuleLearner:

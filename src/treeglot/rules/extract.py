@@ -45,9 +45,13 @@ class Extraction:
         """An extraction that is complete."""
         path = Path(folder)
         try:
-            return Extraction(path, read_json(path / "extraction.json"))
+            return Extraction(path, read_json(path / "extraction.json", **_FIELDS))
         except FileNotFoundError:
             raise FormatError(str(path), 0, "holds no finished extraction: extraction.json is missing") from None
+
+
+_FIELDS = {"labels": bool, "roots": bool, "apart": bool, "parts": int, "rows": int, "counts": dict}
+"""What scoring must know of an extraction."""
 
 
 @dataclass(frozen=True)

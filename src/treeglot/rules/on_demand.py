@@ -17,7 +17,7 @@ from typing import Any
 from treeglot._core import Bitext, BitextBuilder, HieroExtractor, LexicalTable, PairIndex, RulesOnDemand
 from treeglot.base.errors import FormatError, UsageError
 from treeglot.base.files import PathLike, read_json, scratch_folder, write_json
-from treeglot.base.options import Options, from_table, option
+from treeglot.base.options import Options, option, options_in
 from treeglot.corpus.pairs import Pair
 from treeglot.rules.collect import collect
 from treeglot.rules.corrections import changing
@@ -168,16 +168,17 @@ def _copied(pairs: Iterable[Pair], builder: BitextBuilder, most: int) -> Iterato
 def open_rules(path: PathLike, demand: DemandOptions | None = None) -> RulesOnDemand:
     """The rules on demand that `on_demand.json` describes; `demand` in place of what it says of sampling."""
     facts, indexes = _open_indexes(Path(path))
-    score = from_table(ScoreOptions, facts["score"])
+    score = options_in(Path(path), ScoreOptions, facts["score"], table_name="score")
+    discounts = options_in(Path(path), Discounts, facts["discounts"], table_name="discounts")
     scoring = {
         "smoothing": score.smoothing,
         "min_occurrences": score.min_occurrences,
         "min_gappy_occurrences": score.min_gappy_occurrences,
         "targets_per_source": score.targets_per_source,
-        "discounts": list(facts["discounts"]["values"]),
-        "rules": facts["discounts"]["rules"],
+        "discounts": list(discounts.values),
+        "rules": discounts.rules,
     }
-    sampling = demand or from_table(DemandOptions, facts["demand"])
+    sampling = demand or options_in(Path(path), DemandOptions, facts["demand"], table_name="demand")
     try:
         return RulesOnDemand(indexes, facts["features"], sampling, scoring)
     except ValueError as error:
@@ -197,17 +198,18 @@ def _open_indexes(path: Path) -> tuple[Mapping[str, Any], list[PairIndex]]:
 
 def read_facts(path: Path) -> Mapping[str, Any]:
     """What `on_demand.json` says, with names of files in its own folder alone."""
-    facts: Mapping[str, Any] = read_json(path)
-    for name in ("indexes", "extract", "score", "features", "demand", "discounts"):
-        if name not in facts:
-            raise FormatError(os.fspath(path), 0, f"has no {name}")
+    fields = {"indexes": list, "extract": dict, "score": dict, "features": list, "demand": dict, "discounts": dict}
+    facts: Mapping[str, Any] = read_json(path, **fields)
     names = facts["indexes"]
-    if not isinstance(names, list) or not names:
+    if not names:
         raise FormatError(os.fspath(path), 0, "has no list of indexes; expected one or more")
     for name in names:
         if not isinstance(name, str) or not INDEX.fullmatch(name):
             problem = f"has the index {name!r}; expected a file in its folder, such as index-1.bin"
             raise FormatError(os.fspath(path), 0, problem)
+    for name in facts["features"]:
+        if name not in COLUMNS:
+            raise FormatError(os.fspath(path), 0, f"has the feature {name!r}; expected some of {', '.join(COLUMNS)}")
     return facts
 
 
@@ -222,7 +224,7 @@ def add_pairs(pairs: Iterable[Pair], path: PathLike) -> RulesOnDemand:
         return open_rules(path)
     with changing(path):
         facts = read_facts(Path(path))
-        extract = from_table(HieroOptions, facts["extract"])
+        extract = options_in(Path(path), HieroOptions, facts["extract"], table_name="extract")
         names = list(facts["indexes"])
         opened = [PairIndex.open(os.fspath(folder / name)) for name in names]
         merged: list[PairIndex] = []

@@ -228,7 +228,7 @@ def _files(folder: Path, number: int) -> Iterator[Path]:
 def _counted(marker: Path, key: str) -> Counted | None:
     """A finished part with this key, or none."""
     try:
-        found = Counted(**read_json(marker))
+        found = Counted(**read_json(marker, key=str, tallies=int, rows=int, counts=dict))
     except (OSError, ValueError, TypeError):
         return None
     return found if found.key == key and _complete(marker, found) else None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import os
 import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from treeglot.base.errors import FormatError, UsageError
-from treeglot.base.files import PathLike, parse_json, read_json, read_lines, write_binary
+from treeglot.base.files import PathLike, check_fields, parse_json, read_json, read_lines, write_binary
 from treeglot.base.options import MOST_SEED, Options, option
 from treeglot.decode.translator import Source
 from treeglot.decode.weights import Weights, read_weights, write_weights
@@ -30,6 +31,9 @@ from treeglot.tune.method import Method, Update, derived_seed, fitting_scale, se
 from treeglot.tune.pool import Pool
 
 Entry = dict[str, Any]  # what the log says of one iteration
+UPDATED = {"hypotheses": int, "new": int, "pool_before": float, "pool_after": float, "converged": bool}
+"""What an entry has after an update, beside its iteration and its score."""
+OPTIONAL = {**UPDATED, "held_out": float, "mean_of": int}
 
 
 class Tunable(Protocol):
@@ -263,7 +267,9 @@ class _Run:
             entry = entry | {"pool_before": update.before, "pool_after": update.after, **update.notes}
             entry |= {"converged": update.converged, "weights": sum(w != 0 for w in update.weights.values())}
             write_weights(path, update.weights, json.dumps(entry, ensure_ascii=False))
-        return read_weights(path), _read_entry(path)
+        weights, entry = read_weights(path), _read_entry(path)
+        check_fields(entry, os.fspath(path), 1, **UPDATED)
+        return weights, entry
 
     def ends(self, before: Sequence[_Iteration], entry: Entry) -> str:
         """Why this iteration is the last; nothing if it is not."""
@@ -307,7 +313,14 @@ def _read_entry(path: Path) -> Entry:
     first = next(iter(read_lines(path)), "")
     if not first.startswith("# "):
         raise FormatError(str(path), 1, "does not begin with what the log says of the iteration")
-    return parse_json(first.removeprefix("# "), str(path), 1)
+    return _parsed(first.removeprefix("# "), path, 1)
+
+
+def _parsed(text: str, path: PathLike, line: int) -> Entry:
+    entry = parse_json(text, os.fspath(path), line, iteration=int, score=float)
+    optional = {name: kind for name, kind in OPTIONAL.items() if name in entry}
+    check_fields(entry, os.fspath(path), line, **optional)
+    return entry
 
 
 def _digest(lines: Sequence[str]) -> str:
@@ -323,4 +336,4 @@ def _digest_sources(sources: Sequence[Source]) -> str:
 
 def read_log(path: PathLike) -> list[Entry]:
     """The entries of a run's log."""
-    return [parse_json(line, str(path), number) for number, line in enumerate(read_lines(path), 1)]
+    return [_parsed(line, path, number) for number, line in enumerate(read_lines(path), 1)]

@@ -14,10 +14,11 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any
 
-from treeglot.base.errors import TreeglotError
+from treeglot.base.errors import FormatError, TreeglotError
+from treeglot.base.files import parse_json, parse_value
 
 
 class Client:
@@ -35,12 +36,12 @@ class Client:
             return urllib.request.urlopen(request, timeout=self.timeout)
         except urllib.error.HTTPError as error:
             with closing(error):
-                raise TreeglotError(json.loads(error.read())["error"]) from error
+                raise TreeglotError(_problem(error, self.address)) from error
 
     def ask(self, path: str, **fields: Any) -> Any:
         """Any question of docs/serving.md: `client.ask("explain", q=…)`; without fields it is a GET."""
         with self._open(path, fields or None) as answer:
-            return json.load(answer)
+            return parse_value(answer.read(), self.address)
 
     def translate(self, text: str, **fields: Any) -> str:
         """The translation of a text."""
@@ -51,8 +52,15 @@ class Client:
         """The translations of a text's sentences, as soon as they are there."""
         with self._open("translate", {"q": text, "stream": True, **fields}) as answer:
             for line in answer:
-                entry = json.loads(line)
+                entry = parse_json(line, self.address)
                 if "error" in entry:
                     raise TreeglotError(entry["error"])
                 if "done" not in entry:
                     yield entry
+
+
+def _problem(error: urllib.error.HTTPError, address: str) -> str:
+    """What the service says is wrong; a proxy before it may say it in other words."""
+    with suppress(FormatError):
+        return str(parse_json(error.read(), address, error=str)["error"])
+    return f"{address}: the answer is {error.code} {error.reason} without an error in JSON; expected Treeglot's service"

@@ -41,7 +41,7 @@ class Suggestions:
         with suppress(FileNotFoundError), self.path.open("rb") as stream:
             stream.seek(max(0, stream.seek(0, os.SEEK_END) - READ))
             for line in reversed(stream.read().splitlines()):
-                with suppress(ValueError):
+                with suppress(ValueError, RecursionError):
                     entry = json.loads(line)
                     if isinstance(entry, dict) and all(isinstance(entry.get(name), str) for name in FIELDS):
                         found.append({name: entry[name] for name in FIELDS})
