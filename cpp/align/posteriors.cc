@@ -48,8 +48,8 @@ void LinkPosteriors::by_words(const PairFactors& factors) {
   }
 }
 
-// The state after a word is the position of the last linked one, 0 for none yet and i + 1 for given word i: a word
-// without a link leaves it as it is.
+// The state after a word is the position of the last linked one: 0 for none yet, and i + 1 for given word i. A word
+// without a link keeps the state.
 double LinkPosteriors::by_hmm(const PairFactors& factors, double* jump_counts) {
   start(factors);
   const std::size_t length = given_, states = length + 1, words = factors.words;

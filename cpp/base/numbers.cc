@@ -92,8 +92,8 @@ Decimal read_decimal(std::string_view text) {
   return out;
 }
 
-// Whether the float nearest to `value` is also the one nearest to the number that was rounded to it: not when it lies
-// just between two floats.
+// Whether the float nearest to `value` is also the one nearest to the number that was rounded to `value`. This fails
+// only if `value` lies halfway between two floats.
 bool rounds_to_float(double value) {
   const double size = std::abs(value);
   if (size == 0) return true;

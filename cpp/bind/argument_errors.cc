@@ -1,5 +1,5 @@
-// What a call with wrong arguments says, in our words. nanobind writes that message itself, with PyErr_SetString, and
-// has no hook for it; so the module is linked with --wrap=PyErr_SetString.
+// What a call with wrong arguments says, in our words. The message is nanobind's own: it calls PyErr_SetString and has
+// no hook. So the module is linked with --wrap=PyErr_SetString.
 #include <Python.h>
 
 #include <algorithm>

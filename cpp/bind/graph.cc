@@ -32,8 +32,8 @@ bool written_elsewhere(nb::handle object) {
   return nb::hasattr(base, "flags") && nb::cast<bool>(base.attr("flags").attr("writeable"));
 }
 
-// A contiguous array of uint32 is taken as it is and closed to writing, so that nobody changes a graph that has been
-// checked; anything else is copied, number by number, into an array of our own.
+// A contiguous array of uint32 is used without a copy. It becomes read-only, so nobody changes a checked graph.
+// Anything else is copied into a new array.
 ArrayIn<Ids> take_ids(const char* name, nb::handle object) {
   ArrayIn<Ids> array;
   if (!written_elsewhere(object) && nb::try_cast(object, array, false)) {

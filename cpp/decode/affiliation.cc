@@ -7,8 +7,8 @@
 namespace treeglot {
 namespace {
 
-// The border of the variable next to a symbol of the target side, the right one first: the word where it begins, or
-// the one where the left one ends.
+// The border of the variable next to a symbol of the target side. The right neighbour comes first and gives the word
+// where it begins. The left one gives the word where it ends.
 std::uint32_t beside_variable(const TargetSide& target, std::span<const Span> tails, std::uint32_t symbol) {
   const auto span = [&](std::uint32_t at) { return tails[static_cast<std::size_t>(-1 - target.symbols[at])]; };
   for (std::uint32_t distance = 1; distance < target.size; ++distance) {

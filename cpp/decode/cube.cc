@@ -146,8 +146,8 @@ class CubeSearch {
     return (options_.pop_limit + rank) / (rank + 1);
   }
 
-  // Each point of a cube is reached from one other alone (its last coordinate that is not 0, one less), so none is
-  // made twice and no set of points seen is needed (Gesmundo and Henderson 2010).
+  // Each point of a cube has one predecessor: its last coordinate above 0 is one less. So no point is made twice, and
+  // no set of seen points is needed (Gesmundo and Henderson 2010).
   void push_successors(std::uint32_t candidate) {
     const Candidate from = candidates_[candidate];
     const auto tails = forest_.graph.tails(from.edge);

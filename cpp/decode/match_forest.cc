@@ -246,8 +246,8 @@ class Matching {
     }
   }
 
-  // Probabilities of the hyperedges (the c2d page, "Model"; the common page on the kinds of scores), and those of the
-  // best tree below each node, which is the best by the scores as given. What is left of a node has that of the node.
+  // Probabilities of the hyperedges (the c2d page, "Model"; the common page on the kinds of scores). Then those of the
+  // best tree below each node, by the scores as given. What is left of a node has the probability of the node.
   void score_edges() {
     std::vector<double> given;
     for (const EdgeId old : parsed_.edge_map) given.push_back(input_.forest->score(old));

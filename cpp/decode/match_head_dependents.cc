@@ -332,8 +332,8 @@ class Sentence {
     }
   }
 
-  // The rules of an instance, by the structures that are one variable in them: none, or (section 3.4) each combination
-  // of structures that they are labelled with and that have phrases.
+  // The rules of an instance, by the structures that are one variable in them. This is no structure, or each
+  // combination of structures that have labels and phrases (section 3.4).
   void add_rules(std::span<const Alternative> rules) {
     std::map<Combination, Edge> found;
     for (const Alternative& rule : rules) {

@@ -87,8 +87,8 @@ class Restriction {
     return build();
   }
 
-  // The parts of the exact words that rules give for parts of the input; the largest first, and none overlaps an
-  // earlier one on either side.
+  // The parts of the exact words that rules give for parts of the input. The largest come first, and no part overlaps
+  // an earlier one on either side.
   std::vector<ReachedPart> reached() {
     for (NodeId node = 0; node < forest_.graph.nodes(); ++node)
       for (std::size_t begin = 0; begin <= automata_.exact_words(); ++begin) wish(node, automata_.after(begin));

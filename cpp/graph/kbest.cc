@@ -79,9 +79,9 @@ std::optional<Derivation> KBest::next() {
   return listed(next_++);
 }
 
-// Finds one more derivation of the node, or that there is none. Successors are looked for only when the next derivation
-// is asked for; where one needs a derivation of a tail that is not there yet, that tail is advanced first. A tail is
-// below its head, so no node waits for itself.
+// Finds one more derivation of the node, or that there is none. Successors are made only when the next derivation is
+// asked for. If one needs a missing derivation of a tail, that tail is advanced first. A tail is below its head, so no
+// node waits for itself.
 void KBest::advance(NodeId target) {
   waiting_ = {target};
   while (!waiting_.empty()) {
@@ -120,9 +120,9 @@ KBest::State& KBest::open(NodeId node) {
   return states_[state_of_[node]];
 }
 
-// Puts the successors of the last item into the heap; a tail, where one of them waits for a derivation of it.
-// Ranks grow at the last position that is above 0 or behind it: so every combination of ranks has one predecessor, the
-// one with its last rank above 0 lowered, which comes before it in the order, and no set of those seen is needed.
+// Puts the successors of the last item into the heap. Returns a tail if a successor waits for a derivation of it. Ranks
+// grow only at the last position above 0, or behind it. So every combination of ranks has one predecessor, which comes
+// earlier in the order: its last rank above 0 is one less. No set of seen combinations is needed.
 std::optional<NodeId> KBest::expand(State& state) {
   if (!state.unexpanded) return std::nullopt;
   const auto tails = graph_.tails(state.unexpanded->edge);

@@ -22,8 +22,8 @@ constexpr std::array<char, 200> kPairs = [] {
   return pairs;
 }();
 
-// A logarithm in [−99, 0] with seven decimals: what a float of that size has, and a tenth of the cost of the shortest
-// digits that give the float back.
+// A logarithm in [−99, 0] with seven decimals, the precision of a float of that size. The shortest digits that give the
+// float back would cost ten times as much.
 char* write_number(char* at, float value) {
   const auto scaled = static_cast<std::uint64_t>(-double{value} * 1e7 + 0.5);
   if (scaled == 0) {

@@ -40,8 +40,8 @@ std::vector<float> cover(std::span<const float> sorted, float error, std::size_t
   return centres;
 }
 
-// At most `count` centres such that the largest error is as small as it can be: the range in parts of one width, except
-// that parts without values cost nothing. Half a step of a uniform scale bounds the error: range / (2 · count).
+// At most `count` centres such that the largest error is as small as possible. The range is cut into parts of one
+// width, and parts without values cost nothing. Half a step of a uniform scale bounds the error: range / (2 · count).
 Quantisation quantise(std::vector<float> values, std::size_t count) {
   std::sort(values.begin(), values.end());
   values.erase(std::unique(values.begin(), values.end()), values.end());

@@ -23,11 +23,11 @@ void check_offsets(std::span<const WordId> ids, std::span<const std::uint64_t> o
                                 std::to_string(ids.size()));
 }
 
-// Places in texts, one after another, answered together: order by order, all lines of an order are asked for before the
-// first is looked at, and what is found is recorded without jumps, which nobody could foretell.
+// Places in texts, one after another, answered together. All cache lines of an order are prefetched before the first is
+// read. Results are recorded without branches, because no processor could predict these.
 //
-// What a word scores needs no state here: it is the probability of the longest n-gram found, plus the backoffs of the
-// n-grams at the place before it that are at least as long.
+// The score of a word needs no state here. It is the probability of the longest n-gram found, plus backoffs. These are
+// of the n-grams at the place before it that are at least as long.
 template <class Search>
 class Block {
  public:

@@ -23,9 +23,9 @@ struct Boundary {
   }
 };
 
-// The plain count of the last n-gram of an order, if the last position in sorting order ends one; 0 if not.
+// The plain count of the last n-gram of an order, if the last position in sorting order ends one; 0 if not. The program
 // lmplz enters that n-gram into the counts of counts with its plain count. It is one n-gram of an order, but in a small
-// text it moves the discounts; the estimates are to agree.
+// text it moves the discounts, and our estimates should agree with those of lmplz.
 using LastCount = std::uint64_t;
 
 LastCount count_unigrams(std::span<const Symbol> words, std::size_t vocabulary, std::uint64_t threshold,

@@ -18,8 +18,8 @@ namespace {
 constexpr std::int64_t kLeastMemory = 1 << 16;
 constexpr std::size_t kLeastBlock = 256;  // words
 
-// Bytes that a word of the text costs in memory when all of its n-grams are different: while counting, the text and
-// what is sorted (20) and an entry in the table of each order; while estimating an order, at most 60.
+// Bytes of memory for a word of the text when all of its n-grams are different. Counting takes the text, what is sorted
+// (20), and an entry in the table of each order. Estimating an order takes at most 60.
 std::uint64_t bytes_per_word(unsigned order) { return std::max<std::uint64_t>(20 + 16 * (order - 1), 60); }
 constexpr std::uint64_t kBytesPerSortedWord = 24;  // when only sorting is left to do with it
 constexpr std::uint64_t kBytesPerType = 64;

@@ -103,9 +103,9 @@ namespace {
 constexpr std::size_t kMostParts = 64;                          // each is an open file
 constexpr std::uint64_t kCacheBytes = std::uint64_t{12} << 20;  // larger parts than the cache holds are slower
 
-// The sums over contexts are looked up at random, so they must be in memory: the contexts of an order are cut into
+// The sums over contexts are looked up at random, so they must be in memory. The contexts of an order are cut into
 // parts that fit, and each n-gram goes to the part of its context. The n-grams with one last word come in the order of
-// their contexts, so the parts need no sorting, and reading them side by side brings the n-grams back into order.
+// their contexts, so the parts need no sorting. Reading them side by side brings the n-grams back into order.
 class Parts {
  public:
   Parts(const SpilledCounts& counts, unsigned order, std::uint64_t memory) : length_(order - 1) {

@@ -75,7 +75,7 @@ class ClassBigrams {
 
 class Exchange {
  public:
-  // The words but 0, which is the border, are to be moved in the order of their numbers.
+  // Words will be moved in the order of their numbers. Word 0 is the border and stays.
   Exchange(Neighbours before, Neighbours after, std::vector<std::uint32_t> classes, std::uint32_t count)
       : before_(std::move(before)),
         after_(std::move(after)),
@@ -238,7 +238,7 @@ WordClassTrainer::Result WordClassTrainer::finish(const Progress& progress) {
   const std::size_t size = words_.size();
   std::vector<std::uint64_t> frequency(size);
   for (const Bigram& bigram : bigrams_) frequency[static_cast<Symbol>(bigram.pair)] += bigram.count;
-  std::vector<Symbol> order(size - 1);  // the more frequent words first; of equal ones, that which came first
+  std::vector<Symbol> order(size - 1);  // more frequent words first, and of equal ones the earlier
   std::iota(order.begin(), order.end(), Symbol{1});
   std::ranges::stable_sort(order, [&](Symbol a, Symbol b) { return frequency[a] > frequency[b]; });
   std::vector<Symbol> rank(size);

@@ -90,9 +90,9 @@ BracketCounts count_brackets(const Tree& gold, const Tree& test, const BracketOp
 
 namespace {
 
-// best[u][t]: the most brackets of the gold tree that a tree with t brackets has, or −1, where u says which of the gold
-// tree's brackets over the root's own words it has so far. A bracket counts as often as the gold tree has it, and
-// those over the same words are one above the other, so u says enough.
+// best[u][t]: the most brackets of the gold tree that a tree with t brackets has, or −1. Here u says which of the gold
+// tree's brackets over the root's own words it has so far. A bracket counts as often as the gold tree has it. Brackets
+// over the same words are one above the other, so u says enough.
 using Matches = std::vector<std::vector<int>>;
 
 void raise(std::vector<int>& to, const std::vector<int>& from) {

@@ -29,7 +29,7 @@ CoarseGrammar::PairTable table(std::vector<std::tuple<std::uint32_t, std::uint32
   return out;
 }
 
-// The best chain of unary rules from each state to each (Floyd and Warshall): probabilities are at most 1, so the best
+// The best chain of unary rules from each state to each (Floyd and Warshall). Probabilities are at most 1, so the best
 // chain has no state twice.
 void close_steps(std::vector<float>& best, std::uint32_t states) {
   for (std::uint32_t via = 0; via < states; ++via) {

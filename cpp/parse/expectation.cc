@@ -86,8 +86,8 @@ TREEGLOT_AVX2 void outside_wide(const double* scores, double* counts, const doub
   outside_block(scores, counts, left, left_outside, lefts, right, right_outside, rights, scaled, heads);
 }
 
-// Inside and outside values of one tree. A node's insides are divided by their greatest, which is its scale; outsides
-// such that inside · outside sums to 1 over the states of every node: it is their posterior.
+// Inside and outside values of one tree. A node's insides are divided by their greatest, which is its scale. Outsides
+// are scaled such that inside · outside sums to 1 over the states of every node. The products are posteriors.
 class TreeValues {
  public:
   TreeValues(const Treebank& bank, const TrainingLevel& level) : bank_(bank), level_(level), wide_(has_avx2()) {}
@@ -270,8 +270,8 @@ Expectation expect(const Treebank& bank, const TrainingLevel& level, unsigned th
   return out;
 }
 
-// Section 2.2 of Petrov et al. (2006): a node that merges states 1 and 2 has inside p1 I1 + p2 I2 and outside O1 + O2;
-// its part of the change is the ratio of the sums over states of inside · outside, which is 1 before.
+// Section 2.2 of Petrov et al. (2006). A node that merges states 1 and 2 has inside p1 I1 + p2 I2 and outside O1 + O2.
+// Its part of the change is the ratio of the sums over states of inside · outside. Without a merge that sum is 1.
 std::vector<double> merging_gains(const Treebank& bank, const TrainingLevel& level,
                                   std::span<const std::uint32_t> pairs, std::span<const double> share,
                                   unsigned threads) {

@@ -192,7 +192,7 @@ void FineChart::allow(const FineGrammar& grammar, const KeptStates& kept) {
   for (std::vector<double>* values : {&below_, &inside_, &outside_, &above_}) values->assign(allowed_.size(), 0.0);
 }
 
-// Calls visit(rule, head, left, right, weight) for each rule from nodes of two cells to one of cell (i, j), where the
+// Calls visit(rule, head, left, right, weight) for each rule from nodes of two cells to a node of cell (i, j). The
 // weight brings the cells' values to the scale `reference`.
 template <class Visit>
 void FineChart::for_each_rule(const FineGrammar& grammar, std::size_t i, std::size_t j, double reference, Visit visit) {

@@ -182,8 +182,8 @@ class GrammarReader {
     return *value;
   }
 
-  // Room for the scores of a rule of labels: a number for each of its rules of sub-states, most of which a file leaves
-  // out where they are 0.
+  // Room for the scores of a rule of labels: a number for each of its rules of sub-states. A file leaves out most of
+  // those that are 0.
   std::size_t add_scores(const Lines& lines, Level& level, std::size_t file_size, std::size_t heads, std::size_t lefts,
                          std::size_t rights = 1) const {
     constexpr std::size_t kUsual = 1 << 24, kPerByte = 1000;

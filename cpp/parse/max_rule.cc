@@ -18,7 +18,7 @@ bool is_unary(const MaxRule::Edge& edge) { return edge.left != kNone && edge.rig
 MaxRule::MaxRule(const SplitGrammar& grammar, const FineChart& chart)
     : nodes_(chart.nodes()), chart_nodes_(static_cast<std::uint32_t>(chart.nodes().size())) {
   // With one layer all edges join nodes of the chart. With two, unary edges and stays lead from the upper one to the
-  // lower, others from the lower to the upper; a node without unary edges is in both.
+  // lower. Others lead from the lower to the upper. A node without unary edges is in both.
   const bool layers = chart.closed();
   std::vector<std::uint8_t> is_double(chart_nodes_, 0);
   if (layers) {

@@ -458,8 +458,8 @@ void ParsePacking::prune(double margin) {
   outside[top_] = 0.0;
   for (std::size_t n = nodes_.size(); n-- > 0;) {
     Node& node = nodes_[n];
-    // What others hold too, and what only edges that did not stay had below them, is in no tree: also when the margin
-    // has no end.
+    // No kept edge leads to this node, so it is in no tree. With an infinite margin the test below would not drop
+    // its edges.
     if (outside[n] == kNever) node.edges.clear();
     std::erase_if(node.edges, [&](const Edge& edge) { return !(outside[n] + edge_best(edge) >= least); });
     for (const Edge& edge : node.edges) {

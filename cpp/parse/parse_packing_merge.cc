@@ -9,8 +9,8 @@
 
 namespace treeglot {
 
-// Below the root's unary rules the nodes of a place are one, though others may tell them apart: so each of its rules
-// has one edge, and their posteriors sum to 1.
+// Below the root's unary rules the nodes of a place are one, though other rules may tell them apart. So each rule of
+// the root has one edge, and their posteriors sum to 1.
 void ParsePacking::unite_below_root() {
   Node root = nodes_[top_];
   std::stable_sort(root.edges.begin(), root.edges.end(), [&](const Edge& a, const Edge& b) {

@@ -16,7 +16,7 @@ Tree ParsePacking::tree(std::span<const std::string_view> words, bool drop_root)
   };
   // A treebank may have ROOT over a phrase and a full stop, or over a word.
   const bool has_one_child = best_edge(nodes_[top_]).tails.size() == 1;
-  std::vector<std::pair<std::uint32_t, bool>> stack = {{top_, false}};  // node, whether it is to be closed
+  std::vector<std::pair<std::uint32_t, bool>> stack = {{top_, false}};  // node, whether to close it
   while (!stack.empty()) {
     const auto [node, is_done] = stack.back();
     stack.pop_back();

@@ -246,7 +246,7 @@ std::size_t Trainer::merge(double share, unsigned threads) {
   return merged;
 }
 
-// Makes one state of each pair of which both are merged, with their shares of it.
+// Makes one state of each pair whose members are both merged, with their shares of it.
 void Trainer::merge_states(std::span<const std::uint8_t> is_merged, std::span<const double> part) {
   TrainingLevel old = std::move(level_);
   level_ = TrainingLevel();

@@ -1,5 +1,5 @@
-// The lexicon of a trained level: words as they were seen, rare ones smoothed by the class they look like, and the
-// classes themselves for words never seen.
+// The lexicon of a trained level: words as they were seen, and classes for words never seen. Rare words are smoothed by
+// the class that they look like.
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -23,10 +23,12 @@ double total_of(const States& sums) { return std::accumulate(sums.begin(), sums.
 
 const std::string kWidest = "UNK";
 
-// With counts c of states t, words w and classes u, P(w | t) = P(t | w) c(w) / c(t), where for a rare word
-//   P(t | w) = (c(t, w) + k P(t | u)) / (c(w) + k),
-// and for an unseen one P(t | u) / c(t): as if it had been seen once. Sub-states then get a part of the mean over those
-// of their tag (Petrov et al. 2006, section 2.3).
+// With counts c of states t, words w and classes u, P(w | t) = P(t | w) c(w) / c(t). For a rare word,
+//
+//   P(t | w) = (c(t, w) + k P(t | u)) / (c(w) + k).
+//
+// For an unseen one, it is P(t | u) / c(t), as if it had been seen once. Sub-states then get a part of the mean over
+// those of their tag (Petrov et al. 2006, section 2.3).
 class WordModel {
  public:
   WordModel(const Treebank& bank, const TrainingLevel& level, SignatureKind signature,

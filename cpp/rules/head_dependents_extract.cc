@@ -123,7 +123,7 @@ void PairExtractor::find_gaps() {
       gaps_.push_back({right - 1, right, between.size(), false, 0});
       continue;
     }
-    // Words that are linked to something else are no part of the rule, nor is what is between two of them.
+    // Words that are linked to something else are not part of the rule. The words between two of them are not, either.
     if (after > 0) gaps_.push_back({right - 1, kNobody, after, false, 0});
     if (const std::uint32_t before = frontier_.target_loose_before(between.end); before > 0)
       gaps_.push_back({kNobody, right, before, false, 0});

@@ -10,8 +10,8 @@
 namespace treeglot {
 namespace {
 
-// The most phrases no two of which cross: of all ways to bracket the source side the one that brackets most of them.
-// Tight phrase pairs that nest, or are apart, on the source side are so on the target side too.
+// The largest set of phrases without a crossing pair. It is the way to bracket the source side that brackets most of
+// them. Tight phrase pairs that nest, or are apart, on the source side are so on the target side too.
 std::uint64_t most_nested(std::span<const PhrasePair> phrases, std::size_t words, std::uint32_t max_phrase) {
   const std::size_t width = std::min<std::size_t>(words, max_phrase);
   std::vector<std::uint32_t> best(words * (width + 1), 0);

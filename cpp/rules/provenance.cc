@@ -17,8 +17,8 @@ std::uint64_t take_number(std::span<const std::uint8_t>& bytes) {
   return number;
 }
 
-// Fits the sides of a rule to a pair of sentences: words where they stand, variables over one word or more, and no link
-// that leads out of a variable or out of the rule.
+// Fits the sides of a rule to a pair of sentences. Words match themselves, and a variable covers one word or more. No
+// link leads out of a variable or out of the rule.
 class Fit {
  public:
   using Side = std::vector<std::int64_t>;  // ≥ 0 a word, −1 − k the k-th variable

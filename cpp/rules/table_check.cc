@@ -1,8 +1,8 @@
 // Checks every number of a rule table that leads somewhere: checksums do not stop a crafted file.
 //
 // A table has millions of nodes and rules, and opening it should take little longer than its checksums do. The trie is
-// checked level by level: all source sides of a level have the same length, and the level above tells how many
-// variables they have. Loops over columns have no jumps, so that the compiler vectorises them.
+// checked level by level. All source sides of a level have the same length. The level above tells how many variables
+// they have. Loops over columns have no branches, so the compiler vectorises them.
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -13,8 +13,8 @@
 namespace treeglot {
 namespace {
 
-// A record of Occurrences is a head, a key and notes: the key the lengths of source and target and then their bytes,
-// the notes the same of alignment and labels. Since lengths come first, equal bytes mean equal values.
+// A record of Occurrences is a head, a key and notes. The key has the lengths of source and target, then their bytes.
+// The notes have the same of alignment and labels. Since lengths come first, equal bytes mean equal values.
 struct Head {
   std::uint32_t hash, units, key_size, notes_size;
 };
@@ -50,8 +50,8 @@ char* put_bytes(char* at, std::string_view bytes) {
   return at + bytes.size();
 }
 
-// A source side up to its second word or variable. Rules that share it share a partition, so that sorting partitions
-// brings together what is close in a trie; none of them has more than a few hundredths of all rules.
+// A source side up to its second word or variable. Rules that share it share a partition, so sorting partitions brings
+// together what is close in a trie. No partition has more than a few hundredths of all rules.
 std::string_view first_symbols(std::string_view source) {
   std::string_view rest = source;
   code::take_left_hand_side(rest);

@@ -109,7 +109,7 @@ void ConllReader::empty_node(std::string_view id, std::size_t point) {
 
 void ConllReader::sentence() {
   const auto bad = [&](std::size_t line, const std::string& problem) {
-    skip_or_fail_at(line, problem);  // the next line begins another sentence: nothing is to be skipped
+    skip_or_fail_at(line, problem);  // the next line begins another sentence: skip nothing
     forget();
   };
   if (heads_.empty()) {

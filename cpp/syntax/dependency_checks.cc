@@ -50,8 +50,9 @@ std::vector<std::uint32_t> nonprojective_arcs(Heads heads) {
   const auto descends = [&](std::int64_t word, std::int64_t ancestor) {
     return order.descends(static_cast<std::uint32_t>(word), static_cast<std::uint32_t>(ancestor));
   };
-  // left[h], right[h]: the nearest words on both sides of h that do not descend from it. Going on from h's neighbour
-  // over runs already known takes constant time a word on average, as on a stack: a run once passed over is inside h's.
+  // left[h], right[h]: the nearest words on both sides of h that do not descend from it. The search starts at h's
+  // neighbour and jumps over known runs. A run that was passed once is inside h's, so a word takes constant time on
+  // average.
   std::vector<std::int64_t> left(heads.size()), right(heads.size());
   for (std::int64_t word = 0; word < size; ++word) {
     std::int64_t other = word - 1;

@@ -94,8 +94,8 @@ class Coordination {
     const std::size_t top = chain ? hang_in_chain() : hang_from_conjunction();
     hangs_[top] = top;
     for (std::size_t child = size(); child-- > 0 && passed(child);) hangs_[child] = top;  // ends the whole
-    // What is left, punctuation and conjunctions without a conjunct of their own, hangs from the conjunct before it;
-    // where the conjunction is the head, from that.
+    // Punctuation, and conjunctions without their own conjunct, hang from the conjunct before them. If the conjunction
+    // is the head, they hang from that.
     for (std::size_t child = 0; child < size(); ++child) {
       if (hangs_[child] != kNone) continue;
       hangs_[child] = top;
