@@ -27,7 +27,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "Parsing": ("parser train", "parse", "parser eval"),
     "Language models": ("lm train", "lm classes", "lm compile", "lm export", "lm score", "lm info"),
     "Translation": ("train", "tune", "translate", "join", "combine", "rerank", "decode", "export"),
-    "Neural models": ("neural train", "neural add", "neural info"),
+    "Neural models": ("neural train", "neural average", "neural add", "neural info"),
     "Explain": ("why", "concordance", "rules", "confidence"),
     "Correct": ("learn", "undo", "check-corrections", "compact", "add-pairs"),
     "Serve": ("serve", "serve keys add", "serve keys list", "serve keys remove"),

@@ -1,0 +1,82 @@
+"""Averaged joint models: their scores are the means of scores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from neural_models import Reference, random_model
+
+from treeglot.base.errors import UsageError
+from treeglot.cli import main
+from treeglot.neural.average import average
+from treeglot.neural.train import load_joint
+from treeglot.syntax import Alignment
+
+SOURCE, TARGET = ["das", "ist", "ein", "haus"], ["this", "is", "a", "house"]
+PAIRS: list[tuple[list[str], list[str], list[tuple[int, int]]]] = [
+    (SOURCE, TARGET, [(0, 0), (1, 1), (2, 2), (3, 3)]),
+    (["das", "boot"], ["the", "sinking", "house", "is"], [(0, 0), (1, 1), (0, 1), (1, 2)]),
+    (["haus"], ["house"], []),
+]
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        [{}, {}],
+        [{}],
+        [{}, {"embedding": 32}, {"hidden": 48}],
+        [{"second": 16}, {"second": 32, "hidden": 16}],
+        [{"has_source": False, "embedding": 0}] * 2,
+        [{"sentence": False, "before": 0, "after": 3}] * 3,
+    ],
+)
+def test_scores_are_means(shapes: list[dict[str, Any]], tmp_path: Path) -> None:
+    models = [
+        random_model(SOURCE, TARGET, seed=seed, target_fallbacks=["<*ing>"], **shape)
+        for seed, shape in enumerate(shapes, 1)
+    ]
+    share = models[0].values("share")
+    average(models).write(str(tmp_path / "mean"))
+    made = load_joint(tmp_path / "mean")
+    assert made.facts["hidden"] == sum(model.facts["hidden"] for model in models)
+    for source, target, links in PAIRS:
+        each = []
+        for model in models:  # the share of a fallback is that of the first: networks of one corpus have the same
+            words = [*model.target_ids(target), 2]
+            own = Reference(model).score(source, target, Alignment(links))
+            each.append(np.array(own) - model.values("share")[words] + share[words])
+        found, _ = made.score(source, target, Alignment(links))
+        np.testing.assert_allclose(found, np.mean(each, axis=0), atol=1e-5)
+        np.testing.assert_allclose(found, Reference(made).score(source, target, Alignment(links)), atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("other", "problem"),
+    [
+        ({"history": 2}, "joint model 2 has history 2; the first has 3"),
+        ({"second": 16}, "another number of hidden layers"),
+        ({"source": ["das", "war", "ein", "haus"]}, "joint model 2 has other source words than the first"),
+        ({"target_fallbacks": ["<*ed>"]}, "has target_fallbacks 1; the first has 0"),
+    ],
+)
+def test_what_is_not_alike_is_refused(other: dict[str, Any], problem: str) -> None:
+    models = [random_model(SOURCE, TARGET), random_model(**{"source": SOURCE, "target": TARGET} | other)]
+    with pytest.raises(UsageError, match=problem):
+        average(models)
+    with pytest.raises(UsageError, match="no joint model to average"):
+        average([])
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for seed in (1, 2):
+        random_model(SOURCE, TARGET, seed=seed).write(str(tmp_path / str(seed)))
+    out = tmp_path / "mean.bin"
+    assert main(["neural", "average", str(tmp_path / "1"), str(tmp_path / "2"), "-o", str(out)]) == 0
+    assert "2 networks, 64 hidden units" in capsys.readouterr().err
+    assert load_joint(out).facts["embedding"] == 32
+    assert main(["neural", "average", str(tmp_path / "1"), "-o", "-"]) != 0
+    assert "has to be a file" in capsys.readouterr().err
