@@ -239,10 +239,10 @@ void bind_extractors(nb::module_& m) {
                                              "Dependency structures of the target sides of phrases.")
       .def(
           "__init__",
-          [](TargetStructures* self, const Bitext& bitext, Dependencies trees, bool strict) {
-            new (self) TargetStructures(bitext, kept(std::move(trees)), strict);
+          [](TargetStructures* self, const Bitext& bitext, Dependencies trees, bool strict, bool ill_formed) {
+            new (self) TargetStructures(bitext, kept(std::move(trees)), strict, ill_formed);
           },
-          "bitext"_a, "trees"_a, "strict"_a);
+          "bitext"_a, "trees"_a, "strict"_a, "ill_formed"_a = false);
   nb::class_<FuzzyLabels, PhraseLabels>(m, "FuzzyLabels", "Labels of phrases from trees on both sides.")
       .def(
           "__init__",

@@ -177,11 +177,14 @@ std::string_view PairExtractor::note_labels(std::size_t index, std::span<const s
 void PairExtractor::give(std::size_t index, std::span<const std::uint32_t> holes, std::uint32_t units,
                          Occurrences& out) {
   variables_.clear();
+  bool ill_formed = labels_[index].ill_formed;
   for (const std::uint32_t h : holes) {
     const Hole& hole = holes_[h];
     variables_.push_back({hole.phrase.source, hole.phrase.target, labels_[hole.index].hard});
+    ill_formed = ill_formed || labels_[hole.index].ill_formed;
   }
   writer_.write(labels_[index].hard, phrases_[index], variables_);
+  if (ill_formed) writer_.mark_ill_formed();
   CodedRule rule = writer_.rule();
   if (noted_) rule.labels = note_labels(index, holes);
   out.add(rule, units);

@@ -35,6 +35,7 @@ struct PhraseLabel {
   static constexpr Symbol kRefused = 0xffffffffu;
   Symbol hard = 0;  // part of the rules: of left-hand sides and variables; 0 is X. kRefused: not to be used
   Symbol source = 0, target = 0;  // noted beside them
+  bool ill_formed = false;        // its dependency structure; rules that it is part of are marked
 };
 
 struct LabelledPhrases {

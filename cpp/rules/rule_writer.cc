@@ -1,6 +1,9 @@
 #include "rules/rule_writer.h"
 
 #include <algorithm>
+#include <optional>
+
+#include "syntax/dependency.h"
 
 namespace treeglot {
 namespace {
@@ -10,9 +13,13 @@ bool in(Span span, std::int32_t word) {
 }
 
 std::int32_t head_of(Span hole, Heads heads) {
-  for (std::uint32_t word = hole.begin; word < hole.end; ++word)
-    if (!in(hole, heads[word])) return heads[word];
-  return heads[hole.begin];  // a cycle: not well-formed
+  std::optional<std::int32_t> found;
+  for (std::uint32_t word = hole.begin; word < hole.end; ++word) {
+    if (in(hole, heads[word])) continue;
+    if (found && *found != heads[word]) return Dependency::kNoHead;
+    found = heads[word];
+  }
+  return found.value_or(Dependency::kNoHead);
 }
 
 }  // namespace

@@ -142,8 +142,9 @@ class RuleWriter {
 
 // Appends the structure of a target side to its code: for each of its symbols 0 if it is a root, else 1 + the place of
 // its head. The side is the words of `target`, with a variable for each of `holes`, which are in order and apart. A
-// variable hangs where the words of its hole that have a head outside hang, and is in head position for the words
-// outside that have a head in its hole; in a well-formed structure each of these is one place.
+// variable hangs where the words of its hole that have a head outside hang, if that is one place for all; else it is a
+// root. It is in head position for the words outside that have a head in its hole. So heads without a cycle in `target`
+// give numbers without a cycle.
 void append_structure(std::string& code, Span target, std::span<const Span> holes, Heads heads);
 
 }  // namespace treeglot

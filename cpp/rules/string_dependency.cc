@@ -8,8 +8,9 @@
 
 namespace treeglot {
 
-TargetStructures::TargetStructures(const Bitext& bitext, std::shared_ptr<const DependencyBank> trees, bool strict)
-    : trees_(std::move(trees)), strict_(strict) {
+TargetStructures::TargetStructures(const Bitext& bitext, std::shared_ptr<const DependencyBank> trees, bool strict,
+                                   bool ill_formed)
+    : trees_(std::move(trees)), strict_(strict), ill_formed_(ill_formed) {
   bitext.check_size(trees_->size(), "trees");
   for (std::size_t pair = 0; pair < bitext.size(); ++pair) {
     const std::size_t words = trees_->heads(pair).size(), wanted = bitext.target(pair).size();
@@ -27,8 +28,14 @@ PhraseLabels::View TargetStructures::of(std::size_t pair, const Frontier& fronti
   const View all = PhraseLabels::of(pair, frontier, limits, room);
   const Structures structures(trees_->heads(pair), strict_);
   for (std::size_t p = 0; p < room.phrases.size(); ++p) {
-    if (structures.words() == 0 || structures.of(room.phrases[p].target).kind == Structure::Kind::ill_formed)
+    const Span target = room.phrases[p].target;
+    const bool tree = structures.words() > 0;
+    if (tree && structures.of(target).kind != Structure::Kind::ill_formed) continue;
+    if (tree && ill_formed_ && !structures.holds_cycle(target)) {
+      room.labels[p].ill_formed = true;
+    } else {
       room.labels[p].hard = PhraseLabel::kRefused;
+    }
   }
   return all;
 }

@@ -1,6 +1,6 @@
 // String to dependency (Shen et al. 2008; "the decoder" of the s2d page): Hiero's rules whose target side, and whatever
 // stands in its variables, are well-formed dependency structures. The target side keeps its structure, its words' tags
-// are noted.
+// are noted. Rules with ill-formed structures can be taken, too: they are marked, as the s2s phrases of the c2d page.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,12 @@ namespace treeglot {
 class TargetStructures final : public PhraseLabels {
  public:
   // A tree for each pair of the bitext, with as many words as its target side, or none where there is no parse. Refuses
-  // others. `strict` asks for the definitions of Shen et al., otherwise those of the c2d page hold.
-  TargetStructures(const Bitext& bitext, std::shared_ptr<const DependencyBank> trees, bool strict);
+  // others. `strict` asks for the definitions of Shen et al., otherwise those of the c2d page hold. `ill_formed` takes
+  // phrases with ill-formed structures, too.
+  TargetStructures(const Bitext& bitext, std::shared_ptr<const DependencyBank> trees, bool strict, bool ill_formed);
 
-  // Phrases whose target side is ill-formed are refused; without a tree, all are.
+  // Phrases whose target side is ill-formed are refused or marked. All are refused without a tree, and those with a
+  // cycle always.
   View of(std::size_t pair, const Frontier& frontier, const PhraseLimits& limits, LabelledPhrases& room) const override;
   Heads structure(std::size_t pair, std::vector<Symbol>& tags) const override;
   Strings labels() const override;                          // X, then the tags
@@ -29,7 +31,7 @@ class TargetStructures final : public PhraseLabels {
 
  private:
   std::shared_ptr<const DependencyBank> trees_;
-  bool strict_;
+  bool strict_, ill_formed_;
   std::uint64_t unparsed_ = 0;
 };
 

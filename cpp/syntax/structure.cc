@@ -38,7 +38,7 @@ Structure Structures::of(Span span) const {
     throw std::invalid_argument("no span [" + std::to_string(span.begin) + ", " + std::to_string(span.end) +
                                 ") in a sentence of " + std::to_string(heads_.size()) + " words");
   }
-  if (cycle_end_[span.begin] <= span.end) return {};
+  if (holds_cycle(span)) return {};
   std::uint32_t outward = 0, outward_word = 0;  // words whose head lies outside, and the first of them
   std::uint32_t leaking = 0, leaking_word = 0;  // words with a dependent outside, likewise
   bool one_head = true;

@@ -32,6 +32,7 @@ class Structures {
 
   std::size_t words() const { return heads_.size(); }
   Structure of(Span span) const;  // O(span); refuses a span that is empty or goes too far
+  bool holds_cycle(Span span) const { return cycle_end_[span.begin] <= span.end; }  // a whole one
 
   // The word that the span is fixed on, or the two or more that float in it, or none.
   std::vector<std::uint32_t> roots(Span span) const { return roots(span, of(span)); }

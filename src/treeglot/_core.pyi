@@ -2190,7 +2190,7 @@ class PhraseLabels:
 class TargetStructures(PhraseLabels):
     """Dependency structures of the target sides of phrases."""
 
-    def __init__(self, bitext: Bitext, trees: DependencyBank, strict: bool) -> None: ...
+    def __init__(self, bitext: Bitext, trees: DependencyBank, strict: bool, ill_formed: bool = False) -> None: ...
 
 class FuzzyLabels(PhraseLabels):
     """Labels of phrases from trees on both sides."""

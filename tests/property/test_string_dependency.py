@@ -38,18 +38,25 @@ def treed_pairs(draw, longest=5):
     return source, target, sorted(links), Dependency(target, heads, tags)
 
 
-def roots_over(heads, begin, end, strict):
-    """The roots of a well-formed structure over [begin, end), or none."""
-    inside = range(begin, end)
-    outside = [k for k in range(len(heads)) if k not in inside]
-    roots = [k for k in inside if heads[k] not in inside]
-    for k in inside:  # a cycle among them: its words hang from no root
+def holds_cycle(heads, inside):
+    """Whether some words of `inside` hang from each other and so from no root."""
+    for k in inside:
         seen = set()
         while k in inside and k not in seen:
             seen.add(k)
             k = heads[k]
         if k in inside:
-            return []
+            return True
+    return False
+
+
+def roots_over(heads, begin, end, strict):
+    """The roots of a well-formed structure over [begin, end), or none."""
+    inside = range(begin, end)
+    outside = [k for k in range(len(heads)) if k not in inside]
+    roots = [k for k in inside if heads[k] not in inside]
+    if holds_cycle(heads, inside):
+        return []
     leaking = {heads[k] for k in outside if heads[k] in inside}
     if len(roots) == 1:
         return roots if not strict or leaking <= set(roots) else []
@@ -60,7 +67,7 @@ def roots_over(heads, begin, end, strict):
 
 
 def structure_of(heads, occurrence):
-    """The rule's numbers: its symbols in order, each with its head's place + 1, or 0."""
+    """The rule's numbers: its symbols in order, each with its head's place + 1, or 0. Some may have several heads."""
     _, _, k, m = occurrence.phrase
     holes = sorted((h[2], h[3]) for h in occurrence.holes)
     symbols, at = [], k
@@ -70,49 +77,60 @@ def structure_of(heads, occurrence):
         at = end
     numbers = []
     for symbol in symbols:
-        above = next(heads[w] for w in symbol if heads[w] not in symbol)
-        numbers.append(next((i + 1 for i, other in enumerate(symbols) if above in other), 0))
+        above = {heads[w] for w in symbol if heads[w] not in symbol}
+        places = [i + 1 for i, other in enumerate(symbols) if above & set(other)]
+        numbers.append(places[0] if len(above) == 1 and places else 0)
     return numbers, symbols
 
 
-def extract(pairs, options, strict=True, structured=True):
+def extract(pairs, options, strict=True, ill_formed=False, structured=True):
     """(source, target, structure, alignment, labels, units) of every row, and the counts."""
     built = pairs_of(((s, t, Alignment(a)) for s, t, a, _ in pairs), target_dependency=[tree for *_, tree in pairs])
     if structured:
-        rows, counts, _ = run("string-dependency", built, StructureOptions(**vars(options), strict=strict))
+        chosen = StructureOptions(**vars(options), strict=strict, ill_formed=ill_formed)
+        rows, counts, _ = run("string-dependency", built, chosen)
     else:
         rows, counts, _ = run("hiero", built, options)
     return [(r.source, r.target, r.structure, r.alignment, r.labels, r.units) for r in rows], counts
 
 
-def occurrences(pairs, options, strict):
-    """(pair, occurrence) of the rules all of whose phrases are well-formed."""
+def occurrences(pairs, options, strict, ill_formed=False):
+    """(pair, occurrence) of the rules all of whose phrases are well-formed, or at least without a cycle."""
     for pair in pairs:
         source, target, links, tree = pair
         heads = tree.heads.tolist()
 
-        def accept(phrases, heads=heads):
-            return [p for p in phrases if heads and roots_over(heads, p[2], p[3], strict)]
+        def fine(_, __, begin, end, heads=heads):
+            well_formed = roots_over(heads, begin, end, strict)
+            return well_formed or (ill_formed and not holds_cycle(heads, range(begin, end)))
+
+        def accept(phrases, heads=heads, fine=fine):
+            return [p for p in phrases if heads and fine(*p)]
 
         for occurrence in slow_occurrences(source, target, links, options, accept=accept):
             yield pair, occurrence
 
 
 @settings(max_examples=150)
-@given(st.lists(treed_pairs(), min_size=1, max_size=3), st.sampled_from([OPEN, NARROW]), st.booleans())
-def test_rules_are_those_of_the_definitions(pairs, options, strict):
+@given(st.lists(treed_pairs(), min_size=1, max_size=3), st.sampled_from([OPEN, NARROW]), st.booleans(), st.booleans())
+def test_rules_are_those_of_the_definitions(pairs, options, strict, ill_formed):
     expected = Counter()
-    for (_, _, _, tree), occurrence in occurrences(pairs, options, strict):
-        numbers, symbols = structure_of(tree.heads.tolist(), occurrence)
+    for (_, _, _, tree), occurrence in occurrences(pairs, options, strict, ill_formed):
+        heads = tree.heads.tolist()
+        numbers, symbols = structure_of(heads, occurrence)
+        assert not holds_cycle([n - 1 for n in numbers], range(len(numbers)))
+        if not all(roots_over(heads, k, m, strict) for *_, k, m in [occurrence.phrase, *occurrence.holes]):
+            numbers.append(1)  # the mark
         words = [s[0] for s, text in zip(symbols, occurrence.target.split(), strict=True) if "[X" not in text]
         tags = " ".join(tree.tags[w] for w in words)
         structure = " ".join(map(str, numbers))
         expected[occurrence.source, occurrence.target, structure, occurrence.alignment, tags] += occurrence.units
-    rows, counts = extract(pairs, options, strict)
+    rows, counts = extract(pairs, options, strict, ill_formed)
     assert {row[:5]: row[5] for row in rows} == expected
     assert counts["unparsed"] == sum(len(tree) == 0 for *_, tree in pairs)
     assert (counts["flat"], counts["gappy"]) == tuple(
-        sum(bool(o.holes) == gappy for _, o in occurrences(pairs, options, strict)) for gappy in (False, True)
+        sum(bool(o.holes) == gappy for _, o in occurrences(pairs, options, strict, ill_formed))
+        for gappy in (False, True)
     )
 
 

@@ -1,10 +1,11 @@
 """String-to-dependency extraction by example: what is kept, what is counted, what is refused."""
 
 import pytest
-from extraction import bitext, pairs_of
+from extraction import bitext, pairs_of, run
 
 from treeglot._core import DependencyBank, TargetStructures
 from treeglot.rules import compile_table, extract, open_table, score_rules
+from treeglot.rules.hiero import HieroOptions, StructureOptions
 from treeglot.syntax import Alignment, Dependency
 
 # (Bush) held ((a) talk) (with (Sharon)), the sentence of the c2d page
@@ -35,6 +36,18 @@ def test_structures_and_tags_go_with_the_rules(tmp_path):
     assert rows["juxing huitan", "held a talk"] == ("0 3 1", "VBD DT NN")
     assert rows["[X,1] yu Shalong juxing huitan", "[X,1] held a talk with Sharon"][0] == "2 0 4 2 2 5"
     assert len(table) == len(rows)
+
+
+def test_ill_formed_rules_are_marked_when_they_are_taken(tmp_path):
+    pairs = pairs_of([PAIR], target_dependency=[TARGET])
+    rows, counts, _ = run("string-dependency", pairs, StructureOptions(ill_formed=True))
+    structures = {(row.source, row.target): row.structure for row in rows}
+    assert structures["juxing", "held a"] == "0 0 1"
+    assert structures["[X,1] huitan", "[X,1] talk"] == "0 1 1"  # the variable is "held a"
+    assert structures["juxing huitan", "held a talk"] == "0 3 1"  # well-formed as before
+    assert counts["refused"] == 0
+    hiero, *_ = run("hiero", pairs, HieroOptions())
+    assert {(row.source, row.target) for row in hiero} == set(structures)
 
 
 def test_phrases_lost_to_ill_formedness_are_counted(tmp_path):

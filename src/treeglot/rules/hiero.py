@@ -69,6 +69,7 @@ class StructureOptions(HieroOptions):
     """Which of Hiero's rules are taken, with structures on their target sides."""
 
     strict: bool = option(True, "well-formed structures as Shen et al. (2008) define them; else as for c2d")
+    ill_formed: bool = option(False, "take rules with ill-formed structures, too; the feature ill_formed counts them")
 
 
 @extractor("hiero", HieroOptions)
@@ -97,12 +98,13 @@ def fuzzy(pairs: Iterable[Pair], options: FuzzyOptions, threads: int) -> Extract
 def string_dependency(pairs: Iterable[Pair], options: StructureOptions, threads: int) -> Extracting:
     """Hiero's rules whose target sides are well-formed dependency structures (Shen et al. 2008).
 
-    A phrase with an ill-formed target side is not a rule and does not fill a variable. Other rules keep their
-    structure, and the tags of their words as notes. A tree without words refuses all phrases of its pair.
+    A phrase with an ill-formed target side is not a rule and does not fill a variable, unless `ill_formed` takes it.
+    Rules keep their structure, and the tags of their words as notes. Those with ill-formed phrases are marked. A tree
+    without words refuses all phrases of its pair, and a cycle refuses the phrases around it.
     """
     found = collect(pairs)
     trees = found.target_dependencies or DependencyBank()
-    structures = TargetStructures(found.bitext, trees, options.strict)
+    structures = TargetStructures(found.bitext, trees, options.strict, options.ill_formed)
     return Extracting(HieroExtractor(found.bitext, options, structures), labels=True)
 
 
