@@ -64,7 +64,7 @@ def test_groff_reads_man_pages(man: dict[str, str]) -> None:
 
 def test_man_pages_need_the_standard_library_alone(tmp_path: Path) -> None:
     script = str(DOCS / "make_man.py")
-    subprocess.run([sys.executable, "-I", "-S", script, str(tmp_path / "man1"), "0.1.0"], check=True)
+    subprocess.run([sys.executable, "-I", "-S", script, str(tmp_path / "man1"), "0.2.0"], check=True)
     assert (tmp_path / "man1/treeglot.1").read_text(encoding="utf-8").startswith(".TH TREEGLOT 1")
 
 

@@ -28,7 +28,7 @@ __all__ = [
     "train",
 ]
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 # Imported when they are first asked for: `import treeglot` stays quick.
 _LATER = {
