@@ -25,6 +25,10 @@ BANNED = {
 }
 MARKUP = re.compile(r"`[^`]*`|!?\[([^\]]*)\]\([^)]*\)|[*_]{1,2}|<[^>]*>")
 END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9])")
+# Strings and comments of C++.
+LEXED = re.compile(
+    r"""R"\((?:.|\n)*?\)"|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])'|//(?P<text>.*)"""
+)  # strings and comments of C++
 ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|etc|et al|cf|vs|p|pp|eq|Fig|Dr|No|approx)\.$")
 
 
@@ -127,6 +131,25 @@ def comments(path: Path) -> list[Finding]:
         last = line if own else -1
     out.extend(judged(" ".join(held), begin))
     return out
+
+
+def cpp_comments(path: Path) -> list[Finding]:
+    """The findings in the comments of a C++ file. Lines below each other, at one column, are a paragraph or list."""
+    blocks: list[tuple[int, list[str]]] = []
+    code = path.read_text(encoding="utf-8")
+    last = (-1, -1)
+    for found in LEXED.finditer(code):
+        if found["text"] is None:
+            continue
+        line = code.count("\n", 0, found.start()) + 1
+        begin = code.rfind("\n", 0, found.start()) + 1
+        own = not code[begin : found.start()].strip()
+        if not own or (line - 1, found.start() - begin) != last:
+            blocks.append((line, []))
+        blocks[-1][1].append(found["text"].removeprefix(" "))
+        last = (line, found.start() - begin)
+    paragraphs = ((line, part) for line, lines in blocks for part in re.split(r"\n\s*\n", "\n".join(lines)))
+    return [one for line, part in paragraphs for item in items(part) for one in judged(item, line)]
 
 
 def messages(path: Path) -> list[Finding]:

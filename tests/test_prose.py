@@ -4,12 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from prose import Finding, comments, docstrings, messages, page, sentences
+from prose import Finding, comments, cpp_comments, docstrings, messages, page, sentences
 
 TOP = Path(__file__).parents[1]
 FILES = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/RESULTS.md", "bench/results/README.md")
 PAGES = sorted((TOP / "docs").rglob("*.md")) + [TOP / name for name in FILES]
 CODE = sorted((TOP / "src").rglob("*.py"))
+CORE = sorted((TOP / "cpp").rglob("*.cc"))
 
 
 def shown(path: Path, findings: list[Finding]) -> str:
@@ -25,6 +26,22 @@ def test_pages_read_well(path: Path) -> None:
 def test_code_reads_well(part: Callable[[Path], list[Finding]]) -> None:
     problems = [shown(path, found) for path in CODE if (found := part(path))]
     assert not problems, "\n".join(problems)
+
+
+def test_the_core_reads_well() -> None:
+    assert len(CORE) > 100
+    problems = [shown(path, found) for path in CORE if (found := cpp_comments(path))]
+    assert not problems, "\n".join(problems)
+
+
+def test_comments_of_the_core_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "code.cc"
+    half = "word " * 15
+    address = f'auto a = "http://{half}{half}";'
+    path.write_text(f"{address}\nint b;  // {half}\n// {half}\nint c;\n// {half}\n// {half}\n//\n// {half}\n")
+    assert [one.line for one in cpp_comments(path)] == [5]
+    path.write_text(f"int b;  // {half}\n        // {half}\n\n// A list:\n// - {half}\n// - {half}\n")
+    assert [one.line for one in cpp_comments(path)] == [1]
 
 
 def test_a_long_sentence_is_found(tmp_path: Path) -> None:
