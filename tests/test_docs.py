@@ -81,3 +81,16 @@ def test_a_kind_of_another_package(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert main(["run", "recipe.toml", "--plan"]) == 0
     finally:
         KINDS.pop("hiero-short", None)
+
+
+def test_a_configuration_of_moses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (TOP / "docs/how-to/other-decoders.md").read_text(encoding="utf-8")
+    *files, shown = re.findall(r"```(?:ini|text)\n(.*?)```", page, re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    for name, content in zip(("moses.ini", "rules.txt", "glue.txt", "lm.arpa"), files, strict=True):
+        Path(name).write_text(content)
+    Path("test.de").write_text("das Haus ist klein\n")
+    assert main(["decode", "test.de", "--config", "moses.ini", "--kbest", "2"]) == 0
+    assert capsys.readouterr().out == shown
