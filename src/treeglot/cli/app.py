@@ -32,7 +32,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "Correct": ("learn", "undo", "check-corrections", "compact", "add-pairs"),
     "Serve": ("serve", "serve keys add", "serve keys list", "serve keys remove"),
     "Judge": ("score", "compare-dependencies", "analyse phrases", "analyse rewrites"),
-    "Experiments": ("run", "verify"),
+    "Experiments": ("plan", "run", "verify"),
 }
 GROUPS = {
     "": "Translate with syntax: learn synchronous grammars from parsed, aligned text, and translate with them.",

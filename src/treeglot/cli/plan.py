@@ -1,0 +1,34 @@
+"""`treeglot plan`: what a model of a corpus would cost."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def plan(
+    pairs: Annotated[str, typer.Option(help="Sentence pairs, such as 50000 or 10M.")],
+    words: Annotated[str, typer.Option(help="Words of their target side, such as 250M.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON, with the sources.")] = False,
+) -> None:
+    """Estimate time, memory and disk of each step to a model, from measured rates.
+
+    A range is what the measured texts say. Times are of one thread. Larger corpora than the measured ones are
+    extrapolated in proportion, and the last column says so.
+    """
+    import json
+    from dataclasses import asdict
+
+    from treeglot.cli.output import say, show, show_data
+    from treeglot.experiment.plan import parse_count, rows
+    from treeglot.experiment.plan import plan as estimate
+    from treeglot.syntax.draw.bars import columns
+
+    found = estimate(parse_count(pairs), parse_count(words))
+    if as_json:
+        for each in found:
+            show_data(json.dumps(asdict(each), ensure_ascii=False))
+        return
+    show(columns(rows(found)))
+    say("rates and their sources: treeglot plan --json; docs/cost.md explains them")
