@@ -3,7 +3,8 @@
 python bench/dependency_gold.py en_pud-ud-test.conllu --grammar eng_grammar --train ud-en/train.conllu.xz --out DIR
 
 The sources are UDPipe, trained on the sentences of --train, and trees of a split grammar with the head table in each
-style. All parse the words of the gold sentences. Prints precision, recall and agreement; --json writes the first two.
+style. `--other NAME=FILE` adds another parser's trees of the gold sentences, such as those of parsers/graph_parser.py.
+All parse the words of the gold sentences. Prints precision, recall and agreement; --json writes the first two.
 """
 
 import argparse
@@ -30,6 +31,7 @@ def main() -> None:
     parser.add_argument("--train", type=Path, required=True, help="dependencies that UDPipe is trained on")
     parser.add_argument("--sentences", type=int, help="of them, the first ones")
     parser.add_argument("--out", type=Path, required=True, help="where the analyses and UDPipe's model go")
+    parser.add_argument("--other", action="append", default=[], metavar="NAME=FILE", help="another parser's trees")
     add_option(parser)
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -41,6 +43,9 @@ def main() -> None:
         model.write_bytes(train_parser(bank[: arguments.sentences]))
         print(f"UDPipe is trained on {len(bank[: arguments.sentences]):,} trees: {time.process_time():.0f} CPU s")
     analyses = {"UDPipe": list(open_parser("udpipe", str(model)).parse(lines))}
+    for one in arguments.other:
+        name, _, path = one.partition("=")
+        analyses[name] = list(read_dependencies(path))
     trees = [parsed.value for parsed in load_parser(arguments.grammar, ParsingOptions()).trees(lines)]
     for name, style in STYLES.items():
         analyses[f"trees, {name}"] = list(over_text(to_dependencies(trees, heads.load("english"), style), lines))
