@@ -1,6 +1,7 @@
 """Rules on demand: pairs that are added, options that are refused, and damaged files."""
 
 import json
+import multiprocessing
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from extraction import pairs_of
 
 from treeglot import FormatError, UsageError
+from treeglot.rules import on_demand
 from treeglot.rules.hiero import HieroOptions
 from treeglot.rules.on_demand import FACTS, add_pairs, build_index, open_rules, read_facts
 from treeglot.rules.sql import ScoreOptions
@@ -28,6 +30,41 @@ def test_added_pairs_are_usable_at_once_and_stay_in_few_files(tmp_path: Path) ->
     assert len(names) <= 4
     assert sorted(names) == sorted(path.name for path in tmp_path.glob("index-*.bin"))
     assert open_rules(tmp_path / FACTS).pairs == 12
+
+
+def test_pairs_of_an_interrupted_run_are_all_there_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build_index(pairs_of([PAIR] * 3), tmp_path)
+    add_pairs(pairs_of([NEW]), tmp_path / FACTS)
+    for interrupted, pairs in (("write_json", 4), ("open_rules", 5)):
+        with monkeypatch.context() as patch:
+
+            def stop(*given: object) -> None:
+                raise KeyboardInterrupt
+
+            patch.setattr(on_demand, interrupted, stop)
+            with pytest.raises(KeyboardInterrupt):
+                add_pairs(pairs_of([NEW]), tmp_path / FACTS)
+        assert open_rules(tmp_path / FACTS).pairs == pairs
+    assert add_pairs(pairs_of([NEW]), tmp_path / FACTS).pairs == 6
+
+
+def _add(path: Path, number: int) -> None:
+    for _ in range(number):
+        add_pairs(pairs_of([NEW]), path)
+
+
+def test_processes_add_pairs_at_the_same_time(tmp_path: Path) -> None:
+    build_index(pairs_of([PAIR]), tmp_path)
+    context = multiprocessing.get_context("spawn")
+    processes = [context.Process(target=_add, args=(tmp_path / FACTS, 8)) for _ in range(2)]
+    for process in processes:
+        process.start()
+    while any(process.is_alive() for process in processes):
+        assert open_rules(tmp_path / FACTS).pairs >= 1  # also while files are merged
+    for process in processes:
+        process.join()
+        assert process.exitcode == 0
+    assert open_rules(tmp_path / FACTS).pairs == 17
 
 
 @pytest.mark.parametrize(
