@@ -206,6 +206,12 @@ std::size_t Chain::draw(const DirectedPair& pair, std::size_t j, float none, Ran
   return i;
 }
 
+// The first word from `j` on that has a link.
+static std::size_t next_linked(const DirectedPair& pair, const std::uint16_t* links, std::size_t j) {
+  while (j < pair.words.size() && !is_link(links[j])) ++j;
+  return j;
+}
+
 void Chain::sample(const DirectedPair& pair, std::uint16_t* links, AlignLevel level, Random& random) {
   const std::size_t length = pair.given.size();
   const bool jumping = level >= AlignLevel::jumps, fertile = level >= AlignLevel::fertilities;
@@ -221,7 +227,7 @@ void Chain::sample(const DirectedPair& pair, std::uint16_t* links, AlignLevel le
                  (static_cast<float>(nulls_) + null_smoothing_);
     if (jumping) {
       if (next_at <= j) {
-        for (next_at = j + 1; next_at < pair.words.size() && !is_link(links[next_at]);) ++next_at;
+        next_at = next_linked(pair, links, j + 1);
         next = next_at < pair.words.size() ? links[next_at] - 1 : static_cast<std::ptrdiff_t>(length);
       }
       const float* const to_here = jumps_.from(previous);

@@ -140,6 +140,15 @@ float entry_weight(const Entries& entries, Symbol source, Symbol target) {
   return entry != known->second.end() ? entry->second : 0;
 }
 
+// How strongly the stems of two words are linked. Only other forms of the stems tell what the text itself does not:
+// `own` is the share of the two words themselves.
+std::array<float, 2> stem_links(const Aligner& stems, int letters, std::string_view word, std::string_view other,
+                                float own) {
+  std::array<float, 2> linked = stems.probabilities(stem(word, letters), stem(other, letters));
+  for (float& x : linked) x *= 1 - own;
+  return linked;
+}
+
 }  // namespace
 
 LinkPriors make_priors(const Cells& cells, const Aligner* before, const std::vector<LexiconEntry>& lexicon,
@@ -159,9 +168,7 @@ LinkPriors make_priors(const Cells& cells, const Aligner* before, const std::vec
       if (options.cognates > 0) both += static_cast<float>(options.cognates * cognate_similarity(word, other));
       std::array<float, 2> linked = {};
       if (stems != nullptr)
-        linked = stems->probabilities(stem(word, options.stem_letters), stem(other, options.stem_letters));
-      // Only other forms of the stems tell what the text itself does not.
-      for (float& x : linked) x *= stems != nullptr ? 1 - shares[0][source] * shares[1][target] : 0.0f;
+        linked = stem_links(*stems, options.stem_letters, word, other, shares[0][source] * shares[1][target]);
       for (const int d : {0, 1}) {
         out[d][n] = both + static_cast<float>(options.stems) * linked[d];
         // What an updated aligner was told before does not count twice.

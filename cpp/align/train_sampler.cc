@@ -119,6 +119,19 @@ int sampler_rounds(std::size_t pairs) {
   return static_cast<int>(std::lround(std::clamp(rounds, 16.0, 250.0)));
 }
 
+// Of all that the state of a chain depends on.
+static std::uint64_t chain_key(const SentencePairs& pairs, const Aligner* before,
+                               const std::array<DirectionCounts, 2>& start, const AlignerSettings& settings,
+                               const Schedule& schedule, std::uint64_t seed) {
+  std::uint64_t started = 0;
+  for (const DirectionCounts& counts : start) started = hash_values(std::span<const float>(counts.pairs), started);
+  const std::array<std::uint64_t, 6> identity = {pairs.checksum(), before != nullptr ? before->checksum() : 0,
+                                                 started,          seed,
+                                                 schedule.rounds,  static_cast<std::uint64_t>(schedule.level)};
+  return hash_values(std::span<const std::uint64_t>(identity),
+                     hash_values(std::span<const AlignerSettings>(&settings, 1), 0));
+}
+
 Aligner train_sampler(const SentencePairs& pairs, const Aligner* before, const std::vector<LexiconEntry>& lexicon,
                       const SamplerOptions& options, unsigned threads, const std::string& folder,
                       const AlignWatch& watch) {
@@ -146,14 +159,7 @@ Aligner train_sampler(const SentencePairs& pairs, const Aligner* before, const s
   const Schedule schedule{settings.level,
                           static_cast<unsigned>(options.rounds > 0 ? options.rounds : sampler_rounds(pairs.used()))};
   const auto chains = static_cast<std::size_t>(options.chains);
-  // All that the state of a chain depends on.
-  std::uint64_t started = 0;
-  for (const DirectionCounts& counts : start) started = hash_values(std::span<const float>(counts.pairs), started);
-  const std::array<std::uint64_t, 6> identity = {pairs.checksum(), before != nullptr ? before->checksum() : 0,
-                                                 started,          options.seed,
-                                                 schedule.rounds,  static_cast<std::uint64_t>(schedule.level)};
-  const std::uint64_t key = hash_values(std::span<const std::uint64_t>(identity),
-                                        hash_values(std::span<const AlignerSettings>(&settings, 1), 0));
+  const std::uint64_t key = chain_key(pairs, before, start, settings, schedule, options.seed);
 
   std::atomic<std::uint64_t> done = 0;
   const std::uint64_t total = 2 * chains * schedule.total();

@@ -19,6 +19,65 @@ Dependency tree_of(std::span<const std::int32_t> text, std::span<const Symbol> l
   return Dependency(std::move(words), std::move(heads), std::move(tags));
 }
 
+// What the steps below a node give.
+struct Done {
+  std::vector<std::int32_t> words;
+  std::vector<std::uint32_t> given_by, affiliations;
+  std::vector<Symbol> tags;
+  DependencyPiece piece;
+  std::vector<std::byte> state;
+
+  // A target side with what its tails give, whose words may be moved. `places` are the affiliations of its words.
+  void append(const TargetSide& target, std::uint32_t step, const std::vector<std::uint32_t>& places,
+              std::vector<Done>& tails) {
+    std::uint32_t word = 0;
+    for (std::uint32_t i = 0; i < target.size; ++i) {
+      const std::int32_t symbol = target.symbols[i];
+      if (symbol >= 0) {
+        words.push_back(symbol);
+        given_by.push_back(step);
+        tags.push_back(word < target.label_count ? target.labels[word] : Symbols::kNone);
+        if (!places.empty()) affiliations.push_back(places[word]);
+        ++word;
+        continue;
+      }
+      Done& tail = tails[static_cast<std::size_t>(-1 - symbol)];
+      // The left part of glue, which may be long, is moved: copied at every step it would take quadratic time.
+      if (i == 0 && (target.size == 1 || target.symbols[1] != symbol) && target.size <= 2) {
+        take(tail);
+      } else {
+        append(tail);
+      }
+    }
+  }
+
+ private:
+  void append(const Done& tail) {
+    words.insert(words.end(), tail.words.begin(), tail.words.end());
+    given_by.insert(given_by.end(), tail.given_by.begin(), tail.given_by.end());
+    affiliations.insert(affiliations.end(), tail.affiliations.begin(), tail.affiliations.end());
+    tags.insert(tags.end(), tail.tags.begin(), tail.tags.end());
+  }
+  void take(Done& tail) {
+    words = std::move(tail.words);
+    given_by = std::move(tail.given_by);
+    affiliations = std::move(tail.affiliations);
+    tags = std::move(tail.tags);
+  }
+};
+
+DependencyPiece joined(const TargetSide& target, const std::vector<Done>& tails) {
+  std::vector<std::int32_t> heads;
+  std::vector<const DependencyPiece*> items;
+  for (std::uint32_t i = 0; i < target.size; ++i) {
+    const std::int32_t symbol = target.symbols[i];
+    heads.push_back(i < target.structure_size ? target.structure[i] - 1 : kRuleRoot);
+    items.push_back(symbol >= 0 ? nullptr : &tails[static_cast<std::size_t>(-1 - symbol)].piece);
+  }
+  DependencyTally tally;
+  return join_pieces(heads, items, tally);
+}
+
 }  // namespace
 
 std::vector<FeatureValue> summed(std::vector<FeatureValue> values) {
@@ -59,20 +118,6 @@ Hypothesis Reading::read(const Derivation& derivation) const {
   out.score = derivation.score;
 
   // Bottom-up: the steps from last to first, each taking its tails' words and states off a stack.
-  struct Done {
-    std::vector<std::int32_t> words;
-    std::vector<std::uint32_t> given_by, affiliations;
-    std::vector<Symbol> tags;
-    DependencyPiece piece;
-    std::vector<std::byte> state;
-
-    void append(const Done& tail) {
-      words.insert(words.end(), tail.words.begin(), tail.words.end());
-      given_by.insert(given_by.end(), tail.given_by.begin(), tail.given_by.end());
-      affiliations.insert(affiliations.end(), tail.affiliations.begin(), tail.affiliations.end());
-      tags.insert(tags.end(), tail.tags.begin(), tail.tags.end());
-    }
-  };
   std::vector<Done> stack;
   std::vector<FeatureValue> values;
   for (auto at = derivation.edges.rbegin(); at != derivation.edges.rend(); ++at) {
@@ -89,33 +134,9 @@ Hypothesis Reading::read(const Derivation& derivation) const {
     std::vector<const std::byte*> states;
     for (const Done& tail : tails) states.push_back(tail.state.data());
     replay(*at, states.data(), done.state.data(), values);
-    std::vector<std::int32_t> heads;
-    std::vector<const DependencyPiece*> items;
-    std::uint32_t word = 0;
-    const std::vector<std::uint32_t> places = affiliated(edge, rule.target);
-    for (std::uint32_t i = 0; i < rule.target.size; ++i) {
-      const std::int32_t symbol = rule.target.symbols[i];
-      Done* const tail = symbol >= 0 ? nullptr : &tails[static_cast<std::size_t>(-1 - symbol)];
-      heads.push_back(i < rule.target.structure_size ? rule.target.structure[i] - 1 : kRuleRoot);
-      items.push_back(tail == nullptr ? nullptr : &tail->piece);
-      if (tail == nullptr) {
-        done.words.push_back(symbol);
-        done.given_by.push_back(static_cast<std::uint32_t>(derivation.edges.rend() - at - 1));
-        done.tags.push_back(word < rule.target.label_count ? rule.target.labels[word] : Symbols::kNone);
-        if (!places.empty()) done.affiliations.push_back(places[word]);
-        ++word;
-      } else if (i == 0 && (rule.target.size == 1 || rule.target.symbols[1] != symbol) && rule.target.size <= 2) {
-        // The left part of glue, which may be long, is moved: copied at every step it would take quadratic time.
-        done.words = std::move(tail->words);
-        done.given_by = std::move(tail->given_by);
-        done.affiliations = std::move(tail->affiliations);
-        done.tags = std::move(tail->tags);
-      } else {
-        done.append(*tail);
-      }
-    }
-    DependencyTally tally;
-    if (trees_) done.piece = join_pieces(heads, items, tally);
+    if (trees_) done.piece = joined(rule.target, tails);
+    const auto step = static_cast<std::uint32_t>(derivation.edges.rend() - at - 1);
+    done.append(rule.target, step, affiliated(edge, rule.target), tails);
     stack.push_back(std::move(done));
   }
   for (const std::int32_t word : stack.back().words) {

@@ -14,6 +14,18 @@ bool drops_tail(const TargetSide& target, std::size_t tails) {
          tails;
 }
 
+// The rules without these words; nothing if one of the list drops a tail.
+std::optional<std::vector<Alternative>> rules_without(List all, std::span<const std::int32_t> words,
+                                                      std::size_t tails) {
+  std::vector<Alternative> kept;
+  for (const Alternative& rule : all) {
+    if (drops_tail(rule.target, tails)) return std::nullopt;
+    if (std::ranges::none_of(rule.target, [&](auto symbol) { return std::ranges::count(words, symbol) > 0; }))
+      kept.push_back(rule);
+  }
+  return kept;
+}
+
 // The nodes that still have a derivation through edges with `lists`, as far as the goal needs them.
 std::vector<bool> useful_nodes(const Hypergraph& graph, const std::vector<List>& lists) {
   std::vector<bool> derived(graph.nodes(), false), used(graph.nodes(), false);
@@ -62,13 +74,9 @@ std::optional<TranslationForest> without_words(const TranslationForest& forest, 
     const List all = forest.alternatives[edge];
     const auto [at, is_new] = known.try_emplace(all.data(), all);
     if (is_new) {
-      std::vector<Alternative> kept;
-      for (const Alternative& rule : all) {
-        if (drops_tail(rule.target, graph.tails(edge).size())) return std::nullopt;
-        if (std::ranges::none_of(rule.target, [&](auto symbol) { return std::ranges::count(words, symbol) > 0; }))
-          kept.push_back(rule);
-      }
-      if (kept.size() < all.size()) at->second = glue.keep(std::move(kept));
+      std::optional<std::vector<Alternative>> kept = rules_without(all, words, graph.tails(edge).size());
+      if (!kept) return std::nullopt;
+      if (kept->size() < all.size()) at->second = glue.keep(std::move(*kept));
     }
     lists.push_back(at->second);
   }

@@ -13,6 +13,14 @@ bool before(Span a, Span b) { return std::pair(a.size(), a.begin) < std::pair(b.
 
 bool overlap(Span a, Span b) { return a.begin < b.end && b.begin < a.end; }
 
+// The node of the words of a span, or none.
+RuleTable::Node node_of(const RuleTable& table, const std::vector<Symbol>& words, Span span) {
+  RuleTable::Node node = table.root();
+  for (std::uint32_t word = span.begin; word < span.end && node != RuleTable::kNoNode; ++word)
+    node = words[word] == Symbols::kNone ? RuleTable::kNoNode : table.child(node, words[word]);
+  return node;
+}
+
 }  // namespace
 
 ForestPhrases::ForestPhrases(const Hypergraph& parsed, std::span<const Span> parsed_spans, const Hypergraph& graph,
@@ -88,9 +96,7 @@ void ForestPhrases::find(RuleCache& cache, Symbol x, const std::vector<Symbol>& 
     if (std::ranges::none_of(given, [&](Span one) { return overlap(at.span, one); })) walk.visit(at.span, 1, any, take);
     at.last_phrase = static_cast<std::uint32_t>(phrases_.size());
     if (at.is_sequence) {
-      RuleTable::Node node = table.root();
-      for (std::uint32_t word = at.span.begin; word < at.span.end && node != RuleTable::kNoNode; ++word)
-        node = words[word] == Symbols::kNone ? RuleTable::kNoNode : table.child(node, words[word]);
+      const RuleTable::Node node = node_of(table, words, at.span);
       if (node != RuleTable::kNoNode) at.flat = rules(node);
     }
     if (at.is_parsed && (at.is_sequence ? at.has_phrases() : !at.nodes.empty())) walk.add(at.span, place);

@@ -78,9 +78,7 @@ class Cutting {
   void add_cut(NodeId node, bool left, bool right) {
     NodeId& head = made_[node][left * 2u + right] = kNoNode;
     const Ends at = ends(node);
-    if (at.around != nullptr ? at.around->required || left || right
-                             : !possible(at.left, left) || !possible(at.right, right))
-      return;
+    if (!possible(at, left, right)) return;
     const Span whole = span(node);
     const Span rest = {left ? at.left->span.end : whole.begin, right ? at.right->span.begin : whole.end};
     if (rest.begin == rest.end) return;
@@ -91,12 +89,7 @@ class Cutting {
       const bool choice = has_preferred(whole, edge);
       for (const bool preferred : {false, true}) {
         if (preferred && !choice) continue;
-        collect_tails(whole, edge, [&](const Constraint* constraint) {
-          if (constraint->required) return true;
-          if (constraint == at.left) return left;
-          if (constraint == at.right) return right;
-          return constraint != at.around && preferred;
-        });
+        collect_tails(whole, edge, [&](const Constraint* one) { return uses(*one, at, left, right, preferred); });
         if (add_changed(head, edge, known) && choice) (preferred ? optional_ : replaced_).back() = 1;
       }
     }
@@ -104,6 +97,17 @@ class Cutting {
 
   static bool possible(const Constraint* constraint, bool used) {
     return constraint == nullptr ? !used : used || !constraint->required;
+  }
+  static bool possible(const Ends& at, bool left, bool right) {
+    if (at.around != nullptr) return !at.around->required && !left && !right;
+    return possible(at.left, left) && possible(at.right, right);
+  }
+  // Whether an edge of a constituent that is cut in this way uses a constraint.
+  static bool uses(const Constraint& constraint, const Ends& at, bool left, bool right, bool preferred) {
+    if (constraint.required) return true;
+    if (&constraint == at.left) return left;
+    if (&constraint == at.right) return right;
+    return &constraint != at.around && preferred;
   }
 
   // False if another edge has the same tails.

@@ -99,8 +99,22 @@ class Matching {
   // Adds the nodes and edges of all matches; gives the node of the forest's goal.
   NodeId add() {
     find_phrases();
-    // Top-down, so that nodes inside fragments alone are left out; each node has a derivation whatever lies below it.
-    std::vector<std::uint8_t> needed(graph_.nodes(), 0);  // kNode, kTwin
+    const std::vector<std::uint8_t> needed = find_all_matches();
+    for (auto& made : made_) made.assign(graph_.nodes(), kNoNode);
+    for (ForestPhrases::Covered& at : spans_.by_size()) {
+      for (const auto* nodes : {&at.given, &at.nodes, &at.rests})
+        for (const NodeId node : *nodes) add_versions(node, needed[node], at);
+      if (at.gap_wanted) spans_.add_gap(at, made(kNode), glue_, out_);
+    }
+    return made(kNode)[graph_.goal()];
+  }
+  bool limit_hit() const { return limit_hit_; }
+
+ private:
+  // Top-down, so that nodes inside fragments alone are left out; each node has a derivation whatever lies below it.
+  // Gives the versions of each node that are needed: kNode, kTwin.
+  std::vector<std::uint8_t> find_all_matches() {
+    std::vector<std::uint8_t> needed(graph_.nodes(), 0);
     of_node_.resize(graph_.nodes());
     needed[graph_.goal()] = kNode;
     const auto covered = spans_.by_size();
@@ -115,19 +129,13 @@ class Matching {
         }
       if (at.is_sequence && at.gap_wanted) spans_.want_phrases(place);
     }
-    for (auto& made : made_) made.assign(graph_.nodes(), kNoNode);
-    for (ForestPhrases::Covered& at : covered) {
-      for (const auto* nodes : {&at.given, &at.nodes, &at.rests})
-        for (const NodeId node : *nodes)
-          for (const Uses which : kVersions)
-            if (needed[node] & which) add_node(node, which, at);
-      if (at.gap_wanted) spans_.add_gap(at, made(kNode), glue_, out_);
-    }
-    return made(kNode)[graph_.goal()];
+    return needed;
   }
-  bool limit_hit() const { return limit_hit_; }
+  void add_versions(NodeId node, std::uint8_t needed, ForestPhrases::Covered& at) {
+    for (const Uses which : kVersions)
+      if (needed & which) add_node(node, which, at);
+  }
 
- private:
   bool is_word(NodeId node) const { return forest_.is_word(pruned_.node_map[node]); }
   Span span(NodeId node) const { return forest_.span(pruned_.node_map[node]); }
   static std::vector<Span> spans(const ParseForest& forest, const Mapped& pruned) {
@@ -288,28 +296,25 @@ class Matching {
     }
     std::uint8_t any = 0;
     for (const std::uint8_t uses : begun_) any |= uses;
-    for (EdgeId edge = graph_.edges_begin(node); edge < graph_.edges_end(node); ++edge) {
-      const auto children = graph_.tails(edge);
-      uses_ = is_replaced(edge) ? kNode : kNode | kTwin;
-      if (children.size() == 1 && constraint(children[0]) != nullptr) {
-        add_given(*constraint(children[0]), edge);
-        continue;
-      }
-      // Fragments that a derivation could use, so that it needs no other rule for this hyperedge.
-      const std::uint8_t begun = pseudo_nodes_ ? any : begun_[edge - graph_.edges_begin(node)];
-      if (!input_.lenient) {
-        if (is_optional(edge)) {
-          if (begun & kTwin) continue;
-        } else if (begun) {
-          if ((begun & kTwin) || !has_twin_[node] || is_replaced(edge)) continue;
-          uses_ |= kTwinTails;
-        }
-      }
-      if (children.size() > 1 || !is_word(children[0])) {
-        add_pseudo(node, edge);
-      } else if (!phrases || input_.lenient) {
-        add_unknown(children[0], edge);
-      }
+    for (EdgeId edge = graph_.edges_begin(node); edge < graph_.edges_end(node); ++edge)
+      match_edge(node, edge, pseudo_nodes_ ? any : begun_[edge - graph_.edges_begin(node)], phrases);
+  }
+
+  // `begun`: fragments that a derivation could use, so that it needs no other rule for this hyperedge.
+  void match_edge(NodeId node, EdgeId edge, std::uint8_t begun, bool phrases) {
+    const auto children = graph_.tails(edge);
+    uses_ = is_replaced(edge) ? kNode : kNode | kTwin;
+    if (children.size() == 1 && constraint(children[0]) != nullptr) return add_given(*constraint(children[0]), edge);
+    if (!input_.lenient && is_optional(edge)) {
+      if (begun & kTwin) return;
+    } else if (!input_.lenient && begun) {
+      if ((begun & kTwin) || !has_twin_[node] || is_replaced(edge)) return;
+      uses_ |= kTwinTails;
+    }
+    if (children.size() > 1 || !is_word(children[0])) {
+      add_pseudo(node, edge);
+    } else if (!phrases || input_.lenient) {
+      add_unknown(children[0], edge);
     }
   }
 
@@ -340,13 +345,7 @@ class Matching {
       const Place at = places_[walk.place];
       const auto children = graph_.tails(at.edge);
       if (at.next == children.size()) {
-        const RuleTable::Node closed = table_.child(walk.node, closing_);
-        if (closed == RuleTable::kNoNode) continue;
-        if (at.above != kNone) {
-          walks_.push_back({closed, at.above, walk.tails, walk.edges});
-        } else if (!table_.rules_of(closed).empty()) {
-          add_fragment(node, closed, walk);
-        }
+        close(node, walk, at.above);
         continue;
       }
       const NodeId child = children[at.next];
@@ -358,6 +357,17 @@ class Matching {
       if (taken != RuleTable::kNoNode)
         walks_.push_back({taken, after, is_word(child) ? walk.tails : link(child, walk.tails), walk.edges});
       if (inside != RuleTable::kNoNode) open(inside, child, after, walk);
+    }
+  }
+
+  // All children of a constituent have been walked.
+  void close(NodeId node, const Walk& walk, std::uint32_t above) {
+    const RuleTable::Node closed = table_.child(walk.node, closing_);
+    if (closed == RuleTable::kNoNode) return;
+    if (above != kNone) {
+      walks_.push_back({closed, above, walk.tails, walk.edges});
+    } else if (!table_.rules_of(closed).empty()) {
+      add_fragment(node, closed, walk);
     }
   }
 

@@ -43,12 +43,16 @@ NodeId PreferredForest::build(NodeId goal, TranslationForestBuilder& out) const 
   for (const Edge& edge : edges_) of_node[edge.head].push_back(&edge);
   const std::vector<bool> asked = asked_twins(of_node);
   std::vector<NodeId> made(nodes_.size(), kNoNode), twins(nodes_.size(), kNoNode), moved;
+  const auto leads_to_twins = [](const Edge& edge, bool twin) { return twin || (edge.uses & kTwinTails); };
+  const auto is_used = [&](const Edge& edge, bool twin) {
+    return (edge.uses & kNode) && (!leads_to_twins(edge, twin) || in_twin(tails(edge), edge.uses));
+  };
   const auto add = [&](NodeId node, bool twin) {
     const NodeId head = (twin ? twins : made)[node] = out.add_node(nodes_[node].span, nodes_[node].label);
     if (nodes_[node].apart) out.keep_apart(head);
     for (const Edge* const edge : of_node[node]) {
-      const bool to_twins = twin || (edge->uses & kTwinTails);
-      if (!(edge->uses & kNode) || (to_twins && !in_twin(tails(*edge), edge->uses))) continue;
+      if (!is_used(*edge, twin)) continue;
+      const bool to_twins = leads_to_twins(*edge, twin);
       moved.clear();
       for (const NodeId tail : tails(*edge))
         moved.push_back((to_twins && nodes_[tail].has_preferred ? twins : made)[tail]);

@@ -49,6 +49,24 @@ void TargetAutomata::add_words(const std::vector<std::string>& words, bool whole
   parts_.push_back({begin, static_cast<State>(width())});
 }
 
+// Breadth first: the fallback of a state is its longest proper suffix that is in the trie.
+template <class State, class Phrases>
+static void find_fallbacks(Phrases& made) {
+  std::deque<State> open = {0};
+  while (!open.empty()) {
+    const State at = open.front();
+    open.pop_front();
+    for (const auto& [word, next] : made.next[at]) {
+      open.push_back(next);
+      State back = made.fallback[at];
+      while (back != 0 && !made.next[back].contains(word)) back = made.fallback[back];
+      const auto found = made.next[back].find(word);
+      made.fallback[next] = at == 0 || found == made.next[back].end() ? State{0} : found->second;
+      if (made.ends[made.fallback[next]]) made.ends[next] = true;
+    }
+  }
+}
+
 void TargetAutomata::add_phrases(std::span<const std::vector<std::string>> phrases, bool wanted, Glue& glue) {
   Phrases made{static_cast<State>(width()), {{}}, {0}, {false}, wanted};
   for (const auto& phrase : phrases) {
@@ -70,20 +88,7 @@ void TargetAutomata::add_phrases(std::span<const std::vector<std::string>> phras
     }
     made.ends[at] = true;
   }
-  // Breadth first: the fallback of a state is its longest proper suffix that is in the trie.
-  std::deque<State> open = {0};
-  while (!open.empty()) {
-    const State at = open.front();
-    open.pop_front();
-    for (const auto& [word, next] : made.next[at]) {
-      open.push_back(next);
-      State back = made.fallback[at];
-      while (back != 0 && !made.next[back].contains(word)) back = made.fallback[back];
-      const auto found = made.next[back].find(word);
-      made.fallback[next] = at == 0 || found == made.next[back].end() ? State{0} : found->second;
-      if (made.ends[made.fallback[next]]) made.ends[next] = true;
-    }
-  }
+  find_fallbacks<State>(made);
   const State begin = add_states(made.next.size(), !wanted);
   for (std::size_t state = 0; wanted && state < made.ends.size(); ++state) accepting_[begin + state] = made.ends[state];
   read_.resize(width(), kStop);

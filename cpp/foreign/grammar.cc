@@ -160,13 +160,20 @@ void GrammarReader::read_sparse(const std::vector<std::string_view>& tokens) {
 
 // Numbers the variables from left to right on the source side and hands the rule over.
 void GrammarReader::add_rule(std::string_view lhs) {
+  add_source();
+  add_target();
+  add_links();
+  builder_.add(builder_.label(lhs), source_symbols_, target_symbols_, {},
+               {.sparse = features_, .alignment = word_links_});
+}
+
+std::string GrammarReader::variable_name(std::uint32_t index) const {
+  return format_ == GrammarFormat::travatar ? "x" + std::to_string(index - 1) : std::to_string(index);
+}
+
+void GrammarReader::add_source() {
   source_symbols_.clear();
-  target_symbols_.clear();
-  word_links_.clear();
   std::uint32_t variables = 0;
-  const auto named = [&](std::uint32_t index) {
-    return format_ == GrammarFormat::travatar ? "x" + std::to_string(index - 1) : std::to_string(index);
-  };
   for (Token& symbol : source_) {
     if (symbol.bracket) {
       source_symbols_.push_back(
@@ -180,11 +187,15 @@ void GrammarReader::add_rule(std::string_view lhs) {
     if (symbol.index == 0) symbol.index = variables + 1;
     if (symbol.index != ++variables) {
       // What a number means that is out of turn is not the same for all: cdec refuses it, Joshua takes the place.
-      refuse("the source side has variable " + named(symbol.index) +
-             (symbol.index < variables ? " twice" : " where " + named(variables) + " is expected"));
+      refuse("the source side has variable " + variable_name(symbol.index) +
+             (symbol.index < variables ? " twice" : " where " + variable_name(variables) + " is expected"));
     }
     source_symbols_.push_back(nonterminal(builder_.label(symbol.text)));
   }
+}
+
+void GrammarReader::add_target() {
+  target_symbols_.clear();
   for (const Token& symbol : target_) {
     if (!symbol.variable) {
       target_symbols_.push_back(static_cast<std::int32_t>(builder_.target_word(symbol.text)));
@@ -201,13 +212,17 @@ void GrammarReader::add_rule(std::string_view lhs) {
       }
     }
     if (found == nullptr)
-      refuse("the target side uses variable " + named(symbol.index) + ", which the source side lacks");
+      refuse("the target side uses variable " + variable_name(symbol.index) + ", which the source side lacks");
     if (!symbol.text.empty() && symbol.text != found->text) {
       refuse("variable " + std::to_string(symbol.index) + " is " + quoted(symbol.text) + " on the target side and " +
              quoted(found->text) + " on the source side");
     }
     target_symbols_.push_back(-1 - place);
   }
+}
+
+void GrammarReader::add_links() {
+  word_links_.clear();
   for (const auto& [s, t] : links_) {
     if (s >= source_.size() || t >= target_.size()) {
       refuse("link " + std::to_string(s) + "-" + std::to_string(t) + " is outside a rule of " +
@@ -218,8 +233,6 @@ void GrammarReader::add_rule(std::string_view lhs) {
     if (!source_[s].variable && s < 256 && t < 256)
       word_links_.push_back({static_cast<std::uint8_t>(s), static_cast<std::uint8_t>(t)});
   }
-  builder_.add(builder_.label(lhs), source_symbols_, target_symbols_, {},
-               {.sparse = features_, .alignment = word_links_});
 }
 
 void GrammarReader::read_rule() {
@@ -256,7 +269,13 @@ void GrammarReader::read_moses_rule() {
     for (const std::string_view token : fields_[3])
       parse_links(token, [&](std::uint32_t s, std::uint32_t t) { links_.emplace_back(s, t); });
   }
-  // Links join the variables; their numbers are their places on the source side.
+  number_linked_variables();
+  if (fields_used_ > 5) read_sparse(fields_[5]);
+  add_rule(lhs);
+}
+
+// Links join the variables; their numbers are their places on the source side.
+void GrammarReader::number_linked_variables() {
   std::uint32_t variables = 0;
   for (std::size_t s = 0; s < source_.size(); ++s) {
     if (!source_[s].variable) continue;
@@ -277,8 +296,6 @@ void GrammarReader::read_moses_rule() {
     if (target_[t].variable && target_[t].index == 0)
       refuse("the target variable at position " + std::to_string(t) + " has no link");
   }
-  if (fields_used_ > 5) read_sparse(fields_[5]);
-  add_rule(lhs);
 }
 
 void GrammarReader::read_line(std::string_view line) {

@@ -49,7 +49,11 @@ class GrammarReader : public LineSink {
   void read_moses_rule();
   std::string_view read_fragment(std::string_view tree);  // (NP (DT das) [NN]); the label of its root
   void read_cdec_tree_rule();
+  void close_node();  // of a fragment
   void read_travatar_rule();
+  void read_travatar_source(const std::vector<std::string_view>& tokens);
+  void read_travatar_target(const std::vector<std::string_view>& tokens);
+  static std::optional<Token> travatar_variable(std::string_view token);
   std::string_view unquoted(std::string_view token);
   std::string_view source_word(std::string_view word);
   void read_features(const std::vector<std::string_view>& tokens);
@@ -57,6 +61,11 @@ class GrammarReader : public LineSink {
   void read_sparse(const std::vector<std::string_view>& tokens);
   void add_feature(std::string_view name, double value);
   void add_rule(std::string_view lhs);
+  void add_source();
+  void add_target();
+  void add_links();
+  void number_linked_variables();
+  std::string variable_name(std::uint32_t index) const;
 
   GrammarFormat format_;
   std::string prefix_;

@@ -16,7 +16,15 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& problem) { throw std::invalid_argument(problem); }
 
+bool is_word(std::string_view token) { return token.size() > 2 && token.front() == '"' && token.back() == '"'; }
+
 }  // namespace
+
+void GrammarReader::close_node() {
+  if (source_.back().bracket && !source_.back().text.empty())
+    refuse("the node " + quoted(source_.back().text) + " has no children");
+  source_.push_back({{}, false, 0, true});
+}
 
 // Nodes are (LABEL child …), variables [LABEL], all else are words.
 std::string_view GrammarReader::read_fragment(std::string_view tree) {
@@ -34,9 +42,7 @@ std::string_view GrammarReader::read_fragment(std::string_view tree) {
       if (opened) refuse("a node without a label in " + quoted(tree) + "; expected (LABEL child …)");
       opened = c == '(';
       if (c == ')') {
-        if (source_.back().bracket && !source_.back().text.empty())
-          refuse("the node " + quoted(source_.back().text) + " has no children");
-        source_.push_back({{}, false, 0, true});
+        close_node();
         --depth;
       }
       ++at;
@@ -90,22 +96,26 @@ std::string_view GrammarReader::unquoted(std::string_view token) {
   return unquoted_.back();
 }
 
+// x0 and x0:NN, variables from 0; nothing when it is not one.
+std::optional<GrammarReader::Token> GrammarReader::travatar_variable(std::string_view token) {
+  const std::size_t colon = std::min(token.find(':'), token.size());
+  const auto index = token.starts_with('x') ? parse_count(token.substr(1, colon - 1)) : std::nullopt;
+  if (!index || *index == 0xffffffffu) return std::nullopt;
+  const std::string_view label = colon < token.size() ? token.substr(colon + 1) : std::string_view();
+  return Token{without_egret_mark(label), true, *index + 1};
+}
+
 // NP ( DT ( "das" ) x0:NN ) ||| "the" x0:NN @ NP ||| EgivenF=0.5
 void GrammarReader::read_travatar_rule() {
   if (fields_used_ < 3) refuse(std::to_string(fields_used_) + " fields; expected TREE ||| TARGET ||| FEATURES");
   unquoted_.clear();
-  const auto is_word = [](std::string_view token) {
-    return token.size() > 2 && token.front() == '"' && token.back() == '"';
-  };
-  // x0 and x0:NN, variables from 0; nothing when it is not one.
-  const auto variable = [](std::string_view token) -> std::optional<Token> {
-    const std::size_t colon = std::min(token.find(':'), token.size());
-    const auto index = token.starts_with('x') ? parse_count(token.substr(1, colon - 1)) : std::nullopt;
-    if (!index || *index == 0xffffffffu) return std::nullopt;
-    const std::string_view label = colon < token.size() ? token.substr(colon + 1) : std::string_view();
-    return Token{without_egret_mark(label), true, *index + 1};
-  };
-  const auto& tokens = fields_[0];
+  read_travatar_source(fields_[0]);
+  read_travatar_target(fields_[1]);
+  read_features(fields_[2]);
+  add_rule(source_.front().text);
+}
+
+void GrammarReader::read_travatar_source(const std::vector<std::string_view>& tokens) {
   std::size_t depth = 0;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (i > 0 && depth == 0) {
@@ -117,33 +127,32 @@ void GrammarReader::read_travatar_rule() {
       ++depth;
       ++i;
     } else if (tokens[i] == ")" && depth > 0) {
-      if (source_.back().bracket && !source_.back().text.empty())
-        refuse("the node " + quoted(source_.back().text) + " has no children");
-      source_.push_back({{}, false, 0, true});
+      close_node();
       --depth;
     } else if (is_word(tokens[i]) && depth > 0) {
       source_.push_back({source_word(unquoted(tokens[i])), false, 0});
-    } else if (const auto found = variable(tokens[i]); found && !found->text.empty() && depth > 0) {
+    } else if (const auto found = travatar_variable(tokens[i]); found && !found->text.empty() && depth > 0) {
       source_.push_back(*found);
     } else {
       refuse("found " + quoted(tokens[i]) + "; expected a tree such as NP ( DT ( \"das\" ) x0:NN )");
     }
   }
   if (depth != 0 || source_.empty()) refuse("a tree that is not closed; expected LABEL ( child … )");
-  for (std::size_t i = 0; i < fields_[1].size(); ++i) {
-    const std::string_view token = fields_[1][i];
-    if (token == "@" && i + 2 == fields_[1].size()) break;  // the label of the target side
+}
+
+void GrammarReader::read_travatar_target(const std::vector<std::string_view>& tokens) {
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const std::string_view token = tokens[i];
+    if (token == "@" && i + 2 == tokens.size()) break;  // the label of the target side
     if (is_word(token)) {
       target_.push_back({unquoted(token), false, 0});
-    } else if (auto found = variable(token)) {
+    } else if (auto found = travatar_variable(token)) {
       found->text = {};  // its label may be another on the target side, which makes no difference
       target_.push_back(*found);
     } else {
       refuse("found " + quoted(token) + "; expected \"WORD\" or a variable such as x0");
     }
   }
-  read_features(fields_[2]);
-  add_rule(source_.front().text);
 }
 
 }  // namespace treeglot

@@ -164,15 +164,19 @@ void GrammarWriter::append_links(const Rule&, std::string& out) {
   for (const auto& [s, t] : links_) out.append(" ").append(std::to_string(s)).append("-").append(std::to_string(t));
 }
 
+// A word as cdec's tools write it.
+static std::string mask(std::string_view word) {
+  std::string out;
+  for (const char c : word) {
+    const char* const name = c == '[' ? "-lsb-" : c == ']' ? "-rsb-" : c == '|' ? "-pipe-" : nullptr;
+    name != nullptr ? void(out.append(name)) : out.push_back(c);
+  }
+  return out;
+}
+
 void GrammarWriter::append_word(std::string_view word, std::string& out) const {
   std::string masked;
-  if (style_.masked && word.find_first_of("[]|") != word.npos) {
-    for (const char c : word) {
-      const char* const mask = c == '[' ? "-lsb-" : c == ']' ? "-rsb-" : c == '|' ? "-pipe-" : nullptr;
-      mask != nullptr ? void(masked.append(mask)) : masked.push_back(c);
-    }
-    word = masked;
-  }
+  if (style_.masked && word.find_first_of("[]|") != word.npos) word = masked = mask(word);
   if (moses() && word.find('|') != word.npos) {  // which separates factors
     for (const char c : word) c == '|' ? void(masked.append("&#124;")) : masked.push_back(c);
     word = masked;

@@ -88,20 +88,26 @@ void ArpaReader::end_section() {
   }
 }
 
-void ArpaReader::read_ngram(std::string_view line) {
-  const std::size_t n = section_;
-  if (seen_ == counts_[n - 1])
-    fail("more than the " + std::to_string(seen_) + " " + grams(n) + "s that \\data\\ promises");
-  std::string_view fields[kMaxNgramOrder + 2];
+// Gives the number of fields. Only the first `most` are kept.
+inline std::size_t ArpaReader::split(std::string_view line, std::size_t most, Fields& fields) const {
   std::size_t count = 0;
   for (std::size_t at = 0; at <= line.size();) {
     std::size_t end = at;
     while (end < line.size() && line[end] != ' ' && line[end] != '\t') ++end;
-    if (count < n + 2) fields[count] = line.substr(at, end - at);
+    if (count < most) fields[count] = line.substr(at, end - at);
     if (end == at) fail("an empty field in " + quoted(line) + "; expected single tabs or spaces between fields");
     ++count;
     at = end + 1;
   }
+  return count;
+}
+
+void ArpaReader::read_ngram(std::string_view line) {
+  const std::size_t n = section_;
+  if (seen_ == counts_[n - 1])
+    fail("more than the " + std::to_string(seen_) + " " + grams(n) + "s that \\data\\ promises");
+  Fields fields;
+  const std::size_t count = split(line, n + 2, fields);
   if (count != n + 1 && count != n + 2)
     fail(quoted(line) + " has " + std::to_string(count) + " fields; expected a log10 probability, " +
          std::to_string(n) + (n == 1 ? " word" : " words") + (n < order() ? " and a backoff" : ""));

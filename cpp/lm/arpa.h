@@ -40,6 +40,8 @@ class ArpaReader final : public LineSink {
 
   void read_count(std::string_view line);
   void read_header(std::string_view line);
+  using Fields = std::array<std::string_view, kMaxNgramOrder + 2>;
+  std::size_t split(std::string_view line, std::size_t most, Fields& fields) const;
   void read_ngram(std::string_view line);
   void begin_sections();
   void end_section();

@@ -8,6 +8,13 @@
 
 namespace treeglot {
 
+static void check_classes(const Sections& sections, std::span<const WordId> classes, std::size_t classed,
+                          std::size_t words) {
+  if (classes.size() != classed) sections.fail("is damaged: 'classes' does not fit the words that have them");
+  if (sections.untrusted() && std::ranges::any_of(classes, [&](WordId c) { return c >= words; }))
+    sections.fail("is damaged: its section 'classes' has values that cannot be");
+}
+
 NgramModel::NgramModel(Sections sections) : sections_(std::move(sections)), vocabulary_(sections_) {
   const auto facts = sections_.array<NgramFacts>("model");
   if (facts.size() != 1) sections_.fail("is damaged: its section 'model' has another size");
@@ -24,9 +31,7 @@ NgramModel::NgramModel(Sections sections) : sections_(std::move(sections)), voca
   if (sections_.has("classes")) {
     classed_ = Vocabulary(sections_, "classed");
     classes_ = sections_.array<WordId>("classes");
-    if (classes_.size() != classed_.size())
-      sections_.fail("is damaged: 'classes' does not fit the words that have them");
-    if (check) sound(std::ranges::all_of(classes_, [&](WordId c) { return c < words; }), "section 'classes'");
+    check_classes(sections_, classes_, classed_.size(), words);
   }
   if (check) sound(std::ranges::none_of(unigrams_, infinite_value), "section 'unigrams'");
   const auto table = [&]<class Bucket>(std::size_t n, Bucket) {

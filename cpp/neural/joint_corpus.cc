@@ -121,12 +121,23 @@ JointWords choose_words(const JointCorpus& corpus, bool target, std::uint64_t le
   return out;
 }
 
+// The source words around the one that a target word is affiliated with.
+static void append_window(std::span<const Symbol> source, std::ptrdiff_t affiliated, const JointFacts& facts,
+                          std::span<const std::uint32_t> numbers, std::vector<std::uint32_t>& out) {
+  const auto length = static_cast<std::ptrdiff_t>(source.size());
+  for (std::size_t k = 0; k < facts.window(); ++k) {
+    const std::ptrdiff_t at = affiliated + static_cast<std::ptrdiff_t>(k) - facts.before;
+    std::uint32_t word = at < 0 ? JointVocabulary::kBegin : JointVocabulary::kEnd;
+    if (at >= 0 && at < length) word = numbers[source[static_cast<std::size_t>(at)]];
+    out.push_back(affiliated > length ? JointVocabulary::kNone : word);
+  }
+}
+
 JointExamples make_examples(const JointCorpus& corpus, const JointFacts& facts,
                             std::span<const std::uint32_t> source_numbers,
                             std::span<const std::uint32_t> target_numbers) {
   JointExamples out;
-  const std::size_t window = facts.window();
-  out.width = window + facts.history;
+  out.width = facts.window() + facts.history;
   out.contexts.reserve(corpus.examples() * out.width);
   out.words.reserve(corpus.examples());
   for (std::size_t pair = 0; pair < corpus.pairs(); ++pair) {
@@ -137,12 +148,7 @@ JointExamples make_examples(const JointCorpus& corpus, const JointFacts& facts,
       for (const Symbol word : source) out.sources.push_back(source_numbers[word]);
     for (std::size_t i = 0; i <= target.size(); ++i) {
       const std::ptrdiff_t affiliated = i < target.size() ? corpus.affiliated(pair)[i] : length;
-      for (std::size_t k = 0; k < window; ++k) {
-        const std::ptrdiff_t at = affiliated + static_cast<std::ptrdiff_t>(k) - facts.before;
-        std::uint32_t word = at < 0 ? JointVocabulary::kBegin : JointVocabulary::kEnd;
-        if (at >= 0 && at < length) word = source_numbers[source[static_cast<std::size_t>(at)]];
-        out.contexts.push_back(affiliated > length ? JointVocabulary::kNone : word);
-      }
+      append_window(source, affiliated, facts, source_numbers, out.contexts);
       for (std::size_t k = 1; k <= facts.history; ++k)
         out.contexts.push_back(k <= i ? target_numbers[target[i - k]] : JointVocabulary::kBegin);
       out.words.push_back(i < target.size() ? target_numbers[target[i]] : JointVocabulary::kEnd);

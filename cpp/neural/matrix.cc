@@ -12,6 +12,30 @@ namespace {
 
 constexpr std::size_t kRows = 4, kDepth = 256;  // a panel of b fits into the first cache
 
+// Two columns of lanes, side by side; without `wide` the right one is 0.
+template <unsigned kWidth>
+[[gnu::always_inline]] inline void copy_panel(const float* from, std::size_t stride, std::size_t depth, bool wide,
+                                              float* panel) {
+  using Part = typename LanesOf<kWidth>::Type;
+  for (std::size_t kk = 0; kk < depth; ++kk, from += stride, panel += 2 * kWidth) {
+    lanes<kWidth>(panel) = lanes<kWidth>(from);
+    lanes<kWidth>(panel + kWidth) = wide ? lanes<kWidth>(from + kWidth) : Part{};
+  }
+}
+
+template <unsigned kWidth>
+[[gnu::always_inline]] inline void multiply_rows(const float* const (&rows)[kRows], const float* panel,
+                                                 std::size_t depth, typename LanesOf<kWidth>::Type (&sums)[kRows][2]) {
+  using Part = typename LanesOf<kWidth>::Type;
+  for (std::size_t kk = 0; kk < depth; ++kk) {
+    const Part left = lanes<kWidth>(panel + kk * 2 * kWidth), right = lanes<kWidth>(panel + kk * 2 * kWidth + kWidth);
+    for (std::size_t r = 0; r < kRows; ++r) {
+      sums[r][0] += rows[r][kk] * left;
+      sums[r][1] += rows[r][kk] * right;
+    }
+  }
+}
+
 template <unsigned kWidth>
 [[gnu::always_inline]] inline void multiply(const float* a, std::size_t a_stride, const float* b, std::size_t b_stride,
                                             float* c, std::size_t c_stride, std::size_t m, std::size_t k,
@@ -23,22 +47,12 @@ template <unsigned kWidth>
     const std::size_t depth = std::min(kDepth, k - k0);
     for (std::size_t j0 = 0; j0 < n; j0 += kColumns) {
       const bool wide = j0 + kColumns <= n;
-      for (std::size_t kk = 0; kk < depth; ++kk) {
-        const float* const from = b + (k0 + kk) * b_stride + j0;
-        lanes<kWidth>(panel + kk * kColumns) = lanes<kWidth>(from);
-        lanes<kWidth>(panel + kk * kColumns + kWidth) = wide ? lanes<kWidth>(from + kWidth) : Part{};
-      }
+      copy_panel<kWidth>(b + k0 * b_stride + j0, b_stride, depth, wide, panel);
       for (std::size_t i0 = 0; i0 < m; i0 += kRows) {
         const float* rows[kRows];
         for (std::size_t r = 0; r < kRows; ++r) rows[r] = a + std::min(i0 + r, m - 1) * a_stride + k0;
         Part sums[kRows][2] = {};
-        for (std::size_t kk = 0; kk < depth; ++kk) {
-          const Part left = lanes<kWidth>(panel + kk * kColumns), right = lanes<kWidth>(panel + kk * kColumns + kWidth);
-          for (std::size_t r = 0; r < kRows; ++r) {
-            sums[r][0] += rows[r][kk] * left;
-            sums[r][1] += rows[r][kk] * right;
-          }
-        }
+        multiply_rows<kWidth>(rows, panel, depth, sums);
         for (std::size_t r = 0; r < kRows && i0 + r < m; ++r) {
           float* const out = c + (i0 + r) * c_stride + j0;
           lanes<kWidth>(out) += sums[r][0];

@@ -157,13 +157,9 @@ void take_steps(const CoarseGrammar& grammar, const std::vector<float>& cell, st
     stepped[step.*kTo] = std::max(stepped[step.*kTo], cell[step.*kFrom] + step.score);
 }
 
-}  // namespace
-
-CoarseGrammar::CoarseGrammar(const SplitGrammar& grammar) {
-  const Level& level = grammar.levels[0];
-  states_ = level.total_states();
-  root_ = level.first[grammar.root];
-  std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, float>> children, rights, lefts;
+// Visits the states of the binary rules that can be: head, left, right and log score.
+template <class Visit>
+void for_each_binary(const Level& level, const Visit& visit) {
   for (const BinaryRule& rule : level.binary) {
     const std::uint32_t heads = level.states[rule.head], right_states = level.states[rule.right];
     for (std::uint32_t l = 0; l < level.states[rule.left]; ++l) {
@@ -171,16 +167,26 @@ CoarseGrammar::CoarseGrammar(const SplitGrammar& grammar) {
         for (std::uint32_t h = 0; h < heads; ++h) {
           const double score = level.scores[rule.at + (std::size_t{l} * right_states + r) * heads + h];
           if (score <= 0.0) continue;
-          const std::uint32_t head = level.first[rule.head] + h, left = level.first[rule.left] + l,
-                              right = level.first[rule.right] + r;
-          const float log_score = static_cast<float>(std::log(score));
-          children.emplace_back(left, right, head, log_score);
-          rights.emplace_back(head, right, left, log_score);
-          lefts.emplace_back(head, left, right, log_score);
+          visit(level.first[rule.head] + h, level.first[rule.left] + l, level.first[rule.right] + r,
+                static_cast<float>(std::log(score)));
         }
       }
     }
   }
+}
+
+}  // namespace
+
+CoarseGrammar::CoarseGrammar(const SplitGrammar& grammar) {
+  const Level& level = grammar.levels[0];
+  states_ = level.total_states();
+  root_ = level.first[grammar.root];
+  std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, float>> children, rights, lefts;
+  for_each_binary(level, [&](std::uint32_t head, std::uint32_t left, std::uint32_t right, float score) {
+    children.emplace_back(left, right, head, score);
+    rights.emplace_back(head, right, left, score);
+    lefts.emplace_back(head, left, right, score);
+  });
   by_children_ = table(std::move(children), states_);
   by_right_ = table(std::move(rights), states_);
   by_left_ = table(std::move(lefts), states_);
@@ -254,6 +260,33 @@ void CoarseChart::combine(const CoarseGrammar::PairTable& table, const Rows& fir
   combine_narrow(table, states_, width_, face(first, first_end), face(second, second_end), low, high, out);
 }
 
+void CoarseChart::fill_inside(const CoarseGrammar& grammar, std::span<const Symbol> words, std::size_t i, std::size_t j,
+                              std::vector<float>& cell) const {
+  std::fill(cell.begin(), cell.end(), kNever);
+  if (j == i + 1) {
+    for (const auto& [tag, score] : grammar.tags(words[i])) cell[tag] = score;
+  } else {
+    combine(grammar.by_children(), by_begin_, i, by_end_, j, static_cast<std::uint32_t>(i + 1),
+            static_cast<std::uint32_t>(j), cell.data());
+  }
+}
+
+// A state that goes passes nothing on: what can only be reached through it would go as well.
+void CoarseChart::prune(std::size_t i, std::size_t j, double least, std::vector<float>& outside,
+                        std::vector<std::uint32_t>& kept) const {
+  kept.clear();
+  for (std::uint32_t s = 0; s < states_; ++s) {
+    const std::size_t row = i * states_ + s;
+    const bool inside = by_begin_.low[row] <= j && j < by_begin_.high[row];
+    const float sum = inside ? outside[s] + by_begin_.values[row * width_ + j] : kNever;
+    if (sum == kNever || static_cast<double>(sum) < least) {
+      outside[s] = kNever;
+    } else {
+      kept.push_back(s);
+    }
+  }
+}
+
 Outcome CoarseChart::run(const CoarseGrammar& grammar, std::span<const Symbol> words, double margin,
                          const Limits& limits, KeptStates& kept, double& best) {
   const std::size_t n = words.size();
@@ -267,13 +300,7 @@ Outcome CoarseChart::run(const CoarseGrammar& grammar, std::span<const Symbol> w
     for (std::size_t i = 0; i + length <= n; ++i) {
       if (limits.late()) return Outcome::late;
       const std::size_t j = i + length;
-      std::fill(cell.begin(), cell.end(), kNever);
-      if (length == 1) {
-        for (const auto& [tag, score] : grammar.tags(words[i])) cell[tag] = score;
-      } else {
-        combine(grammar.by_children(), by_begin_, i, by_end_, j, static_cast<std::uint32_t>(i + 1),
-                static_cast<std::uint32_t>(j), cell.data());
-      }
+      fill_inside(grammar, words, i, j, cell);
       take_steps<&CoarseGrammar::Step::head, &CoarseGrammar::Step::child>(grammar, cell, stepped);
       store(by_begin_, by_end_, i, j, stepped);
     }
@@ -295,18 +322,7 @@ Outcome CoarseChart::run(const CoarseGrammar& grammar, std::span<const Symbol> w
               static_cast<std::uint32_t>(n + 1), cell.data());
       combine(grammar.by_left(), outside_by_end_, j, by_end_, i, 0, static_cast<std::uint32_t>(i), cell.data());
       take_steps<&CoarseGrammar::Step::child, &CoarseGrammar::Step::head>(grammar, cell, stepped);
-      // A state that goes passes nothing on: what can only be reached through it would go as well.
-      states.clear();
-      for (std::uint32_t s = 0; s < states_; ++s) {
-        const std::size_t row = i * states_ + s;
-        const bool inside = by_begin_.low[row] <= j && j < by_begin_.high[row];
-        const float sum = inside ? stepped[s] + by_begin_.values[row * width_ + j] : kNever;
-        if (sum == kNever || static_cast<double>(sum) < static_cast<double>(total) - margin) {
-          stepped[s] = kNever;
-        } else {
-          states.push_back(s);
-        }
-      }
+      prune(i, j, static_cast<double>(total) - margin, stepped, states);
       kept.set(i, j, states);
       store(outside_by_begin_, outside_by_end_, i, j, stepped);
     }

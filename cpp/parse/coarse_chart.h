@@ -75,6 +75,10 @@ class CoarseChart {
   void store(Rows& by_begin, Rows& by_end, std::size_t i, std::size_t j, const std::vector<float>& cell) const;
   void combine(const CoarseGrammar::PairTable& table, const Rows& first, std::size_t first_end, const Rows& second,
                std::size_t second_end, std::uint32_t low, std::uint32_t high, float* out) const;
+  void fill_inside(const CoarseGrammar& grammar, std::span<const Symbol> words, std::size_t i, std::size_t j,
+                   std::vector<float>& cell) const;
+  void prune(std::size_t i, std::size_t j, double least, std::vector<float>& outside,
+             std::vector<std::uint32_t>& kept) const;
 
   std::size_t states_ = 0, width_ = 0;
   Rows by_begin_, by_end_;                  // inside

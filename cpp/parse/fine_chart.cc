@@ -101,6 +101,14 @@ FineGrammar::FineGrammar(const SplitGrammar& grammar, std::size_t level)
   if (!level_->closed) sum_chains();
 }
 
+// Adds lower · upper, of children × middles and middles × heads.
+static void add_product(const std::vector<double>& lower, const double* upper, std::size_t children,
+                        std::size_t middles, std::size_t heads, std::vector<double>& out) {
+  for (std::size_t c = 0; c < children; ++c)
+    for (std::size_t m = 0; m < middles; ++m)
+      for (std::size_t h = 0; h < heads; ++h) out[c * heads + h] += lower[c * middles + m] * upper[m * heads + h];
+}
+
 // U + U² + U³ + …, block by block, until a further step adds nothing that matters: cycles shrink with every turn.
 void FineGrammar::sum_chains() {
   constexpr std::size_t kLongest = 1000;
@@ -136,19 +144,32 @@ void FineGrammar::sum_chains() {
           found = next.size();
           next.push_back({rule->head, block.child, std::vector<double>(states(rule->head) * states(block.child), 0.0)});
         }
-        std::vector<double>& out = next[found].scores;
-        const std::size_t heads = states(rule->head), middles = states(block.head);
-        for (std::size_t c = 0; c < states(block.child); ++c) {
-          for (std::size_t m = 0; m < middles; ++m) {
-            const double lower = block.scores[c * middles + m];
-            for (std::size_t h = 0; h < heads; ++h)
-              out[c * heads + h] += lower * level_->scores[rule->at + m * heads + h];
-          }
-        }
+        add_product(block.scores, level_->scores.data() + rule->at, states(block.child), states(block.head),
+                    states(rule->head), next[found].scores);
       }
     }
     longer = std::move(next);
   }
+}
+
+// The labels of the states that a level's own are compared with: those of the coarser level, if there is one. States
+// of a label are consecutive at every level, and so are the labels of ascending states.
+static std::vector<std::uint32_t> labels_of_states(const Level& level) {
+  const auto number =
+      level.coarse.empty() ? level.total_states() : 1 + *std::max_element(level.coarse.begin(), level.coarse.end());
+  std::vector<std::uint32_t> out(number);
+  for (Symbol label = 0; label < level.states.size(); ++label) {
+    for (std::uint32_t s = level.first[label]; s < level.first[label + 1]; ++s)
+      out[level.coarse.empty() ? s : level.coarse[s]] = label;
+  }
+  return out;
+}
+
+// Of each state of a label, whether it is among the chosen ones.
+static void append_allowed(const Level& level, Symbol label, const std::vector<std::uint8_t>& chosen,
+                           std::vector<double>& out) {
+  for (std::uint32_t s = level.first[label]; s < level.first[label + 1]; ++s)
+    out.push_back(chosen[level.coarse.empty() ? s : level.coarse[s]] ? 1.0 : 0.0);
 }
 
 void FineChart::allow(const FineGrammar& grammar, const KeptStates& kept) {
@@ -162,16 +183,8 @@ void FineChart::allow(const FineGrammar& grammar, const KeptStates& kept) {
   scale_.assign(words_ * words_, kNever);
   allowed_.clear();
   where_.assign(grammar.labels(), kAbsent);
-  // States of a label are consecutive at every level, and so are the labels of ascending states.
-  std::vector<std::uint32_t> label_of;
-  const auto number =
-      level.coarse.empty() ? level.total_states() : 1 + *std::max_element(level.coarse.begin(), level.coarse.end());
-  label_of.resize(number);
-  for (Symbol label = 0; label < level.states.size(); ++label) {
-    for (std::uint32_t s = level.first[label]; s < level.first[label + 1]; ++s)
-      label_of[level.coarse.empty() ? s : level.coarse[s]] = label;
-  }
-  std::vector<std::uint8_t> chosen(number, 0);
+  const std::vector<std::uint32_t> label_of = labels_of_states(level);
+  std::vector<std::uint8_t> chosen(label_of.size(), 0);
   for (std::size_t length = 1; length <= words_; ++length) {
     for (std::size_t i = 0; i + length <= words_; ++i) {
       const auto states = kept(i, i + length);
@@ -182,8 +195,7 @@ void FineChart::allow(const FineGrammar& grammar, const KeptStates& kept) {
         if (s > 0 && label_of[states[s - 1]] == label) continue;
         nodes_.push_back({label, static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i + length),
                           static_cast<std::uint32_t>(allowed_.size())});
-        for (std::uint32_t t = level.first[label]; t < level.first[label + 1]; ++t)
-          allowed_.push_back(chosen[level.coarse.empty() ? t : level.coarse[t]] ? 1.0 : 0.0);
+        append_allowed(level, label, chosen, allowed_);
       }
       for (const std::uint32_t s : states) chosen[s] = 0;
       last_node_[cell(i, i + length)] = static_cast<std::uint32_t>(nodes_.size());

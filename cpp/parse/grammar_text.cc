@@ -53,22 +53,24 @@ std::string_view piece(std::string_view& line, char separator) {
 // How sub-states of a label split: tree "[0 [0 0 1] [1 2]]" → for each depth, the parent of each sub-state.
 using SplitTree = std::vector<std::vector<std::uint32_t>>;
 
+// False if there is no `room` for so many sub-states.
+bool add_split(std::uint32_t number, const std::vector<std::uint32_t>& above, SplitTree& parents, std::size_t& room) {
+  const std::size_t depth = above.size();
+  if (depth >= parents.size()) parents.resize(depth + 1);
+  if (parents[depth].size() <= number) {
+    const std::size_t more = number + 1 - parents[depth].size();
+    if (more > room) return false;
+    room -= more;
+    parents[depth].resize(number + 1, 0xffffffffu);
+  }
+  parents[depth][number] = above.empty() ? 0 : above.back();
+  return true;
+}
+
 std::optional<SplitTree> parse_splits(std::string_view text) {
   SplitTree parents;
   std::vector<std::uint32_t> above;        // sub-states on the way to the root
   std::size_t at = 0, room = text.size();  // every sub-state is somewhere in the text
-  const auto add = [&](std::uint32_t number) {
-    const std::size_t depth = above.size();
-    if (depth >= parents.size()) parents.resize(depth + 1);
-    if (parents[depth].size() <= number) {
-      const std::size_t more = number + 1 - parents[depth].size();
-      if (more > room) return false;
-      room -= more;
-      parents[depth].resize(number + 1, 0xffffffffu);
-    }
-    parents[depth][number] = above.empty() ? 0 : above.back();
-    return true;
-  };
   bool opened = false;
   while (at < text.size()) {
     if (text[at] == '[') {
@@ -83,7 +85,7 @@ std::optional<SplitTree> parse_splits(std::string_view text) {
     } else {
       const std::size_t end = std::min(text.find_first_of(" []", at), text.size());
       const std::optional<std::uint32_t> number = parse_count(text.substr(at, end - at));
-      if (!number || *number > 1u << 20 || !add(*number)) return std::nullopt;
+      if (!number || *number > 1u << 20 || !add_split(*number, above, parents, room)) return std::nullopt;
       if (opened) above.push_back(*number);
       opened = false;
       at = end;

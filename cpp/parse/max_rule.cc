@@ -13,6 +13,32 @@ constexpr std::uint32_t kNone = ChartEdge::kNone;
 
 bool is_unary(const MaxRule::Edge& edge) { return edge.left != kNone && edge.right == kNone; }
 
+// The nodes with unary edges.
+std::vector<std::uint8_t> find_doubles(const FineChart& chart) {
+  std::vector<std::uint8_t> out(chart.nodes().size(), 0);
+  for (const ChartEdge& edge : chart.edges())
+    if (edge.is_unary()) out[edge.head] = 1;
+  return out;
+}
+
+std::vector<double> find_stays(const FineChart& chart) {
+  std::vector<double> out(chart.nodes().size(), kNever);
+  for (const ChartEdge& edge : chart.edges())
+    if (edge.is_stay()) out[edge.head] = std::log(std::min(1.0, edge.posterior));
+  return out;
+}
+
+// An edge of the chart; if it is no stay and not unary, above these nodes.
+MaxRule::Edge taken_edge(const ChartEdge& edge, std::uint32_t left, std::uint32_t right) {
+  if (edge.is_stay()) return {edge.head, kNone, 0.0};  // it is no rule, so it costs nothing
+  const double score = std::log(std::min(1.0, edge.posterior));
+  return edge.is_unary() ? MaxRule::Edge{edge.left, kNone, score} : MaxRule::Edge{left, right, score};
+}
+
+bool is_root(const ChartNode& node, Symbol root, std::uint32_t end) {
+  return node.label == root && node.begin == 0 && node.end == end;
+}
+
 }  // namespace
 
 MaxRule::MaxRule(const SplitGrammar& grammar, const FineChart& chart)
@@ -20,14 +46,8 @@ MaxRule::MaxRule(const SplitGrammar& grammar, const FineChart& chart)
   // With one layer all edges join nodes of the chart. With two, unary edges and stays lead from the upper one to the
   // lower. Others lead from the lower to the upper. A node without unary edges is in both.
   const bool layers = chart.closed();
-  std::vector<std::uint8_t> is_double(chart_nodes_, 0);
-  if (layers) {
-    stays_.assign(chart_nodes_, kNever);
-    for (const ChartEdge& edge : chart.edges()) {
-      if (edge.is_unary()) is_double[edge.head] = 1;
-      if (edge.is_stay()) stays_[edge.head] = std::log(std::min(1.0, edge.posterior));
-    }
-  }
+  const std::vector<std::uint8_t> is_double = layers ? find_doubles(chart) : std::vector<std::uint8_t>(chart_nodes_, 0);
+  if (layers) stays_ = find_stays(chart);
   const auto upper = [&](std::uint32_t node) { return node != kNone && is_double[node] ? node + chart_nodes_ : node; };
   const std::size_t nodes = layers ? 2 * nodes_.size() : nodes_.size();
   const auto is_taken = [&](const ChartEdge& edge) { return !edge.is_stay() || is_double[edge.head]; };
@@ -43,20 +63,13 @@ MaxRule::MaxRule(const SplitGrammar& grammar, const FineChart& chart)
   std::vector<std::uint32_t> next(first_edge_.begin(), first_edge_.end() - 1);
   for (const ChartEdge& edge : chart.edges()) {
     if (!is_taken(edge)) continue;
-    Edge& taken = edges_[next[head_of(edge)]++];
-    if (edge.is_stay()) {
-      taken = {edge.head, kNone, 0.0};  // it is no rule, so it costs nothing
-    } else {
-      const double score = std::log(std::min(1.0, edge.posterior));
-      taken = edge.is_unary() ? Edge{edge.left, kNone, score} : Edge{upper(edge.left), upper(edge.right), score};
-    }
+    edges_[next[head_of(edge)]++] = taken_edge(edge, upper(edge.left), upper(edge.right));
   }
   best_.assign(nodes, kNever);
   settle_spans(layers);
   const std::uint32_t last = nodes_.empty() ? 0 : nodes_.back().end;
-  for (std::uint32_t node = 0; node < chart_nodes_; ++node) {
-    if (nodes_[node].label == grammar.root && nodes_[node].begin == 0 && nodes_[node].end == last) top_ = upper(node);
-  }
+  for (std::uint32_t node = 0; node < chart_nodes_; ++node)
+    if (is_root(nodes_[node], grammar.root, last)) top_ = upper(node);
 }
 
 // Span by span: nodes of a span are side by side, spans come by length.

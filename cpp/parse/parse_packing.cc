@@ -65,6 +65,25 @@ void ParsePacking::build(double least) {
   top_ = top.empty() || is_late_ ? kNone : top.front();  // the root has one state, so one node
 }
 
+// Whether one reaches another through `below`; all reach themselves.
+static std::vector<std::vector<std::uint8_t>> find_reached(const std::vector<std::vector<std::size_t>>& below) {
+  const std::size_t size = below.size();
+  std::vector<std::vector<std::uint8_t>> reaches(size, std::vector<std::uint8_t>(size, 0));
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < size; ++i) {
+    open.assign(1, i);
+    reaches[i][i] = 1;
+    while (!open.empty()) {
+      const std::size_t top = open.back();
+      open.pop_back();
+      for (const std::size_t next : below[top]) {
+        if (!std::exchange(reaches[i][next], 1)) open.push_back(next);
+      }
+    }
+  }
+  return reaches;
+}
+
 // The places over one span, from below: those that reach each other by unary rules together.
 void ParsePacking::build_cell(std::span<const std::uint32_t> places) {
   const std::size_t size = places.size();
@@ -83,19 +102,7 @@ void ParsePacking::build_cell(std::span<const std::uint32_t> places) {
     for (const std::uint32_t place : places) joined_[place] = join(place, {});
     return;
   }
-  std::vector<std::vector<std::uint8_t>> reaches(size, std::vector<std::uint8_t>(size, 0));
-  std::vector<std::size_t> open;
-  for (std::size_t i = 0; i < size; ++i) {
-    open.assign(1, i);
-    reaches[i][i] = 1;
-    while (!open.empty()) {
-      const std::size_t top = open.back();
-      open.pop_back();
-      for (const std::size_t next : below[top]) {
-        if (!std::exchange(reaches[i][next], 1)) open.push_back(next);
-      }
-    }
-  }
+  const std::vector<std::vector<std::uint8_t>> reaches = find_reached(below);
   // Who reaches more comes later; who reach each other reach the same.
   std::vector<std::tuple<std::ptrdiff_t, std::size_t, std::size_t>> order;  // how many, first of the group, place
   for (std::size_t i = 0; i < size; ++i) {
@@ -414,9 +421,7 @@ ParsePacking::Support ParsePacking::support(std::uint32_t place, const MaxRule::
     --missing;
   };
   if (edge.left == kNone) {
-    for (std::size_t h = 0; h < heads; ++h) {
-      if (chart_.is_built(head, h)) take(h);
-    }
+    for (std::size_t h = 0; h < heads; ++h) states[h] = chart_.is_built(head, h) && chart_.is_open(head, h);
     return intern(states);
   }
   const bool is_unary = edge.right == kNone;

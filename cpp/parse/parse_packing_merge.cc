@@ -94,18 +94,23 @@ void ParsePacking::merge_alike() {
     for (Edge& edge : node.edges) {
       for (std::uint32_t& tail : edge.tails) tail = merged[tail];
     }
-    std::stable_sort(node.edges.begin(), node.edges.end(), [](const Edge& a, const Edge& b) {
-      return a.tails != b.tails ? a.tails < b.tails : a.score > b.score;
-    });
-    node.edges.erase(std::unique(node.edges.begin(), node.edges.end(),
-                                 [](const Edge& a, const Edge& b) { return a.tails == b.tails; }),
-                     node.edges.end());
-    if (node.edges.size() <= most_) continue;
-    std::stable_sort(node.edges.begin(), node.edges.end(),
-                     [&](const Edge& a, const Edge& b) { return edge_best(a) > edge_best(b); });
-    node.edges.resize(most_);
-    node.is_cut = true;
+    merge_edges(node);
   }
+}
+
+// Edges with the same tails become one; of more than may be, the best stay.
+void ParsePacking::merge_edges(Node& node) const {
+  std::stable_sort(node.edges.begin(), node.edges.end(), [](const Edge& a, const Edge& b) {
+    return a.tails != b.tails ? a.tails < b.tails : a.score > b.score;
+  });
+  node.edges.erase(std::unique(node.edges.begin(), node.edges.end(),
+                               [](const Edge& a, const Edge& b) { return a.tails == b.tails; }),
+                   node.edges.end());
+  if (node.edges.size() <= most_) return;
+  std::stable_sort(node.edges.begin(), node.edges.end(),
+                   [&](const Edge& a, const Edge& b) { return edge_best(a) > edge_best(b); });
+  node.edges.resize(most_);
+  node.is_cut = true;
 }
 
 }  // namespace treeglot

@@ -52,6 +52,14 @@ void SplitParser::give_back(std::unique_ptr<Scratch> scratch) const {
   free_.push_back(std::move(scratch));
 }
 
+std::unique_ptr<SplitParser::Scratch> SplitParser::take_scratch() const {
+  const std::lock_guard lock(mutex_);
+  if (free_.empty()) return std::make_unique<Scratch>();
+  std::unique_ptr<Scratch> out = std::move(free_.back());
+  free_.pop_back();
+  return out;
+}
+
 SplitParser::Passes SplitParser::run(std::span<const std::string_view> words, const ParseOptions& options) const {
   Passes out{ParseStatus::no_words, kNever, {}, Limits(options.seconds, options.bytes()), nullptr};
   if (words.empty()) return out;
@@ -59,14 +67,7 @@ SplitParser::Passes SplitParser::run(std::span<const std::string_view> words, co
   out.status = options.longest > 0 && words.size() > options.longest ? ParseStatus::too_long : ParseStatus::flat;
   if (out.status == ParseStatus::too_long) return out;
   if (std::find(out.words.begin(), out.words.end(), Symbols::kNone) != out.words.end()) return out;
-  {
-    const std::lock_guard lock(mutex_);
-    if (!free_.empty()) {
-      out.scratch = std::move(free_.back());
-      free_.pop_back();
-    }
-  }
-  if (!out.scratch) out.scratch = std::make_unique<Scratch>();
+  out.scratch = take_scratch();
   Scratch& scratch = *out.scratch;
   KeptStates kept(words.size());
   double best = 0.0;

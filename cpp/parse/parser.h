@@ -87,6 +87,7 @@ class SplitParser {
   };
   Passes run(std::span<const std::string_view> words, const ParseOptions& options) const;
   Tree flat(std::span<const std::string_view> words, std::span<const Symbol> known, bool with_root) const;
+  std::unique_ptr<Scratch> take_scratch() const;
   void give_back(std::unique_ptr<Scratch> scratch) const;
 
   std::shared_ptr<const SplitGrammar> grammar_;

@@ -363,6 +363,24 @@ std::string Trainer::state() const {
   return out;
 }
 
+static Level take_level(std::string_view& bytes, const Treebank& bank) {
+  Level out;
+  out.states = take_array<std::uint32_t>(bytes);
+  check_states(out.states, bank.labels().size());
+  out.number_states();
+  out.coarse = take_array<std::uint32_t>(bytes);
+  out.scores = take_array<double>(bytes);
+  out.first_tag = take_array<std::uint32_t>(bytes);
+  const std::vector<std::uint64_t> rules = take_array<std::uint64_t>(bytes);
+  const auto unary = bank.rules(RuleKind::unary), binary = bank.rules(RuleKind::binary);
+  if (rules.size() < unary.size() + binary.size()) refuse_state();
+  std::size_t at = 0;
+  for (const BankRule& rule : unary) out.unary.push_back({rule.head, rule.left, rules[at++]});
+  for (const BankRule& rule : binary) out.binary.push_back({rule.head, rule.left, rule.right, rules[at++]});
+  for (; at + 1 < rules.size(); at += 2) out.tags.push_back({static_cast<Symbol>(rules[at]), rules[at + 1]});
+  return out;
+}
+
 void Trainer::restore(std::string_view bytes) {
   if (!bytes.starts_with(kMagic)) refuse_state();
   bytes.remove_prefix(kMagic.size());
@@ -385,22 +403,8 @@ void Trainer::restore(std::string_view bytes) {
   for (Symbol label = 0; label < bank_->labels().size(); ++label) grammar->labels.intern(bank_->labels().text(label));
   for (Symbol word = 0; word < bank_->words().size(); ++word) grammar->words.intern(bank_->words().text(word));
   grammar->signature = grammar_->signature;
-  const auto unary = bank_->rules(RuleKind::unary), binary = bank_->rules(RuleKind::binary);
-  for (std::uint64_t levels = take_value<std::uint64_t>(bytes); levels > 0; --levels) {
-    Level& one = grammar->levels.emplace_back();
-    one.states = take_array<std::uint32_t>(bytes);
-    check_states(one.states, bank_->labels().size());
-    one.number_states();
-    one.coarse = take_array<std::uint32_t>(bytes);
-    one.scores = take_array<double>(bytes);
-    one.first_tag = take_array<std::uint32_t>(bytes);
-    const std::vector<std::uint64_t> rules = take_array<std::uint64_t>(bytes);
-    if (rules.size() < unary.size() + binary.size()) refuse_state();
-    std::size_t at = 0;
-    for (const BankRule& rule : unary) one.unary.push_back({rule.head, rule.left, rules[at++]});
-    for (const BankRule& rule : binary) one.binary.push_back({rule.head, rule.left, rule.right, rules[at++]});
-    for (; at + 1 < rules.size(); at += 2) one.tags.push_back({static_cast<Symbol>(rules[at]), rules[at + 1]});
-  }
+  for (std::uint64_t levels = take_value<std::uint64_t>(bytes); levels > 0; --levels)
+    grammar->levels.push_back(take_level(bytes, *bank_));
   for (std::uint64_t words = take_value<std::uint64_t>(bytes); words > 0; --words) {
     const std::vector<char> text = take_array<char>(bytes);
     grammar->words.intern({text.data(), text.size()});

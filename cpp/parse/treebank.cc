@@ -18,16 +18,28 @@ std::uint64_t hash_rule(const BankRule& rule) {
   return hash_bytes({reinterpret_cast<const char*>(parts), sizeof parts});
 }
 
+// By node: the words below it that stay.
+std::vector<std::uint32_t> kept_words(const Tree& tree) {
+  std::vector<std::uint32_t> out(tree.size(), 0);
+  for (std::uint32_t node = static_cast<std::uint32_t>(tree.size()); node-- > 0;) {
+    const std::uint32_t parent = tree.parent(node);
+    if (tree.is_word(node)) out[node] = parent == Tree::kNone || tree.label(parent) != kTrace;
+    if (parent != Tree::kNone) out[parent] += out[node];
+  }
+  return out;
+}
+
+std::size_t kept_children(const Tree& tree, std::uint32_t node, const std::vector<std::uint32_t>& kept) {
+  std::size_t out = 0;
+  for (std::uint32_t c = tree.first_child(node); c != tree.end(node); c = tree.end(c)) out += kept[c] > 0;
+  return out;
+}
+
 }  // namespace
 
 Tree clean_tree(const Tree& tree) {
   if (tree.empty()) return Tree();
-  std::vector<std::uint32_t> kept(tree.size(), 0);  // words below a node that stay
-  for (std::uint32_t node = static_cast<std::uint32_t>(tree.size()); node-- > 0;) {
-    const std::uint32_t parent = tree.parent(node);
-    if (tree.is_word(node)) kept[node] = parent == Tree::kNone || tree.label(parent) != kTrace;
-    if (parent != Tree::kNone) kept[parent] += kept[node];
-  }
+  const std::vector<std::uint32_t> kept = kept_words(tree);
   if (kept[0] == 0) return Tree();
   TreeBuilder builder;
   std::vector<std::uint32_t> ends;  // where open brackets close; kNone for one that was left out
@@ -47,10 +59,8 @@ Tree clean_tree(const Tree& tree) {
       const std::string_view label =
           tag && tree.label(node).front() == '-' ? tree.label(node) : bare_label(tree.label(node));
       if (!tag && parent != Tree::kNone && kept[parent] == kept[node] && bare_label(tree.label(parent)) == label) {
-        std::size_t brothers = 0;
-        for (std::uint32_t c = tree.first_child(parent); c != tree.end(parent); c = tree.end(c))
-          brothers += kept[c] > 0;
-        if (brothers == 1) continue;  // its children go to the parent, whose end is the same up to what goes
+        if (kept_children(tree, parent, kept) == 1)
+          continue;  // its children go to the parent, whose end is the same up to what goes
       }
       builder.open(label);
       ends.push_back(tree.end(node));

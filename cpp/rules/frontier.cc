@@ -39,6 +39,19 @@ Span Frontier::closure_of_source(Span span) const {
   return out;
 }
 
+// A phrase pair with up to so many words without links at the ends of its target side.
+static inline void append_with_loose(Span source, Span closure, const Frontier& frontier, const PhraseLimits& limits,
+                                     std::vector<PhrasePair>& out) {
+  const std::uint32_t left = std::min(frontier.target_loose_before(closure.begin), limits.loose_target);
+  const std::uint32_t right = std::min(frontier.target_loose_after(closure.end), limits.loose_target);
+  for (std::uint32_t l = left + 1; l-- > 0;) {
+    for (std::uint32_t r = 0; r <= std::min(right, limits.loose_target - l); ++r) {
+      if (closure.size() + l + r > limits.target_length) break;
+      out.push_back({source, {closure.begin - l, closure.end + r}});
+    }
+  }
+}
+
 void append_phrase_pairs(const Frontier& frontier, const PhraseLimits& limits, std::vector<PhrasePair>& out) {
   const auto words = static_cast<std::uint32_t>(frontier.source_length());
   for (std::uint32_t begin = 0; begin < words; ++begin) {
@@ -52,14 +65,7 @@ void append_phrase_pairs(const Frontier& frontier, const PhraseLimits& limits, s
       if (closure.size() > limits.target_length) break;  // it only grows
       if (loose_begin + frontier.source_loose_before(end) > limits.loose_source) continue;
       if (frontier.source_links({begin, end}) != frontier.target_links(closure)) continue;
-      const std::uint32_t left = std::min(frontier.target_loose_before(closure.begin), limits.loose_target);
-      const std::uint32_t right = std::min(frontier.target_loose_after(closure.end), limits.loose_target);
-      for (std::uint32_t l = left + 1; l-- > 0;) {
-        for (std::uint32_t r = 0; r <= std::min(right, limits.loose_target - l); ++r) {
-          if (closure.size() + l + r > limits.target_length) break;
-          out.push_back({{begin, end}, {closure.begin - l, closure.end + r}});
-        }
-      }
+      append_with_loose({begin, end}, closure, frontier, limits, out);
     }
   }
 }

@@ -56,7 +56,7 @@ class Side {
   }
 
   bool missing() const { return finder_.empty(); }
-  const CategoryFinder& finder() const { return finder_; }
+  std::uint32_t crossed(Span span) const { return missing() ? 0 : finder_.crossed(span); }
 
   Found category(Span span, ChunkLabels& labels) {
     if (missing()) return {0, false};
@@ -160,8 +160,7 @@ FuzzyLabels::Chunk FuzzyLabels::label_chunk(const Bitext& bitext, std::size_t be
                         e = target.category(phrase.target, out.numbers);
       out.labels.push_back({options_.hard ? e.label : 0, f.label, e.label});
       if (!options_.nesting) continue;
-      const std::uint32_t crossed = (source.missing() ? 0 : source.finder().crossed(phrase.source)) +
-                                    (target.missing() ? 0 : target.finder().crossed(phrase.target));
+      const std::uint32_t crossed = source.crossed(phrase.source) + target.crossed(phrase.target);
       ranks.push_back({(f.simple ? 0u : 1u) + (e.simple ? 0u : 1u), crossed,
                        punctuated(source_words, phrase.source, punctuation_.source) ||
                            punctuated(target_words, phrase.target, punctuation_.target)});

@@ -266,6 +266,12 @@ void PairExtractor::extract(std::size_t pair, Occurrences& out, HeadDependentsCo
 
 }  // namespace
 
+// Of all structures in relations of at most so many members.
+static void append_structure_labels(std::size_t members, Strings& out) {
+  for (std::uint32_t first = 0; first < members; ++first)
+    for (std::uint32_t more = 0; more < kLongestStructure; ++more) out.append(structure_label({first, first + more}));
+}
+
 SourceTrees::SourceTrees(const Bitext& bitext, std::span<const Dependency* const> trees)
     : word_label_(bitext.source_words().size(), Symbols::kNone) {
   bitext.check_size(trees.size(), "source trees");
@@ -316,10 +322,7 @@ SourceTrees::SourceTrees(const Bitext& bitext, std::span<const Dependency* const
     labels_.append(subtree_word_label(bitext.source_words()[word]));
   }
   first_structure_ = next();
-  for (std::uint32_t first = 0; first < most; ++first) {
-    for (std::uint32_t more = 0; more < kLongestStructure; ++more)
-      labels_.append(structure_label({first, first + more}));
-  }
+  append_structure_labels(most, labels_);
 }
 
 void SourceTrees::append_counts(NamedCounts& counts) const {

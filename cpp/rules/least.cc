@@ -103,6 +103,18 @@ void LeastProbabilities::read_targets(std::uint32_t column) {
   lone_given_target_ = median(lone);
 }
 
+// A target side with other numbers of words; whether all words have one.
+static bool renumber(std::span<const std::int32_t> symbols, const std::vector<Symbol>& words,
+                     std::vector<std::int32_t>& out) {
+  bool known = true;
+  for (const std::int32_t symbol : symbols) {
+    const Symbol number = symbol < 0 ? 0 : words[static_cast<std::size_t>(symbol)];
+    known = known && number != Symbols::kNone;
+    out.push_back(symbol < 0 ? symbol : static_cast<std::int32_t>(number));
+  }
+  return known;
+}
+
 std::vector<LeastProbabilities::Found> LeastProbabilities::find(const RuleTable& others) const {
   const std::vector<Symbol> source_words = numbers(others.source_words(), table_->source_words()),
                             target_words = numbers(others.target_words(), table_->target_words()),
@@ -114,12 +126,7 @@ std::vector<LeastProbabilities::Found> LeastProbabilities::find(const RuleTable&
     const Symbol lhs = labels[rule.lhs];
     if (lhs != Symbols::kNone) found.given_root = roots_[lhs];
     std::vector<std::int32_t> target;
-    bool known = true;
-    for (const std::int32_t symbol : rule.target) {
-      const Symbol number = symbol < 0 ? 0 : target_words[static_cast<std::size_t>(symbol)];
-      known = known && number != Symbols::kNone;
-      target.push_back(symbol < 0 ? symbol : static_cast<std::int32_t>(number));
-    }
+    const bool known = renumber(rule.target, target_words, target);
     if (known) {
       const auto at = std::ranges::lower_bound(targets_, hash_of(target), {}, &Target::hash);
       if (at != targets_.end() && at->hash == hash_of(target)) found.given_target = at->least;

@@ -149,6 +149,19 @@ Provenance::Provenance(std::shared_ptr<const Sections> sections)
   check();
 }
 
+// Passes over a list of some of so many pairs; gives what is wrong with it, or nothing.
+static const char* take_list(std::span<const std::uint8_t>& bytes, std::size_t pairs) {
+  const std::uint64_t number = take_number(bytes);
+  if (number > pairs) return "a list of too many pairs";
+  std::uint64_t pair = 0;
+  for (std::uint64_t i = 0; i < number; ++i) {
+    const std::uint64_t step = take_number(bytes);
+    if (step >= pairs - pair || (i > 0 && step == 0)) return "a list with a pair that it does not have";
+    pair += step;
+  }
+  return nullptr;
+}
+
 // Every number that leads somewhere.
 void Provenance::check() const {
   const auto damaged = [&](const char* what) { sections_->fail(std::string("is damaged: ") + what); };
@@ -171,16 +184,8 @@ void Provenance::check() const {
     damaged("its lists of pairs do not fit");
   for (std::size_t block = 0; block + 1 < blocks_.size(); ++block) {
     auto bytes = lists_.subspan(blocks_[block], blocks_[block + 1] - blocks_[block]);
-    for (std::size_t rule = block * kBlock; rule < std::min(rules_, (block + 1) * kBlock); ++rule) {
-      const std::uint64_t number = take_number(bytes);
-      if (number > pairs()) damaged("a list of too many pairs");
-      std::uint64_t pair = 0;
-      for (std::uint64_t i = 0; i < number; ++i) {
-        const std::uint64_t step = take_number(bytes);
-        if (step >= pairs() - pair || (i > 0 && step == 0)) damaged("a list with a pair that it does not have");
-        pair += step;
-      }
-    }
+    for (std::size_t rule = block * kBlock; rule < std::min(rules_, (block + 1) * kBlock); ++rule)
+      if (const char* const problem = take_list(bytes, pairs())) damaged(problem);
     if (!bytes.empty()) damaged("its lists of pairs do not fit");
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <optional>
 
 #include "base/limits.h"
 
@@ -101,14 +102,15 @@ void SourceLookup::find_cores() {
 // The cores that stand in the sentence and have a block more than these; all their parts were found in the corpus.
 std::vector<std::uint32_t> SourceLookup::extend_cores(std::span<const std::uint32_t> cores) {
   std::vector<std::vector<std::uint32_t>> starting(words_.size());  // blocks
-  for (std::uint32_t b = 0; b < blocks_.size(); ++b)
-    for (const std::uint32_t start : blocks_[b].starts)
-      if (blocks_[b].places > 0) starting[start].push_back(b);
+  for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
+    if (blocks_[b].places == 0) continue;
+    for (const std::uint32_t start : blocks_[b].starts) starting[start].push_back(b);
+  }
   const auto first = static_cast<std::uint32_t>(cores_.size());
   const auto extend = [&](std::uint32_t prefix, std::uint32_t begin, std::uint32_t start, std::uint32_t b) {
     const std::uint32_t words = cores_[prefix].words + blocks_[b].length;
-    if (words + cores_[prefix].blocks.size() > limits_.max_symbols || start + blocks_[b].length - begin > span_limit_)
-      return;
+    const bool long_core = words + cores_[prefix].blocks.size() > limits_.max_symbols;
+    if (long_core || start + blocks_[b].length - begin > span_limit_) return;
     const auto shorter = extended_.find({cores_[prefix].suffix, b});
     if (shorter == extended_.end()) return;
     if (const Core& suffix = cores_[shorter->second]; suffix.blocks.size() > 1 && suffix.places.empty()) return;
@@ -292,6 +294,19 @@ void SourceLookup::choose_holes(std::size_t hole) {
   }
 }
 
+// How many words the holes before a target word hide; nothing if it is in one.
+template <class HoleTarget>
+static std::optional<std::uint32_t> shift_of(std::uint32_t word, const std::vector<std::uint32_t>& order,
+                                             const HoleTarget& hole_target) {
+  std::uint32_t shift = 0;
+  for (const std::uint32_t h : order) {
+    if (hole_target(h).target > word) break;
+    if (hole_target(h).target_end() > word) return std::nullopt;
+    shift += hole_target(h).target_length - 1u;
+  }
+  return shift;
+}
+
 void SourceLookup::give() {
   const IndexedPhrase& phrase = index_->phrases()[phrase_];
   const std::uint32_t units = rule_units(*index_, begin_, phrase, holes_);
@@ -323,13 +338,9 @@ void SourceLookup::give() {
     }
     for (const std::uint32_t link : index_->links_of(place++)) {
       if (link < phrase.target || link >= phrase.target_end()) return;  // only in a file that was made up
-      std::uint32_t shift = 0;
-      for (const std::uint32_t h : order_) {
-        if (hole_target(h).target > link) break;
-        if (hole_target(h).target_end() > link) return;
-        shift += hole_target(h).target_length - 1u;
-      }
-      links_.push_back({symbol, static_cast<std::uint8_t>(link - phrase.target - shift)});
+      const std::optional<std::uint32_t> shift = shift_of(link, order_, hole_target);
+      if (!shift) return;
+      links_.push_back({symbol, static_cast<std::uint8_t>(link - phrase.target - *shift)});
     }
   }
   FoundAt found = {corpus_.phrase(index_number_, phrase_)};

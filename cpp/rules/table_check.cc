@@ -132,7 +132,7 @@ bool RuleTable::sound(const Nodes& nodes, std::span<std::uint8_t> variables) con
   for (std::size_t i = 1; i <= count; ++i) {
     const auto number = static_cast<std::int32_t>(label_of(symbols[i]));
     const std::int32_t end = static_cast<std::int32_t>(symbols[i]) < 0 ? labels : words;
-    bad |= (parents[i] >= nodes.first ? 1u : 0u) | (number >= end ? 1u : 0u);
+    bad |= static_cast<std::uint32_t>(parents[i] >= nodes.first) | static_cast<std::uint32_t>(number >= end);
   }
   for (std::size_t i = first_sibling; i <= count; ++i)
     bad |= (parents[i - 1] == parents[i] ? 1u : 0u) & (symbols[i - 1] >= symbols[i] ? 1u : 0u);
@@ -219,7 +219,8 @@ bool RuleTable::sound_quickly(const Rules& rules) const {
   if (!heads.empty()) {
     std::array<std::uint8_t, kMembersAtOnce + 8> most;
     spread<std::uint8_t>(rules.ends(structure_.ends), size, most);
-    for (std::size_t i = 0; i < heads.size(); ++i) bad |= static_cast<std::uint32_t>(heads[i]) > most[i] ? 1u : 0u;
+    for (std::size_t i = 0; i < heads.size(); ++i)
+      bad |= static_cast<std::uint32_t>(static_cast<std::uint32_t>(heads[i]) > most[i]);
   }
   return (bad | outside) == 0;
 }

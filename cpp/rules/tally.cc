@@ -230,23 +230,29 @@ std::vector<std::uint32_t> Tally::Partition::by_source() const {
   return out;
 }
 
+template <class Two>
+static void append_row(RuleColumns& columns, LexicalScorer& lexical, const Two& key, const Two& notes,
+                       std::uint64_t units, std::uint32_t occurrences) {
+  const std::size_t row = columns.rows();
+  const bool again = row > 0 && columns.source[row - 1] == key.first;
+  columns.source_row.push_back(again ? columns.source_row.back() : static_cast<std::uint32_t>(row));
+  columns.source.append(key.first);
+  columns.target.append(key.second);
+  columns.alignment.append(notes.first);
+  columns.labels.append(notes.second);
+  columns.count.push_back(static_cast<double>(units) / kCountUnit);
+  columns.occurrences.push_back(occurrences);
+  std::string_view source = key.first;
+  columns.lhs.push_back(code::take_left_hand_side(source));
+  columns.variables.push_back(static_cast<std::uint8_t>(std::min(code::variables(key.first), 255u)));
+  const LexicalWeights weights = lexical(key.first, key.second, notes.first);
+  columns.lex_target_given_source.push_back(positive(weights.target_given_source));
+  columns.lex_source_given_target.push_back(positive(weights.source_given_target));
+}
+
 void Tally::Partition::append_to(RuleColumns& columns, LexicalScorer& lexical, bool merged) const {
   const auto append = [&](Two key, Two notes, std::uint64_t units, std::uint32_t occurrences) {
-    const std::size_t row = columns.rows();
-    const bool again = row > 0 && columns.source[row - 1] == key.first;
-    columns.source_row.push_back(again ? columns.source_row.back() : static_cast<std::uint32_t>(row));
-    columns.source.append(key.first);
-    columns.target.append(key.second);
-    columns.alignment.append(notes.first);
-    columns.labels.append(notes.second);
-    columns.count.push_back(static_cast<double>(units) / kCountUnit);
-    columns.occurrences.push_back(occurrences);
-    std::string_view source = key.first;
-    columns.lhs.push_back(code::take_left_hand_side(source));
-    columns.variables.push_back(static_cast<std::uint8_t>(std::min(code::variables(key.first), 255u)));
-    const LexicalWeights weights = lexical(key.first, key.second, notes.first);
-    columns.lex_target_given_source.push_back(positive(weights.target_given_source));
-    columns.lex_source_given_target.push_back(positive(weights.source_given_target));
+    append_row(columns, lexical, key, notes, units, occurrences);
   };
   struct Noted {
     std::string_view bytes;

@@ -137,25 +137,25 @@ void ConllReader::end_of_file() {
   if (inside_) sentence();
 }
 
+static void check_column(Conll version, std::size_t column, std::string_view text) {
+  const auto refuse = [&](const std::string& why) {
+    throw std::invalid_argument(std::string("the ") + column_name(version, column) + " " + quoted(text) +
+                                " cannot be written: it " + why);
+  };
+  if (text.empty()) refuse("is empty");
+  const std::string_view bad_characters(version == Conll::x ? "\t\n\r\0 " : "\t\n\r\0", version == Conll::x ? 5 : 4);
+  if (const std::size_t bad = text.find_first_of(bad_characters); bad != std::string_view::npos)
+    refuse("contains " + quoted(text.substr(bad, 1)));
+}
+
+static void check_some(const Strings& strings, const char* what) {
+  for (std::size_t i = 0; i < strings.size(); ++i)
+    if (strings[i] != "_") return;
+  if (!strings.empty())
+    throw std::invalid_argument(std::string("the ") + what + " are all '_', which would be read back as none");
+}
+
 std::string write_conll(const Dependency& dependency, Conll version, TagColumn tags) {
-  const auto check = [&](std::string_view text, std::size_t column) {
-    const auto refuse = [&](const std::string& why) {
-      throw std::invalid_argument(std::string("the ") + column_name(version, column) + " " + quoted(text) +
-                                  " cannot be written: it " + why);
-    };
-    if (text.empty()) refuse("is empty");
-    const std::string_view bad_characters(version == Conll::x ? "\t\n\r\0 " : "\t\n\r\0", version == Conll::x ? 5 : 4);
-    if (const std::size_t bad = text.find_first_of(bad_characters); bad != std::string_view::npos)
-      refuse("contains " + quoted(text.substr(bad, 1)));
-  };
-  const auto check_some = [&](const Strings& strings, const char* what) {
-    for (std::size_t i = 0; i < strings.size(); ++i) {
-      if (strings[i] != "_") return;
-    }
-    if (!strings.empty()) {
-      throw std::invalid_argument(std::string("the ") + what + " are all '_', which would be read back as none");
-    }
-  };
   if (dependency.size() == 0) throw std::invalid_argument("a sentence without words cannot be written in CoNLL");
   check_some(dependency.tags(), "tags");
   check_some(dependency.relations(), "relations");
@@ -165,9 +165,9 @@ std::string write_conll(const Dependency& dependency, Conll version, TagColumn t
     const std::string_view relation = dependency.relations().empty() ? "_" : dependency.relations()[word];
     const bool coarse = version == Conll::x || tags == TagColumn::coarse;
     const bool fine = version == Conll::x || tags == TagColumn::fine;
-    check(dependency.words()[word], kForm);
-    check(tag, static_cast<std::size_t>(tags));
-    check(relation, kRelation);
+    check_column(version, kForm, dependency.words()[word]);
+    check_column(version, static_cast<std::size_t>(tags), tag);
+    check_column(version, kRelation, relation);
     out += std::to_string(word + 1);
     for (const std::string_view column :
          {dependency.words()[word], std::string_view("_"), coarse ? tag : std::string_view("_"),

@@ -117,6 +117,10 @@ NodeId EgretReader::node(std::string_view token) {
   return node;
 }
 
+static void skip_blanks(std::string_view& rest) {
+  while (rest.starts_with(' ')) rest.remove_prefix(1);
+}
+
 void EgretReader::edge(std::string_view line) {
   const std::size_t words = tokens_.size();
   const std::size_t blank = line.find(' '), bar = line.rfind(kBar);
@@ -135,15 +139,12 @@ void EgretReader::edge(std::string_view line) {
   tails_.clear();
   std::uint32_t at = span.begin;
   // Egret itself leaves two blanks before the bar; what it is read and written by may leave one.
-  const auto skip_blanks = [&] {
-    while (rest.starts_with(' ')) rest.remove_prefix(1);
-  };
   while (rest.ends_with(' ')) rest.remove_suffix(1);
-  skip_blanks();
+  skip_blanks(rest);
   for (bool more = true; more;) {
     const std::string_view token = rest.substr(0, rest.find(' '));
     rest.remove_prefix(token.size());
-    skip_blanks();
+    skip_blanks(rest);
     more = !rest.empty();
     NodeId tail = node(token);
     if (tail == kNoNode) {

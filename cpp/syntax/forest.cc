@@ -27,6 +27,20 @@ std::string named(const ParseForest& forest, NodeId node) {
   return "node " + std::to_string(node) + " " + quoted(forest.label(node)) + " over " + bracketed(forest.span(node));
 }
 
+void check_tails(const ParseForest& forest, NodeId node, std::span<const NodeId> tails) {
+  std::uint32_t at = forest.span(node).begin;
+  for (const NodeId tail : tails) {
+    if (forest.span(tail).begin != at) {
+      refuse("an edge into " + named(forest, node) + " has the tail " + named(forest, tail) +
+             "; expected one that begins at " + std::to_string(at));
+    }
+    at = forest.span(tail).end;
+  }
+  if (tails.empty()) refuse(named(forest, node) + " has an edge without tails; expected words before all other nodes");
+  if (at != forest.span(node).end)
+    refuse("the tails of an edge into " + named(forest, node) + " end at " + std::to_string(at));
+}
+
 }  // namespace
 
 ParseForest::ParseForest(Hypergraph graph, Strings labels, std::vector<Span> spans, std::vector<double> scores,
@@ -56,19 +70,7 @@ ParseForest::ParseForest(Hypergraph graph, Strings labels, std::vector<Span> spa
     if (graph_.edges_begin(node) == graph_.edges_end(node)) refuse(named(*this, node) + " has no edges");
     for (EdgeId edge = graph_.edges_begin(node); edge < graph_.edges_end(node); ++edge) {
       if (!std::isfinite(scores_[edge])) refuse("an edge into " + named(*this, node) + " has no finite score");
-      std::uint32_t at = spans_[node].begin;
-      for (const NodeId tail : graph_.tails(edge)) {
-        if (spans_[tail].begin != at) {
-          refuse("an edge into " + named(*this, node) + " has the tail " + named(*this, tail) +
-                 "; expected one that begins at " + std::to_string(at));
-        }
-        at = spans_[tail].end;
-      }
-      if (graph_.tails(edge).empty())
-        refuse(named(*this, node) + " has an edge without tails; expected words before all other nodes");
-      if (at != spans_[node].end) {
-        refuse("the tails of an edge into " + named(*this, node) + " end at " + std::to_string(at));
-      }
+      check_tails(*this, node, graph_.tails(edge));
     }
   }
   if (parsed()) {

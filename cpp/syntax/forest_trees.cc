@@ -179,6 +179,14 @@ void check_kbest(std::span<const ScoredTree> trees) {
   }
 }
 
+// By node: the unary steps below it.
+std::vector<std::uint32_t> unary_heights(const Tree& tree) {
+  std::vector<std::uint32_t> out(tree.size(), 0);
+  for (auto node = static_cast<std::uint32_t>(tree.size()); node-- > 0;)
+    if (is_unary(tree, node)) out[node] = out[tree.first_child(node)] + 1;
+  return out;
+}
+
 }  // namespace
 
 ParseForest forest_of_kbest(std::span<const ScoredTree> trees, std::string_view top) {
@@ -206,14 +214,13 @@ ParseForest forest_of_kbest(std::span<const ScoredTree> trees, std::string_view 
   std::vector<NodeId> edge;
   for (const auto& [score, tree] : trees) {
     std::vector<NodeId> ids(tree.size());
-    std::vector<std::uint32_t> heights(tree.size(), 0);                       // unary steps below
+    const std::vector<std::uint32_t> heights = unary_heights(tree);
     for (auto node = static_cast<std::uint32_t>(tree.size()); node-- > 0;) {  // children before parents
       const Span span = tree.span(node);
       if (tree.is_word(node)) {
         ids[node] = span.begin;
         continue;
       }
-      if (is_unary(tree, node)) heights[node] = heights[tree.first_child(node)] + 1;
       const std::uint32_t height = cyclic.contains(key(span)) ? heights[node] : 0;
       const auto [at, is_new] = nodes.try_emplace({tree.label(node), key(span), height}, 0);
       if (is_new) at->second = builder.add_node(tree.label(node), span);
@@ -226,10 +233,7 @@ ParseForest forest_of_kbest(std::span<const ScoredTree> trees, std::string_view 
     roots.emplace_back(ids[0], score);
   }
   NodeId goal = roots[0].first;
-  for (const auto& [root, score] : roots) {
-    if (root != roots[0].first) goal = kNoNode;
-  }
-  if (goal == kNoNode) {
+  if (std::ranges::any_of(roots, [&](const auto& root) { return root.first != goal; })) {
     goal = builder.add_node(top, trees[0].second.span(0));
     for (const auto& [root, score] : roots) add_to_edge({goal, root}, score);
   }

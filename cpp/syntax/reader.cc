@@ -25,25 +25,29 @@ std::size_t character(const unsigned char* at, std::size_t left) {
   return high == 0 || high == 0x200du ? 0 : 3;
 }
 
+// Whether the next eight of at least eight bytes are ASCII that can be in a line. If a character that is not ASCII
+// follows them, it is the next.
+inline bool skip_ascii(const unsigned char* bytes, std::size_t size, std::size_t& at) {
+  constexpr std::uint64_t kHigh = 0x8080808080808080u;
+  const bool last = size - at < 8;  // the last word may begin with bytes that have been looked at
+  std::uint64_t word;
+  std::memcpy(&word, bytes + (last ? size - 8 : at), 8);
+  if (has_byte(word, 0) || has_byte(word, '\r')) return false;
+  if ((word & kHigh) == 0) {
+    at += 8;
+    return true;
+  }
+  if (!last) at += static_cast<std::size_t>(std::countr_zero(word & kHigh)) / 8;
+  return false;
+}
+
 // Where the first byte is that cannot be in a line: a NUL, a carriage return or what is not UTF-8. The line's size if
 // there is none.
 std::size_t first_bad(std::string_view line) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(line.data());
   const std::size_t size = line.size();
-  constexpr std::uint64_t kHigh = 0x8080808080808080u;
   for (std::size_t at = 0; at < size;) {
-    if (size >= 8) {
-      const bool last = size - at < 8;  // the last word may begin with bytes that have been looked at
-      std::uint64_t word;
-      std::memcpy(&word, bytes + (last ? size - 8 : at), 8);
-      if (!has_byte(word, 0) && !has_byte(word, '\r')) {
-        if ((word & kHigh) == 0) {
-          at += 8;
-          continue;
-        }
-        if (!last) at += static_cast<std::size_t>(std::countr_zero(word & kHigh)) / 8;
-      }
-    }
+    if (size >= 8 && skip_ascii(bytes, size, at)) continue;
     if (bytes[at] < 0x80) {
       if (bytes[at] == 0 || bytes[at] == '\r') return at;
       ++at;

@@ -82,25 +82,33 @@ struct Matches {
   }
 };
 
+// Characters since and until ICU's boundaries, 7 at most.
+std::pair<std::vector<std::uint8_t>, std::vector<std::uint8_t>> to_boundaries(std::size_t size,
+                                                                              const std::vector<bool>& ends) {
+  std::vector<std::uint8_t> since(size + 1), until(size + 1);
+  for (std::size_t i = 0; i < size; ++i)
+    since[i] = i == 0 || ends[i] ? 0 : static_cast<std::uint8_t>(std::min(since[i - 1] + 1, 7));
+  for (std::size_t i = size; i-- > 0;)
+    until[i] = ends[i + 1] ? 0 : static_cast<std::uint8_t>(std::min(until[i + 1] + 1, 7));
+  return {std::move(since), std::move(until)};
+}
+
 // The items of a text: its characters but spaces. places[k] is where item k stands.
 void add_items(const std::u32string& text, const std::vector<bool>& ends, std::span<const std::uint64_t> words,
                TagItems& items, std::vector<std::uint32_t>& places) {
   const Matches match(text, words);
-  std::vector<std::uint8_t> since(text.size() + 1), until(text.size() + 1);  // characters to ICU's boundaries
-  for (std::size_t i = 0; i < text.size(); ++i)
-    since[i] = i == 0 || ends[i] ? 0 : static_cast<std::uint8_t>(std::min(since[i - 1] + 1, 7));
-  for (std::size_t i = text.size(); i-- > 0;)
-    until[i] = ends[i + 1] ? 0 : static_cast<std::uint8_t>(std::min(until[i + 1] + 1, 7));
+  const auto [since, until] = to_boundaries(text.size(), ends);
   items.next = {kStarts, kStays, kStays, kStarts};
   places.clear();
   const auto size = static_cast<std::ptrdiff_t>(text.size());
+  const auto is_outside = [&](std::ptrdiff_t i) { return i < 0 || i >= size; };
   const auto at = [&](std::ptrdiff_t i) -> std::uint64_t {
-    if (i < 0 || i >= size) return 1;  // a character of no text
+    if (is_outside(i)) return 1;  // a character of no text
     const char32_t c = text[static_cast<std::size_t>(i)];
     return is_space(c) ? U' ' : c;
   };
   const auto kind = [&](std::ptrdiff_t i) -> std::uint64_t {
-    if (i < 0 || i >= size) return 15;
+    if (is_outside(i)) return 15;
     return static_cast<std::uint64_t>(kind_of(text[static_cast<std::size_t>(i)]));
   };
   std::ptrdiff_t chunk = 0;  // where the characters without a space between them begin

@@ -183,43 +183,48 @@ Tokens Spacer::join(const std::vector<std::string>& words) const {
   return joined(words, [&](std::size_t gap) -> std::string_view { return spaces_[tags[gap]]; });
 }
 
+namespace {
+
+// Whether a word leans on the one before it or on the one after it.
+constexpr unsigned kLeft = 1, kRight = 2;
+
+// `quoted`: whether a straight quotation mark is open.
+unsigned lean_of_mark(char32_t c, bool& quoted) {
+  if (c == '"') return std::exchange(quoted, !quoted) ? kLeft : kRight;
+  const auto is_in = [&](std::u32string_view marks) { return marks.find(c) != marks.npos; };
+  if (is_in(U"([{«‹“‘„¿¡（【《「『$£€")) return kRight;
+  return is_in(U".,;:!?)]}%…»›”’、。，；：！？）】》」』،؛؟۔।॥։።፣፤၊။។៕") ? kLeft : 0;
+}
+
+bool is_listed(std::u32string_view characters, const std::vector<std::string>& list, bool apostrophe) {
+  std::string key;
+  for (const char32_t c : characters) append_utf8(key, plain_character(c));
+  if (apostrophe && !key.ends_with('\'')) return false;
+  if (apostrophe) key.pop_back();
+  return std::ranges::find(list, key) != list.end();
+}
+
+bool is_narrow(std::string_view word) {
+  const std::u32string characters = Decoded(word).characters;
+  return !characters.empty() && !is_wide(characters.front()) && !is_wide(characters.back());
+}
+
+}  // namespace
+
 Tokens join_by_rules(const std::vector<std::string>& words, const WordRules& rules, bool spaces) {
-  // Whether a word leans on the one before it or on the one after it.
-  enum : unsigned { kLeft = 1, kRight = 2 };
   std::vector<unsigned> leans;
   bool quoted = false;
   for (const std::string_view word : words) {
     const std::u32string characters = Decoded(word).characters;
-    const auto listed = [&](const std::vector<std::string>& list, bool apostrophe) {
-      std::string key;
-      for (const char32_t c : characters) append_utf8(key, plain_character(c));
-      if (apostrophe && !key.ends_with('\'')) return false;
-      if (apostrophe) key.pop_back();
-      return std::ranges::find(list, key) != list.end();
-    };
     unsigned lean = 0;
-    if (characters.size() == 1 || word == "...") {
-      const char32_t c = characters.front();
-      if (std::u32string_view(U".,;:!?)]}%…»›”’、。，；：！？）】》」』،؛؟۔।॥։።፣፤၊။។៕").find(c) !=
-          std::u32string_view::npos)
-        lean = kLeft;
-      if (std::u32string_view(U"([{«‹“‘„¿¡（【《「『$£€").find(c) != std::u32string_view::npos) lean = kRight;
-      if (c == '"') {
-        lean = quoted ? kLeft : kRight;
-        quoted = !quoted;
-      }
-    }
-    if (listed(rules.clitics, false)) lean = kLeft;
-    if (listed(rules.elisions, true)) lean = kRight;
+    if (characters.size() == 1 || word == "...") lean = lean_of_mark(characters.front(), quoted);
+    if (is_listed(characters, rules.clitics, false)) lean = kLeft;
+    if (is_listed(characters, rules.elisions, true)) lean = kRight;
     leans.push_back(lean);
   }
   return joined(words, [&](std::size_t gap) -> std::string_view {
     if ((leans[gap] & kRight) || (leans[gap + 1] & kLeft)) return "";
-    const auto narrow = [](std::string_view word) {
-      const std::u32string characters = Decoded(word).characters;
-      return !characters.empty() && !is_wide(characters.front()) && !is_wide(characters.back());
-    };
-    return spaces || (narrow(words[gap]) && narrow(words[gap + 1])) ? " " : "";
+    return spaces || (is_narrow(words[gap]) && is_narrow(words[gap + 1])) ? " " : "";
   });
 }
 

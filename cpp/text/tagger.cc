@@ -21,6 +21,20 @@ constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::min() / 4;
 // The feature of an item that the tag before it is `previous`, or that there is none (kTags).
 std::uint64_t after(std::size_t previous) { return (FeatureHash(~std::uint64_t{0}) << previous).value(); }
 
+// The best score of a tag after one of the tags before it, which becomes `from`.
+inline std::int64_t best_after(const TagItems& items, std::size_t tag, const Scores& best,
+                               const std::array<Scores, kTags + 1>& follow, std::int64_t own, Tag& from) {
+  std::int64_t out = kNever;
+  for (std::size_t previous = 0; previous < kTags; ++previous) {
+    if (!(items.next[previous] >> tag & 1) || best[previous] <= kNever) continue;
+    const std::int64_t score = best[previous] + follow[previous][tag] + own;
+    if (score <= out) continue;
+    out = score;
+    from = static_cast<Tag>(previous);
+  }
+  return out;
+}
+
 // The best tags; weights.add(feature, scores) adds what a feature has for each tag, weights.fetch(feature) says that
 // this comes next.
 template <class Weights>
@@ -42,13 +56,7 @@ std::vector<Tag> best_tags(const TagItems& items, const Weights& weights) {
         now[tag] = follow[kTags][tag] + own[tag];
         continue;
       }
-      for (std::size_t previous = 0; previous < kTags; ++previous) {
-        if (!(items.next[previous] >> tag & 1) || best[previous] <= kNever) continue;
-        const std::int64_t score = best[previous] + follow[previous][tag] + own[tag];
-        if (score <= now[tag]) continue;
-        now[tag] = score;
-        back[i][tag] = static_cast<Tag>(previous);
-      }
+      now[tag] = best_after(items, tag, best, follow, own[tag], back[i][tag]);
     }
     best = now;
   }

@@ -32,29 +32,28 @@ Pool::Pool(std::span<const std::uint32_t> first_hypothesis, SparseRows rows, std
   if (width_ * rows.size() != statistics.size() || width_ == 0) {
     throw std::invalid_argument(number(statistics.size()) + " statistics for " + number(rows.size()) + " hypotheses");
   }
-  for (std::size_t sentence = 0; sentence < sentences(); ++sentence) {
-    for (std::uint32_t h = begin(sentence); h < end(sentence); ++h) {
-      for (std::uint64_t i = rows.first[h]; i < rows.first[h + 1]; ++i) {
-        const auto place = [&] {
-          return "hypothesis " + number(h - begin(sentence)) + " of sentence " + number(sentence) + " has feature " +
-                 number(rows.features[i]);
-        };
-        if (rows.features[i] >= features) throw std::invalid_argument(place() + " of " + number(features));
-        if (i > rows.first[h] && rows.features[i] <= rows.features[i - 1]) {
-          throw std::invalid_argument(place() + " after " + number(rows.features[i - 1]) + "; expected them in order");
-        }
-        if (!std::isfinite(rows.values[i])) {
-          throw std::invalid_argument(place() + " = " + std::to_string(rows.values[i]) + "; expected a finite number");
-        }
-      }
-    }
-  }
+  for (std::size_t sentence = 0; sentence < sentences(); ++sentence)
+    for (std::uint32_t h = begin(sentence); h < end(sentence); ++h) check_features(sentence, h);
   if (features <= kMostColumns) {
     columns_.resize(features * rows.size());
     for (std::size_t h = 0; h < rows.size(); ++h) {
       for (std::uint64_t i = rows.first[h]; i < rows.first[h + 1]; ++i)
         columns_[rows.features[i] * rows.size() + h] = rows.values[i];
     }
+  }
+}
+
+void Pool::check_features(std::size_t sentence, std::uint32_t h) const {
+  for (std::uint64_t i = rows_.first[h]; i < rows_.first[h + 1]; ++i) {
+    const auto place = [&] {
+      return "hypothesis " + number(h - begin(sentence)) + " of sentence " + number(sentence) + " has feature " +
+             number(rows_.features[i]);
+    };
+    if (rows_.features[i] >= features_) throw std::invalid_argument(place() + " of " + number(features_));
+    if (i > rows_.first[h] && rows_.features[i] <= rows_.features[i - 1])
+      throw std::invalid_argument(place() + " after " + number(rows_.features[i - 1]) + "; expected them in order");
+    if (!std::isfinite(rows_.values[i]))
+      throw std::invalid_argument(place() + " = " + std::to_string(rows_.values[i]) + "; expected a finite number");
   }
 }
 

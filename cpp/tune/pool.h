@@ -70,6 +70,7 @@ class Pool {
   std::uint32_t best(std::size_t sentence, std::span<const double> weights) const;
 
  private:
+  void check_features(std::size_t sentence, std::uint32_t h) const;  // of one hypothesis
   // What hypotheses [first, first + size) are along a direction.
   void along(std::size_t first, std::size_t size, std::span<const double> direction, std::vector<double>& out) const;
 
