@@ -7,19 +7,7 @@ from functools import partial
 from starlette.requests import Request
 from starlette.responses import Response
 
-from treeglot.web.asking import (
-    Fields,
-    Json,
-    admit,
-    fields_of,
-    model_for,
-    refuse,
-    service_of,
-    texts_of,
-    translated,
-    with_model,
-    within,
-)
+from treeglot.web import asking
 from treeglot.web.formats import translate_text_html
 from treeglot.web.languages import name, normal
 from treeglot.web.shelf import Served
@@ -29,50 +17,50 @@ REGIONS = {"en": ("EN-US", "EN-GB"), "pt": ("PT-BR", "PT-PT")}  # targets, which
 
 async def translate(request: Request) -> Response:
     """`POST /v2/translate`: `text`, `target_lang`, perhaps `source_lang` and `tag_handling`."""
-    fields = await fields_of(request)
+    fields = await asking.fields_of(request)
     given, target = fields.get("text"), fields.get("target_lang")
     if not given:
-        raise refuse("Parameter 'text' not specified.")
+        raise asking.refuse("Parameter 'text' not specified.")
     if not isinstance(target, str) or not target:
-        raise refuse("Parameter 'target_lang' not specified.")
+        raise asking.refuse("Parameter 'target_lang' not specified.")
     if "json" in request.headers.get("content-type", "") and not isinstance(given, list):
-        raise refuse("Value for 'text' not supported: expected a list of strings.")
-    texts = texts_of(request, given, "text")
+        raise asking.refuse("Value for 'text' not supported: expected a list of strings.")
+    texts = asking.texts_of(request, given, "text")
     html = fields.get("tag_handling") == "html"
     if fields.get("tag_handling") not in (None, "", "html"):
-        raise refuse("Value for 'tag_handling' not supported: expected html.")
-    admit(request, fields, characters=sum(map(len, texts)))
-    models, _ = model_for(request, str(fields.get("source_lang") or "auto"), target, texts)
+        raise asking.refuse("Value for 'tag_handling' not supported: expected html.")
+    asking.admit(request, fields, characters=sum(map(len, texts)))
+    models, _ = asking.model_for(request, str(fields.get("source_lang") or "auto"), target, texts)
 
-    async def work() -> list[Fields]:
+    async def work() -> list[asking.Fields]:
         return [await _one(request, served, text, html) for served, text in zip(models, texts, strict=True)]
 
-    found = await within(request, work())
+    found = await asking.within(request, work())
     if fields.get("show_billed_characters"):
         for entry, text in zip(found, texts, strict=True):
             entry["billed_characters"] = len(text)
-    return Json({"translations": found})
+    return asking.Json({"translations": found})
 
 
-async def _one(request: Request, served: Served, text: str, html: bool) -> Fields:
+async def _one(request: Request, served: Served, text: str, html: bool) -> asking.Fields:
     if html:
-        made = await with_model(request, served, partial(translate_text_html, text))
+        made = await asking.with_model(request, served, partial(translate_text_html, text))
     else:
-        made = (await translated(request, served, text)).text
+        made = (await asking.translated(request, served, text)).text
     return {"detected_source_language": normal(served.source).upper(), "text": made}
 
 
 async def languages(request: Request) -> Response:
     """`GET /v2/languages?type=source`, or `target`."""
-    admit(request, {})
-    shelf = service_of(request).shelf
+    asking.admit(request, {})
+    shelf = asking.service_of(request).shelf
     kind = request.query_params.get("type", "source")
     if kind not in ("source", "target"):
-        raise refuse(f"Value for 'type' not supported: {kind[:20]!r}.")
+        raise asking.refuse(f"Value for 'type' not supported: {kind[:20]!r}.")
     if kind == "source":
-        return Json([{"language": normal(code).upper(), "name": name(code)} for code in shelf.sources])
+        return asking.Json([{"language": normal(code).upper(), "name": name(code)} for code in shelf.sources])
     targets = dict.fromkeys(served.target for served in shelf)
-    return Json(
+    return asking.Json(
         [
             {"language": region, "name": name(code), "supports_formality": False}
             for code in targets
@@ -83,5 +71,5 @@ async def languages(request: Request) -> Response:
 
 async def usage(request: Request) -> Response:
     """`GET /v2/usage`: there is no quota for a month; limits are by the minute."""
-    admit(request, {})
-    return Json({"character_count": 0, "character_limit": 1_000_000_000_000})
+    asking.admit(request, {})
+    return asking.Json({"character_count": 0, "character_limit": 1_000_000_000_000})

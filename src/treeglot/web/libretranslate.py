@@ -9,20 +9,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from treeglot.web import apertium
-from treeglot.web.asking import (
-    Fields,
-    Json,
-    admit,
-    fields_of,
-    model_for,
-    refuse,
-    service_of,
-    texts_of,
-    translated,
-    with_model,
-    within,
-)
+from treeglot.web import apertium, asking
 from treeglot.web.detect import detect as detect_language
 from treeglot.web.formats import SUFFIXES, translate_named, translate_text_html
 from treeglot.web.languages import name
@@ -30,46 +17,46 @@ from treeglot.web.shelf import Served, Shelf
 from treeglot.web.translate import Wish, alternatives
 
 
-def field(fields: Fields, name: str) -> str:
+def field(fields: asking.Fields, name: str) -> str:
     """A field that has to be there."""
     value = fields.get(name)
     if not value:
-        raise refuse(f"Invalid request: missing {name} parameter")
+        raise asking.refuse(f"Invalid request: missing {name} parameter")
     if not isinstance(value, str):
-        raise refuse(f"Invalid request: {name} is not a string")
+        raise asking.refuse(f"Invalid request: {name} is not a string")
     return value
 
 
 async def translate(request: Request) -> Response:
     """`POST /translate`; with `langpair` it is Apertium's."""
-    fields = await fields_of(request)
+    fields = await asking.fields_of(request)
     if "langpair" in fields:
         return await apertium.answer(request, fields)
     if not fields.get("q"):
-        raise refuse("Invalid request: missing q parameter")
+        raise asking.refuse("Invalid request: missing q parameter")
     source, target = field(fields, "source"), field(fields, "target")
-    texts = texts_of(request, fields["q"])
+    texts = asking.texts_of(request, fields["q"])
     if not isinstance(fields["q"], list):
         texts = ["\n".join(texts[0].splitlines())] if _is_form(request) else texts
     kind = fields.get("format") or "text"
     if kind not in ("text", "html"):
-        raise refuse(f"{kind} format is not supported")
+        raise asking.refuse(f"{kind} format is not supported")
     number = _number(request, fields.get("alternatives", 0))
-    admit(request, fields, characters=sum(map(len, texts)))
-    models, detected = model_for(request, source, target, texts)
+    asking.admit(request, fields, characters=sum(map(len, texts)))
+    models, detected = asking.model_for(request, source, target, texts)
 
     async def work() -> list[tuple[str, list[str]]]:
         return [await _one(request, served, text, kind, number) for served, text in zip(models, texts, strict=True)]
 
-    found = await within(request, work())
+    found = await asking.within(request, work())
     batch = isinstance(fields["q"], list)
-    answer: Fields = {"translatedText": [text for text, _ in found] if batch else found[0][0]}
+    answer: asking.Fields = {"translatedText": [text for text, _ in found] if batch else found[0][0]}
     if source.lower() == "auto":
         languages = [{"confidence": share, "language": code} for code, share in detected]
         answer["detectedLanguage"] = languages if batch else languages[0]
     if number:
         answer["alternatives"] = [others for _, others in found] if batch else found[0][1]
-    return Json(answer)
+    return asking.Json(answer)
 
 
 def _is_form(request: Request) -> bool:
@@ -77,70 +64,70 @@ def _is_form(request: Request) -> bool:
 
 
 def _number(request: Request, value: Any) -> int:
-    most = service_of(request).options.alternatives
+    most = asking.service_of(request).options.alternatives
     try:
         number = int(value or 0)
     except (TypeError, ValueError):
-        raise refuse(f"Invalid request: alternatives is {str(value)[:20]!r}; expected a number") from None
+        raise asking.refuse(f"Invalid request: alternatives is {str(value)[:20]!r}; expected a number") from None
     if not 0 <= number <= most:
-        raise refuse(f"Invalid request: alternatives is {number}; expected 0 to {most}")
+        raise asking.refuse(f"Invalid request: alternatives is {number}; expected 0 to {most}")
     return number
 
 
 async def _one(request: Request, served: Served, text: str, kind: str, number: int) -> tuple[str, list[str]]:
     """A translation and its alternatives."""
     if kind == "html":
-        service_of(request).figures.translated(served.name, len(text))
-        return await with_model(request, served, partial(translate_text_html, text)), []
-    found = await translated(request, served, text, Wish(kbest=number + 1))
+        asking.service_of(request).figures.translated(served.name, len(text))
+        return await asking.with_model(request, served, partial(translate_text_html, text)), []
+    found = await asking.translated(request, served, text, Wish(kbest=number + 1))
     return found.text, alternatives(served.model, found, number) if number else []
 
 
 async def languages(request: Request) -> Response:
     """`GET /languages`."""
-    return Json(languages_of(service_of(request).shelf))
+    return asking.Json(languages_of(asking.service_of(request).shelf))
 
 
-def languages_of(shelf: Shelf) -> list[Fields]:
+def languages_of(shelf: Shelf) -> list[asking.Fields]:
     """All languages, with those that they can be translated to."""
     return [{"code": c, "name": name(c), "targets": shelf.targets(c)} for c in shelf.languages]
 
 
 async def detect(request: Request) -> Response:
     """`POST /detect`."""
-    fields = await fields_of(request)
+    fields = await asking.fields_of(request)
     text = field(fields, "q")
-    texts_of(request, text)
-    admit(request, fields, characters=len(text))
-    found = await asyncio.to_thread(detect_language, text, service_of(request).shelf.languages)
-    return Json([{"confidence": share, "language": code} for code, share in found])
+    asking.texts_of(request, text)
+    asking.admit(request, fields, characters=len(text))
+    found = await asyncio.to_thread(detect_language, text, asking.service_of(request).shelf.languages)
+    return asking.Json([{"confidence": share, "language": code} for code, share in found])
 
 
 async def suggest(request: Request) -> Response:
     """`POST /suggest`: a better translation `s` of `q`."""
-    service = service_of(request)
+    service = asking.service_of(request)
     if service.suggestions is None:
-        raise refuse("Suggestions are disabled on this server.", 403)
-    fields = await fields_of(request)
+        raise asking.refuse("Suggestions are disabled on this server.", 403)
+    fields = await asking.fields_of(request)
     text, suggested = field(fields, "q"), field(fields, "s")
     source, target = field(fields, "source"), field(fields, "target")
-    texts_of(request, [text, suggested])
-    admit(request, fields, characters=len(text) + len(suggested))
-    model_for(request, source, target, [text])
+    asking.texts_of(request, [text, suggested])
+    asking.admit(request, fields, characters=len(text) + len(suggested))
+    asking.model_for(request, source, target, [text])
     await asyncio.to_thread(service.suggestions.add, source, target, text, suggested)
-    return Json({"success": True})
+    return asking.Json({"success": True})
 
 
 async def health(request: Request) -> Response:
     """`GET /health`."""
-    return Json({"status": "ok"})
+    return asking.Json({"status": "ok"})
 
 
 async def settings(request: Request) -> Response:
     """`GET /frontend/settings`."""
-    service = service_of(request)
+    service = asking.service_of(request)
     first = next(iter(service.shelf))
-    return Json(
+    return asking.Json(
         {
             "apiKeys": service.keys is not None,
             "charLimit": service.options.characters,
@@ -158,29 +145,29 @@ async def settings(request: Request) -> Response:
 
 async def translate_file(request: Request) -> Response:
     """`POST /translate_file`: the address of the translated file."""
-    most = service_of(request).options.body
+    most = asking.service_of(request).options.body
     async with request.form(max_files=1, max_fields=20, max_part_size=most) as form:
-        fields: Fields = {key: value for key, value in form.items() if isinstance(value, str)}
+        fields: asking.Fields = {key: value for key, value in form.items() if isinstance(value, str)}
         upload: Any = form.get("file")
         if upload is None or isinstance(upload, str) or not upload.filename:
-            raise refuse("Invalid request: missing file parameter")
+            raise asking.refuse("Invalid request: missing file parameter")
         suffix = "." + upload.filename.rpartition(".")[2].lower()
         content: bytes = await upload.read()
     if suffix not in SUFFIXES:
-        raise refuse(f"Invalid request: file format not supported; expected {', '.join(SUFFIXES)}")
+        raise asking.refuse(f"Invalid request: file format not supported; expected {', '.join(SUFFIXES)}")
     source, target = field(fields, "source"), field(fields, "target")
-    admit(request, fields, characters=len(content))
+    asking.admit(request, fields, characters=len(content))
     sample = content[:5000].decode("utf-8", "replace")
-    [served], _ = model_for(request, source, target, [sample])
-    made = await within(request, with_model(request, served, partial(translate_named, suffix, content)))
-    kept = service_of(request).made
+    [served], _ = asking.model_for(request, source, target, [sample])
+    made = await asking.within(request, asking.with_model(request, served, partial(translate_named, suffix, content)))
+    kept = asking.service_of(request).made
     secret = await asyncio.to_thread(kept.add, f"translated_{served.target}{suffix}", made)
-    return Json({"translatedFileUrl": str(request.url_for("download", secret=secret))})
+    return asking.Json({"translatedFileUrl": str(request.url_for("download", secret=secret))})
 
 
 async def download(request: Request) -> Response:
     """`GET /download_file/SECRET`."""
-    kept = service_of(request).made
+    kept = asking.service_of(request).made
     name, content = await asyncio.to_thread(kept.find, request.path_params["secret"])
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return Response(content, media_type="application/octet-stream", headers=headers)
