@@ -34,6 +34,7 @@ def test_the_rate_is_interpolated_and_stays_beyond_the_largest_size() -> None:
     assert plan(5, 50, [known])[0].cpu == pytest.approx((0.5, 0.5))
     [found] = plan(400, 4000, [known])
     assert found.cpu == pytest.approx((80.0, 80.0))
+    assert found.memory == pytest.approx((184.0, 184.0))  # 16 for 400 words, and 14 more for each 300
     assert found.beyond == 10
 
 

@@ -1,7 +1,8 @@
 """What a model of a corpus costs: time, memory and disk of each step, from measured rates.
 
-`rates.json` has the measurements with their sources. A step costs its words times a rate per word. Between two
-measured sizes of a text the rate is interpolated. Beyond the largest size it is that of the largest.
+`rates.json` has the measurements with their sources. A step takes time and disk in proportion to its words. Between two
+measured sizes of a text the rate is interpolated. Beyond the largest size it is that of the largest. Memory has a part
+that does not grow, so it is on straight lines through the measured sizes.
 """
 
 from __future__ import annotations
@@ -101,6 +102,10 @@ def _estimate(step: Step, pairs: int, words: int) -> Estimate:
         if not grows:
             known = [float(getattr(point, name)) for point in step.points]
             return min(known), max(known)
+        if name == "memory":
+            lines = [[(point.words, point.memory) for point in text] for text in texts]
+            ends = [_on_line(words, [(0, 0.0), *line] if len(line) == 1 else line) for line in lines]
+            return min(ends), max(ends)
         places = [[_length(point) if step.by_length else float(point.words) for point in text] for text in texts]
         rates = [[getattr(point, name) / point.words for point in text] for text in texts]
         found = [words * _between(place, at, rate) for at, rate in zip(places, rates, strict=True)]
@@ -135,6 +140,17 @@ def _between(place: float, places: Sequence[float], values: Sequence[float]) -> 
         return values[min(after, len(places) - 1)]
     share = (place - places[after - 1]) / (places[after] - places[after - 1])
     return values[after - 1] + share * (values[after] - values[after - 1])
+
+
+def _on_line(place: float, points: Sequence[tuple[float, float]]) -> float:
+    """The value at a place, on the lines through neighbouring points; the first and the last line go on.
+
+    >>> [_on_line(place, [(10, 1.0), (20, 3.0), (30, 4.0)]) for place in (15, 25, 40)]
+    [2.0, 3.5, 5.0]
+    """
+    after = min(max(bisect_left([at for at, _ in points], place), 1), len(points) - 1)
+    (before, low), (behind, high) = points[after - 1 : after + 1]
+    return max(0.0, low + (place - before) * (high - low) / (behind - before))
 
 
 def total(estimates: Sequence[Estimate]) -> Estimate:
