@@ -43,6 +43,9 @@ NodeId PreferredForest::build(NodeId goal, TranslationForestBuilder& out) const 
   for (const Edge& edge : edges_) of_node[edge.head].push_back(&edge);
   const std::vector<bool> asked = asked_twins(of_node);
   std::vector<NodeId> made(nodes_.size(), kNoNode), twins(nodes_.size(), kNoNode), moved;
+  const auto made_for = [&](NodeId node, bool twin) {
+    return twin && nodes_[node].has_preferred ? twins[node] : made[node];
+  };
   const auto leads_to_twins = [](const Edge& edge, bool twin) { return twin || (edge.uses & kTwinTails); };
   const auto is_used = [&](const Edge& edge, bool twin) {
     return (edge.uses & kNode) && (!leads_to_twins(edge, twin) || in_twin(tails(edge), edge.uses));
@@ -54,8 +57,7 @@ NodeId PreferredForest::build(NodeId goal, TranslationForestBuilder& out) const 
       if (!is_used(*edge, twin)) continue;
       const bool to_twins = leads_to_twins(*edge, twin);
       moved.clear();
-      for (const NodeId tail : tails(*edge))
-        moved.push_back((to_twins && nodes_[tail].has_preferred ? twins : made)[tail]);
+      for (const NodeId tail : tails(*edge)) moved.push_back(made_for(tail, to_twins));
       out.add_edge(head, moved, edge->alternatives, edge->place);
     }
   };

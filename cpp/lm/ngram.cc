@@ -8,6 +8,11 @@
 
 namespace treeglot {
 
+static void check_unigrams(const Sections& sections, std::span<const NgramValue> unigrams) {
+  if (sections.untrusted() && std::ranges::any_of(unigrams, infinite_value))
+    sections.fail("is damaged: its section 'unigrams' has values that cannot be");
+}
+
 static void check_classes(const Sections& sections, std::span<const WordId> classes, std::size_t classed,
                           std::size_t words) {
   if (classes.size() != classed) sections.fail("is damaged: 'classes' does not fit the words that have them");
@@ -33,7 +38,7 @@ NgramModel::NgramModel(Sections sections) : sections_(std::move(sections)), voca
     classes_ = sections_.array<WordId>("classes");
     check_classes(sections_, classes_, classed_.size(), words);
   }
-  if (check) sound(std::ranges::none_of(unigrams_, infinite_value), "section 'unigrams'");
+  check_unigrams(sections_, unigrams_);
   const auto table = [&]<class Bucket>(std::size_t n, Bucket) {
     const auto buckets = sections_.array<Bucket>("table." + std::to_string(n));
     if (buckets.empty()) sections_.fail("is damaged: the table of order " + std::to_string(n) + " is empty");

@@ -406,6 +406,12 @@ void ParsePacking::build_chains(std::span<const std::uint32_t> places) {
   if (chains.grow()) chains.finish();
 }
 
+static std::size_t count_open(const FineChart& chart, const ChartNode& node, std::size_t states) {
+  std::size_t out = 0;
+  for (std::size_t state = 0; state < states; ++state) out += chart.is_open(node, state);
+  return out;
+}
+
 // The states that the rule makes of those of its tails.
 ParsePacking::Support ParsePacking::support(std::uint32_t place, const MaxRule::Edge& edge, Support left,
                                             Support right) {
@@ -413,8 +419,7 @@ ParsePacking::Support ParsePacking::support(std::uint32_t place, const MaxRule::
   const FineGrammar& grammar = chart_.grammar();
   const std::size_t heads = grammar.level().states[head.label];
   States states(heads, 0);
-  std::size_t missing = 0;
-  for (std::size_t h = 0; h < heads; ++h) missing += chart_.is_open(head, h);
+  std::size_t missing = count_open(chart_, head, heads);
   const auto take = [&](std::size_t h) {
     if (states[h] || !chart_.is_open(head, h)) return;
     states[h] = 1;

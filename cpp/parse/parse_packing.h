@@ -71,7 +71,7 @@ class ParsePacking {
   std::span<const std::uint32_t> found(std::uint32_t place);
   void unite_below_root();
   void merge_alike();
-  void merge_edges(Node& node) const;
+  void merge_edges(Node& node, const std::vector<std::uint32_t>& merged) const;
   void prune(double margin);
   bool time_is_up() { return is_late_ = is_late_ || limits_.late(); }
   double edge_best(const Edge& edge) const;

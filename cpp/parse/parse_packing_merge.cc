@@ -90,16 +90,13 @@ void ParsePacking::merge_alike() {
     into.best = std::max(into.best, nodes_[n].best);
     into.is_cut |= nodes_[n].is_cut;
   }
-  for (Node& node : nodes_) {
-    for (Edge& edge : node.edges) {
-      for (std::uint32_t& tail : edge.tails) tail = merged[tail];
-    }
-    merge_edges(node);
-  }
+  for (Node& node : nodes_) merge_edges(node, merged);
 }
 
-// Edges with the same tails become one; of more than may be, the best stay.
-void ParsePacking::merge_edges(Node& node) const {
+// Tails become what they are merged into. Edges with the same tails become one; of more than may be, the best stay.
+void ParsePacking::merge_edges(Node& node, const std::vector<std::uint32_t>& merged) const {
+  for (Edge& edge : node.edges)
+    for (std::uint32_t& tail : edge.tails) tail = merged[tail];
   std::stable_sort(node.edges.begin(), node.edges.end(), [](const Edge& a, const Edge& b) {
     return a.tails != b.tails ? a.tails < b.tails : a.score > b.score;
   });

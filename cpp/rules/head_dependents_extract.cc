@@ -44,6 +44,7 @@ class PairExtractor {
   void read_relation(std::uint32_t head);
   void find_gaps();
   void find_structures(std::uint32_t head);
+  std::uint64_t open_gaps();
   void give_rules(Occurrences& out, HeadDependentsCounts& counts);
   void put_source(bool tags);
   void put_labels();
@@ -202,6 +203,19 @@ void PairExtractor::give_variant(std::uint32_t units, Occurrences& out) {
   out.add(writer_.rule(), units);
 }
 
+// Gives the number of ways to fill the gaps. Unaligned words between two variables are in neither, those between words
+// in the rule whoever gets them.
+std::uint64_t PairExtractor::open_gaps() {
+  std::uint64_t ways = 1;
+  const auto words = [&](std::uint32_t at) { return at != kNobody && !members_[by_target_[at]].variable; };
+  for (Gap& gap : gaps_) {
+    gap.open = words(gap.left) != words(gap.right);
+    gap.left_words = 0;
+    if (gap.open) ways = std::min<std::uint64_t>(ways * (gap.words + 1), 1u << 30);
+  }
+  return ways;
+}
+
 // The rules of the relation at hand: heads, words with dependents and leaves each as words or, all of a kind at once,
 // as tags. What is a variable anyway changes its label alone; a leaf without target words has nothing that could become
 // a variable and stays a word. Kinds that the relation has not give no more rules.
@@ -214,14 +228,7 @@ void PairExtractor::give_rules(Occurrences& out, HeadDependentsCounts& counts) {
     for (Member& member : members_)
       member.variable = member.head ? head : member.leaf ? leaf && !member.target.empty() : true;
     put_source(subtree_tags);
-    // Unaligned words between two variables are in neither, those between words in the rule whoever gets them.
-    std::uint64_t variants = 1;
-    const auto words = [&](std::uint32_t at) { return at != kNobody && !members_[by_target_[at]].variable; };
-    for (Gap& gap : gaps_) {
-      gap.open = words(gap.left) != words(gap.right);
-      gap.left_words = 0;
-      if (gap.open) variants = std::min<std::uint64_t>(variants * (gap.words + 1), 1u << 30);
-    }
+    std::uint64_t variants = open_gaps();
     if (variants > options_.max_variants) {
       variants = options_.max_variants;
       ++counts.capped;

@@ -107,13 +107,13 @@ std::vector<std::uint32_t> SourceLookup::extend_cores(std::span<const std::uint3
     for (const std::uint32_t start : blocks_[b].starts) starting[start].push_back(b);
   }
   const auto first = static_cast<std::uint32_t>(cores_.size());
+  const auto is_nowhere = [](const Core& core) { return core.blocks.size() > 1 && core.places.empty(); };
   const auto extend = [&](std::uint32_t prefix, std::uint32_t begin, std::uint32_t start, std::uint32_t b) {
     const std::uint32_t words = cores_[prefix].words + blocks_[b].length;
     const bool long_core = words + cores_[prefix].blocks.size() > limits_.max_symbols;
     if (long_core || start + blocks_[b].length - begin > span_limit_) return;
     const auto shorter = extended_.find({cores_[prefix].suffix, b});
-    if (shorter == extended_.end()) return;
-    if (const Core& suffix = cores_[shorter->second]; suffix.blocks.size() > 1 && suffix.places.empty()) return;
+    if (shorter == extended_.end() || is_nowhere(cores_[shorter->second])) return;
     const auto [known, is_new] = extended_.try_emplace({prefix, b}, static_cast<std::uint32_t>(cores_.size()));
     if (is_new) {
       Core core;

@@ -27,6 +27,14 @@ std::string named(const ParseForest& forest, NodeId node) {
   return "node " + std::to_string(node) + " " + quoted(forest.label(node)) + " over " + bracketed(forest.span(node));
 }
 
+void check_word(const ParseForest& forest, NodeId node) {
+  const EdgeId edge = forest.graph().edges_begin(node);
+  if (forest.span(node) != Span{node, node + 1})
+    refuse(named(forest, node) + " has an edge without tails; expected word " + std::to_string(node));
+  if (forest.graph().edges_end(node) != edge + 1 || forest.score(edge) != 0.0)
+    refuse(named(forest, node) + " is a word: expected one edge, without tails, that scores 0");
+}
+
 void check_tails(const ParseForest& forest, NodeId node, std::span<const NodeId> tails) {
   std::uint32_t at = forest.span(node).begin;
   for (const NodeId tail : tails) {
@@ -58,10 +66,7 @@ ParseForest::ParseForest(Hypergraph graph, Strings labels, std::vector<Span> spa
   for (NodeId node = 0; node < graph_.nodes(); ++node, ++words_) {
     const EdgeId edge = graph_.edges_begin(node);
     if (edge == graph_.edges_end(node) || !graph_.tails(edge).empty()) break;
-    if (spans_[node] != Span{node, node + 1})
-      refuse(named(*this, node) + " has an edge without tails; expected word " + std::to_string(node));
-    if (graph_.edges_end(node) != edge + 1 || scores_[edge] != 0.0)
-      refuse(named(*this, node) + " is a word: expected one edge, without tails, that scores 0");
+    check_word(*this, node);
   }
   for (NodeId node = 0; node < graph_.nodes(); ++node) {
     if (labels_[node].empty()) refuse("node " + std::to_string(node) + " has an empty label");
