@@ -35,17 +35,30 @@ def test_added_pairs_are_usable_at_once_and_stay_in_few_files(tmp_path: Path) ->
 def test_pairs_of_an_interrupted_run_are_all_there_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     build_index(pairs_of([PAIR] * 3), tmp_path)
     add_pairs(pairs_of([NEW]), tmp_path / FACTS)
-    for interrupted, pairs in (("write_json", 4), ("open_rules", 5)):
+    for place, interrupted, pairs in ((on_demand, "write_json", 4), (Path, "unlink", 5)):
         with monkeypatch.context() as patch:
 
-            def stop(*given: object) -> None:
+            def stop(*given: object, **options: object) -> None:
                 raise KeyboardInterrupt
 
-            patch.setattr(on_demand, interrupted, stop)
+            patch.setattr(place, interrupted, stop)
             with pytest.raises(KeyboardInterrupt):
                 add_pairs(pairs_of([NEW]), tmp_path / FACTS)
         assert open_rules(tmp_path / FACTS).pairs == pairs
     assert add_pairs(pairs_of([NEW]), tmp_path / FACTS).pairs == 6
+
+
+def test_pairs_that_do_not_fit_the_other_indexes_change_nothing(tmp_path: Path) -> None:
+    build_index(pairs_of([PAIR] * 3), tmp_path)
+    add_pairs(pairs_of([NEW]), tmp_path / FACTS)
+    facts = json.loads((tmp_path / FACTS).read_text())
+    facts["extract"]["max_phrase"] = 7
+    (tmp_path / FACTS).write_text(json.dumps(facts))
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(FormatError, match=r"on_demand\.json: .*different options"):
+        add_pairs(pairs_of([NEW]), tmp_path / FACTS)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert open_rules(tmp_path / FACTS).pairs == 4
 
 
 def _add(path: Path, number: int) -> None:
@@ -104,6 +117,9 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
             open_rules(tmp_path / FACTS)
     (tmp_path / FACTS).write_text(facts.replace('"index-1.bin"', ""))
     with pytest.raises(FormatError, match="has no list of indexes"):
+        open_rules(tmp_path / FACTS)
+    (tmp_path / FACTS).write_text(facts.replace('"index-1.bin"', '"index-1.bin", "index-1.bin"'))
+    with pytest.raises(FormatError, match=r"has the index 'index-1\.bin' 2 times"):
         open_rules(tmp_path / FACTS)
     (tmp_path / FACTS).write_text(facts.replace('"score"', '"scores"'))
     with pytest.raises(FormatError, match="has no score"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -167,9 +168,15 @@ def _copied(pairs: Iterable[Pair], builder: BitextBuilder, most: int) -> Iterato
 
 def open_rules(path: PathLike, demand: DemandOptions | None = None) -> RulesOnDemand:
     """The rules on demand that `on_demand.json` describes; `demand` in place of what it says of sampling."""
-    facts, indexes = _open_indexes(Path(path))
-    score = options_in(Path(path), ScoreOptions, facts["score"], table_name="score")
-    discounts = options_in(Path(path), Discounts, facts["discounts"], table_name="discounts")
+    return _rules_of(Path(path), *_open_indexes(Path(path)), demand)
+
+
+def _rules_of(
+    path: Path, facts: Mapping[str, Any], indexes: list[PairIndex], demand: DemandOptions | None = None
+) -> RulesOnDemand:
+    """The rules of these indexes, scored as the facts say."""
+    score = options_in(path, ScoreOptions, facts["score"], table_name="score")
+    discounts = options_in(path, Discounts, facts["discounts"], table_name="discounts")
     scoring = {
         "smoothing": score.smoothing,
         "min_occurrences": score.min_occurrences,
@@ -178,7 +185,7 @@ def open_rules(path: PathLike, demand: DemandOptions | None = None) -> RulesOnDe
         "discounts": list(discounts.values),
         "rules": discounts.rules,
     }
-    sampling = demand or options_in(Path(path), DemandOptions, facts["demand"], table_name="demand")
+    sampling = demand or options_in(path, DemandOptions, facts["demand"], table_name="demand")
     try:
         return RulesOnDemand(indexes, facts["features"], sampling, scoring)
     except ValueError as error:
@@ -207,6 +214,10 @@ def read_facts(path: Path) -> Mapping[str, Any]:
         if not isinstance(name, str) or not INDEX.fullmatch(name):
             problem = f"has the index {name!r}; expected a file in its folder, such as index-1.bin"
             raise FormatError(os.fspath(path), 0, problem)
+    for name, number in Counter(names).items():
+        if number > 1:
+            problem = f"has the index {name!r} {number} times, which would multiply its counts; expected each once"
+            raise FormatError(os.fspath(path), 0, problem)
     for name in facts["features"]:
         if name not in COLUMNS:
             raise FormatError(os.fspath(path), 0, f"has the feature {name!r}; expected some of {', '.join(COLUMNS)}")
@@ -217,7 +228,7 @@ def add_pairs(pairs: Iterable[Pair], path: PathLike) -> RulesOnDemand:
     """Add sentence pairs to the indexes that `on_demand.json` names; gives the rules on demand, with theirs.
 
     A new index holds them. It takes in the last ones that are no larger than itself, so that there are never many.
-    Discounts of smoothing stay as they are.
+    Discounts of smoothing stay as they are. Pairs that do not fit the other indexes are refused, and nothing changes.
     """
     new, folder = list(pairs), Path(path).parent
     if not new:
@@ -242,7 +253,12 @@ def add_pairs(pairs: Iterable[Pair], path: PathLike) -> RulesOnDemand:
         number = max(int(found[1]) for name in names if (found := INDEX.fullmatch(name))) + 1
         added = f"index-{number}.bin"
         made.write(os.fspath(folder / added))
+        try:
+            rules = _rules_of(Path(path), facts, [*opened, PairIndex.open(os.fspath(folder / added))])
+        except BaseException:
+            (folder / added).unlink(missing_ok=True)
+            raise
         write_json(Path(path), {**facts, "indexes": [*names[: len(opened)], added]})
         for name in names[len(opened) :]:
             (folder / name).unlink(missing_ok=True)
-    return open_rules(path)
+    return rules
