@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 #include <optional>
+#include <unordered_map>
 
 #include "base/limits.h"
 
@@ -17,14 +17,18 @@ constexpr Symbol kEnd = IndexedText::kEnd;
 SourceLookup::SourceLookup(const IndexedCorpus& corpus, const DemandOptions& options, std::span<const Symbol> words,
                            std::uint32_t span_limit)
     : corpus_(corpus), options_(options), limits_(corpus.options()), words_(words), span_limit_(span_limit) {
-  constexpr std::size_t kMost = std::numeric_limits<std::uint16_t>::max() - 1;  // for marks
+  constexpr std::size_t kMost = kNone - 1;  // for marks
   check_at_most("the number of words of a sentence", words.size(), kMost);
+  std::unordered_map<Symbol, std::uint32_t> first;
+  for (std::uint32_t at = 0; at < words_.size(); ++at)
+    first_.push_back(first.try_emplace(words_[at], at).first->second);
+  extensions_.resize(words_.size());
   for (std::size_t i = 0; i < corpus_.size(); ++i) {
     auto& sentence = local_.emplace_back();
-    auto& marks = marks_.emplace_back(corpus_[i].source().words(), std::uint16_t{0});
+    auto& marks = marks_.emplace_back(corpus_[i].source().words(), std::uint32_t{0});
     for (std::size_t at = 0; at < words_.size(); ++at) {
       sentence.push_back(corpus_.source().to_index(i, words_[at]));
-      if (sentence[at] != kNone && marks[sentence[at]] == 0) marks[sentence[at]] = static_cast<std::uint16_t>(at + 1);
+      if (sentence[at] != kNone && marks[sentence[at]] == 0) marks[sentence[at]] = static_cast<std::uint32_t>(at + 1);
     }
   }
 }
@@ -139,22 +143,36 @@ std::vector<std::uint32_t> SourceLookup::extend_cores(std::span<const std::uint3
   return out;
 }
 
-// Finds the places of cores around those of the part that has their rarest block.
+// Finds the places of cores around those of the part that has their rarest block. One part is taken after the other: a
+// long sentence has as many parts as words, so their extensions are not kept at the same time.
 void SourceLookup::find_places(std::span<const std::uint32_t> cores) {
-  std::map<std::uint32_t, Extensions> right, left;
-  for (const std::uint32_t number : cores) {
+  std::vector<std::uint32_t> order(cores.begin(), cores.end());
+  const auto part = [&](std::uint32_t number) {
     const Core& core = cores_[number];
-    const bool at_end = core.rarest + 1 < core.blocks.size();
-    const Block& block = blocks_[at_end ? core.blocks.back() : core.blocks.front()];
-    Extensions& extensions = (at_end ? right[core.prefix] : left[core.suffix]);
-    extensions.resize(words_.size());
-    // The same word may stand in the sentence twice: marks name the first.
-    const Symbol word = words_[at_end ? block.begin : block.begin + block.length - 1];
-    const auto first = static_cast<std::size_t>(std::ranges::find(words_, word) - words_.begin());
-    extensions[first].push_back({number, &block});
+    return std::pair(!core.extends_right(), core.extends_right() ? core.prefix : core.suffix);
+  };
+  std::ranges::stable_sort(order, {}, part);
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    while (end < order.size() && part(order[end]) == part(order[begin])) ++end;
+    const std::span<const std::uint32_t> group = std::span(order).subspan(begin, end - begin);
+    const auto [left, number] = part(group.front());
+    for (const std::uint32_t core : group) extensions_[extended_at(cores_[core])].push_back(extension(core));
+    if (left) scan_left(cores_[number], group);
+    else scan_right(cores_[number], group);
+    for (const std::uint32_t core : group) extensions_[extended_at(cores_[core])].clear();
   }
-  for (const auto& [part, extensions] : right) scan_right(cores_[part], extensions);
-  for (const auto& [part, extensions] : left) scan_left(cores_[part], extensions);
+}
+
+SourceLookup::Extension SourceLookup::extension(std::uint32_t number) const {
+  const Core& core = cores_[number];
+  return {number, &blocks_[core.extends_right() ? core.blocks.back() : core.blocks.front()]};
+}
+
+// Where in the sentence the word stands that a scan meets first. A word may stand there twice: marks name the first.
+std::uint32_t SourceLookup::extended_at(const Core& core) const {
+  if (core.extends_right()) return first_[blocks_[core.blocks.back()].begin];
+  const Block& block = blocks_[core.blocks.front()];
+  return first_[block.begin + block.length - 1];
 }
 
 // Calls take(place) for at most `most` places of a core, 0: for all; gives how many.
@@ -190,40 +208,39 @@ void SourceLookup::found(std::uint32_t core, const Place& place, std::uint32_t a
 
 // Looks for extensions around places of a core. Each of them is found in one scan alone, which gives it its scale.
 template <class Look>
-void SourceLookup::scan(const Core& core, const Extensions& extensions, const Look& look) {
+void SourceLookup::scan(const Core& core, std::span<const std::uint32_t> group, const Look& look) {
   const bool sampled = core.blocks.size() == 1;
   const std::uint64_t seen = visit_places(core, sampled ? options_.scanned : 0, look);
   const double share = sampled ? static_cast<double>(blocks_[core.blocks[0]].places) / static_cast<double>(seen) : 1;
-  for (const auto& list : extensions)
-    for (const Extension& extension : list) cores_[extension.core].scale = core.scale * share;
+  for (const std::uint32_t extended : group) cores_[extended].scale = core.scale * share;
 }
 
-void SourceLookup::scan_right(const Core& core, const Extensions& extensions) {
+void SourceLookup::scan_right(const Core& core, std::span<const std::uint32_t> group) {
   const std::uint32_t length = blocks_[core.blocks.back()].length;
-  scan(core, extensions, [&](const Place& place) {
+  scan(core, group, [&](const Place& place) {
     const auto tokens = corpus_[place.index].source().tokens();
     const std::uint32_t gap = place.blocks.back() + length, limit = place.blocks.front() + limits_.max_phrase;
     if (tokens[gap] == kEnd) return;
     for (std::uint32_t at = gap + 1; at < limit && tokens[at] != kEnd; ++at) {
-      const std::uint16_t mark = marks_[place.index][tokens[at]];
+      const std::uint32_t mark = marks_[place.index][tokens[at]];
       if (mark == 0) continue;
-      for (const Extension& extension : extensions[mark - 1])
+      for (const Extension& extension : extensions_[mark - 1])
         if (at + extension.block->length <= limit && stands_at(*extension.block, place.index, at))
           found(extension.core, place, at, true);
     }
   });
 }
 
-void SourceLookup::scan_left(const Core& core, const Extensions& extensions) {
+void SourceLookup::scan_left(const Core& core, std::span<const std::uint32_t> group) {
   const std::uint32_t length = blocks_[core.blocks.back()].length;
-  scan(core, extensions, [&](const Place& place) {
+  scan(core, group, [&](const Place& place) {
     const auto tokens = corpus_[place.index].source().tokens();
     const std::uint32_t end = place.blocks.back() + length, gap = place.blocks.front() - 1;
     if (tokens[gap] == kEnd) return;
     for (std::uint32_t last = gap - 1; end - last <= limits_.max_phrase && tokens[last] != kEnd; --last) {
-      const std::uint16_t mark = marks_[place.index][tokens[last]];
+      const std::uint32_t mark = marks_[place.index][tokens[last]];
       if (mark == 0) continue;
-      for (const Extension& extension : extensions[mark - 1]) {
+      for (const Extension& extension : extensions_[mark - 1]) {
         const std::uint32_t shorter = extension.block->length - 1;
         if (last <= shorter || end - (last - shorter) > limits_.max_phrase) continue;
         if (stands_at(*extension.block, place.index, last - shorter))

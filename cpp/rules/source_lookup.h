@@ -63,6 +63,7 @@ class SourceLookup {
     std::uint8_t fits = 0;                                       // a bit for each way to have variables at the ends
     std::vector<std::pair<std::uint32_t, std::uint32_t>> spans;  // of the sentence, from the first to the last block
     double scale = 1;
+    bool extends_right() const { return rarest + 1 < blocks.size(); }  // its places are looked for to the right
     std::vector<std::uint32_t> places;  // for each: the index, and where the blocks begin; of one block none
   };
   // Cores that have a block more than another one, by the first or last word of that block.
@@ -70,7 +71,6 @@ class SourceLookup {
     std::uint32_t core;
     const Block* block;
   };
-  using Extensions = std::vector<std::vector<Extension>>;  // by word of the sentence
 
   struct Place {
     std::size_t index;
@@ -83,10 +83,12 @@ class SourceLookup {
   void find_places(std::span<const std::uint32_t> cores);
   template <class Take>
   std::uint64_t visit_places(const Core& core, std::uint32_t most, const Take& take) const;
+  Extension extension(std::uint32_t number) const;
+  std::uint32_t extended_at(const Core& core) const;
   template <class Look>
-  void scan(const Core& core, const Extensions& extensions, const Look& look);
-  void scan_right(const Core& core, const Extensions& extensions);
-  void scan_left(const Core& core, const Extensions& extensions);
+  void scan(const Core& core, std::span<const std::uint32_t> group, const Look& look);
+  void scan_right(const Core& core, std::span<const std::uint32_t> group);
+  void scan_left(const Core& core, std::span<const std::uint32_t> group);
   bool stands_at(const Block& block, std::size_t index, std::uint32_t place) const;
   void found(std::uint32_t core, const Place& place, std::uint32_t at, bool right);
 
@@ -104,8 +106,10 @@ class SourceLookup {
   std::span<const Symbol> words_;
   std::uint32_t span_limit_;
 
-  std::vector<std::vector<Symbol>> local_;         // the sentence, by index
-  std::vector<std::vector<std::uint16_t>> marks_;  // by index and word: 1 + its first place in the sentence, or 0
+  std::vector<std::vector<Symbol>> local_;          // the sentence, by index
+  std::vector<std::uint32_t> first_;                // for each word of the sentence, its first place there
+  std::vector<std::vector<Extension>> extensions_;  // of the part at hand, by first places of words
+  std::vector<std::vector<std::uint32_t>> marks_;   // by index and word: 1 + its first place in the sentence, or 0
   std::vector<Block> blocks_;
   std::vector<Core> cores_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> extended_;  // cores by prefix and last block

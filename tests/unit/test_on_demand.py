@@ -2,6 +2,8 @@
 
 import json
 import multiprocessing
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -147,3 +149,25 @@ def test_damaged_facts_are_refused(change: dict, problem: str, tmp_path: Path) -
     with pytest.raises(FormatError) as raised:
         open_rules(path)
     assert str(raised.value).startswith(f"{path}: {problem}")
+
+
+def test_a_line_that_is_too_long_for_an_index_is_refused(tmp_path: Path) -> None:
+    long = ["das"], ["the"] * 70_000, Alignment.parse("0-0")
+    with pytest.raises(UsageError, match="sentence pair 2 has 70000 target words; expected at most 65535"):
+        build_index(pairs_of([PAIR, long]), tmp_path)
+
+
+def test_memory_grows_with_the_length_of_a_sentence_and_not_with_its_square(tmp_path: Path) -> None:
+    words = [f"w{number}" for number in range(3000)]
+    links = Alignment.parse(" ".join(f"{i}-{i}" for i in range(10)))
+    pairs = [(words[at : at + 10], words[at : at + 10], links) for at in range(0, len(words), 10)]
+    build_index(pairs_of(pairs), tmp_path, score=ScoreOptions(smoothing="none"))
+    measure = (
+        "import resource, sys\nfrom treeglot.rules.on_demand import open_rules\nrules = open_rules(sys.argv[1])\n"
+        "words = [f'w{number}' for number in range(3000)]\n"
+        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\nassert rules.rules_for(words, 10)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
+    )
+    command = [sys.executable, "-c", measure, str(tmp_path / FACTS)]
+    grown = int(subprocess.run(command, capture_output=True, check=True).stdout)
+    assert grown < 700_000  # KiB; about 100,000 now, and 1,000,000 when the extensions of all parts were kept

@@ -145,7 +145,7 @@ def build_index(
     if len(some) < len(bitext):
         found = dataclasses.replace(found, rules=found.rules * len(bitext) / len(some))
     name = "index-1.bin"
-    PairIndex.build(bitext, extract).write(str(place / name))
+    _indexed(bitext, extract).write(str(place / name))
     facts = {
         "indexes": [name],
         "extract": dataclasses.asdict(extract),
@@ -203,6 +203,13 @@ def _open_indexes(path: Path) -> tuple[Mapping[str, Any], list[PairIndex]]:
                 raise
 
 
+def _indexed(bitext: Bitext, extract: HieroOptions) -> PairIndex:
+    try:
+        return PairIndex.build(bitext, extract)
+    except ValueError as error:  # a line or a corpus that is too long for an index
+        raise UsageError(str(error)) from error
+
+
 def read_facts(path: Path) -> Mapping[str, Any]:
     """What `on_demand.json` says, with names of files in its own folder alone."""
     fields = {"indexes": list, "extract": dict, "score": dict, "features": list, "demand": dict, "discounts": dict}
@@ -249,7 +256,7 @@ def add_pairs(pairs: Iterable[Pair], path: PathLike) -> RulesOnDemand:
         for pair in new:
             builder.append(pair.source, pair.target, pair.links, list(pair.weights))
         before = sum(map(len, opened))
-        made = PairIndex.build(builder.finish(), extract.after(before))
+        made = _indexed(builder.finish(), extract.after(before))
         number = max(int(found[1]) for name in names if (found := INDEX.fullmatch(name))) + 1
         added = f"index-{number}.bin"
         made.write(os.fspath(folder / added))
