@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from treeglot._core import Renderer, SourceFilter
 from treeglot.base.files import PathLike, write_binary
 from treeglot.base.later import Later
+from treeglot.base.machine import give_back
 from treeglot.rules.columns import Buffers, binary_array, buffers_of, reading
 from treeglot.rules.count_files import read_words
 from treeglot.rules.engines import DuckDB, Engine
@@ -70,6 +71,7 @@ def make_tables(
         maker.add(rows, [*sides, _codes(codes, "labels") if labels else no_rows()])
 
     number = _score(extraction, rules, options, engine, add, keep)
+    give_back()  # what scoring took: the table is in memory twice, in parts, while it is written
     return number, maker.finish(table)
 
 
