@@ -171,6 +171,11 @@ def test_damaged_state_is_refused(tmp_path: Path) -> None:
             '01.weights:1: held_out is "x"; expected a number',
         ),
         ("01.weights", b'# {"iteration": 1, "score": 2}\nf0 1\n', "01.weights:1: has no hypotheses; expected a count"),
+        (
+            "01.weights",
+            b'# {"iteration": 1, "score": 2, "x\\ud800": 1}\nf0 1\n',
+            "01.weights:1: has half of a surrogate pair; expected whole characters",
+        ),
         ("run.json", b"{", "run.json:1: is not JSON"),
     ]:
         shutil.rmtree(copy, ignore_errors=True)

@@ -432,7 +432,11 @@ def parse_json(text: str | bytes, file: str, line: int = 0, /, **fields: type) -
 def parse_value(text: str | bytes, file: str, line: int = 0) -> Any:
     """The JSON value that a text is, be it an object or not."""
     try:
-        return json.loads(text)
+        found = json.loads(text)
+        if _SURROGATE.search(text.encode("utf-8", "replace") if isinstance(text, str) else text):
+            json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise FormatError(file, line, "has half of a surrogate pair; expected whole characters") from error
     except RecursionError as error:
         raise FormatError(file, line, "has lists or objects nested too deeply; expected JSON") from error
     except json.JSONDecodeError as error:
@@ -440,6 +444,7 @@ def parse_value(text: str | bytes, file: str, line: int = 0) -> Any:
         raise FormatError(file, line or error.lineno, problem) from error
     except ValueError as error:  # not UTF-8, or a number of thousands of digits
         raise FormatError(file, line, f"is not JSON: {str(error)[:60]}; expected JSON") from error
+    return found
 
 
 def check_fields(table: Mapping[str, Any], file: str, line: int = 0, /, **fields: type) -> None:
@@ -458,6 +463,7 @@ def check_fields(table: Mapping[str, Any], file: str, line: int = 0, /, **fields
             raise FormatError(file, line, f"{name} is {shown}; expected {_JSON_TYPES[kind]}")
 
 
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 _JSON_TYPES = {
     bool: "a truth value",
     dict: "an object",
