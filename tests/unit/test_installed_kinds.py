@@ -12,7 +12,7 @@ from treeglot.base.errors import UsageError
 from treeglot.base.program import module_digest
 from treeglot.experiment import load_recipe, steps_of
 from treeglot.models import KINDS
-from treeglot.models.kinds import GROUP, find_kind
+from treeglot.models.kinds import GROUP, KindWarning, find_kind
 
 DECLARED = """
 from dataclasses import replace
@@ -53,6 +53,29 @@ def test_a_wrong_declaration_is_refused(folder: Path, code: str, problem: str) -
     with pytest.raises(UsageError, match=re.escape(f"the kind of model 'mine' is my_kinds:MINE, {problem}")):
         find_kind("mine")
     assert "mine" not in KINDS
+
+
+def test_two_packages_with_the_same_kind_are_refused(folder: Path) -> None:
+    for package in ("one", "two"):
+        install_entry_points(folder, {GROUP: {"mine": f"{package}_kinds:MINE"}}, package)
+    problem = (
+        r"'mine' is (one|two)_kinds:MINE of the package \1 and (one|two)_kinds:MINE of the package \2; expected one"
+    )
+    with pytest.raises(UsageError, match=problem):
+        find_kind("mine")
+
+
+def test_one_kind_that_is_found_twice_is_no_conflict(folder: Path) -> None:
+    (folder / "my_kinds.py").write_text(DECLARED)
+    for package in ("one", "two"):
+        install_entry_points(folder, {GROUP: {"mine": "my_kinds:MINE"}}, package)
+    assert find_kind("mine").name == "mine"
+
+
+def test_a_kind_with_the_name_of_a_built_in_one_is_warned_of(folder: Path) -> None:
+    install_entry_points(folder, {GROUP: {"hiero": "my_kinds:MINE"}})
+    with pytest.warns(KindWarning, match="'hiero' is treeglot's own; my_kinds:MINE of the package package"):
+        assert find_kind("hiero") is KINDS["hiero"]
 
 
 def test_its_code_is_part_of_a_step(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 
@@ -18,6 +19,11 @@ from treeglot.models.t2t import T2T_KINDS
 KINDS: dict[str, Kind] = {
     kind.name: kind for kind in (*HIERO_KINDS, *C2D_KINDS, *S2D_KINDS, *DEP2STR_KINDS, *T2T_KINDS)
 }
+BUILT_IN = frozenset(KINDS)
+
+
+class KindWarning(UserWarning):
+    """An installed kind of model is not used."""
 
 
 JOINT = "joint"  # the kind of models that are made of trained ones (treeglot.models.joint)
@@ -32,12 +38,29 @@ def find_kind(name: str) -> Kind:
     """
     if name == JOINT:
         raise UsageError("a joint model is made of trained ones, by treeglot join; expected the kind of one of them")
-    if name not in KINDS:
-        installed = {entry.name: entry for entry in entry_points(group=GROUP)}
-        if name not in installed:
-            raise UsageError(unknown("kind of model", name, [*KINDS, *installed.keys() - KINDS.keys()]))
-        KINDS[name] = _installed(installed[name])
+    if name in KINDS and name not in BUILT_IN:  # installed, and found before
+        return KINDS[name]
+    entries = entry_points(group=GROUP)
+    own = {entry.value: entry for entry in entries if entry.name == name}
+    brought = " and ".join(map(_origin, own.values()))
+    if name in BUILT_IN:
+        if own:
+            problem = f"the kind of model {name!r} is treeglot's own; {brought} has the same name and is not used"
+            warnings.warn(problem, KindWarning, stacklevel=2)
+        return KINDS[name]
+    if not own:
+        raise UsageError(
+            unknown("kind of model", name, [*KINDS, *sorted({entry.name for entry in entries} - BUILT_IN)])
+        )
+    if len(own) > 1:
+        raise UsageError(f"the kind of model {name!r} is {brought}; expected one package that brings it")
+    KINDS[name] = _installed(*own.values())
     return KINDS[name]
+
+
+def _origin(entry: EntryPoint) -> str:
+    """What an entry point names, and the package that brings it."""
+    return f"{entry.value} of the package {entry.dist.name}" if entry.dist else entry.value
 
 
 def _installed(entry: EntryPoint) -> Kind:
