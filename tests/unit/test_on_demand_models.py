@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
@@ -268,12 +269,29 @@ def test_commands_that_need_a_table_are_refused(
         (*out, "--set", "provenance=true"): "provenance was asked for and needs a rule table",
         (*out, "--filter", str(folder / "first/zh.txt")): "a filter was asked for and needs a rule table",
         (*out, "--set", "compile.shapes=true"): "compile.shapes is True; expected False for rules on demand",
-        ("train", "c2d", *files, "-o", str(tmp_path / "model"), "--on-demand"): "on_demand",
+        ("train", "c2d", *files, "-o", str(tmp_path / "model"), "--on-demand"): "of kind c2d cannot find its rules",
+        (*out[:-1], "--set", "demand.samples=5"): "demand.samples is 5, which a model with a rule table makes no use",
     }
     for command, problem in wanted.items():
         assert main(list(command)) != 0
         assert problem in capsys.readouterr().err, command
     assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize(
+    "change", [{"matcher": lambda: None}, {"source_heads": True}, {"dependency_models": ("word",)}]
+)
+def test_a_kind_that_matches_otherwise_is_refused(
+    change: dict[str, object], folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = replace(KINDS["hiero"], name="mine", **change)  # type: ignore[arg-type]
+    assert not {"on_demand", "demand"} & {field.name for field in fields(kind.options)}
+    monkeypatch.setitem(KINDS, "mine", kind)
+    model = Path(shutil.copytree(folder / "exact", tmp_path / "model"))
+    file = model / "model.toml"
+    file.write_text(file.read_text(encoding="utf-8").replace('"hiero"', '"mine"'), encoding="utf-8")
+    with pytest.raises(FormatError, match="a model of kind mine cannot find its rules on demand"):
+        load(model)
 
 
 def test_pairs_that_cannot_be_added_change_nothing(folder: Path, tmp_path: Path) -> None:

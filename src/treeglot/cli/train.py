@@ -80,6 +80,8 @@ def train(
     declared = find_kind(kind)
     chosen = load_options(declared.options, options) if options else declared.options()
     chosen = changed(chosen, set_values(settings))
+    if on_demand:
+        declared.need_on_demand()
     for name, wanted in (("neural", neural), ("on_demand", on_demand)):
         chosen = changed(chosen, {name: True}) if wanted else chosen
     if languages:

@@ -51,11 +51,24 @@ class Kind:
     says: str = ""  # what training reports, of the extraction's facts
     code: str = ""  # a digest of the code that declares it, if that is in another package
 
+    @property
+    def finds_on_demand(self) -> bool:
+        """Whether its rules can be found on demand: these are matched with words alone, and nothing else is kept."""
+        plain = self.matcher is match_strings and not self.source_heads and not self.dependency_models
+        return self.extractor == "hiero" and plain
+
+    def need_on_demand(self) -> None:
+        """Refuse rules on demand for a kind that cannot have them."""
+        if not self.finds_on_demand:
+            problem = f"a model of kind {self.name} cannot find its rules on demand"
+            expected = "the extractor hiero, the common matcher, no source heads and no dependency models"
+            raise UsageError(f"{problem}; expected a kind with {expected}", ("on_demand",))
+
     @cached_property
     def options(self) -> type[Any]:
         """The dataclass of its options."""
         unused = set() if self.needs != Needs() else {"skip_bad"}
-        unused |= set() if self.extractor == "hiero" else {"on_demand", "demand"}
+        unused |= set() if self.finds_on_demand else {"on_demand", "demand"}
         unused |= set() if self.source_heads else {"source_heads"}
         unused |= set() if self.needs.target == "dependency" else {"target_heads", "target_style"}
         return model_options(self.name, self.extractor, unused, self.defaults, self.papers)
@@ -86,11 +99,21 @@ class Kind:
             head_style(options.target_style)
         if getattr(options, "on_demand", False):
             check_options(options.extract, options.score, options.compile)
+        elif self.finds_on_demand:
+            self._refuse_unused_demand(options)
         text = [name for name, column in COLUMNS.items() if column.holds == "text"]
         try:
             options.compile.check(COLUMNS.keys() - text, text)
         except UsageError as error:
             raise UsageError(f"compile.{error}", ("compile", *error.key)) from error
+
+    def _refuse_unused_demand(self, options: Any) -> None:
+        """Refuse options of rules on demand for a model with a rule table."""
+        usual = self.options().demand
+        for each in dataclasses.fields(usual):
+            if (given := getattr(options.demand, each.name)) != getattr(usual, each.name):
+                problem = f"demand.{each.name} is {given!r}, which a model with a rule table makes no use of"
+                raise UsageError(f"{problem}; expected on_demand=true (--on-demand)", ("demand", each.name))
 
     def extraction(self, options: Any) -> Any:
         """The options of the extractor: the kind's rules, within the limits that were given."""

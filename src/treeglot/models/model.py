@@ -445,6 +445,7 @@ def load(directory: PathLike, *, trust_parser: bool = False) -> Model:
         else:
             kind = find_kind(file.kind)
             if file.on_demand:
+                kind.need_on_demand()
                 table, setup = _load_on_demand(folder, file)
             else:
                 table = _core.RuleTable.open(os.fspath(folder / file.rules))
