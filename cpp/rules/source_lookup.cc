@@ -144,7 +144,7 @@ std::vector<std::uint32_t> SourceLookup::extend_cores(std::span<const std::uint3
 }
 
 // Finds the places of cores around those of the part that has their rarest block. One part is taken after the other: a
-// long sentence has as many parts as words, so their extensions are not kept at the same time.
+// long sentence has as many parts as words. So their extensions are not kept at the same time.
 void SourceLookup::find_places(std::span<const std::uint32_t> cores) {
   std::vector<std::uint32_t> order(cores.begin(), cores.end());
   const auto part = [&](std::uint32_t number) {
