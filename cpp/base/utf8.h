@@ -8,22 +8,30 @@
 
 namespace treeglot {
 
+inline bool utf8_continued(unsigned char byte, unsigned low = 0x80, unsigned high = 0xbf) {
+  return byte >= low && byte <= high;
+}
+
+inline bool utf8_three(const unsigned char* at) {
+  const unsigned lead = at[0];
+  return utf8_continued(at[1], lead == 0xe0 ? 0xa0 : 0x80, lead == 0xed ? 0x9f : 0xbf) && utf8_continued(at[2]);
+}
+
+inline bool utf8_four(const unsigned char* at) {
+  const unsigned lead = at[0];
+  return utf8_continued(at[1], lead == 0xf0 ? 0x90 : 0x80, lead == 0xf4 ? 0x8f : 0xbf) && utf8_continued(at[2]) &&
+         utf8_continued(at[3]);
+}
+
 // The length of the UTF-8 character at `at`, by table 3-7 of the Unicode standard; 0 when there is none.
 inline std::size_t utf8_character(const unsigned char* at, std::size_t left) {
-  const auto continued = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xbf) {
-    return i < left && at[i] >= low && at[i] <= high;
-  };
   if (left == 0) return 0;
   const unsigned lead = at[0];
   if (lead < 0x80) return 1;
-  if (lead >= 0xc2 && lead <= 0xdf) return continued(1) ? 2 : 0;
-  if (lead >= 0xe0 && lead <= 0xef) {
-    return continued(1, lead == 0xe0 ? 0xa0 : 0x80, lead == 0xed ? 0x9f : 0xbf) && continued(2) ? 3 : 0;
-  }
-  if (lead >= 0xf0 && lead <= 0xf4) {
-    return continued(1, lead == 0xf0 ? 0x90 : 0x80, lead == 0xf4 ? 0x8f : 0xbf) && continued(2) && continued(3) ? 4 : 0;
-  }
-  return 0;
+  if (lead < 0xc2) return 0;
+  if (lead <= 0xdf) return left > 1 && utf8_continued(at[1]) ? 2 : 0;
+  if (lead <= 0xef) return left > 2 && utf8_three(at) ? 3 : 0;
+  return lead <= 0xf4 && left > 3 && utf8_four(at) ? 4 : 0;
 }
 
 inline bool is_utf8(std::string_view text) {

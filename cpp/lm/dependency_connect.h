@@ -51,6 +51,24 @@ struct DependencyTally {
   friend bool operator==(const DependencyTally&, const DependencyTally&) = default;
 };
 
+// The roots of all items that hang on no other become those of the whole; more than it can have hang on the first.
+template <class Arcs, class HeadOf>
+void keep_roots(Arcs& arcs, const HeadOf& head_of, bool overflows) {
+  std::int32_t first = kRuleRoot;
+  for (std::int32_t item = 0; item < static_cast<std::int32_t>(arcs.size()); ++item) {
+    if (arcs.roots(item) == 0 || head_of(item) != kRuleRoot) continue;
+    if (!overflows) {
+      arcs.keep(item);
+    } else if (first == kRuleRoot) {
+      first = item;
+      if (arcs.roots(item) > 1) arcs.settle(item);
+    } else {
+      arcs.attach_right(first, item);
+    }
+  }
+  if (overflows) arcs.keep(first);
+}
+
 // `arcs` has size(), head(item), roots(item), and takes:
 //   settle(item)              the item's other roots on its first
 //   attach_right(head, item)  the item's roots, from left to right, on the head
@@ -90,22 +108,8 @@ DependencyTally connect(Arcs& arcs) {
     if (head > item) arcs.attach_left(head, item);
   }
   const bool overflows = roots > DependencyState::kMaxRoots;
-  std::int32_t first = kRuleRoot;
-  for (std::int32_t item = 0; item < count; ++item) {
-    if (arcs.roots(item) == 0 || head_of(item) != kRuleRoot) continue;
-    if (!overflows) {
-      arcs.keep(item);
-    } else if (first == kRuleRoot) {
-      first = item;
-      if (arcs.roots(item) > 1) arcs.settle(item);
-    } else {
-      arcs.attach_right(first, item);
-    }
-  }
-  if (overflows) {
-    arcs.keep(first);
-    ++tally.overflows;
-  }
+  keep_roots(arcs, head_of, overflows);
+  tally.overflows += overflows;
   return tally;
 }
 
