@@ -1,7 +1,4 @@
-"""Strings to dependency trees (Shen et al. 2008; the s2d page): Hiero's rules with structures on their target sides.
-
-The paper takes rules with well-formed structures alone: extract.ill_formed=false.
-"""
+"""Strings to dependency trees (Shen et al. 2008; the s2d page): Hiero's rules with structures on their target sides."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ from dataclasses import replace
 from treeglot.corpus import Needs
 from treeglot.models.hiero import SMOOTHED, WEIGHTS
 from treeglot.models.kind import Kind
-from treeglot.rules.hiero import StructureOptions
 
 # Beside Hiero's features. `ill_formed` counts rules with ill-formed structures, floating structures in head position,
 # and what glue leaves apart. Every dependency model costs words, so a word is worth more than in Hiero.
@@ -25,9 +21,7 @@ S2D = Kind(
     files=("source", "target", "alignments", "target_trees|target_dependencies"),
     needs=Needs(target="dependency"),
     dependency_models=("words",),
-    # All of Hiero's rules: on Chinese-English, dev, they gain 0.2 BLEU with weights that were tuned without them
-    # (bench/RESULTS.md).
-    defaults={"score": SMOOTHED, "extract": StructureOptions(ill_formed=True)},
+    defaults={"score": SMOOTHED},
     says="{counts[flat]:,} flat and {counts[gappy]:,} hierarchical rules taken; {counts[refused]:,} of "
     "{counts[phrases]:,} phrases refused for their structures, {counts[unparsed]:,} sentences without a tree",
 )
