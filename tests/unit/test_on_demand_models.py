@@ -6,6 +6,7 @@ import shutil
 from dataclasses import fields, replace
 from pathlib import Path
 
+import jsonschema
 import pytest
 from neural_models import random_model
 from served import Client, service
@@ -23,6 +24,7 @@ from treeglot.models.joint import join
 from treeglot.rules.corrections import Correction
 from treeglot.rules.on_demand import EXACT, FACTS
 from treeglot.syntax import write
+from treeglot.web.openapi import MODEL
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*discount", "ignore::treeglot.lm.train.DiscountWarning")
 SHARED = Path(__file__).parents[2].parent / "shared/data"
@@ -222,6 +224,9 @@ def test_a_model_of_text_aligns_new_pairs_and_is_served_with_them(
     assert "3 sentence pairs added; 35 in all" in capsys.readouterr().err
     assert made.shelf.refresh() == ["model"]
     assert "knows" in answer() and "kennt" not in answer()
+    [listed] = client.ask("GET", "/v1/models").json()["models"]
+    assert (listed["rules"], listed["on_demand"]) == (None, True)
+    jsonschema.validate(listed, MODEL)
     found = client.ask("POST", "/v1/rules", json={"source": "Mann"})
     assert found.status_code == 400 and "finds its rules on demand" in found.text
     (tmp_path / "new.en").write_text("one\ntwo\n\n", encoding="utf-8")

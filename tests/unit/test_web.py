@@ -188,6 +188,7 @@ def test_our_own(client: Any, model: treeglot.Model) -> None:
     found = client.post("/v1/translate", json={"q": TEXT, "kbest": 3, "trace": True}).json()
     [listed] = client.get("/v1/models").json()["models"]
     assert (found["model"], found["digest"]) == (listed["name"], listed["digest"])
+    assert (listed["rules"], listed["on_demand"]) == (model.translator.rules, False)
     [entry] = found["translations"]
     whole = model.translate(TEXT)
     assert (entry["source"], entry["text"]) == (TEXT, whole.text)

@@ -694,7 +694,8 @@ function chooseModel() {
   $('other').replaceChildren(make('option', {value: ''}, 'nothing'), make('option', {value: ITSELF}, 'itself, without changes'),
     ...others.map(each => make('option', {value: each.name}, each.name)));
   $('other').value = before === ITSELF || others.some(each => each.name === before) ? before : '';
-  $('about').textContent = `${model.name} · ${model.kind} · ${model.rules.toLocaleString('en')} rules · version ${model.digest}`;
+  const rules = model.on_demand ? 'rules on demand' : `${model.rules.toLocaleString('en')} rules`;
+  $('about').textContent = `${model.name} · ${model.kind} · ${rules} · version ${model.digest}`;
 }
 
 const showLists = () => Promise.all([showGlossary(), showCorrections(), showSuggestions()].map(shown => shown.catch(error => say(error.message, true))));
