@@ -16,11 +16,14 @@ from treeglot.cli import main
 from treeglot.corpus import Corpus
 from treeglot.decode import Translation, Translator
 from treeglot.decode.constraints import Constraints
+from treeglot.experiment.report import _rules
 from treeglot.foreign.export import export
 from treeglot.models import KINDS, Model, load, train
+from treeglot.models import model as model_module
 from treeglot.models.compact import compact
 from treeglot.models.confidence import judge
 from treeglot.models.joint import join
+from treeglot.models.train import install_model
 from treeglot.rules.corrections import Correction
 from treeglot.rules.on_demand import EXACT, FACTS
 from treeglot.syntax import write
@@ -297,6 +300,40 @@ def test_a_kind_that_matches_otherwise_is_refused(
     file.write_text(file.read_text(encoding="utf-8").replace('"hiero"', '"mine"'), encoding="utf-8")
     with pytest.raises(FormatError, match="a model of kind mine cannot find its rules on demand"):
         load(model)
+
+
+RULES = {"rules.table", "rules.parquet", FACTS, "index-1.bin", "index-2.bin"}
+
+
+def test_a_model_in_place_of_the_other_variant_leaves_no_rules_of_it(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = Path(shutil.copytree(folder / "table", tmp_path / "model"))
+    source = words_of(folder, "first")[0]
+
+    def put(name: str) -> set[str]:
+        """Put a model into the place; gives the names of rules that are there then."""
+        install_model(Path(shutil.copytree(folder / name, tmp_path / "new")), place)
+        assert load(place).translate(source).text == load(folder / name).translate(source).text
+        assert bool(_rules(place)) == (name == "table")
+        return RULES & {path.name for path in place.iterdir()}
+
+    assert put("exact") == {FACTS, "index-1.bin"}
+    assert load(place).add_pairs(load(place).read_pairs(*(folder / "more" / name for name in NAMES))) == PAIRS + MORE
+    assert (place / "index-2.bin").is_file()
+    assert put("exact") == {FACTS, "index-1.bin"}
+    assert put("table") == {"rules.table", "rules.parquet"}
+    with monkeypatch.context() as patch:  # what is interrupted is done by the next
+
+        def stop(*given: object) -> None:
+            raise KeyboardInterrupt
+
+        patch.setattr(model_module, "_remove_other_rules", stop)
+        with pytest.raises(KeyboardInterrupt):
+            put("exact")
+    assert (place / "rules.table").is_file()
+    load(place)
+    assert RULES & {path.name for path in place.iterdir()} == {FACTS, "index-1.bin"}
 
 
 def test_pairs_that_cannot_be_added_change_nothing(folder: Path, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 import treeglot
 from treeglot.base.files import parse_json, parse_value, read_json, read_lines, write_binary
+from treeglot.base.options import load_options
 from treeglot.evaluate import Bleu
 from treeglot.experiment.comparable import unlike
 from treeglot.experiment.pipeline import Pipeline, Planned
@@ -24,8 +25,8 @@ from treeglot.experiment.recipe import Recipe, System
 from treeglot.experiment.results import REPORT, Report, load_report
 from treeglot.experiment.step import Input, Output, Step, Task
 from treeglot.models.kinds import find_kind
+from treeglot.models.model import ModelFile
 from treeglot.rules.columns import reading
-from treeglot.rules.on_demand import FACTS
 from treeglot.syntax.draw.page import DRAWN, SCRIPT, document
 
 KEY = 12  # characters of a step's key that are shown
@@ -103,7 +104,7 @@ def _rules(model: Path) -> dict[str, int]:
     import duckdb
 
     table = model / "rules.parquet"
-    if (model / FACTS).is_file():
+    if load_options(ModelFile, model / "model.toml").on_demand:
         return {}
     with reading(table), duckdb.connect() as connection:
         connection.execute("SELECT count(*), count(*) FILTER (variables = 0) FROM read_parquet(?)", [str(table)])

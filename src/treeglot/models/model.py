@@ -56,7 +56,7 @@ from treeglot.models.kinds import JOINT, find_kind
 from treeglot.models.reading import Given, Reader, open_model_parser
 from treeglot.models.steps import stepped
 from treeglot.rules.corrections import CORRECTIONS, Correction, Corrections
-from treeglot.rules.on_demand import add_pairs, open_rules
+from treeglot.rules.on_demand import FACTS, INDEX, add_pairs, open_rules, read_facts
 from treeglot.rules.provenance import PROVENANCE
 from treeglot.text import TextPipeline
 from treeglot.text.pipeline import TEXT_FILE
@@ -511,7 +511,8 @@ def _refuse_links(folder: Path, file: ModelFile) -> None:
 def move_in(folder: Path) -> None:
     """Move in the new model that waits in a folder, if there is one; what an interruption left is done by the next.
 
-    `model.toml` goes first and comes last, so that no two models mix.
+    `model.toml` goes first and comes last, so that no two models mix. Rules of the model before that are of the other
+    variant, a table or an index, go before it comes.
     """
     try:
         new = os.open(folder / NEXT, os.O_RDONLY | os.O_DIRECTORY)
@@ -525,6 +526,8 @@ def move_in(folder: Path) -> None:
             (folder / "model.toml").unlink(missing_ok=True)
         for name in names:
             old = folder / name
+            if name == "model.toml":
+                _remove_other_rules(folder, load_options(ModelFile, folder / NEXT / name))
             # No folder takes the place of a file by itself, nor a file that of a folder.
             if old.is_dir() and not old.is_symlink():
                 shutil.rmtree(old)
@@ -535,6 +538,18 @@ def move_in(folder: Path) -> None:
             (folder / NEXT).rmdir()
     finally:
         os.close(new)
+
+
+def _remove_other_rules(folder: Path, file: ModelFile) -> None:
+    """Remove the rules in a folder that the model before had, and that the new one does not use."""
+    if file.on_demand:
+        used = {file.on_demand, *read_facts(folder / file.on_demand)["indexes"]}
+        other = ["rules.table", "rules.parquet", PROVENANCE]
+    else:
+        used, other = set(), [FACTS]
+    indexes = [path.name for path in folder.iterdir() if INDEX.fullmatch(path.name)]
+    for name in {*other, *indexes} - used:
+        (folder / name).unlink(missing_ok=True)
 
 
 def write_model(
